@@ -117,6 +117,15 @@ GLOBAL_POSITION = ("latitude", "longitude")
 VELOCITY = ("velocity_east", "velocity_north")
 VARIANCES = ("variance_east", "variance_north")
 
+_FAR = 1.0  # deg
+
+
+def at_zero(latitude, longitude) -> np.ndarray:
+    """Return which places [deg], (n,), are zero as where there is no fix: the usual one is not."""
+    usual = np.nanmedian(np.hypot(latitude, longitude)[(latitude != 0.0) | (longitude != 0.0)])
+    return (latitude == 0.0) & (longitude == 0.0) & bool(usual > _FAR)
+
+
 MIN_VALUE = 1e-30
 """In any SI unit: what is smaller is zero to every sensor, but squares and quotients of it leave
 the range of numbers."""

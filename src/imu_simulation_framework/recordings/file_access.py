@@ -39,6 +39,7 @@ _TABLES = {
     b"\xd0\xcf\x11\xe0": "workbook",
     b"MATLAB": "matlab",
     b"\x89HDF": "hdf5",
+    b"\x93NUMPY": "numpy",
 }
 """First bytes of a file of tables -> which kind it is; see :func:`table_kind`."""
 _SENTENCE = re.compile(
@@ -48,8 +49,9 @@ _SENTENCE = re.compile(
 _NOVATEL = re.compile(rb"(?:\A|\n)[^\n$\"]{0,60}[#%][A-Z0-9_]{4,20}A,[^\n;]{10,120};")
 _ECHOED = re.compile(rb"(?:---\s*\n)?[A-Za-z_]\w*:[ \r\n]")
 _WORD_AND_NUMBER = re.compile(rb"[A-Za-z][A-Za-z_. ]*\d?\]?\s*[:=]\s*[+-]?\.?\d")
-_JSON = re.compile(rb"\s*(\[\s*)?\{")
+_JSON = re.compile(rb"\s*(\[\s*)?\{|\s*\[\s*\[\s*-?\d")
 _BINARY = {
+    b"\xb5b": "UBX of u-blox, of which its u-center makes NMEA and RTKLIB positions",
     b"\xfd7zXZ": "packed by xz, as R packs its data",
     b"BZh": "packed by bzip2",
     b"RDX": "data of R",
@@ -162,11 +164,15 @@ def table_kind(path, start=None) -> str:
         return "sentences"
     if _NOVATEL.search(start):
         return "novatel"
+    if b"[header]" in start and b"[column names]" in start:
+        return "vbox"
+    if b"<gpx" in start[:2000]:
+        return "gpx"
     if _ECHOED.match(start) and b"\n---" in start:
         return "echoed"
     if _has_words(start):
         return "words"
-    return _by_magic(_TABLES, start, "")
+    return _by_magic(_TABLES, start, "") or ("tagged" if _has_tags(start) else "")
 
 
 def _by_magic(kinds, start, otherwise) -> str:
@@ -184,6 +190,49 @@ def _has_words(start) -> bool:
     lines = [line for line in start.splitlines()[:40] if line.strip()]
     named = [line for line in lines if len(_WORD_AND_NUMBER.findall(line)) > 1]
     return len(named) > len(lines) // 3
+
+
+_TAG = re.compile(r"[A-Za-z]\w*\Z")
+_TAG_NAMES = ("messagetype", "msgtype", "sensor", "sensorname", "sensortype", "type")
+
+
+def tag_place(cells) -> tuple[int, list[str]]:
+    """Return which cell says of which kind a line is, by the first one, and the header's others.
+
+    It is a word, the first one or behind a number, or the one that a header calls so; -1 if none.
+    """
+    for place, cell in enumerate(cells):
+        if re.sub(r"[ _]", "", cell.lower()) in _TAG_NAMES:
+            return place, cells[:place] + cells[place + 1 :]
+    return next((k for k, cell in enumerate(cells[:2]) if _TAG.match(cell)), -1), []
+
+
+def tag_cells(line) -> list[str]:
+    """Return the cells of a line, between semicolons or commas."""
+    return [cell.strip(' \r"') for cell in line.split(";" if ";" in line else ",")]
+
+
+TAG_COMMENTS = ("#", "//", "%")
+
+
+def _has_tags(start) -> bool:
+    """Return whether a word in each of the first lines says its kind, of several in turn.
+
+    Without a header not all lines are as wide, or the kinds change all the time.
+    """
+    lines = start.decode("latin-1").split("\n")[:-1]
+    told = [line for line in lines if line.strip() and not line.startswith(TAG_COMMENTS)]
+    rows = [tag_cells(line) for line in told]
+    place, header = tag_place(rows[0]) if rows else (-1, [])
+    rows = rows[1:] if header else rows
+    if place < 0 or any(len(row) <= place or not _TAG.match(row[place]) for row in rows):
+        return False
+    tags = [row[place] for row in rows]
+    changes = sum(one != other for one, other in zip(tags, tags[1:]))
+    several = 1 < len(set(tags)) <= len(tags) // 3
+    widths = {len(row) for row in rows}
+    in_turn = changes > len(tags) // (20 if header else 3)
+    return several and (in_turn or (len(widths) > 1 and not header))
 
 
 def csv_files(path) -> list[Path]:
@@ -222,9 +271,22 @@ def text_blocks(path, progress=None):
     return decoded(path, unpacked_blocks(path), progress)
 
 
+_LATIN = "recordings.latin"
+
+
+def _as_latin(error):
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error(_LATIN, _as_latin)
+
+
 def decoded(path, blocks, progress=None):
-    """Yield blocks of bytes as text; raises and calls as :func:`text_blocks`."""
-    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    """Yield blocks of bytes as text, in UTF-8 or, where it is none, in Latin-1.
+
+    Older programs write the signs of units so. Raises and calls as :func:`text_blocks`.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8-sig")(_LATIN)
     size, lines = 0, 1
     for block in itertools.chain(blocks, [b""]):
         if b"\0" in block:
@@ -236,11 +298,7 @@ def decoded(path, blocks, progress=None):
                 f"{path}: larger than {size_text(TABLE_LIMIT)}, which is more than can be read "
                 "as text; record a bag, or cut it"
             )
-        try:
-            text = decoder.decode(block, final=not block)
-        except UnicodeDecodeError as error:
-            line = lines + error.object[: error.start].count(b"\n")
-            raise RecordingError(f"{path}: line {line} is not text in UTF-8") from None
+        text = decoder.decode(block, final=not block)
         lines += block.count(b"\n")
         if progress:
             progress(len(block))

@@ -104,10 +104,13 @@ def _stated_deviations(samples, remarks):
 
 def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     cleaner = cleaning.Cleaner(samples, time_offset)
-    if "status" in samples:
-        status = samples.columns["status"]
-        cleaner.drop(status <= _NO_FIX, "no_fix", "the receiver never had a fix")
     names = cleaning.POSITION if samples.has(cleaning.POSITION) else cleaning.GLOBAL_POSITION
+    without = np.zeros(len(samples), dtype=bool)
+    if names is cleaning.GLOBAL_POSITION:
+        without = cleaning.at_zero(*(samples.columns[name] for name in names))
+    if "status" in samples:
+        without |= samples.columns["status"] <= _NO_FIX
+    cleaner.drop(without, "no_fix", "the receiver never had a fix")
     cleaner.drop_nan(names)
     beside = [name for name in ("altitude", *cleaning.VELOCITY) if name in samples]
     if beside:

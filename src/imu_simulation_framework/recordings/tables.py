@@ -24,13 +24,11 @@ from imu_simulation_framework.recordings.frames import (
     conventional_imu,
     conventional_reference,
 )
+from imu_simulation_framework.recordings.guessing.candidates import is_time
 from imu_simulation_framework.recordings.text_table import LINE, TextTable
 
 SIGN = "."
 """Between the name of a table and that of its column: ``Gyroscope.x``."""
-
-WITH_GRAVITY = "+Gravity"
-"""Behind the name of a table of accelerations without gravity, to which it is added."""
 
 _ANGLES = ("roll", "pitch", "yaw", "course")
 _CODES = ("status", "covariance_type")
@@ -73,12 +71,15 @@ class RecordedTables:
         return column[len(self.owner(column)) + len(SIGN) :] if self.named else column
 
     def counterpart(self, column, table) -> str:
-        """Return the column of another table that has the same name there.
+        """Return the column of another table that has the same name there, or is its only time.
 
         Raises RecordingError: there is none.
         """
         theirs, present = f"{table}{SIGN}{self.local(column)}", self.tables[table].cells.columns
         if theirs not in present:
+            times = [name for name in present if is_time(name[len(table) + len(SIGN) :])]
+            if len(times) == 1:
+                return times[0]
             raise RecordingError(
                 f"{self.path}: the time is {shown(column)}, but table {table} has no column "
                 f"{shown(self.local(column))}; it has {listed(present)}"

@@ -188,6 +188,55 @@ def test_times_and_units_of_an_imu(columns, quantity, written):
     assert guess(**columns).imu[quantity] == written
 
 
+def test_receipts_out_of_a_buffer_give_no_way_to_stamps_of_another_clock():
+    """Ten samples at a time are received within a millisecond, measured they were evenly."""
+    bursts = 1.7e9 + 0.2 * (np.arange(len(TIME)) // 10) + 1e-4 * (np.arange(len(TIME)) % 10)
+    found = guess(receipt=bursts, stamp=69210.0 + TIME, **CAR.inertial())
+    assert found.imu["time"] == "stamp [s]"
+
+
+@pytest.mark.parametrize("size", [1000, 10000, 2**14, 2**30])
+def test_counts_of_a_quaternion_and_of_the_gyroscope_beside_it(size):
+    counts = {name: np.rint(size * part) for name, part in quaternion(CAR.yaw / 2.0).items()}
+    rates = vectors("gyro_{}", np.rint(16.0 * np.degrees(CAR.rates)))
+    found = guess(t=TIME, **counts, **rates)
+    assert found.imu["qw"] == f"qw / {size} [1]"
+    assert found.imu["gyro_z"] == "gyro_z / 16 [deg/s]"
+
+
+@pytest.mark.parametrize(
+    "unknown, noise, quantity", [(None, 0.0, "course"), (None, 0.2, "heading"), (-3000.0, 0.0, "")]
+)
+def test_a_heading_that_is_held_at_rest_is_a_receivers_course(unknown, noise, quantity):
+    """What two antennas measure goes on at rest."""
+    stop = TIME > 45.0
+    still = np.flatnonzero(~stop)[-1]
+    held = AZIMUTH + noise * np.random.default_rng(3).standard_normal(len(TIME))
+    if not noise:
+        held = np.where(stop, AZIMUTH[still] if unknown is None else unknown, AZIMUTH)
+    place = {name: np.where(stop, values[still], values) for name, values in PLACE.items()}
+    speed = np.where(stop, 0.0, CAR.speed)
+    found = guess(t=TIME, **place, speed=speed, heading=held).reference
+    if quantity == "course":
+        beside = guess(t=TIME, **place, speed=speed, heading=held, **CAR.inertial())
+        assert beside.reference["course"] and set(beside.imu).isdisjoint(["heading", "yaw"])
+    assert {"course", "heading"} & set(found) == {quantity} - {""}
+
+
+def test_rows_without_a_fix_are_at_zero():
+    without = np.arange(len(TIME)) % 5 > 0
+    place = {name: np.where(without, 0.0, values) for name, values in PLACE.items()}
+    found = guess(t=TIME, **place, speed=np.where(without, 0.0, CAR.speed), course=AZIMUTH)
+    assert found.reference["course"] == "course [deg cw from north]"
+
+
+def test_a_name_in_the_plural_and_a_misspelt_time_that_is_named():
+    vels = vectors("ang_vels_{}", CAR.rates)
+    assert guess(times=TIME, **vels, **vectors("accels_{}", CAR.forces)).imu["gyro_x"]
+    found = guess(Timpstemp=1e6 * TIME, **CAR.inertial())
+    assert any("Timpstemp, which grows by 2e+04" in reason for reason in found.reasons)
+
+
 def test_a_quaternion_that_contradicts_the_yaw_beside_it():
     wrong = quaternion(np.abs(wrapped(3.0 * CAR.yaw)) / 6.0)
     found = guess(t=TIME, **wrong, raw_yaw_deg=np.degrees(wrapped(CAR.yaw)), **CAR.inertial())

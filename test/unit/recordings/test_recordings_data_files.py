@@ -85,6 +85,51 @@ def mat_of_structs(path, car):
     return path
 
 
+def mat_of_labelled_matrices(path, car):
+    """As ArduPilot's ground station writes its logs."""
+    names = ["LineNo", "TimeUS", *(f"{kind}{axis}" for kind in ("Gyr", "Acc") for axis in "XYZ")]
+    rows = np.column_stack([np.arange(len(TIME)), np.rint(1e6 * TIME), car.rates, car.forces])
+    io.savemat(path, {"IMU": rows, "IMU_label": np.array(names, dtype=object)[:, None]})
+    return path
+
+
+def mat_of_structs_beside_their_time(path, car):
+    io.savemat(path, {"t": TIME, "imu": {"gyro": car.rates, "acc": car.forces}, "rate": 50.0})
+    return path
+
+
+def numpy_arrays(path, car):
+    np.savez(path, t=TIME, gyro=car.rates, acc=car.forces)
+    return path
+
+
+def json_of_columns(path, car):
+    """One object over many lines, with a list for each column."""
+    vectors = {"gyro": car.rates.tolist(), "acc": dict(zip("xyz", car.forces.T.tolist()))}
+    path.write_text(json.dumps({"device": "a", "data": {"t": TIME.tolist(), **vectors}}, indent=1))
+    return path
+
+
+def json_of_a_camera(path, car):
+    """Telemetry of a camera as it is exported: what the parts of vectors are stands beside them."""
+    streams = {
+        key: {
+            "samples": [
+                {"value": [z, x, y], "cts": 1e3 * time, "date": f"1970-01-01T00:00:{time:06.3f}Z"}
+                for time, (x, y, z) in zip(TIME, values.tolist())
+            ],
+            "name": f"{name} (z,x,y)",
+            "units": unit,
+        }
+        for key, name, unit, values in (
+            ("ACCL", "Accelerometer", "m/s2", car.forces),
+            ("GYRO", "Gyroscope", "rad/s", car.rates),
+        )
+    }
+    path.write_text(json.dumps({"1": {"streams": streams, "device name": "Camera"}}))
+    return path
+
+
 def mat_7_3(path, car):
     with h5py.File(path, "w", userblock_size=512) as file:
         file.create_dataset("imu/t", data=TIME[None, :])
@@ -114,7 +159,12 @@ WRITERS = {
     "sensors.json": json_of_sensors,
     "a.mat": mat,
     "structs.mat": mat_of_structs,
+    "beside.mat": mat_of_structs_beside_their_time,
+    "labelled.mat": mat_of_labelled_matrices,
     "new.mat": mat_7_3,
+    "a.npz": numpy_arrays,
+    "columns.json": json_of_columns,
+    "camera.json": json_of_a_camera,
     "a.h5": hdf5,
 }
 

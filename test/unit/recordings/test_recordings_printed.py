@@ -1,4 +1,4 @@
-"""What programs print: messages as ``rostopic echo`` does, and logs of NovAtel receivers."""
+"""What programs print: messages as ``rostopic echo`` does, and logs of receivers as text."""
 
 import numpy as np
 import pytest
@@ -118,3 +118,63 @@ def test_a_log_with_wrong_checksums_is_refused(tmp_path):
     path = tmp_path / "a.ASC"
     path.write_text(log().replace("*", "*0"))
     assert "none of NovAtel's logs INSPVA" in refusal(read_imu, path)
+
+
+NOON = 12.0 * 3600.0 - 20.0  # The drive passes it
+
+
+def clock(seconds):
+    return f"{int(seconds // 3600):02d}{int(seconds % 3600 // 60):02d}{seconds % 60.0:06.3f}"
+
+
+def vbox():
+    """Racelogic's log: minutes, the longitude positive to the west, the degree of Latin-1."""
+    header = ["satellites", "time", "latitude", "longitude", "velocity kmh", "heading", "height"]
+    header += ["Vertical velocity m/s", "Long accel g", "Lat accel g"]
+    own = ["RollRate", "PitchRate", "YawRate", "X_Accel", "Y_Accel", "Z_Accel"]
+    units = ["\xb0/s"] * 3 + ["g"] * 3
+    names = "sats time lat long velocity heading height vert-vel Longacc Latacc"
+    lines = ["File created on 01/03/2016 @ 14:26", "", "[header]", *header, *own, ""]
+    lines += ["[channel units]", *units, "", "[comments]", "Log Rate (Hz) : 50.00", ""]
+    lines += ["[column names]", f"{names} {' '.join(own)}", "", "[data]"]
+    rates, forces = np.degrees(CAR.rates), CAR.forces / 9.80665
+    for k, time in enumerate(TIME):
+        place = f"{60.0 * CAR.latitude[k]:+014.8f} {-60.0 * CAR.longitude[k]:+014.8f}"
+        course = f"{3.6 * CAR.speed[k]:.6f} {np.degrees(CAR.azimuth[k]):.6f}"
+        sensed = " ".join(f"{one:+.6E}" for one in (*rates[k], *forces[k]))
+        lines.append(f"012 {clock(NOON + time)} {place} {course} +300.25 0.0 0.0 0.0 {sensed}")
+    return "\r\n".join(lines).encode("latin-1")
+
+
+def test_a_log_of_racelogics_vbox(tmp_path):
+    path = tmp_path / "a.vbo"
+    path.write_bytes(vbox())
+    found = guess_columns(path)
+    assert found.imu["gyro_z"] == "YawRate [\xb0/s] [deg/s]"
+    recorded = read_imu_samples(path, format="tables", columns=found.imu)
+    assert recorded.columns["stamp"] == pytest.approx(NOON + TIME, abs=1e-6)
+    assert recorded.columns["gyro_z"] == pytest.approx(CAR.rates[:, 2], abs=1e-7)
+    assert recorded.columns["accel_z"] == pytest.approx(CAR.forces[:, 2], abs=1e-4)
+    reference = read_reference_samples(path).columns
+    assert reference["latitude"] == pytest.approx(CAR.latitude, abs=1e-9)
+    assert reference["longitude"] == pytest.approx(CAR.longitude, abs=1e-9)
+    assert reference["speed"] == pytest.approx(CAR.speed, abs=1e-6)
+    assert reference["course"] == pytest.approx(CAR.azimuth, abs=1e-7)
+    path.write_bytes(vbox().partition(b"[data]")[0])
+    assert "holds no data of VBOX" in refusal(guess_columns, path)
+
+
+def test_the_points_of_gpx(tmp_path):
+    path = tmp_path / "a.gpx"
+    rows = range(0, len(TIME), 50)
+    points = "".join(
+        f'<trkpt lat="{CAR.latitude[k]:.9f}" lon="{CAR.longitude[k]:.9f}"><ele>300.25</ele>'
+        f"<time>2024-02-28T10:00:{TIME[k]:06.3f}Z</time><speed>{CAR.speed[k]:.6f}</speed></trkpt>\n"
+        for k in rows
+    )
+    path.write_text(f"<?xml version='1.0'?>\n<gpx><trk><trkseg>{points}</trkseg></trk></gpx>")
+    reference = read_reference_samples(path).columns
+    assert np.diff(reference["stamp"]) == pytest.approx(1.0, abs=1e-6)
+    assert reference["latitude"] == pytest.approx(CAR.latitude[::50], abs=1e-9)
+    path.write_text("<gpx><wpt lat='1' lon='2'/></gpx>")
+    assert "GPX without a track" in refusal(guess_columns, path)

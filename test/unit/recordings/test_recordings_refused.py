@@ -132,7 +132,7 @@ REFERENCES = [
     case(file("a.bag", b"#ROSBAG V1.2\n" + bytes(100)), "not supported"),
     case(file("a.db3", b"\x89MCAP0\r\n" + bytes(100)), "ROS 2 bag"),
     case(file("a.tum", b"0 0 0 0 0 0 0 1\n1 0 0 0 0 0 zero 1\n"), "line 2, column 'qz': 'zero'"),
-    case(file("a.csv", b"time,x,y,yaw\n0,1,1,1\n\xff\xfe,2,2,2\n"), "line 3 is not text"),
+    case(file("a.csv", b"time,x,y,yaw\n0,1,1,1\n\xff\xfe,2,2,2\n"), "line 3, column 'time'"),
     case(file("a.csv", b"time,yaw\n"), "empty but for its first line"),
     case(lambda folder: folder, "is a folder"),
     case(

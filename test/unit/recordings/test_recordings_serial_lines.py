@@ -169,3 +169,108 @@ def test_lines_that_say_nothing_are_refused(tmp_path, text, message):
     path = tmp_path / "a.log"
     path.write_text(text)
     assert message in refusal(read_reference, path)
+
+
+def tagged(car, kinds):
+    """Lines in turn of a gyroscope, an accelerometer and, ten times as slowly, a receiver."""
+    for k, time in enumerate(TIME):
+        place = car.latitude[k], car.longitude[k], car.speed[k], np.degrees(car.azimuth[k])
+        for kind, values in zip(kinds, (car.rates[k], car.forces[k], place)):
+            if kind != kinds[2] or k % 10 == 0:
+                yield kind, time, [f"{value:.9f}" for value in values]
+
+
+def gnss_logger(car):
+    """Android's: an own clock since 1970 for fixes, and a common one; two sources of fixes."""
+    lines = ["# ", "# Version: v3.0 Platform: 13", "# "]
+    lines.append("# UncalGyro,utcTimeMillis,elapsedRealtimeNanos,UncalGyroXRadPerSec,"
+                 "UncalGyroYRadPerSec,UncalGyroZRadPerSec,DriftXRadPerSec")  # fmt: skip
+    lines.append("# UncalAccel,utcTimeMillis,elapsedRealtimeNanos,UncalAccelXMps2,"
+                 "UncalAccelYMps2,UncalAccelZMps2,BiasXMps2")  # fmt: skip
+    lines.append("# Fix,Provider,LatitudeDegrees,LongitudeDegrees,SpeedMps,BearingDegrees,"
+                 "UnixTimeMillis,elapsedRealtimeNanos")  # fmt: skip
+    for kind, time, values in tagged(car, ("UncalGyro", "UncalAccel", "Fix")):
+        since_1970, since_on = round(1e3 * (1.7e9 + time)), round(1e9 * (5e3 + time))
+        if kind == "Fix":
+            for source, late in (("GPS", 0), ("FLP", 700)):
+                lines.append(f"Fix,{source},{','.join(values)},{since_1970 - late},{since_on},,")
+        else:
+            lines.append(f"{kind},{since_1970},{since_on},{','.join(values)},0.0")
+    return lines
+
+
+def get_sensor_data(car):
+    """The logs of the IPIN competitions: of fixes the sensor's clock is another one."""
+    lines = ["% LogFile created by the 'GetSensorData' App", "%"]
+    lines.append("% Gyroscope data: \t'GYRO;AppTimestamp(s);SensorTimestamp(s);Gyr_X(rad/s);"
+                 "Gyr_Y(rad/s);Gyr_Z(rad/s);Accuracy(integer)'")  # fmt: skip
+    lines.append("% Accelerometer data: \t'ACCE;AppTimestamp(s);SensorTimestamp(s);Acc_X(m/s^2);"
+                 "Acc_Y(m/s^2);Acc_Z(m/s^2);Accuracy(integer)'")  # fmt: skip
+    lines.append("% GNSS data: \t'GNSS;AppTimestamp(s);SensorTimeStamp(s);Latit(deg);Long(deg);"
+                 "Speed(m/s);Bearing(deg)'")  # fmt: skip
+    for kind, time, values in tagged(car, ("GYRO", "ACCE", "GNSS")):
+        clock = 1.5e9 + time if kind == "GNSS" else 9e5 + time
+        end = ";12;10" if kind == "GNSS" else ";3"
+        lines.append(f"{kind};{time:.3f};{clock:.3f};{';'.join(values)}{end}")
+    return lines
+
+
+def with_a_header(car):
+    """One header of all kinds, as in the data of a competition on telephones in cars."""
+    lines = ["MessageType,utcTimeMillis,MeasurementX,MeasurementY,MeasurementZ"]
+    for kind, time, values in tagged(car, ("UncalGyro", "UncalAccel", "Fix")):
+        if kind != "Fix":
+            lines.append(f"{kind},{round(1e3 * (1.7e9 + time))},{','.join(values)}")
+    return lines
+
+
+@pytest.mark.parametrize("written", [gnss_logger, get_sensor_data, with_a_header])
+def test_lines_of_several_kinds_are_a_table_for_each(car, tmp_path, written):
+    path = tmp_path / "a.txt"
+    path.write_text("\n".join(written(car)) + "\n")
+    assert recording_format(path) == "tables"
+    recorded = read_imu(path).table
+    assert_inertial(recorded, car, tolerance=1e-6)
+    if written is not with_a_header:
+        reference = read_reference(path)
+        assert reference.report.usable == len(TIME[SLOW])
+        start, end = reference.table.index[[0, -1]] - recorded.index[[0, -1]]
+        assert [start, end] == pytest.approx([0.0, TIME[SLOW][-1] - TIME[-1]], abs=0.06)
+
+
+def test_a_log_of_ardupilot_whose_formats_are_cut_off(car, tmp_path):
+    path = tmp_path / "a.log"
+    lines = []
+    for kind, time, values in tagged(car, ("IMU", "ATT", "GPS")):
+        clock = round(1e6 * (20.0 + time))
+        if kind == "IMU":
+            forces = [f"{one:.9f}" for one in car.forces[round(50.0 * time)]]
+            lines.append(
+                f"IMU, {clock}, 0, {', '.join(values + forces)}, 0, 0, 30.5, 1, 1, 1000, 1000"
+            )
+        elif kind == "ATT":
+            lines.append(f"ATT, {clock}, 0, 0.1, 0, 0.2, 90, 90, 0.1, 0.1, 3")
+        else:
+            lines.append(f"GPS, {clock}, 0, 3, 1000, 2000, 12, 0.8, {', '.join(values[:2])}, 300, "
+                         f"{', '.join(values[2:])}, 0.0, 0.0, 1")  # fmt: skip
+    path.write_text("\n".join(lines) + "\n")
+    recorded = read_table_file(path)
+    imu, gps = recorded.tables["IMU"].cells, recorded.tables["GPS"].cells
+    assert imu["IMU.GyrZ"].to_numpy() == pytest.approx(car.rates[:, 2], abs=1e-8)
+    assert imu["IMU.AccZ"].to_numpy() == pytest.approx(car.forces[:, 2], abs=1e-8)
+    assert gps["GPS.Lng"].to_numpy() == pytest.approx(car.longitude[SLOW], abs=1e-8)
+    assert gps["GPS.GCrs"].to_numpy() == pytest.approx(np.degrees(car.azimuth[SLOW]), abs=1e-8)
+
+
+def test_kinds_that_nothing_names_have_columns_by_their_place(car, tmp_path):
+    path = tmp_path / "a.csv"
+    lines = [
+        f"{round(1e6 * time)},{kind},{','.join(values)}"
+        for kind, time, values in tagged(car, ("gyro", "accel", "gps"))
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    columns = read_table_file(path).columns
+    assert columns[:4] == ["gyro.col1", "gyro.col3", "gyro.col4", "gyro.col5"]
+    mapped = {"time": "gyro.col1 [us]", "gyro_z": "gyro.col5", "accel_z": "accel.col5"}
+    table = read_imu(path, columns=mapped).table
+    assert table["accel_z"].to_numpy() == pytest.approx(car.forces[:, 2], abs=1e-8)

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from column_tables import RATE, TIME
+from column_tables import RATE, TIME, assert_inertial
 from refusals import refusal
 from scipy.spatial.transform import Rotation
 from table_writers import write_zip
@@ -204,7 +204,7 @@ def other_clock(tables):
         ),
         (
             {**GYROSCOPE, "yaw": "compass.yaw"},
-            lambda given: {**given, "compass": {"t": TIME, "yaw": TIME}},
+            lambda given: {**given, "compass": {"row": TIME[1:], "yaw": TIME[1:]}},
             "the time is 'Gyroscope.time', but table compass has no column 'time'; it has",
         ),
     ],
@@ -234,3 +234,24 @@ def test_zip_files_that_cannot_serve_are_refused(zipped, tmp_path, damage, messa
     path = tmp_path / "a.zip"
     path.write_bytes(damage(zipped.read_bytes()))
     assert message in refusal(guess_columns, path)
+
+
+def test_a_time_of_another_name_in_each_table_and_files_with_no_names(car, tmp_path):
+    for name, values in (("Acc", car.forces), ("Gyro", car.rates)):
+        columns = {f"Timestamp{name} [ns]": np.rint(1e9 * TIME), **dict(zip("XYZ", values.T))}
+        columns = {key if " " in key else f"{name}{key}": one for key, one in columns.items()}
+        (tmp_path / "named").mkdir(exist_ok=True)
+        pd.DataFrame(columns).to_csv(tmp_path / "named" / f"2021_{name}.csv", index=False)
+        bare = pd.DataFrame(np.column_stack([values, np.rint(1e9 * (1e4 + TIME))]))
+        (tmp_path / "bare").mkdir(exist_ok=True)
+        bare.to_csv(tmp_path / "bare" / f"VID_20220713{name}.csv", index=False, header=False)
+    for folder in ("named", "bare"):
+        assert_inertial(read_imu(tmp_path / folder).table, car)
+
+
+def test_tables_without_a_time_have_the_one_of_their_length(car, tmp_path):
+    for name, values in (("accel-0", car.forces), ("gyro-0", car.rates)):
+        columns = dict(zip((f"{name[:-2]}_{axis}" for axis in "xyz"), values.T))
+        pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
+    pd.DataFrame({"time (sec)": TIME}).to_csv(tmp_path / "time.csv", index=False)
+    assert_inertial(read_imu(tmp_path).table, car)

@@ -1,9 +1,9 @@
 """Data of MATLAB (``.mat`` of versions 5 to 7.3) and HDF5: arrays of one length are a table.
 
 Vectors are columns by their names, a matrix of up to nine columns is ``gyro[0]``, ``gyro[1]``, ...
-Each struct, or group, is a table by its name; arrays of different lengths in one are several. Of
-version 5 numbers and structs of numbers are read (MathWorks, MAT-File Format, R2024a, chapter 1):
-scipy reads them, too, but in C, and a damaged file can end the process.
+Each struct, or group, is a table by its name; arrays of different lengths in one are several. So
+are arrays of NumPy. Of version 5 numbers, texts and structs are read (MathWorks, MAT-File Format,
+R2024a, chapter 1): scipy reads them, too, but in C, and a damaged file can end the process.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from imu_simulation_framework.recordings.file_access import (
     unpacked,
     unpacked_blocks,
 )
+from imu_simulation_framework.recordings.text_table import distinct_names
 
 _MOST_COLUMNS = 9
 _DAMAGE: tuple = (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError)
@@ -45,6 +46,19 @@ def read_mat(path) -> dict[str, pd.DataFrame]:
         except _DAMAGE as error:
             raise damaged(path, "data of MATLAB", error) from None
     return read_hdf5(path) if mat is None else _tables(path, mat.content, mat.opaque)
+
+
+def read_numpy(path) -> dict[str, pd.DataFrame]:
+    """Return the tables of arrays of NumPy, ``.npy`` or ``.npz``; raises as :func:`read_mat`."""
+    with unpacked(path) as plain:
+        try:
+            loaded = np.load(plain, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                loaded = {"array": loaded}
+            content = {name: loaded[name] for name in loaded}
+        except _DAMAGE as error:
+            raise damaged(path, "arrays of NumPy", error) from None
+    return _tables(path, content, False)
 
 
 def read_hdf5(path) -> dict[str, pd.DataFrame]:
@@ -94,8 +108,11 @@ def _collect(content, place, found):
     """Put arrays of one length into a table of ``found``."""
     lengths = collections.defaultdict(dict)
     for name, value in content.items():
-        below = f"{place}{name}"
-        if isinstance(value, dict):
+        below, labels = f"{place}{name}", content.get(f"{name}_label")
+        if isinstance(labels, list) and np.shape(value)[1:] == np.shape(labels):
+            # As ArduPilot's ground station writes its logs.
+            found[below].update(zip(distinct_names([*map(str, labels)])[0], value.T))
+        elif isinstance(value, dict):
             _collect(value, f"{below}.", found)
         elif isinstance(value, np.ndarray) and value.dtype.names:
             _collect({k: value[k] for k in value.dtype.names}, f"{below}.", found)
@@ -127,13 +144,14 @@ def damaged(path, what, error) -> RecordingError:
 _KINDS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4"}
 _KINDS.update({9: "f8", 12: "i8", 13: "u8"})
 _MATRIX, _PACKED, _HEADER = 14, 15, 128
-_STRUCT, _NUMBERS, _OPAQUE = 2, range(6, 16), 17
+_CELL, _STRUCT, _TEXT, _NUMBERS, _OPAQUE = 1, 2, 4, range(6, 16), 17
+_UTF_8 = 16
 _COMPLEX = 0x800
 _DEEPEST = 20
 
 
 class Mat5:
-    """The variables of a file: ``content`` by name, structs as dictionaries.
+    """The variables of a file: ``content`` by name, structs as dictionaries, cells as lists.
 
     ``opaque``: whether there are objects that only MATLAB reads. Raises ValueError, struct.error or
     zlib.error: the file is damaged.
@@ -183,6 +201,12 @@ class Mat5:
         name = next(elements)[1].decode("ascii", "replace")
         if kind == _STRUCT:
             return name, self._struct(elements, shape, depth)
+        if kind == _CELL:
+            return name, [self._matrix(part, depth + 1)[1] for _, part in elements]
+        if kind == _TEXT:
+            stored, content = next(elements)
+            characters = content if stored == _UTF_8 else np.frombuffer(content, _KINDS[stored])
+            return name, "".join(map(chr, characters))
         if kind not in _NUMBERS or flags & _COMPLEX:
             return name, None
         stored, content = next(elements)

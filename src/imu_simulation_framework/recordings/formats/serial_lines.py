@@ -5,7 +5,8 @@ checksum are left out, as is everything between them. Of NMEA 0183 an epoch of a
 position, fix, speed, course and heading. Of VectorNav each kind of message is a table, in its own
 axes, north-east-down and forward-right-down (VN-100 User Manual, Asynchronous Output). Of messages,
 as ``rostopic echo`` and ``ros2 topic echo`` print them, YAML with ``---`` between, fields are
-columns, ``header.stamp.sec``; of a list in one line the first elements, ``data[0]``.
+columns, ``header.stamp.sec``; of a list in one line the first elements, ``data[0]``. Of lines of
+several kinds, as Android's GnssLogger has them, a cell says the kind, and each is a table.
 """
 
 from __future__ import annotations
@@ -21,9 +22,16 @@ import pandas as pd
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES
-from imu_simulation_framework.recordings.file_access import text_blocks
+from imu_simulation_framework.recordings.file_access import (
+    TAG_COMMENTS,
+    decoded,
+    tag_cells,
+    tag_place,
+    text_blocks,
+    unpacked_blocks,
+)
 from imu_simulation_framework.recordings.guessing.candidates import canonical_unit
-from imu_simulation_framework.recordings.text_table import distinct_names, text_lines
+from imu_simulation_framework.recordings.text_table import as_numbers, distinct_names, text_lines
 
 _SENTENCE = re.compile(r"\$(?P<content>[A-Z]{4,6},[^$*]*)(?:\*(?P<checksum>[0-9A-Fa-f]{2}))?")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
@@ -51,11 +59,13 @@ _VECTORNAV = {
 def read_sentences(path) -> dict[str, pd.DataFrame]:
     """Return the tables of sentences; raises RecordingError if none can be used."""
     epochs, messages = _Epochs(), collections.defaultdict(list)
-    for line in text_lines(text_blocks(path)):
-        place = line.find("$")
-        match = _SENTENCE.match(line, place) if place >= 0 else None
+    # Receivers may write binary messages between them.
+    blocks = (block.replace(b"\0", b" ") for block in unpacked_blocks(path))
+    for line in text_lines(decoded(path, blocks)):
+        match = _SENTENCE.search(line)
         if match is None or match["checksum"] is None:
             continue
+        place = match.start()
         checksum = functools.reduce(operator.xor, match["content"].encode("utf-8", "replace"))
         if checksum != int(match["checksum"], 16):
             continue
@@ -307,3 +317,66 @@ def _numbers(name, value):
             yield column, float(text)
         except ValueError:
             continue
+
+
+_USUAL = {
+    "IMU": "GyrX GyrY GyrZ AccX AccY AccZ",
+    "ATT": "DesRoll Roll DesPitch Pitch DesYaw Yaw",
+    "GPS": "Status GMS GWk NSats HDop Lat Lng Alt Spd GCrs",
+}
+"""What a log of ArduPilot has behind the time, and perhaps an instance; its FMT may be cut off."""
+_WITH_INSTANCE = {"IMU": 15, "GPS": 14}  # So many fields or more
+
+
+def read_tagged(path) -> dict[str, pd.DataFrame]:
+    """Return the tables of lines of which one cell says of which kind they are: ``imu,0.1,0.2``.
+
+    Comments as ``# imu,time,x`` or a header name the columns. Raises RecordingError: there is no
+    table.
+    """
+    rows: dict[str, list[str]] = collections.defaultdict(list)
+    names: dict[str, list[str]] = {}
+    header: list[str] = []
+    place = -1
+    for text in text_lines(text_blocks(path)):
+        cells = tag_cells(text)
+        if text.startswith(TAG_COMMENTS):
+            # Perhaps behind some words: % Gyroscope data: 'GYRO;time(s);x(rad/s)'
+            names[re.split(r"\W+", cells[0])[-1]] = [cell.strip("'") for cell in cells[1:]]
+            continue
+        if place < 0:
+            place, header = tag_place(cells)
+            if header:
+                continue
+        if 0 <= place < len(cells):
+            rows[cells.pop(place)].append("\t".join(cells))
+    tables = {}
+    for name, lines in rows.items():
+        own = names.get(name) or header or _usual_names(name, lines, place)
+        own = own[: 1 + int(np.median([line.count("\t") for line in lines]))]
+        whole = [line.split("\t")[: len(own)] for line in lines if line.count("\t") >= len(own) - 1]
+        if name and len(whole) >= MINIMUM_SAMPLES:
+            table = pd.DataFrame(whole, columns=distinct_names(own)[0]).apply(as_numbers)
+            source = table.iloc[:, 0]
+            if pd.api.types.is_numeric_dtype(source) or source.nunique() > _SOURCES:
+                tables[name] = table
+                continue
+            # Of fixes the receiver or the telephone's own estimate.
+            for one, part in table.groupby(own[0]):
+                tables[f"{name} {one}"] = part.reset_index(drop=True)
+    if not tables:
+        raise RecordingError(f"{path}: no kind of line comes {MINIMUM_SAMPLES} times")
+    return tables
+
+
+_SOURCES = 4  # at most
+
+
+def _usual_names(name, lines, place):
+    """Return names of the columns of lines that nothing names."""
+    width = 1 + int(np.median([line.count("\t") for line in lines]))
+    first = pd.to_numeric(pd.Series([line.partition("\t")[0] for line in lines]), errors="coerce")
+    if name in _USUAL and not place and first.is_monotonic_increasing and first.nunique() > 1:
+        instance = ["I"] * (width >= _WITH_INSTANCE.get(name, width + 1))
+        return ["time", *instance, *_USUAL[name].split()]
+    return [f"col{k}" for k in range(1, width + 2) if k != place + 1]

@@ -1,7 +1,8 @@
 """Files and folders of tables: workbooks, Parquet, JSON, CSV files, and which module reads others.
 
 A workbook (``.xlsx``, ``.xls``, ``.ods``) has a table on each sheet. JSON is an object a line, also
-as Python prints one, or one array of objects, each a sample. Objects inside an object are columns
+as Python prints one, one array of objects, each a sample, or one object with such arrays, or
+arrays of numbers, in it, as cameras' telemetry is exported. Objects inside an object are columns
 with a dot, ``gyro.x``. Where all have a text in ``sensor``, ``name`` or ``topic``, as Sensor Logger
 writes it, each of them is a table.
 
@@ -30,8 +31,11 @@ import numpy as np
 import pandas as pd
 
 from imu_simulation_framework.core.errors import RecordingError, required
-from imu_simulation_framework.core.files import BLOCK, open_regular
+from imu_simulation_framework.core.files import BLOCK, open_regular, size_text
+from imu_simulation_framework.core.sentences import shown
+from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES
 from imu_simulation_framework.recordings.file_access import (
+    UNPACKED_LIMIT,
     csv_files,
     decoded,
     limited,
@@ -45,20 +49,28 @@ from imu_simulation_framework.recordings.formats.autopilot_logs import (
     read_text_log,
     read_ulog,
 )
-from imu_simulation_framework.recordings.formats.matlab import damaged, read_hdf5, read_mat
-from imu_simulation_framework.recordings.formats.novatel import read_novatel
+from imu_simulation_framework.recordings.formats.matlab import (
+    damaged,
+    read_hdf5,
+    read_mat,
+    read_numpy,
+)
+from imu_simulation_framework.recordings.formats.receiver_logs import (
+    read_gpx,
+    read_novatel,
+    read_vbox,
+)
 from imu_simulation_framework.recordings.formats.serial_lines import (
     read_echoed,
     read_sentences,
+    read_tagged,
     read_words,
 )
-from imu_simulation_framework.recordings.tables import (
-    WITH_GRAVITY,
-    RecordedTables,
-    recorded_tables,
-)
+from imu_simulation_framework.recordings.guessing.candidates import WITH_GRAVITY, is_time
+from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
 from imu_simulation_framework.recordings.text_table import (
     TextTable,
+    as_numbers,
     distinct_names,
     parse_table,
     text_lines,
@@ -127,40 +139,107 @@ def read_parquet(path) -> dict[str, pd.DataFrame]:
 
 def read_json(path) -> dict[str, pd.DataFrame]:
     """Return the tables of a file; raises RecordingError where it is no JSON of samples."""
-    samples: list[dict] = []
+    lines = (line for line in text_lines(text_blocks(path)) if line.strip())
+    first, second = next(lines, "").strip(), next(lines, "")
+    if first.startswith("{'") or (second and first.startswith("{") and first.endswith("}")):
+        return _of_samples(path, _samples_of_lines(path, itertools.chain([first, second], lines)))
+    try:
+        document = json.loads("".join(text_blocks(path)))
+    except (ValueError, RecursionError) as error:
+        raise RecordingError(f"{path}: is no JSON: {error}") from None
+    if isinstance(document, list) and document and isinstance(document[0], list):
+        rows = pd.DataFrame(document)
+        return {"table": rows.rename(columns=lambda place: f"col{place + 1}").apply(as_numbers)}
+    if isinstance(document, list):
+        return _of_samples(path, ((f"sample {k}", one) for k, one in enumerate(document, 1)))
+    found: dict[str, pd.DataFrame] = {}
+    _collect(path, document, "table", found)
+    return found or _of_samples(path, [("line 1", document)])
+
+
+def _of_samples(path, samples):
+    """Return the tables of samples, of which each is a dictionary, and what to call it."""
+    rows: list[dict] = []
     owners: collections.Counter = collections.Counter()
-    for place, one in _objects(path):
+    for place, one in samples:
         if not isinstance(one, dict):
             raise RecordingError(
                 f"{path}: {place} is no object, expected samples as {{'time': 0.1, 'gyro_z': 0.2}}"
             )
-        samples.append(dict(_flat(one)))
+        rows.append(dict(_flat(one)))
         owners.update(key for key, value in one.items() if isinstance(value, str))
-    key = next((key for key in ("sensor", "name", "topic") if owners[key] == len(samples)), None)
+    key = next((key for key in ("sensor", "name", "topic") if owners[key] == len(rows)), None)
     tables = collections.defaultdict(list)
-    for sample in samples:
-        tables[sample.pop(key) if key else "table"].append(sample)
-    return {name: pd.DataFrame(rows).apply(_numbers) for name, rows in tables.items()}
+    for row in rows:
+        tables[row.pop(key) if key else "table"].append(row)
+    return {name: pd.DataFrame(own).apply(as_numbers) for name, own in tables.items()}
 
 
-def _objects(path):
-    lines = text_lines(text_blocks(path))
-    first = next((line for line in lines if line.strip()), "")
-    try:
-        if first.lstrip().startswith("["):
-            values = json.loads("\n".join([first, *lines]))
-            yield from ((f"sample {number}", one) for number, one in enumerate(values, 1))
-            return
-    except (ValueError, RecursionError) as error:
-        raise RecordingError(f"{path}: no JSON: {error}") from None
-    for number, line in enumerate([first, *lines], 1):
+def _samples_of_lines(path, lines):
+    for number, line in enumerate(filter(str.strip, lines), 1):
         try:
-            if line.strip():
-                yield f"line {number}", _object(line)
+            yield f"line {number}", _object(line)
         except (ValueError, RecursionError, MemoryError, SyntaxError) as error:
             raise RecordingError(
                 f"{path}: line {number} is no JSON ({error}), expected an object a line"
             ) from None
+
+
+_DESCRIBED = re.compile(r"([^()]*)\(([^()]*,[^()]*)\)\s*\Z")
+_SAYS_NOTHING = ("samples", "data", "values", "records", "measurements")
+
+
+def _collect(path, document, name, found):
+    """Put the lists inside an object into tables: of samples, or of one column each."""
+    columns: dict[int, dict] = collections.defaultdict(dict)
+    for key, one in document.items():
+        own = name if key in _SAYS_NOTHING else key
+        if isinstance(one, dict) and one and all(map(str.isdigit, one)):
+            # As pandas writes a column, unless these are numbers of devices.
+            one = one if isinstance(next(iter(one.values())), dict) else list(one.values())
+        if isinstance(one, dict):
+            _collect(path, one, own, found)
+        elif isinstance(one, list) and one and isinstance(one[0], dict):
+            if len(one) < MINIMUM_SAMPLES or any(map(_is_long, one[0].values())):
+                for part in filter(lambda part: isinstance(part, dict), one):
+                    _collect(path, part, own, found)
+                continue
+            samples = ((f"sample {k} of {shown(key)}", part) for k, part in enumerate(one, 1))
+            for sensor, table in _of_samples(path, samples).items():
+                said, table = _described(table, document)
+                _add(found, said or (own if sensor == "table" else sensor), table)
+        elif isinstance(one, list):
+            parts = dict(_flat({key: one[0]})) if one and isinstance(one[0], list) else {key: 0}
+            values = one if len(parts) == 1 else list(map(list, zip(*one)))[: len(parts)]
+            columns[len(one)].update(zip(parts, values if len(parts) > 1 else [values]))
+    for length, own_columns in columns.items():
+        if length >= MINIMUM_SAMPLES:
+            _add(found, name, pd.DataFrame(own_columns).apply(as_numbers))
+
+
+def _is_long(value):
+    return isinstance(value, list) and len(value) >= MINIMUM_SAMPLES
+
+
+def _add(found, name, table):
+    number = sum(one.partition(" ")[0] == name for one in found)
+    found[f"{name} {number + 1}" if name in found else name] = table
+
+
+def _described(table, beside):
+    """Return a name and a table whose vector has its parts named, by a text beside the samples.
+
+    Cameras write ``"name": "Accelerometer (z,x,y)", "units": "m/s2"`` beside ``samples``.
+    """
+    vector = [name for name in table if re.search(r"\[\d\]\Z", name)]
+    for match in (_DESCRIBED.match(text) for text in beside.values() if isinstance(text, str)):
+        parts = re.split(r"\s*,\s*", match[2]) if match else []
+        if match and len(parts) == len(vector):
+            units = beside.get("units", beside.get("SIUN", ""))
+            units = units if isinstance(units, list) else [units] * len(parts)
+            said = [f"{part} [{u}]" if u else part for part, u in zip(parts, units)]
+            return match[1].strip(), table.rename(columns=dict(zip(vector, said)))
+    return "", table
 
 
 def _object(line):
@@ -179,14 +258,9 @@ def _flat(sample, prefix=""):
             yield f"{prefix}{key}", value
 
 
-def _numbers(cells):
-    numbers = pd.to_numeric(cells, errors="coerce")
-    return numbers if numbers.notna().sum() == cells.notna().sum() else cells
-
-
 _WORKBOOK = ("xl/", "content.xml")  # files in a workbook, which is a zip file, too
 _ZIP_DAMAGE = (EOFError, NotImplementedError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
-_DESCRIPTIONS = ("metadata", "annotation", "device", "time")
+_DESCRIPTIONS = ("metadata", "annotation", "device")
 """Files beside those of sensors, which describe the telephone and the recording."""
 
 
@@ -205,6 +279,10 @@ def read_zip(path) -> Mapping[str, Any]:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             if any(one.filename.startswith(_WORKBOOK) for one in archive.infolist()):
                 return read_workbook(path)
+            if all(one.filename.endswith(".npy") for one in archive.infolist()):
+                if sum(one.file_size for one in archive.infolist()) > UNPACKED_LIMIT:
+                    raise RecordingError(f"{path}: holds more than {size_text(UNPACKED_LIMIT)}")
+                return read_numpy(path)
             members = [one for one in archive.infolist() if _is_sensor(one.filename)]
             if not members:
                 raise RecordingError(
@@ -298,10 +376,14 @@ TABLE_FILES: dict[str, tuple[Callable[..., Mapping], str]] = {
     "parquet": (read_parquet, "enu"),
     "matlab": (read_mat, "enu"),
     "hdf5": (read_hdf5, "enu"),
+    "numpy": (read_numpy, "enu"),
     "sentences": (read_sentences, "ned"),
     "novatel": (read_novatel, "enu"),
+    "vbox": (read_vbox, "enu"),
+    "gpx": (read_gpx, "enu"),
     "echoed": (read_echoed, "enu"),
     "words": (read_words, "enu"),
+    "tagged": (read_tagged, "enu"),
     "ulog": (read_ulog, "ned"),
     "dataflash": (read_binary_log, "ned"),
     "dataflash_text": (read_text_log, "ned"),
@@ -325,4 +407,21 @@ def read_table_file(path) -> RecordedTables:
 @functools.lru_cache(maxsize=2)
 def _read(path, kind, _):
     read, frame = TABLE_FILES[kind]
-    return recorded_tables(path, read(path), frame)
+    return recorded_tables(path, _with_times(read(path)), frame)
+
+
+def _with_times(tables):
+    """Return tables of which those without a time have that of the only one of their length."""
+    cells = {name: getattr(table, "cells", table) for name, table in tables.items()}
+    times = {name: [one for one in own if is_time(str(one))] for name, own in cells.items()}
+    clocks: dict[int, list] = collections.defaultdict(list)
+    for name in filter(times.get, cells):
+        clocks[len(cells[name])].append(cells[name][times[name][0]])
+    found = dict(tables)
+    for name, own in cells.items():
+        if not times[name] and len(clocks[len(own)]) == 1:
+            (clock,) = clocks[len(own)]
+            timed = own.assign(**{str(clock.name): clock.to_numpy()})
+            table = tables[name]
+            found[name] = timed if table is own else replace(table, cells=timed)
+    return found

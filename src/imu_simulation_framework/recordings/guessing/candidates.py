@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.recordings.tables import WITH_GRAVITY
+WITH_GRAVITY = "+Gravity"
+"""Behind the name of a table of accelerations without gravity, to which it is added."""
 
 _BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
 _WORD = re.compile(r"[a-z]+\d*|\d+")
@@ -36,12 +37,13 @@ _ORIGINS = _RIG.union(
     _OUTSIDE,
     ["field", "header", "msg", "data", "gps", "gnss", "raw", "location", "meas", "measured"],
     ["est", "estimated", "value", "rs", "user", "fix", "navsat", "vehicle", "xyz", "cal", "scaled"],
+    ["uncal", "measurement"],
 )
 _UNITS = {
     "s": "s sec secs second seconds",
     "ms": "ms msec msecs millis milliseconds millisecond",
     "us": "us usec usecs µs μs micros microseconds microsecond",
-    "ns": "ns nsec nsecs nanos nanosec nanoseconds nanosecond",
+    "ns": "ns nsec nsecs nseconds nanos nanosec nanoseconds nanosecond",
     "m": "m meter meters metre metres",
     "km": "km",
     "cm": "cm",
@@ -94,6 +96,7 @@ _KIND_UNITS = {
     )
     for kind in kinds.split()
 }
+_CLOCKS = frozenset(["unixtime", "unix", "epoch", "utc"])  # In a unit's place, and none
 _SHORT = {"rad": "rad/s", "deg": "deg/s", "ms": "m/s"}  # what a rate's or speed's may be short for
 _NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # Counted from 1 they are shifted later
 _BY_UNIT = ("accel", "gyro", "velocity", "euler")  # What an axis alone is if its unit says so
@@ -105,11 +108,11 @@ _STEMS = {
     "gyro": "gyro,gyr,gyroscope,gyros,g,w,omega,angular velocity,angular vel,ang vel,angvel,"
     "angular rate,rotation rate,rot rate,gyro rotation,gyro rate,rate,body rate,turn rate,w s,wb,"
     "ang rate,gy,as,pqr,gyro adc,un comp gyro",
-    "accel": "a,acc,accel,acceleration,accelerometer,accelerometer acceleration,"
+    "accel": "a,acc,accel,accl,acceleration,accelerometer,accelerometer acceleration,"
     "linear acceleration,linear accel,lin acc,linacc,specific force,a s,total acceleration,fb,"
     "alpha,accel ln,accel wr,un comp acc,gforce,g force,f",
     "quaternion": "q,quat,quaternion,orientation,attitude quaternion,orientation quaternion,"
-    "quaternions,qn2 b",
+    "quaternions,qn2 b,rotation vector,game rotation vector",
     "position": ",pos,position,p,p r,t,translation",
     "velocity": "v,vel,velocity,linear velocity,linear,linear vel",
     "euler": "euler,euler angle,euler angles,eul,eul angle",
@@ -128,9 +131,10 @@ _SCALARS = {
     "unix time,unixtime,epoch,logging time,datetime,date time,clock,tow,time of week,time utc,"
     "timestamp since1970,time since1970,rosbag time,sample time,seconds elapsed,"
     "week seconds,so w,sow,chip time,chiptime,sys time,clock offset time,"
-    "timestamp unix,time since start,gpst,gpstime,ts,ts utc",
+    "timestamp unix,time since start,gpst,gpstime,ts,ts utc,elapsed realtime,utc time,"
+    "app timestamp",
     "date": "date",
-    "latitude": "lat,latitude,lla 0",
+    "latitude": "lat,latitude,latit,lla 0",
     "longitude": "lon,lng,long,longitude,lla 1",
     "altitude": "alt,altitude,height,h,elevation,ele,hgt,alt ellipsoid,lla 2,height msl,h ell",
     "position:x": "east,easting,e,utm easting,utm east,utm e,utm x,pos e,position east,pos east,"
@@ -238,7 +242,7 @@ def meaning_of(name):
     if match and not match["unit"].strip().isdigit():
         stated = canonical_unit(match["unit"])
         text = text[: match.start()]
-        if not stated:
+        if not stated and "".join(words_of(match["unit"])) not in _CLOCKS:
             return None
     words = words_of(text)
     # The words of a unit stand before the number of an axis.
@@ -272,6 +276,12 @@ def _plainly_a_time(name):
     return Meaning("time", "", " ".join(words), unit, (), False)
 
 
+def is_time(name) -> bool:
+    """Return whether a column is a time by its name."""
+    meaning = meaning_of(name) or _plainly_a_time(name)
+    return meaning is not None and meaning.kind == "time"
+
+
 def words_of(name) -> list[str]:
     """Return the words of a name in lower case: ``horizontalAccuracy`` has two."""
     return _WORD.findall(_HUMP.sub(" ", name).lower())
@@ -292,6 +302,10 @@ def _look_up(words, unit):
         found = found and (found[0], "3" if plain[-1] == "3" else found[1], found[2])
     if not found and len(plain) > 1 and plain[0] in ("x", "y", "z") and len(plain[1]) > 2:
         found = _KNOWN.get(" ".join([*plain[1:], plain[0]]))
+    if not found and any(len(word) > 3 and word.endswith("s") for word in plain):
+        return _look_up(
+            [word[:-1] if len(word) > 3 and word[-1] == "s" else word for word in words], unit
+        )
     if not found:
         return None
     kind, axis, shared = found
@@ -345,6 +359,11 @@ def meaning_in(table, column):
         return together or alone
     words = words_of(table)
     bare = alone.kind == "position" and not alone.stem
+    if bare and _NOT_MEASURED.isdisjoint(words):
+        # Words before may be of a file: 20240101_gyro.csv
+        together = _by_last_words(words, column)
+        if together:
+            return together
     if not _NOT_MEASURED.isdisjoint(words) or (bare and _PLACES.isdisjoint(words)):
         return None
     origin = tuple(word for word in words if word in _ORIGINS)
@@ -356,12 +375,32 @@ def meaning_in_file(path, name):
     alone = meaning_of(name)
     if alone is None or alone.kind != "position" or alone.stem:
         return alone
-    words = words_of(Path(path).name.split(".")[0])
+    return _by_last_words(words_of(Path(path).name.split(".")[0]), name) or alone
+
+
+def _by_last_words(words, name):
+    """Return what an axis of a sensor is by the last words of its file's name, or None."""
     for place in (k for k in range(len(words)) if len(words[k]) > 2):
         together = meaning_of(" ".join([*words[place:], name]))
         if together and together.kind in ("gyro", "accel"):
             return together
-    return alone
+    return None
+
+
+def names_said(source, names, columns) -> list[str]:
+    """Return the names of columns; of a sensor's file without any, of an axis each and a time.
+
+    ``columns`` are their values; of four the one that grows is the time.
+    """
+    if [f"col{k}" for k in range(1, len(names) + 1)] != names or len(names) not in (3, 4):
+        return names
+    if not is_axis_of(source, "x"):
+        return names
+    axes = iter("xyz")
+    grows = [k for k, one in enumerate(columns) if pd.Series(one).is_monotonic_increasing]
+    return [
+        "time" if len(names) == 4 and k in grows[:1] else next(axes, "") for k in range(len(names))
+    ]
 
 
 def is_axis_of(path, name) -> bool:
@@ -399,11 +438,15 @@ class Candidate:
         """Whether it has no number but zero."""
         return not np.any(self.values[np.isfinite(self.values)])
 
-    def written(self, unit, words="", factor="") -> str:
-        """Return the column as a column map has it; by its place if a map cannot hold its name."""
+    @property
+    def mapped(self) -> str:
+        """What a column map calls it: its place if a map cannot hold its name."""
         plain = self.name and not any(sign in self.name for sign in ";\"'\n\r#%=")
-        name = self.name if plain else f"col{self.place}"
-        return f"{name}{factor} [{unit}{' ' if words else ''}{words}]"
+        return self.name if plain else f"col{self.place}"
+
+    def written(self, unit, words="", factor="") -> str:
+        """Return the column as a column map has it."""
+        return f"{self.mapped}{factor} [{unit}{' ' if words else ''}{words}]"
 
 
 # In any unit: nanoseconds since 1970 have 19 digits. What is larger is no sample but a fault.

@@ -18,8 +18,8 @@ from imu_simulation_framework.recordings.formats.table_files import read_table_f
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     candidates_of,
-    is_axis_of,
     meaning_in_file,
+    names_said,
 )
 from imu_simulation_framework.recordings.guessing.guess import (
     PIECES,
@@ -141,10 +141,7 @@ def _table(path, column=""):
     table = parse_table(path, text)
     names = list(table.cells.columns)
     pieces = np.searchsorted(pieces, table.lines, side="right")
-    said = names
-    if [f"col{place}" for place in range(1, len(names) + 1)] == names and is_axis_of(path, "x"):
-        # Three columns, or a time before them, of a sensor's file without names.
-        said = {3: ["x", "y", "z"], 4: ["time", "x", "y", "z"]}.get(len(names), names)
+    said = names_said(path, names, [table.cells[name] for name in names])
     meanings = [
         None if name in table.ambiguous else meaning_in_file(path, str(name)) for name in said
     ]

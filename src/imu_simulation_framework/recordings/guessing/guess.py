@@ -24,7 +24,11 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     with_a_time,
     words_of,
 )
-from imu_simulation_framework.recordings.guessing.maps import guess_imu, guess_reference
+from imu_simulation_framework.recordings.guessing.maps import (
+    guess_imu,
+    guess_reference,
+    with_courses,
+)
 from imu_simulation_framework.recordings.guessing.orientations import with_euler_angles
 
 
@@ -45,17 +49,18 @@ class ColumnGuess:
     unused: list[str] = field(default_factory=list)
 
 
-def guess_from_candidates(candidates, pieces=None) -> ColumnGuess:
+def guess_from_candidates(candidates, pieces=None, spans=()) -> ColumnGuess:
     """Guess the column maps of a table of columns whose names are understood already.
 
-    ``pieces`` (n,): which piece of the recording a row is of, if only some of it are given.
+    ``pieces`` (n,): which piece of the recording a row is of, if only some of it are given;
+    ``spans``: first and last times [s] of another table, on one of whose clocks this one's may be.
     """
     rows = len(candidates[0].values) if candidates else 0
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)
     guess, used = ColumnGuess(), set()
     if rows >= 3 and any(candidate.meaning for candidate in candidates):
         candidates = with_a_time(candidates)
-        used = _by_names(guess, candidates, pieces)
+        used = _by_names(guess, candidates, pieces, spans)
     elif rows >= 3:
         used = _by_shapes(guess, candidates, pieces)
         guess.time = {**guess.imu, **guess.reference}.get("time", "")
@@ -66,14 +71,14 @@ def guess_from_candidates(candidates, pieces=None) -> ColumnGuess:
     return guess
 
 
-def _by_names(guess, candidates, pieces):
+def _by_names(guess, candidates, pieces, spans):
     inertial = vectors(candidates, "gyro", "") + vectors(candidates, "accel", "")
     positions = "poses" if vectors(candidates, "position", "xy") else ""
     positions = "fixes" if best_scalar(candidates, "latitude") else positions
     turning = quaternions(candidates) or best_scalar(candidates, "roll")
     turning = turning or vectors(candidates, "euler", "xyz")
     usual = measures.IMU_STEPS if inertial or (turning and not positions) else measures.FIX_STEPS
-    time, remarks = find_time(candidates, pieces, usual)
+    time, remarks = find_time(candidates, pieces, usual, spans)
     guess.reasons += remarks
     seconds = time.seconds if time else np.full(len(pieces), np.nan)
     if time:
@@ -82,9 +87,12 @@ def _by_names(guess, candidates, pieces):
     else:
         guess.reasons.append(
             "no column could be identified as the time, so that there is no reference, and the "
-            f"IMU is only of use for an Allan analysis with its rate given; {_BY_LINES}"
+            "IMU is only of use for an Allan analysis with its rate given; "
+            + _other_times(candidates, pieces)
         )
     candidates = with_euler_angles(candidates, seconds, pieces, guess.reasons)
+    if positions == "fixes":
+        candidates = with_courses(candidates, seconds, pieces, guess.reasons)
     imu, imu_used, orientation = guess_imu(candidates, seconds, pieces, positions, guess.reasons)
     reference, reference_used = {}, set()
     if time:
@@ -105,6 +113,19 @@ _BY_LINES = (
     "where samples follow each other evenly, time = line / 100 [s] in the map gives their rate, "
     "here of 100 Hz"
 )
+
+
+def _other_times(candidates, pieces):
+    """Return how else a time may be said: by a column that grows from row to row, or by lines."""
+    for column in (one for one in candidates[:3] if one.texts is None):
+        steps = measures.steps_within(column.values, pieces)
+        if len(steps) and (steps > 0.0).all():
+            step = f"{np.median(steps):.4g} from row to row"
+            written = column.written("s")
+            return f"if it is {column.name}, which grows by {step}, map time = {written}, [ms], ..."
+    return _BY_LINES
+
+
 PIECES, ROWS = 8, 1000
 """Of a long table so many pieces of so many rows are looked at."""
 
@@ -132,7 +153,8 @@ def _by_shapes(guess, candidates, pieces):
     time = _time(numbers, pieces, measures.IMU_STEPS if imu else measures.FIX_STEPS, guess.reasons)
     if time is None:
         guess.imu = imu
-        guess.reasons.append(f"no column could be identified as the time; {_BY_LINES}")
+        others = _other_times(numbers, pieces)
+        guess.reasons.append(f"no column could be identified as the time; {others}")
         return used
     guess.imu = {"time": time[1], **imu} if imu else {}
     guess.reference = {"time": time[1], **reference} if reference else {}
@@ -142,12 +164,15 @@ def _by_shapes(guess, candidates, pieces):
 _COUNTS = frozenset(["count", "counter", "frame", "id", "index", "line", "row", "sample", "seq"])
 
 
+_COUNTED = 1e4  # What counts rows begins at 0 or 1
+
+
 def _time(numbers, pieces, usual, reasons):
     for column in (c for c in numbers[:3] if _COUNTS.isdisjoint(words_of(c.name))):
         steps = measures.steps_within(column.values, pieces)
         if len(steps) == 0 or not (steps >= 0.0).all() or not (steps > 0.0).any():
             continue
-        if (steps == 1.0).all():
+        if (steps == 1.0).all() and (usual == measures.IMU_STEPS or column.values[0] < _COUNTED):
             reasons.append(f"{column.name}: grows by 1 from row to row, may be a time or a count")
             continue
         unit, reason = measures.time_unit(column.values, pieces, usual)
@@ -242,6 +267,7 @@ def _names(columns):
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
 _DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")
 _CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
+_IN_WHOLE_SECONDS = "written to whole seconds, in each of which there are several samples"
 _NEW = 0.5  # Share of the rows with another time than the one before, at least
 _SINCE_1970 = 6e8  # s
 _SAME_CLOCK = 60.0  # s
@@ -258,19 +284,27 @@ class TimeColumn:
     reason: str
 
     @property
+    def span(self) -> tuple[float, float]:
+        """Between which times most are [s]; at first some may be zero, before a clock is set."""
+        low, high = np.nanpercentile(self.seconds, [20.0, 80.0])
+        return float(low), float(high)
+
+    @property
     def since_1970(self) -> bool:
         return bool(np.nanmedian(self.seconds) > _SINCE_1970)
+
+
+def overlap(one, other) -> bool:
+    """Return whether two spans of time have something in common."""
+    return max(one[0], other[0]) <= min(one[1], other[1])
 
 
 # Xsens MTi count 0.1 ms there and Movella DOT, which have 120 Hz at most, us.
 _XSENS, _DOT_STEP = "sample time fine", 4000.0
 
 
-def find_time(candidates, pieces, usual):
-    """Find the time among columns, with its ``usual`` steps [s].
-
-    Returns a TimeColumn or None, and why columns that are named as times are none.
-    """
+def all_times(candidates, pieces, usual):
+    """Return a TimeColumn for each time among columns, and why others are none."""
     named = [c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > 0.5]
     found, remarks = [*_of_dates(candidates, named), *_of_pairs(named, pieces)], []
     paired = {column for time in found for column in time.columns}
@@ -286,6 +320,10 @@ def find_time(candidates, pieces, usual):
         unit, reason = measures.time_unit(column.values, pieces, usual)
         if stated and "does not grow" not in reason:
             unit, reason = stated, "by its name"
+        steps = measures.steps_within(column.values, pieces)
+        if unit == "s" and usual == measures.IMU_STEPS and np.mean(steps == 0.0) > _NEW:
+            whole = not (steps % 1.0).any()
+            unit, reason = ("", f"is {_IN_WHOLE_SECONDS}") if whole else (unit, reason)
         if not unit:
             remarks.append(f"{column.name} is not taken as the time: it {reason}")
             continue
@@ -298,19 +336,35 @@ def find_time(candidates, pieces, usual):
             if np.mean(measures.steps_within(seconds, pieces) > 0.0) > _NEW:
                 found.append(TimeColumn(column.written("iso8601"), (column,), seconds, text))
             else:
-                remarks.append(
-                    f"{column.name} is not taken as the time: it is written to whole seconds, in "
-                    "each of which there are several samples"
-                )
+                remarks.append(f"{column.name} is not taken as the time: it is {_IN_WHOLE_SECONDS}")
         elif column.texts is not None:
             others = (text for text in column.texts if text and not TIME_OF_DAY.match(text))
             text = next(others, column.texts[0])
             remarks.append(
                 f"{column.name} is not taken as the time: {shown(text)} is no known form"
             )
+    return found, remarks
+
+
+def find_time(candidates, pieces, usual, spans=()):
+    """Find the time among columns, with its ``usual`` steps [s], within one of ``spans`` if it is.
+
+    Returns a TimeColumn or None, and why columns that are named as times are none.
+    """
+    found, remarks = all_times(candidates, pieces, usual)
     if not found:
         return None, remarks
+    found = [time for time in found if any(overlap(time.span, span) for span in spans)] or found
     best = min(found, key=_rank)
+    for other in filter(_is_stamp, found if best.since_1970 and not _is_stamp(best) else ()):
+        lasting = [time.span[1] - time.span[0] for time in (best, other)]
+        steps = measures.step(best.seconds, pieces) / measures.step(other.seconds, pieces)
+        if steps < 1.0 / _SAME_RATE and 1.0 / _SAME_RATE < lasting[0] / lasting[1] < _SAME_RATE:
+            remarks.append(
+                f"{best.columns[0].name} is not taken as the time: several samples come at once, "
+                f"which {other.columns[0].name} has one by one"
+            )
+            return other, remarks
     for other in found if _is_stamp(best) else ():
         meaning = other.columns[0].meaning
         receipt = meaning is not None and meaning.stem in ("receipt", "time")
@@ -350,7 +404,8 @@ def _of_dates(candidates, named):
     """Yield times as text: date and clock in one column or in two."""
     # A table that was saved with its index has the time in a column without a name.
     nameless = [c for c in candidates[:1] if not c.name or c.name.lower().startswith("unnamed: ")]
-    for column in named + nameless:
+    dates = [c for c in candidates if c.meaning and c.meaning.kind == "date"]
+    for column in named + nameless + dates:
         seconds = seconds_of(column) if _all_match(_DATE_AND_CLOCK, column) else np.array([np.nan])
         if not np.isfinite(seconds).any():
             continue
@@ -362,11 +417,12 @@ def _of_dates(candidates, named):
                 yield TimeColumn(written, (column, rest), seconds + rest.values / 1e3, reason)
         reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
         yield TimeColumn(column.written("iso8601"), (column,), seconds, reason)
-    dates = [c for c in candidates if c.meaning and c.meaning.kind == "date"]
+    # RTKLIB has the sign of a comment where it names the date.
+    dates += [c for c in candidates[:1] if c.meaning is None]
     for date, clock in itertools.product(dates, named):
         if _all_match(_DATE, date) and _all_match(_CLOCK, clock):
             joined = pd.Series([f"{d}T{c}" for d, c in zip(date.texts, clock.texts)])
-            written = f"{date.name} + {clock.name} [iso8601]"
+            written = f"{date.mapped} + {clock.mapped} [iso8601]"
             reason = f"{date.name} and {clock.name}, date and time as text: [iso8601]"
             yield TimeColumn(written, (clock, date), seconds_of_dates(joined), reason)
 

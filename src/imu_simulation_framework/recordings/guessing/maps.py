@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from imu_simulation_framework.core.units import factor, factors
+from imu_simulation_framework.recordings.cleaning import at_zero
 from imu_simulation_framework.recordings.guessing import measures
 from imu_simulation_framework.recordings.guessing.candidates import (
     best_scalar,
@@ -21,7 +24,9 @@ _NAUTICAL = "cw from north"
 # Share of the rows with an angular velocity or force that an orientation must have.
 _MIN_FILLED = 0.9
 _ACCEL_COUNTS = (16384, 8192, 4096, 2048)  # a g, of 16 bits over 2, 4, 8 and 16 g
-_GYRO_COUNTS = (131.0, 65.5, 32.8, 16.4, 114.29, 57.14, 28.57, 14.29)  # a deg/s, InvenSense and ST
+_GYRO_COUNTS = (131.0, 65.5, 32.8, 16.4, 16.0, 114.29, 57.14, 28.57, 14.29)
+"""A deg/s, of InvenSense, Bosch (16 of BNO055) and ST."""
+_QUATERNION_COUNTS = (1, 1000, 10000, 2**14, 2**30)
 _WHOLE = (("rad/s", 1.0), ("deg/s", np.pi / 180.0))
 _THOUSANDTHS = (("deg/s", np.pi / 180.0), ("mrad/s", 1e-3), ("mdeg/s", 1e-3 * np.pi / 180.0))
 _COUNTS_APART = 0.07  # Logarithm; some of these are an eighth apart
@@ -47,6 +52,7 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     forces = fullest_first(vectors(candidates, "accel", "xyz"))
     forces = [one for one in forces if gyro or one["x"].meaning.stem != "f"]  # Of any force, alone
     accel, *of_accel = _accel(forces, rate, reasons)
+    linear = matrix([forces[0][axis] for axis in "xyz"]) if forces else None
     inertial = [*gyro.values(), *accel.values()]
     if positions and not inertial:
         return {}, set(), set()
@@ -62,7 +68,7 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     witnesses = [attitude] if attitude else attitudes
     unit = None
     if gyro:
-        beside = matrix(list(accel.values())) if accel else None, *of_accel
+        beside = matrix(list(accel.values())) if accel else None, linear, *of_accel
         motion = (seconds, pieces, rate)
         unit = _gyro_unit(gyro, witnesses, beside, motion, reasons, _format_of(gyro, candidates))
     if attitude and attitude.unit is None:
@@ -103,8 +109,8 @@ def _own(attitudes, positions, reasons):
 class _Attitude:
     """An orientation: a quaternion, or angles."""
 
-    def __init__(self, columns, unit, words=""):
-        self.by_name, self.unit, self.words = columns, unit, words
+    def __init__(self, columns, unit, words="", factor=""):
+        self.by_name, self.unit, self.words, self.factor = columns, unit, words, factor
         self.columns = list(columns.values())
         self.names = ", ".join(column.name for column in self.columns)
         self.filled = min(column.filled for column in self.columns)
@@ -123,7 +129,7 @@ class _Attitude:
 
     def written(self):
         return {
-            name: column.written(self.unit, self.words if name == "heading" else "")
+            name: column.written(self.unit, self.words if name == "heading" else "", self.factor)
             for name, column in self.by_name.items()
         }
 
@@ -148,8 +154,10 @@ def _attitudes(candidates, seconds, pieces, reasons):
         length = np.linalg.norm(matrix(list(group.values())), axis=1)
         known = length[np.isfinite(length)]
         names = ", ".join(column.name for column in group.values())
-        if len(known) == 0 or abs(np.median(known) - 1.0) > 0.05:
-            reasons.append(f"{names}: of length {np.median(known):.3g}, no quaternion, left out")
+        size = float(np.median(known)) if len(known) else np.nan
+        counts = [count for count in _QUATERNION_COUNTS if abs(size / count - 1.0) < 0.05]
+        if not counts:
+            reasons.append(f"{names}: of length {size:.3g}, no quaternion, left out")
             continue
         if all(np.ptp(c.values[np.isfinite(c.values)]) == 0.0 for c in group.values()):
             reasons.append(f"{names}: never changes, no orientation that was measured, left out")
@@ -157,7 +165,9 @@ def _attitudes(candidates, seconds, pieces, reasons):
         if any(c.meaning.numbered for c in group.values()):
             group = ordered(group, candidates, seconds, pieces, reasons)
         columns = {f"q{axis}": group[axis] for axis in "xyzw"}
-        found.append(_Attitude(columns, "1"))
+        if counts[0] != 1:
+            reasons.append(f"{names}: of length {size:.4g}, as counts of which {counts[0]} are 1")
+        found.append(_Attitude(columns, "1", factor=f"{_EACH}{counts[0]}" * (counts[0] != 1)))
     for origin in dict.fromkeys(c.meaning.origin for c in candidates if c.meaning):
         related = [c for c in candidates if c.meaning and c.meaning.origin == origin]
         found += _angles(related, seconds, pieces, reasons)
@@ -199,11 +209,12 @@ def _format_of(gyro, candidates):
 def _gyro_unit(gyro, attitudes, accel, motion, reasons, of_format):
     """Return unit and factor of the gyroscope's columns, None if they cannot be determined.
 
-    ``accel``: forces (n, 3), or None, and unit and factor of their columns; ``motion``: seconds,
+    ``accel``: forces (n, 3), or None, those without gravity that do as well to tell whether it
+    rests, and unit and factor of their columns; ``motion``: seconds,
     pieces and samples per second; ``of_format``: what writes rad/s under such names, or empty.
     """
     names = ", ".join(column.name for column in gyro.values())
-    rates, (forces, unit_of_accel, of_accel) = matrix(list(gyro.values())), accel
+    rates, (forces, linear, unit_of_accel, of_accel) = matrix(list(gyro.values())), accel
     *motion, rate = motion
     in_thousandths = unit_of_accel == "mg" and whole(rates)
     stated = shared_unit(gyro.values())
@@ -248,7 +259,7 @@ def _gyro_unit(gyro, attitudes, accel, motion, reasons, of_format):
                     f"{correlation:.2f}), so [{name}]"
                 )
                 return name, ""
-    unit = "" if in_thousandths else measures.gyro_unit(rates, forces)
+    unit = "" if in_thousandths else measures.gyro_unit(rates, linear if forces is None else forces)
     if not unit and of_format and np.nanmax(np.abs(rates)) < _FASTEST:
         reasons.append(f"{names}: in rad/s as {of_format} has them")
         return "rad/s", ""
@@ -328,7 +339,31 @@ def _scaled_gravity(forces, size, rate):
     return "", "", ""
 
 
+def with_courses(candidates, seconds, pieces, reasons):
+    """Return candidates where the heading of a receiver is a course if it is held while it is slow.
+
+    That of two antennas goes on changing. Parameters as for :func:`guess_reference`.
+    """
+    speed, heading = (best_scalar(candidates, kind) for kind in ("speed", "heading"))
+    if speed is None or heading is None or best_scalar(candidates, "course"):
+        return candidates
+    impossible = np.nanmax(np.abs(heading.values)) > _FULL_TURN
+    slow = np.abs(speed.values) < _SLOW * np.nanpercentile(np.abs(speed.values), 95)
+    slow = slow[1:] & slow[:-1] & (np.diff(pieces) == 0)
+    changes = np.count_nonzero(np.diff(heading.values)[slow])
+    lasting = float(np.nansum(np.diff(seconds)[slow]))
+    if not (impossible or (lasting > _LONG_ENOUGH and changes < _MOST_CHANGES * lasting)):
+        return candidates
+    reason = "not always known" if impossible else "held while the robot is slow"
+    reasons.append(f"{heading.name}: {reason}, so the course and not of two antennas")
+    course = replace(heading, meaning=replace(heading.meaning, kind="course"))
+    return [course if candidate is heading else candidate for candidate in candidates]
+
+
 _GLOBAL_UNITS = {"ddmm.mmmm": ("ddmm.mmmm", ""), "e7": ("deg", " * 1e-7")}
+_SLOW = 0.03  # Of the fastest
+_LONG_ENOUGH, _MOST_CHANGES = 5.0, 0.2  # s; a second
+_FULL_TURN = 360.5  # deg
 _SHORTEST_DRIVE = 2.0  # Positions within less than this [m] have no course
 
 
@@ -385,9 +420,8 @@ class _Reference:
         self.scaled = unit == "e7"
         self._take("latitude", north, words, factor=factor)
         self._take("longitude", east, words, factor=factor)
-        self.motion += measures.local_metres(
-            measures.degrees_of(north.values, unit), measures.degrees_of(east.values, unit)
-        )
+        places = np.array([measures.degrees_of(one.values, unit) for one in (north, east)])
+        self.motion += measures.local_metres(*np.where(at_zero(*places), np.nan, places))
         return True
 
     def altitude(self):
@@ -450,7 +484,8 @@ class _Reference:
         if speed is None or course is None:
             return
         names = f"{speed.name}, {course.name}"
-        if np.nanmin(speed.values) < 0.0 or np.nanmin(course.values) == -1.0:
+        unknown = np.nanmin(course.values) == -1.0 or np.nanmin(course.values) < -_FULL_TURN
+        if np.nanmin(speed.values) < 0.0 or unknown:
             self.reasons.append(f"{names}: negative where they are not known, left out")
             return
         unit = self._speed_unit(speed.name, speed.values, speed.meaning.unit)

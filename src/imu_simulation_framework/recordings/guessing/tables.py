@@ -18,6 +18,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     matrix,
     meaning_in,
     meaning_of,
+    names_said,
     quaternions,
     vectors,
     with_a_time,
@@ -25,6 +26,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
 )
 from imu_simulation_framework.recordings.guessing.guess import (
     ColumnGuess,
+    all_times,
     guess_from_candidates,
     pieces_of,
     seconds_of,
@@ -34,6 +36,7 @@ from imu_simulation_framework.recordings.tables import RecordedTables, order_of
 _TIMES = ("time", "date")
 _DIRECTIONS = ("quaternion", "yaw", "heading", "euler")
 _RECEIVERS = frozenset(["gps", "gps2", "gnss", "location", "fix", "navsat"])
+_ESTIMATES = frozenset(["flp", "fused", "network", "nlp"])  # A telephone's, of its IMU or of radios
 
 
 def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
@@ -41,17 +44,26 @@ def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
     if len(recorded.tables) == 1:
         return guess_from_candidates(*spread_candidates(recorded, *recorded.tables))
     guess, found = ColumnGuess(), _Tables(recorded)
+    spans = [span for leader in found.of_references()[:1] for span in found.spans(leader)]
     for what, leaders, candidates_of_leader in (
         ("imu", found.of_imus(), found.beside),
         ("reference", found.of_references(), found.of_place),
     ):
         for leader in leaders:
-            one = guess_from_candidates(*candidates_of_leader(leader))
+            candidates, pieces = candidates_of_leader(leader)
+            one = guess_from_candidates(candidates, pieces, spans)
             guess.reasons += [reason for reason in one.reasons if reason not in guess.reasons]
             if getattr(one, what):
                 setattr(guess, what, getattr(one, what))
                 guess.time = guess.time or one.time
+                spans = found.spans(leader, one.time)
                 break
+    for name in recorded.tables if not (guess.imu or guess.reference) else ():
+        candidates, pieces = spread_candidates(recorded, name)
+        if not any(candidate.meaning for candidate in candidates):
+            one = guess_from_candidates(candidates, pieces)
+            guess.imu, guess.reference = guess.imu or one.imu, guess.reference or one.reference
+            guess.reasons += [reason for reason in one.reasons if one.imu or one.reference]
     if not any(_kinds(one).intersection(_TIMES) for one in found.by_table.values()):
         guess.reasons.append("no table has a column that could be identified as the time")
     taken = " ".join([*guess.imu.values(), *guess.reference.values()])
@@ -73,11 +85,12 @@ def _candidates(recorded):
     found, before = {}, 0
     for name, table in recorded.tables.items():
         columns = list(table.cells.columns)
-        meanings = [
-            meaning_in(name, recorded.local(column)) if recorded.named else meaning_of(column)
-            for column in columns
-        ]
         values = [table.cells[column] for column in columns]
+        own = [recorded.local(column) for column in columns] if recorded.named else columns
+        meanings = [
+            meaning_in(name, said) if recorded.named else meaning_of(said)
+            for said in names_said(name, own, values)
+        ]
         found[name] = candidates_of(columns, values, meanings, before)
         before += len(columns)
     return found
@@ -90,6 +103,12 @@ class _Tables:
         found = _candidates(recorded)
         self.by_table = {name: [c for c in with_a_time(found[name]) if c.meaning] for name in found}
         self.local, self.frame = recorded.local, recorded.frame
+
+    def spans(self, name, written=""):
+        """Return the spans of the times of a table, or of one alone, as it is written in a map."""
+        candidates, pieces = _spread(self.by_table[name])
+        times, _ = all_times(candidates, pieces, measures.FIX_STEPS)
+        return [time.span for time in times if time.written == (written or time.written)]
 
     def having(self, *kinds):
         """Return the tables with a time and one of these kinds, those with most rows first."""
@@ -115,7 +134,8 @@ class _Tables:
         fixes = [n for n in self.having("latitude") if best_scalar(self.by_table[n], "longitude")]
         poses = [n for n in self.having("position") if vectors(self.by_table[n], "position", "xy")]
         true = [name for name in [*poses, *fixes] if self.true(name)]
-        received = [n for n in fixes if _RECEIVERS.intersection(words_of(n))]
+        words = {name: set(words_of(name)) for name in fixes}
+        received = [n for n in fixes if words[n] & _RECEIVERS and not words[n] & _ESTIMATES]
         return list(dict.fromkeys([*true, *received, *fixes, *poses]))
 
     def _has_places(self, name):
@@ -162,9 +182,11 @@ class _Tables:
         """Return candidates of a table at the nearest of its times; none on another clock."""
         for time in clock:
             local = self.local(time.name)
-            theirs = next((c for c in self.by_table[name] if self.local(c.name) == local), None)
-            if theirs is None:
+            times = [c for c in self.by_table[name] if c.meaning.kind == "time"]
+            same = [c for c in self.by_table[name] if self.local(c.name) == local]
+            if not same and len(times) != 1:
                 continue
+            (theirs, *_) = same or times
             times, grid = seconds_of(time), seconds_of(theirs)
             order = order_of(grid)
             if len(order) == 0:

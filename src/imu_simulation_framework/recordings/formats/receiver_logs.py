@@ -1,12 +1,13 @@
-"""Logs of NovAtel receivers in ASCII: ``#INSPVAA,...`` and ``%INSPVASA,...``, a line each.
+"""Logs of satellite receivers as text: NovAtel's, Racelogic's VBOX (``.vbo``), and GPX.
 
-Positions and heading of INSPVA, positions of BESTPOS, and the IMU of CORRIMU, CORRIMUDATA, RAWIMU
-and RAWIMUX; all other logs are passed over, and so are lines with a wrong checksum. Times are
-seconds of GPS. Axes are turned to forward, left, up: those of a vehicle are right, forward, up
-(OEM7 Commands and Logs Reference Manual). What an IMU reports are changes from sample to sample,
-and counts where it is raw. Of how much a count is, which differs from model to model, gravity tells
-the model: its rates and accelerations are then columns, too, with their units (the same, RAWIMU,
-Raw IMU Scale Factors). All others have no unit here.
+NovAtel's in ASCII are ``#INSPVAA,...`` and ``%INSPVASA,...``, a line each. Positions and heading of
+INSPVA, positions of BESTPOS, and the IMU of CORRIMU, CORRIMUDATA, RAWIMU and RAWIMUX; all other
+logs are passed over, and so are lines with a wrong checksum. Times are seconds of GPS. Axes are
+turned to forward, left, up: those of a vehicle are right, forward, up (OEM7 Commands and Logs
+Reference Manual). What an IMU reports are changes from sample to sample, and counts where it is
+raw. Of how much a count is, which differs from model to model, gravity tells the model: its rates
+and accelerations are then columns, too, with their units (the same, RAWIMU, Raw IMU Scale Factors).
+All others have no unit here.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pandas as pd
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings.file_access import text_blocks
-from imu_simulation_framework.recordings.text_table import text_lines
+from imu_simulation_framework.recordings.text_table import distinct_names, text_lines
 
 _LOG = re.compile(
     r"[#%](?P<checked>(?P<name>[A-Z0-9_]+)A,(?P<header>[^;]*);(?P<fields>[^*]*))"
@@ -118,3 +119,70 @@ def _row(name, header, fields):
         return row
     except (IndexError, ValueError):
         return {}
+
+
+_VBOX = {
+    "time": "time [s]", "lat": "latitude [deg]", "long": "longitude [deg]",
+    "height": "altitude [m]", "heading": "course [deg]", "velocity": "speed [km/h]",
+}  # fmt: skip
+_DAY = 86400.0  # s
+_STANDARD = 10  # Channels that a receiver has itself, whose units are the format's
+
+
+def read_vbox(path) -> dict[str, pd.DataFrame]:
+    """Return the table of a log of VBOX: sections, of which one names the columns of the data.
+
+    Times are those of day, UTC, ``hhmmss.ss``; latitude and longitude are in minutes, the longitude
+    positive to the west (Racelogic, VBO file format). The units of channels that a receiver does
+    not have itself are in a section of their own, those of the last channels at its end. Raises
+    RecordingError: there are no data below the names.
+    """
+    sections, name = collections.defaultdict(list), ""
+    for line in map(str.strip, text_lines(text_blocks(path))):
+        section = re.fullmatch(r"\[([\w ]+)\]", line)
+        if section:
+            name = section[1].lower()
+        elif line or name == "channel units":
+            sections[name].append(line)
+    names = " ".join(sections["column names"]).split()
+    rows = [row for row in map(str.split, sections["data"]) if len(row) == len(names)]
+    if not rows or not {"time", "lat", "long"} <= set(names):
+        raise RecordingError(
+            f"{path}: holds no data of VBOX, expected sections [column names], with time, lat and "
+            "long, and [data], with a number for each of them"
+        )
+    units = "\n".join(sections["channel units"]).rstrip("\n").split("\n")
+    units = ["", *units][-max(len(names) - _STANDARD, 1) :]
+    units = [""] * (len(names) - len(units)) + units
+    plain = [_VBOX.get(one, f"{one} [{unit}]" if unit else one) for one, unit in zip(names, units)]
+    table = pd.DataFrame(rows, columns=distinct_names(plain)[0])
+    table = table.apply(pd.to_numeric, errors="coerce")
+    clock = table["time [s]"].to_numpy(dtype=float)
+    seconds = clock // 1e4 * 3600.0 + clock // 1e2 % 1e2 * 60.0 + clock % 1e2
+    days = np.cumsum(np.diff(seconds, prepend=seconds[:1]) < -0.5 * _DAY)
+    table["time [s]"] = seconds + _DAY * days
+    table["latitude [deg]"] /= 60.0
+    table["longitude [deg]"] /= -60.0
+    return {"VBOX": table}
+
+
+_POINT = re.compile(r"<(?:\w+:)?trkpt\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?trkpt>)", re.DOTALL)
+_OF_POINT = re.compile(r"<(?:\w+:)?(time|ele|speed|course|hdop)>([^<]*)<")
+_GPX = {
+    "lat": "latitude [deg]", "lon": "longitude [deg]", "ele": "altitude [m]",
+    "speed": "speed [m/s]", "course": "course [deg]",
+}  # fmt: skip
+
+
+def read_gpx(path) -> dict[str, pd.DataFrame]:
+    """Return the table of the points of all tracks; raises RecordingError if there is none."""
+    rows = []
+    for match in _POINT.finditer("".join(text_blocks(path))):
+        place = re.findall(r"\b(lat|lon)=[\"']([^\"']*)[\"']", match[1])
+        rows.append({**dict(place), **dict(_OF_POINT.findall(match[2] or ""))})
+    if not rows:
+        raise RecordingError(f"{path}: this is GPX without a track, expected points <trkpt>")
+    table = pd.DataFrame(rows)
+    times = {"time": table.pop("time").fillna("")} if "time" in table else {}
+    table = table.apply(pd.to_numeric, errors="coerce").rename(columns=_GPX)
+    return {"track": table.assign(**times)}
