@@ -531,7 +531,7 @@ class MujocoSimulator:
             velocity[:] = self._velocity
         self._samples += count
         # MuJoCo answers instability with a warning, and by setting the robot back to the origin.
-        if self._warnings.any():
+        if np.count_nonzero(self._warnings):
             time = self._samples / self._sample_rate
             raise SimulatorError(f"The physics became unstable at {time:g} s.")
         samples = self._imu.samples(
@@ -547,12 +547,12 @@ class MujocoSimulator:
         self._states = SimulatorState(
             np.arange(self._samples + 1 - len(positions), self._samples + 1) / self._sample_rate,
             positions[:, BASE_POSITION],
-            positions[:, BASE_QUATERNION][:, _XYZW],
+            positions[:, BASE_QUATERNION].take(_XYZW, axis=1),
             velocity,
             velocities[:, BASE_ANGULAR_VELOCITY],
-            positions[:, self._positions_of],
-            velocities[:, self._velocities_of],
-            imu_quaternion[:, _XYZW],
+            positions.take(self._positions_of, axis=1),
+            velocities.take(self._velocities_of, axis=1),
+            imu_quaternion.take(_XYZW, axis=1),
             rate,
             force,
             torques[:, : len(self._wheel_velocities)],
