@@ -257,6 +257,23 @@ class Node:
             return True
 
         self.wait_until(all_connected, lambda: f"the subscribers of {missing} to connect")
+        for publisher in publishers:
+            _serve_first_who_answers(publisher)
+
+
+_ANSWERING = ("mujoco_simulator", "error_publisher", "path_follower")
+
+
+def _serve_first_who_answers(publisher) -> None:
+    """Have messages go to nodes that others wait for before they go to those that only record."""
+    topic = publisher.impl
+    if topic is None or topic.closed:
+        return
+    with topic.c_lock:
+        topic.connections = sorted(
+            topic.connections,
+            key=lambda connection: connection.endpoint_id.rpartition("/")[2] not in _ANSWERING,
+        )
 
 
 def experiment_parameter(name: str, default):
