@@ -155,14 +155,17 @@ def test_figures_do_not_keep_a_node_that_is_told_twice_to_end(experiment):
     assert not [path for path in ended.result().folder.iterdir() if path.name.startswith(".")]
 
 
-def test_who_has_only_driven_makes_room_before_results_are_written(experiment):
+def test_who_has_only_driven_makes_room_before_figures_are_drawn(experiment):
     running = experiment(settings(SHORT))
     drove = [
         Path("/proc", running.wait_for(STARTED.format(node=node)).group(1))
         for node in ("mujoco_simulator", "path_follower", "imu_yaw_publisher")
     ]
-    running.wait_for_file(SUMMARY.replace("summary.json", "ground_truth.csv"))
-    assert not [place for place in drove if place.exists()]
+    figure = SUMMARY.replace("summary.json", "yaw_error.png")
+    while any(place.exists() for place in drove):
+        assert not list(running.directory.glob(figure))
+        time.sleep(POLL_PERIOD)
+    assert not list(running.directory.glob(figure))
     succeeded(running.wait(SECONDS))
 
 
