@@ -260,10 +260,11 @@ class IntegratingImu:
     ``f = dv/dt + omega x v + g up`` (Groves: Principles of GNSS, Inertial, and Multisensor
     Integrated Navigation Systems, section 5.3), its mean taken by the trapezoidal rule.
 
-    Quaternions are in MuJoCo's order w, x, y, z. The quaternion functions are MuJoCo's. What was
-    observed at the ends of n sample periods are the velocity of the base's origin in the base's
-    axes [m/s], the orientation of the IMU in the world (n, 4), and in the IMU's axes its angular
-    velocity [rad/s] and the specific force [m/s^2], (n, 3) each.
+    Quaternions are in MuJoCo's order w, x, y, z. What was observed at the ends of n sample periods
+    are the velocity of the base's origin in the base's axes [m/s], the orientation of the IMU in
+    the world (n, 4), and in the IMU's axes its angular velocity [rad/s] and the specific force
+    [m/s^2], (n, 3) each. All is computed with plain numbers, to the bits of MuJoCo's functions:
+    to call one of these for three numbers takes longer.
 
     ``position`` (sequence of 3 float): of the IMU in the base [m]; ``quaternion`` (sequence of 4
     float): orientation of the IMU in the base; ``rate``: samples per second [Hz]; ``gravity``
@@ -273,26 +274,21 @@ class IntegratingImu:
     def __init__(self, position, quaternion, rate, gravity):
         self.position = np.array(position, dtype=float)
         self.quaternion = np.array(quaternion, dtype=float)
-        self._base_to_imu = np.empty(4)
-        mujoco.mju_negQuat(self._base_to_imu, self.quaternion)
         self._rate = rate
         self._gravity = gravity
-        self._vertical = np.array([0.0, 0.0, 1.0])
-        self._world_to_base = np.empty(4)
-        self._up = np.empty(3)
-        self._turn = np.empty(3)
-        self._force = np.empty(3)
-        self._quaternion = np.empty(4)
+        self._mounting: list[float] = self.quaternion.tolist()
+        self._base_to_imu = _inverse(*self._mounting)
+        self._quaternion: Sequence[float] = ()
         self._motion: tuple[float, ...] = ()
 
     def start(self, quaternion) -> tuple[np.ndarray, ...]:
         """Begin anew with a base at rest; return what is observed of one sample at rest."""
-        self._quaternion = np.array(quaternion)
-        rest = np.zeros((1, 3))
-        samples, (self._motion,) = self._observe(self._quaternion[np.newaxis], rest, rest)
-        up = self._gravity * np.array(self._motion[6:])
-        mujoco.mju_rotVecQuat(samples[3][0], up, self._base_to_imu)
-        return samples
+        self._quaternion = quaternion.tolist()
+        rest = [(0.0, 0.0, 0.0)]
+        velocities, orientations, (self._motion,) = self._observe([self._quaternion], rest, rest)
+        up = (self._gravity * part for part in self._motion[6:])
+        force = [_rotated(*self._base_to_imu, *up)]
+        return tuple(map(np.array, (velocities, orientations, rest, force)))
 
     def samples(self, quaternions, velocities, angular_velocities) -> tuple[np.ndarray, ...]:
         """Take the base's motion at the ends of consecutive periods; return what is observed.
@@ -301,47 +297,81 @@ class IntegratingImu:
         (ndarray (n, 3)): of the base's origin in the world's axes [m/s]; ``angular_velocities``
         (ndarray (n, 3)): in the base's axes [rad/s].
         """
-        samples, motions = self._observe(quaternions, velocities, angular_velocities)
-        rate, half_gravity = self._rate, 0.5 * self._gravity
-        for motion, quaternion, imu_rate, imu_force in zip(motions, quaternions, *samples[2:]):
+        quaternions = quaternions.tolist()
+        velocities, orientations, motions = self._observe(
+            quaternions, velocities.tolist(), angular_velocities.tolist()
+        )
+        rate, half_gravity, base_to_imu = self._rate, 0.5 * self._gravity, self._base_to_imu
+        rates, forces = [], []
+        for motion, quaternion in zip(motions, quaternions):
             vx, vy, vz, cx, cy, cz, ux, uy, uz = motion
             vx0, vy0, vz0, cx0, cy0, cz0, ux0, uy0, uz0 = self._motion
             self._motion = motion
-            self._force[:] = (
+            force = (
                 rate * (vx - vx0) + 0.5 * (cx + cx0) + half_gravity * (ux + ux0),
                 rate * (vy - vy0) + 0.5 * (cy + cy0) + half_gravity * (uy + uy0),
                 rate * (vz - vz0) + 0.5 * (cz + cz0) + half_gravity * (uz + uz0),
             )
-            turn = self._turn
-            mujoco.mju_subQuat(turn, quaternion, self._quaternion)
+            x, y, z = _rotation_vector(*_product(*_inverse(*self._quaternion), *quaternion))
             self._quaternion = quaternion
-            turn *= rate
-            mujoco.mju_rotVecQuat(imu_rate, turn, self._base_to_imu)
-            mujoco.mju_rotVecQuat(imu_force, self._force, self._base_to_imu)
-        return samples
+            rates.append(_rotated(*base_to_imu, rate * x, rate * y, rate * z))
+            forces.append(_rotated(*base_to_imu, *force))
+        return tuple(map(np.array, (velocities, orientations, rates, forces)))
 
     def _observe(self, quaternions, velocities, angular_velocities):
-        # In the base's axes: velocity v of the IMU, omega x v, and the vertical. Plain numbers:
-        # numpy would take longer for three of them.
-        count = len(quaternions)
-        samples = tuple(np.zeros((count, width)) for width in (3, 4, 3, 3))
-        world_to_base, up, vertical = self._world_to_base, self._up, self._vertical
+        # In the base's axes: velocity v of the IMU, omega x v, and the vertical.
         rx, ry, rz = self.position.tolist()
-        motions = []
-        rows = zip(quaternions, velocities, angular_velocities.tolist(), *samples[:2])
-        for quaternion, in_world, (wx, wy, wz), velocity, imu_quaternion in rows:
-            mujoco.mju_negQuat(world_to_base, quaternion)
-            mujoco.mju_rotVecQuat(velocity, in_world, world_to_base)
-            mujoco.mju_rotVecQuat(up, vertical, world_to_base)
-            mujoco.mju_mulQuat(imu_quaternion, quaternion, self.quaternion)
-            vx, vy, vz = velocity.tolist()
+        in_base, orientations, motions = [], [], []
+        rows = zip(quaternions, velocities, angular_velocities)
+        for quaternion, velocity, (wx, wy, wz) in rows:
+            world_to_base = _inverse(*quaternion)
+            vx, vy, vz = of_origin = _rotated(*world_to_base, *velocity)
+            in_base.append(of_origin)
+            orientations.append(_product(*quaternion, *self._mounting))
             vx += wy * rz - wz * ry
             vy += wz * rx - wx * rz
             vz += wx * ry - wy * rx
             turning = (wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx)
-            motions.append((vx, vy, vz, *turning, *up.tolist()))
-        return samples, motions
+            motions.append((vx, vy, vz, *turning, *_rotated(*world_to_base, 0.0, 0.0, 1.0)))
+        return in_base, orientations, motions
 
+
+def _inverse(w, x, y, z):
+    return w, -x, -y, -z
+
+
+def _product(w, x, y, z, w2, x2, y2, z2):
+    return (
+        w * w2 - x * x2 - y * y2 - z * z2,
+        w * x2 + x * w2 + y * z2 - z * y2,
+        w * y2 - x * z2 + y * w2 + z * x2,
+        w * z2 + x * y2 - y * x2 + z * w2,
+    )
+
+
+def _rotated(w, x, y, z, vx, vy, vz):
+    tx = w * vx + y * vz - z * vy
+    ty = w * vy + z * vx - x * vz
+    tz = w * vz + x * vy - y * vx
+    return (
+        vx + 2.0 * (y * tz - z * ty),
+        vy + 2.0 * (z * tx - x * tz),
+        vz + 2.0 * (x * ty - y * tx),
+    )
+
+
+def _rotation_vector(w, x, y, z):
+    sine = math.sqrt(x * x + y * y + z * z)
+    angle = 2.0 * math.atan2(sine, w)
+    if angle > math.pi:
+        angle -= 2.0 * math.pi
+    if sine < _NO_TURN:
+        return angle, 0.0, 0.0
+    one = 1.0 / sine
+    return angle * (one * x), angle * (one * y), angle * (one * z)
+
+
+_NO_TURN = 1e-15  # sine of half an angle, which has no axis
 
 _SETTLING_TIME = 2.0  # s; the contacts' oscillation dies out within tenths of it
 _REST = 1e-6  # m/s and rad/s
