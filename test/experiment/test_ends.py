@@ -2,11 +2,12 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment_process import STARTED, find_program
+from experiment_process import POLL_PERIOD, STARTED, find_program
 from rosbags.highlevel import AnyReader
 
 from imu_simulation_framework.drive.results.files import complete_tables

@@ -277,7 +277,7 @@ class IntegratingImu:
         self._rate = rate
         self._gravity = gravity
         self._mounting: list[float] = self.quaternion.tolist()
-        self._base_to_imu = _inverse(*self._mounting)
+        self._base_to_imu = _inverse(self._mounting)
         self._quaternion: Sequence[float] = ()
         self._motion: tuple[float, ...] = ()
 
@@ -287,7 +287,7 @@ class IntegratingImu:
         rest = [(0.0, 0.0, 0.0)]
         velocities, orientations, (self._motion,) = self._observe([self._quaternion], rest, rest)
         up = (self._gravity * part for part in self._motion[6:])
-        force = [_rotated(*self._base_to_imu, *up)]
+        force = [_rotated(self._base_to_imu, up)]
         return tuple(map(np.array, (velocities, orientations, rest, force)))
 
     def samples(self, quaternions, velocities, angular_velocities) -> tuple[np.ndarray, ...]:
@@ -312,10 +312,10 @@ class IntegratingImu:
                 rate * (vy - vy0) + 0.5 * (cy + cy0) + half_gravity * (uy + uy0),
                 rate * (vz - vz0) + 0.5 * (cz + cz0) + half_gravity * (uz + uz0),
             )
-            x, y, z = _rotation_vector(*_product(*_inverse(*self._quaternion), *quaternion))
+            x, y, z = _rotation_vector(_product(_inverse(self._quaternion), quaternion))
             self._quaternion = quaternion
-            rates.append(_rotated(*base_to_imu, rate * x, rate * y, rate * z))
-            forces.append(_rotated(*base_to_imu, *force))
+            rates.append(_rotated(base_to_imu, (rate * x, rate * y, rate * z)))
+            forces.append(_rotated(base_to_imu, force))
         return tuple(map(np.array, (velocities, orientations, rates, forces)))
 
     def _observe(self, quaternions, velocities, angular_velocities):
@@ -324,23 +324,25 @@ class IntegratingImu:
         in_base, orientations, motions = [], [], []
         rows = zip(quaternions, velocities, angular_velocities)
         for quaternion, velocity, (wx, wy, wz) in rows:
-            world_to_base = _inverse(*quaternion)
-            vx, vy, vz = of_origin = _rotated(*world_to_base, *velocity)
+            world_to_base = _inverse(quaternion)
+            vx, vy, vz = of_origin = _rotated(world_to_base, velocity)
             in_base.append(of_origin)
-            orientations.append(_product(*quaternion, *self._mounting))
+            orientations.append(_product(quaternion, self._mounting))
             vx += wy * rz - wz * ry
             vy += wz * rx - wx * rz
             vz += wx * ry - wy * rx
             turning = (wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx)
-            motions.append((vx, vy, vz, *turning, *_rotated(*world_to_base, 0.0, 0.0, 1.0)))
+            motions.append((vx, vy, vz, *turning, *_rotated(world_to_base, _UP)))
         return in_base, orientations, motions
 
 
-def _inverse(w, x, y, z):
+def _inverse(quaternion):
+    w, x, y, z = quaternion
     return w, -x, -y, -z
 
 
-def _product(w, x, y, z, w2, x2, y2, z2):
+def _product(first, second):
+    (w, x, y, z), (w2, x2, y2, z2) = first, second
     return (
         w * w2 - x * x2 - y * y2 - z * z2,
         w * x2 + x * w2 + y * z2 - z * y2,
@@ -349,7 +351,8 @@ def _product(w, x, y, z, w2, x2, y2, z2):
     )
 
 
-def _rotated(w, x, y, z, vx, vy, vz):
+def _rotated(quaternion, vector):
+    (w, x, y, z), (vx, vy, vz) = quaternion, vector
     tx = w * vx + y * vz - z * vy
     ty = w * vy + z * vx - x * vz
     tz = w * vz + x * vy - y * vx
@@ -360,7 +363,8 @@ def _rotated(w, x, y, z, vx, vy, vz):
     )
 
 
-def _rotation_vector(w, x, y, z):
+def _rotation_vector(quaternion):
+    w, x, y, z = quaternion
     sine = math.sqrt(x * x + y * y + z * z)
     angle = 2.0 * math.atan2(sine, w)
     if angle > math.pi:
@@ -371,6 +375,7 @@ def _rotation_vector(w, x, y, z):
     return angle * (one * x), angle * (one * y), angle * (one * z)
 
 
+_UP = 0.0, 0.0, 1.0
 _NO_TURN = 1e-15  # sine of half an angle, which has no axis
 
 _SETTLING_TIME = 2.0  # s; the contacts' oscillation dies out within tenths of it

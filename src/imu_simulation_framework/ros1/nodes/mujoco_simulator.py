@@ -47,6 +47,11 @@ from imu_simulation_framework.srv import (
 DRIVING = "the robot drives already, and the experiment would mean nothing any more"
 """Why a pose and parameters are refused after the first command."""
 
+WAITING = 50
+"""Samples of which the readings may wait for the next ones, where they are only recorded."""
+
+RECORDERS = ("result_comparison", "experiment_recorder")
+
 
 class MujocoSimulatorNode(Node):
     """Publishes each control period's samples, then waits for the command that answers them.
@@ -54,6 +59,10 @@ class MujocoSimulatorNode(Node):
     Until the first command, time stands still and the first tick is repeated, so that
     whoever joins late sees it. After that, a command that does not come within the
     configured time ends the node with an error.
+
+    What the sensors say does not move the robot, and to make and send half a second of it at once
+    takes a third of the time. So it does where nobody but recorders listens and nothing paces the
+    drive; else it follows each control period.
     """
 
     name = "mujoco_simulator"
@@ -76,6 +85,11 @@ class MujocoSimulatorNode(Node):
         self._odometry = advertise(topics.ODOMETER, Odometry) if self._robot.odometer else None
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
         self._transforms = advertise(topics.TRANSFORMS, TFMessage)
+        self._readings = [
+            *(self._imu_data, self._imu_bias, self._imu_mag, self._joint_states),
+            *(() if self._gnss is None else self._gnss.publishers),
+            *(() if self._odometry is None else (self._odometry,)),
+        ]
         self._command: tuple[float, ...] = ()
         self._unanswered = False
         self._driving = self._drive_ended = False
@@ -92,7 +106,9 @@ class MujocoSimulatorNode(Node):
         if self._unanswered and is_shared():
             self._answer()
         with self._lock:
-            if not self._driving:
+            if self._driving:
+                self._publish_waiting()
+            else:
                 self._publish(self._robot.last)
         now = time.monotonic()
         waiting_since = self._waiting_since
@@ -119,24 +135,30 @@ class MujocoSimulatorNode(Node):
             with self._lock:
                 driven = self._robot.drive(*self._command)
                 self._publish_motion(driven.stamps, driven.state)
-                # While the others work on their answer, the IMU measures.
-                self._publish_readings(self._robot.measured())
+                # While the others work on their answer, the sensors measure.
+                if self._robot.waiting >= WAITING or factor > 0.0 or self._has_listeners():
+                    self._publish_waiting()
             if factor > 0.0:
                 ahead = self._robot.time / factor
                 self._ended.wait(max(0.0, ahead - (time.monotonic() - self._began)))
         self._waiting_since = time.monotonic()
 
     def _begin(self) -> None:
-        of_imu = (self._imu_data, self._imu_bias, self._imu_mag)
-        of_robot = (self._clock, self._ground_truth, self._joint_states, self._transforms)
-        of_gnss = () if self._gnss is None else self._gnss.publishers
-        of_odometer = () if self._odometry is None else (self._odometry,)
-        self.wait_for_subscribers(*of_imu, *of_robot, *of_gnss, *of_odometer)
+        of_motion = (self._clock, self._ground_truth, self._transforms)
+        self.wait_for_subscribers(*self._readings, *of_motion)
         with self._lock:
             self._driving = True
             # Once more for those who were not there before, or before the pose was set.
             self._publish(self._robot.last)
         self._began = time.monotonic()
+
+    def _has_listeners(self) -> bool:
+        """Whether anybody but a recorder is connected to what sensors say."""
+        return any(
+            connection.endpoint_id.rpartition("/")[2] not in RECORDERS
+            for publisher in self._readings
+            for connection in publisher.impl.connections
+        )
 
     def _publish(self, samples) -> None:
         """Publish samples, the ground truth first, which is what the others work on."""
@@ -147,13 +169,17 @@ class MujocoSimulatorNode(Node):
         messages = self._robot_messages
         messages.publish_ground_truth(self._ground_truth, stamps, state)
         self._clock.publish(messages.clock(stamps[-1]))
+        if self._transforms.get_num_connections():
+            self._transforms.publish(messages.transforms(state))
+
+    def _publish_waiting(self) -> None:
+        """Publish what the sensors say of all that has been driven since; the lock is held."""
+        if self._robot.waiting:
+            self._publish_readings(self._robot.measured())
 
     def _publish_readings(self, samples) -> None:
-        """Publish what sensors say, and once what belongs to the last sample.
-
-        What has no subscriber is not filled.
-        """
-        state, messages = samples.state, self._robot_messages
+        """Publish what sensors say; what has no subscriber is not filled."""
+        messages = self._robot_messages
         if samples.has_magnetic_field and self._imu_mag.get_num_connections():
             publish_packed(self._imu_mag, self._packers.field(*samples.magnetic_rows()))
         if self._gnss is not None:
@@ -169,10 +195,9 @@ class MujocoSimulatorNode(Node):
             self._calibration.publish(read, rows[:, 4:7], rows[:, 7:], fields)
         if self._imu_bias.get_num_connections():
             publish_packed(self._imu_bias, self._packers.bias(*samples.bias_rows()))
-        if len(samples.wheels):
-            self._joint_states.publish(messages.joint_states(state))
-        if self._transforms.get_num_connections():
-            self._transforms.publish(messages.transforms(state))
+        for number in samples.wheels.tolist():
+            joint_states = messages.joint_states(samples.stamps[number], samples.state, number)
+            self._joint_states.publish(joint_states)
 
     def _on_command(self, message):
         wrong = wrong_command(message.data, self._robot.robot.drivetrain.commands)
@@ -198,6 +223,7 @@ class MujocoSimulatorNode(Node):
             def answer(request):
                 bias = getattr(request, "bias", Vector3())
                 with self._lock:
+                    self._publish_waiting()
                     try:
                         self._robot.imu.set_drift(**{part: (bias.x, bias.y, bias.z)})
                     except FrameworkError as error:
@@ -222,7 +248,12 @@ class MujocoSimulatorNode(Node):
 
     def _on_end_drive(self, _):
         self._drive_ended = True
+        self.wake()  # for what the sensors have yet to say
         return EmptyResponse()
+
+    def close(self):
+        with self._lock:
+            self._publish_waiting()
 
     def _on_set_pose(self, request):
         if self._driving:
