@@ -127,7 +127,8 @@ class RobotMessages:
         self._transform = TransformStamped(child_frame_id=ROBOT_FRAME)
         self._transform.header.frame_id = WORLD_FRAME
         self._transforms = TFMessage(transforms=[self._transform])
-        self._transform.header.stamp = self._clock.clock
+        stamp = self._clock.clock
+        self._joints.header.stamp = self._transform.header.stamp = stamp
 
     def publish_ground_truth(self, publisher: rospy.Publisher, stamps, state) -> None:
         """Publish poses of base_footprint in the world; twists in the robot's axes (REP-103)."""
@@ -138,15 +139,14 @@ class RobotMessages:
         publish_packed(publisher, pack_odometry(self._odometry, stamps, rows))
 
     def clock(self, stamp: int) -> Clock:
-        """Say that it is ``stamp`` [ns], which :meth:`transforms` is stamped with, too."""
+        """Say that it is ``stamp`` [ns], which the messages below are stamped with, too."""
         self._clock.clock.secs, self._clock.clock.nsecs = divmod(int(stamp), NANOSECONDS)
         return self._clock
 
-    def joint_states(self, stamp: int, state, number: int) -> JointState:
-        """Return angles and velocities of the joints at ``stamp`` [ns], that of a sample."""
-        self._joints.header.stamp = rospy.Time(*divmod(int(stamp), NANOSECONDS))
-        self._joints.position = state.wheel_positions[number].tolist()
-        self._joints.velocity = state.wheel_velocities[number].tolist()
+    def joint_states(self, state) -> JointState:
+        """Return angles and velocities of the joints, at the last of the samples."""
+        self._joints.position = state.wheel_positions[-1].tolist()
+        self._joints.velocity = state.wheel_velocities[-1].tolist()
         return self._joints
 
     def transforms(self, state) -> TFMessage:

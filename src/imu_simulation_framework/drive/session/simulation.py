@@ -62,6 +62,11 @@ class SimulatedSamples(NamedTuple):
     fixes: tuple[pd.DataFrame, ...] = ()
     odometry: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
 
+    @property
+    def with_wheels(self) -> bool:
+        """Whether the robot says at the last of them how its joints stand and turn."""
+        return len(self.wheels) > 0
+
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
         reading = self.reading
@@ -122,8 +127,8 @@ class SimulatedSamples(NamedTuple):
 class DrivenSamples(NamedTuple):
     """True samples of one control period, which the IMU has yet to measure.
 
-    ``stamps`` (n,) [ns], ``numbers`` (n,) counted from the drive's beginning, ``state``, ``fixes``
-    and ``odometry`` as of :class:`SimulatedSamples`.
+    ``stamps`` (n,) [ns], ``numbers`` (n,) counted from the drive's beginning, ``state``, ``fixes``,
+    ``odometry`` and ``with_wheels`` as of :class:`SimulatedSamples`.
     """
 
     stamps: np.ndarray
@@ -131,6 +136,7 @@ class DrivenSamples(NamedTuple):
     state: SimulatorState
     fixes: pd.DataFrame | None
     odometry: tuple[np.ndarray, np.ndarray] | None
+    with_wheels: bool
 
 
 class SimulatedRobot:
@@ -265,7 +271,8 @@ class SimulatedRobot:
             fixes = self.positioning.add(*pose, state.linear_velocity, state.angular_velocity)
         if self.odometer is not None:
             odometry = self.odometer.add(*pose, state.linear_velocity)
-        driven = DrivenSamples(stamps, numbers, state, fixes, odometry)
+        with_wheels = bool(numbers[-1] % self._samples_between_wheels == 0)
+        driven = DrivenSamples(stamps, numbers, state, fixes, odometry, with_wheels)
         self._driven.append(driven)
         return driven
 

@@ -86,7 +86,7 @@ class MujocoSimulatorNode(Node):
         self._joint_states = advertise(topics.JOINT_STATES, JointState)
         self._transforms = advertise(topics.TRANSFORMS, TFMessage)
         self._readings = [
-            *(self._imu_data, self._imu_bias, self._imu_mag, self._joint_states),
+            *(self._imu_data, self._imu_bias, self._imu_mag),
             *(() if self._gnss is None else self._gnss.publishers),
             *(() if self._odometry is None else (self._odometry,)),
         ]
@@ -133,8 +133,7 @@ class MujocoSimulatorNode(Node):
         while self._unanswered and not self.ended:
             self._unanswered = False
             with self._lock:
-                driven = self._robot.drive(*self._command)
-                self._publish_motion(driven.stamps, driven.state)
+                self._publish_motion(self._robot.drive(*self._command))
                 # While the others work on their answer, the sensors measure.
                 if self._robot.waiting >= WAITING or factor > 0.0 or self._has_listeners():
                     self._publish_waiting()
@@ -144,7 +143,7 @@ class MujocoSimulatorNode(Node):
         self._waiting_since = time.monotonic()
 
     def _begin(self) -> None:
-        of_motion = (self._clock, self._ground_truth, self._transforms)
+        of_motion = (self._clock, self._ground_truth, self._joint_states, self._transforms)
         self.wait_for_subscribers(*self._readings, *of_motion)
         with self._lock:
             self._driving = True
@@ -162,13 +161,15 @@ class MujocoSimulatorNode(Node):
 
     def _publish(self, samples) -> None:
         """Publish samples, the ground truth first, which is what the others work on."""
-        self._publish_motion(samples.stamps, samples.state)
+        self._publish_motion(samples)
         self._publish_readings(samples)
 
-    def _publish_motion(self, stamps, state) -> None:
-        messages = self._robot_messages
-        messages.publish_ground_truth(self._ground_truth, stamps, state)
-        self._clock.publish(messages.clock(stamps[-1]))
+    def _publish_motion(self, samples) -> None:
+        messages, state = self._robot_messages, samples.state
+        messages.publish_ground_truth(self._ground_truth, samples.stamps, state)
+        self._clock.publish(messages.clock(samples.stamps[-1]))
+        if samples.with_wheels:
+            self._joint_states.publish(messages.joint_states(state))
         if self._transforms.get_num_connections():
             self._transforms.publish(messages.transforms(state))
 
@@ -195,9 +196,6 @@ class MujocoSimulatorNode(Node):
             self._calibration.publish(read, rows[:, 4:7], rows[:, 7:], fields)
         if self._imu_bias.get_num_connections():
             publish_packed(self._imu_bias, self._packers.bias(*samples.bias_rows()))
-        for number in samples.wheels.tolist():
-            joint_states = messages.joint_states(samples.stamps[number], samples.state, number)
-            self._joint_states.publish(joint_states)
 
     def _on_command(self, message):
         wrong = wrong_command(message.data, self._robot.robot.drivetrain.commands)
