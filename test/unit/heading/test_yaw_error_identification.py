@@ -1,11 +1,12 @@
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.stats import binom, chi2, kstest
+from scipy.stats import binom, chi2, kstest, norm, t
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
@@ -428,6 +429,52 @@ def test_constants_are_as_uncertain_as_a_random_walk_makes_them_that_is_too_smal
     assert bias.high - bias.low > 2.0 * 1.96 * std
     # As wide as where the walk is in the model; both limits of the walk are within a few per cent.
     assert bias.high - bias.low == pytest.approx(with_walk.high - with_walk.low, rel=0.1)
+
+
+def test_a_constant_of_few_samples_has_the_interval_of_students_distribution():
+    # Of 30 independent steps of a random walk whose strength is unknown. All strengths alike
+    # beforehand, one degree of freedom is lost besides that of the mean.
+    time, steps = np.arange(31.0), 1e-3 * np.random.default_rng(5).standard_normal(30)
+    error, straight = np.concatenate([[0.0], np.cumsum(steps)]), np.zeros(31)
+    drive = ObservedYawError("a", time, error, straight, straight)
+    constants = reliability.identifiable_constants([drive])[0]
+    found = fit(Likelihood([drive], [ANGLE_RANDOM_WALK], constants))
+    bias = reliability.intervals(found)["rate_bias"]
+    apart = np.sum((steps - steps.mean()) ** 2)
+    reach = t.ppf(0.975, 28) * np.sqrt(apart / 28.0 / 30.0)
+    # The strengths that are drawn are 800 at most: the mean of their standard deviations, which
+    # differ by 13 %, has a standard error of 0.5 %.
+    assert 0.5 * (bias.high - bias.low) == pytest.approx(reach, rel=0.02)
+    assert bias.low + bias.high == pytest.approx(-2.0 * steps.mean(), abs=0.04 * reach)
+
+
+def test_constants_are_as_uncertain_as_all_strengths_make_them_that_are_likely():
+    # A random walk that the likelihood has at nothing, beside a drift that has its part.
+    drive = replace(study.drive_with_reference(0, "correlated", "a sensor"), reference=None)
+    constants = reliability.identifiable_constants([drive])[0][:2]
+    likelihood = Likelihood([drive], [ANGLE_RANDOM_WALK, YAW_DRIFT], constants)
+    estimates = reliability.intervals(fit(likelihood))
+    walk, sigma, time = (estimates[name] for name in likelihood.names)
+    assert walk.low == 0.0
+    # The sum over a grid, which is even in both strengths and in the time's logarithm.
+    grid = product(
+        np.linspace(0.02 * walk.high, 1.5 * walk.high, 12),
+        np.linspace(0.7 * sigma.low, 1.5 * sigma.high, 12),
+        np.geomspace(0.7 * time.low, 1.5 * time.high, 12),
+    )
+    heights, means, covariances = [], [], []
+    for values in (dict(zip(likelihood.names, place)) for place in grid):
+        heights.append(likelihood(values))
+        mean, covariance = likelihood.constants_of(likelihood.filtered(values))
+        means.append(mean)
+        covariances.append(np.diag(covariance))
+    weights = np.exp(np.array(heights) - max(heights))
+    for term, mean, std in zip(constants, np.transpose(means), np.sqrt(np.transpose(covariances))):
+        found = estimates[term.parameter]
+        for limit, share in ((found.low, 0.025), (found.high, 0.975)):
+            below = np.average(norm.cdf((limit - mean) / std), weights=weights)
+            # Widths vary by 2 % from seed to seed: these are three standard errors.
+            assert below == pytest.approx(share, abs=0.007), term.name
 
 
 def test_terms_are_as_likely_in_any_order():
