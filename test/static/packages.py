@@ -33,12 +33,16 @@ GENERATED = {"msg", "srv"}
 
 
 def modules(library=LIBRARY) -> dict[str, ast.Module]:
-    """Return the syntax trees of all modules by their dotted names, without the package's own."""
+    """Return all modules' syntax trees by dotted names below the package; imports are absolute."""
     found = {}
     for path in sorted(library.rglob("*.py")):
         parts = path.relative_to(library).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         found[name] = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(found[name]):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                home = [PACKAGE, *parts[: -node.level], *filter(None, [node.module])]
+                node.module, node.level = ".".join(home), 0
     return found
 
 

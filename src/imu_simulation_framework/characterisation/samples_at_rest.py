@@ -18,9 +18,9 @@ from typing import Any, Sequence, Sized
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.core.settings import Settings, setting
-from imu_simulation_framework.core.stamps import Occurrences, find_places
+from ..core.errors import ConfigurationError, RecordingError
+from ..core.settings import Settings, setting
+from ..core.stamps import Occurrences, find_places
 
 _BLOCK = 1.0  # s
 _MIN_SAMPLES = 5

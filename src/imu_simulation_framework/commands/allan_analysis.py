@@ -26,29 +26,24 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from imu_simulation_framework import __version__
-from imu_simulation_framework.characterisation.allan import analysis
-from imu_simulation_framework.characterisation.allan.axis import LONGEST_SHARE, SHORTEST
-from imu_simulation_framework.characterisation.allan.figures import allan_figure, raw_figure
-from imu_simulation_framework.characterisation.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
-from imu_simulation_framework.characterisation.samples_at_rest import RestSettings, prepare_axes
-from imu_simulation_framework.commands.command_line import (
-    guessed_columns,
-    named_column,
-    number_type,
-    results_folder,
-)
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.core.files import json_text
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import duration_text
-from imu_simulation_framework.core.stamps import StampLimits
-from imu_simulation_framework.core.tables import table_to_csv
-from imu_simulation_framework.core.whole_files import picture, write_whole
-from imu_simulation_framework.recordings.at_rest import read_at_rest
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.sensors.files import imu_specification_text
-from imu_simulation_framework.sensors.triads import TRIADS
+from .. import __version__
+from ..characterisation.allan import analysis
+from ..characterisation.allan.axis import LONGEST_SHARE, SHORTEST
+from ..characterisation.allan.figures import allan_figure, raw_figure
+from ..characterisation.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
+from ..characterisation.samples_at_rest import RestSettings, prepare_axes
+from ..core.errors import ConfigurationError, RecordingError
+from ..core.files import json_text
+from ..core.programs import ArgumentParser
+from ..core.sentences import duration_text
+from ..core.stamps import StampLimits
+from ..core.tables import table_to_csv
+from ..core.whole_files import picture, write_whole
+from ..recordings.at_rest import read_at_rest
+from ..report.drawing import drawing
+from ..sensors.files import imu_specification_text
+from ..sensors.triads import TRIADS
+from .command_line import guessed_columns, named_column, number_type, results_folder
 
 LEAVES_THE_BAND = 3
 """Exit code where the identified sensor is not what was measured."""
@@ -273,8 +268,8 @@ def _heading_drift(identification) -> list[str]:
     if "gyro_z" not in identification.axes:
         return []
     # Imported here, since only what is written of it takes the model and the formats.
-    from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-    from imu_simulation_framework.motion.sources import straight
+    from ..heading.model.of_imu import yaw_error_model
+    from ..motion.sources import straight
 
     motion = straight(_DRIFTS[-1], rate=1.0 / _DRIFT_STEP)
     shown = []
@@ -374,7 +369,7 @@ def _comment(identification) -> str:
 
 def _kalibr(identification, name):
     """Return the content of Kalibr's file, and what of the slow drift it cannot say."""
-    from imu_simulation_framework.sensors.formats.registry import write_imu_parameters
+    from ..sensors.formats.registry import write_imu_parameters
 
     missing = [axis for axis in analysis.AXES if axis not in identification.axes]
     if missing:

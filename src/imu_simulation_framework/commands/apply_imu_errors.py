@@ -28,30 +28,21 @@ from typing import NamedTuple
 import numpy as np
 
 import imu_simulation_framework
-from imu_simulation_framework.commands.command_line import add_seed, number_type
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, beginning
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.core.whole_files import refuse_overwriting
-from imu_simulation_framework.realistic_imu.files import CLEAN, ReportedByBag
-from imu_simulation_framework.realistic_imu.session import RealisticImu, require_feelable
-from imu_simulation_framework.realistic_imu.truth import (
-    ImuInput,
-    check_frames,
-    imu_numbers,
-    usual_period,
-)
-from imu_simulation_framework.recordings.formats.bag import choose_topic
-from imu_simulation_framework.recordings.formats.written_bags import RawBag, bag_like, opened_bag
-from imu_simulation_framework.recordings.messages import (
-    IMU,
-    MAGNETIC_FIELD,
-    read_numbers,
-    with_numbers,
-)
-from imu_simulation_framework.sensors.formats.registry import named_imu
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+
+from ..core import topics
+from ..core.errors import ConfigurationError, RecordingError, beginning
+from ..core.programs import ArgumentParser
+from ..core.units import WORLD_GRAVITY
+from ..core.whole_files import refuse_overwriting
+from ..realistic_imu.files import CLEAN, ReportedByBag
+from ..realistic_imu.session import RealisticImu, require_feelable
+from ..realistic_imu.truth import ImuInput, check_frames, imu_numbers, usual_period
+from ..recordings.formats.bag import choose_topic
+from ..recordings.formats.written_bags import RawBag, bag_like, opened_bag
+from ..recordings.messages import IMU, MAGNETIC_FIELD, read_numbers, with_numbers
+from ..sensors.formats.registry import named_imu
+from ..sensors.imu_specification import ImuSpecification
+from .command_line import add_seed, number_type
 
 OUTPUT = topics.in_root(topics.IMU)
 ERRORS = "errors"

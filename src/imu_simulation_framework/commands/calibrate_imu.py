@@ -21,31 +21,26 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.characterisation.calibration import files, inertial, rest_times
-from imu_simulation_framework.characterisation.calibration.sphere_fit import (
+from ..characterisation.calibration import files, inertial, rest_times
+from ..characterisation.calibration.sphere_fit import (
     SphereFit,
     calibrate_accelerometer_freely,
     fit_to_sphere,
 )
-from imu_simulation_framework.commands.command_line import (
-    above_zero,
-    guessed_columns,
-    named_column,
-    not_negative,
-)
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import AXES
-from imu_simulation_framework.core.tables import ACCEL, GYRO, MAG
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.recordings.file_access import has_columns
-from imu_simulation_framework.recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions
-from imu_simulation_framework.recordings.guessing.files import guess_columns
-from imu_simulation_framework.recordings.imu import MOUNTED_TURNED
-from imu_simulation_framework.recordings.reading import read_imu, read_other_sensor, read_reference
-from imu_simulation_framework.sensors.correction import read_imu_correction
-from imu_simulation_framework.sensors.files import read_imu_specification
+from ..core.errors import ConfigurationError, RecordingError
+from ..core.programs import ArgumentParser
+from ..core.sentences import shown
+from ..core.settings import AXES
+from ..core.tables import ACCEL, GYRO, MAG
+from ..core.units import STANDARD_GRAVITY
+from ..recordings.file_access import has_columns
+from ..recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions
+from ..recordings.guessing.files import guess_columns
+from ..recordings.imu import MOUNTED_TURNED
+from ..recordings.reading import read_imu, read_other_sensor, read_reference
+from ..sensors.correction import read_imu_correction
+from ..sensors.files import read_imu_specification
+from .command_line import above_zero, guessed_columns, named_column, not_negative
 
 _EARTHS_FIELD = (15e-6, 100e-6)
 """Sizes [T] that may be Earth's, with scale factors that are wrong by a third."""

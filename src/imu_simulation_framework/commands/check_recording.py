@@ -21,22 +21,18 @@ from pathlib import Path
 
 import numpy as np
 
-from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.core import colours, whole_files
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.files import name_of_recording, package_share
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.drive.check import check_experiment, config_text, set_up
-from imu_simulation_framework.drive.results.files import safe_name
-from imu_simulation_framework.recordings.plausibility.findings import TOO_FAST
-from imu_simulation_framework.recordings.plausibility.relation import (
-    gyro_heading,
-    imu_heading,
-    reference_heading,
-)
-from imu_simulation_framework.report import style
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.figure import Figure
+from ..core import colours, whole_files
+from ..core.errors import RecordingError
+from ..core.files import name_of_recording, package_share
+from ..core.programs import ArgumentParser
+from ..drive.check import check_experiment, config_text, set_up
+from ..drive.results.files import safe_name
+from ..recordings.plausibility.findings import TOO_FAST
+from ..recordings.plausibility.relation import gyro_heading, imu_heading, reference_heading
+from ..report import style
+from ..report.drawing import drawing
+from ..report.figure import Figure
+from . import heading_choices
 
 
 def main(arguments):

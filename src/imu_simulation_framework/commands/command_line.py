@@ -7,16 +7,10 @@ import math
 from pathlib import Path
 from typing import Any, Callable, Iterable, Sequence
 
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.tables import ACCEL, GYRO
-from imu_simulation_framework.core.whole_files import (
-    FIGURE_FORMATS,
-    make_folder,
-    picture,
-    refuse_overwriting,
-    write_whole,
-)
+from ..core.errors import ConfigurationError, RecordingError
+from ..core.sentences import shown
+from ..core.tables import ACCEL, GYRO
+from ..core.whole_files import FIGURE_FORMATS, make_folder, picture, refuse_overwriting, write_whole
 
 
 def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) -> float:
@@ -81,7 +75,7 @@ def add_out(parser: argparse.ArgumentParser, folder: str) -> None:
 def add_table(parser: argparse.ArgumentParser) -> None:
     """Give a parser the option ``--table``, of a program that prints one."""
     # Programs without a table do not wait for pandas.
-    from imu_simulation_framework.report.table import ENDINGS
+    from ..report.table import ENDINGS
 
     parser.add_argument(
         "--table", choices=("terminal", *ENDINGS), default="terminal", metavar="FORMAT",
@@ -134,11 +128,11 @@ def guessed_columns(path, rate, sentences) -> dict | None:
     the time and no ``rate`` [Hz] is given; a sentence on what was guessed is added to
     ``sentences``.
     """
-    from imu_simulation_framework.recordings.file_access import has_columns
+    from ..recordings.file_access import has_columns
 
     if not has_columns(path):
         return None
-    from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
+    from ..recordings.guessing.files import guess_where_unknown
 
     guessed, _ = guess_where_unknown(path, "imu_recording")
     columns = {name: column for name, column in guessed.items() if name in ("time", *GYRO, *ACCEL)}

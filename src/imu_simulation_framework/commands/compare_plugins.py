@@ -25,31 +25,21 @@ import pandas as pd
 import yaml
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import add_seed, number_type, whole_type
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.angles import yaw_from_quaternion
-from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION, text_cell
-from imu_simulation_framework.core.whole_files import write_whole
-from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain
-from imu_simulation_framework.drive.results.files import ResultFolder, find_result
-from imu_simulation_framework.heading.comparison import LONGEST_WINDOW
-from imu_simulation_framework.recordings.formats.bag import read_bag
-from imu_simulation_framework.recordings.messages import IMU, ODOMETRY
-from imu_simulation_framework.sensors.imu_models.base import (
-    SIGNALS,
-    SLOW_ERRORS,
-    ImuReading,
-    without_bias,
-)
-from imu_simulation_framework.sensors.imu_models.plugins import PRESETS, make_imu_model
-from imu_simulation_framework.sensors.statistics_at_rest import (
-    BIASES,
-    DEVIATION_LIMIT,
-    ImuAtRest,
-    compare_with_model,
-)
+from ..core import topics
+from ..core.angles import yaw_from_quaternion
+from ..core.errors import ResultError
+from ..core.programs import ArgumentParser
+from ..core.tables import ACCEL, GYRO, QUATERNION, text_cell
+from ..core.whole_files import write_whole
+from ..core.yaml_files import NOT_YAML, load_plain
+from ..drive.results.files import ResultFolder, find_result
+from ..heading.comparison import LONGEST_WINDOW
+from ..recordings.formats.bag import read_bag
+from ..recordings.messages import IMU, ODOMETRY
+from ..sensors.imu_models.base import SIGNALS, SLOW_ERRORS, ImuReading, without_bias
+from ..sensors.imu_models.plugins import PRESETS, make_imu_model
+from ..sensors.statistics_at_rest import BIASES, DEVIATION_LIMIT, ImuAtRest, compare_with_model
+from .command_line import add_seed, number_type, whole_type
 
 IMU_TOPIC = topics.in_root(topics.IMU)
 BIAS_TOPIC = topics.in_root(topics.IMU_BIAS)

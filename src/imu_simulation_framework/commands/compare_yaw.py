@@ -25,26 +25,20 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.commands.command_line import add_results, write_pictures
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import distinguished
-from imu_simulation_framework.core.signals import TimeShift, find_time_shift
-from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
-from imu_simulation_framework.drive.figures import yaws as yaws_figure
-from imu_simulation_framework.drive.yaw_signals import FEWEST_COMMON, read_yaw_signals
-from imu_simulation_framework.heading.comparison import (
-    FASTEST_TURN,
-    ComparisonSettings,
-    YawComparison,
-    compare_yaw,
-    jumps,
-)
-from imu_simulation_framework.heading.error_split import ZEROS
-from imu_simulation_framework.heading.statistics import TWO_SIDED
-from imu_simulation_framework.report import table as table_text
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.table import Column
+from ..core.errors import RecordingError
+from ..core.programs import ArgumentParser
+from ..core.sentences import distinguished
+from ..core.signals import TimeShift, find_time_shift
+from ..core.whole_files import make_folder, refuse_overwriting
+from ..drive.figures import yaws as yaws_figure
+from ..drive.yaw_signals import FEWEST_COMMON, read_yaw_signals
+from ..heading.comparison import FASTEST_TURN, ComparisonSettings, YawComparison, compare_yaw, jumps
+from ..heading.error_split import ZEROS
+from ..heading.statistics import TWO_SIDED
+from ..report import table as table_text
+from ..report.drawing import drawing
+from ..report.table import Column
+from .command_line import add_results, write_pictures
 
 NAME = "compare_yaw"
 COLUMNS = (

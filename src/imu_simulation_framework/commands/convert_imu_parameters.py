@@ -12,16 +12,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from imu_simulation_framework.commands.command_line import number_type, write_file
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.settings import LARGEST_NUMBER
-from imu_simulation_framework.core.whole_files import refuse_overwriting
-from imu_simulation_framework.sensors.formats.base import WriteOptions
-from imu_simulation_framework.sensors.formats.registry import (
-    FORMATS,
-    read_imu_parameters,
-    write_imu_parameters,
-)
+from ..core.programs import ArgumentParser
+from ..core.settings import LARGEST_NUMBER
+from ..core.whole_files import refuse_overwriting
+from ..sensors.formats.base import WriteOptions
+from ..sensors.formats.registry import FORMATS, read_imu_parameters, write_imu_parameters
+from .command_line import number_type, write_file
 
 
 def main(arguments):

@@ -19,15 +19,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import whole_type
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.whole_files import reason_of
-from imu_simulation_framework.heading.explore.answers import RATE_OF_DRIVES, Answers, Words
-from imu_simulation_framework.heading.explore.page import make_app
-from imu_simulation_framework.sensors.files import imu_catalogue
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from ..core.errors import ConfigurationError
+from ..core.programs import ArgumentParser
+from ..core.whole_files import reason_of
+from ..heading.explore.answers import RATE_OF_DRIVES, Answers, Words
+from ..heading.explore.page import make_app
+from ..sensors.files import imu_catalogue
+from ..sensors.imu_specification import ImuSpecification
+from . import heading_choices
+from .command_line import whole_type
 
 HOST = "127.0.0.1"
 PORT = 8050

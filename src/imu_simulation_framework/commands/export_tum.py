@@ -13,13 +13,13 @@ the rotation between the two is the yaw error. Writes to DIR:
 
 from __future__ import annotations
 
-from imu_simulation_framework.commands.command_line import add_out, add_result, write_file
-from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.whole_files import make_folder
-from imu_simulation_framework.drive.results import files
-from imu_simulation_framework.drive.summary import evaluate
-from imu_simulation_framework.heading.comparison import ComparisonSettings
+from ..core.errors import ResultError
+from ..core.programs import ArgumentParser
+from ..core.whole_files import make_folder
+from ..drive.results import files
+from ..drive.summary import evaluate
+from ..heading.comparison import ComparisonSettings
+from .command_line import add_out, add_result, write_file
 
 
 def main(arguments):

@@ -6,11 +6,11 @@ Writes drive_<name>_gps.csv.gz and drive_<name>_imu.csv.gz, in the format of
 
 from dataclasses import replace
 
-from imu_simulation_framework.commands.command_line import whole_number
-from imu_simulation_framework.core.files import drive_folder
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.motion.drives import DRIVES, get_drive, with_laps
-from imu_simulation_framework.recordings.bundled_drives import write_drive
+from ..core.files import drive_folder
+from ..core.programs import ArgumentParser
+from ..motion.drives import DRIVES, get_drive, with_laps
+from ..recordings.bundled_drives import write_drive
+from .command_line import whole_number
 
 
 def _parse(arguments):

@@ -3,10 +3,10 @@
 import dataclasses
 from pathlib import Path
 
-from imu_simulation_framework.commands.command_line import write_file
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.drive.for_gazebo import world_sdf
-from imu_simulation_framework.motion.drives import Terrain
+from ..core.programs import ArgumentParser
+from ..drive.for_gazebo import world_sdf
+from ..motion.drives import Terrain
+from .command_line import write_file
 
 
 def main(arguments):

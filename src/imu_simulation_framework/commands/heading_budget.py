@@ -38,14 +38,13 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from imu_simulation_framework import __version__
-from imu_simulation_framework.commands import command_line, heading_choices
-from imu_simulation_framework.core.errors import ConfigurationError, beginning, versions
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import distinguished
-from imu_simulation_framework.core.tables import text_cell
-from imu_simulation_framework.core.whole_files import write_whole
-from imu_simulation_framework.heading.answer import (
+from .. import __version__
+from ..core.errors import ConfigurationError, beginning, versions
+from ..core.programs import ArgumentParser
+from ..core.sentences import distinguished
+from ..core.tables import text_cell
+from ..core.whole_files import write_whole
+from ..heading.answer import (
     LATE,
     RUNS,
     HeadingAnswer,
@@ -56,28 +55,29 @@ from imu_simulation_framework.heading.answer import (
     requirements,
     step_of_model,
 )
-from imu_simulation_framework.heading.figures import ShownBudget, budget_figure, budget_page
-from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
-from imu_simulation_framework.heading.model.odometer import MAX_TIMES, FusedYawError
-from imu_simulation_framework.heading.model.of_imu import BIAS_INSTABILITY, yaw_error_model
-from imu_simulation_framework.heading.model.sources import RateGaussMarkov
-from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.motion.earth_motion import EarthMotion
-from imu_simulation_framework.report import table as table_text
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.page import Section, page_html
-from imu_simulation_framework.report.table import Column
-from imu_simulation_framework.sensors.errors_in_motion import (
+from ..heading.figures import ShownBudget, budget_figure, budget_page
+from ..heading.model.distribution import YawErrorDistribution
+from ..heading.model.odometer import MAX_TIMES, FusedYawError
+from ..heading.model.of_imu import BIAS_INSTABILITY, yaw_error_model
+from ..heading.model.sources import RateGaussMarkov
+from ..motion.earth import EARTH_RATE
+from ..motion.earth_motion import EarthMotion
+from ..report import table as table_text
+from ..report.drawing import drawing
+from ..report.page import Section, page_html
+from ..report.table import Column
+from ..sensors.errors_in_motion import (
     inflated,
     understated_in_motion,
     without_noise,
     without_wandering_bias,
 )
-from imu_simulation_framework.sensors.formats.registry import NamedImu
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.noise.processes import flicker_processes
-from imu_simulation_framework.sensors.odometer import OdometerSpecification, read_odometer
-from imu_simulation_framework.sensors.operation import Operation
+from ..sensors.formats.registry import NamedImu
+from ..sensors.imu_specification import ImuSpecification
+from ..sensors.noise.processes import flicker_processes
+from ..sensors.odometer import OdometerSpecification, read_odometer
+from ..sensors.operation import Operation
+from . import command_line, heading_choices
 
 NAME = "heading_budget"
 PROBABILITIES = (0.5, 0.95, 0.99)

@@ -11,26 +11,20 @@ from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.commands.command_line import accepted_number, number_type
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.units import amount
-from imu_simulation_framework.heading.model.parameters import (
-    is_yaw_error_model_file,
-    read_yaw_error_model,
-)
-from imu_simulation_framework.motion import sources
-from imu_simulation_framework.motion.drives import DRIVES
-from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.files import imu_catalogue
-from imu_simulation_framework.sensors.formats.registry import NamedImu, named_imu
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.magnetism.environment import (
-    MagneticEnvironment,
-    read_magnetic_environment,
-)
-from imu_simulation_framework.sensors.measured import part_of
-from imu_simulation_framework.sensors.operation import Operation
+from ..core.errors import ConfigurationError
+from ..core.units import amount
+from ..heading.model.parameters import is_yaw_error_model_file, read_yaw_error_model
+from ..motion import sources
+from ..motion.drives import DRIVES
+from ..motion.earth_motion import EarthMotion, on_earth
+from ..motion.motion import Motion
+from ..sensors.files import imu_catalogue
+from ..sensors.formats.registry import NamedImu, named_imu
+from ..sensors.imu_specification import ImuSpecification
+from ..sensors.magnetism.environment import MagneticEnvironment, read_magnetic_environment
+from ..sensors.measured import part_of
+from ..sensors.operation import Operation
+from .command_line import accepted_number, number_type
 
 FLIGHT_DURATION = 200.0
 """Of a script of JSBSim [s]."""
@@ -279,7 +273,7 @@ def _driven(drive, options, rate):
             motion = motion.resampled(rate)
         return ChosenMotion(f"drive {drive}", motion, ())
     # All that reads recordings: most motions are none.
-    from imu_simulation_framework.drive.preparation import read_motion_and_latitude
+    from ..drive.preparation import read_motion_and_latitude
 
     stated = settings(options.setting)
     guessed, remarks = _guessed(drive, stated)
@@ -297,8 +291,8 @@ def _driven(drive, options, rate):
 
 def _guessed(path, stated):
     """Return settings for a table with column names of its own that nobody maps, and remarks."""
-    from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS, recording_format
-    from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
+    from ..recordings.file_access import COLUMN_FORMATS, recording_format
+    from ..recordings.guessing.files import guess_where_unknown
 
     of_reference = stated.get("reference", {})
     described = "reference_columns" in stated or {"path", "format"} & set(of_reference)
@@ -316,7 +310,7 @@ def _guessed(path, stated):
 
 def _flight(name, rate):
     """Return the motion of a flight's body, and the file that it was read from."""
-    from imu_simulation_framework.flight.recording import find_flight
+    from ..flight.recording import find_flight
 
     # A recording is taken as a whole.
     scripted = not Path(name).is_file() or Path(name).suffix == ".xml"
@@ -389,7 +383,7 @@ def placed_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[P
         )
     environments = [(name, read_magnetic_environment(name)) for name in places]
     if not environments and any(map(_has_magnetometer, imus)):
-        from imu_simulation_framework.drive.from_configuration import UNDISTURBED
+        from ..drive.from_configuration import UNDISTURBED
 
         environments = [("", read_magnetic_environment(UNDISTURBED))]
     placed = []

@@ -22,17 +22,17 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from imu_simulation_framework.commands import command_line
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.settings import to_mapping
-from imu_simulation_framework.core.signals import find_time_shift
-from imu_simulation_framework.core.tables import table_to_csv
-from imu_simulation_framework.drive.yaw_signals import read_yaw_signals
-from imu_simulation_framework.heading.figures import odometer_figure
-from imu_simulation_framework.heading.identification.odometer import identify_odometer
-from imu_simulation_framework.heading.statistics import TWO_SIDED
-from imu_simulation_framework.report.drawing import drawing
+from ..core.errors import RecordingError
+from ..core.programs import ArgumentParser
+from ..core.settings import to_mapping
+from ..core.signals import find_time_shift
+from ..core.tables import table_to_csv
+from ..drive.yaw_signals import read_yaw_signals
+from ..heading.figures import odometer_figure
+from ..heading.identification.odometer import identify_odometer
+from ..heading.statistics import TWO_SIDED
+from ..report.drawing import drawing
+from . import command_line
 
 _MAX_SHIFT = 2.0  # of the reference's clock [s]
 _CERTAIN = 3.0  # Standard errors beyond which two halves of a drive differ

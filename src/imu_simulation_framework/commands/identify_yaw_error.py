@@ -31,27 +31,16 @@ from __future__ import annotations
 
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import (
-    above_zero,
-    add_results,
-    whole_number,
-    write_file,
-)
-from imu_simulation_framework.commands.heading_choices import (
-    add_of_option,
-    add_setting_option,
-    settings,
-)
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.whole_files import make_folder, refuse_overwriting
-from imu_simulation_framework.drive.yaw_signals import read_drives
-from imu_simulation_framework.heading.identification.fit import hector_of
-from imu_simulation_framework.heading.identification.identify import (
+from ..core.programs import ArgumentParser
+from ..core.whole_files import make_folder, refuse_overwriting
+from ..drive.yaw_signals import read_drives
+from ..heading.identification.fit import hector_of
+from ..heading.identification.identify import (
     gyroscope_sentence,
     identify_yaw_error,
     predicted_from_others,
 )
-from imu_simulation_framework.heading.identification.report import (
+from ..heading.identification.report import (
     ESTIMATES,
     PREDICTED,
     TRIED,
@@ -64,12 +53,11 @@ from imu_simulation_framework.heading.identification.report import (
     refusal,
     tried_table,
 )
-from imu_simulation_framework.heading.model.parameters import specification_of
-from imu_simulation_framework.heading.several_drives import (
-    calibration_sentences,
-    calibrations,
-)
-from imu_simulation_framework.report.table import table_text
+from ..heading.model.parameters import specification_of
+from ..heading.several_drives import calibration_sentences, calibrations
+from ..report.table import table_text
+from .command_line import above_zero, add_results, whole_number, write_file
+from .heading_choices import add_of_option, add_setting_option, settings
 
 RUNS = 2000
 NO_SENSOR = 3

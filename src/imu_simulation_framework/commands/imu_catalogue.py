@@ -21,20 +21,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import add_table, write_file
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.files import read_settings
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.heading.model import of_imu
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.report import table as table_text
-from imu_simulation_framework.report.table import Column
-from imu_simulation_framework.sensors import measured
-from imu_simulation_framework.sensors.files import CatalogueEntry, imu_catalogue
-from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
-from imu_simulation_framework.sensors.operation import Operation
+from ..core.errors import ConfigurationError
+from ..core.files import read_settings
+from ..core.programs import ArgumentParser
+from ..core.units import factor
+from ..heading.model import of_imu
+from ..motion.motion import Motion
+from ..report import table as table_text
+from ..report.table import Column
+from ..sensors import measured
+from ..sensors.files import CatalogueEntry, imu_catalogue
+from ..sensors.noise.processes import FLICKER_PLATEAU
+from ..sensors.operation import Operation
+from . import heading_choices
+from .command_line import add_table, write_file
 
 PROBABILITIES = (0.5, 0.95)
 NOT_STATED = "not stated"

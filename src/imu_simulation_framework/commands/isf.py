@@ -10,8 +10,9 @@ import importlib
 import sys
 
 import imu_simulation_framework
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.programs import run_tool
+
+from ..core.errors import ConfigurationError
+from ..core.programs import run_tool
 
 JOBS = {
     "How far will a heading have drifted?": {

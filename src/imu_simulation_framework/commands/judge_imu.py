@@ -38,48 +38,48 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from imu_simulation_framework import __version__
-from imu_simulation_framework.commands import command_line, heading_choices
-from imu_simulation_framework.core.errors import ConfigurationError, versions
-from imu_simulation_framework.core.files import json_text
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import distinguished, listed, shown
-from imu_simulation_framework.core.whole_files import picture
-from imu_simulation_framework.drive.ensembles.executors import processors
-from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
-from imu_simulation_framework.drive.ensembles.page import TESTS, ensemble_page, rounded_tests
-from imu_simulation_framework.drive.ensembles.samplers import Drawing, LinearDrawing, SensorDrawing
-from imu_simulation_framework.drive.yaw_signals import ReadDrive, read_drives
-from imu_simulation_framework.heading.figures import ShownEnsemble, calibration_figure
-from imu_simulation_framework.heading.figures import judgement as judgement_figure
-from imu_simulation_framework.heading.identification.report import PREDICTED, drives_table
-from imu_simulation_framework.heading.judgement import (
+from .. import __version__
+from ..core.errors import ConfigurationError, versions
+from ..core.files import json_text
+from ..core.programs import ArgumentParser
+from ..core.sentences import distinguished, listed, shown
+from ..core.whole_files import picture
+from ..drive.ensembles.executors import processors
+from ..drive.ensembles.monte_carlo import monte_carlo
+from ..drive.ensembles.page import TESTS, ensemble_page, rounded_tests
+from ..drive.ensembles.samplers import Drawing, LinearDrawing, SensorDrawing
+from ..drive.yaw_signals import ReadDrive, read_drives
+from ..heading.figures import ShownEnsemble, calibration_figure
+from ..heading.figures import judgement as judgement_figure
+from ..heading.identification.report import PREDICTED, drives_table
+from ..heading.judgement import (
     Judgement,
     curve_statistics,
     from_zero_where_known,
     judge,
     shown_tests,
 )
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.heading.model.parameters import (
+from ..heading.model.of_imu import yaw_error_model
+from ..heading.model.parameters import (
     YawErrorParameters,
     is_yaw_error_model_file,
     read_yaw_error_model,
 )
-from imu_simulation_framework.heading.model.sources import RandomConstant
-from imu_simulation_framework.heading.several_drives import (
+from ..heading.model.sources import RandomConstant
+from ..heading.several_drives import (
     Calibration,
     PooledVerdict,
     calibration_sentences,
     calibrations,
     pooled_verdict,
 )
-from imu_simulation_framework.report import table as table_text
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.page import page_html
-from imu_simulation_framework.report.table import Column
-from imu_simulation_framework.sensors.errors_in_motion import understated_in_motion
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from ..report import table as table_text
+from ..report.drawing import drawing
+from ..report.page import page_html
+from ..report.table import Column
+from ..sensors.errors_in_motion import understated_in_motion
+from ..sensors.imu_specification import ImuSpecification
+from . import command_line, heading_choices
 
 NAME = "judgement"
 RUNS = 2000

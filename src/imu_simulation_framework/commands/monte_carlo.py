@@ -30,27 +30,19 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from imu_simulation_framework.commands import command_line, heading_choices
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.drive.configuration import Configuration, load_configuration
-from imu_simulation_framework.drive.ensembles.executors import processors
-from imu_simulation_framework.drive.ensembles.monte_carlo import KEEP, monte_carlo
-from imu_simulation_framework.drive.ensembles.page import Caption, write_ensemble, write_report
-from imu_simulation_framework.drive.ensembles.samplers import (
-    Drawing,
-    ExperimentDrawing,
-    LinearDrawing,
-    SensorDrawing,
-)
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.motion.drives import DRIVES
-from imu_simulation_framework.sensors.errors_in_motion import (
-    understated_in_motion,
-    without_wandering_bias,
-)
-from imu_simulation_framework.sensors.imu_models.plugins import PRESETS
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from ..core.errors import ConfigurationError
+from ..core.programs import ArgumentParser
+from ..drive.configuration import Configuration, load_configuration
+from ..drive.ensembles.executors import processors
+from ..drive.ensembles.monte_carlo import KEEP, monte_carlo
+from ..drive.ensembles.page import Caption, write_ensemble, write_report
+from ..drive.ensembles.samplers import Drawing, ExperimentDrawing, LinearDrawing, SensorDrawing
+from ..heading.model.of_imu import yaw_error_model
+from ..motion.drives import DRIVES
+from ..sensors.errors_in_motion import understated_in_motion, without_wandering_bias
+from ..sensors.imu_models.plugins import PRESETS
+from ..sensors.imu_specification import ImuSpecification
+from . import command_line, heading_choices
 
 NAME = "monte_carlo"
 WHAT = ("sensor", "linear", "experiment")

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from imu_simulation_framework.commands.command_line import add_formats, add_result
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.whole_files import make_folder
-from imu_simulation_framework.drive import summary as summaries
-from imu_simulation_framework.drive.report import write_results
-from imu_simulation_framework.drive.results import files
-from imu_simulation_framework.heading.error_split import ZEROS
+from ..core.programs import ArgumentParser
+from ..core.whole_files import make_folder
+from ..drive import summary as summaries
+from ..drive.report import write_results
+from ..drive.results import files
+from ..heading.error_split import ZEROS
+from .command_line import add_formats, add_result
 
 
 def main(arguments):

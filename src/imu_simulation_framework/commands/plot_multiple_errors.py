@@ -20,31 +20,17 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.commands.command_line import (
-    above_zero,
-    add_formats,
-    add_out,
-    write_pictures,
-)
-from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.whole_files import make_folder
-from imu_simulation_framework.drive.figures import (
-    MAX_PANELS,
-    ShownError,
-    yaw_error_spectra,
-    yaw_errors,
-)
-from imu_simulation_framework.drive.results.files import ExperimentTables, find_results
-from imu_simulation_framework.drive.summary import RunDescription, evaluate, previous_summary
-from imu_simulation_framework.heading.comparison import (
-    Comparison,
-    ComparisonSettings,
-    YawComparison,
-)
-from imu_simulation_framework.report import table as table_text
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.table import Column
+from ..core.errors import ResultError
+from ..core.programs import ArgumentParser
+from ..core.whole_files import make_folder
+from ..drive.figures import MAX_PANELS, ShownError, yaw_error_spectra, yaw_errors
+from ..drive.results.files import ExperimentTables, find_results
+from ..drive.summary import RunDescription, evaluate, previous_summary
+from ..heading.comparison import Comparison, ComparisonSettings, YawComparison
+from ..report import table as table_text
+from ..report.drawing import drawing
+from ..report.table import Column
+from .command_line import above_zero, add_formats, add_out, write_pictures
 
 NAME = "yaw_errors"
 RECORDED = "recorded IMU"

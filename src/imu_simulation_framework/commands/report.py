@@ -13,13 +13,13 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import add_result, write_file
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.whole_files import refuse_overwriting
-from imu_simulation_framework.drive import summary as summaries
-from imu_simulation_framework.drive.report import caption, experiment_page
-from imu_simulation_framework.drive.results import files
-from imu_simulation_framework.report.page import page_html
+from ..core.programs import ArgumentParser
+from ..core.whole_files import refuse_overwriting
+from ..drive import summary as summaries
+from ..drive.report import caption, experiment_page
+from ..drive.results import files
+from ..report.page import page_html
+from .command_line import add_result, write_file
 
 
 def main(arguments):

@@ -26,30 +26,25 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from imu_simulation_framework import __version__
-from imu_simulation_framework.commands.command_line import (
-    add_formats,
-    add_out,
-    whole_number,
-    write_file,
-)
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, versions
-from imu_simulation_framework.core.files import package_share, read_settings, urdf_path
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import listed
-from imu_simulation_framework.core.signals import find_time_shift
-from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
-from imu_simulation_framework.drive import figures
-from imu_simulation_framework.drive.check import CONFIGURATION, set_up_named
-from imu_simulation_framework.drive.figures import ShownError
-from imu_simulation_framework.drive.report import section as experiment_section
-from imu_simulation_framework.drive.summary import RunDescription, evaluate
-from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
-from imu_simulation_framework.motion.drives import DRIVES
-from imu_simulation_framework.report import table as table_text
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.page import Page, Section, facts, page_html
-from imu_simulation_framework.report.table import Column, page_table
+from .. import __version__
+from ..core.errors import ConfigurationError, RecordingError, versions
+from ..core.files import package_share, read_settings, urdf_path
+from ..core.programs import ArgumentParser
+from ..core.sentences import listed
+from ..core.signals import find_time_shift
+from ..core.whole_files import make_folder, picture, write_whole
+from ..drive import figures
+from ..drive.check import CONFIGURATION, set_up_named
+from ..drive.figures import ShownError
+from ..drive.report import section as experiment_section
+from ..drive.summary import RunDescription, evaluate
+from ..heading.comparison import ComparisonSettings, compare_yaw
+from ..motion.drives import DRIVES
+from ..report import table as table_text
+from ..report.drawing import drawing
+from ..report.page import Page, Section, facts, page_html
+from ..report.table import Column, page_table
+from .command_line import add_formats, add_out, whole_number, write_file
 
 NAME = "thesis"
 NOT_MADE = "cannot be made"
@@ -160,7 +155,7 @@ class Experiments:
         self.compared = lru_cache(maxsize=None)(self._compared)
 
     def _prepared(self, letter, until=None):
-        from imu_simulation_framework.drive import in_process  # which needs MuJoCo
+        from ..drive import in_process  # which needs MuJoCo
 
         prepared = in_process.prepared(self._configuration(letter, until))
         if prepared.recorded_imu is None:
@@ -184,7 +179,7 @@ class Experiments:
 
     def _compared(self, experiment: Experiment):
         """Return the Comparison that an experiment shows."""
-        from imu_simulation_framework.drive import in_process
+        from ..drive import in_process
 
         letter, imu, controller, robot, until, window, seed = experiment
         prepared, (model, parameters) = self.prepared(letter, until), IMUS[imu]

@@ -25,28 +25,24 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework import __version__
-from imu_simulation_framework.commands import command_line
-from imu_simulation_framework.core.errors import ConfigurationError, versions
-from imu_simulation_framework.core.files import json_text
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.tables import table_to_csv
-from imu_simulation_framework.core.whole_files import make_folder
-from imu_simulation_framework.flight import figures as showing
-from imu_simulation_framework.flight.airborne import AirborneImu, flight_messages, flight_tables
-from imu_simulation_framework.flight.gimbal.specification import (
-    GimbalSpecification,
-    gimbal_to_mapping,
-    read_gimbal,
-)
-from imu_simulation_framework.flight.jsbsim import RATE
-from imu_simulation_framework.flight.recording import find_flight, is_script
-from imu_simulation_framework.recordings.formats.written_bags import write_message_bag
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.page import page_html
-from imu_simulation_framework.sensors.formats.registry import named_imu
-from imu_simulation_framework.sensors.gnss.specification import read_gnss_specification
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from .. import __version__
+from ..core.errors import ConfigurationError, versions
+from ..core.files import json_text
+from ..core.programs import ArgumentParser
+from ..core.tables import table_to_csv
+from ..core.whole_files import make_folder
+from ..flight import figures as showing
+from ..flight.airborne import AirborneImu, flight_messages, flight_tables
+from ..flight.gimbal.specification import GimbalSpecification, gimbal_to_mapping, read_gimbal
+from ..flight.jsbsim import RATE
+from ..flight.recording import find_flight, is_script
+from ..recordings.formats.written_bags import write_message_bag
+from ..report.drawing import drawing
+from ..report.page import page_html
+from ..sensors.formats.registry import named_imu
+from ..sensors.gnss.specification import read_gnss_specification
+from ..sensors.imu_specification import ImuSpecification
+from . import command_line
 
 START = 3.0
 """Of the flight on the script's clock [s]: c3104 drops onto the runway before."""

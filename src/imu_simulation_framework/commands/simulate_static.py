@@ -15,13 +15,13 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from imu_simulation_framework.commands.command_line import add_seed
-from imu_simulation_framework.core.errors import ConfigurationError, ResultError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.whole_files import refuse_overwriting
-from imu_simulation_framework.recordings.imu_writer import FORMATS, format_of, write_imu_recording
-from imu_simulation_framework.sensors.files import find_imu_specification, load_imu_specification
-from imu_simulation_framework.sensors.simulation import record_at_rest
+from ..core.errors import ConfigurationError, ResultError
+from ..core.programs import ArgumentParser
+from ..core.whole_files import refuse_overwriting
+from ..recordings.imu_writer import FORMATS, format_of, write_imu_recording
+from ..sensors.files import find_imu_specification, load_imu_specification
+from ..sensors.simulation import record_at_rest
+from .command_line import add_seed
 
 LONGEST_HOURS = 8784.0
 """A year."""

@@ -25,23 +25,18 @@ import pandas as pd
 from scipy.optimize import minimize
 from tqdm import tqdm
 
-from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import (
-    above_zero,
-    add_out,
-    whole_type,
-    write_file,
-)
-from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import listed
-from imu_simulation_framework.core.tables import WHEELS
-from imu_simulation_framework.core.whole_files import make_folder
-from imu_simulation_framework.drive.check import RecordingSetup, set_up_named
-from imu_simulation_framework.drive.preparation import prepare_drive
-from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
-from imu_simulation_framework.report import table as table_text
-from imu_simulation_framework.report.table import Column
+from ..core.errors import ConfigurationError, SimulatorError
+from ..core.programs import ArgumentParser
+from ..core.sentences import listed
+from ..core.tables import WHEELS
+from ..core.whole_files import make_folder
+from ..drive.check import RecordingSetup, set_up_named
+from ..drive.preparation import prepare_drive
+from ..drive.tracking.controllers import CONTROLLERS
+from ..report import table as table_text
+from ..report.table import Column
+from . import heading_choices
+from .command_line import above_zero, add_out, whole_type, write_file
 
 NAME = "tune_tracking"
 GAINS = {
@@ -65,7 +60,7 @@ class Tracking:
     """The first part of a drive, of so many seconds, followed again and again with other gains."""
 
     def __init__(self, setup: RecordingSetup, seconds: float) -> None:
-        from imu_simulation_framework.drive import in_process  # which needs MuJoCo
+        from ..drive import in_process  # which needs MuJoCo
 
         self._setup = deepcopy(setup)
         begin = setup.load().trajectory.start or 0.0

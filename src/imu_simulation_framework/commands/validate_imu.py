@@ -20,25 +20,22 @@ from typing import Any, Mapping, NamedTuple
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.characterisation.allan.model import (
-    averaging_factors,
-    overlapping_allan_variance,
-)
-from imu_simulation_framework.commands.command_line import above_zero
-from imu_simulation_framework.core.angles import difference, unwrap
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, beginning
-from imu_simulation_framework.core.files import json_text
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import checked_number
-from imu_simulation_framework.core.signals import find_time_shift
-from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO
-from imu_simulation_framework.core.whole_files import make_folder, picture, write_whole
-from imu_simulation_framework.core.yaml_files import read_described
-from imu_simulation_framework.heading.statistics import ErrorStatistics, error_statistics
-from imu_simulation_framework.realistic_imu.files import read_imu_table
-from imu_simulation_framework.report import style
-from imu_simulation_framework.report.figure import Figure
+from ..characterisation.allan.model import averaging_factors, overlapping_allan_variance
+from ..core.angles import difference, unwrap
+from ..core.errors import ConfigurationError, RecordingError, beginning
+from ..core.files import json_text
+from ..core.programs import ArgumentParser
+from ..core.sentences import shown
+from ..core.settings import checked_number
+from ..core.signals import find_time_shift
+from ..core.tables import ACCEL, EULER, GYRO
+from ..core.whole_files import make_folder, picture, write_whole
+from ..core.yaml_files import read_described
+from ..heading.statistics import ErrorStatistics, error_statistics
+from ..realistic_imu.files import read_imu_table
+from ..report import style
+from ..report.figure import Figure
+from .command_line import above_zero
 
 FAILED = 1
 """Exit code when a limit is exceeded."""
@@ -112,7 +109,7 @@ def main(arguments):
 
 def _write(folder, validation, errors, summary) -> None:
     # Nobody else waits for matplotlib.
-    from imu_simulation_framework.report.drawing import drawing
+    from ..report.drawing import drawing
 
     out = make_folder(folder)
     write_whole(out / "validation.csv", errors.to_csv(index=False).encode())

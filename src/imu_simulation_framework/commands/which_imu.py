@@ -18,16 +18,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from imu_simulation_framework.commands import heading_choices
-from imu_simulation_framework.commands.command_line import add_table
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.heading.answer import which_imu
-from imu_simulation_framework.report import table as table_text
-from imu_simulation_framework.report.table import Column
-from imu_simulation_framework.sensors.errors_in_motion import without_noise
-from imu_simulation_framework.sensors.formats.registry import NamedImu
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from ..core.errors import ConfigurationError
+from ..core.programs import ArgumentParser
+from ..heading.answer import which_imu
+from ..report import table as table_text
+from ..report.table import Column
+from ..sensors.errors_in_motion import without_noise
+from ..sensors.formats.registry import NamedImu
+from ..sensors.imu_specification import ImuSpecification
+from . import heading_choices
+from .command_line import add_table
 
 
 def main(arguments):

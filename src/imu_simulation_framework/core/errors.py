@@ -14,7 +14,7 @@ import importlib
 import platform
 from typing import Any, Iterator
 
-from imu_simulation_framework.core.sentences import printable
+from .sentences import printable
 
 _LONGEST = 1500
 

@@ -17,8 +17,8 @@ from xml.parsers import expat
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.core.whole_files import kind_of
+from .errors import FrameworkError
+from .whole_files import kind_of
 
 SETTINGS_LIMIT = 16 * 2**20
 """Bytes of a file of settings or parameters; more is no such file."""

@@ -18,9 +18,9 @@ import sys
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.core.sentences import as_written, printable
-from imu_simulation_framework.core.whole_files import reason_of
+from .errors import FrameworkError
+from .sentences import as_written, printable
+from .whole_files import reason_of
 
 REFUSED = 2
 """Exit code of a program that cannot do its work."""

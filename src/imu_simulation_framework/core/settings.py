@@ -20,8 +20,8 @@ import math
 from dataclasses import MISSING, dataclass, field
 from typing import Any, Callable, Collection, Mapping, Sequence, Tuple, TypeVar
 
-from imu_simulation_framework.core.errors import ConfigurationError, beginning
-from imu_simulation_framework.core.sentences import as_written, shown
+from .errors import ConfigurationError, beginning
+from .sentences import as_written, shown
 
 Axes = Tuple[float, float, float]
 Matrix = Tuple[Axes, Axes, Axes]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.core import angles
+from . import angles
 
 MINIMUM_SAMPLES = 16
 """Fewer samples have no spectrum worth drawing, and show no delay."""

@@ -11,16 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.files import (
-    BLOCK,
-    TABLE_LIMIT,
-    UnusableFileError,
-    open_regular,
-    size_text,
-)
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.whole_files import reason_of
+from .errors import ResultError
+from .files import BLOCK, TABLE_LIMIT, UnusableFileError, open_regular, size_text
+from .sentences import shown
+from .whole_files import reason_of
 
 if TYPE_CHECKING:
     import pandas as pd

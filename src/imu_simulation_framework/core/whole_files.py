@@ -11,7 +11,7 @@ import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from imu_simulation_framework.core.errors import ResultError
+from .errors import ResultError
 
 
 def write_whole(path, content):

@@ -17,10 +17,10 @@ from typing import Any, Callable, Hashable, TypeVar
 
 import yaml
 
-from imu_simulation_framework.core.errors import ConfigurationError, beginning
-from imu_simulation_framework.core.files import package_share, read_settings
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.whole_files import reason_of
+from .errors import ConfigurationError, beginning
+from .files import package_share, read_settings
+from .sentences import shown
+from .whole_files import reason_of
 
 DEEPEST = 100
 """Levels of lists and mappings in each other. Parameters have a handful; PyYAML's time grows with

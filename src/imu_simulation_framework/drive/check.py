@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import (
+from ..core.errors import (
     ImplausibleRecordingError,
     NotRecordedError,
     RecordingError,
@@ -17,43 +17,30 @@ from imu_simulation_framework.core.errors import (
     TooFastError,
     TrajectoryError,
 )
-from imu_simulation_framework.core.files import default_configuration_path, json_text
-from imu_simulation_framework.drive import preparation
-from imu_simulation_framework.drive.configuration import (
-    Configuration,
-    is_default,
-    load_configuration,
-    paths_of,
-)
-from imu_simulation_framework.drive.from_configuration import imu_label
-from imu_simulation_framework.drive.interpretation import Interpretation, thinned
-from imu_simulation_framework.drive.results.files import (
-    ResultFolder,
-    check_result_folder,
-    safe_name,
-)
-from imu_simulation_framework.drive.session.driving import DriveToFollow
-from imu_simulation_framework.drive.session.recording import DRIVE, RECORDED_IMU
-from imu_simulation_framework.drive.tracking.controllers import Reference
-from imu_simulation_framework.motion.drives import DRIVES
-from imu_simulation_framework.recordings import reading
-from imu_simulation_framework.recordings.cleaning import Samples
-from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS, recording_format
-from imu_simulation_framework.recordings.formats.any_format import likely_topics, topics_of_bag
-from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
-from imu_simulation_framework.recordings.imu import imu_table
-from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
-from imu_simulation_framework.recordings.plausibility import findings as faults
-from imu_simulation_framework.recordings.plausibility import relation
-from imu_simulation_framework.recordings.plausibility.findings import Finding, explain
-from imu_simulation_framework.recordings.plausibility.observations import Observations
-from imu_simulation_framework.recordings.plausibility.symptoms import (
-    opposed_vertical,
-    scale_remarks,
-    symptoms,
-)
-from imu_simulation_framework.recordings.reading import Recorded
-from imu_simulation_framework.recordings.reference import has_to_be_smoothed, reference_table
+from ..core.files import default_configuration_path, json_text
+from ..motion.drives import DRIVES
+from ..recordings import reading
+from ..recordings.cleaning import Samples
+from ..recordings.file_access import COLUMN_FORMATS, recording_format
+from ..recordings.formats.any_format import likely_topics, topics_of_bag
+from ..recordings.guessing.files import guess_where_unknown
+from ..recordings.imu import imu_table
+from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
+from ..recordings.plausibility import findings as faults
+from ..recordings.plausibility import relation
+from ..recordings.plausibility.findings import Finding, explain
+from ..recordings.plausibility.observations import Observations
+from ..recordings.plausibility.symptoms import opposed_vertical, scale_remarks, symptoms
+from ..recordings.reading import Recorded
+from ..recordings.reference import has_to_be_smoothed, reference_table
+from . import preparation
+from .configuration import Configuration, is_default, load_configuration, paths_of
+from .from_configuration import imu_label
+from .interpretation import Interpretation, thinned
+from .results.files import ResultFolder, check_result_folder, safe_name
+from .session.driving import DriveToFollow
+from .session.recording import DRIVE, RECORDED_IMU
+from .tracking.controllers import Reference
 
 _NO_REFERENCE = (
     "no reference is in it, with whose yaw the IMU's is compared: one in a file of its own is "

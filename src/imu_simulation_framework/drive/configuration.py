@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Collection, Mapping, get_type_hints
 
-from imu_simulation_framework.core import files
-from imu_simulation_framework.core.errors import ConfigurationError, beginning
-from imu_simulation_framework.core.sentences import listed, printable, shown
-from imu_simulation_framework.core.settings import (
+from ..core import files
+from ..core.errors import ConfigurationError, beginning
+from ..core.sentences import listed, printable, shown
+from ..core.settings import (
     LARGEST_SEED,
     Settings,
     keys_of,
@@ -27,16 +27,16 @@ from imu_simulation_framework.core.settings import (
     setting,
     setting_of_text,
 )
-from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.core.whole_files import FIGURE_FORMATS, reason_of
-from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS, ControllerGains
-from imu_simulation_framework.heading.comparison import LONGEST_WINDOW, ComparisonSettings
-from imu_simulation_framework.motion.drives import MAX_LAPS, Terrain
-from imu_simulation_framework.motion.positioning import FixSettings
-from imu_simulation_framework.recordings import file_access
-from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
-from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS
-from imu_simulation_framework.sensors.operation import Operation
+from ..core.units import WORLD_GRAVITY
+from ..core.whole_files import FIGURE_FORMATS, reason_of
+from ..heading.comparison import LONGEST_WINDOW, ComparisonSettings
+from ..motion.drives import MAX_LAPS, Terrain
+from ..motion.positioning import FixSettings
+from ..recordings import file_access
+from ..recordings.frames import ImuConventions, ReferenceConventions
+from ..sensors.imu_models.plugins import IMU_MODELS, PRESETS
+from ..sensors.operation import Operation
+from .tracking.controllers import CONTROLLERS, ControllerGains
 
 SIMULATORS = ("mujoco", "gazebo", "external")
 PUBLISHED = "published"

@@ -14,9 +14,9 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.settings import Settings, checked_list, checked_numbers, declared
-from imu_simulation_framework.core.tables import WHEELS
+from ..core.errors import ConfigurationError
+from ..core.settings import Settings, checked_list, checked_numbers, declared
+from ..core.tables import WHEELS
 
 _UNLIMITED = 1e9
 

@@ -11,12 +11,12 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any, Mapping
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.files import default_configuration_path, package_share
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.core.sentences import as_written, shown
-from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain, yaml_fault
-from imu_simulation_framework.drive.configuration import Configuration, load_configuration
+from ..core.errors import ConfigurationError
+from ..core.files import default_configuration_path, package_share
+from ..core.programs import ArgumentParser
+from ..core.sentences import as_written, shown
+from ..core.yaml_files import NOT_YAML, load_plain, yaml_fault
+from .configuration import Configuration, load_configuration
 
 EXPERIMENT_PARAMETERS = "experiment"
 """Parameters that all nodes of an experiment share: ``config``, ``working_directory``,

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from imu_simulation_framework.core import colours
-from imu_simulation_framework.core.sentences import listed
-from imu_simulation_framework.core.signals import confidence_factors, logarithmic_average
-from imu_simulation_framework.core.tables import WHEELS
-from imu_simulation_framework.heading.comparison import YawComparison
-from imu_simulation_framework.heading.error_split import ESTIMATED
-from imu_simulation_framework.heading.figures import CONFIDENCE, yaw_error_relative
-from imu_simulation_framework.heading.reference_error import expected_spectrum
-from imu_simulation_framework.heading.statistics import TWO_SIDED
-from imu_simulation_framework.report import style
-from imu_simulation_framework.report.figure import Figure, path_steps
+from ..core import colours
+from ..core.sentences import listed
+from ..core.signals import confidence_factors, logarithmic_average
+from ..core.tables import WHEELS
+from ..heading.comparison import YawComparison
+from ..heading.error_split import ESTIMATED
+from ..heading.figures import CONFIDENCE, yaw_error_relative
+from ..heading.reference_error import expected_spectrum
+from ..heading.statistics import TWO_SIDED
+from ..report import style
+from ..report.figure import Figure, path_steps
 
 NO_IMU = "There is no yaw error to show: no sample of an IMU lies within its reference's time."
 _TOO_FEW = "There are too few samples for a power spectral density."

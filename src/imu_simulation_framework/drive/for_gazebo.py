@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Sequence
 from xml.etree import ElementTree
 
-from imu_simulation_framework.core.files import urdf_path
-from imu_simulation_framework.core.topics import IMU_FRAME
-from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.drive.drivetrain import AckermannDrivetrain
-from imu_simulation_framework.drive.own_robot import Description
-from imu_simulation_framework.drive.robot import RobotParameters, expand_xacro
-from imu_simulation_framework.motion.drives import Terrain
-from imu_simulation_framework.sensors.magnetism.bodies import Ellipsoid, FerrousBody
+from ..core.files import urdf_path
+from ..core.topics import IMU_FRAME
+from ..core.units import WORLD_GRAVITY
+from ..motion.drives import Terrain
+from ..sensors.magnetism.bodies import Ellipsoid, FerrousBody
+from .drivetrain import AckermannDrivetrain
+from .own_robot import Description
+from .robot import RobotParameters, expand_xacro
 
 PHYSICS_RATE = 1000  # steps per second of simulated time [Hz]
 

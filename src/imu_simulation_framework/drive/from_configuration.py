@@ -8,30 +8,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError, beginning
-from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.drive.configuration import PUBLISHED, Configuration
-from imu_simulation_framework.drive.robot import RobotParameters, load_robot_parameters
-from imu_simulation_framework.drive.tracking.controllers import Follower, Reference, make_controller
-from imu_simulation_framework.motion.drives import Terrain
-from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.sensors import errors_in_motion
-from imu_simulation_framework.sensors.gnss.specification import (
-    GnssSpecification,
-    read_gnss_specification,
-)
-from imu_simulation_framework.sensors.imu_models import plugins
-from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.magnetism.environment import (
-    MagneticEnvironment,
-    read_magnetic_environment,
-    turned,
-)
-from imu_simulation_framework.sensors.odometer import OdometerSpecification, read_odometer
+from ..core.errors import ConfigurationError, beginning
+from ..core.units import WORLD_GRAVITY
+from ..motion.drives import Terrain
+from ..motion.earth import EARTH_RATE
+from ..sensors import errors_in_motion
+from ..sensors.gnss.specification import GnssSpecification, read_gnss_specification
+from ..sensors.imu_models import plugins
+from ..sensors.imu_models.base import ImuTruth
+from ..sensors.imu_specification import ImuSpecification
+from ..sensors.magnetism.environment import MagneticEnvironment, read_magnetic_environment, turned
+from ..sensors.odometer import OdometerSpecification, read_odometer
+from .configuration import PUBLISHED, Configuration
+from .robot import RobotParameters, load_robot_parameters
+from .tracking.controllers import Follower, Reference, make_controller
 
 if TYPE_CHECKING:
-    from imu_simulation_framework.sensors.formats.registry import NamedImu
+    from ..sensors.formats.registry import NamedImu
 
 UNDISTURBED = "clean"  # the bundled magnetic environment that has nothing but Earth's field
 
@@ -223,7 +216,7 @@ def imu_model_and_parameters(configuration: Configuration):
 
 def _specified(configuration) -> NamedImu:
     # Imported here, since it knows the formats of all other tools.
-    from imu_simulation_framework.sensors.formats.registry import named_imu
+    from ..sensors.formats.registry import named_imu
 
     file = configuration.imu_specification.file
     chosen = named_imu(file)

@@ -11,23 +11,18 @@ from typing import Any, Callable
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.drive.check import PreparationSession
-from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.from_configuration import make_follower
-from imu_simulation_framework.drive.mujoco import SimulatorState
-from imu_simulation_framework.drive.preparation import PreparedDrive
-from imu_simulation_framework.drive.results.files import ExperimentTables
-from imu_simulation_framework.drive.results.record import ExperimentRecord
-from imu_simulation_framework.drive.session.driving import (
-    DriveSession,
-    TrackedPose,
-    TrackingSession,
-    TruePose,
-)
-from imu_simulation_framework.drive.session.recording import RecordingSession
-from imu_simulation_framework.drive.session.simulation import MEASURED_AT_ONCE, SimulatedRobot
-from imu_simulation_framework.drive.tracking.controllers import Reference
-from imu_simulation_framework.motion.motion import Motion
+from ..motion.motion import Motion
+from .check import PreparationSession
+from .configuration import Configuration
+from .from_configuration import make_follower
+from .mujoco import SimulatorState
+from .preparation import PreparedDrive
+from .results.files import ExperimentTables
+from .results.record import ExperimentRecord
+from .session.driving import DriveSession, TrackedPose, TrackingSession, TruePose
+from .session.recording import RecordingSession
+from .session.simulation import MEASURED_AT_ONCE, SimulatedRobot
+from .tracking.controllers import Reference
 
 
 def drive_in_process(

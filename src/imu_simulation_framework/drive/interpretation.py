@@ -11,21 +11,21 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation, Slerp
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.stamps import StampLimits
-from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, QUATERNION
-from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.recordings import frames
-from imu_simulation_framework.recordings.cleaning import POSITION, Samples
-from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS
-from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
-from imu_simulation_framework.recordings.imu import imu_table
-from imu_simulation_framework.recordings.plausibility import findings as faults
-from imu_simulation_framework.recordings.plausibility import observations
-from imu_simulation_framework.recordings.plausibility.findings import Alternative
-from imu_simulation_framework.recordings.plausibility.observations import Observations
-from imu_simulation_framework.recordings.plausibility.relation import mounting_by_rates
-from imu_simulation_framework.recordings.reference import reference_table
+from ..core.errors import RecordingError
+from ..core.stamps import StampLimits
+from ..core.tables import ACCEL, EULER, GYRO, QUATERNION
+from ..core.units import factor
+from ..recordings import frames
+from ..recordings.cleaning import POSITION, Samples
+from ..recordings.file_access import COLUMN_FORMATS
+from ..recordings.frames import ImuConventions, ReferenceConventions
+from ..recordings.imu import imu_table
+from ..recordings.plausibility import findings as faults
+from ..recordings.plausibility import observations
+from ..recordings.plausibility.findings import Alternative
+from ..recordings.plausibility.observations import Observations
+from ..recordings.plausibility.relation import mounting_by_rates
+from ..recordings.reference import reference_table
 
 CHECKED_RATE = 40.0  # samples of an IMU per second [Hz] that are enough to see how it turns
 

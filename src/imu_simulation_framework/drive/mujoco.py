@@ -8,16 +8,16 @@ from typing import Any, NamedTuple, Sequence, cast
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError, required
-from imu_simulation_framework.core.sentences import listed
-from imu_simulation_framework.core.settings import checked_number
-from imu_simulation_framework.core.tables import WHEELS
-from imu_simulation_framework.core.topics import IMU_FRAME, ROBOT_FRAME
-from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.drive.robot import RobotParameters, robot_description
-from imu_simulation_framework.motion.drives import Terrain
-from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.magnetism.bodies import Bar, FerrousBody
+from ..core.errors import ConfigurationError, SimulatorError, required
+from ..core.sentences import listed
+from ..core.settings import checked_number
+from ..core.tables import WHEELS
+from ..core.topics import IMU_FRAME, ROBOT_FRAME
+from ..core.units import WORLD_GRAVITY
+from ..motion.drives import Terrain
+from ..sensors.imu_models.base import ImuTruth
+from ..sensors.magnetism.bodies import Bar, FerrousBody
+from .robot import RobotParameters, robot_description
 
 mujoco = required("mujoco", "the robot in MuJoCo")
 

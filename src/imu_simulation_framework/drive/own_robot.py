@@ -20,9 +20,9 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import ConfigurationError, beginning
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import (
+from ..core.errors import ConfigurationError, beginning
+from ..core.sentences import shown
+from ..core.settings import (
     LARGEST_NUMBER,
     Settings,
     checked_list,
@@ -31,21 +31,10 @@ from imu_simulation_framework.core.settings import (
     declared,
     from_mapping,
 )
-from imu_simulation_framework.core.topics import IMU_FRAME, ROBOT_FRAME
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.drive.drivetrain import (
-    AckermannDrivetrain,
-    DifferentialDrivetrain,
-    Drivetrain,
-    RobotLimits,
-)
-from imu_simulation_framework.drive.robot import (
-    LONGEST_DELAY,
-    Contact,
-    Motors,
-    RobotParameters,
-    expand_xacro,
-)
+from ..core.topics import IMU_FRAME, ROBOT_FRAME
+from ..core.units import STANDARD_GRAVITY
+from .drivetrain import AckermannDrivetrain, DifferentialDrivetrain, Drivetrain, RobotLimits
+from .robot import LONGEST_DELAY, Contact, Motors, RobotParameters, expand_xacro
 
 _POSITIVE: dict[str, Any] = {"above": 0.0, "maximum": 1e9}
 _RIM_ACCELERATION = 4.0  # m/s^2
@@ -630,7 +619,7 @@ _YAW_RATES = (0.2, 0.4, 0.8)  # rad/s, as which they are commanded
 def _turning_as_in_mujoco(parameters: RobotParameters) -> RobotParameters:
     """Return the parameters with the half track that fits three turns by least squares."""
     # Imported here, as MuJoCo's robot is made of parameters in turn.
-    from imu_simulation_framework.drive.mujoco import MujocoSimulator
+    from .mujoco import MujocoSimulator
 
     simulator, drivetrain = MujocoSimulator(parameters), parameters.drivetrain
     speed = min(_SPEED, 0.5 * drivetrain.rim_velocity)

@@ -10,20 +10,16 @@ from typing import Any, Mapping
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core import files
-from imu_simulation_framework.core.errors import RecordingError, TrajectoryError, beginning
-from imu_simulation_framework.core.tables import POSES
-from imu_simulation_framework.drive.configuration import (
-    Configuration,
-    TrajectorySection,
-    load_configuration,
-)
-from imu_simulation_framework.drive.from_configuration import experiment_robot
-from imu_simulation_framework.drive.tracking import wheel_limits
-from imu_simulation_framework.motion import drives, sources, trajectory
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.recordings.bundled_drives import ensure_drive
-from imu_simulation_framework.recordings.reading import read_imu, read_reference
+from ..core import files
+from ..core.errors import RecordingError, TrajectoryError, beginning
+from ..core.tables import POSES
+from ..motion import drives, sources, trajectory
+from ..motion.motion import Motion
+from ..recordings.bundled_drives import ensure_drive
+from ..recordings.reading import read_imu, read_reference
+from .configuration import Configuration, TrajectorySection, load_configuration
+from .from_configuration import experiment_robot
+from .tracking import wheel_limits
 
 COVERED = 0.99  # an IMU that was recorded for less of the drive than this is remarked on
 

@@ -6,19 +6,13 @@ import gc
 import math
 import traceback
 
-from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.core.files import json_text
-from imu_simulation_framework.core.tables import WHEELS
-from imu_simulation_framework.drive.figures import FIGURES
-from imu_simulation_framework.drive.summary import (
-    HEADINGS,
-    IMUS,
-    NOTHING_TOLD,
-    evaluate,
-    parts_of_rms,
-)
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.page import Page, Section, Table, facts
+from ..core.errors import FrameworkError
+from ..core.files import json_text
+from ..core.tables import WHEELS
+from ..report.drawing import drawing
+from ..report.page import Page, Section, Table, facts
+from .figures import FIGURES
+from .summary import HEADINGS, IMUS, NOTHING_TOLD, evaluate, parts_of_rms
 
 _SECTIONS = {
     "yaw_error": (

@@ -12,10 +12,10 @@ from xml.parsers.expat import ExpatError
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError, beginning, required
-from imu_simulation_framework.core.files import urdf_path
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import (
+from ..core.errors import ConfigurationError, beginning, required
+from ..core.files import urdf_path
+from ..core.sentences import shown
+from ..core.settings import (
     Settings,
     checked_list,
     checked_numbers,
@@ -23,13 +23,9 @@ from imu_simulation_framework.core.settings import (
     declared,
     from_mapping,
 )
-from imu_simulation_framework.core.topics import wheel_joints
-from imu_simulation_framework.core.yaml_files import read_yaml
-from imu_simulation_framework.drive.drivetrain import (
-    DifferentialDrivetrain,
-    Drivetrain,
-    RobotLimits,
-)
+from ..core.topics import wheel_joints
+from ..core.yaml_files import read_yaml
+from .drivetrain import DifferentialDrivetrain, Drivetrain, RobotLimits
 
 MAX_WHEELS = 8  # on a side
 LONGEST_DELAY = 1.0  # s
@@ -236,7 +232,7 @@ def load_robot_parameters(path=None, simulator: str = "mujoco") -> RobotParamete
     content = _completed(read_yaml(path, "the robot's parameters"), path)
     if isinstance(content, Mapping) and "description" in content:
         # Imported here, since it makes these parameters.
-        from imu_simulation_framework.drive.own_robot import own_robot
+        from .own_robot import own_robot
 
         parameters = own_robot(path, content, simulator)
     else:
@@ -315,7 +311,7 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
 def robot_description(parameters: RobotParameters, **arguments) -> str:
     """Return the URDF of the robot; ``arguments``: of robot.xacro."""
     if parameters.description and arguments.pop("simulator", "") == "gazebo":
-        from imu_simulation_framework.drive.for_gazebo import description_in_gazebo
+        from .for_gazebo import description_in_gazebo
 
         return description_in_gazebo(parameters, **arguments)
     if parameters.description:

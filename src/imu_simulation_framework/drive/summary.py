@@ -52,13 +52,13 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError, ResultError, versions
-from imu_simulation_framework.core.files import plain
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.tables import WHEELS
-from imu_simulation_framework.heading.comparison import ComparisonSettings, compare
-from imu_simulation_framework.heading.error_split import ESTIMATED
-from imu_simulation_framework.heading.statistics import TWO_SIDED
+from ..core.errors import ConfigurationError, ResultError, versions
+from ..core.files import plain
+from ..core.sentences import shown
+from ..core.tables import WHEELS
+from ..heading.comparison import ComparisonSettings, compare
+from ..heading.error_split import ESTIMATED
+from ..heading.statistics import TWO_SIDED
 
 
 @dataclass(frozen=True)

@@ -10,39 +10,26 @@ from typing import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.angles import unwrap
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError, ResultError
-from imu_simulation_framework.core.sentences import distinguished, listed, shown
-from imu_simulation_framework.core.signals import median_rate
-from imu_simulation_framework.core.tables import POSES
-from imu_simulation_framework.drive import preparation
-from imu_simulation_framework.drive.check import CONFIGURATION, ensure_plausible, set_up_named
-from imu_simulation_framework.drive.results.files import (
-    MARKER,
-    ResultFolder,
-    find_result,
-    load_table,
-)
-from imu_simulation_framework.drive.summary import previous_summary
-from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw, lateness
-from imu_simulation_framework.heading.error_split import ESTIMATED, ZEROS
-from imu_simulation_framework.heading.identification.terms import (
-    UNKNOWN_LAG,
-    ObservedYawError,
-    observed_yaw_error,
-)
-from imu_simulation_framework.motion import sources as motions
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.recordings import file_access
-from imu_simulation_framework.recordings.formats.any_format import likely_topics, topics_of_bag
-from imu_simulation_framework.recordings.guessing.files import (
-    guess_angle,
-    guess_columns,
-    guess_where_unknown,
-)
-from imu_simulation_framework.recordings.imu import turn_of_gyroscope
-from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
-from imu_simulation_framework.recordings.reading import read_imu, read_reference
+from ..core.angles import unwrap
+from ..core.errors import ConfigurationError, RecordingError, ResultError
+from ..core.sentences import distinguished, listed, shown
+from ..core.signals import median_rate
+from ..core.tables import POSES
+from ..heading.comparison import ComparisonSettings, compare_yaw, lateness
+from ..heading.error_split import ESTIMATED, ZEROS
+from ..heading.identification.terms import UNKNOWN_LAG, ObservedYawError, observed_yaw_error
+from ..motion import sources as motions
+from ..motion.motion import Motion
+from ..recordings import file_access
+from ..recordings.formats.any_format import likely_topics, topics_of_bag
+from ..recordings.guessing.files import guess_angle, guess_columns, guess_where_unknown
+from ..recordings.imu import turn_of_gyroscope
+from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
+from ..recordings.reading import read_imu, read_reference
+from . import preparation
+from .check import CONFIGURATION, ensure_plausible, set_up_named
+from .results.files import MARKER, ResultFolder, find_result, load_table
+from .summary import previous_summary
 
 SIGN = "@"  # between a path and the topic, column or table that is meant
 

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion, unwrap
-from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.core.settings import checked_choice, checked_number
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.tables import (
+from ..core import topics
+from ..core.angles import roll_pitch_yaw_from_quaternion, unwrap
+from ..core.errors import MotionError
+from ..core.settings import checked_choice, checked_number
+from ..core.stamps import NANOSECONDS
+from ..core.tables import (
     FLIGHT_TRUTH,
     GNSS_RECORD,
     IMU_RECORD,
@@ -24,22 +24,22 @@ from imu_simulation_framework.core.tables import (
     LOCAL_VELOCITY,
     PLACE,
 )
-from imu_simulation_framework.flight.gimbal.geometry import JOINTS
-from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
-from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification
-from imu_simulation_framework.motion.earth import geodetic_of
-from imu_simulation_framework.motion.earth_motion import EarthMotion
-from imu_simulation_framework.motion.flight import FlightStates
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.motion.strapdown import increments_of
-from imu_simulation_framework.recordings import messages
-from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP
-from imu_simulation_framework.recordings.formats.written_bags import Messages
-from imu_simulation_framework.sensors.gnss.receiver import record_earth_fixes
-from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
-from imu_simulation_framework.sensors.imu_models.base import SIGNALS
-from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
-from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
+from ..motion.earth import geodetic_of
+from ..motion.earth_motion import EarthMotion
+from ..motion.flight import FlightStates
+from ..motion.motion import Motion
+from ..motion.strapdown import increments_of
+from ..recordings import messages
+from ..recordings.bundled_drives import FIRST_STAMP
+from ..recordings.formats.written_bags import Messages
+from ..sensors.gnss.receiver import record_earth_fixes
+from ..sensors.gnss.specification import GnssSpecification
+from ..sensors.imu_models.base import SIGNALS
+from ..sensors.noise.streams import child_seed, run_seed
+from ..sensors.simulation import ImuErrors, imu_model, imu_truth
+from .gimbal.geometry import JOINTS
+from .gimbal.simulation import simulate_gimbal
+from .gimbal.specification import GimbalSpecification
 
 GNSS_PLACES = ("body", "imu")
 """Where the receiver's antenna is: on the airframe, or, as no real one is, beside the IMU."""

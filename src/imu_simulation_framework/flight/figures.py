@@ -14,26 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core import colours
-from imu_simulation_framework.flight.airborne import AirborneImu
-from imu_simulation_framework.flight.gimbal.geometry import JOINTS
-from imu_simulation_framework.flight.gimbal.simulation import simulate_gimbal
-from imu_simulation_framework.flight.gimbal.specification import (
-    GimbalSpecification,
-    SinusoidalJoints,
-)
-from imu_simulation_framework.flight.navigation.runs import (
-    RMSE_COLUMNS,
-    NavigationErrors,
-    navigate_runs,
-)
-from imu_simulation_framework.motion.earth_motion import EarthMotion, standing
-from imu_simulation_framework.report import style
-from imu_simulation_framework.report.figure import Figure, path_steps
-from imu_simulation_framework.report.page import Page, Section, Table, facts
-from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.simulation import ImuErrors, imu_model, imu_truth
+from ..core import colours
+from ..motion.earth_motion import EarthMotion, standing
+from ..report import style
+from ..report.figure import Figure, path_steps
+from ..report.page import Page, Section, Table, facts
+from ..sensors.gnss.specification import GnssSpecification
+from ..sensors.imu_specification import ImuSpecification
+from ..sensors.simulation import ImuErrors, imu_model, imu_truth
+from .airborne import AirborneImu
+from .gimbal.geometry import JOINTS
+from .gimbal.simulation import simulate_gimbal
+from .gimbal.specification import GimbalSpecification, SinusoidalJoints
+from .navigation.runs import RMSE_COLUMNS, NavigationErrors, navigate_runs
 
 PERIODS = 3.0
 """Of a joint's swinging that figures 5 and 6 show."""

@@ -28,18 +28,18 @@ from xml.parsers.expat import ErrorString
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import FrameworkError, SimulatorError, required
-from imu_simulation_framework.core.files import (
+from ..core.errors import FrameworkError, SimulatorError, required
+from ..core.files import (
     XML_LIMIT,
     UnusableXmlError,
     open_regular,
     read_at_most,
     require_bounded_xml,
 )
-from imu_simulation_framework.core.sentences import listed, printable, shown
-from imu_simulation_framework.core.settings import checked_number
-from imu_simulation_framework.core.whole_files import reason_of
-from imu_simulation_framework.motion.flight import Flight, FlightStates
+from ..core.sentences import listed, printable, shown
+from ..core.settings import checked_number
+from ..core.whole_files import reason_of
+from ..motion.flight import Flight, FlightStates
 
 _PRINTING = threading.RLock()
 _LONGEST_LOG = 10_000_000  # characters; a script may notify in every step

@@ -26,8 +26,8 @@ from typing import Mapping, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.sentences import listed
-from imu_simulation_framework.motion.earth import SEMI_MAJOR_AXIS, SEMI_MINOR_AXIS, ecef_of
+from ..core.sentences import listed
+from ..motion.earth import SEMI_MAJOR_AXIS, SEMI_MINOR_AXIS, ecef_of
 
 _FOOT, _DEGREE = 0.3048, math.pi / 180.0
 LABELS = b"<LABELS>"

@@ -12,27 +12,22 @@ import pandas as pd
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import checked_choice, checked_numbers
-from imu_simulation_framework.core.stamps import StampLimits
-from imu_simulation_framework.core.tables import EULER, LOCAL_VELOCITY, PLACE, QUATERNION
-from imu_simulation_framework.flight.jsbsim import RATE, bundled_scripts, fly
-from imu_simulation_framework.flight.udp import PacketReceiver, receive_flight
-from imu_simulation_framework.motion.earth import SEMI_MAJOR_AXIS, ecef_of
-from imu_simulation_framework.motion.earth_motion import enu_to_ecef
-from imu_simulation_framework.motion.flight import Flight, FlightStates
-from imu_simulation_framework.motion.motion import quaternion_spline, unit
-from imu_simulation_framework.recordings import messages
-from imu_simulation_framework.recordings.cleaning import (
-    MINIMUM_SAMPLES,
-    Cleaner,
-    RecordingReport,
-    Samples,
-)
-from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
-from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
-from imu_simulation_framework.recordings.reference import refuse_outside
+from ..core.errors import ConfigurationError, RecordingError
+from ..core.sentences import shown
+from ..core.settings import checked_choice, checked_numbers
+from ..core.stamps import StampLimits
+from ..core.tables import EULER, LOCAL_VELOCITY, PLACE, QUATERNION
+from ..motion.earth import SEMI_MAJOR_AXIS, ecef_of
+from ..motion.earth_motion import enu_to_ecef
+from ..motion.flight import Flight, FlightStates
+from ..motion.motion import quaternion_spline, unit
+from ..recordings import messages
+from ..recordings.cleaning import MINIMUM_SAMPLES, Cleaner, RecordingReport, Samples
+from ..recordings.formats.any_format import read_any_bag, read_samples
+from ..recordings.frames import ReferenceConventions, conventional_reference
+from ..recordings.reference import refuse_outside
+from .jsbsim import RATE, bundled_scripts, fly
+from .udp import PacketReceiver, receive_flight
 
 
 def _samples(

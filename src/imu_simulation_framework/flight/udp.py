@@ -14,11 +14,11 @@ from typing import Sequence, Tuple
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.settings import checked_number
-from imu_simulation_framework.flight import packets
-from imu_simulation_framework.motion.earth import SEMI_MAJOR_AXIS
-from imu_simulation_framework.motion.flight import Flight, FlightStates
+from ..core.errors import SimulatorError
+from ..core.settings import checked_number
+from ..motion.earth import SEMI_MAJOR_AXIS
+from ..motion.flight import Flight, FlightStates
+from . import packets
 
 MAX_WAITING = 100_000
 """Packets that wait to be asked for; what comes beyond is dropped and counted."""

@@ -22,24 +22,20 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
-from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.heading.model import of_imu
-from imu_simulation_framework.heading.model.distribution import YawErrorDistribution, normal_within
-from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.heading.model.odometer import TRACK, WHEEL_SIZE, WHEELS
-from imu_simulation_framework.heading.model.sources import KnownError, RandomConstant
-from imu_simulation_framework.motion.earth_motion import EarthMotion
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.conditions import TemperatureProfile
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
-from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
-from imu_simulation_framework.sensors.odometer import OdometerSpecification
-from imu_simulation_framework.sensors.operation import Operation
+from ..core.errors import ConfigurationError, FrameworkError
+from ..core.units import factor
+from ..motion.earth_motion import EarthMotion
+from ..motion.motion import Motion
+from ..sensors.conditions import TemperatureProfile
+from ..sensors.imu_specification import ImuSpecification, OutputSpecification, TriadSpecification
+from ..sensors.noise.processes import FLICKER_PLATEAU
+from ..sensors.odometer import OdometerSpecification
+from ..sensors.operation import Operation
+from .model import of_imu
+from .model.distribution import YawErrorDistribution, normal_within
+from .model.model import YawErrorModel
+from .model.odometer import TRACK, WHEEL_SIZE, WHEELS
+from .model.sources import KnownError, RandomConstant
 
 RUNS = 4000
 """Drives that are drawn for the time at which the limit is passed."""

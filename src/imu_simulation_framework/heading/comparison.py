@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from imu_simulation_framework.core import angles
-from imu_simulation_framework.core.settings import Settings, setting
-from imu_simulation_framework.core.signals import (
+from ..core import angles
+from ..core.settings import Settings, setting
+from ..core.signals import (
     Spectrum,
     TimeShift,
     delay_of_integral,
@@ -22,16 +22,10 @@ from imu_simulation_framework.core.signals import (
     power_spectral_density,
     uniform_grid,
 )
-from imu_simulation_framework.core.stamps import value_at
-from imu_simulation_framework.heading.error_split import (
-    ESTIMATED,
-    START,
-    ZEROS,
-    ErrorSplit,
-    split_error,
-)
-from imu_simulation_framework.heading.reference_error import ReferenceError
-from imu_simulation_framework.heading.statistics import (
+from ..core.stamps import value_at
+from .error_split import ESTIMATED, START, ZEROS, ErrorSplit, split_error
+from .reference_error import ReferenceError
+from .statistics import (
     TWO_SIDED,
     ErrorStatistics,
     RelativeError,

@@ -32,9 +32,9 @@ from typing import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import EnsembleError
-from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
-from imu_simulation_framework.heading.judgement import curve_statistics
+from ..core.errors import EnsembleError
+from ..core.signals import logarithmic_average, power_spectral_density
+from .judgement import curve_statistics
 
 
 @dataclass(frozen=True)

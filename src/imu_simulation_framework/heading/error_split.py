@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.core.stamps import behind_gaps
-from imu_simulation_framework.heading.reference_error import ReferenceError, walk_of_means
-from imu_simulation_framework.heading.statistics import edge_samples
+from ..core.stamps import behind_gaps
+from .reference_error import ReferenceError, walk_of_means
+from .statistics import edge_samples
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,17 +12,17 @@ from typing import Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core import colours
-from imu_simulation_framework.core.signals import variance_interval
-from imu_simulation_framework.heading.ensemble import Reduction
-from imu_simulation_framework.heading.identification.odometer import IdentifiedOdometer
-from imu_simulation_framework.heading.judgement import PSD, SIGNED, STATISTICS
-from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
-from imu_simulation_framework.heading.several_drives import unseen_share
-from imu_simulation_framework.heading.statistics import TWO_SIDED, autocorrelation
-from imu_simulation_framework.report import style
-from imu_simulation_framework.report.figure import Figure
-from imu_simulation_framework.report.page import Page, Section, facts
+from ..core import colours
+from ..core.signals import variance_interval
+from ..report import style
+from ..report.figure import Figure
+from ..report.page import Page, Section, facts
+from .ensemble import Reduction
+from .identification.odometer import IdentifiedOdometer
+from .judgement import PSD, SIGNED, STATISTICS
+from .model.distribution import YawErrorDistribution
+from .several_drives import unseen_share
+from .statistics import TWO_SIDED, autocorrelation
 
 _SOURCES = (*colours.SERIES, colours.FOOTER_GREY)
 _COLOURS = len(_SOURCES)

@@ -25,11 +25,11 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.errors import EnsembleError
-from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
-from imu_simulation_framework.heading.error_split import zero_weights
-from imu_simulation_framework.heading.reference_error import ReferenceError
-from imu_simulation_framework.heading.statistics import edge_samples
+from ..core.errors import EnsembleError
+from ..core.signals import logarithmic_average, power_spectral_density
+from .error_split import zero_weights
+from .reference_error import ReferenceError
+from .statistics import edge_samples
 
 BLOCK = 4_000_000
 """Numbers of an ensemble that are looked at at a time, so that little more than it is in memory."""

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import unwrap
-from imu_simulation_framework.core.signals import Spectrum, power_spectral_density
-from imu_simulation_framework.core.tables import REFERENCE_ERROR, TURN_SLIP
+from ..core.angles import unwrap
+from ..core.signals import Spectrum, power_spectral_density
+from ..core.tables import REFERENCE_ERROR, TURN_SLIP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +95,7 @@ class ReferenceError:
     def absolute_turn(self) -> np.ndarray:
         """How far the heading has turned to either side, (n,) [rad]."""
         # Imported here, since every node knows this module's settings, and it takes memory.
-        from imu_simulation_framework.motion.motion import absolute_turn
+        from ..motion.motion import absolute_turn
 
         return absolute_turn(self.turn)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.heading.judgement import (
+from .judgement import (
     SIGNED,
     STATISTICS,
     Judgement,

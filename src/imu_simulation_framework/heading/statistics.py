@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.angles import difference, interpolate, unwrap
-from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.core.stamps import NANOSECONDS, ROUNDED, behind_gaps, value_at
+from ..core.angles import difference, interpolate, unwrap
+from ..core.errors import MotionError
+from ..core.stamps import NANOSECONDS, ROUNDED, behind_gaps, value_at
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from imu_simulation_framework.motion.motion import Motion
+    from ..motion.motion import Motion
 
 
 TWO_SIDED = 1.96

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import unwrap, wrap
+from ..core.angles import unwrap, wrap
 
 SIGNIFICANT_SPEED = 3.0
 """A course is hardly more than noise below so many standard deviations of the velocity."""

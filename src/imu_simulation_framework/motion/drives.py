@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.settings import LARGEST_SEED, Settings, setting
+from ..core.errors import ConfigurationError
+from ..core.settings import LARGEST_SEED, Settings, setting
 
 MOTION_RATE = 100
 """Samples of the true motion per second [Hz]."""

@@ -35,15 +35,11 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import (
-    quaternion_from_roll_pitch_yaw,
-    roll_pitch_yaw_from_quaternion,
-    unwrap,
-)
-from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.core.tables import FLIGHT
-from imu_simulation_framework.motion import earth
-from imu_simulation_framework.motion.motion import (
+from ..core.angles import quaternion_from_roll_pitch_yaw, roll_pitch_yaw_from_quaternion, unwrap
+from ..core.errors import MotionError
+from ..core.tables import FLIGHT
+from . import earth
+from .motion import (
     Motion,
     SampledMotion,
     angular_velocity_of,
@@ -52,8 +48,8 @@ from imu_simulation_framework.motion.motion import (
     quaternion_spline,
     unit,
 )
-from imu_simulation_framework.motion.sources import RATE, even_times, require_positive
-from imu_simulation_framework.motion.strapdown import increments_between
+from .sources import RATE, even_times, require_positive
+from .strapdown import increments_between
 
 FRD_TO_FLU = Rotation.from_quat((1.0, 0.0, 0.0, 0.0))
 """Forward, right, down to forward, left, up, and back: half a turn about forward."""

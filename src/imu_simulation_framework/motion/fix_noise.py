@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.core.signals import delay_of_integral
-from imu_simulation_framework.motion.smoothing import Measurements, MotionModel, SmoothMotion
+from ..core.signals import delay_of_integral
+from .smoothing import Measurements, MotionModel, SmoothMotion
 
 SMALLEST_JITTER = 1e-3
 """No position is taken for better than that [m]: motion capture's."""

@@ -16,14 +16,9 @@ from scipy.interpolate import CubicSpline
 from scipy.ndimage import uniform_filter1d
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.motion.earth import ecef_of, geodetic_of
-from imu_simulation_framework.motion.earth_motion import (
-    EarthMotion,
-    enu_to_ecef,
-    ned_to_ecef,
-    orientation_of_aviation,
-)
+from ..core.errors import MotionError
+from .earth import ecef_of, geodetic_of
+from .earth_motion import EarthMotion, enu_to_ecef, ned_to_ecef, orientation_of_aviation
 
 CLIMB_SHARE = 0.25
 """Of the fastest climb: what is above it is ascending."""

@@ -25,15 +25,10 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import (
-    quaternion_product,
-    roll_pitch_yaw_from_quaternion,
-    turns,
-    unwrap,
-)
-from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.core.tables import GROUND_TRUTH
-from imu_simulation_framework.core.units import WORLD_GRAVITY
+from ..core.angles import quaternion_product, roll_pitch_yaw_from_quaternion, turns, unwrap
+from ..core.errors import MotionError
+from ..core.tables import GROUND_TRUTH
+from ..core.units import WORLD_GRAVITY
 
 Sampled = TypeVar("Sampled", bound="SampledMotion")
 

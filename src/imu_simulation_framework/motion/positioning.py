@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import wrap
-from imu_simulation_framework.core.settings import Settings, setting
-from imu_simulation_framework.core.stamps import Occurrences, find
-from imu_simulation_framework.core.tables import REFERENCE_ERROR, TURN_SLIP
-from imu_simulation_framework.motion import course, fix_noise
-from imu_simulation_framework.motion.smoothing import SmoothMotion, bridge_variance
+from ..core.angles import wrap
+from ..core.settings import Settings, setting
+from ..core.stamps import Occurrences, find
+from ..core.tables import REFERENCE_ERROR, TURN_SLIP
+from . import course, fix_noise
+from .smoothing import SmoothMotion, bridge_variance
 
 if TYPE_CHECKING:
     import pandas as pd

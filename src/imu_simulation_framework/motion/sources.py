@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.motion.drives import get_drive, true_motion, with_laps
-from imu_simulation_framework.motion.motion import Motion
+from ..core.angles import quaternion_from_roll_pitch_yaw
+from ..core.errors import MotionError
+from ..core.units import WORLD_GRAVITY
+from .drives import get_drive, true_motion, with_laps
+from .motion import Motion
 
 RATE = 100.0
 """Samples per second where none is asked for [Hz]."""

@@ -31,13 +31,13 @@ from typing import TYPE_CHECKING, Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.angles import turns
-from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.motion.earth import EARTH_RATE, gravitation_ecef
-from imu_simulation_framework.motion.motion import checked_samples, composed
+from ..core.angles import turns
+from ..core.errors import MotionError
+from .earth import EARTH_RATE, gravitation_ecef
+from .motion import checked_samples, composed
 
 if TYPE_CHECKING:
-    from imu_simulation_framework.motion.earth_motion import EarthMotion
+    from .earth_motion import EarthMotion
 
 Gravitation = Callable[[np.ndarray], np.ndarray]
 """Of positions in ECEF (n, 3) [m], in ECEF axes (n, 3) [m/s^2]."""

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from imu_simulation_framework.core.errors import TrajectoryError
-from imu_simulation_framework.core.tables import POSES
+from ..core.errors import TrajectoryError
+from ..core.tables import POSES
 
 _MAX_FILLED = 10_000  # samples of an even grid for each that was recorded
 # Samples times samples per window that are in memory at once.

@@ -13,30 +13,25 @@ from typing import Callable, NamedTuple
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.core.errors import (
-    FrameworkError,
-    RecordingError,
-    ResultError,
-    beginning,
-)
-from imu_simulation_framework.core.sentences import listed, shown
-from imu_simulation_framework.core.tables import ACCEL, EULER, GROUND_TRUTH, GYRO
-from imu_simulation_framework.drive.configuration import load_configuration
-from imu_simulation_framework.drive.results.files import find_result, load_table
-from imu_simulation_framework.drive.robot import load_robot_parameters
-from imu_simulation_framework.drive.yaw_signals import is_result, split_name
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.realistic_imu.surroundings import NO_MOTORS, Surroundings
-from imu_simulation_framework.recordings import messages
-from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS, recording_format
-from imu_simulation_framework.recordings.formats import written_bags
-from imu_simulation_framework.recordings.formats.any_format import topics_of_bag
-from imu_simulation_framework.recordings.formats.bag import choose_topic
-from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
-from imu_simulation_framework.recordings.reading import read_imu, read_reference
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.magnetism.environment import read_magnetic_environment
+from ..core.angles import quaternion_from_roll_pitch_yaw
+from ..core.errors import FrameworkError, RecordingError, ResultError, beginning
+from ..core.sentences import listed, shown
+from ..core.tables import ACCEL, EULER, GROUND_TRUTH, GYRO
+from ..drive.configuration import load_configuration
+from ..drive.results.files import find_result, load_table
+from ..drive.robot import load_robot_parameters
+from ..drive.yaw_signals import is_result, split_name
+from ..motion.motion import Motion
+from ..recordings import messages
+from ..recordings.file_access import COLUMN_FORMATS, recording_format
+from ..recordings.formats import written_bags
+from ..recordings.formats.any_format import topics_of_bag
+from ..recordings.formats.bag import choose_topic
+from ..recordings.guessing.files import guess_where_unknown
+from ..recordings.reading import read_imu, read_reference
+from ..sensors.imu_specification import ImuSpecification
+from ..sensors.magnetism.environment import read_magnetic_environment
+from .surroundings import NO_MOTORS, Surroundings
 
 TABLES = ("imu_simulated", "imu_real", "ground_truth")
 """Those of a result that have something of an IMU."""

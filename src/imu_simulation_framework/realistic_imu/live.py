@@ -14,37 +14,23 @@ from typing import Any, Sequence
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
-from imu_simulation_framework.core.errors import ConfigurationError, beginning
-from imu_simulation_framework.core.sentences import as_written, shown
-from imu_simulation_framework.core.settings import (
-    LARGEST_SEED,
-    Settings,
-    declared,
-    setting,
-)
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.realistic_imu.node_sessions import Diagnostic, Session, Shell
-from imu_simulation_framework.realistic_imu.session import RealisticImu
-from imu_simulation_framework.realistic_imu.surroundings import (
-    NO_MOTORS,
-    Surroundings,
-    WheelEfforts,
-)
-from imu_simulation_framework.realistic_imu.truth import (
-    NO_ORIENTATION,
-    ImuInput,
-    Mounting,
-    OdometryTruth,
-)
-from imu_simulation_framework.recordings import messages
-from imu_simulation_framework.sensors.formats.registry import named_imu
-from imu_simulation_framework.sensors.imu_models.bno055_modes import CalibrationTexts
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.magnetism.environment import read_magnetic_environment
-from imu_simulation_framework.sensors.operation import Operation
+from ..core import topics
+from ..core.angles import difference, yaw_from_quaternion
+from ..core.errors import ConfigurationError, beginning
+from ..core.sentences import as_written, shown
+from ..core.settings import LARGEST_SEED, Settings, declared, setting
+from ..core.stamps import NANOSECONDS
+from ..core.units import WORLD_GRAVITY
+from ..recordings import messages
+from ..sensors.formats.registry import named_imu
+from ..sensors.imu_models.bno055_modes import CalibrationTexts
+from ..sensors.imu_specification import ImuSpecification
+from ..sensors.magnetism.environment import read_magnetic_environment
+from ..sensors.operation import Operation
+from .node_sessions import Diagnostic, Session, Shell
+from .session import RealisticImu
+from .surroundings import NO_MOTORS, Surroundings, WheelEfforts
+from .truth import NO_ORIENTATION, ImuInput, Mounting, OdometryTruth
 
 _TOPIC = re.compile(r"[~/A-Za-z][\w/]*", re.ASCII)
 _TRIPLE = "expected three numbers with blanks between, as '0.3 0 0.1'"

@@ -16,18 +16,14 @@ from typing import Any, Callable, NamedTuple, Protocol, Sequence, TypeVar
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError, beginning
-from imu_simulation_framework.core.settings import Settings, keys_of, setting
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.truth import Mounting
-from imu_simulation_framework.recordings import messages
-from imu_simulation_framework.sensors.correction import (
-    ImuCorrection,
-    TriadCorrection,
-    read_imu_correction,
-)
-from imu_simulation_framework.sensors.operation import LiveZeroing, Operation
+from ..core import topics
+from ..core.errors import ConfigurationError, SimulatorError, beginning
+from ..core.settings import Settings, keys_of, setting
+from ..core.stamps import NANOSECONDS
+from ..recordings import messages
+from ..sensors.correction import ImuCorrection, TriadCorrection, read_imu_correction
+from ..sensors.operation import LiveZeroing, Operation
+from .truth import Mounting
 
 Arguments = TypeVar("Arguments", bound=Settings)
 TRANSFORM_TIMEOUT = 10.0  # wall-clock seconds for tf to say where the IMU is

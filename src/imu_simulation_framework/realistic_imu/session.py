@@ -12,10 +12,16 @@ from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.core.settings import to_mapping
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.realistic_imu.truth import (
+from ..core.errors import ConfigurationError, RecordingError
+from ..core.settings import to_mapping
+from ..core.stamps import NANOSECONDS
+from ..sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
+from ..sensors.imu_models.plugins import IdealParameters
+from ..sensors.imu_models.specification import SpecificationParameters
+from ..sensors.imu_specification import ImuSpecification
+from ..sensors.operation import Operation
+from ..sensors.simulation import imu_model
+from .truth import (
     FIRST_AGAIN,
     FIRST_MESSAGES,
     LONGEST_GAP,
@@ -23,12 +29,6 @@ from imu_simulation_framework.realistic_imu.truth import (
     check_frames,
     usual_period,
 )
-from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
-from imu_simulation_framework.sensors.imu_models.plugins import IdealParameters
-from imu_simulation_framework.sensors.imu_models.specification import SpecificationParameters
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.operation import Operation
-from imu_simulation_framework.sensors.simulation import imu_model
 
 MEASURED = FIRST_MESSAGES
 """Messages of which the period is measured where it is not given."""

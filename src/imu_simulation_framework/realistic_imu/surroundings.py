@@ -12,20 +12,15 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
-from imu_simulation_framework.core.sentences import listed
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.topics import SIDES
-from imu_simulation_framework.drive.session.sensors import AlongTheWay
-from imu_simulation_framework.realistic_imu.truth import (
-    FIRST_AGAIN,
-    LONGEST_GAP,
-    StreamReport,
-    inverse_rotation,
-)
-from imu_simulation_framework.recordings.cleaning import ZERO_NORM
-from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
+from ..core.errors import ConfigurationError, RecordingError
+from ..core.sentences import listed
+from ..core.stamps import NANOSECONDS
+from ..core.topics import SIDES
+from ..drive.session.sensors import AlongTheWay
+from ..recordings.cleaning import ZERO_NORM
+from ..sensors.imu_models.base import ImuTruth
+from ..sensors.magnetism.environment import MagneticEnvironment
+from .truth import FIRST_AGAIN, LONGEST_GAP, StreamReport, inverse_rotation
 
 # Of the poses on the ideal IMU [ns], from which on its truths are completed some at once.
 _LEAD = 100_000_000

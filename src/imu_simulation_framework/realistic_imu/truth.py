@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.units import STANDARD_GRAVITY, WORLD_GRAVITY
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.recordings.cleaning import LARGEST_VALUE, ZERO_NORM
-from imu_simulation_framework.recordings.messages import IMU, IMU_VECTORS
-from imu_simulation_framework.sensors.imu_models.base import ImuReading, ImuTruth
+from ..core.errors import RecordingError
+from ..core.stamps import NANOSECONDS
+from ..core.units import STANDARD_GRAVITY, WORLD_GRAVITY
+from ..motion.motion import Motion
+from ..recordings.cleaning import LARGEST_VALUE, ZERO_NORM
+from ..recordings.messages import IMU, IMU_VECTORS
+from ..sensors.imu_models.base import ImuReading, ImuTruth
 
 LONGEST_GAP = 10.0
 """Time without messages [s] that is bridged; behind a longer one all begins anew."""

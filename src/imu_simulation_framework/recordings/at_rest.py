@@ -13,13 +13,13 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.stamps import StampLimits
-from imu_simulation_framework.core.tables import ACCEL, GYRO
-from imu_simulation_framework.recordings import cleaning, messages
-from imu_simulation_framework.recordings.formats.any_format import sample_blocks
-from imu_simulation_framework.recordings.frames import ImuConventions, conventional_imu
-from imu_simulation_framework.recordings.imu import without_unknown
+from ..core.errors import RecordingError
+from ..core.stamps import StampLimits
+from ..core.tables import ACCEL, GYRO
+from . import cleaning, messages
+from .formats.any_format import sample_blocks
+from .frames import ImuConventions, conventional_imu
+from .imu import without_unknown
 
 _ROWS_AT_ONCE = 20_000
 _TIMES = ("stamp", "receipt")

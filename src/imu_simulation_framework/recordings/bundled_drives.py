@@ -15,33 +15,18 @@ from pathlib import Path
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.core.whole_files import write_whole
-from imu_simulation_framework.motion.drives import (
-    DRIVES,
-    MOTION_RATE,
-    generator_for,
-    get_drive,
-    seed_for,
-    true_motion,
-)
-from imu_simulation_framework.motion.sources import planar
-from imu_simulation_framework.recordings.messages import IMU, POSE_STAMPED
-from imu_simulation_framework.sensors.gnss.receiver import WHITE, AntennaMotion, GnssReceiver
-from imu_simulation_framework.sensors.gnss.specification import (
-    FixQuality,
-    GnssHeading,
-    GnssSpecification,
-)
-from imu_simulation_framework.sensors.imu_models.base import ImuSamples
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-    TriadSpecification,
-)
-from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
+from ..core.angles import quaternion_from_roll_pitch_yaw
+from ..core.errors import ResultError
+from ..core.units import STANDARD_GRAVITY
+from ..core.whole_files import write_whole
+from ..motion.drives import DRIVES, MOTION_RATE, generator_for, get_drive, seed_for, true_motion
+from ..motion.sources import planar
+from ..sensors.gnss.receiver import WHITE, AntennaMotion, GnssReceiver
+from ..sensors.gnss.specification import FixQuality, GnssHeading, GnssSpecification
+from ..sensors.imu_models.base import ImuSamples
+from ..sensors.imu_specification import ImuSpecification, OutputSpecification, TriadSpecification
+from ..sensors.simulation import imu_model, imu_truth
+from .messages import IMU, POSE_STAMPED
 
 IMU_RATE = MOTION_RATE
 """Samples of the IMU per second [Hz]."""

@@ -8,14 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.stamps import (
-    Occurrences,
-    StampLimits,
-    StampReport,
-    examine_stamps,
-    find,
-)
+from ..core.errors import RecordingError
+from ..core.stamps import Occurrences, StampLimits, StampReport, examine_stamps, find
 
 
 @dataclass(frozen=True)

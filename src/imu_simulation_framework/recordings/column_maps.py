@@ -20,14 +20,14 @@ from typing import Mapping
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import NotRecordedError, RecordingError
-from imu_simulation_framework.core.sentences import listed, shown
-from imu_simulation_framework.core.stamps import seconds_from_counts, seconds_from_nanoseconds
-from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, MAG, QUATERNION
-from imu_simulation_framework.core.units import factor, factors
-from imu_simulation_framework.recordings import cleaning
-from imu_simulation_framework.recordings.frames import YAW_CONVENTIONS
-from imu_simulation_framework.recordings.text_table import LINE
+from ..core.errors import NotRecordedError, RecordingError
+from ..core.sentences import listed, shown
+from ..core.stamps import seconds_from_counts, seconds_from_nanoseconds
+from ..core.tables import ACCEL, EULER, GYRO, MAG, QUATERNION
+from ..core.units import factor, factors
+from . import cleaning
+from .frames import YAW_CONVENTIONS
+from .text_table import LINE
 
 ISO_TIME = "iso8601"
 NMEA_DEGREES = "ddmm.mmmm"

@@ -11,8 +11,8 @@ import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.files import BLOCK, TABLE_LIMIT, open_regular, size_text
+from ..core.errors import RecordingError
+from ..core.files import BLOCK, TABLE_LIMIT, open_regular, size_text
 
 FORMATS = ("bag", "rostopic_csv", "csv", "tum", "kitti", "tables")
 COLUMN_FORMATS = ("csv", "tables")

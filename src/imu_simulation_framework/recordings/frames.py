@@ -15,14 +15,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import quaternion_product
-from imu_simulation_framework.core.settings import Settings, setting
-from imu_simulation_framework.core.tables import ACCEL, GYRO, MAG, QUATERNION
-from imu_simulation_framework.core.units import factors
-from imu_simulation_framework.sensors.imu_specification import (
-    GYROSCOPE_FILTERS,
-    OutputSpecification,
-)
+from ..core.angles import quaternion_product
+from ..core.settings import Settings, setting
+from ..core.tables import ACCEL, GYRO, MAG, QUATERNION
+from ..core.units import factors
+from ..sensors.imu_specification import GYROSCOPE_FILTERS, OutputSpecification
 
 FRAMES = ("enu", "ned")
 """Worlds east, north, up and north, east, down."""

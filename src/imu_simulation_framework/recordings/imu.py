@@ -8,21 +8,13 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation, Slerp
 
-from imu_simulation_framework.core.angles import (
-    quaternion_from_roll_pitch_yaw,
-    roll_pitch_yaw_from_quaternion,
-    unwrap,
-)
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.stamps import StampLimits
-from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, QUATERNION
-from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES, Cleaner
-from imu_simulation_framework.recordings.frames import (
-    ImuConventions,
-    conventional_imu,
-    levelling_roll_pitch,
-)
-from imu_simulation_framework.sensors.imu_specification import OutputSpecification
+from ..core.angles import quaternion_from_roll_pitch_yaw, roll_pitch_yaw_from_quaternion, unwrap
+from ..core.errors import RecordingError
+from ..core.stamps import StampLimits
+from ..core.tables import ACCEL, EULER, GYRO, QUATERNION
+from ..sensors.imu_specification import OutputSpecification
+from .cleaning import MINIMUM_SAMPLES, Cleaner
+from .frames import ImuConventions, conventional_imu, levelling_roll_pitch
 
 MOUNTED_TURNED = "the IMU is mounted turned"
 """In the remark on gravity beside the z axis, which matters to a heading only."""
@@ -219,7 +211,7 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
     forces = np.column_stack([np.interp(grid, times, axis) for axis in accel.T])
 
     # Imported here, as most recordings have an orientation.
-    from imu_simulation_framework.sensors.fusion.filters import make_filter
+    from ..sensors.fusion.filters import make_filter
 
     filter = make_filter(output, period)
     beginning = accel[times <= _LEVEL_TIME].mean(axis=0)

@@ -12,16 +12,16 @@ import numpy as np
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.tables import IMU_RECORD
-from imu_simulation_framework.core.topics import IMU_FRAME
-from imu_simulation_framework.core.whole_files import written_aside
-from imu_simulation_framework.recordings.bundled_drives import FIRST_STAMP, IMU_FIELDS
-from imu_simulation_framework.recordings.messages import IMU, Packer, separate
-from imu_simulation_framework.sensors.imu_models.base import ImuSamples
+from ..core import topics
+from ..core.angles import roll_pitch_yaw_from_quaternion
+from ..core.errors import ConfigurationError
+from ..core.sentences import shown
+from ..core.tables import IMU_RECORD
+from ..core.topics import IMU_FRAME
+from ..core.whole_files import written_aside
+from ..sensors.imu_models.base import ImuSamples
+from .bundled_drives import FIRST_STAMP, IMU_FIELDS
+from .messages import IMU, Packer, separate
 
 FORMATS = ("bag", "rostopic_csv", "csv")
 """By their names in config.ini; the second and third also packed, with ``.gz`` at the end."""

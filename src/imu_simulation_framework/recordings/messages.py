@@ -19,9 +19,9 @@ from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.sentences import printable
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.topics import IMU_FRAME, WORLD_FRAME
+from ..core.sentences import printable
+from ..core.stamps import NANOSECONDS
+from ..core.topics import IMU_FRAME, WORLD_FRAME
 
 VECTOR = ("x", "y", "z")
 QUATERNION = ("x", "y", "z", "w")

@@ -16,16 +16,16 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.stamps import StampLimits
-from imu_simulation_framework.core.tables import QUATERNION
-from imu_simulation_framework.motion.positioning import FixSettings
-from imu_simulation_framework.recordings import cleaning, messages
-from imu_simulation_framework.recordings.formats.any_format import read_any_bag, read_samples
-from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
-from imu_simulation_framework.recordings.imu import imu_table
-from imu_simulation_framework.recordings.reference import reference_table
-from imu_simulation_framework.recordings.tables import order_of
+from ..core.errors import RecordingError
+from ..core.stamps import StampLimits
+from ..core.tables import QUATERNION
+from ..motion.positioning import FixSettings
+from . import cleaning, messages
+from .formats.any_format import read_any_bag, read_samples
+from .frames import ImuConventions, ReferenceConventions
+from .imu import imu_table
+from .reference import reference_table
+from .tables import order_of
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.stamps import StampLimits
-from imu_simulation_framework.core.tables import QUATERNION
-from imu_simulation_framework.motion.course import NoHeadingError
-from imu_simulation_framework.motion.fix_noise import jitter
-from imu_simulation_framework.motion.positioning import (
+from ..core.angles import unwrap, yaw_from_quaternion
+from ..core.errors import RecordingError
+from ..core.stamps import StampLimits
+from ..core.tables import QUATERNION
+from ..motion.course import NoHeadingError
+from ..motion.fix_noise import jitter
+from ..motion.positioning import (
     UNKNOWN_VARIANCE,
     FixSettings,
     heading_errors,
@@ -21,9 +21,9 @@ from imu_simulation_framework.motion.positioning import (
     trajectory_from_fixes,
     variances_from_quality,
 )
-from imu_simulation_framework.recordings import cleaning
-from imu_simulation_framework.recordings.file_access import COLUMN_FORMATS
-from imu_simulation_framework.recordings.frames import ReferenceConventions, conventional_reference
+from . import cleaning
+from .file_access import COLUMN_FORMATS
+from .frames import ReferenceConventions, conventional_reference
 
 _NO_FIX, _UNKNOWN_COVARIANCE = -1, 0
 

@@ -13,19 +13,14 @@ from typing import Mapping
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.angles import interpolate
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.sentences import listed, printable, shown
-from imu_simulation_framework.core.tables import QUATERNION
-from imu_simulation_framework.recordings.cleaning import Samples
-from imu_simulation_framework.recordings.frames import (
-    ImuConventions,
-    ReferenceConventions,
-    conventional_imu,
-    conventional_reference,
-)
-from imu_simulation_framework.recordings.guessing.candidates import is_time
-from imu_simulation_framework.recordings.text_table import LINE, TextTable
+from ..core.angles import interpolate
+from ..core.errors import RecordingError
+from ..core.sentences import listed, printable, shown
+from ..core.tables import QUATERNION
+from .cleaning import Samples
+from .frames import ImuConventions, ReferenceConventions, conventional_imu, conventional_reference
+from .guessing.candidates import is_time
+from .text_table import LINE, TextTable
 
 SIGN = "."
 """Between the name of a table and that of its column: ``Gyroscope.x``."""

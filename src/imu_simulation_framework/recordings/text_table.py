@@ -13,8 +13,8 @@ from typing import Callable, Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.sentences import printable, shown
+from ..core.errors import RecordingError
+from ..core.sentences import printable, shown
 
 LINE = "line"
 """What column maps call the number of a row's line, where no column has that name."""

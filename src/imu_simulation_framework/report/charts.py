@@ -7,8 +7,8 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from imu_simulation_framework.core import colours
-from imu_simulation_framework.report.figure import Figure, decades, path_steps, thin, thin_with_gaps
+from ..core import colours
+from .figure import Figure, decades, path_steps, thin, thin_with_gaps
 
 POINTS = 2000
 """Points left of a long line: about two for each column of pixels."""

@@ -11,10 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from imu_simulation_framework.core import colours
-from imu_simulation_framework.core.stamps import behind_gaps
-from imu_simulation_framework.report import style
-from imu_simulation_framework.report.figure import Figure, decades, path_steps, thin, thin_with_gaps
+from ..core import colours
+from ..core.stamps import behind_gaps
+from . import style
+from .figure import Figure, decades, path_steps, thin, thin_with_gaps
 
 POINTS = 4000
 """Points left of a long line, more than three per column of pixels."""

@@ -10,7 +10,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.stamps import behind_gaps
+from ..core.stamps import behind_gaps
 
 
 class Layer(NamedTuple):

@@ -15,9 +15,9 @@ from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError, required
-from imu_simulation_framework.report.charts import chart
-from imu_simulation_framework.report.figure import Figure
+from ..core.errors import ConfigurationError, required
+from .charts import chart
+from .figure import Figure
 
 
 class Table(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from imu_simulation_framework.core import colours
+from ..core import colours
 
 # Dashes tell the signals apart, too, where there is no colour.
 DASHED = (0, (5, 1.5))

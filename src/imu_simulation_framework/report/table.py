@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from imu_simulation_framework.core.sentences import printable
-from imu_simulation_framework.core.tables import text_cell
-from imu_simulation_framework.core.whole_files import write_whole
-from imu_simulation_framework.report.page import Table
+from ..core.sentences import printable
+from ..core.tables import text_cell
+from ..core.whole_files import write_whole
+from .page import Table
 
 ENDINGS = {"csv": "csv", "markdown": "md", "latex": "tex"}
 """Format -> ending of its file's name."""

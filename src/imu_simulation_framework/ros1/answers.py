@@ -12,7 +12,7 @@ from typing import Any
 
 import rosgraph
 
-from imu_simulation_framework.core.errors import SimulatorError
+from ..core.errors import SimulatorError
 
 MASTER_TIMEOUT = 10.0  # wall-clock seconds that the master has for one answer
 

@@ -13,11 +13,7 @@ import signal
 import sys
 from pathlib import Path
 
-from imu_simulation_framework.core.programs import (
-    run_tool,
-    use_one_arena,
-    use_one_thread,
-)
+from ..core.programs import run_tool, use_one_arena, use_one_thread
 
 use_one_thread()
 use_one_arena()

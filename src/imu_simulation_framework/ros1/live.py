@@ -13,11 +13,11 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.realistic_imu.node_sessions import Session, read_arguments
-from imu_simulation_framework.ros1.messages import publish_packed
-from imu_simulation_framework.ros1.node import Node, advertise, subscribe
+from ..core import topics
+from ..core.errors import FrameworkError
+from ..realistic_imu.node_sessions import Session, read_arguments
+from .messages import publish_packed
+from .node import Node, advertise, subscribe
 
 CLOCK_TIMEOUT = 1.0  # wall-clock seconds to wait for the clock
 QUEUE = 100  # messages of one of several publishers that wait, before the oldest is dropped

@@ -18,30 +18,16 @@ from sensor_msgs.msg import JointState, NavSatFix
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.topics import (
-    GNSS_FRAME,
-    ROBOT_FRAME,
-    WHEEL_JOINTS,
-    WORLD_FRAME,
-)
-from imu_simulation_framework.drive.robot import RobotParameters
-from imu_simulation_framework.drive.session.messages import (
-    motor_row,
-    pack_odometry,
-    pack_states,
-)
-from imu_simulation_framework.drive.tracking.controllers import TrackingError
-from imu_simulation_framework.recordings.messages import (
-    ERROR_COORDINATES,
-    last_numbers,
-    odometry_packer,
-    stamp_of,
-)
-from imu_simulation_framework.ros1.node import advertise
-from imu_simulation_framework.sensors.gnss.specification import GnssSpecification, fix_topics
-from imu_simulation_framework.sensors.imu_models.bno055_modes import CalibrationTexts
+from ..core import topics
+from ..core.stamps import NANOSECONDS
+from ..core.topics import GNSS_FRAME, ROBOT_FRAME, WHEEL_JOINTS, WORLD_FRAME
+from ..drive.robot import RobotParameters
+from ..drive.session.messages import motor_row, pack_odometry, pack_states
+from ..drive.tracking.controllers import TrackingError
+from ..recordings.messages import ERROR_COORDINATES, last_numbers, odometry_packer, stamp_of
+from ..sensors.gnss.specification import GnssSpecification, fix_topics
+from ..sensors.imu_models.bno055_modes import CalibrationTexts
+from .node import advertise
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,20 +21,11 @@ import rosgraph.roslogging
 import rospy
 import rospy.impl.simtime
 
-from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
-from imu_simulation_framework.drive.experiment_arguments import (
-    EXPERIMENT_PARAMETERS,
-    folder_of_call,
-    node_configuration,
-)
-from imu_simulation_framework.ros1.answers import (
-    MASTER_TIMEOUT,
-    NoAnswerError,
-    ask_master,
-    is_node_alive,
-)
-from imu_simulation_framework.ros1.entry_points import INTERRUPTED
-from imu_simulation_framework.ros1.shared_process import connect_directly, is_shared, reading
+from ..core.errors import FrameworkError, SimulatorError
+from ..drive.experiment_arguments import EXPERIMENT_PARAMETERS, folder_of_call, node_configuration
+from .answers import MASTER_TIMEOUT, NoAnswerError, ask_master, is_node_alive
+from .entry_points import INTERRUPTED
+from .shared_process import connect_directly, is_shared, reading
 
 FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
 """Parameter with the sentence of the first node that failed."""

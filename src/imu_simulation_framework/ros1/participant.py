@@ -9,14 +9,14 @@ from typing import Any
 import rospy
 from std_msgs.msg import Header
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.results.files import ResultFolder
-from imu_simulation_framework.msg import ReferenceTrajectory
-from imu_simulation_framework.ros1.node import Node, advertise
-from imu_simulation_framework.ros1.simulators.interface import make_simulator_interface
-from imu_simulation_framework.srv import StartStopTime, StartStopTimeResponse
+from ..core import topics
+from ..core.errors import FrameworkError, SimulatorError
+from ..core.stamps import NANOSECONDS
+from ..drive.results.files import ResultFolder
+from ..msg import ReferenceTrajectory
+from ..srv import StartStopTime, StartStopTimeResponse
+from .node import Node, advertise
+from .simulators.interface import make_simulator_interface
 
 LAST_MESSAGES_TIMEOUT = 20.0
 """Wall-clock seconds for the next of the last messages to arrive once the drive has ended."""

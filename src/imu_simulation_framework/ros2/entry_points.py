@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Iterator
 
-from imu_simulation_framework.core.programs import run_tool, use_one_thread
+from ..core.programs import run_tool, use_one_thread
 
 use_one_thread()
 

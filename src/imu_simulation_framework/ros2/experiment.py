@@ -18,17 +18,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
 from std_srvs.srv import Empty
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.angles import yaw_in_a_loop
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.session.driving import (
-    DriveSession,
-    TrackedPose,
-    TrackingSession,
-    prepared_drive,
-)
-from imu_simulation_framework.drive.session.messages import (
+from ..core import topics
+from ..core.angles import yaw_in_a_loop
+from ..core.stamps import NANOSECONDS
+from ..drive import from_configuration
+from ..drive.session.driving import DriveSession, TrackedPose, TrackingSession, prepared_drive
+from ..drive.session.messages import (
     ground_truth_rows,
     imu_rows,
     magnetic_rows,
@@ -38,11 +33,11 @@ from imu_simulation_framework.drive.session.messages import (
     pack_states,
     true_pose,
 )
-from imu_simulation_framework.drive.session.recording import RecordingSession, write_results
-from imu_simulation_framework.drive.session.yaws import YawSample, YawSession
-from imu_simulation_framework.drive.summary import terminal_table
-from imu_simulation_framework.drive.tracking.controllers import Reference, TrackingError
-from imu_simulation_framework.recordings.messages import (
+from ..drive.session.recording import RecordingSession, write_results
+from ..drive.session.yaws import YawSample, YawSession
+from ..drive.summary import terminal_table
+from ..drive.tracking.controllers import Reference, TrackingError
+from ..recordings.messages import (
     ERROR_COORDINATES,
     IMU,
     ImuPackers,
@@ -50,8 +45,10 @@ from imu_simulation_framework.recordings.messages import (
     odometry_packer,
     stamp_of,
 )
-from imu_simulation_framework.ros2.node import message_class
-from imu_simulation_framework.ros2.participant import (
+from ..sensors.gnss.specification import FixTopic, fix_topics
+from ..sensors.imu_models.bno055_modes import CalibrationTexts
+from .node import message_class
+from .participant import (
     MUJOCO,
     RECORDER,
     RESULT,
@@ -60,8 +57,6 @@ from imu_simulation_framework.ros2.participant import (
     simulator_program,
     stamp_in,
 )
-from imu_simulation_framework.sensors.gnss.specification import FixTopic, fix_topics
-from imu_simulation_framework.sensors.imu_models.bno055_modes import CalibrationTexts
 
 END_DRIVE = "mujoco_simulator/end_drive"
 """Service that tells the simulator that no command follows."""
@@ -82,7 +77,7 @@ class MujocoSimulatorNode(Participant):
 
     def __init__(self, **options: Any) -> None:
         # Imported here, as not every node needs MuJoCo, or reads recordings.
-        from imu_simulation_framework.drive.session.simulation import SimulatedRobot
+        from ..drive.session.simulation import SimulatedRobot
 
         super().__init__(**options)
         self._robot = SimulatedRobot(self.configuration)
@@ -388,7 +383,7 @@ class ResultComparison(Participant):
     def _on_joints(self, message):
         self._heard.add(topics.JOINT_STATES)
         if self._robot is None:
-            from imu_simulation_framework.drive.from_configuration import experiment_robot
+            from ..drive.from_configuration import experiment_robot
 
             self._robot = experiment_robot(self.configuration)
         row = motor_row(message, self._robot)

@@ -9,15 +9,15 @@ from typing import Any
 from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.qos import ReliabilityPolicy
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.session.external import ExternalRobotSession
-from imu_simulation_framework.drive.session.messages import ground_truth_rows
-from imu_simulation_framework.recordings.messages import IMU, STATE, odometry_packer
-from imu_simulation_framework.ros2.node import quality_of_service
-from imu_simulation_framework.ros2.participant import EXTERNAL, Participant, stamp_in
+from ..core import topics
+from ..core.errors import ConfigurationError, SimulatorError
+from ..core.stamps import NANOSECONDS
+from ..drive import from_configuration
+from ..drive.session.external import ExternalRobotSession
+from ..drive.session.messages import ground_truth_rows
+from ..recordings.messages import IMU, STATE, odometry_packer
+from .node import quality_of_service
+from .participant import EXTERNAL, Participant, stamp_in
 
 _ODOMETRY = "nav_msgs/Odometry"
 _COMMANDS = {"geometry_msgs/msg/Twist": Twist, "geometry_msgs/msg/TwistStamped": TwistStamped}

@@ -13,18 +13,18 @@ import time
 from pathlib import Path
 from typing import Any
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.programs import Apart
-from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.experiment_arguments import (
+from ..core.errors import ConfigurationError
+from ..core.programs import Apart
+from ..drive import from_configuration
+from ..drive.experiment_arguments import (
     check_arguments,
     experiment_parameters,
     node_configuration,
     read_command_line,
 )
-from imu_simulation_framework.drive.results.files import ResultFolder
-from imu_simulation_framework.drive.session.driving import PREPARATION
-from imu_simulation_framework.ros2 import entry_points, participant
+from ..drive.results.files import ResultFolder
+from ..drive.session.driving import PREPARATION
+from . import entry_points, participant
 
 OF_ROS1 = {
     "gui": "Gazebo is started by ROS 1",

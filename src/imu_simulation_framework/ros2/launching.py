@@ -13,10 +13,10 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from imu_simulation_framework.core.files import package_share
-from imu_simulation_framework.core.settings import keys_of
-from imu_simulation_framework.drive.experiment_arguments import documented_arguments
-from imu_simulation_framework.ros2.node import ShellArguments
+from ..core.files import package_share
+from ..core.settings import keys_of
+from ..drive.experiment_arguments import documented_arguments
+from .node import ShellArguments
 
 _PACKAGE = __package__.partition(".")[0]
 _TYPES: dict[Any, type] = {"str": str, "int": int, "float": float, "bool": bool}

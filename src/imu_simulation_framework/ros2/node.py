@@ -36,16 +36,16 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.time import Time
 from std_msgs.msg import String
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, SimulatorError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import LARGEST_SETTING, Settings, keys_of, setting
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.recordings.messages import separate
+from ..core import topics
+from ..core.errors import ConfigurationError, FrameworkError, SimulatorError
+from ..core.sentences import shown
+from ..core.settings import LARGEST_SETTING, Settings, keys_of, setting
+from ..core.stamps import NANOSECONDS
+from ..recordings.messages import separate
 
 if TYPE_CHECKING:
-    from imu_simulation_framework.realistic_imu.node_sessions import Diagnostic, Session
-    from imu_simulation_framework.realistic_imu.truth import Mounting
+    from ..realistic_imu.node_sessions import Diagnostic, Session
+    from ..realistic_imu.truth import Mounting
 
 LOOK_PERIOD = 0.2  # wall-clock seconds between two looks after what nobody announces
 QOS = {"sensor_data": ReliabilityPolicy.BEST_EFFORT, "reliable": ReliabilityPolicy.RELIABLE}
@@ -309,7 +309,7 @@ class SessionNode(Node):
 
     def _arguments(self, kind):
         """Declare parameters with their types, ranges and meanings; return their values."""
-        from imu_simulation_framework.realistic_imu.node_sessions import read_arguments
+        from ..realistic_imu.node_sessions import read_arguments
 
         made = read_arguments(kind, self.program, self._given)
         for key in keys_of(kind):
@@ -472,7 +472,7 @@ class RealisticImuNode(SessionNode):
 
     @staticmethod
     def session_type() -> type[Any]:
-        from imu_simulation_framework.realistic_imu.live import LiveImu
+        from ..realistic_imu.live import LiveImu
 
         return LiveImu
 
@@ -481,7 +481,7 @@ class RealisticImuNode(SessionNode):
 
         Raises SimulatorError: it does not say in time; or ConfigurationError: there is no tf2.
         """
-        from imu_simulation_framework.realistic_imu.node_sessions import mounting_in
+        from ..realistic_imu.node_sessions import mounting_in
 
         try:
             import tf2_ros
@@ -521,6 +521,6 @@ class ImuCorrector(SessionNode):
 
     @staticmethod
     def session_type() -> type[Any]:
-        from imu_simulation_framework.realistic_imu.node_sessions import LiveCorrector
+        from ..realistic_imu.node_sessions import LiveCorrector
 
         return LiveCorrector

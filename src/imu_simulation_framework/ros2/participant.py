@@ -12,16 +12,16 @@ import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Float64MultiArray, String
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.settings import keys_of
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.configuration import PUBLISHED, SECTIONS, Configuration
-from imu_simulation_framework.drive.experiment_arguments import node_configuration
-from imu_simulation_framework.drive.from_configuration import SPECIFICATION
-from imu_simulation_framework.drive.results.files import ResultFolder
-from imu_simulation_framework.drive.session.driving import wrong_command
-from imu_simulation_framework.ros2.node import Node
+from ..core import topics
+from ..core.errors import ConfigurationError
+from ..core.settings import keys_of
+from ..core.stamps import NANOSECONDS
+from ..drive.configuration import PUBLISHED, SECTIONS, Configuration
+from ..drive.experiment_arguments import node_configuration
+from ..drive.from_configuration import SPECIFICATION
+from ..drive.results.files import ResultFolder
+from ..drive.session.driving import wrong_command
+from .node import Node
 
 RESULT = "experiment/result"
 """Topic with the folder and prefix of the results."""

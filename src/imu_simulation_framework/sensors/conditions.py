@@ -17,16 +17,9 @@ from typing import Any, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.settings import (
-    Axes,
-    Settings,
-    checked_axes,
-    checked_number,
-    checked_table,
-    declared,
-)
-from imu_simulation_framework.sensors.noise.streams import NormalStreams
+from ..core.errors import ConfigurationError
+from ..core.settings import Axes, Settings, checked_axes, checked_number, checked_table, declared
+from .noise.streams import NormalStreams
 
 Pairs = Tuple[Tuple[float, float], ...]
 

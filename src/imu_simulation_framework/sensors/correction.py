@@ -29,8 +29,8 @@ from typing import Any, Mapping, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.settings import (
+from ..core.errors import ConfigurationError
+from ..core.settings import (
     Axes,
     Matrix,
     Settings,
@@ -41,15 +41,15 @@ from imu_simulation_framework.core.settings import (
     from_mapping,
     to_mapping,
 )
-from imu_simulation_framework.core.yaml_files import read_described
-from imu_simulation_framework.sensors.files import text_of_parts
-from imu_simulation_framework.sensors.imu_specification import (
+from ..core.yaml_files import read_described
+from .files import text_of_parts
+from .imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
     TriadSpecification,
     checked_line,
 )
-from imu_simulation_framework.sensors.triads import TRIADS
+from .triads import TRIADS
 
 Rows = Tuple[Axes, ...]
 _ZERO = (0.0, 0.0, 0.0)

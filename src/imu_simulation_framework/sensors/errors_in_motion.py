@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.core.settings import checked_number
-from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.sensors.files import imu_names
-from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
+from ..core.settings import checked_number
+from ..motion.earth import EARTH_RATE
+from .files import imu_names
+from .imu_specification import IMU_TRIADS, ImuSpecification
 
 _NOISE = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma")
 

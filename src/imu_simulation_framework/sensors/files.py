@@ -54,36 +54,20 @@ from typing import Any, Callable, Collection, Iterable, Mapping, NamedTuple
 import numpy as np
 import yaml
 
-from imu_simulation_framework.core.errors import ConfigurationError, beginning
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import (
-    Matrix,
-    checked_axes,
-    checked_number,
-    from_mapping,
-    to_mapping,
-)
-from imu_simulation_framework.core.units import factors
-from imu_simulation_framework.core.yaml_files import (
-    bundled_names,
-    find_description,
-    read_described,
-    read_yaml,
-)
-from imu_simulation_framework.sensors.imu_specification import (
-    LARGEST_TOLERANCE,
-    PARTS,
-    TOLERANCES,
-    ImuSpecification,
-)
-from imu_simulation_framework.sensors.noise.processes import (
+from ..core.errors import ConfigurationError, beginning
+from ..core.sentences import shown
+from ..core.settings import Matrix, checked_axes, checked_number, from_mapping, to_mapping
+from ..core.units import factors
+from ..core.yaml_files import bundled_names, find_description, read_described, read_yaml
+from .imu_specification import LARGEST_TOLERANCE, PARTS, TOLERANCES, ImuSpecification
+from .noise.processes import (
     FLICKER_PLATEAU,
     density_of_one_sided,
     density_of_rms,
     flicker_and_walk_of_minimum,
     random_walk_of_minimum,
 )
-from imu_simulation_framework.sensors.triads import TRIADS
+from .triads import TRIADS
 
 _WHAT = "the IMU's specification"
 

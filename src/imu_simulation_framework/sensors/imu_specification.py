@@ -25,9 +25,9 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import (
+from ..core.errors import ConfigurationError
+from ..core.sentences import shown
+from ..core.settings import (
     Axes,
     Matrix,
     Settings,
@@ -38,15 +38,10 @@ from imu_simulation_framework.core.settings import (
     checked_matrix,
     declared,
 )
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.sensors.conditions import (
-    BandLimit,
-    SupplyVoltage,
-    TemperatureProfile,
-    Vibration,
-)
-from imu_simulation_framework.sensors.noise.streams import child_generator, run_seed
-from imu_simulation_framework.sensors.triads import TRIADS
+from ..core.units import STANDARD_GRAVITY
+from .conditions import BandLimit, SupplyVoltage, TemperatureProfile, Vibration
+from .noise.streams import child_generator, run_seed
+from .triads import TRIADS
 
 Covariance = Tuple[float, ...]
 """Nine numbers, row by row."""

@@ -37,13 +37,13 @@ from typing import Any, Mapping, NamedTuple
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.files import package_share, read_settings
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.sensors.files import RATIOS, read_imu_specification
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification, UnitVariation
-from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU
+from ..core.errors import ConfigurationError
+from ..core.files import package_share, read_settings
+from ..core.sentences import shown
+from ..core.units import factor
+from .files import RATIOS, read_imu_specification
+from .imu_specification import ImuSpecification, UnitVariation
+from .noise.processes import FLICKER_PLATEAU
 
 NOISE = ("white_noise", "bias_instability", "random_walk")
 CALIBRATION = ("turn_on_bias", "scale_factor", "misalignment", "temperature_bias")

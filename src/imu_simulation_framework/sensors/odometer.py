@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.settings import Settings, declared, from_mapping, setting
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.core.yaml_files import read_described
-from imu_simulation_framework.sensors.noise.streams import child_generator, child_seed, run_seed
+from ..core.errors import ConfigurationError
+from ..core.settings import Settings, declared, from_mapping, setting
+from ..core.units import STANDARD_GRAVITY
+from ..core.yaml_files import read_described
+from .noise.streams import child_generator, child_seed, run_seed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from imu_simulation_framework.motion.motion import Motion
+    from ..motion.motion import Motion
 
 _NEAR_ONE: dict[str, Any] = {"minimum": 0.5, "maximum": 2.0}
 _SPREAD: dict[str, Any] = {"minimum": 0.0, "maximum": 0.1}

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, setting
+from ..core.errors import ConfigurationError, MotionError
+from ..core.sentences import shown
+from ..core.settings import Settings, setting
 
 if TYPE_CHECKING:  # every node knows the models, and motions take 60 MB
-    from imu_simulation_framework.motion.motion import Motion, SampledMotion
+    from ..motion.motion import Motion, SampledMotion
 
 AnyMotion = TypeVar("AnyMotion", bound="SampledMotion")
 
@@ -378,7 +378,7 @@ def with_stops(motion: SampledMotion, every: float, duration: float) -> Motion:
     from scipy.interpolate import CubicSpline
     from scipy.spatial.transform import Rotation
 
-    from imu_simulation_framework.motion.motion import Motion, quaternion_spline, unit
+    from ..motion.motion import Motion, quaternion_spline, unit
 
     if not isinstance(motion, Motion):
         raise MotionError("stops on the way are for what drives, but this is a motion on the Earth")

@@ -11,31 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.angles import (
-    roll_pitch_yaw_from_quaternion,
-    unwrap,
-    yaw_from_quaternion,
-)
-from imu_simulation_framework.core.errors import ConfigurationError, StepError
-from imu_simulation_framework.core.settings import checked_number
-from imu_simulation_framework.core.tables import IMU_RECORD, MAG
-from imu_simulation_framework.core.yaml_files import by_name
-from imu_simulation_framework.motion.earth_motion import EarthMotion, on_earth
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.files import (
-    find_imu_specification,
-    load_imu_specification,
-    read_imu_specification,
-)
-from imu_simulation_framework.sensors.imu_models.base import (
-    MAGNETIC_PARTS,
-    SIGNALS,
-    ImuModel,
-    ImuReading,
-    ImuSamples,
-    ImuTruth,
-)
-from imu_simulation_framework.sensors.imu_models.plugins import (
+from ..core.angles import roll_pitch_yaw_from_quaternion, unwrap, yaw_from_quaternion
+from ..core.errors import ConfigurationError, StepError
+from ..core.settings import checked_number
+from ..core.tables import IMU_RECORD, MAG
+from ..core.yaml_files import by_name
+from ..motion.earth_motion import EarthMotion, on_earth
+from ..motion.motion import Motion
+from .files import find_imu_specification, load_imu_specification, read_imu_specification
+from .imu_models.base import MAGNETIC_PARTS, SIGNALS, ImuModel, ImuReading, ImuSamples, ImuTruth
+from .imu_models.plugins import (
     IMU_MODELS,
     PRESETS,
     GenericParameters,
@@ -43,18 +28,12 @@ from imu_simulation_framework.sensors.imu_models.plugins import (
     IdealParameters,
     make_imu_model,
 )
-from imu_simulation_framework.sensors.imu_models.specification import (
-    SpecificationImu,
-    SpecificationParameters,
-)
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.magnetism.environment import (
-    MagneticEnvironment,
-    read_magnetic_environment,
-)
-from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
-from imu_simulation_framework.sensors.operation import Operation
-from imu_simulation_framework.sensors.triad_errors import triads_of
+from .imu_models.specification import SpecificationImu, SpecificationParameters
+from .imu_specification import ImuSpecification
+from .magnetism.environment import MagneticEnvironment, read_magnetic_environment
+from .noise.streams import child_seed, run_seed
+from .operation import Operation
+from .triad_errors import triads_of
 
 ImuErrors = Union[
     ImuSpecification,

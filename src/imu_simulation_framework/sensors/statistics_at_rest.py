@@ -13,14 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import roll_pitch_yaw_from_quaternion
-from imu_simulation_framework.sensors.imu_models.base import (
-    SIGNALS,
-    SLOW_ERRORS,
-    ImuModel,
-    ImuReading,
-    ImuTruth,
-)
+from ..core.angles import roll_pitch_yaw_from_quaternion
+from .imu_models.base import SIGNALS, SLOW_ERRORS, ImuModel, ImuReading, ImuTruth
 
 DEVIATION_LIMIT = 3.0
 """Standard errors; further away a recording contradicts the model."""

@@ -10,13 +10,9 @@ import copy
 
 import numpy as np
 
-from imu_simulation_framework.sensors.conditions import BandLimit
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    MagnetometerSpecification,
-    TriadSpecification,
-)
-from imu_simulation_framework.sensors.noise.processes import (
+from .conditions import BandLimit
+from .imu_specification import ImuSpecification, MagnetometerSpecification, TriadSpecification
+from .noise.processes import (
     BLOCK,
     BiasInstability,
     GaussMarkov,
@@ -25,8 +21,8 @@ from imu_simulation_framework.sensors.noise.processes import (
     RateRamp,
     WhiteNoise,
 )
-from imu_simulation_framework.sensors.noise.streams import child_generator, run_seed
-from imu_simulation_framework.sensors.triads import TRIADS
+from .noise.streams import child_generator, run_seed
+from .triads import TRIADS
 
 
 class TriadNoise:

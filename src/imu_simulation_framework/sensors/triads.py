@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Mapping
 
-from imu_simulation_framework.core.tables import ACCEL, GYRO, MAG
-from imu_simulation_framework.core.units import factor, over_time
+from ..core.tables import ACCEL, GYRO, MAG
+from ..core.units import factor, over_time
 
 
 @dataclass(frozen=True)

@@ -14,25 +14,18 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from imu_simulation_framework.characterisation.allan import model as allan_model
-from imu_simulation_framework.characterisation.allan.axis import (
-    AxisResult,
-    RecordingModel,
-    identify_axis,
-)
-from imu_simulation_framework.characterisation.allan.fit import (
-    DETECTION_DEVIATIONS,
-    square_estimator,
-)
-from imu_simulation_framework.characterisation.samples_at_rest import SamplesAtRest, threads_for
-from imu_simulation_framework.core.settings import checked_band
-from imu_simulation_framework.sensors.imu_specification import (
+from ...core.settings import checked_band
+from ...sensors.imu_specification import (
     IMU_TRIADS,
     ImuSpecification,
     OutputSpecification,
     TriadSpecification,
 )
-from imu_simulation_framework.sensors.triads import TRIADS
+from ...sensors.triads import TRIADS
+from ..samples_at_rest import SamplesAtRest, threads_for
+from . import model as allan_model
+from .axis import AxisResult, RecordingModel, identify_axis
+from .fit import DETECTION_DEVIATIONS, square_estimator
 
 LONGEST = 30.0 * 86400.0
 """Nobody leaves a sensor alone for longer [s]."""

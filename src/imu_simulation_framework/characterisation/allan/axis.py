@@ -16,15 +16,9 @@ from scipy.linalg import block_diag
 from scipy.optimize import nnls
 from scipy.stats import chi2, norm
 
-from imu_simulation_framework.characterisation.allan import extended
-from imu_simulation_framework.characterisation.allan import model as allan_model
-from imu_simulation_framework.characterisation.allan.fit import (
-    CONFIDENCE,
-    DETECTION_DEVIATIONS,
-    AllanFit,
-    AllanProblem,
-    fit_terms,
-)
+from . import extended
+from . import model as allan_model
+from .fit import CONFIDENCE, DETECTION_DEVIATIONS, AllanFit, AllanProblem, fit_terms
 
 SHORTEST = 1.0
 """The comparison begins here [s]..."""

@@ -32,15 +32,8 @@ from scipy.ndimage import median_filter
 from scipy.signal import oaconvolve, welch
 from scipy.stats import chi2
 
-from imu_simulation_framework.characterisation.allan.fit import (
-    DETECTION_DEVIATIONS,
-    AllanFit,
-    AllanProblem,
-    TermEstimate,
-    TimeEstimate,
-    fit_terms,
-)
-from imu_simulation_framework.characterisation.allan.model import GAUSS_MARKOV, TERMS
+from .fit import DETECTION_DEVIATIONS, AllanFit, AllanProblem, TermEstimate, TimeEstimate, fit_terms
+from .model import GAUSS_MARKOV, TERMS
 
 # Relative errors of the modelled Allan variance that are tried.
 _ERRORS = np.concatenate([[0.0], np.geomspace(0.003, 0.4, 10)])

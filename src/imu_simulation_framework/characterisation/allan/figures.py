@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.characterisation.allan import model
-from imu_simulation_framework.core import colours
-from imu_simulation_framework.report.figure import Figure
-from imu_simulation_framework.sensors.triads import TRIADS
+from ...core import colours
+from ...report.figure import Figure
+from ...sensors.triads import TRIADS
+from . import model
 
 _READ_OFF = (1.0, 3.0)  # Averaging times [s] at which N and K are where their lines pass
 _FIT = {"color": colours.SIMULATED, "linewidth": 1.8}

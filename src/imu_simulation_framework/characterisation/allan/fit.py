@@ -19,7 +19,7 @@ from scipy.linalg.blas import dtrsv
 from scipy.optimize import brentq, nnls
 from scipy.stats import chi2, norm, pearson3
 
-from imu_simulation_framework.characterisation.allan.model import GAUSS_MARKOV, TERMS
+from .model import GAUSS_MARKOV, TERMS
 
 CONFIDENCE = 0.95
 

@@ -20,10 +20,7 @@ import allantools
 import numpy as np
 from allantools.ci import confidence_interval, edf_greenhall
 
-from imu_simulation_framework.sensors.noise.processes import (
-    flicker_processes,
-    gauss_markov_allan_variance,
-)
+from ...sensors.noise.processes import flicker_processes, gauss_markov_allan_variance
 
 TERMS = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate_ramp")
 """Q, N, B, K, R: the terms in the order of all arrays here."""

@@ -52,8 +52,8 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 from scipy.stats import t as student
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.sensors.noise.processes import FLICKER_PLATEAU, flicker_processes
+from ...core.errors import RecordingError
+from ...sensors.noise.processes import FLICKER_PLATEAU, flicker_processes
 
 # Flicker noise at averaging times shorter than this is as good as none in a mean over seconds.
 _PERIOD = 0.01

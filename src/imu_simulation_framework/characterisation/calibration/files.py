@@ -11,25 +11,21 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from imu_simulation_framework import __version__
-from imu_simulation_framework.characterisation.calibration.estimates import SlowNoise
-from imu_simulation_framework.characterisation.calibration.inertial import correction_of
-from imu_simulation_framework.characterisation.calibration.rest_times import RestTime
-from imu_simulation_framework.core import colours, whole_files
-from imu_simulation_framework.core.files import json_text
-from imu_simulation_framework.core.sentences import duration_text
-from imu_simulation_framework.core.settings import AXES
-from imu_simulation_framework.core.tables import ACCEL, GYRO
-from imu_simulation_framework.report import style
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.figure import Figure
-from imu_simulation_framework.sensors import imu_specification
-from imu_simulation_framework.sensors.correction import (
-    ImuCorrection,
-    imu_correction_text,
-    what_is_left,
-)
-from imu_simulation_framework.sensors.files import imu_specification_text
+from ... import __version__
+from ...core import colours, whole_files
+from ...core.files import json_text
+from ...core.sentences import duration_text
+from ...core.settings import AXES
+from ...core.tables import ACCEL, GYRO
+from ...report import style
+from ...report.drawing import drawing
+from ...report.figure import Figure
+from ...sensors import imu_specification
+from ...sensors.correction import ImuCorrection, imu_correction_text, what_is_left
+from ...sensors.files import imu_specification_text
+from .estimates import SlowNoise
+from .inertial import correction_of
+from .rest_times import RestTime
 
 
 def write_calibration(result, folder, name, onto=None) -> list[str]:

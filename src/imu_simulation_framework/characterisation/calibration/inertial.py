@@ -18,20 +18,13 @@ from typing import Any, Sequence, Tuple
 
 import numpy as np
 
-from imu_simulation_framework.characterisation.calibration.estimates import (
-    Axis,
-    FoundValue,
-    Means,
-    SlowNoise,
-    block_means,
-    solve,
-)
-from imu_simulation_framework.characterisation.calibration.rest_times import RestTime, Turn
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.settings import AXES, checked_number
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.sensors.correction import TriadCorrection
-from imu_simulation_framework.sensors.imu_specification import TriadSpecification
+from ...core.errors import RecordingError
+from ...core.settings import AXES, checked_number
+from ...core.units import STANDARD_GRAVITY
+from ...sensors.correction import TriadCorrection
+from ...sensors.imu_specification import TriadSpecification
+from .estimates import Axis, FoundValue, Means, SlowNoise, block_means, solve
+from .rest_times import RestTime, Turn
 
 Row = Tuple[FoundValue, ...]
 _MIN_EXCITED = 0.2

@@ -19,10 +19,10 @@ from typing import Mapping, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.characterisation.samples_at_rest import CHANGES, block_medians
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.settings import AXES, Axes, checked_number
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
+from ...core.errors import RecordingError
+from ...core.settings import AXES, Axes, checked_number
+from ...core.units import STANDARD_GRAVITY
+from ..samples_at_rest import CHANGES, block_medians
 
 _BLOCK = 0.25  # s
 _MIN_BLOCKS = 6

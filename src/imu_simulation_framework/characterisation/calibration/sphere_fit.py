@@ -24,12 +24,12 @@ from typing import NamedTuple, Sequence
 import numpy as np
 from scipy.optimize import least_squares
 
-from imu_simulation_framework.characterisation.calibration import estimates
-from imu_simulation_framework.characterisation.calibration.inertial import TriadCalibration
-from imu_simulation_framework.characterisation.calibration.rest_times import RestTime
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.settings import checked_number
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
+from ...core.errors import RecordingError
+from ...core.settings import checked_number
+from ...core.units import STANDARD_GRAVITY
+from . import estimates
+from .inertial import TriadCalibration
+from .rest_times import RestTime
 
 # Of A, which is symmetric, those that are looked for.
 _ELEMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))

@@ -23,13 +23,8 @@ import time
 from contextlib import contextmanager, suppress
 from typing import Callable, Iterable, Iterator, Sequence, Tuple
 
-from imu_simulation_framework.core.errors import (
-    ClusterError,
-    ConfigurationError,
-    FrameworkError,
-    required,
-)
-from imu_simulation_framework.core.sentences import shown
+from ...core.errors import ClusterError, ConfigurationError, FrameworkError, required
+from ...core.sentences import shown
 
 Task = Tuple[int, tuple]
 """The number of a chunk, and the arguments of the function after what they have in common."""

@@ -22,17 +22,13 @@ from typing import Any, Callable, Mapping
 import numpy as np
 
 import imu_simulation_framework
-from imu_simulation_framework.core.errors import (
-    ClusterError,
-    ConfigurationError,
-    EnsembleError,
-    ResultError,
-)
-from imu_simulation_framework.core.files import json_text, open_regular, read_at_most, read_settings
-from imu_simulation_framework.core.whole_files import make_folder, reason_of, write_whole
-from imu_simulation_framework.drive.ensembles import executors
-from imu_simulation_framework.drive.ensembles.samplers import Drawing, digest
-from imu_simulation_framework.heading.ensemble import Reduction, merged, reduce_runs
+
+from ...core.errors import ClusterError, ConfigurationError, EnsembleError, ResultError
+from ...core.files import json_text, open_regular, read_at_most, read_settings
+from ...core.whole_files import make_folder, reason_of, write_whole
+from ...heading.ensemble import Reduction, merged, reduce_runs
+from . import executors
+from .samplers import Drawing, digest
 
 JOB = "job.json"
 CHUNKS = "chunks"

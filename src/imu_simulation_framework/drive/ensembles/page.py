@@ -11,17 +11,17 @@ from typing import Any, Mapping, NamedTuple, Sequence
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework import __version__
-from imu_simulation_framework.core import whole_files
-from imu_simulation_framework.core.errors import versions
-from imu_simulation_framework.heading import figures
-from imu_simulation_framework.heading.ensemble import RESOLUTION, Reduction
-from imu_simulation_framework.heading.figures import ShownEnsemble
-from imu_simulation_framework.heading.judgement import PSD, STATISTICS, shown_tests
-from imu_simulation_framework.report import table as table_text
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.page import Page, Section, facts, page_html
-from imu_simulation_framework.report.table import Column, page_table
+from ... import __version__
+from ...core import whole_files
+from ...core.errors import versions
+from ...heading import figures
+from ...heading.ensemble import RESOLUTION, Reduction
+from ...heading.figures import ShownEnsemble
+from ...heading.judgement import PSD, STATISTICS, shown_tests
+from ...report import table as table_text
+from ...report.drawing import drawing
+from ...report.page import Page, Section, facts, page_html
+from ...report.table import Column, page_table
 
 PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
 """Of the quantiles over time: the edges of the 99, 95 and 50 % bands, and the median."""

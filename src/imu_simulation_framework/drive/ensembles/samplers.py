@@ -12,22 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import difference, unwrap, yaw_from_quaternion
-from imu_simulation_framework.core.errors import ConfigurationError, EnsembleError, MotionError
-from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.check import ensure_plausible
-from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.preparation import PreparedDrive, prepare_drive
-from imu_simulation_framework.drive.robot import load_robot_parameters
-from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.motion.earth_motion import EarthMotion
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors import simulation
-from imu_simulation_framework.sensors.imu_models.base import ImuModel, ImuTruth
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment
-from imu_simulation_framework.sensors.noise.streams import run_seed
-from imu_simulation_framework.sensors.operation import Operation
-from imu_simulation_framework.sensors.simulation import ImuErrors
+from ...core.angles import difference, unwrap, yaw_from_quaternion
+from ...core.errors import ConfigurationError, EnsembleError, MotionError
+from ...heading.model.model import YawErrorModel
+from ...motion.earth_motion import EarthMotion
+from ...motion.motion import Motion
+from ...sensors import simulation
+from ...sensors.imu_models.base import ImuModel, ImuTruth
+from ...sensors.magnetism.environment import MagneticEnvironment
+from ...sensors.noise.streams import run_seed
+from ...sensors.operation import Operation
+from ...sensors.simulation import ImuErrors
+from .. import from_configuration
+from ..check import ensure_plausible
+from ..configuration import Configuration
+from ..preparation import PreparedDrive, prepare_drive
+from ..robot import load_robot_parameters
 
 
 class Drawing(ABC):
@@ -201,7 +201,7 @@ class ExperimentDrawing(Drawing):
             self.configuration, experiment=experiment, terrain=terrain
         )
         # It needs MuJoCo, which other ensembles do without.
-        from imu_simulation_framework.drive.in_process import drive_in_process
+        from ..in_process import drive_in_process
 
         record = drive_in_process(configuration, self._drive)
         tables = record.tables(0, record.ground_truth.newest)

@@ -16,18 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from imu_simulation_framework.core import tables
-from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.files import open_regular, read_settings
-from imu_simulation_framework.core.sentences import listed, shown
-from imu_simulation_framework.core.whole_files import picture, reason_of, write_whole, written_aside
-from imu_simulation_framework.drive.results.record import (
-    NOT_ALWAYS,
-    OF_MOTORS,
-    STORED,
-    ExperimentRecord,
-)
+from ...core import tables
+from ...core.angles import quaternion_from_roll_pitch_yaw
+from ...core.errors import ResultError
+from ...core.files import open_regular, read_settings
+from ...core.sentences import listed, shown
+from ...core.whole_files import picture, reason_of, write_whole, written_aside
+from .record import NOT_ALWAYS, OF_MOTORS, STORED, ExperimentRecord
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import TWO_PI, roll_pitch_yaw_from_quaternion, unwrap
-from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.files import open_regular
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.tables import (
+from ...core.angles import TWO_PI, roll_pitch_yaw_from_quaternion, unwrap
+from ...core.errors import ResultError
+from ...core.files import open_regular
+from ...core.stamps import NANOSECONDS
+from ...core.tables import (
     ACCEL,
     CONTROL_ERROR,
     GNSS_TOLD,
@@ -33,7 +33,7 @@ from imu_simulation_framework.core.tables import (
     TRAJECTORY,
     WHEELS,
 )
-from imu_simulation_framework.core.whole_files import reason_of
+from ...core.whole_files import reason_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,23 +9,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Callable, Iterator, NamedTuple, Sequence
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.angles import yaw_in_a_loop
-from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.files import json_text
-from imu_simulation_framework.core.programs import Apart
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.tables import TRAJECTORY, WHEELS
-from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.from_configuration import imu_label, imu_remarks
-from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
-from imu_simulation_framework.drive.tracking.controllers import (
-    Follower,
-    Pose2D,
-    Reference,
-    TrackingError,
-    tracking_error,
-)
+from ...core import topics
+from ...core.angles import yaw_in_a_loop
+from ...core.errors import SimulatorError
+from ...core.files import json_text
+from ...core.programs import Apart
+from ...core.stamps import NANOSECONDS
+from ...core.tables import TRAJECTORY, WHEELS
+from ..configuration import Configuration
+from ..from_configuration import imu_label, imu_remarks
+from ..results.files import ResultFolder, create_result_folder
+from ..tracking.controllers import Follower, Pose2D, Reference, TrackingError, tracking_error
 
 LONGEST_STEP = 5.0
 """Seconds of the drive from one error to the next; a simulator that hurries may lose some."""

@@ -9,11 +9,11 @@ from collections import deque
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import difference, quaternion_product, yaw_from_quaternion
-from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.drivetrain import Drivetrain
-from imu_simulation_framework.recordings.messages import IMU
+from ...core.angles import difference, quaternion_product, yaw_from_quaternion
+from ...core.errors import SimulatorError
+from ...core.stamps import NANOSECONDS
+from ...recordings.messages import IMU
+from ..drivetrain import Drivetrain
 
 _ORIENTATION = struct.Struct("<5d")  # and the first number of its covariance, -1 without one
 

@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.drive.robot import RobotParameters
-from imu_simulation_framework.drive.session.driving import TruePose
-from imu_simulation_framework.recordings.messages import (
+from ...core import topics
+from ...core.errors import SimulatorError
+from ...recordings.messages import (
     FIELD,
     IMU,
     MAGNETIC_FIELD,
@@ -24,6 +22,8 @@ from imu_simulation_framework.recordings.messages import (
     numbers_of,
     stamp_of,
 )
+from ..robot import RobotParameters
+from .driving import TruePose
 
 _SAID = (
     *("pose.pose.position.x", "pose.pose.position.y"),

@@ -8,17 +8,17 @@ from typing import Any, Collection, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.stamps import NANOSECONDS, periods_since
-from imu_simulation_framework.core.tables import WHEELS
-from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.results.files import ResultFolder
-from imu_simulation_framework.drive.results.record import ExperimentRecord, Stream
-from imu_simulation_framework.drive.tracking.controllers import TrackingError
-from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
-from imu_simulation_framework.sensors.odometer import OdometerSpecification
+from ...core import topics
+from ...core.errors import SimulatorError
+from ...core.stamps import NANOSECONDS, periods_since
+from ...core.tables import WHEELS
+from ...sensors.gnss.specification import GnssSpecification
+from ...sensors.odometer import OdometerSpecification
+from .. import from_configuration
+from ..configuration import Configuration
+from ..results.files import ResultFolder
+from ..results.record import ExperimentRecord, Stream
+from ..tracking.controllers import TrackingError
 
 LONGEST_GAP = 5 * NANOSECONDS
 """From one stamp to the next [ns] in the drive; what jumps farther is wrong, or much is lost."""
@@ -411,13 +411,9 @@ def write_results(
     equal intervals, so that their stamps say how many samples there should be.
     """
     # Imported here: before the drive's end nothing is written and drawn, which takes 150 MB.
-    from imu_simulation_framework.drive.report import write_results
-    from imu_simulation_framework.drive.results.files import (
-        ExperimentTables,
-        load_table,
-        write_recorded_tables,
-    )
-    from imu_simulation_framework.drive.summary import RunDescription
+    from ..report import write_results
+    from ..results.files import ExperimentTables, load_table, write_recorded_tables
+    from ..summary import RunDescription
 
     recording = json.loads(folder.read_text("recording.json"))
     drive, recorded_imu = recording.pop(DRIVE, None), recording.pop(RECORDED_IMU, None)

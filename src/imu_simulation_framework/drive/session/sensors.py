@@ -9,19 +9,14 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
-from imu_simulation_framework.core.stamps import NANOSECONDS, periods_since
-from imu_simulation_framework.sensors.gnss.receiver import GnssReceiver, antenna_motion, with_places
-from imu_simulation_framework.sensors.gnss.specification import GnssSpecification
-from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.magnetism.environment import MagneticEnvironment, turned
-from imu_simulation_framework.sensors.noise.streams import run_seed
-from imu_simulation_framework.sensors.odometer import (
-    Odometer,
-    OdometerSpecification,
-    forward_speed,
-    rolled_steps,
-)
+from ...core.angles import unwrap, yaw_from_quaternion
+from ...core.stamps import NANOSECONDS, periods_since
+from ...sensors.gnss.receiver import GnssReceiver, antenna_motion, with_places
+from ...sensors.gnss.specification import GnssSpecification
+from ...sensors.imu_models.base import ImuTruth
+from ...sensors.magnetism.environment import MagneticEnvironment, turned
+from ...sensors.noise.streams import run_seed
+from ...sensors.odometer import Odometer, OdometerSpecification, forward_speed, rolled_steps
 
 _POSE, _TORQUE, _FIELD = "where the robot is", "what the motors pull with", "the magnetic field"
 

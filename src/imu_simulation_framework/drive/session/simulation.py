@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any, Mapping, NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.from_configuration import (
+from ...core.errors import ConfigurationError
+from ...core.stamps import NANOSECONDS
+from ...sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
+from ...sensors.imu_models.plugins import make_imu_model
+from ...sensors.magnetism.environment import turned
+from ..configuration import Configuration
+from ..from_configuration import (
     experiment_gnss,
     experiment_odometer,
     imu_model_and_parameters,
@@ -18,22 +21,15 @@ from imu_simulation_framework.drive.from_configuration import (
     samples_per_tick,
     with_earth_turning,
 )
-from imu_simulation_framework.drive.mujoco import MujocoSimulator, SimulatorState
-from imu_simulation_framework.drive.results.record import STORED_OF_RECEIVER
-from imu_simulation_framework.drive.robot import load_robot_parameters
-from imu_simulation_framework.drive.session.recording import ticks_between_wheels
-from imu_simulation_framework.sensors.imu_models.base import (
-    ImuModel,
-    ImuReading,
-    ImuTruth,
-)
-from imu_simulation_framework.sensors.imu_models.plugins import make_imu_model
-from imu_simulation_framework.sensors.magnetism.environment import turned
+from ..mujoco import MujocoSimulator, SimulatorState
+from ..results.record import STORED_OF_RECEIVER
+from ..robot import load_robot_parameters
+from .recording import ticks_between_wheels
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from imu_simulation_framework.drive.session.sensors import OdometerSession, PositioningSession
+    from .sensors import OdometerSession, PositioningSession
 
 MEASURED_AT_ONCE = 400
 """Samples; of more than some the fusion takes them in another way, with other last digits."""
@@ -92,7 +88,7 @@ class SimulatedSamples(NamedTuple):
         if not self.fixes:
             return []
         # Imported here, as the receiver itself.
-        from imu_simulation_framework.sensors.gnss.specification import reported_fixes
+        from ...sensors.gnss.specification import reported_fixes
 
         return [
             (kind, *reported)
@@ -304,7 +300,7 @@ def _sensors_on_robot(configuration) -> tuple[PositioningSession | None, Odomete
     if gnss is None and odometer is None:
         return None, None
     # Imported here, since they take 100 MB, and few experiments have one.
-    from imu_simulation_framework.drive.session import sensors
+    from . import sensors
 
     seed = configuration.experiment.seed
     positioning = None if gnss is None else sensors.PositioningSession(gnss, seed)

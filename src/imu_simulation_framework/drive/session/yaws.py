@@ -6,10 +6,10 @@ from typing import Iterator, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.angles import difference, wrap
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.heading.statistics import WAITING, StreamedYawError
+from ...core import topics
+from ...core.angles import difference, wrap
+from ...core.stamps import NANOSECONDS
+from ...heading.statistics import WAITING, StreamedYawError
 
 
 class YawSample(NamedTuple):

@@ -17,12 +17,12 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from imu_simulation_framework.core.angles import wrap
-from imu_simulation_framework.core.errors import ConfigurationError, TrajectoryError
-from imu_simulation_framework.core.settings import Settings, checked_number, setting
-from imu_simulation_framework.core.tables import TRAJECTORY
-from imu_simulation_framework.drive.drivetrain import Drivetrain
-from imu_simulation_framework.drive.robot import RobotParameters
+from ...core.angles import wrap
+from ...core.errors import ConfigurationError, TrajectoryError
+from ...core.settings import Settings, checked_number, setting
+from ...core.tables import TRAJECTORY
+from ..drivetrain import Drivetrain
+from ..robot import RobotParameters
 
 
 class Pose2D(NamedTuple):

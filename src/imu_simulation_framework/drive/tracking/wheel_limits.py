@@ -7,21 +7,10 @@ import math
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import TooFastError, TrajectoryError
-from imu_simulation_framework.core.tables import WHEELS
-from imu_simulation_framework.drive.tracking.controllers import (
-    ControllerGains,
-    LinearQuadratic,
-    Pose2D,
-    tracking_error,
-)
-from imu_simulation_framework.motion.trajectory import (
-    add_velocities,
-    interpolate,
-    motion_at,
-    scale,
-    smooth,
-)
+from ...core.errors import TooFastError, TrajectoryError
+from ...core.tables import WHEELS
+from ...motion.trajectory import add_velocities, interpolate, motion_at, scale, smooth
+from .controllers import ControllerGains, LinearQuadratic, Pose2D, tracking_error
 
 # Suggestions for smoothing are tried up to here; a longer window cuts every corner.
 _LONGEST_SUGGESTED_WINDOW = 10.0

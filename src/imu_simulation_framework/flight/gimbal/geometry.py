@@ -31,11 +31,11 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.core.settings import Axes, Settings, checked_numbers, declared
-from imu_simulation_framework.motion.earth import ecef_of
-from imu_simulation_framework.motion.earth_motion import EarthMotion
-from imu_simulation_framework.motion.motion import Motion, Mount, checked_samples
+from ...core.errors import ConfigurationError, MotionError
+from ...core.settings import Axes, Settings, checked_numbers, declared
+from ...motion.earth import ecef_of
+from ...motion.earth_motion import EarthMotion
+from ...motion.motion import Motion, Mount, checked_samples
 
 JOINTS = ("pan", "tilt", "roll")
 """From the platform to the IMU; about z (up), y (left) and x (forward) of the link that each turns,

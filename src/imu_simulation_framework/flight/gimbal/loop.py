@@ -28,9 +28,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import quaternion_product
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.flight.gimbal.stabilisation import NEAR_LOCK, Stabilisation
+from ...core.angles import quaternion_product
+from ...core.errors import ConfigurationError
+from .stabilisation import NEAR_LOCK, Stabilisation
 
 
 class Servo(NamedTuple):

@@ -8,24 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import ConfigurationError, beginning
-from imu_simulation_framework.core.yaml_files import by_name
-from imu_simulation_framework.flight.gimbal import stabilisation
-from imu_simulation_framework.flight.gimbal.geometry import (
-    AnyMotion,
-    GimbalGeometry,
-    JointMotion,
-    world_to_inertial,
-)
-from imu_simulation_framework.flight.gimbal.loop import GyroscopeErrors, run_loop, servo
-from imu_simulation_framework.flight.gimbal.specification import GimbalSpecification, read_gimbal
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.simulation import (
-    ImuErrors,
-    imu_model,
-    imu_truth,
-    named_errors,
-)
+from ...core.errors import ConfigurationError, beginning
+from ...core.yaml_files import by_name
+from ...sensors.imu_specification import ImuSpecification
+from ...sensors.simulation import ImuErrors, imu_model, imu_truth, named_errors
+from . import stabilisation
+from .geometry import AnyMotion, GimbalGeometry, JointMotion, world_to_inertial
+from .loop import GyroscopeErrors, run_loop, servo
+from .specification import GimbalSpecification, read_gimbal
 
 
 @dataclass(frozen=True)

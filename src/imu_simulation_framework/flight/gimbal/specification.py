@@ -30,14 +30,9 @@ from typing import Any, Mapping, Sequence, Union
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from imu_simulation_framework.core.errors import (
-    ConfigurationError,
-    MotionError,
-    ResultError,
-    beginning,
-)
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import (
+from ...core.errors import ConfigurationError, MotionError, ResultError, beginning
+from ...core.sentences import shown
+from ...core.settings import (
     Axes,
     Settings,
     check_keys,
@@ -50,15 +45,10 @@ from imu_simulation_framework.core.settings import (
     require_increasing,
     to_mapping,
 )
-from imu_simulation_framework.core.tables import read_csv
-from imu_simulation_framework.core.yaml_files import find_description, read_described
-from imu_simulation_framework.flight.gimbal.geometry import JOINTS, GimbalGeometry, JointMotion
-from imu_simulation_framework.flight.gimbal.stabilisation import (
-    HeldAttitude,
-    PointAhead,
-    PointOnEarth,
-    Stabilisation,
-)
+from ...core.tables import read_csv
+from ...core.yaml_files import find_description, read_described
+from .geometry import JOINTS, GimbalGeometry, JointMotion
+from .stabilisation import HeldAttitude, PointAhead, PointOnEarth, Stabilisation
 
 _ZERO = (0.0, 0.0, 0.0)
 _LARGEST_ANGLE = 100.0 * 2.0 * math.pi

@@ -11,17 +11,12 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import unwrap
-from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import (
-    Axes,
-    Settings,
-    checked_choice,
-    checked_numbers,
-    declared,
-)
-from imu_simulation_framework.flight.gimbal.geometry import (
+from ...core.angles import unwrap
+from ...core.errors import ConfigurationError, MotionError
+from ...core.sentences import shown
+from ...core.settings import Axes, Settings, checked_choice, checked_numbers, declared
+from ...motion.motion import angular_velocity_of, quaternion_spline, unit
+from .geometry import (
     JOINTS,
     AnyMotion,
     GimbalGeometry,
@@ -29,7 +24,6 @@ from imu_simulation_framework.flight.gimbal.geometry import (
     place_on_earth,
     world_to_inertial,
 )
-from imu_simulation_framework.motion.motion import angular_velocity_of, quaternion_spline, unit
 
 BORESIGHTS = {"forward": (1.0, 0.0, 0.0), "down": (0.0, 0.0, -1.0)}
 """Where the camera on the inner link looks, in that link's axes. With ``down`` the joint that would

@@ -76,18 +76,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import MotionError
-from imu_simulation_framework.flight.navigation.mechanisation import (
-    NavigationState,
-    Stretch,
-    cross_matrix,
-    navigate,
-    rotation_matrix,
-)
-from imu_simulation_framework.flight.navigation.tuning import FilterTuning
-from imu_simulation_framework.motion.earth import EARTH_RATE, geodetic_of, gravity_ecef
-from imu_simulation_framework.motion.earth_motion import enu_to_ecef, ned_to_ecef
-from imu_simulation_framework.sensors.gnss.receiver import EarthFixes
+from ...core.errors import MotionError
+from ...motion.earth import EARTH_RATE, geodetic_of, gravity_ecef
+from ...motion.earth_motion import enu_to_ecef, ned_to_ecef
+from ...sensors.gnss.receiver import EarthFixes
+from .mechanisation import NavigationState, Stretch, cross_matrix, navigate, rotation_matrix
+from .tuning import FilterTuning
 
 STATES = 15
 ATTITUDE = slice(0, 3)

@@ -31,8 +31,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.motion.earth import EARTH_RATE, gravitation_ecef
-from imu_simulation_framework.motion.strapdown import turned_east
+from ...motion.earth import EARTH_RATE, gravitation_ecef
+from ...motion.strapdown import turned_east
 
 
 class NavigationState(NamedTuple):

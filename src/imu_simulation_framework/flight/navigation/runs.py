@@ -18,29 +18,19 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import ConfigurationError, EnsembleError, MotionError
-from imu_simulation_framework.core.yaml_files import by_name
-from imu_simulation_framework.flight.navigation.filter import (
-    KINEMATIC,
-    MEASUREMENTS,
-    LeverArm,
-    Navigation,
-    initial_state,
-    run_filter,
-)
-from imu_simulation_framework.flight.navigation.tuning import FilterTuning, tuning_of
-from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.motion.earth_motion import EarthMotion, ned_to_ecef
-from imu_simulation_framework.sensors.files import read_imu_specification
-from imu_simulation_framework.sensors.gnss.receiver import antenna_on, simulate_earth_fixes
-from imu_simulation_framework.sensors.gnss.specification import (
-    GnssSpecification,
-    read_gnss_specification,
-)
-from imu_simulation_framework.sensors.imu_models.base import ImuTruth
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.noise.streams import child_seed
-from imu_simulation_framework.sensors.simulation import imu_model
+from ...core.errors import ConfigurationError, EnsembleError, MotionError
+from ...core.yaml_files import by_name
+from ...motion.earth import EARTH_RATE
+from ...motion.earth_motion import EarthMotion, ned_to_ecef
+from ...sensors.files import read_imu_specification
+from ...sensors.gnss.receiver import antenna_on, simulate_earth_fixes
+from ...sensors.gnss.specification import GnssSpecification, read_gnss_specification
+from ...sensors.imu_models.base import ImuTruth
+from ...sensors.imu_specification import ImuSpecification
+from ...sensors.noise.streams import child_seed
+from ...sensors.simulation import imu_model
+from .filter import KINEMATIC, MEASUREMENTS, LeverArm, Navigation, initial_state, run_filter
+from .tuning import FilterTuning, tuning_of
 
 RMSE_COLUMNS = (
     "heading",

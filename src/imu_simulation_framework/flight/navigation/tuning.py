@@ -8,17 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.core.settings import (
-    Axes,
-    Matrix,
-    Settings,
-    checked_axes,
-    checked_matrix,
-    declared,
-)
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
-from imu_simulation_framework.sensors.noise.processes import flicker_processes
-from imu_simulation_framework.sensors.noise.streams import run_seed
+from ...core.settings import Axes, Matrix, Settings, checked_axes, checked_matrix, declared
+from ...sensors.imu_specification import ImuSpecification, TriadSpecification
+from ...sensors.noise.processes import flicker_processes
+from ...sensors.noise.streams import run_seed
 
 _NOTHING: Matrix = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 _MATRICES = ("gyroscope_matrix", "accelerometer_matrix", "g_sensitivity")

@@ -20,29 +20,22 @@ from urllib.parse import parse_qsl, urlencode
 
 import pandas as pd
 
-from imu_simulation_framework.core import settings
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import as_written, shown
-from imu_simulation_framework.core.units import amount
-from imu_simulation_framework.heading.answer import (
-    HeadingAnswer,
-    causes_of,
-    heading_answer,
-    mendings_of,
-    step_of_model,
-    which_imu,
-)
-from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.motion import sources
-from imu_simulation_framework.motion.drives import DRIVES
-from imu_simulation_framework.motion.earth_motion import EarthMotion
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.errors_in_motion import understated_in_motion
-from imu_simulation_framework.sensors.files import imu_catalogue
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
-from imu_simulation_framework.sensors.measured import part_of
-from imu_simulation_framework.sensors.operation import Operation
+from ...core import settings
+from ...core.errors import ConfigurationError
+from ...core.sentences import as_written, shown
+from ...core.units import amount
+from ...motion import sources
+from ...motion.drives import DRIVES
+from ...motion.earth_motion import EarthMotion
+from ...motion.motion import Motion
+from ...sensors.errors_in_motion import understated_in_motion
+from ...sensors.files import imu_catalogue
+from ...sensors.imu_specification import ImuSpecification
+from ...sensors.measured import part_of
+from ...sensors.operation import Operation
+from ..answer import HeadingAnswer, causes_of, heading_answer, mendings_of, step_of_model, which_imu
+from ..model.model import YawErrorModel
+from ..model.of_imu import yaw_error_model
 
 MAX_PARTS = 6
 """Whose bands can still be seen in one figure."""

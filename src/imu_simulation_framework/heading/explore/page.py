@@ -18,11 +18,14 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core import colours
-from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError, required
-from imu_simulation_framework.core.sentences import as_written
-from imu_simulation_framework.heading.answer import Passage, angle
-from imu_simulation_framework.heading.explore.answers import (
+from ...core import colours
+from ...core.errors import ConfigurationError, FrameworkError, required
+from ...core.sentences import as_written
+from ...report import style, table
+from ...report.charts import chart
+from ...report.figure import Figure
+from ..answer import Passage, angle
+from .answers import (
     FIELDS,
     Answers,
     Part,
@@ -34,9 +37,6 @@ from imu_simulation_framework.heading.explore.answers import (
     texts_of_question,
     time_text,
 )
-from imu_simulation_framework.report import style, table
-from imu_simulation_framework.report.charts import chart
-from imu_simulation_framework.report.figure import Figure
 
 TITLE = "How far does the heading drift?"
 LARGEST_UPLOAD = 200_000_000

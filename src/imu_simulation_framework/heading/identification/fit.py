@@ -18,14 +18,10 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
-from imu_simulation_framework.heading.identification import terms
-from imu_simulation_framework.heading.model.sources import StateSpace, state_space
-from imu_simulation_framework.heading.model.state_space import (
-    DriveFilter,
-    FilteredDrives,
-    ObservedDrive,
-)
-from imu_simulation_framework.sensors.imu_models.plugins import HectorParameters, drift_parameters
+from ...sensors.imu_models.plugins import HectorParameters, drift_parameters
+from ..model.sources import StateSpace, state_space
+from ..model.state_space import DriveFilter, FilteredDrives, ObservedDrive
+from . import terms
 
 _BROAD = 300.0
 """Standard deviation of a constant before the data, in sizes of what the data show."""

@@ -13,15 +13,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.identification.fit import (
-    Fit,
-    Likelihood,
-    fit,
-    fitted_parts,
-    refit,
-)
-from imu_simulation_framework.heading.identification.reliability import (
+from ...core.errors import ConfigurationError
+from ..judgement import Judgement, from_zero_where_known, judge
+from ..model.model import YawErrorModel
+from ..model.parameters import YawErrorParameters
+from ..statistics import TWO_SIDED
+from .fit import Fit, Likelihood, fit, fitted_parts, refit
+from .reliability import (
     CONFIDENCE,
     LEVEL,
     MAX_FAULTS,
@@ -37,7 +35,7 @@ from imu_simulation_framework.heading.identification.reliability import (
     weak_parameters,
     without_faults,
 )
-from imu_simulation_framework.heading.identification.terms import (
+from .terms import (
     ANGLE_RANDOM_WALK,
     DIRECTION,
     OF_REFERENCE,
@@ -57,10 +55,6 @@ from imu_simulation_framework.heading.identification.terms import (
     ObservedYawError,
     RandomTerm,
 )
-from imu_simulation_framework.heading.judgement import Judgement, from_zero_where_known, judge
-from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.heading.model.parameters import YawErrorParameters
-from imu_simulation_framework.heading.statistics import TWO_SIDED
 
 _SAME = 1e-3
 """Likelihoods nearer to each other than that are alike."""

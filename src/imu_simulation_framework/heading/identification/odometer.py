@@ -28,11 +28,11 @@ import pandas as pd
 from scipy.linalg import cho_solve_banded, cholesky_banded, solve_banded
 from scipy.optimize import minimize
 
-from imu_simulation_framework.core.angles import unwrap
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.tables import POSES
-from imu_simulation_framework.heading.statistics import TWO_SIDED
-from imu_simulation_framework.sensors.odometer import OdometerSpecification
+from ...core.angles import unwrap
+from ...core.errors import RecordingError
+from ...core.tables import POSES
+from ...sensors.odometer import OdometerSpecification
+from ..statistics import TWO_SIDED
 
 MIN_STEPS = 30
 """Of a drive, at least, from which errors are identified."""

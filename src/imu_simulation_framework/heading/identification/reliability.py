@@ -14,9 +14,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import chi2, kurtosis, levene, multivariate_t, norm, skew
 
-from imu_simulation_framework.heading.identification import terms
-from imu_simulation_framework.heading.identification.fit import Fit, maximise, refit
-from imu_simulation_framework.heading.statistics import autocorrelation
+from ..statistics import autocorrelation
+from . import terms
+from .fit import Fit, maximise, refit
 
 CONFIDENCE = 0.95
 _BETTER = 0.02

@@ -10,20 +10,20 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from imu_simulation_framework import __version__
-from imu_simulation_framework.core.errors import versions
-from imu_simulation_framework.core.tables import table_to_csv
-from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.core.whole_files import picture
-from imu_simulation_framework.heading import figures
-from imu_simulation_framework.heading.identification.identify import YawErrorIdentification
-from imu_simulation_framework.heading.judgement import Judgement, holm
-from imu_simulation_framework.heading.model.parameters import yaw_error_model_text
-from imu_simulation_framework.heading.several_drives import calibration_sentences, calibrations
-from imu_simulation_framework.report.drawing import drawing
-from imu_simulation_framework.report.page import Page, Section, Table, facts, page_html
-from imu_simulation_framework.report.table import Column, page_table, table_text
-from imu_simulation_framework.sensors.files import imu_specification_text
+from ... import __version__
+from ...core.errors import versions
+from ...core.tables import table_to_csv
+from ...core.units import factor
+from ...core.whole_files import picture
+from ...report.drawing import drawing
+from ...report.page import Page, Section, Table, facts, page_html
+from ...report.table import Column, page_table, table_text
+from ...sensors.files import imu_specification_text
+from .. import figures
+from ..judgement import Judgement, holm
+from ..model.parameters import yaw_error_model_text
+from ..several_drives import calibration_sentences, calibrations
+from .identify import YawErrorIdentification
 
 WORDS = {
     "rate_bias": ("rate bias", "deg/h"),

@@ -9,9 +9,10 @@ from typing import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.error_split import ESTIMATED, START
-from imu_simulation_framework.heading.model.sources import (
+from ...core.errors import ConfigurationError
+from ...motion.motion import REVERSAL, absolute_turn
+from ..error_split import ESTIMATED, START
+from ..model.sources import (
     AngleRandomWalk,
     Process,
     RateGaussMarkov,
@@ -19,8 +20,7 @@ from imu_simulation_framework.heading.model.sources import (
     YawGaussMarkov,
     YawNoise,
 )
-from imu_simulation_framework.heading.reference_error import ReferenceError
-from imu_simulation_framework.motion.motion import REVERSAL, absolute_turn
+from ..reference_error import ReferenceError
 
 UNKNOWN_LAG = 0.2
 """Standard deviation of how late a reference is that says nothing of it [s]."""

@@ -8,8 +8,8 @@ from typing import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.sources import Source
+from ...core.errors import ConfigurationError
+from .sources import Source
 
 _POINTS = 7
 """Strengths of each source that units are divided into."""

@@ -19,9 +19,11 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import solve_triangular
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.distribution import YawErrorDistribution, normal_within
-from imu_simulation_framework.heading.model.sources import (
+from ...core.errors import ConfigurationError
+from ...sensors.operation import Standstill
+from ..statistics import TWO_SIDED
+from .distribution import YawErrorDistribution, normal_within
+from .sources import (
     CURVES,
     PROCESSES,
     YAW_PROCESSES,
@@ -33,7 +35,7 @@ from imu_simulation_framework.heading.model.sources import (
     YawRandomWalk,
     state_space,
 )
-from imu_simulation_framework.heading.model.state_space import (
+from .state_space import (
     SAMPLED_BARRIER,
     DriveFilter,
     ObservedDrive,
@@ -41,8 +43,6 @@ from imu_simulation_framework.heading.model.state_space import (
     draw_runs,
     numbers_per_run,
 )
-from imu_simulation_framework.heading.statistics import TWO_SIDED
-from imu_simulation_framework.sensors.operation import Standstill
 
 _DRAWN_AT_ONCE = 512
 """Runs that are in memory when a probability is counted."""

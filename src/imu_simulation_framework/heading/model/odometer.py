@@ -35,20 +35,13 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import cholesky, solve_triangular
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.distribution import YawErrorDistribution
-from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.heading.model.sources import (
-    PROCESSES,
-    KnownError,
-    RandomConstant,
-    Source,
-    YawNoise,
-    YawRandomWalk,
-)
-from imu_simulation_framework.heading.statistics import TWO_SIDED
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.odometer import OdometerSpecification, rolled_way
+from ...core.errors import ConfigurationError
+from ...motion.motion import Motion
+from ...sensors.odometer import OdometerSpecification, rolled_way
+from ..statistics import TWO_SIDED
+from .distribution import YawErrorDistribution
+from .model import YawErrorModel
+from .sources import PROCESSES, KnownError, RandomConstant, Source, YawNoise, YawRandomWalk
 
 WHEELS, TRACK, WHEEL_SIZE = "unequal wheels", "track", "size of the wheels"
 

@@ -46,14 +46,29 @@ import numpy as np
 from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import difference, turns, unwrap, yaw_from_quaternion
-from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.core.yaml_files import by_name
-from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.heading.model.odometer import odometer_sources
-from imu_simulation_framework.heading.model.parameters import YawErrorParameters
-from imu_simulation_framework.heading.model.sources import (
+from ...core.angles import difference, turns, unwrap, yaw_from_quaternion
+from ...core.errors import ConfigurationError, MotionError
+from ...core.units import STANDARD_GRAVITY
+from ...core.yaml_files import by_name
+from ...motion.earth_motion import EarthMotion
+from ...motion.motion import Motion, absolute_turn
+from ...sensors import simulation
+from ...sensors.imu_models import plugins
+from ...sensors.imu_models.specification import SpecificationParameters
+from ...sensors.imu_specification import (
+    TOLERANCES,
+    ImuSpecification,
+    MagnetometerSpecification,
+    TriadSpecification,
+)
+from ...sensors.magnetism.environment import MagneticEnvironment, read_magnetic_environment
+from ...sensors.noise.processes import flicker_processes
+from ...sensors.odometer import OdometerSpecification
+from ...sensors.operation import Operation, Standstill, found_standstills
+from .model import YawErrorModel
+from .odometer import odometer_sources
+from .parameters import YawErrorParameters
+from .sources import (
     AngleRandomWalk,
     KnownError,
     RandomConstant,
@@ -63,24 +78,6 @@ from imu_simulation_framework.heading.model.sources import (
     YawGaussMarkov,
     YawNoise,
 )
-from imu_simulation_framework.motion.earth_motion import EarthMotion
-from imu_simulation_framework.motion.motion import Motion, absolute_turn
-from imu_simulation_framework.sensors import simulation
-from imu_simulation_framework.sensors.imu_models import plugins
-from imu_simulation_framework.sensors.imu_models.specification import SpecificationParameters
-from imu_simulation_framework.sensors.imu_specification import (
-    TOLERANCES,
-    ImuSpecification,
-    MagnetometerSpecification,
-    TriadSpecification,
-)
-from imu_simulation_framework.sensors.magnetism.environment import (
-    MagneticEnvironment,
-    read_magnetic_environment,
-)
-from imu_simulation_framework.sensors.noise.processes import flicker_processes
-from imu_simulation_framework.sensors.odometer import OdometerSpecification
-from imu_simulation_framework.sensors.operation import Operation, Standstill, found_standstills
 
 RATE_BIAS = "rate bias"
 BIAS_INSTABILITY = "bias instability"

@@ -26,12 +26,15 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 import yaml
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, checked_flag, checked_number, declared
-from imu_simulation_framework.core.yaml_files import read_yaml
-from imu_simulation_framework.heading.model.model import YawErrorModel
-from imu_simulation_framework.heading.model.sources import (
+from ...core.errors import ConfigurationError
+from ...core.sentences import shown
+from ...core.settings import Settings, checked_flag, checked_number, declared
+from ...core.yaml_files import read_yaml
+from ...sensors.imu_specification import ImuSpecification, OutputSpecification, TriadSpecification
+from ..reference_error import ReferenceError
+from ..statistics import TWO_SIDED
+from .model import YawErrorModel
+from .sources import (
     AngleRandomWalk,
     KnownError,
     RandomConstant,
@@ -40,13 +43,6 @@ from imu_simulation_framework.heading.model.sources import (
     Source,
     YawGaussMarkov,
     YawNoise,
-)
-from imu_simulation_framework.heading.reference_error import ReferenceError
-from imu_simulation_framework.heading.statistics import TWO_SIDED
-from imu_simulation_framework.sensors.imu_specification import (
-    ImuSpecification,
-    OutputSpecification,
-    TriadSpecification,
 )
 
 _REFERENCE = 1

@@ -27,7 +27,7 @@ from typing import Union
 import numpy as np
 from scipy.linalg import expm
 
-from imu_simulation_framework.core.errors import ConfigurationError
+from ...core.errors import ConfigurationError
 
 _BOUNDS = {"density": "zero or positive", "sigma": "zero or positive"}
 _BOUNDS["correlation_time"] = "positive"

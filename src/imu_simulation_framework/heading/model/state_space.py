@@ -23,9 +23,9 @@ from typing import NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.sources import StateSpace
-from imu_simulation_framework.sensors.noise.streams import run_seed
+from ...core.errors import ConfigurationError
+from ...sensors.noise.streams import run_seed
+from .sources import StateSpace
 
 RUNS_AT_ONCE = 32
 """Runs that are computed together, from multiples of it on: a product of matrices may give other

@@ -13,12 +13,12 @@ from typing import Iterable, Iterator
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import NotRecordedError, RecordingError
-from imu_simulation_framework.core.sentences import listed
-from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
-from imu_simulation_framework.recordings import column_maps
-from imu_simulation_framework.recordings.cleaning import GLOBAL_POSITION, POSITION, Samples
-from imu_simulation_framework.recordings.file_access import (
+from ...core.errors import NotRecordedError, RecordingError
+from ...core.sentences import listed
+from ...core.stamps import seconds_from_nanoseconds
+from .. import column_maps
+from ..cleaning import GLOBAL_POSITION, POSITION, Samples
+from ..file_access import (
     COLUMN_FORMATS,
     FORMATS,
     is_ros2_bag,
@@ -26,21 +26,17 @@ from imu_simulation_framework.recordings.file_access import (
     recording_format,
     text_blocks,
 )
-from imu_simulation_framework.recordings.formats.bag import (
-    UnsuitableTopicError,
-    bag_topics,
-    read_bag,
-)
-from imu_simulation_framework.recordings.formats.bag_tables import read_bag_tables
-from imu_simulation_framework.recordings.formats.kitti import read_kitti
-from imu_simulation_framework.recordings.formats.ros2_bag import read_ros2_bag, ros2_bag_topics
-from imu_simulation_framework.recordings.formats.table_files import read_table_file
-from imu_simulation_framework.recordings.guessing.candidates import is_axis_of
-from imu_simulation_framework.recordings.guessing.guess import ColumnGuess
-from imu_simulation_framework.recordings.guessing.measures import degrees_of
-from imu_simulation_framework.recordings.guessing.tables import guess_from_tables
-from imu_simulation_framework.recordings.tables import join, turned
-from imu_simulation_framework.recordings.text_table import TextTable, parse_table, table_blocks
+from ..guessing.candidates import is_axis_of
+from ..guessing.guess import ColumnGuess
+from ..guessing.measures import degrees_of
+from ..guessing.tables import guess_from_tables
+from ..tables import join, turned
+from ..text_table import TextTable, parse_table, table_blocks
+from .bag import UnsuitableTopicError, bag_topics, read_bag
+from .bag_tables import read_bag_tables
+from .kitti import read_kitti
+from .ros2_bag import read_ros2_bag, ros2_bag_topics
+from .table_files import read_table_file
 
 _TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
 

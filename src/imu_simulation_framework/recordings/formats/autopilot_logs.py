@@ -20,9 +20,9 @@ import struct
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.recordings.file_access import text_blocks, unpacked_blocks
-from imu_simulation_framework.recordings.text_table import text_lines
+from ...core.errors import RecordingError
+from ..file_access import text_blocks, unpacked_blocks
+from ..text_table import text_lines
 
 _HEADER = 16  # bytes
 _KINDS = frozenset(b"BFIMPQALCSOD" + b"R")

@@ -20,12 +20,12 @@ from lz4.frame import LZ4FrameDecompressor
 from rosbags.rosbag1 import Reader, ReaderError
 from rosbags.rosbag1.reader import Header, RecordType
 
-from imu_simulation_framework.core.errors import NotRecordedError, RecordingError
-from imu_simulation_framework.core.sentences import listed, printable
-from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
-from imu_simulation_framework.recordings.cleaning import Samples
-from imu_simulation_framework.recordings.file_access import unpacked
-from imu_simulation_framework.recordings.messages import decode, uint32
+from ...core.errors import NotRecordedError, RecordingError
+from ...core.sentences import listed, printable
+from ...core.stamps import seconds_from_nanoseconds
+from ..cleaning import Samples
+from ..file_access import unpacked
+from ..messages import decode, uint32
 
 LARGEST_CHUNK = 2**28
 """Bytes; recorders fill chunks to some MB, and a message stays in one."""

@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.sentences import listed, printable
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.recordings.file_access import storage_files, versions_of
-from imu_simulation_framework.recordings.formats.bag import DAMAGE
-from imu_simulation_framework.recordings.formats.written_bags import opened_bag
-from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
+from ...core.errors import RecordingError
+from ...core.sentences import listed, printable
+from ...core.stamps import NANOSECONDS
+from ..file_access import storage_files, versions_of
+from ..tables import RecordedTables, recorded_tables
+from .bag import DAMAGE
+from .written_bags import opened_bag
 
 _LARGEST_ARRAY = 9  # a matrix; a covariance of a pose is of no use here
 _LARGEST_MESSAGE = 4096  # bytes

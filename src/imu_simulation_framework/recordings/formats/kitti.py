@@ -12,11 +12,11 @@ import re
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO
-from imu_simulation_framework.recordings.cleaning import VELOCITY, Samples
-from imu_simulation_framework.recordings.file_access import kitti_folder, read_start
+from ...core.errors import RecordingError
+from ...core.sentences import shown
+from ...core.tables import ACCEL, EULER, GYRO
+from ..cleaning import VELOCITY, Samples
+from ..file_access import kitti_folder, read_start
 
 # What is read of the 30 numbers: their positions in a line. Positions are in degrees, angles in
 # radians, forward-left-up and from the east, as here.

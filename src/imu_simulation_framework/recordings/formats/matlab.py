@@ -17,15 +17,11 @@ from typing import Any, Iterator
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import RecordingError, required
-from imu_simulation_framework.core.files import size_text
-from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES
-from imu_simulation_framework.recordings.file_access import (
-    UNPACKED_LIMIT,
-    unpacked,
-    unpacked_blocks,
-)
-from imu_simulation_framework.recordings.text_table import distinct_names
+from ...core.errors import RecordingError, required
+from ...core.files import size_text
+from ..cleaning import MINIMUM_SAMPLES
+from ..file_access import UNPACKED_LIMIT, unpacked, unpacked_blocks
+from ..text_table import distinct_names
 
 _MOST_COLUMNS = 9
 _DAMAGE: tuple = (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError)

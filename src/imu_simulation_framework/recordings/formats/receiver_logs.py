@@ -19,9 +19,9 @@ import zlib
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.recordings.file_access import text_blocks
-from imu_simulation_framework.recordings.text_table import distinct_names, text_lines
+from ...core.errors import RecordingError
+from ..file_access import text_blocks
+from ..text_table import distinct_names, text_lines
 
 _LOG = re.compile(
     r"[#%](?P<checked>(?P<name>[A-Z0-9_]+)A,(?P<header>[^;]*);(?P<fields>[^*]*))"

@@ -30,14 +30,14 @@ from mcap.opcode import Opcode
 from mcap.reader import make_reader
 from mcap.records import Channel, Chunk, Header, Schema
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.files import BLOCK
-from imu_simulation_framework.core.sentences import printable, shown
-from imu_simulation_framework.core.stamps import seconds_from_nanoseconds
-from imu_simulation_framework.recordings import file_access
-from imu_simulation_framework.recordings.cleaning import Samples
-from imu_simulation_framework.recordings.formats import bag
-from imu_simulation_framework.recordings.messages import decode
+from ...core.errors import RecordingError
+from ...core.files import BLOCK
+from ...core.sentences import printable, shown
+from ...core.stamps import seconds_from_nanoseconds
+from .. import file_access
+from ..cleaning import Samples
+from ..messages import decode
+from . import bag
 
 _STEPS_PER_BYTE, _STEPS_AT_ONCE, _SMALL = 100, 10**5, 10**5
 """Of SQLite's machine for a file of so many bytes and more. Reading and sorting a message, which

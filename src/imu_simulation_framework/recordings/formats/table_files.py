@@ -30,11 +30,11 @@ from typing import Any, Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.errors import RecordingError, required
-from imu_simulation_framework.core.files import BLOCK, open_regular, size_text
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES
-from imu_simulation_framework.recordings.file_access import (
+from ...core.errors import RecordingError, required
+from ...core.files import BLOCK, open_regular, size_text
+from ...core.sentences import shown
+from ..cleaning import MINIMUM_SAMPLES
+from ..file_access import (
     UNPACKED_LIMIT,
     csv_files,
     decoded,
@@ -44,38 +44,13 @@ from imu_simulation_framework.recordings.file_access import (
     unpacked,
     versions_of,
 )
-from imu_simulation_framework.recordings.formats.autopilot_logs import (
-    read_binary_log,
-    read_text_log,
-    read_ulog,
-)
-from imu_simulation_framework.recordings.formats.matlab import (
-    damaged,
-    read_hdf5,
-    read_mat,
-    read_numpy,
-)
-from imu_simulation_framework.recordings.formats.receiver_logs import (
-    read_gpx,
-    read_novatel,
-    read_vbox,
-)
-from imu_simulation_framework.recordings.formats.serial_lines import (
-    read_echoed,
-    read_sentences,
-    read_tagged,
-    read_words,
-)
-from imu_simulation_framework.recordings.guessing.candidates import WITH_GRAVITY, is_time
-from imu_simulation_framework.recordings.tables import RecordedTables, recorded_tables
-from imu_simulation_framework.recordings.text_table import (
-    TextTable,
-    as_numbers,
-    distinct_names,
-    parse_table,
-    text_lines,
-    with_units,
-)
+from ..guessing.candidates import WITH_GRAVITY, is_time
+from ..tables import RecordedTables, recorded_tables
+from ..text_table import TextTable, as_numbers, distinct_names, parse_table, text_lines, with_units
+from .autopilot_logs import read_binary_log, read_text_log, read_ulog
+from .matlab import damaged, read_hdf5, read_mat, read_numpy
+from .receiver_logs import read_gpx, read_novatel, read_vbox
+from .serial_lines import read_echoed, read_sentences, read_tagged, read_words
 
 _DAMAGE = (ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError)
 

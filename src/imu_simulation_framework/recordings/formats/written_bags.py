@@ -24,13 +24,13 @@ from rosbags import rosbag1
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.sentences import printable, shown
-from imu_simulation_framework.core.whole_files import written_aside
-from imu_simulation_framework.core.yaml_files import read_yaml
-from imu_simulation_framework.recordings.file_access import is_ros2_bag, read_start, storage_files
-from imu_simulation_framework.recordings.formats import bag, ros2_bag
-from imu_simulation_framework.recordings.messages import MessageType, Packer, separate, text_message
+from ...core.errors import RecordingError
+from ...core.sentences import printable, shown
+from ...core.whole_files import written_aside
+from ...core.yaml_files import read_yaml
+from ..file_access import is_ros2_bag, read_start, storage_files
+from ..messages import MessageType, Packer, separate, text_message
+from . import bag, ros2_bag
 
 METADATA = "metadata.yaml"
 _INFORMATION = "rosbag2_bagfile_information"

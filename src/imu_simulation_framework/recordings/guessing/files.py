@@ -6,31 +6,18 @@ import itertools
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.core.tables import ACCEL, EULER, GYRO, QUATERNION
-from imu_simulation_framework.recordings.file_access import (
-    recording_format,
-    text_blocks,
-)
-from imu_simulation_framework.recordings.formats.any_format import sample_blocks
-from imu_simulation_framework.recordings.formats.bag_tables import read_bag_tables
-from imu_simulation_framework.recordings.formats.table_files import read_table_file
-from imu_simulation_framework.recordings.guessing import measures
-from imu_simulation_framework.recordings.guessing.candidates import (
-    candidates_of,
-    meaning_in_file,
-    names_said,
-)
-from imu_simulation_framework.recordings.guessing.guess import (
-    PIECES,
-    ROWS,
-    ColumnGuess,
-    find_time,
-    guess_from_candidates,
-)
-from imu_simulation_framework.recordings.guessing.tables import guess_from_tables, spread_candidates
-from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
-from imu_simulation_framework.recordings.text_table import ROWS_AT_ONCE, parse_table, text_lines
+from ...core.errors import RecordingError
+from ...core.tables import ACCEL, EULER, GYRO, QUATERNION
+from ..file_access import recording_format, text_blocks
+from ..formats.any_format import sample_blocks
+from ..formats.bag_tables import read_bag_tables
+from ..formats.table_files import read_table_file
+from ..messages import IMU_TYPES, REFERENCE_TYPES
+from ..text_table import ROWS_AT_ONCE, parse_table, text_lines
+from . import measures
+from .candidates import candidates_of, meaning_in_file, names_said
+from .guess import PIECES, ROWS, ColumnGuess, find_time, guess_from_candidates
+from .tables import guess_from_tables, spread_candidates
 
 
 def guess_columns(path, column="", inertial=True) -> ColumnGuess:

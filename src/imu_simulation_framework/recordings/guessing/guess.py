@@ -13,23 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.recordings.column_maps import TIME_OF_DAY, seconds_of_dates
-from imu_simulation_framework.recordings.guessing import measures
-from imu_simulation_framework.recordings.guessing.candidates import (
-    best_scalar,
-    matrix,
-    quaternions,
-    vectors,
-    with_a_time,
-    words_of,
-)
-from imu_simulation_framework.recordings.guessing.maps import (
-    guess_imu,
-    guess_reference,
-    with_courses,
-)
-from imu_simulation_framework.recordings.guessing.orientations import with_euler_angles
+from ...core.sentences import shown
+from ..column_maps import TIME_OF_DAY, seconds_of_dates
+from . import measures
+from .candidates import best_scalar, matrix, quaternions, vectors, with_a_time, words_of
+from .maps import guess_imu, guess_reference, with_courses
+from .orientations import with_euler_angles
 
 
 @dataclass

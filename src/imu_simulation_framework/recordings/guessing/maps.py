@@ -6,18 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from imu_simulation_framework.core.units import factor, factors
-from imu_simulation_framework.recordings.cleaning import at_zero
-from imu_simulation_framework.recordings.guessing import measures
-from imu_simulation_framework.recordings.guessing.candidates import (
-    best_scalar,
-    fullest_first,
-    matrix,
-    quaternions,
-    shared_unit,
-    vectors,
-)
-from imu_simulation_framework.recordings.guessing.orientations import AGREE, chosen, ordered
+from ...core.units import factor, factors
+from ..cleaning import at_zero
+from . import measures
+from .candidates import best_scalar, fullest_first, matrix, quaternions, shared_unit, vectors
+from .orientations import AGREE, chosen, ordered
 
 _RADIANS = factors("rad", "deg")
 _NAUTICAL = "cw from north"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
-from imu_simulation_framework.core.units import factors
+from ...core.angles import quaternion_from_roll_pitch_yaw
+from ...core.units import factors
 
 _TURN = 0.5  # s, over which turns are compared
 _MIN_TURN = np.radians(0.5)  # within that time, so that it is motion and not noise

@@ -11,18 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import (
-    quaternion_from_roll_pitch_yaw,
-    yaw_from_quaternion,
-)
-from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.recordings.guessing import measures
-from imu_simulation_framework.recordings.guessing.candidates import (
-    fullest_first,
-    matrix,
-    shared_unit,
-    vectors,
-)
+from ...core.angles import quaternion_from_roll_pitch_yaw, yaw_from_quaternion
+from ...core.units import factor
+from . import measures
+from .candidates import fullest_first, matrix, shared_unit, vectors
 
 # Correlation of turns of orientation and gyroscope from which on they are the same motion.
 AGREE = 0.8

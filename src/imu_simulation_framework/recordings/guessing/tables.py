@@ -10,9 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from imu_simulation_framework.recordings.cleaning import MINIMUM_SAMPLES
-from imu_simulation_framework.recordings.guessing import measures
-from imu_simulation_framework.recordings.guessing.candidates import (
+from ..cleaning import MINIMUM_SAMPLES
+from ..tables import RecordedTables, order_of
+from . import measures
+from .candidates import (
     best_scalar,
     candidates_of,
     matrix,
@@ -24,14 +25,7 @@ from imu_simulation_framework.recordings.guessing.candidates import (
     with_a_time,
     words_of,
 )
-from imu_simulation_framework.recordings.guessing.guess import (
-    ColumnGuess,
-    all_times,
-    guess_from_candidates,
-    pieces_of,
-    seconds_of,
-)
-from imu_simulation_framework.recordings.tables import RecordedTables, order_of
+from .guess import ColumnGuess, all_times, guess_from_candidates, pieces_of, seconds_of
 
 _TIMES = ("time", "date")
 _DIRECTIONS = ("quaternion", "yaw", "heading", "euler")

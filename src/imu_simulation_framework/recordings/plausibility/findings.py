@@ -12,8 +12,8 @@ from typing import Callable
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.recordings.plausibility.observations import GOOD, Observations
+from ...core.errors import FrameworkError
+from .observations import GOOD, Observations
 
 MIRRORED_YAW = "mirrored yaw"
 MIRRORED_GYRO = "mirrored gyroscope"

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.tables import ACCEL
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.recordings.plausibility.relation import (
+from ...core.tables import ACCEL
+from ...core.units import STANDARD_GRAVITY
+from .relation import (
     PathDirection,
     Relation,
     attitude_headings,

@@ -7,13 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.signals import (
-    normalised_correlation,
-    parabola_peak,
-    uniform_grid,
-)
-from imu_simulation_framework.core.tables import ACCEL, GYRO
-from imu_simulation_framework.recordings.imu import integral
+from ...core.signals import normalised_correlation, parabola_peak, uniform_grid
+from ...core.tables import ACCEL, GYRO
+from ..imu import integral
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.core.tables import GYRO
-from imu_simulation_framework.recordings.plausibility import findings as faults
-from imu_simulation_framework.recordings.plausibility.findings import Finding, describe_relation
-from imu_simulation_framework.recordings.plausibility.observations import GOOD, mean_up
-from imu_simulation_framework.recordings.plausibility.relation import (
-    MINIMUM_STEPS,
-    gyro_heading,
-    imu_heading,
-    part_of,
-    reference_heading,
-    relate,
-)
+from ...core.tables import GYRO
+from . import findings as faults
+from .findings import Finding, describe_relation
+from .observations import GOOD, mean_up
+from .relation import MINIMUM_STEPS, gyro_heading, imu_heading, part_of, reference_heading, relate
 
 _SPINNING = 1.3  # Wheels that tell of so many times the gyroscope's turns spin
 _SCALE = 0.1  # Deviation of a scale from 1 that is worth a word

@@ -16,22 +16,22 @@ import roslaunch.config
 import rospkg
 from roslaunch.core import Param
 
-from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.core.programs import Apart
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.experiment_arguments import (
+from ...core.errors import FrameworkError
+from ...core.programs import Apart
+from ...core.sentences import shown
+from ...drive import from_configuration
+from ...drive.experiment_arguments import (
     EXPERIMENT_PARAMETERS,
     experiment_parameters,
     launch_file,
     node_configuration,
     read_command_line,
 )
-from imu_simulation_framework.drive.results.files import ResultFolder
-from imu_simulation_framework.drive.robot import robot_description
-from imu_simulation_framework.drive.session.driving import PREPARATION
-from imu_simulation_framework.ros1.launching.supervision import report, run
-from imu_simulation_framework.ros1.simulators.gazebo_server import ensure_no_gazebo_runs
+from ...drive.results.files import ResultFolder
+from ...drive.robot import robot_description
+from ...drive.session.driving import PREPARATION
+from ..simulators.gazebo_server import ensure_no_gazebo_runs
+from .supervision import report, run
 
 MASTER_URI = "ROS_MASTER_URI"
 NAMESPACE = "ROS_NAMESPACE"

@@ -24,15 +24,15 @@ import roslaunch.pmon
 from roslaunch.pmon import ProcessListener
 from tqdm import tqdm
 
-from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.drive.experiment_arguments import EXPERIMENT_PARAMETERS
-from imu_simulation_framework.drive.results.files import ResultFolder, tidy
-from imu_simulation_framework.drive.results.record import ENDING as SAMPLES
-from imu_simulation_framework.drive.summary import terminal_table
-from imu_simulation_framework.ros1.answers import MASTER_TIMEOUT, NoAnswerError, answers, ask_master
-from imu_simulation_framework.ros1.entry_points import INTERRUPTED
-from imu_simulation_framework.ros1.launching import guardian
-from imu_simulation_framework.ros1.node import FAILURE, PROGRESS, RESULT
+from ...core.errors import FrameworkError
+from ...drive.experiment_arguments import EXPERIMENT_PARAMETERS
+from ...drive.results.files import ResultFolder, tidy
+from ...drive.results.record import ENDING as SAMPLES
+from ...drive.summary import terminal_table
+from ..answers import MASTER_TIMEOUT, NoAnswerError, answers, ask_master
+from ..entry_points import INTERRUPTED
+from ..node import FAILURE, PROGRESS, RESULT
+from . import guardian
 
 _ESCAPE = re.compile(r"\x1b(\[[\d;]*m|\][^\a]*\a)")
 """Colours, bold type and the title of a terminal's window."""

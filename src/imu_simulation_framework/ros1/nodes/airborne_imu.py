@@ -24,20 +24,20 @@ from sensor_msgs.msg import Imu, NavSatFix, NavSatStatus
 from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.settings import LARGEST_SEED, Settings, setting
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.flight.airborne import AirborneImu
-from imu_simulation_framework.flight.gimbal.specification import read_gimbal
-from imu_simulation_framework.flight.recording import find_flight
-from imu_simulation_framework.realistic_imu.node_sessions import read_arguments
-from imu_simulation_framework.recordings.messages import STATE, ImuPackers, odometry_packer
-from imu_simulation_framework.ros1.messages import GnssPublisher, publish_packed
-from imu_simulation_framework.ros1.node import Node, advertise, subscribe
-from imu_simulation_framework.sensors.formats.registry import named_imu
-from imu_simulation_framework.sensors.gnss.specification import read_gnss_specification
-from imu_simulation_framework.sensors.simulation import ImuErrors
+from ...core import topics
+from ...core.errors import ConfigurationError
+from ...core.settings import LARGEST_SEED, Settings, setting
+from ...core.stamps import NANOSECONDS
+from ...flight.airborne import AirborneImu
+from ...flight.gimbal.specification import read_gimbal
+from ...flight.recording import find_flight
+from ...realistic_imu.node_sessions import read_arguments
+from ...recordings.messages import STATE, ImuPackers, odometry_packer
+from ...sensors.formats.registry import named_imu
+from ...sensors.gnss.specification import read_gnss_specification
+from ...sensors.simulation import ImuErrors
+from ..messages import GnssPublisher, publish_packed
+from ..node import Node, advertise, subscribe
 
 _NO_TURN = (0.0, 0.0, 0.0, 1.0)
 _PATH_PERIOD = NANOSECONDS  # of the points of the path [ns]

@@ -11,14 +11,14 @@ import threading
 from nav_msgs.msg import Odometry
 from std_msgs.msg import Float64MultiArray
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.session.driving import TrackedPose, TrackingSession
-from imu_simulation_framework.drive.session.messages import true_pose
-from imu_simulation_framework.drive.tracking.controllers import Reference
-from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.ros1.node import advertise
-from imu_simulation_framework.ros1.participant import Participant
+from ...core import topics
+from ...core.stamps import NANOSECONDS
+from ...drive.session.driving import TrackedPose, TrackingSession
+from ...drive.session.messages import true_pose
+from ...drive.tracking.controllers import Reference
+from ...msg import ErrorCoordinates2
+from ..node import advertise
+from ..participant import Participant
 
 
 class ErrorPublisher(Participant):

@@ -15,17 +15,17 @@ import rospy
 from rosbags.rosbag1 import Writer
 from std_srvs.srv import Trigger, TriggerResponse
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import FrameworkError, ResultError, SimulatorError
-from imu_simulation_framework.core.whole_files import reason_of
-from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.results.files import ACTIVE, BAG
-from imu_simulation_framework.drive.session.recording import MessageSession
-from imu_simulation_framework.recordings.messages import STAMP_PLACE, stamp_of
-from imu_simulation_framework.ros1.messages import tracking_error
-from imu_simulation_framework.ros1.node import subscribe
-from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
-from imu_simulation_framework.ros1.simulators import interface
+from ...core import topics
+from ...core.errors import FrameworkError, ResultError, SimulatorError
+from ...core.whole_files import reason_of
+from ...drive import from_configuration
+from ...drive.results.files import ACTIVE, BAG
+from ...drive.session.recording import MessageSession
+from ...recordings.messages import STAMP_PLACE, stamp_of
+from ..messages import tracking_error
+from ..node import subscribe
+from ..participant import EARLY_END_TIMEOUT, Participant
+from ..simulators import interface
 
 RECORDED_TOPICS = (
     *(topics.CLOCK, topics.TRANSFORMS, topics.STATIC_TRANSFORMS),

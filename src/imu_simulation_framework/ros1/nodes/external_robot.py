@@ -12,20 +12,20 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.session.external import ExternalRobotSession
-from imu_simulation_framework.drive.session.messages import ground_truth_rows
-from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.recordings.messages import STATE, odometry_packer, stamp_of
-from imu_simulation_framework.ros1.answers import ask_master
-from imu_simulation_framework.ros1.messages import publish_packed, publish_serialised
-from imu_simulation_framework.ros1.node import Node, advertise
-from imu_simulation_framework.ros1.simulators import interface
-from imu_simulation_framework.ros1.simulators.interface import PLACED, SET_POSE_EXTERNAL
-from imu_simulation_framework.srv import SetPose, SetPoseResponse
+from ...core import topics
+from ...core.errors import ConfigurationError, SimulatorError
+from ...core.stamps import NANOSECONDS
+from ...drive import from_configuration
+from ...drive.session.external import ExternalRobotSession
+from ...drive.session.messages import ground_truth_rows
+from ...msg import ErrorCoordinates2
+from ...recordings.messages import STATE, odometry_packer, stamp_of
+from ...srv import SetPose, SetPoseResponse
+from ..answers import ask_master
+from ..messages import publish_packed, publish_serialised
+from ..node import Node, advertise
+from ..simulators import interface
+from ..simulators.interface import PLACED, SET_POSE_EXTERNAL
 
 COMMANDS = {kind._type: kind for kind in (Twist, TwistStamped)}
 """Types of messages that robots take as commands."""

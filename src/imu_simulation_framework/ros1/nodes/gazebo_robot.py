@@ -14,10 +14,10 @@ from std_msgs.msg import Float64, Float64MultiArray
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.tables import WHEELS
-from imu_simulation_framework.core.topics import (
+from ...core import topics
+from ...core.errors import SimulatorError
+from ...core.tables import WHEELS
+from ...core.topics import (
     JOINT_STATE_CONTROLLER,
     ROBOT_FRAME,
     STEERING_CONTROLLER,
@@ -25,19 +25,19 @@ from imu_simulation_framework.core.topics import (
     WHEEL_GROUP_CONTROLLER,
     WORLD_FRAME,
 )
-from imu_simulation_framework.drive.for_gazebo import iron_sdf, terrain_sdf
-from imu_simulation_framework.drive.from_configuration import (
+from ...drive.for_gazebo import iron_sdf, terrain_sdf
+from ...drive.from_configuration import (
     SPECIFICATION,
     experiment_robot,
     imu_model_and_parameters,
     make_magnetic_environment,
     make_terrain,
 )
-from imu_simulation_framework.drive.robot import RobotParameters, robot_description
-from imu_simulation_framework.ros1.node import Node, advertise, subscribe
-from imu_simulation_framework.ros1.simulators.gazebo import MODEL, READY, plugin_of, set_speed
-from imu_simulation_framework.ros1.simulators.interface import call, wait_for_service
-from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS
+from ...drive.robot import RobotParameters, robot_description
+from ...sensors.imu_models.plugins import IMU_MODELS, PRESETS
+from ..node import Node, advertise, subscribe
+from ..simulators.gazebo import MODEL, READY, plugin_of, set_speed
+from ..simulators.interface import call, wait_for_service
 
 TRANSFORM_PERIOD = rospy.Duration(0.05)  # simulated time between two transforms
 CLOCK_CHECK_PERIOD = 1.0  # wall-clock seconds between two checks of simulated time

@@ -8,13 +8,13 @@ import numpy as np
 from nav_msgs.msg import Odometry
 from std_msgs.msg import Float64MultiArray
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.drive.from_configuration import experiment_gnss
-from imu_simulation_framework.drive.session.messages import ground_truth_rows
-from imu_simulation_framework.drive.session.sensors import PositioningSession
-from imu_simulation_framework.recordings.messages import stamp_of
-from imu_simulation_framework.ros1.messages import GnssPublisher
-from imu_simulation_framework.ros1.participant import Participant
+from ...core import topics
+from ...drive.from_configuration import experiment_gnss
+from ...drive.session.messages import ground_truth_rows
+from ...drive.session.sensors import PositioningSession
+from ...recordings.messages import stamp_of
+from ..messages import GnssPublisher
+from ..participant import Participant
 
 
 class GnssReceiver(Participant):

@@ -11,8 +11,8 @@ orientation are kept; who has fused the orientation from uncorrected readings sh
 
 from __future__ import annotations
 
-from imu_simulation_framework.realistic_imu.node_sessions import LiveCorrector
-from imu_simulation_framework.ros1.live import LiveNode
+from ...realistic_imu.node_sessions import LiveCorrector
+from ..live import LiveNode
 
 
 class ImuCorrector(LiveNode):

@@ -13,16 +13,16 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_srvs.srv import Trigger, TriggerResponse
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.session.sensors import AlongTheWay
-from imu_simulation_framework.recordings.messages import ImuPackers
-from imu_simulation_framework.ros1.messages import CalibrationPublisher, publish_packed
-from imu_simulation_framework.ros1.node import advertise, subscribe
-from imu_simulation_framework.ros1.participant import Participant
-from imu_simulation_framework.ros1.simulators.interface import needs_error_model
-from imu_simulation_framework.sensors.imu_models.base import ImuTruth
+from ...core import topics
+from ...core.stamps import NANOSECONDS
+from ...drive import from_configuration
+from ...drive.session.sensors import AlongTheWay
+from ...recordings.messages import ImuPackers
+from ...sensors.imu_models.base import ImuTruth
+from ..messages import CalibrationPublisher, publish_packed
+from ..node import advertise, subscribe
+from ..participant import Participant
+from ..simulators.interface import needs_error_model
 
 
 class ImuErrorModel(Participant):

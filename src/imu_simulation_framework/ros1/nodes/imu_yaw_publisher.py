@@ -7,16 +7,16 @@ import threading
 import numpy as np
 import rospy
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.angles import yaw_in_a_loop
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.drive.session.messages import true_pose
-from imu_simulation_framework.drive.session.yaws import YawSession
-from imu_simulation_framework.msg import ErrorCoordinates2, ImuYaw
-from imu_simulation_framework.recordings import messages
-from imu_simulation_framework.ros1.messages import publish_packed
-from imu_simulation_framework.ros1.node import advertise, subscribe
-from imu_simulation_framework.ros1.participant import Participant
+from ...core import topics
+from ...core.angles import yaw_in_a_loop
+from ...core.stamps import NANOSECONDS
+from ...drive.session.messages import true_pose
+from ...drive.session.yaws import YawSession
+from ...msg import ErrorCoordinates2, ImuYaw
+from ...recordings import messages
+from ..messages import publish_packed
+from ..node import advertise, subscribe
+from ..participant import Participant
 
 
 class ImuYawPublisher(Participant):

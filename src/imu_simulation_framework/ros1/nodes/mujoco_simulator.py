@@ -15,27 +15,14 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty, EmptyResponse
 from tf2_msgs.msg import TFMessage
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.yaml_files import NOT_YAML, load_plain
-from imu_simulation_framework.drive.session.driving import wrong_command
-from imu_simulation_framework.drive.session.simulation import SimulatedRobot
-from imu_simulation_framework.recordings.messages import ImuPackers
-from imu_simulation_framework.ros1.messages import (
-    CalibrationPublisher,
-    GnssPublisher,
-    RobotMessages,
-    publish_packed,
-)
-from imu_simulation_framework.ros1.node import Node, advertise
-from imu_simulation_framework.ros1.shared_process import is_shared
-from imu_simulation_framework.ros1.simulators.interface import (
-    END_DRIVE,
-    SET_IMU_PARAMETERS,
-    SET_POSE,
-)
-from imu_simulation_framework.srv import (
+from ...core import topics
+from ...core.errors import ConfigurationError, FrameworkError
+from ...core.sentences import shown
+from ...core.yaml_files import NOT_YAML, load_plain
+from ...drive.session.driving import wrong_command
+from ...drive.session.simulation import SimulatedRobot
+from ...recordings.messages import ImuPackers
+from ...srv import (
     SetBias,
     SetBiasResponse,
     SetImuParameters,
@@ -43,6 +30,10 @@ from imu_simulation_framework.srv import (
     SetPose,
     SetPoseResponse,
 )
+from ..messages import CalibrationPublisher, GnssPublisher, RobotMessages, publish_packed
+from ..node import Node, advertise
+from ..shared_process import is_shared
+from ..simulators.interface import END_DRIVE, SET_IMU_PARAMETERS, SET_POSE
 
 DRIVING = "the robot drives already, and the experiment would mean nothing any more"
 """Why a pose and parameters are refused after the first command."""

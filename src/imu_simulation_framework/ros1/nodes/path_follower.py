@@ -14,35 +14,23 @@ import rospy
 from std_msgs.msg import Float64MultiArray, Header
 from std_srvs.srv import Trigger
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.topics import WORLD_FRAME
-from imu_simulation_framework.drive.from_configuration import make_follower
-from imu_simulation_framework.drive.session.driving import DriveSession, prepared_drive
-from imu_simulation_framework.msg import ErrorCoordinates2, ReferenceTrajectory
-from imu_simulation_framework.ros1.answers import (
-    NoAnswerError,
-    ask_master,
-    is_started_by_roslaunch,
-    master_answers,
-)
-from imu_simulation_framework.ros1.messages import tracking_error
-from imu_simulation_framework.ros1.node import (
-    POLL_PERIOD,
-    PROGRESS,
-    RESULT,
-    Node,
-    advertise,
-    experiment_parameter,
-)
-from imu_simulation_framework.ros1.simulators.interface import (
+from ...core import topics
+from ...core.errors import SimulatorError
+from ...core.stamps import NANOSECONDS
+from ...core.topics import WORLD_FRAME
+from ...drive.from_configuration import make_follower
+from ...drive.session.driving import DriveSession, prepared_drive
+from ...msg import ErrorCoordinates2, ReferenceTrajectory
+from ...srv import StartStopTime
+from ..answers import NoAnswerError, ask_master, is_started_by_roslaunch, master_answers
+from ..messages import tracking_error
+from ..node import POLL_PERIOD, PROGRESS, RESULT, Node, advertise, experiment_parameter
+from ..simulators.interface import (
     call_service,
     make_simulator_interface,
     needs_error_model,
     wait_for_service,
 )
-from imu_simulation_framework.srv import StartStopTime
 
 PROGRESS_PERIOD = 2.0  # wall-clock seconds between two progress lines
 

@@ -10,9 +10,9 @@ from geometry_msgs.msg import PoseStamped, WrenchStamped
 from nav_msgs.msg import Odometry, Path
 from sensor_msgs.msg import MagneticField
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.msg import ReferenceTrajectory
-from imu_simulation_framework.ros1.node import Node
+from ...core import topics
+from ...msg import ReferenceTrajectory
+from ..node import Node
 
 POINT_DISTANCE = 0.05  # metres from one point of a path to the next
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import rospy
 import tf2_ros
 
-from imu_simulation_framework.realistic_imu.live import LiveImu
-from imu_simulation_framework.realistic_imu.node_sessions import mounting_in
-from imu_simulation_framework.ros1.live import LiveNode
+from ...realistic_imu.live import LiveImu
+from ...realistic_imu.node_sessions import mounting_in
+from ..live import LiveNode
 
 
 class RealisticImuNode(LiveNode):

@@ -14,24 +14,19 @@ from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger, TriggerResponse
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import FrameworkError, SimulatorError
-from imu_simulation_framework.drive import from_configuration
-from imu_simulation_framework.drive.session.messages import (
-    ground_truth_rows,
-    imu_rows,
-    magnetic_rows,
-    odometer_rows,
-)
-from imu_simulation_framework.drive.session.recording import RecordingSession, write_results
-from imu_simulation_framework.drive.summary import terminal_table
-from imu_simulation_framework.msg import ErrorCoordinates2
-from imu_simulation_framework.recordings.messages import stamp_of
-from imu_simulation_framework.ros1.messages import FIXES, tracking_error, wheel_rows
-from imu_simulation_framework.ros1.node import experiment_parameter
-from imu_simulation_framework.ros1.participant import EARLY_END_TIMEOUT, Participant
-from imu_simulation_framework.ros1.simulators import interface
-from imu_simulation_framework.sensors.gnss.specification import fix_topics
+from ...core import topics
+from ...core.errors import FrameworkError, SimulatorError
+from ...drive import from_configuration
+from ...drive.session.messages import ground_truth_rows, imu_rows, magnetic_rows, odometer_rows
+from ...drive.session.recording import RecordingSession, write_results
+from ...drive.summary import terminal_table
+from ...msg import ErrorCoordinates2
+from ...recordings.messages import stamp_of
+from ...sensors.gnss.specification import fix_topics
+from ..messages import FIXES, tracking_error, wheel_rows
+from ..node import experiment_parameter
+from ..participant import EARLY_END_TIMEOUT, Participant
+from ..simulators import interface
 
 MESSAGES_AT_ONCE = 10  # so many are kept as they came; fewer than a killed process may lose anyway
 

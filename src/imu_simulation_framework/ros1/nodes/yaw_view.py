@@ -9,12 +9,12 @@ import matplotlib
 import rospy
 from matplotlib import pyplot
 
-from imu_simulation_framework.core import colours, topics
-from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.drive.from_configuration import imu_label
-from imu_simulation_framework.drive.preparation import drive_name
-from imu_simulation_framework.msg import ImuYaw
-from imu_simulation_framework.ros1.node import Node
+from ...core import colours, topics
+from ...core.errors import FrameworkError
+from ...drive.from_configuration import imu_label
+from ...drive.preparation import drive_name
+from ...msg import ImuYaw
+from ..node import Node
 
 DRAWING_PERIOD = 0.1  # wall-clock seconds from one picture to the next
 

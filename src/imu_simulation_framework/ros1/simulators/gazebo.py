@@ -26,18 +26,14 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Header, Time
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.angles import (
-    difference,
-    quaternion_from_roll_pitch_yaw,
-    yaw_from_quaternion,
-)
-from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.drive.experiment_arguments import EXPERIMENT_PARAMETERS
-from imu_simulation_framework.drive.for_gazebo import HIGHEST_UPDATE_RATE, PHYSICS_RATE
-from imu_simulation_framework.ros1.node import advertise
-from imu_simulation_framework.ros1.simulators.interface import SimulatorInterface, call
-from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS
+from ...core import topics
+from ...core.angles import difference, quaternion_from_roll_pitch_yaw, yaw_from_quaternion
+from ...core.errors import SimulatorError
+from ...drive.experiment_arguments import EXPERIMENT_PARAMETERS
+from ...drive.for_gazebo import HIGHEST_UPDATE_RATE, PHYSICS_RATE
+from ...sensors.imu_models.plugins import IMU_MODELS, PRESETS
+from ..node import advertise
+from .interface import SimulatorInterface, call
 
 MAX_LAG = 2.0  # control periods that simulated time may be ahead of the last answered message
 

@@ -10,9 +10,9 @@ from typing import Any
 import roslib.packages
 import rospkg
 
-from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.core.programs import ArgumentParser
-from imu_simulation_framework.ros1.node import tell_failure
+from ...core.errors import FrameworkError
+from ...core.programs import ArgumentParser
+from ..node import tell_failure
 
 MASTER_URI = "GAZEBO_MASTER_URI"
 DEFAULT_MASTER_URI = "http://localhost:11345"

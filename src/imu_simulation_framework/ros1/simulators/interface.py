@@ -19,23 +19,14 @@ from geometry_msgs.msg import Pose2D
 from std_msgs.msg import Header
 from std_srvs.srv import Empty
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.core.settings import Settings, to_mapping
-from imu_simulation_framework.drive.configuration import Configuration
-from imu_simulation_framework.drive.experiment_arguments import EXPERIMENT_PARAMETERS
-from imu_simulation_framework.drive.from_configuration import (
-    SPECIFICATION,
-    make_experiment_imu,
-    measures_magnetic_field,
-)
-from imu_simulation_framework.ros1.answers import (
-    MASTER_TIMEOUT,
-    Background,
-    wait_while_alive,
-    within,
-)
-from imu_simulation_framework.srv import SetImuParameters, SetPose
+from ...core import topics
+from ...core.errors import SimulatorError
+from ...core.settings import Settings, to_mapping
+from ...drive.configuration import Configuration
+from ...drive.experiment_arguments import EXPERIMENT_PARAMETERS
+from ...drive.from_configuration import SPECIFICATION, make_experiment_imu, measures_magnetic_field
+from ...srv import SetImuParameters, SetPose
+from ..answers import MASTER_TIMEOUT, Background, wait_while_alive, within
 
 CALL_TIMEOUT = 30.0  # wall-clock seconds that a simulator has for an answer
 

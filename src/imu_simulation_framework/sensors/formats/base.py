@@ -18,17 +18,17 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import printable, shown
-from imu_simulation_framework.sensors.formats.trees import Tag, nearest
-from imu_simulation_framework.sensors.imu_specification import (
+from ...core.errors import ConfigurationError
+from ...core.sentences import printable, shown
+from ..imu_specification import (
     CONDITIONS,
     IMU_TRIADS,
     ImuSpecification,
     OutputSpecification,
     is_topic,
 )
-from imu_simulation_framework.sensors.noise.processes import driven_std
+from ..noise.processes import driven_std
+from .trees import Tag, nearest
 
 
 class Reading(NamedTuple):

@@ -46,23 +46,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import beginning
-from imu_simulation_framework.sensors.files import MEANINGS, SPECTRA, UNITS
-from imu_simulation_framework.sensors.formats.base import (
-    Draft,
-    Reading,
-    imu_reading,
-    number,
-    read_rate,
-)
-from imu_simulation_framework.sensors.formats.trees import YamlMapping, read_mapping
-from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
-from imu_simulation_framework.sensors.noise.processes import (
+from ...core.errors import beginning
+from ..files import MEANINGS, SPECTRA, UNITS
+from ..imu_specification import IMU_TRIADS, TriadSpecification
+from ..noise.processes import (
     FLICKER_PLATEAU,
     density_of_one_sided,
     density_of_rms,
     one_sided_density,
 )
+from .base import Draft, Reading, imu_reading, number, read_rate
+from .trees import YamlMapping, read_mapping
 
 # Key: parameter of a specification, kind of unit. These are a value and a unit, nothing else.
 _PLAIN = {

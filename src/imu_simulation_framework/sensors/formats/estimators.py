@@ -80,25 +80,15 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import AXES
-from imu_simulation_framework.sensors.formats.base import (
-    Draft,
-    Reading,
-    imu_reading,
-    number,
-    quoted,
-    read_rate,
-)
-from imu_simulation_framework.sensors.formats.trees import read_mapping
-from imu_simulation_framework.sensors.imu_specification import TriadSpecification, is_topic
-from imu_simulation_framework.sensors.noise.processes import (
-    FLICKER_PLATEAU,
-    driving_density,
-)
-from imu_simulation_framework.sensors.triads import TRIADS
+from ...core import topics
+from ...core.errors import ConfigurationError
+from ...core.sentences import shown
+from ...core.settings import AXES
+from ..imu_specification import TriadSpecification, is_topic
+from ..noise.processes import FLICKER_PLATEAU, driving_density
+from ..triads import TRIADS
+from .base import Draft, Reading, imu_reading, number, quoted, read_rate
+from .trees import read_mapping
 
 _KALIBR = {
     triad: (f"{triad}_noise_density", f"{triad}_random_walk")

@@ -35,23 +35,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from imu_simulation_framework.sensors.formats.base import (
-    Draft,
-    Reading,
-    imu_reading,
-    note_unknown,
-    quoted,
-    read_rate,
-    tag,
-    topic_of,
-)
-from imu_simulation_framework.sensors.formats.trees import Tag, find_plugin, read_tags
-from imu_simulation_framework.sensors.imu_models.plugins import (
-    drift_parameters,
-    drift_stationary_std,
-)
-from imu_simulation_framework.sensors.imu_specification import TriadSpecification
-from imu_simulation_framework.sensors.noise.processes import density_of_samples, sampled_std
+from ..imu_models.plugins import drift_parameters, drift_stationary_std
+from ..imu_specification import TriadSpecification
+from ..noise.processes import density_of_samples, sampled_std
+from .base import Draft, Reading, imu_reading, note_unknown, quoted, read_rate, tag, topic_of
+from .trees import Tag, find_plugin, read_tags
 
 LIBRARY = "libhector_gazebo_ros_imu.so"
 _SENSORS = {"rate": "gyroscope", "accel": "accelerometer"}

@@ -14,35 +14,22 @@ from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.yaml_files import by_name
-from imu_simulation_framework.sensors.errors_in_motion import inflated
-from imu_simulation_framework.sensors.files import (
-    imu_specification_text,
-    load_imu_specification,
-    read_imu_specification,
-)
-from imu_simulation_framework.sensors.formats import datasheet, estimators, hector, rotors, sdf
-from imu_simulation_framework.sensors.formats.base import (
-    NO_OPTIONS,
-    Draft,
-    Reading,
-    WriteOptions,
-    Writing,
-    commented,
-    looks_like,
-    quoted,
-)
-from imu_simulation_framework.sensors.formats.trees import read_bytes
-from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS, PRESETS
-from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, ImuSpecification
-from imu_simulation_framework.sensors.noise.processes import (
+from ...core.errors import ConfigurationError
+from ...core.sentences import shown
+from ...core.yaml_files import by_name
+from ..errors_in_motion import inflated
+from ..files import imu_specification_text, load_imu_specification, read_imu_specification
+from ..imu_models.plugins import IMU_MODELS, PRESETS
+from ..imu_specification import IMU_TRIADS, ImuSpecification
+from ..noise.processes import (
     FLICKER_PLATEAU,
     density_of_samples,
     random_walk_of_minimum,
     sampled_std,
 )
+from . import datasheet, estimators, hector, rotors, sdf
+from .base import NO_OPTIONS, Draft, Reading, WriteOptions, Writing, commented, looks_like, quoted
+from .trees import read_bytes
 
 
 @dataclass(frozen=True)

@@ -35,19 +35,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from imu_simulation_framework.sensors.formats.base import (
-    Draft,
-    Reading,
-    imu_reading,
-    note_unknown,
-    read_rate,
-    tag,
-    topic_of,
-)
-from imu_simulation_framework.sensors.formats.trees import Tag, find_plugin, read_tags
-from imu_simulation_framework.sensors.imu_specification import IMU_TRIADS, TriadSpecification
-from imu_simulation_framework.sensors.noise.processes import driven_std, driving_density
-from imu_simulation_framework.sensors.triads import TRIADS
+from ..imu_specification import IMU_TRIADS, TriadSpecification
+from ..noise.processes import driven_std, driving_density
+from ..triads import TRIADS
+from .base import Draft, Reading, imu_reading, note_unknown, read_rate, tag, topic_of
+from .trees import Tag, find_plugin, read_tags
 
 _ROTORS, _PX4 = "librotors_gazebo_imu_plugin.so", "libgazebo_imu_plugin.so"
 _OTHER_GYROSCOPE_WALK = "gyroscopeBiasRandomWalk"

@@ -69,27 +69,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import AXES
-from imu_simulation_framework.sensors.formats.base import (
-    Draft,
-    Reading,
-    imu_reading,
-    note_unknown,
-    quoted,
-    read_rate,
-    tag,
-    topic_of,
-)
-from imu_simulation_framework.sensors.formats.trees import Tag, find_imu_sensor, read_tags
-from imu_simulation_framework.sensors.imu_specification import TriadSpecification
-from imu_simulation_framework.sensors.noise.processes import (
-    density_of_samples,
-    driven_std,
-    driving_density,
-    sampled_std,
-)
+from ...core import topics
+from ...core.sentences import shown
+from ...core.settings import AXES
+from ..imu_specification import TriadSpecification
+from ..noise.processes import density_of_samples, driven_std, driving_density, sampled_std
+from .base import Draft, Reading, imu_reading, note_unknown, quoted, read_rate, tag, topic_of
+from .trees import Tag, find_imu_sensor, read_tags
 
 _NOISE_TYPES = ("none", "gaussian", "gaussian_quantized")
 _SMALLEST_PRECISION = 1e-6

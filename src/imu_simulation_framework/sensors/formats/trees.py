@@ -30,16 +30,11 @@ from xml.sax.handler import ContentHandler
 import numpy as np
 import yaml
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.files import (
-    XML_LIMIT,
-    UnusableXmlError,
-    open_regular,
-    require_bounded_xml,
-)
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.whole_files import reason_of
-from imu_simulation_framework.core.yaml_files import PlainLoader
+from ...core.errors import ConfigurationError
+from ...core.files import XML_LIMIT, UnusableXmlError, open_regular, require_bounded_xml
+from ...core.sentences import shown
+from ...core.whole_files import reason_of
+from ...core.yaml_files import PlainLoader
 
 _EXPRESSION = re.compile(r"\$\{([^{}]{1,200})\}")
 _PROPERTIES = ("xacro:property", "property")

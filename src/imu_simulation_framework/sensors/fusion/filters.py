@@ -72,11 +72,11 @@ from typing import Any
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import quaternion_product, yaw_from_quaternion
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.sensors.fusion.magnetic_heading import MagneticHeading
-from imu_simulation_framework.sensors.imu_specification import OutputSpecification
+from ...core.angles import quaternion_product, yaw_from_quaternion
+from ...core.errors import ConfigurationError
+from ...core.units import STANDARD_GRAVITY
+from ..imu_specification import OutputSpecification
+from .magnetic_heading import MagneticHeading
 
 
 class OrientationFilter(ABC):

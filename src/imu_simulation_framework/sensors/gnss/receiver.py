@@ -13,32 +13,21 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.angles import wrap
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.tables import (
-    GNSS_LOCAL,
-    GNSS_RECORD,
-    LOCAL_VARIANCE,
-    LOCAL_VELOCITY,
-    PLACE,
-)
-from imu_simulation_framework.core.yaml_files import by_name
-from imu_simulation_framework.motion.earth import geodetic_of
-from imu_simulation_framework.motion.earth_motion import EarthMotion, enu_to_ecef
-from imu_simulation_framework.motion.motion import Motion
-from imu_simulation_framework.sensors.gnss.specification import (
+from ...core.angles import wrap
+from ...core.errors import ConfigurationError
+from ...core.tables import GNSS_LOCAL, GNSS_RECORD, LOCAL_VARIANCE, LOCAL_VELOCITY, PLACE
+from ...core.yaml_files import by_name
+from ...motion.earth import geodetic_of
+from ...motion.earth_motion import EarthMotion, enu_to_ecef
+from ...motion.motion import Motion
+from ..noise.processes import GaussMarkov
+from ..noise.streams import NormalStreams, child_generator, child_seed, run_seed
+from .specification import (
     QUALITIES,
     GnssOrigin,
     GnssOutages,
     GnssSpecification,
     read_gnss_specification,
-)
-from imu_simulation_framework.sensors.noise.processes import GaussMarkov
-from imu_simulation_framework.sensors.noise.streams import (
-    NormalStreams,
-    child_generator,
-    child_seed,
-    run_seed,
 )
 
 

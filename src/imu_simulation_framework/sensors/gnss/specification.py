@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.core import topics
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import (
+from ...core import topics
+from ...core.errors import ConfigurationError
+from ...core.sentences import shown
+from ...core.settings import (
     Axes,
     Settings,
     checked_choice,
@@ -41,15 +41,15 @@ from imu_simulation_framework.core.settings import (
     from_mapping,
     require_increasing,
 )
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.tables import (
+from ...core.stamps import NANOSECONDS
+from ...core.tables import (
     GNSS_TOLD_POSITION,
     GNSS_TOLD_VELOCITY,
     LOCAL_VARIANCE,
     LOCAL_VELOCITY,
     PLACE,
 )
-from imu_simulation_framework.core.yaml_files import find_description, read_described
+from ...core.yaml_files import find_description, read_described
 
 if TYPE_CHECKING:
     import pandas as pd

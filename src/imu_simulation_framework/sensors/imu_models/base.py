@@ -9,13 +9,13 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import yaw_from_quaternion
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import checked_number
-from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.sensors.imu_specification import Covariance, diagonal
-from imu_simulation_framework.sensors.noise.streams import run_seed
+from ...core.angles import yaw_from_quaternion
+from ...core.errors import ConfigurationError
+from ...core.sentences import shown
+from ...core.settings import checked_number
+from ...core.units import WORLD_GRAVITY
+from ..imu_specification import Covariance, diagonal
+from ..noise.streams import run_seed
 
 SIGNALS = ("orientation", "angular_velocity", "specific_force")
 """The parts that are a sample of the sensor."""

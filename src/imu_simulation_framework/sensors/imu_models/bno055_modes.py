@@ -30,12 +30,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.stamps import NANOSECONDS
-from imu_simulation_framework.core.tables import ACCEL, GYRO, MAG
-from imu_simulation_framework.core.units import STANDARD_GRAVITY
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification
+from ...core.errors import ConfigurationError
+from ...core.sentences import shown
+from ...core.stamps import NANOSECONDS
+from ...core.tables import ACCEL, GYRO, MAG
+from ...core.units import STANDARD_GRAVITY
+from ..imu_specification import ImuSpecification
 
 if TYPE_CHECKING:
     import pandas as pd

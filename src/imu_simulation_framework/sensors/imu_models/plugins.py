@@ -22,11 +22,14 @@ from typing import Any, Iterable, Mapping, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imu_simulation_framework.core.angles import quaternion_product
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import Settings, checked_axes, declared
-from imu_simulation_framework.sensors.imu_models.base import (
+from ...core.angles import quaternion_product
+from ...core.errors import ConfigurationError
+from ...core.sentences import shown
+from ...core.settings import Settings, checked_axes, declared
+from ..imu_specification import diagonal
+from ..noise.processes import recursion
+from ..noise.streams import NormalStreams
+from .base import (
     SIGNALS,
     ImuModel,
     ImuReading,
@@ -36,13 +39,7 @@ from imu_simulation_framework.sensors.imu_models.base import (
     untouched,
     without_bias,
 )
-from imu_simulation_framework.sensors.imu_models.specification import (
-    SpecificationImu,
-    SpecificationParameters,
-)
-from imu_simulation_framework.sensors.imu_specification import diagonal
-from imu_simulation_framework.sensors.noise.processes import recursion
-from imu_simulation_framework.sensors.noise.streams import NormalStreams
+from .specification import SpecificationImu, SpecificationParameters
 
 
 @dataclass(frozen=True)

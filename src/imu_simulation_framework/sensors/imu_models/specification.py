@@ -35,25 +35,18 @@ from typing import Any, Mapping, NamedTuple
 
 import numpy as np
 
-from imu_simulation_framework.core.angles import difference, quaternion_product
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.settings import from_mapping
-from imu_simulation_framework.motion.earth import EARTH_RATE
-from imu_simulation_framework.sensors.conditions import BandLimit, VibrationNoise
-from imu_simulation_framework.sensors.fusion.filters import fuse_run, make_filter
-from imu_simulation_framework.sensors.imu_models.base import (
-    MAGNETIC_PARTS,
-    ImuModel,
-    ImuReading,
-    ImuTruth,
-    joined,
-    untouched,
-)
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification, OutputSpecification
-from imu_simulation_framework.sensors.noise.streams import child_generator, child_seed, run_seed
-from imu_simulation_framework.sensors.operation import Operation, Standstill, Zeroing, stands_still
-from imu_simulation_framework.sensors.triad_errors import TriadNoise, triads_of
-from imu_simulation_framework.sensors.triads import TRIADS
+from ...core.angles import difference, quaternion_product
+from ...core.errors import ConfigurationError
+from ...core.settings import from_mapping
+from ...motion.earth import EARTH_RATE
+from ..conditions import BandLimit, VibrationNoise
+from ..fusion.filters import fuse_run, make_filter
+from ..imu_specification import ImuSpecification, OutputSpecification
+from ..noise.streams import child_generator, child_seed, run_seed
+from ..operation import Operation, Standstill, Zeroing, stands_still
+from ..triad_errors import TriadNoise, triads_of
+from ..triads import TRIADS
+from .base import MAGNETIC_PARTS, ImuModel, ImuReading, ImuTruth, joined, untouched
 
 
 class TriadSeries(NamedTuple):

@@ -58,14 +58,8 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from imu_simulation_framework.core.settings import (
-    Axes,
-    Settings,
-    checked_axes,
-    checked_numbers,
-    declared,
-)
-from imu_simulation_framework.core.units import VACUUM_PERMEABILITY
+from ...core.settings import Axes, Settings, checked_axes, checked_numbers, declared
+from ...core.units import VACUUM_PERMEABILITY
 
 _ZERO = (0.0, 0.0, 0.0)
 

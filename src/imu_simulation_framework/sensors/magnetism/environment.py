@@ -26,26 +26,11 @@ from typing import Any, Callable
 
 import numpy as np
 
-from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.core.sentences import shown
-from imu_simulation_framework.core.settings import (
-    Axes,
-    Settings,
-    checked_number,
-    checked_numbers,
-    declared,
-    from_mapping,
-)
-from imu_simulation_framework.core.yaml_files import find_description, read_described
-from imu_simulation_framework.sensors.magnetism.bodies import (
-    Bar,
-    BarFields,
-    Dipole,
-    DipoleFields,
-    Ellipsoid,
-    EllipsoidFields,
-    MotorField,
-)
+from ...core.errors import ConfigurationError
+from ...core.sentences import shown
+from ...core.settings import Axes, Settings, checked_number, checked_numbers, declared, from_mapping
+from ...core.yaml_files import find_description, read_described
+from .bodies import Bar, BarFields, Dipole, DipoleFields, Ellipsoid, EllipsoidFields, MotorField
 
 # Heights at which there is neither rock nor a current of the ionosphere to matter [m].
 _LOWEST, _HIGHEST = -1000.0, 850_000.0

@@ -42,8 +42,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from imu_simulation_framework.core.settings import checked_axes, checked_band, checked_number
-from imu_simulation_framework.sensors.noise.streams import ParallelNormals
+from ...core.settings import checked_axes, checked_band, checked_number
+from .streams import ParallelNormals
 
 BLOCK = 4096  # samples that are computed at once; they stay in the processor's cache
 FEW = 16  # samples of which a filter costs more than as many steps
