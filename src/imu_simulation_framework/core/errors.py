@@ -123,10 +123,9 @@ class MissingLibraryError(ConfigurationError, ModuleNotFoundError):
 def required(module: str, for_what: str) -> Any:
     """Import a library that is installed only where it is asked for.
 
-    Raises :class:`.MissingLibraryError`: it is not installed; the sentence says how to install it.
-
     ``module``: a key of ``EXTRAS``, or a module inside one. ``for_what``: what needs it, for the
-    sentence: "a report".
+    sentence: "a report". Raises :class:`.MissingLibraryError`: it is not installed; the sentence
+    says how to install it.
     """
     library = module.partition(".")[0]
     try:

@@ -82,9 +82,7 @@ def read_settings(path) -> str:
 def read_at_most(file, limit) -> bytes:
     """Return all that is left in a file.
 
-    Raises OSError: it is more than the limit.
-
-    ``file`` (binary file). ``limit``: bytes.
+    ``file`` (binary file). ``limit``: bytes. Raises OSError: it is more than the limit.
     """
     # Block by block: memory is only taken for what is there.
     blocks, size = [], 0
@@ -217,9 +215,8 @@ def require_bounded_xml(content: bytes) -> None:
     Nothing is built of it: memory and depth do not grow with what is in it. What is not well-formed
     the parser refuses that reads it then, at the same place.
 
-    Raises :class:`.UnusableXmlError`: it is so, or larger than ``XML_LIMIT``.
-
-    ``content``: a whole file.
+    ``content``: a whole file. Raises :class:`.UnusableXmlError`: it is so, or larger than
+    ``XML_LIMIT``.
     """
     parser = expat.ParserCreate()
     depth = tags = 0

@@ -312,12 +312,10 @@ Made = TypeVar("Made", bound=Settings)
 def from_mapping(kind: type[Made], content: Any, what: str, inside: str = "") -> Made:
     """Return the settings that keys and values describe; what is left out has its default.
 
-    Raises :class:`.ConfigurationError`: a key is unknown or missing, or a value is not what it must
-    be.
-
     ``kind``: of settings. ``content``: its fields; parts are mappings in turn, several are lists of
     such. ``what``: what it describes, for the sentence: "the receiver". ``inside``: stands before
-    the name of a value that is refused.
+    the name of a value that is refused. Raises :class:`.ConfigurationError`: a key is unknown or
+    missing, or a value is not what it must be.
     """
     keys = {key.name: key for key in dataclasses.fields(kind)}
     of_parts = {
@@ -403,10 +401,9 @@ def _checked(key: dataclasses.Field, value: Any) -> Any:
 def setting_of_text(where: str, key: dataclasses.Field, text: str) -> Any:
     """Return what a person wrote for a field.
 
-    Raises :class:`.ConfigurationError`: the text is not what the field declares.
-
     ``where``: file, section and key, with which the sentence of an error begins. ``key``: declared
-    by :func:`setting`. ``text``: not empty.
+    by :func:`setting`. ``text``: not empty. Raises :class:`.ConfigurationError`: the text is not
+    what the field declares.
     """
     accepted, kind = key.metadata, _kind(key)
     if kind == "bool":

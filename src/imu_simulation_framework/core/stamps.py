@@ -203,7 +203,6 @@ def examine_stamps(times, places=None, limits=None):
 
     ``times`` (n,): time of each sample [s] in the order of recording; nan where it is missing.
     ``places`` (n,): number of each sample in the recording, for the report; default 0, 1, 2.
-
     Returned are the indices of the remaining samples, whose times grow strictly, and a
     :class:`StampReport`.
     """

@@ -100,11 +100,9 @@ def text_cell(text: str) -> str:
 def read_csv(path, columns=None) -> pd.DataFrame:
     """Read a table that was written by :func:`table_to_csv`.
 
-    Raises :class:`.ResultError`: the file is missing, cut off, not a table of numbers, or its time
-    does not increase.
-
-    ``columns`` (sequence of str, optional): those of the columns that are wanted beside
-    the time; by default all.
+    ``columns`` (sequence of str, optional): those of the columns that are wanted beside the time;
+    by default all. Raises :class:`.ResultError`: the file is missing, cut off, not a table of
+    numbers, or its time does not increase.
 
     Returned: float64, index ``time`` [s]; of the wanted columns those that are there.
     """

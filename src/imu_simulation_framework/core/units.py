@@ -67,9 +67,8 @@ _PART = re.compile(r"([ /]?)(?:sqrt\((\w+)\)|([A-Za-z]+|1)(?:\^?(-?\d+))?)")
 def factor(unit: str) -> float:
     """Return the size of a unit in SI units.
 
-    Raises ValueError: it is not written as a unit is, or has a name that is not in :data:`SIZES`.
-
-    ``unit``: empty for a number.
+    ``unit``: empty for a number. Raises ValueError: it is not written as a unit is, or has a name
+    that is not in :data:`SIZES`.
     """
     value = 1.0
     for name, power in _parts(unit):

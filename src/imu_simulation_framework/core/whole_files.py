@@ -17,9 +17,8 @@ from .errors import ResultError
 def write_whole(path, content):
     """Write a file so that it is there as a whole or not at all.
 
-    Raises :class:`.ResultError`: it cannot be written; the sentence says why and what to do.
-
-    ``path``: the file; an existing one is replaced. ``content`` (bytes).
+    ``path``: the file; an existing one is replaced. ``content`` (bytes). Raises
+    :class:`.ResultError`: it cannot be written; the sentence says why and what to do.
     """
     with written_aside(path) as aside, open(aside, "wb") as file:
         file.write(content)
@@ -67,10 +66,9 @@ def written_aside(path):
 
     If it has not, nothing is left of what was written.
 
-    Raises :class:`.ResultError`: it cannot be written; the sentence says why and what to do. What
-    is there, but no regular file (a folder, a device, a FIFO, a link), is left alone.
-
-    ``path``: the file. An existing one is replaced by one of the same mode and owner.
+    ``path``: the file. An existing one is replaced by one of the same mode and owner. Raises
+    :class:`.ResultError`: it cannot be written; the sentence says why and what to do. What is
+    there, but no regular file (a folder, a device, a FIFO, a link), is left alone.
     """
     path = Path(path)
     try:
@@ -99,9 +97,8 @@ def written_aside(path):
 def refuse_overwriting(path, inputs):
     """Refuse to write a result over what it is made from.
 
-    Raises :class:`.ResultError`: it is one of them, by whatever name.
-
     ``path``: where the result is to go. ``inputs`` (iterable of str or Path): what the tool reads.
+    Raises :class:`.ResultError`: it is one of them, by whatever name.
     """
     for source in inputs:
         # What is not there, or cannot be looked at, is not overwritten either.

@@ -159,9 +159,8 @@ def yaml_fault(error) -> str:
 def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
     """Return what a YAML file says, as :func:`.load_plain` does.
 
-    Raises :class:`.ConfigurationError`: the file cannot be read, or is not YAML.
-
-    ``what``: what it holds, for the sentence: "the GNSS receiver".
+    ``what``: what it holds, for the sentence: "the GNSS receiver". Raises
+    :class:`.ConfigurationError`: the file cannot be read, or is not YAML.
     """
     try:
         return load_plain(read_settings(path))
@@ -207,10 +206,8 @@ def bundled_names(folder: str) -> list[str]:
 def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Path:
     """Return the file that is meant: a path, or the name of one in the package's config.
 
-    Raises :class:`.ConfigurationError`: there is neither.
-
     ``folder``: of the package's config. ``kind``: what it describes, with its article: "a GNSS
-    receiver".
+    receiver". Raises :class:`.ConfigurationError`: there is neither.
     """
     path = Path(name)
     # Unlike Path.exists, this finds nothing behind a name that is too long for a file.
@@ -234,11 +231,10 @@ def read_described(
 ) -> Described:
     """Return what a file describes.
 
-    Raises :class:`.ConfigurationError`: the file cannot be read, or ``make`` refuses what it holds.
-
     ``what``: what it describes, for the sentence: "the GNSS receiver". ``make``: makes it of the
     file's keys and values. ``named``: whether it has a name, which is the file's unless it says
     one. ``may_be_empty``: whether a file that says nothing is one in which every key is left out.
+    Raises :class:`.ConfigurationError`: the file cannot be read, or ``make`` refuses what it holds.
     """
     content = read_yaml(path, what)
     if content is None and may_be_empty:

@@ -30,9 +30,8 @@ def drive_in_process(
 ) -> ExperimentRecord:
     """Let the robot of the MuJoCo simulator follow a prepared drive.
 
-    ``observe``: called with the simulator's states, those of a control period at a time.
-
-    Returns ExperimentRecord: from stamp 0 to the drive's end.
+    ``observe``: called with the simulator's states, those of a control period at a time. Returns
+    ExperimentRecord: from stamp 0 to the drive's end.
     """
     robot = SimulatedRobot(configuration)
     reference = Reference.of_table(drive.trajectory)

@@ -31,9 +31,8 @@ def at_rest(
 ) -> Motion:
     """Return the motion of what stands still, the Earth taken as not turning.
 
-    ``duration`` [s], ``rate`` [Hz], angles of the body [rad], ``gravity`` [m/s^2].
-
-    Raises MotionError if duration or rate is not positive.
+    ``duration`` [s], ``rate`` [Hz], angles of the body [rad], ``gravity`` [m/s^2]. Raises
+    MotionError if duration or rate is not positive.
     """
     time = even_times(duration, rate)
     (quaternion,) = quaternion_from_roll_pitch_yaw([[roll, pitch, yaw]])
@@ -136,9 +135,8 @@ def mowing(
 def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVITY) -> Motion:
     """Return the true motion of one of :data:`.motion.drives.DRIVES`, in closed form, at 100 Hz.
 
-    ``laps`` are other than the drive's own number, ``gravity`` in m/s^2.
-
-    Raises ConfigurationError if there is no such drive, or it cannot have so many laps.
+    ``laps`` are other than the drive's own number, ``gravity`` in m/s^2. Raises ConfigurationError
+    if there is no such drive, or it cannot have so many laps.
     """
     chosen = get_drive(name)
     table = true_motion(chosen if laps is None else with_laps(chosen, laps))

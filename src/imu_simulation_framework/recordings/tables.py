@@ -87,9 +87,8 @@ def recorded_tables(
 ) -> RecordedTables:
     """Return RecordedTables of what was read from ``path``; empty tables are left out.
 
-    ``named``: whether the columns of one that is left alone have its name, too.
-
-    Raises RecordingError: nothing is left.
+    ``named``: whether the columns of one that is left alone have its name, too. Raises
+    RecordingError: nothing is left.
     """
     found = {}
     for name, given in tables.items():

@@ -80,15 +80,13 @@ def _checked_range(name: str, value: Any) -> tuple[float, float]:
 class TriadCorrection(Settings):
     """The errors of three sensors that are to be taken away, and how well they are known.
 
-    Raises ConfigurationError: a value is not what it must be, or the matrix cannot be inverted, at
-    any temperature.
-
     ``bias`` (3,): b [rad/s; m/s^2; T]. ``scale_factor_and_misalignment`` (3, 3): M. Of both,
     ``..._sigma`` has the standard deviations, 0 where an element was not looked for.
     ``temperature_bias``, ``temperature_scale_factor`` (n, 3): c and s, a row for each power of the
     temperature's difference to ``temperature_reference`` [unit/K, ...; 1/K, ...; degC].
     ``temperature_range``: where the polynomials were found; a temperature beyond it counts as its
-    end [degC].
+    end [degC]. Raises ConfigurationError: a value is not what it must be, or the matrix cannot be
+    inverted, at any temperature.
     """
 
     bias: Axes = declared(_ZERO, checked_axes)

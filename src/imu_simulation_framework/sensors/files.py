@@ -85,9 +85,8 @@ def imu_names() -> list[str]:
 def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
     """Return the errors of an IMU by its name, ``bno055``, or from its file.
 
-    Raises :class:`.ConfigurationError`: there is neither, or it is no specification.
-
-    ``name``: a file, or the name of one in the package's config/imus.
+    ``name``: a file, or the name of one in the package's config/imus. Raises
+    :class:`.ConfigurationError`: there is neither, or it is no specification.
     """
     return load_imu_specification(find_imu_specification(name))
 
@@ -236,11 +235,10 @@ _WRITTEN = {
 def in_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
     """Return a triad's keys and values, those that are stated in other units in SI.
 
-    Raises :class:`.ConfigurationError`: what is stated leaves open what it means, or has an unknown
-    unit or key; the sentence begins with the parameter's name.
-
-    ``content``: parameter of a :class:`.TriadSpecification` -> its value, or a mapping.
-    ``triad``: its name as part of a specification.
+    ``content``: parameter of a :class:`.TriadSpecification` -> its value, or a mapping. ``triad``:
+    its name as part of a specification. Raises :class:`.ConfigurationError`: what is stated leaves
+    open what it means, or has an unknown unit or key; the sentence begins with the parameter's
+    name.
     """
     values = dict(content)
     # The white noise first, then the random walk: others may follow from them.

@@ -389,7 +389,6 @@ class ImuSpecification(Settings):
         20 uT, as in Europe.
 
         ``period``: between samples, dt [s]; by default 1 / ``output.rate``. ``duration`` [s].
-
         Returns those of orientation [rad^2], angular velocity [rad^2/s^2] and acceleration
         [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
         """

@@ -158,11 +158,10 @@ def measurements() -> pd.DataFrame:
 def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, str], Estimate]:
     """Return what is known of any unit of a part, by sensor and quantity.
 
-    Raises :class:`.ConfigurationError`: there is neither a bundled nor a measured part of the name.
-
     ``part``: a bundled IMU, ``mti300``, or a part of ``parts.csv``. ``table``: as
     :func:`measurements` returns it, which is the default. A quantity that was measured of no part
-    of the class is left out.
+    of the class is left out. Raises :class:`.ConfigurationError`: there is neither a bundled nor a
+    measured part of the name.
     """
     parts = measured_parts()
     if part not in parts.index:

@@ -197,11 +197,10 @@ def record_at_rest(
 ) -> Iterator[ImuSamples]:
     """Yield blocks of an IMU that stands level and still, without the Earth's rotation.
 
-    Raises :class:`.ConfigurationError`: the rate is not positive, or the specification's filter is
-    not installed.
-
     ``specification``: its output's rate and start offset do not count. ``samples``: how many in
-    all. ``rate`` [Hz]. ``seed`` (int or numpy.random.SeedSequence).
+    all. ``rate`` [Hz]. ``seed`` (int or numpy.random.SeedSequence). Raises
+    :class:`.ConfigurationError`: the rate is not positive, or the specification's filter is not
+    installed.
     """
     output = replace(specification.output, rate=rate, start_offset=0.0)
     parameters = SpecificationParameters(replace(specification, output=output))
@@ -286,9 +285,8 @@ class Imu:
     def reset(self, indices: ArrayLike | None = None) -> None:
         """Let members begin anew, each in the run that is ``count`` after its last one.
 
-        Raises :class:`.StepError`: there are no such members.
-
         ``indices``: numbers of members, or a mask of bool (count,); by default all begin anew.
+        Raises :class:`.StepError`: there are no such members.
         """
         try:
             members: np.ndarray = np.arange(self._members)

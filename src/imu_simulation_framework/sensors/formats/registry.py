@@ -89,11 +89,9 @@ def read_imu_parameters(
 ) -> Reading:
     """Read IMU parameters in one of the formats.
 
-    Raises :class:`.ConfigurationError`: the format is unknown, or the file is not what the format
-    asks for.
-
     ``format_name``: a key of ``FORMATS``. ``rate``: the samples' rate where the file does not state
-    it [Hz].
+    it [Hz]. Raises :class:`.ConfigurationError`: the format is unknown, or the file is not what the
+    format asks for.
     """
     source = _format(format_name)
     try:
@@ -126,11 +124,10 @@ def write_imu_parameters(
 ) -> Writing:
     """Return the text of a file in one of the formats.
 
-    Raises :class:`.ConfigurationError`: the format is unknown or only read, has no use for an
-    option, or needs something that the specification does not have.
-
     ``format_name``: a key of ``FORMATS``. ``rate``: of the samples for which it is written [Hz]; by
-    default the specification's. ``comment``: lines that the file begins with.
+    default the specification's. ``comment``: lines that the file begins with. Raises
+    :class:`.ConfigurationError`: the format is unknown or only read, has no use for an option, or
+    needs something that the specification does not have.
     """
     target = _format(format_name)
     if target.write is None:
@@ -229,10 +226,9 @@ class NamedImu(NamedTuple):
 def named_imu(text: str) -> NamedImu:
     """Return the IMU that a word means.
 
-    Raises :class:`.ConfigurationError`: it is none of these, or its file is not what it must be.
-
     ``text``: the name of a bundled specification, a specification's file, ``FORMAT:FILE`` for the
-    parameters of another tool, or the name of a plug-in's parameters.
+    parameters of another tool, or the name of a plug-in's parameters. Raises
+    :class:`.ConfigurationError`: it is none of these, or its file is not what it must be.
     """
     is_file = Path(text).exists()
     files: tuple[str, ...] = (text,) if is_file else ()

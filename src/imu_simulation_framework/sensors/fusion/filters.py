@@ -425,11 +425,10 @@ def _verticals(measured, gain):
 class VqfFilter(OrientationFilter):
     """The filter of the library vqf (the paper is in :mod:`.sensors.fusion.magnetic_heading`).
 
-    Raises :class:`.ConfigurationError`: the library is not installed.
-
     ``period`` [s]. ``time_constant``: ``tauAcc`` [s]. ``rate_bias``: whether it estimates the
     gyroscope's bias, in motion and at rest. ``heading``: of which only the settings count, the rest
-    is the library's own. Without, the yaw has no reference.
+    is the library's own. Without, the yaw has no reference. Raises :class:`.ConfigurationError`:
+    the library is not installed.
     """
 
     def __init__(

@@ -201,12 +201,11 @@ def joined(readings: list[ImuReading]) -> ImuReading:
 class ImuModel(ABC):
     """An IMU with errors.
 
-    Raises :class:`.ConfigurationError`: the period is not a positive number.
-
     ``parameters`` (dataclass): the model's own kind. ``period``: time from one sample to the next
     [s]. ``seed`` (int or numpy.random.SeedSequence): of all runs; each has random numbers of its
     own (:mod:`.noise.streams`). A stepped model is in run 0, after each :meth:`reset` in the next
-    one, and equals that run of a batch.
+    one, and equals that run of a batch. Raises :class:`.ConfigurationError`: the period is not a
+    positive number.
     """
 
     def __init__(self, parameters, period: float, seed=0):
@@ -250,11 +249,9 @@ class ImuModel(ABC):
     def set_drift(self, angular_velocity=None, specific_force=None):
         """Let slow errors go on from here, as the services of Hector's plug-in do.
 
-        Raises :class:`.ConfigurationError`: the model has no such thing, or they are not three
-        numbers.
-
         ``angular_velocity``, ``specific_force`` (3 float, optional): [rad/s], [m/s^2]; what is left
-        out goes on as it was.
+        out goes on as it was. Raises :class:`.ConfigurationError`: the model has no such thing, or
+        they are not three numbers.
         """
         raise ConfigurationError(
             "The IMU's model has no drift that could be set; that of Hector's plug-in has."

@@ -93,12 +93,10 @@ def bno055_in_mode(
 
     Its name has the mode, in small letters, and its output says it as ``bno055_mode``.
 
-    Raises :class:`.ConfigurationError`: there is no such mode, or it needs a magnetometer that the
-    specification does not have.
-
     ``specification``: errors of the sensors; of its output what the mode does not say stays.
     ``mode``: one of :data:`MODES`. ``start_up``: whether it is switched on at the beginning, so
-    that its readings start 0.407 s later, in whole samples.
+    that its readings start 0.407 s later, in whole samples. Raises :class:`.ConfigurationError`:
+    there is no such mode, or it needs a magnetometer that the specification does not have.
     """
     kind = _mode(mode)
     if kind.magnetometer and specification.magnetometer is None:
@@ -132,12 +130,10 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
     are used: for that the accelerometer's is not needed (Bosch Sensortec's forum, BNO055 System
     Calibration, May 2019).
 
-    Raises :class:`.ConfigurationError`: there is no such mode, or the samples have no magnetic
-    field for it.
-
     ``samples``: as of :func:`.simulate_imu`: gyro_x ... accel_z, and mag_x, mag_y, mag_z where the
     mode uses a magnetometer. ``mode``: one of :data:`MODES`. Returns integers, the fields of
-    :class:`CalibrationStatus`, with the samples' times.
+    :class:`CalibrationStatus`, with the samples' times. Raises :class:`.ConfigurationError`: there
+    is no such mode, or the samples have no magnetic field for it.
     """
     kind = _mode(mode)
     if kind.magnetometer and not set(MAG) <= set(samples.columns):

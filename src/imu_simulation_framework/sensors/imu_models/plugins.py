@@ -158,10 +158,9 @@ def drift_parameters(
 ) -> DriftParameters:
     """Return what the plug-in must be given for a wanted drift.
 
-    Raises :class:`.ConfigurationError`: a value is not positive.
-
     ``stationary_std`` [the signal's unit] and ``correlation_time`` [s] that are wanted where the
-    plug-in runs with the sample ``period`` [s].
+    plug-in runs with the sample ``period`` [s]. Raises :class:`.ConfigurationError`: a value is not
+    positive.
     """
     names = ("standard deviation", "correlation time", "sample period")
     for name, value in zip(names, (stationary_std, correlation_time, period)):
@@ -373,12 +372,10 @@ def make_imu_model(
 ) -> ImuModel:
     """Return the IMU model of that name.
 
-    Raises :class:`.ConfigurationError`: the name or a parameter is unknown, or a value is out of
-    range.
-
     ``name``: a key of ``PRESETS``: a model, or a named set of its parameters. ``parameters``: those
     that shall differ from the preset's, by field. ``period``: time from one sample to the next [s].
-    ``seed`` (int or numpy.random.SeedSequence): of all runs.
+    ``seed`` (int or numpy.random.SeedSequence): of all runs. Raises :class:`.ConfigurationError`:
+    the name or a parameter is unknown, or a value is out of range.
     """
     if name not in PRESETS:
         raise ConfigurationError(

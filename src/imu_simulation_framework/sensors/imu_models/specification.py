@@ -119,11 +119,9 @@ def _zeroed(zeroing, rate, rate_bias, force, stands):
 def sample_instants(output: OutputSpecification, period: float, seed) -> tuple[int, int]:
     """Return the sensor's first sample and its stride, in samples of a simulation, in all runs.
 
-    Raises :class:`.ConfigurationError` for a rate below the simulation's, but no whole fraction of
-    it.
-
     ``period``: the simulation's [s]. ``seed``: of a child of its first run a random beginning is
-    drawn.
+    drawn. Raises :class:`.ConfigurationError` for a rate below the simulation's, but no whole
+    fraction of it.
     """
     ratio = 1.0 / (output.rate * period)
     stride = max(1, round(ratio))

@@ -113,11 +113,10 @@ _AT_ONCE = 256  # places whose field is computed together, which stay in the pro
 class Place(Settings):
     """A place on Earth and a date.
 
-    Raises ConfigurationError: a value is none that the model of Earth's field knows; the sentence
-    begins with its name.
-
     ``latitude``, ``longitude``: WGS 84 [deg]. ``height``: above the ellipsoid [m]. ``date``: a
-    datetime.date, which with a time counts at that time, or a text as 2026-11-22.
+    datetime.date, which with a time counts at that time, or a text as 2026-11-22. Raises
+    ConfigurationError: a value is none that the model of Earth's field knows; the sentence begins
+    with its name.
     """
 
     latitude: float = declared(50.0, maximum=90.0)
@@ -194,9 +193,7 @@ class MagneticEnvironment(Settings):
 
         ``position`` (n, 3) [m], ``orientation`` (n, 4): of the magnetometer in the world;
         quaternions x, y, z, w of length one. ``wheel_torque`` (n, 2): left and right [N m];
-        without, the motors are without current.
-
-        Returns (n, 3): in the magnetometer's axes [T].
+        without, the motors are without current. Returns (n, 3): in the magnetometer's axes [T].
         """
         turn = np.asarray(orientation, dtype=float) * [-1.0, -1.0, -1.0, 1.0]
         own = turned(turn, self.field(position))

@@ -52,11 +52,9 @@ FEW = 16  # samples of which a filter costs more than as many steps
 class NoiseProcess(ABC):
     """A random process on three axes.
 
-    Raises :class:`.ConfigurationError`: the period is not positive, or a parameter is not what it
-    must be.
-
     ``period``: time from one sample to the next [s]. ``generator`` (numpy.random.Generator): of
-    every random number.
+    every random number. Raises :class:`.ConfigurationError`: the period is not positive, or a
+    parameter is not what it must be.
     """
 
     _scale: np.ndarray  # size of what is random, or changes, on each axis
@@ -202,9 +200,8 @@ def flicker_processes(band, period):
     Their correlation times are log-spaced; their variances make the Allan variance flat, by
     non-negative least squares.
 
-    ``band`` (tuple of 2 float): shortest and longest averaging time [s]. ``period`` [s].
-
-    Returns ``correlation_times``, ``sigmas`` (n,): [s], [unit of B]; read-only, as they are kept.
+    ``band`` (tuple of 2 float): shortest and longest averaging time [s]. ``period`` [s]. Returns
+    ``correlation_times``, ``sigmas`` (n,): [s], [unit of B]; read-only, as they are kept.
     """
     # Imported here, since every node knows the models, and it takes its time.
     from scipy.optimize import nnls
@@ -481,9 +478,7 @@ def random_walk_of_minimum(minimum, white_noise):
     flicker noise drifts less than this says beyond the minimum.
 
     ``minimum`` (array_like): the lowest Allan deviation [unit]. ``white_noise`` (array_like): N,
-    two-sided, positive [unit/sqrt(Hz)].
-
-    Returns (ndarray): K [unit/s/sqrt(Hz)].
+    two-sided, positive [unit/sqrt(Hz)]. Returns (ndarray): K [unit/s/sqrt(Hz)].
     """
     minimum, noise = np.asarray(minimum, dtype=float), np.asarray(white_noise, dtype=float)
     return 0.5 * np.sqrt(3.0) * np.square(minimum) / noise
@@ -498,9 +493,8 @@ def flicker_and_walk_of_minimum(minimum, averaging_time: float, white_noise, ran
 
     ``minimum`` (array_like): the lowest Allan deviation [unit], at ``averaging_time`` [s].
     ``white_noise`` (array_like): N, two-sided [unit/sqrt(Hz)]. ``random_walk`` (array_like): K,
-    where it is known [unit/s/sqrt(Hz)].
-
-    Returns B, nan where white noise and random walk exceed the minimum, and K.
+    where it is known [unit/s/sqrt(Hz)]. Returns B, nan where white noise and random walk exceed the
+    minimum, and K.
     """
     noise = np.asarray(white_noise, dtype=float)
     walk = np.sqrt(3.0) * noise / averaging_time if random_walk is None else np.array(random_walk)
