@@ -34,25 +34,8 @@ from tqdm import tqdm
 from ..core.programs import ArgumentParser
 from ..core.whole_files import make_folder, refuse_overwriting
 from ..drive.yaw_signals import read_drives
+from ..heading.identification import identify, report
 from ..heading.identification.fit import hector_of
-from ..heading.identification.identify import (
-    gyroscope_sentence,
-    identify_yaw_error,
-    predicted_from_others,
-)
-from ..heading.identification.report import (
-    ESTIMATES,
-    PREDICTED,
-    TRIED,
-    contents,
-    estimates_table,
-    explained_sentence,
-    hector_sentences,
-    identification_report,
-    predictions_table,
-    refusal,
-    tried_table,
-)
 from ..heading.model.parameters import specification_of
 from ..heading.several_drives import calibration_sentences, calibrations
 from ..report.table import table_text
@@ -72,19 +55,21 @@ def main(arguments):
     )
     satellite = any(drive.satellite for drive in drives)
     observed = [drive.of(options.of).observed for drive in drives]
-    identification = identify_yaw_error(observed, satellite)
+    identification = identify.identify_yaw_error(observed, satellite)
     predictions = []
     if options.runs and len(drives) > 1:
-        found = predicted_from_others(observed, satellite, options.runs)
+        found = identify.predicted_from_others(observed, satellite, options.runs)
         bar = tqdm(found, "predicting", len(drives), unit=" drives", leave=False, disable=None)
         predictions = list(bar)
     specification, unsaid = specification_of(identification.parameters, options.name, options.rate)
     hector = hector_of(identification.fit, 1.0 / options.rate)
     sources = [path for drive in drives for path in drive.sources]
-    files = contents(identification, specification, unsaid, hector, sources, options, predictions)
+    files = report.contents(
+        identification, specification, unsaid, hector, sources, options, predictions
+    )
     if options.report:
-        more = [*unsaid, *hector_sentences(hector)]
-        files["identification.html"] = identification_report(
+        more = [*unsaid, *report.hector_sentences(hector)]
+        files["identification.html"] = report.identification_report(
             identification, more, sources, options, predictions
         )
     out = make_folder(options.out)
@@ -100,15 +85,15 @@ def main(arguments):
     for remark in remarks:
         print(remark)
     if options.of == "yaw" and all(drive.of_gyroscope is not None for drive in drives):
-        said = gyroscope_sentence([drive.of_gyroscope for drive in drives], satellite)
+        said = identify.gyroscope_sentence([drive.of_gyroscope for drive in drives], satellite)
         print(*filter(None, [said]), sep="\n")
     for line in _report(identification, unsaid, hector, predictions):
         print(line)
     for name, content in files.items():
         write_file(out / name, content)
-    if not refusal(identification):
+    if not report.refusal(identification):
         return 0
-    print(f"{refusal(identification)} No imu.yaml and no hector.yaml are written.")
+    print(f"{report.refusal(identification)} No imu.yaml and no hector.yaml are written.")
     for path in (out / name for name in ("imu.yaml", "hector.yaml")):
         if path.exists():
             print(f"{path} is of an earlier identification.")
@@ -117,16 +102,18 @@ def main(arguments):
 
 def _report(identification, unsaid, hector, predictions):
     for index in range(len(identification.drives)):
-        yield explained_sentence(identification, index)
+        yield report.explained_sentence(identification, index)
     yield ""
-    yield table_text(estimates_table(identification), ESTIMATES).rstrip()
+    yield table_text(report.estimates_table(identification), report.ESTIMATES).rstrip()
     yield ""
-    yield table_text(tried_table(identification), TRIED).rstrip()
+    yield table_text(report.tried_table(identification), report.TRIED).rstrip()
     checks = [f"{check.sentence}, p = {check.p:.2g}" for check in identification.checks]
     calibration = []
     if predictions:
         yield from ("", "each drive, predicted by the model that is identified from the others:")
-        yield table_text(predictions_table(identification, predictions), PREDICTED).rstrip()
+        yield table_text(
+            report.predictions_table(identification, predictions), report.PREDICTED
+        ).rstrip()
         calibration = calibration_sentences(calibrations(predictions))
     for title, sentences in (
         ("of these predictions:", calibration),
@@ -134,7 +121,7 @@ def _report(identification, unsaid, hector, predictions):
         ("of the reference and its faults:", identification.remarks),
         ("what these drives do not tell:", identification.sentences),
         ("as a specification:", unsaid),
-        ("as Hector's plug-in:", hector_sentences(hector)),
+        ("as Hector's plug-in:", report.hector_sentences(hector)),
     ):
         if sentences:
             yield title

@@ -9,14 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from ..core.errors import (
-    ImplausibleRecordingError,
-    NotRecordedError,
-    RecordingError,
-    ResultError,
-    TooFastError,
-    TrajectoryError,
-)
+from ..core import errors
 from ..core.files import default_configuration_path, json_text
 from ..motion.drives import DRIVES
 from ..recordings import reading
@@ -106,10 +99,10 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
         check.reference = Recorded(table, report)
         check.remarks += report.sentences()
         fixes = table if has_to_be_smoothed(check.reference_samples) else None
-    except RecordingError as error:
+    except errors.RecordingError as error:
         check.problems.append(str(error))
         check.reference_samples = None
-        lacking = isinstance(error, NotRecordedError) and sources.reference == sources.imu
+        lacking = isinstance(error, errors.NotRecordedError) and sources.reference == sources.imu
     imu_samples, imu_remarks = None, []
     if imu.use:
         try:
@@ -121,14 +114,14 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
             imu_samples, imu_remarks = check.imu_samples, report.sentences()
             if lacking and not configuration.columns["reference_columns"]:
                 check.problems = [f"{sources.reference}: {_NO_REFERENCE}"]
-        except RecordingError as error:
+        except errors.RecordingError as error:
             check.problems.append(str(error))
     if check.reference_samples is not None:
         thin = (thinned(check.reference_samples), imu_samples and thinned(imu_samples))
         offsets = (reference.time_offset, imu.time_offset)
         try:
             judge(check, Interpretation(*thin, reference, imu, offsets, fixes))
-        except RecordingError as error:
+        except errors.RecordingError as error:
             check.problems.append(str(error))
     settings = [setting for finding in check.findings for setting in finding.settings]
     undecided = any(finding.readings for finding in check.findings)
@@ -150,9 +143,9 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
                 times, source = imu.index.to_numpy(dtype=float), check.imu_samples.source
                 span = (drive.start, drive.stop)
                 check.remarks += preparation.coverage_remarks(source, times, *span)
-        except TooFastError as error:
+        except errors.TooFastError as error:
             check.findings.append(_too_fast(error))
-        except (RecordingError, TrajectoryError) as error:
+        except (errors.RecordingError, errors.TrajectoryError) as error:
             check.problems.append(str(error))
     return check
 
@@ -265,13 +258,13 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
         return RecordingCheck()
     check = check_recording(configuration)
     if check.problems:
-        raise RecordingError(check.problems[0])
+        raise errors.RecordingError(check.problems[0])
     if check.grave and not configuration.experiment.accept_implausible:
         # What has findings could be read.
         path = cast(Samples, check.reference_samples).path
         faulty = "; ".join(finding.sentence() for finding in check.grave)
         anyway = "to run it all the same: [experiment] accept_implausible = true"
-        raise ImplausibleRecordingError(f"{path}: {faulty}; {anyway}")
+        raise errors.ImplausibleRecordingError(f"{path}: {faulty}; {anyway}")
     return check
 
 
@@ -347,7 +340,7 @@ def set_up_named(text: str, imu: str = "", config=None) -> RecordingSetup:
         return setup
     for path in (text, imu) if imu else (text,):
         if not (os.path.exists(path) or path.endswith(CONFIGURATION)):
-            raise RecordingError(f"{path}: there is no such recording or result")
+            raise errors.RecordingError(f"{path}: there is no such recording or result")
     if text.endswith(CONFIGURATION):
         return set_up(text)
     return set_up(base, text, imu)
@@ -431,7 +424,7 @@ class PreparationSession:
         """
         _check_result_folder(configuration)
         drive = self.read(configuration)
-        with suppress(ResultError):
+        with suppress(errors.ResultError):
             self.write(folder)
             drive.save(folder, configuration.to_ini())
 

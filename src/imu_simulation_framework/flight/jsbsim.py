@@ -28,14 +28,8 @@ from xml.parsers.expat import ErrorString
 
 import numpy as np
 
+from ..core import files
 from ..core.errors import FrameworkError, SimulatorError, required
-from ..core.files import (
-    XML_LIMIT,
-    UnusableXmlError,
-    open_regular,
-    read_at_most,
-    require_bounded_xml,
-)
 from ..core.sentences import listed, printable, shown
 from ..core.settings import checked_number
 from ..core.whole_files import reason_of
@@ -198,15 +192,15 @@ def _quiet_folder(folder: Path, target: Path) -> None:
 def _quiet(path):
     refused = f"{path}: JSBSim cannot fly this script"
     try:
-        with open_regular(path) as file:
-            content = read_at_most(file, XML_LIMIT)
-        require_bounded_xml(content)
+        with files.open_regular(path) as file:
+            content = files.read_at_most(file, files.XML_LIMIT)
+        files.require_bounded_xml(content)
         # Comments keep the lines that JSBSim's messages name.
         builder = ElementTree.TreeBuilder(insert_comments=True)
         root = ElementTree.fromstring(content, ElementTree.XMLParser(target=builder))
     except OSError as error:
         raise SimulatorError(f"{path}: it cannot be read: {reason_of(error)}") from None
-    except UnusableXmlError as error:
+    except files.UnusableXmlError as error:
         raise SimulatorError(f"{refused}: line {error.line}: {error}") from None
     except ElementTree.ParseError as error:
         line, reason = error.position[0], ErrorString(error.code)
@@ -441,7 +435,7 @@ def _script_path(script) -> Path:
             + "; another one is given by the path of its file"
         )
     try:
-        with open_regular(path):
+        with files.open_regular(path):
             return path.absolute()
     except OSError as error:
         raise SimulatorError(f"{path}: the script cannot be read: {reason_of(error)}") from None

@@ -60,13 +60,7 @@ from ..core.settings import Matrix, checked_axes, checked_number, from_mapping, 
 from ..core.units import factors
 from ..core.yaml_files import bundled_names, find_description, read_described, read_yaml
 from .imu_specification import LARGEST_TOLERANCE, PARTS, TOLERANCES, ImuSpecification
-from .noise.processes import (
-    FLICKER_PLATEAU,
-    density_of_one_sided,
-    density_of_rms,
-    flicker_and_walk_of_minimum,
-    random_walk_of_minimum,
-)
+from .noise import processes
 from .triads import TRIADS
 
 _WHAT = "the IMU's specification"
@@ -314,13 +308,15 @@ def _stated_value(stated: _Stated, white_noise: Any) -> Any:
     if name == "bias_instability":
         key = stated.way("value", others=("meaning",))
         plateau = stated.choice("meaning", MEANINGS) == "allan_minimum"
-        return tuple(size / (FLICKER_PLATEAU if plateau else 1.0) for size in stated.signal(key))
+        return tuple(
+            size / (processes.FLICKER_PLATEAU if plateau else 1.0) for size in stated.signal(key)
+        )
     if name == "random_walk" and "allan_minimum" in stated.entry:
         minimum = stated.signal(stated.way("allan_minimum"))
         if white_noise is None:
             raise stated.error("allan_minimum", "needs the triad's white_noise")
         noise = checked_axes("white_noise", white_noise, above=0.0)
-        return tuple(random_walk_of_minimum(minimum, noise))
+        return tuple(processes.random_walk_of_minimum(minimum, noise))
     if name == "resolution" and "steps" in stated.entry:
         key = stated.way("steps")
         factor = stated.factor(UNITS["signal"][triad])
@@ -350,11 +346,11 @@ def _white_noise(stated: _Stated) -> tuple[float, ...]:
     if way == "density":
         density = stated.axes(way, UNITS["density"][stated.triad])
         one_sided = stated.choice("spectrum", SPECTRA) == "one-sided"
-        return tuple(density_of_one_sided(density)) if one_sided else density
+        return tuple(processes.density_of_one_sided(density)) if one_sided else density
     if way == "rms":
         bandwidth = stated.entry.get("bandwidth")
         bandwidth = checked_number(f"{stated.name}: bandwidth", bandwidth, above=0.0)
-        return tuple(density_of_rms(stated.signal(way), bandwidth))
+        return tuple(processes.density_of_rms(stated.signal(way), bandwidth))
     return stated.axes(way, UNITS["white_noise_walk"][stated.triad])
 
 
@@ -368,7 +364,7 @@ def _of_minimum(stated: _Stated, white_noise: Any, random_walk: Any) -> dict[str
         raise stated.error("averaging_time", "needs the triad's white_noise")
     noise = checked_axes("white_noise", white_noise, minimum=0.0)
     known = None if random_walk is None else checked_axes("random_walk", random_walk, minimum=0.0)
-    flicker, walk = flicker_and_walk_of_minimum(stated.signal(key), time, noise, known)
+    flicker, walk = processes.flicker_and_walk_of_minimum(stated.signal(key), time, noise, known)
     if not all(size >= 0.0 for size in flicker):
         raise stated.error(key, f"is below what white noise and random walk leave after {time:g} s")
     return {"bias_instability": tuple(flicker), "random_walk": tuple(walk)}

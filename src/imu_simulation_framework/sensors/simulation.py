@@ -19,15 +19,8 @@ from ..core.yaml_files import by_name
 from ..motion.earth_motion import EarthMotion, on_earth
 from ..motion.motion import Motion
 from .files import find_imu_specification, load_imu_specification, read_imu_specification
+from .imu_models import plugins
 from .imu_models.base import MAGNETIC_PARTS, SIGNALS, ImuModel, ImuReading, ImuSamples, ImuTruth
-from .imu_models.plugins import (
-    IMU_MODELS,
-    PRESETS,
-    GenericParameters,
-    HectorParameters,
-    IdealParameters,
-    make_imu_model,
-)
 from .imu_models.specification import SpecificationImu, SpecificationParameters
 from .imu_specification import ImuSpecification
 from .magnetism.environment import MagneticEnvironment, read_magnetic_environment
@@ -37,9 +30,9 @@ from .triad_errors import triads_of
 
 ImuErrors = Union[
     ImuSpecification,
-    IdealParameters,
-    GenericParameters,
-    HectorParameters,
+    plugins.IdealParameters,
+    plugins.GenericParameters,
+    plugins.HectorParameters,
     SpecificationParameters,
     str,
 ]
@@ -75,10 +68,10 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
     Raises :class:`.ConfigurationError`: it is nothing of the kind, or does not go with the period.
     """
     if isinstance(imu, str):
-        return make_imu_model(imu, {}, period, seed)
+        return plugins.make_imu_model(imu, {}, period, seed)
     if isinstance(imu, ImuSpecification):
         imu = SpecificationParameters(imu)
-    for kind in IMU_MODELS.values():
+    for kind in plugins.IMU_MODELS.values():
         if isinstance(imu, kind.parameters):
             return kind.model(imu, period, seed)
     raise ConfigurationError(
@@ -106,13 +99,13 @@ def operated(
 
 def named_errors(name) -> ImuErrors:
     """Return the errors of an IMU model, ``ideal``, of a bundled IMU, or of a file; or raise."""
-    preset = PRESETS.get(str(name))
+    preset = plugins.PRESETS.get(str(name))
     if preset is not None:
-        return IMU_MODELS[preset.model].parameters(**preset.parameters)
+        return plugins.IMU_MODELS[preset.model].parameters(**preset.parameters)
     try:
         path = find_imu_specification(name)
     except ConfigurationError as error:
-        models = ", ".join(sorted(PRESETS))
+        models = ", ".join(sorted(plugins.PRESETS))
         raise ConfigurationError(f"{str(error).rstrip('.')}, and the models {models}.") from None
     return load_imu_specification(path)
 

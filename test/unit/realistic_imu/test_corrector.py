@@ -5,11 +5,7 @@ import pytest
 from recording_shell import shell_of
 
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
-from imu_simulation_framework.realistic_imu.node_sessions import (
-    CorrectorArguments,
-    LiveCorrector,
-    another_unit,
-)
+from imu_simulation_framework.realistic_imu import node_sessions
 from imu_simulation_framework.recordings.messages import (
     FIELD,
     IMU,
@@ -60,8 +56,8 @@ def corrected(tmp_path, messages, ros2, correction=CORRECTION, **arguments):
     if correction is not None:
         path = tmp_path / "correction.yaml"
         path.write_text(imu_correction_text(correction))
-    given = CorrectorArguments(correction=str(path), **arguments)
-    return shell_of(LiveCorrector, given, messages, ros2)
+    given = node_sessions.CorrectorArguments(correction=str(path), **arguments)
+    return shell_of(node_sessions.LiveCorrector, given, messages, ros2)
 
 
 def of_imu(tmp_path, data, ros2, before=()):
@@ -131,10 +127,10 @@ def test_a_magnetic_field_is_corrected_too(tmp_path, ros2):
 )
 def test_a_field_in_another_unit_than_the_correction_is_told(tmp_path, reading, told):
     field, part = np.array([0.0, reading, 0.0]), TriadCorrection(bias=(2e-5, 0.0, -1e-5))
-    assert bool(another_unit(field, part)) == told
+    assert bool(node_sessions.another_unit(field, part)) == told
     # A correction of readings in microtesla fits those, and no others.
     other = TriadCorrection(bias=(20.0, 0.0, -10.0))
-    assert bool(another_unit(field, other)) == (0.0 < reading < 0.02)
+    assert bool(node_sessions.another_unit(field, other)) == (0.0 < reading < 0.02)
     raw = message(MAGNETIC_FIELD, True, dict(zip(FIELD, field)))
     correction = ImuCorrection(magnetometer=part)
     said = corrected(tmp_path, 2 * [("imu/mag_raw", raw)], True, correction).warned
@@ -170,7 +166,7 @@ def test_without_a_standstill_it_is_said_at_the_end(tmp_path):
 )
 def test_wrong_arguments_are_refused_in_a_sentence(arguments, words):
     with pytest.raises(ConfigurationError) as refused:
-        shell_of(LiveCorrector, CorrectorArguments(**arguments), [])
+        shell_of(node_sessions.LiveCorrector, node_sessions.CorrectorArguments(**arguments), [])
     assert words in str(refused.value)
 
 

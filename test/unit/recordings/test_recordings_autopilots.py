@@ -8,12 +8,8 @@ from scipy.spatial.transform import Rotation
 from table_writers import binary_log, text_log, ulog
 
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.recordings import reading
 from imu_simulation_framework.recordings.guessing.files import guess_columns
-from imu_simulation_framework.recordings.reading import (
-    read_imu,
-    read_other_sensor,
-    read_reference,
-)
 
 START = 5_000_000  # us, since the autopilot was switched on
 SLOW = slice(0, None, 10)
@@ -46,8 +42,8 @@ def assert_is_the_car(car, imu, reference):
 
 def read_guessed(path):
     guess = guess_columns(path)
-    imu = read_imu(path, format="tables", columns=guess.imu)
-    return imu.table, read_reference(path, format="tables", columns=guess.reference).table
+    imu = reading.read_imu(path, format="tables", columns=guess.imu)
+    return imu.table, reading.read_reference(path, format="tables", columns=guess.reference).table
 
 
 def px4_topics(car):
@@ -146,7 +142,7 @@ def test_the_magnetometer_is_turned_as_the_imu_beside_it(car, tmp_path):
     path.write_bytes(ulog({"vehicle_magnetometer": topic}))
     columns = {f"mag_{axis}": f"magnetometer_ga[{at}] [G]" for at, axis in enumerate("xyz")}
     columns["time"] = "timestamp [us]"
-    table = read_other_sensor(path, "magnetometer", columns=columns).table
+    table = reading.read_other_sensor(path, "magnetometer", columns=columns).table
     assert table.to_numpy() == pytest.approx(np.tile(1e-4 * field * FRD, (len(TIME), 1)), abs=1e-11)
 
 
@@ -164,7 +160,7 @@ def test_positions_north_and_east_and_their_heading_are_turned(car, tmp_path):
     path.write_bytes(ulog({**px4_topics(car), **topics}))
     columns = guess_columns(path).reference
     assert columns["x"] == "vehicle_local_position_groundtruth.x [m]"
-    table = read_reference(path, format="tables", columns=columns).table
+    table = reading.read_reference(path, format="tables", columns=columns).table
     assert table["x"].to_numpy() == pytest.approx(car.east, abs=1e-4)
     assert table["y"].to_numpy() == pytest.approx(car.north, abs=1e-4)
     assert wrap(table["yaw"].to_numpy() - car.yaw) == pytest.approx(0.0, abs=1e-6)

@@ -8,12 +8,8 @@ import pytest
 from refusals import refusal
 
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.recordings import reading
 from imu_simulation_framework.recordings.guessing.files import guess_columns
-from imu_simulation_framework.recordings.reading import (
-    read_imu,
-    read_reference,
-    read_reference_samples,
-)
 from imu_simulation_framework.recordings.text_table import parse_table
 
 HEADER = "time,x,y,yaw"
@@ -65,7 +61,7 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
     ],
 )
 def test_what_no_recorder_writes_is_refused_with_its_line(tmp_path, lines, header, words):
-    read = read_imu if "gyro_z" in header else read_reference
+    read = reading.read_imu if "gyro_z" in header else reading.read_reference
     sentence = refusal(read, write(tmp_path, lines, header))
     assert words in sentence and len(sentence) < 400
 
@@ -77,7 +73,7 @@ def test_a_time_that_is_missing_is_counted_with_its_line_in_any_unit(tmp_path, u
     times = [f"{in_one * (1e5 + k):.0f}" for k in range(100)]
     times[50] = time
     path = write(tmp_path, [f"{time},0.0,0.0,0.0" for time in times], f"time [{unit}],x,y,yaw")
-    recorded = read_reference(path)
+    recorded = reading.read_reference(path)
     missing = recorded.report.stamps.missing
     assert (len(recorded.table), missing.count, missing.first_place) == (99, 1, 52)
 
@@ -86,7 +82,7 @@ def test_what_does_no_harm(tmp_path):
     # A mark in a comment opens nothing; columns of one name are equal, or not used.
     rows = [f"{row},{row.split(',')[1]},{k},1,2" for k, row in enumerate(ROWS)]
     path = write(tmp_path, ['# wheels of 10"', *rows], HEADER + ",x,n,n,n.1")
-    assert len(read_reference(path).table) == 100
+    assert len(reading.read_reference(path).table) == 100
     table = parse_table("a.csv", "// Start Time: unknown\n// Rate: 50.0Hz\na,b\n1,2\n")
     assert list(table.cells.columns) == ["a", "b"]
     np.testing.assert_array_equal(table.lines, [4])
@@ -150,7 +146,7 @@ def test_decimal_commas_behind_many_whole_numbers():
 def test_what_a_program_says_before_its_table_is_passed_over(tmp_path, preamble, end):
     rows = [row + end for row in ROWS]
     path = write(tmp_path, [*preamble[1:], HEADER + end, *rows], preamble[0])
-    assert len(read_reference(path).table) == len(ROWS)
+    assert len(reading.read_reference(path).table) == len(ROWS)
     table = parse_table(path, path.read_text())
     assert table.lines[0] == len(preamble) + 2
 
@@ -183,7 +179,7 @@ def test_signs_in_latin_1_are_read(tmp_path):
 
 def test_empty_cells_behind_the_last_name_are_none(tmp_path):
     path = write(tmp_path, [f"{row},,," for row in ROWS])
-    assert len(read_reference(path).table) == len(ROWS)
+    assert len(reading.read_reference(path).table) == len(ROWS)
 
 
 def test_a_message_that_was_flattened_has_its_groups_before_names_that_are_repeated(tmp_path):
@@ -202,7 +198,7 @@ def test_a_message_that_was_flattened_has_its_groups_before_names_that_are_repea
 def test_columns_of_one_name_that_are_not_needed_refuse_no_file(tmp_path, more):
     rows = [f"{k},45.00{k:02},7.0,{k},{k + 1}" for k in range(100)]
     path = write(tmp_path, rows, f"time,latitude,longitude,{more},{more}")
-    samples = read_reference_samples(path)
+    samples = reading.read_reference_samples(path)
     assert samples.has(("latitude", "longitude")) and more not in samples.columns
 
 

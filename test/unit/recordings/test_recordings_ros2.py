@@ -13,16 +13,10 @@ import zstandard
 from mcap.writer import CompressionType, IndexType
 from mcap.writer import Writer as McapWriter
 
+from imu_simulation_framework.recordings import reading
 from imu_simulation_framework.recordings.formats.ros2_bag import ros2_bag_topics, stored_file
-from imu_simulation_framework.recordings.reading import (
-    read_imu,
-    read_imu_samples,
-    read_other_sensor,
-    read_reference,
-    read_reference_samples,
-)
 
-refusal = partial(refusals.refusal, read_reference)
+refusal = partial(refusals.refusal, reading.read_reference)
 
 COUNT = 30
 STAMPS = [1_700_000_000 * 10**9 + 100_000_000 * k + 7 * k for k in range(COUNT)]
@@ -79,8 +73,8 @@ STORAGES = (
 def test_every_message_in_every_storage(tmp_path, kind, storage):
     ros1 = writers.write_bag(tmp_path / "a.bag", topics(kind))
     ros2 = write(storage, tmp_path / "b", topics(kind))
-    assert_equal_samples(read_reference_samples(ros2), read_reference_samples(ros1))
-    assert_equal_samples(read_imu_samples(ros2), read_imu_samples(ros1))
+    assert_equal_samples(reading.read_reference_samples(ros2), reading.read_reference_samples(ros1))
+    assert_equal_samples(reading.read_imu_samples(ros2), reading.read_imu_samples(ros1))
 
 
 @pytest.mark.parametrize("storage", ["ros1", *STORAGES])
@@ -91,10 +85,10 @@ def test_other_sensors_in_every_storage(tmp_path, storage):
     }
     path = tmp_path / "b"
     path = writers.write_bag(path, content) if storage == "ros1" else write(storage, path, content)
-    field = read_other_sensor(path, "magnetometer").table
+    field = reading.read_other_sensor(path, "magnetometer").table
     np.testing.assert_array_equal(field[["mag_x", "mag_y", "mag_z"]], 1e-5 * GYRO)
     np.testing.assert_allclose(field.index, np.array(STAMPS) / 1e9, rtol=1e-15)
-    heat = read_other_sensor(path, "thermometer").table
+    heat = reading.read_other_sensor(path, "thermometer").table
     np.testing.assert_array_equal(heat["temperature"], 20.0 + ACCEL[:, 0])
 
 
@@ -114,8 +108,8 @@ def test_a_damaged_number_of_the_kind_that_makes_calculations_warn_is_missing(tm
     content = path.read_bytes()
     assert content.count(plain) == 1
     path.write_bytes(content.replace(plain, signalling))
-    assert np.isnan(read_imu_samples(path).columns["gyro_x"]).sum() == 1
-    assert len(read_imu(path).table) == COUNT - 1
+    assert np.isnan(reading.read_imu_samples(path).columns["gyro_x"]).sum() == 1
+    assert len(reading.read_imu(path).table) == COUNT - 1
 
 
 def test_a_recording_of_several_files(tmp_path):
@@ -125,18 +119,18 @@ def test_a_recording_of_several_files(tmp_path):
         # Ten files would sort wrongly by their names alone.
         chunk = IMU[10 * part : 10 * (part + 1)]
         writers.write_mcap(folder / f"drive_{9 + part}.mcap", {"/imu": chunk})
-    recorded = read_imu(folder)
+    recorded = reading.read_imu(folder)
     assert np.array_equal(recorded.table["gyro_x"], GYRO[:, 0])
     assert not recorded.report.stamps.unordered
 
 
 def test_a_packed_file_of_a_bag(tmp_path):
     path = writers.write_mcap(tmp_path / "a.mcap", {"/imu": IMU})
-    expected = read_imu(path).table
+    expected = reading.read_imu(path).table
     packed = tmp_path / "a.mcap.zstd"
     packed.write_bytes(zstandard.ZstdCompressor().compress(path.read_bytes()))
-    assert read_imu(packed).table.equals(expected)
-    assert read_imu(writers.pack(path)).table.equals(expected)
+    assert reading.read_imu(packed).table.equals(expected)
+    assert reading.read_imu(writers.pack(path)).table.equals(expected)
 
 
 @pytest.mark.parametrize("storage", STORAGES[:5])
@@ -189,7 +183,7 @@ def test_messages_of_mcap_are_in_the_order_of_their_times(tmp_path, options, ind
         rows = list(file.messages(["/a", "/b"]))
         assert [row[1] for row in rows] == sorted(2 * STAMPS)
         assert [row[2] for row in file.messages(["/b"])] == list(map(writers.ros2_bytes, IMU))
-    samples = read_imu_samples(path, topic="/a")
+    samples = reading.read_imu_samples(path, topic="/a")
     assert np.array_equal(samples.columns["gyro_x"], GYRO[:, 0])
 
 
@@ -221,7 +215,7 @@ def test_an_mcap_file_that_is_another_or_damaged(tmp_path, options, change, word
         content = path.read_bytes()
         assert change[0] in content
         path.write_bytes(content.replace(*change, 1))
-    assert words in refusals.refusal(read_imu_samples, path, topic="/imu")
+    assert words in refusals.refusal(reading.read_imu_samples, path, topic="/imu")
 
 
 def test_another_database(tmp_path):
@@ -268,7 +262,7 @@ def test_a_database_that_was_made_to_harm(tmp_path, statements, words):
     if words is None:
         escaped = r"/odom\x1b[2J\nb"
         assert ros2_bag_topics(path) == {escaped: ("nav_msgs/Odometry", len(STAMPS))}
-        assert read_reference(path, topic=escaped).report.topic == escaped
+        assert reading.read_reference(path, topic=escaped).report.topic == escaped
         assert escaped in refusal(path, topic="/other")
         return
     assert words in refusal(path)

@@ -12,11 +12,7 @@ from imu_simulation_framework.core.angles import (
     roll_pitch_yaw_from_quaternion,
     yaw_from_quaternion,
 )
-from imu_simulation_framework.sensors.fusion.filters import (
-    ComplementaryFilter,
-    fuse_run,
-    make_filter,
-)
+from imu_simulation_framework.sensors.fusion import filters
 from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 
 FILTERS = ("mahony", "vqf")
@@ -24,25 +20,25 @@ LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 def _filter(filter="mahony", **settings):
-    return make_filter(OutputSpecification(filter=filter, **settings), PERIOD)
+    return filters.make_filter(OutputSpecification(filter=filter, **settings), PERIOD)
 
 
 def _angles(rate, force, **settings):
     """Roll, pitch and yaw of what begins level."""
-    return roll_pitch_yaw_from_quaternion(fuse_run(_filter(**settings), LEVEL, rate, force))
+    return roll_pitch_yaw_from_quaternion(filters.fuse_run(_filter(**settings), LEVEL, rate, force))
 
 
 @pytest.mark.parametrize("filter", FILTERS)
 def test_perfect_readings_give_the_true_orientation(filter):
     truth, rate, force = tumbling()
-    fused = fuse_run(_filter(filter), truth[0], rate, force)
+    fused = filters.fuse_run(_filter(filter), truth[0], rate, force)
     # vqf filters the accelerometer in a frame that turns with the gyroscope, from sample to sample.
     assert angles_between(fused, truth).max() < (1e-11 if filter == "mahony" else 1e-6)
 
 
 def test_start_copes_with_an_accelerometer_upside_down_or_silent():
     level = np.array([0.0, 0.0, 0.0, 1.0])
-    complementary = ComplementaryFilter(PERIOD, 3.0)
+    complementary = filters.ComplementaryFilter(PERIOD, 3.0)
     turned = Rotation.from_quat(complementary.start(level, np.array([0.0, 0.0, -9.8])))
     np.testing.assert_allclose(turned.apply([0.0, 0.0, -1.0]), [0.0, 0.0, 1.0], atol=1e-12)
     np.testing.assert_allclose(complementary.start(level, np.zeros(3)), level)
@@ -133,7 +129,7 @@ def _tilt_and_yaw_errors(filter, truth, rate, force):
 def test_fast_motion_is_not_taken_for_a_bias(seed):
     truth, rate, force = _shaken(seed)
     without, estimated = (
-        _tilt_and_yaw_errors(ComplementaryFilter(PERIOD, 3.0, wanted), truth, rate, force)
+        _tilt_and_yaw_errors(filters.ComplementaryFilter(PERIOD, 3.0, wanted), truth, rate, force)
         for wanted in (False, True)
     )
     assert estimated[0] < 1.02 * without[0]
@@ -148,7 +144,7 @@ def test_a_steady_curve_is_not_taken_for_a_bias():
     truth = Rotation.from_euler("z", np.arange(samples) * PERIOD)
     tilts = []
     for wanted in (False, True):
-        filter = ComplementaryFilter(PERIOD, 3.0, wanted)
+        filter = filters.ComplementaryFilter(PERIOD, 3.0, wanted)
         filter.start(truth[0].as_quat(), np.array([0.0, 0.0, GRAVITY]))
         x, y, _, _ = (Rotation.from_quat(filter.update_all(rate, force)) * truth.inv()).as_quat().T
         tilts.append(2.0 * np.sqrt(np.mean(x**2 + y**2)))
@@ -181,7 +177,7 @@ def _series(kind, samples):
 
 
 def _started(time_constant=3.0):
-    filter = ComplementaryFilter(PERIOD, time_constant)
+    filter = filters.ComplementaryFilter(PERIOD, time_constant)
     filter.start(LEVEL, np.array([0.3, -0.2, 9.7]))
     return filter
 

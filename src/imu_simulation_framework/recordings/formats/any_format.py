@@ -16,16 +16,8 @@ import numpy as np
 from ...core.errors import NotRecordedError, RecordingError
 from ...core.sentences import listed
 from ...core.stamps import seconds_from_nanoseconds
-from .. import column_maps
+from .. import column_maps, file_access
 from ..cleaning import GLOBAL_POSITION, POSITION, Samples
-from ..file_access import (
-    COLUMN_FORMATS,
-    FORMATS,
-    is_ros2_bag,
-    read_start,
-    recording_format,
-    text_blocks,
-)
 from ..guessing.candidates import is_axis_of
 from ..guessing.guess import ColumnGuess
 from ..guessing.measures import degrees_of
@@ -62,16 +54,15 @@ def sample_blocks(
     ``progress``: called with the number of bytes of text of each block that is read.
     Raises RecordingError: the recording cannot be read.
     """
-    if format not in FORMATS + ("auto",):
-        raise RecordingError(
-            f"{path}: unknown format {format!r}, expected auto or one of {', '.join(FORMATS)}"
-        )
+    if format not in file_access.FORMATS + ("auto",):
+        known = ", ".join(file_access.FORMATS)
+        raise RecordingError(f"{path}: unknown format {format!r}, expected auto or one of {known}")
     found_out = format == "auto"
     if found_out:
-        format = recording_format(path)
+        format = file_access.recording_format(path)
         # Who maps its columns means them, whatever the file looks like.
         format = "csv" if columns and format in _TEXT_FORMATS else format
-    if columns and format not in (*COLUMN_FORMATS, "bag"):
+    if columns and format not in (*file_access.COLUMN_FORMATS, "bag"):
         raise RecordingError(
             f"{path}: a column map is of use only for format csv, tables or bag, but this is read "
             f"as {format}; leave the map out"
@@ -84,9 +75,9 @@ def sample_blocks(
         recorded = read_table_file(path)
         yield _mapped_or_guessed(path, recorded, columns, purpose, timed, found_out)
     elif format == "tum":
-        yield read_tum(path, partial(text_blocks, path, progress))
+        yield read_tum(path, partial(file_access.text_blocks, path, progress))
     else:
-        text: partial = partial(text_blocks, path, progress)
+        text: partial = partial(file_access.text_blocks, path, progress)
         tables = table_blocks(path, text(), rows_at_once=rows_at_once)
         if rows_at_once is None:
             tables = iter([parse_table(path, text)])
@@ -131,10 +122,10 @@ def _bag_samples(path, topic, columns, message_types, purpose, timed, guessing):
 
 def read_any_bag(path, topic, message_types) -> Samples:
     """Read a topic of a bag of ROS 1 or ROS 2; see :func:`sample_blocks`."""
-    if is_ros2_bag(path):
+    if file_access.is_ros2_bag(path):
         samples = read_ros2_bag(path, topic, message_types)
     else:
-        read_start(path)
+        file_access.read_start(path)
         samples = read_bag(path, topic, message_types)
     for values in samples.columns.values():
         # A damaged one may be of the kind that makes every calculation warn (signalling).
@@ -149,7 +140,7 @@ _FUSED = ("filtered", "fused", "ekf", "ukf", "amcl", "combined", "estimate", "na
 
 def topics_of_bag(path) -> dict:
     """Return topic -> (type as ROS 1 writes it, number of messages)."""
-    return ros2_bag_topics(path) if is_ros2_bag(path) else bag_topics(path)
+    return ros2_bag_topics(path) if file_access.is_ros2_bag(path) else bag_topics(path)
 
 
 def likely_topics(topics, message_types) -> list[str]:

@@ -49,12 +49,7 @@ import numpy as np
 from ...core.errors import beginning
 from ..files import MEANINGS, SPECTRA, UNITS
 from ..imu_specification import IMU_TRIADS, TriadSpecification
-from ..noise.processes import (
-    FLICKER_PLATEAU,
-    density_of_one_sided,
-    density_of_rms,
-    one_sided_density,
-)
+from ..noise import processes
 from .base import Draft, Reading, imu_reading, number, read_rate
 from .trees import YamlMapping, read_mapping
 
@@ -105,7 +100,7 @@ def _read_triad(values: YamlMapping, triad: str) -> TriadSpecification:
         entry.refuse_others(("value", "unit", "meaning"))
         size = np.array(_in_si(entry, "value", triad, "signal"))
         plateau = entry.text("meaning", MEANINGS) == "allan_minimum"
-        parameters["bias_instability"] = size / (FLICKER_PLATEAU if plateau else 1.0)
+        parameters["bias_instability"] = size / (processes.FLICKER_PLATEAU if plateau else 1.0)
     for key, (parameter, kind) in _PLAIN.items():
         if key in values:
             entry = values.mapping(key)
@@ -140,9 +135,9 @@ def _noise(values, triad):
     if needed is not None and needed not in entry:
         raise values.error("noise", f"does not say {words}")
     if way == "rms":
-        return density_of_rms(size, entry.positive("bandwidth"))
+        return processes.density_of_rms(size, entry.positive("bandwidth"))
     if way == "density" and entry.text("spectrum", SPECTRA) == "one-sided":
-        return density_of_one_sided(size)
+        return processes.density_of_one_sided(size)
     return size
 
 
@@ -163,7 +158,7 @@ def write(draft: Draft) -> str:
         triad = getattr(draft.specification, name)
         entries = []
         if any(triad.white_noise):
-            density = one_sided_density(triad.white_noise)
+            density = processes.one_sided_density(triad.white_noise)
             entries += _entry("noise", "density", density, name, "density", "spectrum: one-sided")
         if any(triad.bias_instability):
             entries += _entry(

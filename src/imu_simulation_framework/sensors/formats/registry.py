@@ -21,12 +21,7 @@ from ..errors_in_motion import inflated
 from ..files import imu_specification_text, load_imu_specification, read_imu_specification
 from ..imu_models.plugins import IMU_MODELS, PRESETS
 from ..imu_specification import IMU_TRIADS, ImuSpecification
-from ..noise.processes import (
-    FLICKER_PLATEAU,
-    density_of_samples,
-    random_walk_of_minimum,
-    sampled_std,
-)
+from ..noise import processes
 from . import datasheet, estimators, hector, rotors, sdf
 from .base import NO_OPTIONS, Draft, Reading, WriteOptions, Writing, commented, looks_like, quoted
 from .trees import read_bytes
@@ -172,7 +167,7 @@ def _with_noise_of_picked_samples(specification: ImuSpecification, rate: float) 
     triads: dict[str, Any] = {}
     for name in IMU_TRIADS:
         triad = getattr(specification, name)
-        white = density_of_samples(sampled_std(triad.white_noise, own), rate)
+        white = processes.density_of_samples(processes.sampled_std(triad.white_noise, own), rate)
         triads[name] = replace(triad, white_noise=white)
     return replace(specification, **triads)
 
@@ -190,8 +185,8 @@ def _with_walk_of_instability(
         instable = any(triad.bias_instability) and not any(triad.random_walk)
         if not instable or min(triad.white_noise) == 0.0:
             continue
-        minimum = FLICKER_PLATEAU * np.array(triad.bias_instability)
-        walk = tuple(map(float, random_walk_of_minimum(minimum, triad.white_noise)))
+        minimum = processes.FLICKER_PLATEAU * np.array(triad.bias_instability)
+        walk = tuple(map(float, processes.random_walk_of_minimum(minimum, triad.white_noise)))
         triads[name] = replace(triad, random_walk=walk, bias_instability=0.0)
         remarks.append(
             f"{name}.bias_instability = {quoted(triad.bias_instability)} is said as a random walk "

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 
 import numpy as np
 
-from ...core import topics
+from ...core import tables, topics
 from ...core.errors import ConfigurationError
 from ...core.sentences import shown
 from ...core.settings import (
@@ -42,13 +42,6 @@ from ...core.settings import (
     require_increasing,
 )
 from ...core.stamps import NANOSECONDS
-from ...core.tables import (
-    GNSS_TOLD_POSITION,
-    GNSS_TOLD_VELOCITY,
-    LOCAL_VARIANCE,
-    LOCAL_VELOCITY,
-    PLACE,
-)
 from ...core.yaml_files import find_description, read_described
 
 if TYPE_CHECKING:
@@ -274,11 +267,11 @@ def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
     """Return what is published of fixes, a table GnssRecord."""
     stamps = np.array([round(time * NANOSECONDS) for time in fixes.index], dtype=np.int64)
     status = fixes["quality"].map(STATUS).to_numpy(float)
-    positions = fixes.assign(status=status)[list(GNSS_TOLD_POSITION)].to_numpy()
+    positions = fixes.assign(status=status)[list(tables.GNSS_TOLD_POSITION)].to_numpy()
     # A covariance is known as a whole or not at all.
     positions[~np.isfinite(positions[:, 4:]).all(axis=1), 4:] = np.nan
-    moving = np.isfinite(fixes[LOCAL_VELOCITY[0]].to_numpy())
-    velocities = fixes[list(GNSS_TOLD_VELOCITY)].to_numpy()
+    moving = np.isfinite(fixes[tables.LOCAL_VELOCITY[0]].to_numpy())
+    velocities = fixes[list(tables.GNSS_TOLD_VELOCITY)].to_numpy()
     turned = np.isfinite(fixes["heading"].to_numpy())
     headings = [heading_quaternion(heading) for heading in fixes["heading"][turned]]
     return ReportedFixes(
@@ -325,11 +318,11 @@ def fix_topics(gnss: GnssSpecification) -> list[FixTopic]:
 
 
 def _fill_position(message: Any, fix: Fix) -> None:
-    for name in PLACE:
+    for name in tables.PLACE:
         setattr(message, name, float(fix[name]))
     message.status.status = STATUS[int(fix["quality"])]
     message.status.service = message.status.SERVICE_GPS
-    variances = [fix[name] for name in LOCAL_VARIANCE]
+    variances = [fix[name] for name in tables.LOCAL_VARIANCE]
     if np.isfinite(variances).all():
         message.position_covariance = np.diag(variances).ravel().tolist()
         message.position_covariance_type = message.COVARIANCE_TYPE_DIAGONAL_KNOWN
@@ -345,7 +338,7 @@ def _position_row(message: Any) -> tuple[float, ...]:
 
 def _fill_velocity(message: Any, fix: Fix) -> None:
     linear = message.twist.twist.linear
-    linear.x, linear.y, linear.z = (float(fix[name]) for name in LOCAL_VELOCITY)
+    linear.x, linear.y, linear.z = (float(fix[name]) for name in tables.LOCAL_VELOCITY)
     horizontal, vertical = fix["velocity_variance"], fix["velocity_variance_up"]
     variances = [horizontal, horizontal, vertical, UNTOLD, UNTOLD, UNTOLD]
     message.twist.covariance = np.diag(variances).ravel().tolist()
