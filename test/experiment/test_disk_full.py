@@ -1,7 +1,5 @@
 """A disk that is full while the experiment writes: one sentence, and every file whole or absent."""
 
-from __future__ import annotations
-
 import json
 import os
 

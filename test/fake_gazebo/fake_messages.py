@@ -3,8 +3,6 @@
 They have the fields that this package uses, and are understood by whoever has them from here.
 """
 
-from __future__ import annotations
-
 import genpy
 from genpy.dynamic import generate_dynamic
 

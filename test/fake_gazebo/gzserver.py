@@ -10,8 +10,6 @@ With FAKE_GAZEBO_FAULT=refused_controller in the environment it does not load co
 FAKE_GAZEBO_ROBOT names the file of a robot that is not the bundled one.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

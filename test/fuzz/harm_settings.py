@@ -1,7 +1,5 @@
 """What can happen to settings: INI, YAML, XML, JSON."""
 
-from __future__ import annotations
-
 import re
 
 from harm_tables import written

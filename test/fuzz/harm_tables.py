@@ -1,7 +1,5 @@
 """What can happen to a table of text."""
 
-from __future__ import annotations
-
 from harm_bytes import harmed_bytes
 from harm_values import number, word
 

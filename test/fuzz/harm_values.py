@@ -3,8 +3,6 @@
 Each function takes a ``random.Random``, whose numbers are the same in every version of Python.
 """
 
-from __future__ import annotations
-
 MADE = "made_by_a_trial"
 """A file that appears only if something that was read has been executed."""
 

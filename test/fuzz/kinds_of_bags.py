@@ -1,7 +1,5 @@
 """Trials of bags that are whole as files, and hold what no recorder would write."""
 
-from __future__ import annotations
-
 import copy
 import sqlite3
 import struct

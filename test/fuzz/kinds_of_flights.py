@@ -1,7 +1,5 @@
 """Trials of flights as they come by UDP, and of scripts for JSBSim."""
 
-from __future__ import annotations
-
 import json
 import os
 import struct

@@ -1,7 +1,5 @@
 """Trials of which all is known: good files, and files with faults whose consequence is sure."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Trials of names that mean something to whoever draws or computes, and of forged results."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """Trials whose hostile inputs are what a person writes: parameters, settings, arguments."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

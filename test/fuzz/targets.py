@@ -1,7 +1,5 @@
 """What is tried: the tools, and parts of them that need no figure and so cost little."""
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import gc

@@ -1,7 +1,5 @@
 """Where a process writes: what its Python code does to files elsewhere than it may."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """What the tests in a running ROS share: collected messages, and publishers that are heard."""
 
-from __future__ import annotations
-
 import threading
 import time
 from xmlrpc.client import ServerProxy

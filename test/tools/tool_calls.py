@@ -1,7 +1,5 @@
 """Command-line tools, called as a person would and, many times cheaper, in this process."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

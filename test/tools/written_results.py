@@ -1,7 +1,5 @@
 """Results of made-up experiments as they lie on the disk, without figures, for tests of tools."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import drive_recordings

@@ -1,7 +1,5 @@
 """Bags with an ideal IMU, of a motion whose truth is known."""
 
-from __future__ import annotations
-
 import numpy as np
 from recording_writers import imu, pose_stamped
 from scipy.spatial.transform import Rotation

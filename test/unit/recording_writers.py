@@ -1,7 +1,5 @@
 """Small recordings for tests, in every format that can be read."""
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 from pathlib import Path

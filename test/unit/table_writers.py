@@ -1,7 +1,5 @@
 """Small files of tables, as autopilots, telephones, office programs and receivers write them."""
 
-from __future__ import annotations
-
 import functools
 import operator
 import struct

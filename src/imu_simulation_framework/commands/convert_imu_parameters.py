@@ -7,8 +7,6 @@ from a simulator's defaults, is listed on standard error and in the output as co
     convert_imu_parameters.py bno055.yaml --from specification --to sdf --out imu.sdf
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -11,8 +11,6 @@ named here, with how they are read. Only programs on this machine reach the page
 network, but the extra explore: pip install ".[explore]". Ctrl+C ends it.
 """
 
-from __future__ import annotations
-
 import socketserver
 import webbrowser
 from pathlib import Path

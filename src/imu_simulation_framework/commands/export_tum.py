@@ -11,8 +11,6 @@ the rotation between the two is the yaw error. Writes to DIR:
     trajectory.tum, driven.tum                the path to follow, and the one that was driven
 """
 
-from __future__ import annotations
-
 from ..core.errors import ResultError
 from ..core.programs import ArgumentParser
 from ..core.whole_files import make_folder

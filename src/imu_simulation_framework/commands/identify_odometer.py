@@ -14,8 +14,6 @@ only white noise is told apart. Writes to DIR:
     identification.png     the same as a figure
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

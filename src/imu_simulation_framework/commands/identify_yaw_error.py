@@ -27,8 +27,6 @@ large everywhere; or the reference hides the sensor, whose errors are bounded on
 imu.yaml and no hector.yaml, and yaw_error_model.yaml says why.
 """
 
-from __future__ import annotations
-
 from tqdm import tqdm
 
 from ..core.programs import ArgumentParser

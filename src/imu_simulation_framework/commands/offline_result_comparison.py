@@ -9,8 +9,6 @@ If the experiment was killed before it could write its tables, they are made fir
 that it left behind.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..core.programs import ArgumentParser

@@ -7,8 +7,6 @@ be zoomed and moved, and each says how to read it. It is evaluated as the experi
 another filter or alignment call offline_result_comparison.py first.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tqdm import tqdm

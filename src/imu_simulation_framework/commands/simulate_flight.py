@@ -15,8 +15,6 @@ DIR:
     summary.json, report.html    settings, instants of the flight, remarks; all of it as a page
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import asdict
 from itertools import starmap

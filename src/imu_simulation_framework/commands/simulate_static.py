@@ -8,8 +8,6 @@ config/imus.
     simulate_static.py bno055 --hours 6 --rate 100 --out static.bag
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -11,8 +11,6 @@ cause that adds most to it. heading_budget.py says more of each, and --require t
 a data sheet matter.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ x, then y, then z of the fixed world frame (REP-103), which is the intrinsic
 z-y-x sequence; yaw is therefore a rotation about the world's z axis.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 

@@ -1,7 +1,5 @@
 """The colours of figures, of the live views and of rviz; a test holds the views' files to them."""
 
-from __future__ import annotations
-
 # What is compared; luminance as well as hue tells it apart, so that it survives a grey print.
 REAL = "#0b2a5b"
 SIMULATED = "#e07a10"

@@ -4,8 +4,6 @@ Those are read only if they are regular ones, and not without a limit; XML is bo
 parser makes anything of it.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import math

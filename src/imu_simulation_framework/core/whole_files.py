@@ -1,7 +1,5 @@
 """Files that are written as a whole or not at all, and why that may fail."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

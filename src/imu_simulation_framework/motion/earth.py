@@ -10,8 +10,6 @@ Physical Geodesy); on the ellipsoid its size is Somigliana's formula. The real f
 by 0.001 m/s^2 at most places on land.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

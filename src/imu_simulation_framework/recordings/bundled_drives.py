@@ -7,8 +7,6 @@ A drive is two files, ``drive_<name>_gps.csv.gz`` (geometry_msgs/PoseStamped) an
 is the frame in every line: ``synthetic_drive_<name>``.
 """
 
-from __future__ import annotations
-
 import gzip
 import math
 from pathlib import Path

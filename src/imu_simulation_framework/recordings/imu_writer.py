@@ -1,7 +1,5 @@
 """Recordings of an IMU: as a bag, as ``rostopic echo -p`` prints them, or as our own table."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """A reference trajectory from samples of poses or of satellite positions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

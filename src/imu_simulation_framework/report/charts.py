@@ -1,7 +1,5 @@
 """Figures of a page, as plotly takes them, from descriptions."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any, Mapping
 

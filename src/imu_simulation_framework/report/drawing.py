@@ -1,7 +1,5 @@
 """Pictures with matplotlib: of described figures, and what those have in common that are drawn."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection

@@ -1,7 +1,5 @@
 """What may block: asked with a limit, or done in a thread."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import os

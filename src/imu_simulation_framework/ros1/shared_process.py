@@ -4,8 +4,6 @@ rospy would send it to itself through a socket and wake a thread for it. Everybo
 same topics as ever.
 """
 
-from __future__ import annotations
-
 import struct
 import threading
 from typing import Callable

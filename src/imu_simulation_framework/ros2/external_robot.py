@@ -1,7 +1,5 @@
 """Between an experiment in ROS 2 and a robot with controllers of its own, simulated or real."""
 
-from __future__ import annotations
-
 import math
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures of an Allan analysis: for each sensor, its three axes one above the other."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...core import colours

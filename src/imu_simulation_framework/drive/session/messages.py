@@ -1,7 +1,5 @@
 """Bytes of the messages of a drive, as its sessions want them, in ROS 1 and in ROS 2."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether the robot can follow a trajectory, and what would help if it cannot."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ A column is a field of the message, ``/vectornav.YawPitchRoll.x``, ``/imu.header
 texts and arrays of any size are not.
 """
 
-from __future__ import annotations
-
 import functools
 import operator
 

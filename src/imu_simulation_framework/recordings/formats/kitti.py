@@ -6,8 +6,6 @@ kit). The orientation is the one of the fused solution, and so are the rates cor
 IMU it is much better than its sensors, and no reference is independent of it.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

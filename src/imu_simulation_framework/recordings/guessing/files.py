@@ -1,7 +1,5 @@
 """Guessing the columns of a file: a text's, or those of any other format of tables."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

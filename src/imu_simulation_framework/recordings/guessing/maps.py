@@ -1,7 +1,5 @@
 """Which columns of a table are an IMU's, and which are a reference's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

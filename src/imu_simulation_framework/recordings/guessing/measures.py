@@ -4,8 +4,6 @@
 ``seconds``, ``pieces``, ``east`` and ``north`` have shape (n,).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 

@@ -5,8 +5,6 @@ or x, a heading clockwise in degrees, as Bosch's BNO055 has it (data sheet, Orie
 angles). Of a numbered quaternion the first or the last part may be the scalar.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,8 +4,6 @@ The table of a gyroscope leads an IMU; accelerations and an orientation of other
 beside it at its times. A reference is that of the first table that has one.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs experiment.launch from a program that reports how it ended."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Starts gzserver, unless there is one already."""
 
-from __future__ import annotations
-
 import os
 import socket
 import urllib.parse

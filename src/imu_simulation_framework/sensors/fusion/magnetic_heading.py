@@ -20,8 +20,6 @@ turns becomes the reference. There is one difference: the reference begins with 
 and not after five seconds of turns, which a robot on wheels may never make.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
