@@ -36,8 +36,7 @@ from imu_simulation_framework.motion.positioning import local_position, trajecto
 
 ALLAN_RATE, ALLAN_HOURS = 100.0, 6.0
 FIX_RATE, FIX_HOURS = 10.0, 1.0
-DRIVE, DRIVE_RATES = 1280.0, (50.0, 100.0)
-"""Of the bag [s], and of its odometry and IMU [Hz]."""
+DRIVE, DRIVE_RATES = 1280.0, (50.0, 100.0)  # of the bag [s], and of its odometry and IMU [Hz]
 
 
 def compared(name, ours, wanted, reference, plain):

@@ -9,8 +9,7 @@ from imu_simulation_framework.flight.jsbsim import Notices, data_folder, jsbsim,
 
 RATE, DURATION = 100.0, 200.0
 TIMES = 5
-LIMIT = 0.2
-"""Of all that is not JSBSim's own, but for the IMU's errors [s]."""
+LIMIT = 0.2  # of all that is not JSBSim's own, but for the IMU's errors [s]
 
 
 def alone():

@@ -17,8 +17,7 @@ from imu_simulation_framework.sensors.triad_errors import TriadNoise
 DURATION, RATE = 600.0, 100.0
 RUNS, TURNS = 3, 5
 NINE_AXES = ("angular_velocity", "specific_force", *MAGNETIC_PARTS)
-LIMIT = 2.0
-"""Times drawing the numbers."""
+LIMIT = 2.0  # times drawing the numbers
 EXPERIMENT = 120.0
 
 

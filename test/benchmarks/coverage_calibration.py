@@ -123,8 +123,7 @@ def study(seed, case):
     return [every[k] for k in SYMMETRIC]
 
 
-SYMMETRIC = (0, 1, 2, 3, 4, 5, 7, 8, 11)
-"""Of bias and matrix, what is different."""
+SYMMETRIC = (0, 1, 2, 3, 4, 5, 7, 8, 11)  # of bias and matrix, what is different
 NAMES = {
     **dict.fromkeys(("known", "found"), TRIADS),
     **dict.fromkeys([f"rest, {name}" for name in ("bno055", "stim300", "adis16470")], TRIADS[:1]),

@@ -41,11 +41,9 @@ TERMS = (
     *("angle_random_walk", "rate_random_walk", "rate_drift_sigma", "yaw_drift_sigma"),
     *("rate_bias", "scale_factor", "scale_factor_of_absolute_turn"),
 )
-EVERY = 10
-"""Samples of the truth from one pose of the reference to the next."""
+EVERY = 10  # samples of the truth from one pose of the reference to the next
 WHITE, CORRELATED, CORRELATION_TIME = 0.02, 0.02, 10.0
-SMALL, LAG, SLIP = 0.003, 0.15, 0.01
-"""White error [rad], lag [s], and slip [rad/sqrt(rad)]."""
+SMALL, LAG, SLIP = 0.003, 0.15, 0.01  # white error [rad], lag [s], and slip [rad/sqrt(rad)]
 STATED = {
     "white": f"yaw_deviation = {WHITE}\nyaw_error_time = 0.1",
     "correlated": f"yaw_deviation = {CORRELATED}\nyaw_error_time = {CORRELATION_TIME}",

@@ -74,8 +74,7 @@ NOISE = (
     "gauss_markov_time",
 )
 """Parameters of one axis that a recording at rest tells."""
-FELT = "felt acceleration"
-"""The source of the yaw error that is the filter's."""
+FELT = "felt acceleration"  # the source of the yaw error that is the filter's
 STEP = 1.0
 MOTION_RATE = 20.0
 TRUTH_STEP = 0.5

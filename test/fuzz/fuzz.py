@@ -31,11 +31,9 @@ from kinds_of_settings import experiments as whole_experiment
 from trials import Trial
 from verdict import DONE, Limits, Verdict, command_text, tried
 
-REAL = 0.03
-"""Share of trials of tools that are processes of their own from the start."""
+REAL = 0.03  # share of trials of tools that are processes of their own from the start
 
-EXPERIMENTS = 0.006
-"""Share of trials that are whole experiments, where there is ROS."""
+EXPERIMENTS = 0.006  # share of trials that are whole experiments, where there is ROS
 
 
 class Judgement(NamedTuple):

@@ -3,8 +3,7 @@
 Each function takes a ``random.Random``, whose numbers are the same in every version of Python.
 """
 
-MADE = "made_by_a_trial"
-"""A file that appears only if something that was read has been executed."""
+MADE = "made_by_a_trial"  # a file that appears only if something that was read has been executed
 
 NUMBERS = (
     *("nan", "NaN", "inf", "-inf", "infinity", "1e308", "-1e308", "1e400", "1e-320", "-0.0", "0"),

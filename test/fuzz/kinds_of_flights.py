@@ -17,8 +17,7 @@ _NAMES = (
     *("attitude/phi-rad", "attitude/theta-rad", "attitude/psi-rad"),
 )
 _LABELS = b"<LABELS> ," + ",".join(_NAMES).encode() + b"\n"
-_OWN, _OTHER = range(2)
-"""Senders; the first is the simulator."""
+_OWN, _OTHER = range(2)  # senders; the first is the simulator
 
 
 def _row(number) -> bytes:

@@ -23,8 +23,7 @@ from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
 
 TIMEOUT = 240.0
-FILTER_TIME_CONSTANT = 3.0
-"""Of config/imus/bno055.yaml [s]."""
+FILTER_TIME_CONSTANT = 3.0  # of config/imus/bno055.yaml [s]
 
 
 class GazeboExperiment(unittest.TestCase):

@@ -9,8 +9,7 @@ import rospy
 
 from imu_simulation_framework.core.angles import yaw_from_quaternion
 
-TIMEOUT = 30.0
-"""Wall-clock seconds that anything may take on a busy machine."""
+TIMEOUT = 30.0  # wall-clock seconds that anything may take on a busy machine
 
 
 def wait_until(condition, what, timeout=TIMEOUT) -> None:

@@ -28,8 +28,7 @@ BELOW = {
 BELOW["commands"] = set(BELOW) - {"core"}
 BELOW["ros1"] = {"drive", "flight", "realistic_imu", "recordings", "sensors"}
 BELOW["ros2"] = {"drive", "realistic_imu", "recordings", "sensors"}
-GENERATED = {"msg", "srv"}
-"""Made by catkin, beside the library's own packages."""
+GENERATED = {"msg", "srv"}  # made by catkin, beside the library's own packages
 
 
 def modules(library=LIBRARY) -> dict[str, ast.Module]:

@@ -20,8 +20,7 @@ from imu_simulation_framework.core.errors import EXTRAS
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
-PYTHONS = ("", *os.environ.get("WHEEL_PYTHONS", "").split())
-"""Empty for that of the tests."""
+PYTHONS = ("", *os.environ.get("WHEEL_PYTHONS", "").split())  # empty for that of the tests
 FIVE_LINES = """
 import imu_simulation_framework as isf
 

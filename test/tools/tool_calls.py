@@ -11,8 +11,7 @@ from pathlib import Path
 
 from imu_simulation_framework.core.programs import run_tool
 
-PNG = b"\x89PNG\r\n\x1a\n"
-"""With what a picture begins."""
+PNG = b"\x89PNG\r\n\x1a\n"  # with what a picture begins
 TOOLS = Path(__file__).resolve().parents[2] / "offline_processing"
 
 

@@ -11,8 +11,7 @@ START = 1_600_000_000
 DURATION = 100.0
 REFERENCE_RATE, IMU_RATE = 20.0, 50.0
 SPEED = 0.6
-WANDER = np.radians(0.5)
-"""Of the IMU's yaw: one that does not err would be the reference."""
+WANDER = np.radians(0.5)  # of the IMU's yaw: one that does not err would be the reference
 
 
 def yaw_at(times):

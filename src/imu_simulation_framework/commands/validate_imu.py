@@ -53,8 +53,7 @@ ALLAN = "allan_deviation"
 
 MINIMUM_SAMPLES = 10
 _NEAR_THE_POLE = np.radians(75.0)
-_GAP = 3.0
-"""Periods of the truth, in a longer gap of which nothing is compared."""
+_GAP = 3.0  # periods of the truth, in a longer gap of which nothing is compared
 
 
 def main(arguments):

@@ -143,8 +143,7 @@ def degrees_of_freedom(segments, values) -> float:
     return 2.0 * segments * values / variance
 
 
-_RELATED = 16
-"""Values that are so many frequencies apart have nothing in common any more."""
+_RELATED = 16  # values that are so many frequencies apart have nothing in common any more
 
 
 @functools.lru_cache(maxsize=None)
@@ -185,10 +184,8 @@ def variance_interval(degrees_of_freedom, level=0.95):
 
 
 MINIMUM_CORRELATION = 0.3  # below it two headings have too little in common for a shift
-_TRIED = 41
-"""Delays from which the best one begins a fit."""
-_FITS = 3
-"""Of a delay, each with the misfit that the one before has left as the size of errors."""
+_TRIED = 41  # delays from which the best one begins a fit
+_FITS = 3  # of a delay, each with the misfit that the one before has left as the size of errors
 
 
 class TimeShift(NamedTuple):

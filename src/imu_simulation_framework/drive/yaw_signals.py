@@ -277,10 +277,8 @@ def short_name(path):
 
 
 _STEEP = np.radians(60.0)
-_SELDOM = 0.1
-"""A share of samples that is of no account."""
-_SAME_TURN = np.radians(0.1)
-"""A yaw that stays that near to the integral of the gyroscope is that."""
+_SELDOM = 0.1  # a share of samples that is of no account
+_SAME_TURN = np.radians(0.1)  # a yaw that stays that near to the integral of the gyroscope is that
 NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
 
 

@@ -72,10 +72,8 @@ _ESTIMATES = 3
 _MAX_OUTLIERS = 0.2
 _DENSITIES, _INTENSITIES = (1e-3, 1e2), (1e-6, 1e4)
 _SCALE_TIME = 5.0
-_FREEDOM = 3.0
-"""Of Student's t distribution, whose tails reach further with a smaller one."""
-_MANOEUVRE_TIME = 3.0
-"""So long a vehicle takes for a corner, or to brake [s]."""
+_FREEDOM = 3.0  # of Student's t distribution, whose tails reach further with a smaller one
+_MANOEUVRE_TIME = 3.0  # so long a vehicle takes for a corner, or to brake [s]
 _ADAPTATIONS, _ADAPTED = 6, 0.1
 
 

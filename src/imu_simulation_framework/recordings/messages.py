@@ -106,8 +106,7 @@ def _message(name, fields, quantities, strings=0):
     return MessageType(name, strings, np.dtype(fields), quantities)
 
 
-_YAW_VARIANCE = "pose.covariance35"
-"""Of x, y, z, and rotations about x, y, z, row by row."""
+_YAW_VARIANCE = "pose.covariance35"  # of x, y, z, and rotations about x, y, z, row by row
 
 ODOMETRY = _message(
     "nav_msgs/Odometry",

@@ -13,9 +13,7 @@ POINTS = 2000
 
 _TOP, _BOTTOM = 28, 56
 _TITLE, _LABEL, _GAP = 28, 56, 16
-_PIXELS = 1.25
-"""Of a point, in which the styles' lines are measured."""
-
+_PIXELS = 1.25  # of a point, in which the styles' lines are measured
 _AXIS = {
     "gridcolor": colours.GRID, "zerolinecolor": colours.LINE_GREY, "zerolinewidth": 1,
     "showline": True, "linecolor": colours.LINE_GREY, "ticks": "outside", "ticklen": 4,

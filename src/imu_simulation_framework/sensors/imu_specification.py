@@ -504,5 +504,4 @@ def draw_unit(
     )
 
 
-_RESPONSE = 1000
-"""Child of a run's seed, beyond those of the triads, vibration and receivers."""
+_RESPONSE = 1000  # child of a run's seed, beyond those of the triads, vibration and receivers

@@ -58,8 +58,7 @@ by the root of the rate, the lowest Allan deviation is 0.664 B."""
 KEY = ["part", "unit", "sensor", "quantity"]
 MIN_FREEDOM = 3
 """Degrees of freedom from which on a class has a spread of its own."""
-_NEGLIGIBLE = 0.1
-"""Weight of the class in a part's median that is not worth mentioning."""
+_NEGLIGIBLE = 0.1  # weight of the class in a part's median that is not worth mentioning
 SMALLEST_SPREAD = 0.02
 """Of logarithms: no two published numbers agree better than by chance."""
 

@@ -172,8 +172,7 @@ def test_topics_that_lack_the_last_message_are_named(session):
     assert session.incomplete == []
 
 
-TICKS = 18
-"""0.9 s: the last sample of the wheels is at 0.8 s."""
+TICKS = 18  # 0.9 s: the last sample of the wheels is at 0.8 s
 
 
 def stamps_of(times):

@@ -13,8 +13,7 @@ from imu_simulation_framework.recordings.plausibility.relation import (
     relate,
 )
 
-RATE = 8.0
-"""At this rate the ends of all windows, an eighth of a second apart, are samples."""
+RATE = 8.0  # at this rate the ends of all windows, an eighth of a second apart, are samples
 TIMES = np.arange(0.0, 400.0, 1.0 / RATE)
 
 

@@ -187,8 +187,7 @@ def test_messages_of_mcap_are_in_the_order_of_their_times(tmp_path, options, ind
     assert np.array_equal(samples.columns["gyro_x"], GYRO[:, 0])
 
 
-RECORD = 22 + len(writers.ros2_bytes(IMU[0]))
-"""Bytes of a message in MCAP."""
+RECORD = 22 + len(writers.ros2_bytes(IMU[0]))  # bytes of a message in MCAP
 
 
 @pytest.mark.parametrize(

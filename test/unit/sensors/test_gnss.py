@@ -22,8 +22,7 @@ POSITION = ["x", "y", "z"]
 VELOCITY = ["velocity_east", "velocity_north", "velocity_up"]
 VARIANCES = ["variance_east", "variance_north", "variance_up"]
 ARM = (0.3, -0.1, 0.8)
-ERRORS = 5.0
-"""Standard errors by which a statistic may be off."""
+ERRORS = 5.0  # standard errors by which a statistic may be off
 REST = isf.at_rest(4000.0, rate=5.0)
 RTK = isf.FixQuality("rtk", 0.01, 0.02, 0.03, 0.05, 20.0, 0.04, 0.06)
 FLOAT = isf.FixQuality("float", 0.02, 0.04, 0.4, 0.6, 60.0, 0.04, 0.06)

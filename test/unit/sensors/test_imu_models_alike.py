@@ -101,8 +101,7 @@ MODELS = {
 }
 
 
-EXACT = ("ideal", "specification")
-"""Those that have no error unless they are told one."""
+EXACT = ("ideal", "specification")  # those that have no error unless they are told one
 
 
 @pytest.fixture(params=MODELS)
