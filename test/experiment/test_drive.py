@@ -14,15 +14,8 @@ from rosbags.highlevel import AnyReader
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.files import urdf_path
-from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.figures import FIGURES
-from imu_simulation_framework.drive.in_process import run_in_process
 from imu_simulation_framework.drive.results.files import ResultFolder
-from imu_simulation_framework.sensors.files import imu_specification_text
-from imu_simulation_framework.sensors.imu_models.bno055_modes import (
-    bno055_calibration,
-    bno055_in_mode,
-)
 
 DURATION = 8.0
 SHORT = f"settings:={{trajectory: {{stop: {DURATION}}}}}"
@@ -208,7 +201,7 @@ def test_nodes_that_share_a_process_say_and_leave_the_same(experiment, result):
 def in_process(result, directory):
     """The same experiment, with the settings that the result says, in this process."""
     again = ResultFolder(directory, result.prefix)
-    run_in_process(load_configuration(result.path("config.ini"))).save(again)
+    isf.run_in_process(isf.load_configuration(result.path("config.ini"))).save(again)
     return again
 
 
@@ -263,8 +256,8 @@ def test_nodes_and_one_process_give_the_same_files(experiment, tmp_path, setting
 
 
 def test_a_bno055s_calibration_is_in_the_bag(experiment, tmp_path):
-    mode = bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "NDOF")
-    (tmp_path / "ndof.yaml").write_text(imu_specification_text(mode))
+    mode = isf.sensors.bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "NDOF")
+    (tmp_path / "ndof.yaml").write_text(isf.sensors.imu_specification_text(mode))
     (tmp_path / "mine.ini").write_text(
         "[imu]\nmodel = specification\n[imu_specification]\nfile = ndof.yaml\n"
         "[trajectory]\nstop = 40.0\n"
@@ -273,7 +266,7 @@ def test_a_bno055s_calibration_is_in_the_bag(experiment, tmp_path):
     begin, messages = told_on(result, "/imu/calib_status")
     told = [(time, json.loads(message.data)) for time, message in messages]
     samples = result.read_table("imu_simulated").join(result.read_table("magnetometer_simulated"))
-    expected = bno055_calibration(samples, "NDOF")
+    expected = isf.sensors.bno055_calibration(samples, "NDOF")
     # The first turn of drive A shows the magnetometer three octants at least.
     assert expected["magnetometer"].iloc[-1] >= 2
     statuses = [tuple(status.values()) for _, status in told]

@@ -12,13 +12,12 @@ import pytest
 from experiment_process import find_program, messages_of, summary_of
 from scipy.spatial.transform import Rotation
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
 from imu_simulation_framework.recordings.reading import read_reference_samples
 from imu_simulation_framework.ros1.launching.launcher import GAZEBO_PLUGIN
-from imu_simulation_framework.sensors.gnss.specification import GnssOrigin
-from imu_simulation_framework.sensors.magnetism.environment import read_magnetic_environment
 
 pytestmark = pytest.mark.slow
 
@@ -142,7 +141,7 @@ def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(driven_with, t
     angles = [np.interp(field.index, truth.index, truth[axis]) for axis in ("yaw", "pitch", "roll")]
     turn = Rotation.from_euler("ZYX", np.column_stack(angles))
     robot = load_robot_parameters()
-    hall = read_magnetic_environment(tmp_path / "hall.yaml")
+    hall = isf.read_magnetic_environment(tmp_path / "hall.yaml")
     mounting = Rotation.from_euler("xyz", robot.imu_orientation)
     place = place + turn.apply(robot.imu_position)
     wheels = robot.drivetrain.inverse(truth["v"].to_numpy(), truth["yaw_rate"].to_numpy())
@@ -219,7 +218,7 @@ def test_a_drive_to_its_end_with_a_gnss_receiver_that_tells_where_the_robot_is(d
     np.testing.assert_allclose(np.diff(since[driving]), 0.2, atol=0.015)
     assert 20 <= np.count_nonzero(driving) <= 22
     place = [samples.columns[name][driving] for name in ("latitude", "longitude", "altitude")]
-    origin = GnssOrigin()
+    origin = isf.GnssOrigin()
     x, y, _ = pymap3d.geodetic2enu(*place, origin.latitude, origin.longitude, origin.height)
     within = since[driving] <= truth.index[-1]
     for axis, told in (("x", x), ("y", y)):

@@ -10,7 +10,6 @@ from experiment_process import messages_of
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import unwrap, wrap
-from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.results.files import ExperimentTables
 from imu_simulation_framework.ros1.messages import antenna_transform
 from imu_simulation_framework.sensors.gnss.specification import UNTOLD
@@ -51,7 +50,7 @@ def result(ended):
 @pytest.fixture(scope="module")
 def alone(result):
     """Tables of the same experiment in one process."""
-    return isf.run_in_process(load_configuration(result.path("config.ini")))
+    return isf.run_in_process(isf.load_configuration(result.path("config.ini")))
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +165,7 @@ def test_the_odometers_yaw_error_stands_beside_the_imus(ended, result, odometry)
 
 
 def test_neither_changes_anything_else(result):
-    settings = load_configuration(overrides={"trajectory": {"stop": DURATION}})
+    settings = isf.load_configuration(overrides={"trajectory": {"stop": DURATION}})
     tables = isf.run_in_process(settings)
     for name in ("ground_truth", "imu_simulated"):
         np.testing.assert_array_equal(result.read_table(name), getattr(tables, name))

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from imu_simulation_framework.core.errors import FrameworkError
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.files import default_configuration_path, urdf_path
 from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.drive.check import ensure_plausible
-from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import drive_in_process, robot_motion, run_in_process
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
 from imu_simulation_framework.drive.preparation import prepare_drive
@@ -21,14 +20,13 @@ from imu_simulation_framework.drive.summary import evaluate, terminal_table
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.sensors.imu_models.plugins import PRESETS
-from imu_simulation_framework.sensors.magnetism.environment import read_magnetic_environment
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 
 
 def configured(**sections):
     sections = {"trajectory": {"stop": 8.0}, "imu_recording": {"use": False}, **sections}
-    return load_configuration(default_configuration_path(), sections)
+    return isf.load_configuration(default_configuration_path(), sections)
 
 
 def run(**sections):
@@ -59,7 +57,7 @@ def test_every_controller_drives_to_the_end_and_its_own_way(controller, usual):
     assert rms(tables.control_error["distance_error"]) < 0.15
     assert rms(tables.control_error["yaw_error"]) < np.radians(2.0)
     same = tables.wheel_velocities.equals(usual.wheel_velocities)
-    assert same is (controller == load_configuration().control.controller)
+    assert same is (controller == isf.load_configuration().control.controller)
 
 
 @pytest.mark.parametrize("controller", sorted(CONTROLLERS))
@@ -117,7 +115,7 @@ def test_a_latitude_turns_the_gyroscope_as_the_earth_does_and_nothing_else():
     expected = np.column_stack([north * np.sin(level), north * np.cos(level), up + 0.0 * level])
     # A robot that sways by 0.01 rad.
     np.testing.assert_allclose(difference, expected, rtol=0.0, atol=0.01 * EARTH_RATE)
-    with pytest.raises(FrameworkError, match="latitude has no effect on the IMU model hector"):
+    with pytest.raises(isf.FrameworkError, match="latitude has no effect on the IMU model hector"):
         run(simulation={"latitude": 50.0})
 
 
@@ -134,7 +132,7 @@ def magnetic(tmp_path, **sections):
 
 def test_a_magnetometer_measures_where_it_is(tmp_path):
     tables = magnetic(tmp_path)
-    hall = read_magnetic_environment(tmp_path / "hall.yaml")
+    hall = isf.read_magnetic_environment(tmp_path / "hall.yaml")
     states = []
     configuration = configured(magnetic_environment={"file": str(tmp_path / "hall.yaml")})
     drive = prepare_drive(configuration, ensure_plausible(configuration).reference)

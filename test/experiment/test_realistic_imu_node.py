@@ -17,11 +17,6 @@ from recording_writers import imu, magnetic_field, odometry, write_bag
 from tool_calls import call_tool
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.sensors.files import imu_specification_text
-from imu_simulation_framework.sensors.imu_models.bno055_modes import (
-    bno055_calibration,
-    bno055_in_mode,
-)
 from imu_simulation_framework.sensors.simulation import imu_truth
 
 LAUNCH = ["roslaunch", "imu_simulation_framework", "realistic_imu.launch"]
@@ -156,16 +151,16 @@ def test_motors_make_their_field_with_the_efforts_of_the_joints(experiment, moti
 
 def test_a_bno055_says_how_far_it_is_calibrated(experiment, tmp_path):
     motion = isf.at_rest(4.0)
-    mode = bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "NDOF")
+    mode = isf.sensors.bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "NDOF")
     path = tmp_path / "ndof.yaml"
-    path.write_text(imu_specification_text(mode))
+    path.write_text(isf.sensors.imu_specification_text(mode))
     options = (f"specification:={path}", "magnetometer:=true")
     rows = np.hstack(imu_truth(motion)[:3])
     heard, running = beside(experiment, stamps_of(motion), rows, len(motion), *options)
     table = isf.simulate_imu(
         motion, mode, seed=1, magnetic_environment=isf.read_magnetic_environment("clean")
     )
-    expected = bno055_calibration(table, "NDOF").drop_duplicates()
+    expected = isf.sensors.bno055_calibration(table, "NDOF").drop_duplicates()
     # Three seconds at rest calibrate the gyroscope, a second each.
     assert expected["gyroscope"].tolist()[-1] == 3
     found = [json.loads(text) for text in heard["statuses"]]

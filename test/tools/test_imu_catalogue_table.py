@@ -4,17 +4,15 @@ from pathlib import Path
 
 import numpy as np
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.commands.imu_catalogue import (
     BEGIN,
     between_marks,
     main,
     measured_tables,
 )
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.motion.sources import straight
 from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.measured import part_of
-from imu_simulation_framework.sensors.operation import Operation
 
 PAGE = Path(__file__).resolve().parents[2] / "doc" / "imu_catalogue.md"
 MEASURED = PAGE.with_name("measured_imus.md")
@@ -49,7 +47,7 @@ def test_a_straight_drive_has_the_bands_of_the_budget(capsys):
     shown = {row.split(",")[0]: dict(zip(columns, row.split(","))) for row in rows}
     adis = next(e for e in imu_catalogue() if e.specification.name == "adis16470")
     part = part_of(adis.specification).specification
-    model = yaw_error_model(part, straight(600.0), operation=Operation())
+    model = isf.yaw_error_model(part, isf.straight(600.0), operation=isf.Operation())
     noise = model.only("angle random walk", "bias instability", "rate random walk")
     bands = np.degrees(noise.bands((0.5, 0.95)))
     expected = [bands[f"upper_{p}"].iloc[-1] for p in ("50", "95")]

@@ -13,13 +13,11 @@ from scipy import stats
 from tool_calls import PNG, call_tool, printed_by, refused
 from written_results import make_tables, write_result
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.commands.judge_imu import _with_unit
 from imu_simulation_framework.drive.yaw_signals import read_drive
 from imu_simulation_framework.heading.judgement import judge, started_at_zero
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
-from imu_simulation_framework.sensors.files import read_imu_specification
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
 WALK, NOISE = 2e-3, math.radians(0.5)
 
@@ -108,8 +106,8 @@ def test_it_is_the_judgement_of_the_library(tmp_path):
         "judgement.csv", "judgement.json", "judgement.png",
     }  # fmt: skip
     drive = read_drive(str(folder))
-    imu = ImuSpecification(name="right", gyroscope=TriadSpecification(white_noise=WALK))
-    model = yaw_error_model(imu, drive.motion())
+    imu = isf.ImuSpecification(name="right", gyroscope=isf.TriadSpecification(white_noise=WALK))
+    model = isf.yaw_error_model(imu, drive.motion())
     time = model.time
     expected = judge(
         time,
@@ -165,8 +163,8 @@ def test_drives_of_one_imu_are_judged_together(tmp_path):
     # The scale factor of a unit is that of all its drives: its errors go up and down together.
     options = argparse.Namespace(what="linear", seed=3, unit=1, runs=400, workers=1)
     drive = read_drive(str(folders[0]))
-    imu = read_imu_specification("unit.yaml")
-    model = yaw_error_model(imu, drive.motion())
+    imu = isf.read_imu_specification("unit.yaml")
+    model = isf.yaw_error_model(imu, drive.motion())
     one, other = (
         sum(drawing.errors(0, 400) for drawing in _with_unit(model, seeds))
         for seeds in (options, argparse.Namespace(**{**vars(options), "seed": 4}))
@@ -179,7 +177,7 @@ def test_drives_of_one_imu_are_judged_together(tmp_path):
     # So is what nobody knows of an identified model's mean bias; how biases spread is a drive's.
     known = {"rate_bias_uncertainty": 3e-4, "rate_bias_spread": 2e-4}
     parameters = YawErrorParameters(**known, rate_bias_spread_uncertainty=1e-4)
-    model = yaw_error_model(parameters, drive.motion())
+    model = isf.yaw_error_model(parameters, drive.motion())
     one, other = (
         sum(drawing.errors(0, 400) for drawing in _with_unit(model, seeds))
         for seeds in (options, argparse.Namespace(**{**vars(options), "seed": 4}))

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from tool_calls import call_tool, succeeded
 
-from imu_simulation_framework.flight.recording import read_flight
-from imu_simulation_framework.recordings.reading import read_imu
+import imu_simulation_framework as isf
 
 pytest.importorskip("jsbsim")
 
@@ -53,9 +52,9 @@ def test_the_summary_has_what_decides_the_flight(flown):
 
 def test_tables_and_bag_are_read_as_any_recording(flown):
     folder = flown[0]
-    truth = read_flight(folder / "imu_truth.csv").flight.states
+    truth = isf.read_flight(folder / "imu_truth.csv").flight.states
     assert len(truth) == 2201
-    recorded = read_imu(folder / "flight.bag").table
+    recorded = isf.read_imu(folder / "flight.bag").table
     assert len(recorded) == len(pd.read_csv(folder / "imu.csv"))
 
 

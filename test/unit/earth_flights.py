@@ -4,13 +4,9 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.motion.earth import ecef_of
-from imu_simulation_framework.motion.earth_motion import (
-    FRD_TO_FLU,
-    EarthMotion,
-    enu_to_ecef,
-    ned_to_ecef,
-)
+from imu_simulation_framework.motion.earth_motion import FRD_TO_FLU, enu_to_ecef, ned_to_ecef
 
 LATITUDE, LONGITUDE, HEIGHT = 0.65, 2.1, 400.0
 GIMBAL = ((np.pi / 6, 4.0), (np.pi / 6, 6.0), (np.pi / 12, 10.0))
@@ -36,7 +32,7 @@ def poses(rate, duration=200.0):
 
 
 def flight(rate=100.0, duration=200.0):
-    return EarthMotion.from_poses(*poses(rate, duration))
+    return isf.EarthMotion.from_poses(*poses(rate, duration))
 
 
 def on_gimbal(motion, arm=LEVER_ARM):

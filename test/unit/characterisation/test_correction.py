@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 from refusals import require_refused
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.correction import (
-    ImuCorrection,
     TriadCorrection,
     imu_correction_text,
-    read_imu_correction,
     what_is_left,
 )
-from imu_simulation_framework.sensors.files import read_imu_specification
 
 MATRIX = ((0.01, 0.002, -0.003), (0.0, -0.02, 0.004), (0.005, 0.0, 0.03))
 TRIAD = TriadCorrection(
@@ -43,12 +41,12 @@ def test_corrected_readings_are_the_truth_and_covariances_go_through_the_inverse
 
 
 def test_a_file_reads_back_equal_and_leaves_noise_and_uncertainty(tmp_path):
-    correction = ImuCorrection("my imu", TRIAD, TriadCorrection(), TRIAD)
+    correction = isf.sensors.ImuCorrection("my imu", TRIAD, TriadCorrection(), TRIAD)
     path = tmp_path / "correction.yaml"
     path.write_text(imu_correction_text(correction, "made\nby hand"))
-    assert read_imu_correction(path) == correction
-    noise = read_imu_specification("bno055")
-    left = what_is_left(ImuCorrection("x", TRIAD), noise, "left")
+    assert isf.sensors.read_imu_correction(path) == correction
+    noise = isf.read_imu_specification("bno055")
+    left = what_is_left(isf.sensors.ImuCorrection("x", TRIAD), noise, "left")
     assert left.gyroscope.white_noise == noise.gyroscope.white_noise
     assert left.gyroscope.turn_on_bias_sigma == TRIAD.bias_sigma
     assert left.gyroscope.scale_factor_and_misalignment == ((1e-4,) * 3,) * 3
@@ -70,6 +68,6 @@ def test_a_file_reads_back_equal_and_leaves_noise_and_uncertainty(tmp_path):
     ],
 )
 def test_a_broken_file_is_refused_in_a_sentence(tmp_path, text, words):
-    require_refused(read_imu_correction, tmp_path / "correction.yaml", text, words)
+    require_refused(isf.sensors.read_imu_correction, tmp_path / "correction.yaml", text, words)
     with pytest.raises(ConfigurationError, match="cannot be read"):
-        read_imu_correction(tmp_path / "none.yaml")
+        isf.sensors.read_imu_correction(tmp_path / "none.yaml")

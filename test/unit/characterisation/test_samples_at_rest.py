@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.characterisation import samples_at_rest
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.recordings import at_rest as reading_at_rest
-from imu_simulation_framework.recordings.at_rest import read_at_rest
-from imu_simulation_framework.recordings.reading import read_imu
 
 RATE = 100.0
 NAMES = ("gyro_x", "gyro_z", "accel_x", "accel_z")
@@ -175,7 +174,7 @@ def spoilt(lines):
 def test_what_is_read_in_parts_is_what_is_read_as_a_whole(tmp_path, monkeypatch, rows, spoil):
     path = written(tmp_path / "static.csv", 200, spoil)
     monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", rows)
-    parts, whole = read_at_rest(path), read_imu(path, require=())
+    parts, whole = isf.recordings.read_at_rest(path), isf.read_imu(path, require=())
     np.testing.assert_array_equal(parts.times, whole.table.index)
     assert parts.axes.names == ALL_AXES
     for place, name in enumerate(ALL_AXES):
@@ -189,7 +188,7 @@ def test_units_dates_and_lines_are_those_of_all_parts(tmp_path, monkeypatch):
     rows = [f"2020-01-01T00:00:{place:02d}Z,{180.0 * place}" for place in range(30)]
     path.write_text("\n".join(["when,w", *rows]))
     monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", 4)
-    recorded = read_at_rest(path, columns={"time": "when", "gyro_z": "w [deg/s]"})
+    recorded = isf.recordings.read_at_rest(path, columns={"time": "when", "gyro_z": "w [deg/s]"})
     np.testing.assert_allclose(np.diff(recorded.times), 1.0)
     np.testing.assert_allclose(recorded.axes[0], np.pi * np.arange(30))
 
@@ -199,4 +198,4 @@ def test_units_dates_and_lines_are_those_of_all_parts(tmp_path, monkeypatch):
 
     monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", 50)
     with pytest.raises(RecordingError, match="line 152, column 'accel_z': 'much' is no number"):
-        read_at_rest(written(tmp_path / "static.csv", 200, spoil))
+        isf.recordings.read_at_rest(written(tmp_path / "static.csv", 200, spoil))

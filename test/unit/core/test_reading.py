@@ -10,7 +10,6 @@ import pytest
 import zstandard
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.core.files import name_of_recording
 from imu_simulation_framework.core.tables import read_csv
 from imu_simulation_framework.drive.robot import load_robot_parameters
@@ -31,7 +30,7 @@ READERS = {
 
 
 def refusal(read, path):
-    with pytest.raises(FrameworkError) as caught:
+    with pytest.raises(isf.FrameworkError) as caught:
         read(path)
     assert str(path) in str(caught.value)
     return str(caught.value)

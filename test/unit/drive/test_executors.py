@@ -11,19 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ClusterError, ConfigurationError
 from imu_simulation_framework.drive.ensembles import executors
 from imu_simulation_framework.drive.ensembles.monte_carlo import draw_chunk, monte_carlo, versions
 from imu_simulation_framework.drive.ensembles.samplers import LinearDrawing, SensorDrawing
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
 from imu_simulation_framework.motion import sources
-from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 
 pytest.importorskip("distributed")
 
 SOURCE = Path(__file__).resolve().parents[3] / "src"
-GYROSCOPE = TriadSpecification(white_noise=(1e-4,) * 3, random_walk=(1e-5,) * 3)
-SENSOR = ImuSpecification(name="sensor", gyroscope=GYROSCOPE)
+GYROSCOPE = isf.TriadSpecification(white_noise=(1e-4,) * 3, random_walk=(1e-5,) * 3)
+SENSOR = isf.ImuSpecification(name="sensor", gyroscope=GYROSCOPE)
 RUNS = 150
 
 
@@ -91,7 +90,7 @@ def test_processes_of_this_computer_give_the_same_numbers():
     drawing = sensor()
     alone = monte_carlo(drawing, RUNS)
     assert equal(monte_carlo(drawing, RUNS, workers=2), alone)
-    linear = LinearDrawing(yaw_error_model(SENSOR, drawing.motion), chunk=256)
+    linear = LinearDrawing(isf.yaw_error_model(SENSOR, drawing.motion), chunk=256)
     assert equal(monte_carlo(linear, 1000, workers=3), monte_carlo(linear, 1000))
 
 

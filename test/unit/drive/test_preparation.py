@@ -5,14 +5,13 @@ import pytest
 import recording_writers as writers
 from drive_recordings import yaw_at
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import TrajectoryError
 from imu_simulation_framework.core.files import default_configuration_path
 from imu_simulation_framework.drive.check import PreparationSession
-from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.preparation import coverage_remarks, drive_name, prepare_drive
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.session.driving import DriveToFollow
-from imu_simulation_framework.recordings.reading import read_reference
 
 EPOCH = 1.6e9
 NOISE = np.radians(2.0)
@@ -27,7 +26,7 @@ def prepared(tmp_path):
         writers.write_csv(path, {name: values.tolist() for name, values in columns.items()})
         (tmp_path / "config.ini").write_text("")
         overrides = {"recording": {"path": str(path)}, **sections}
-        configuration = load_configuration(tmp_path / "config.ini", overrides)
+        configuration = isf.load_configuration(tmp_path / "config.ini", overrides)
         return path, prepare_drive(configuration)
 
     return prepare
@@ -97,7 +96,7 @@ def test_what_smoothing_moves_is_in_the_report_and_a_remark_if_it_is_something(p
     # (Cleveland's weights, degree 2) about a sixth of its variance.
     assert smoothing["yaw_rms"] == pytest.approx(NOISE, rel=0.2)
     assert smoothing["yaw_maximum"] > smoothing["yaw_rms"]
-    table = read_reference(path).table
+    table = isf.read_reference(path).table
     assert len(table) == 600
     (remark,) = drive.smoothing_remarks
     assert f"by {np.degrees(smoothing['yaw_rms']):.2f} deg rms" in remark
@@ -166,7 +165,7 @@ def test_recordings_of_one_name_are_told_apart_by_their_folders(tmp_path):
     config.write_text("")
 
     def name(**settings):
-        return drive_name(load_configuration(config, settings, tmp_path))
+        return drive_name(isf.load_configuration(config, settings, tmp_path))
 
     assert name(recording={"path": "monday/gps.csv.gz"}) == "monday_gps"
     assert name(recording={"path": "rosbag2_05_16/rosbag2_05_16_0.db3"}) == "rosbag2_05_16_0"
@@ -184,7 +183,7 @@ def test_an_imu_that_covers_a_part_of_the_drive_is_remarked_on():
 
 def one_lap(folder):
     overrides = {"recording": {"drive": "a", "laps": 1}, "experiment": {"output": str(folder)}}
-    return load_configuration(default_configuration_path(), overrides)
+    return isf.load_configuration(default_configuration_path(), overrides)
 
 
 def test_what_was_read_once_is_the_same_where_it_is_kept(tmp_path):

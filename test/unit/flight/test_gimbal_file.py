@@ -8,11 +8,7 @@ from refusals import require_refused
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.yaml_files import bundled_names
-from imu_simulation_framework.flight.gimbal.specification import (
-    gimbal_to_mapping,
-    read_gimbal,
-    read_joint_table,
-)
+from imu_simulation_framework.flight.gimbal.specification import gimbal_to_mapping, read_joint_table
 
 LOOPED = isf.GimbalSpecification(
     "looped",
@@ -42,7 +38,7 @@ LOOPED = isf.GimbalSpecification(
 def test_what_is_written_reads_back_equal(tmp_path, gimbal):
     path = tmp_path / "gimbal.yaml"
     path.write_text(yaml.safe_dump(gimbal_to_mapping(gimbal)))
-    assert read_gimbal(path) == gimbal
+    assert isf.read_gimbal(path) == gimbal
 
 
 def test_a_file_says_what_a_program_says(tmp_path):
@@ -55,12 +51,12 @@ def test_a_file_says_what_a_program_says(tmp_path):
         "  boresight: down\n  bandwidth: 3\n  damping: 0.8\n  servo_bandwidth: 15\n"
         "  rate_limits: [1, 2, 3]\n  aid_time: 10\n"
     )
-    assert read_gimbal(path) == LOOPED
+    assert isf.read_gimbal(path) == LOOPED
 
 
 @pytest.mark.parametrize("name", bundled_names("gimbals"))
 def test_each_bundled_gimbal_moves_an_imu(name):
-    gimbal = read_gimbal(name)
+    gimbal = isf.read_gimbal(name)
     assert gimbal.name == name
     found = isf.simulate_gimbal(isf.at_rest(5.0, 100.0), gimbal)
     assert np.all(np.isfinite(found.motion.specific_force))
@@ -75,7 +71,7 @@ def test_the_papers_gimbal_has_the_numbers_of_its_table_and_unknown_names_are_re
     arms = gimbal.geometry.pan_to_tilt, gimbal.geometry.tilt_to_roll
     assert [np.linalg.norm(arm) for arm in arms] == [0.1, 0.1]
     with pytest.raises(ConfigurationError, match="nor a gimbal of that name; there are agisim, "):
-        read_gimbal("agsim")
+        isf.read_gimbal("agsim")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +89,7 @@ def test_the_papers_gimbal_has_the_numbers_of_its_table_and_unknown_names_are_re
     ],
 )
 def test_what_is_no_gimbal_is_refused_with_the_files_name(tmp_path, text, said):
-    require_refused(read_gimbal, tmp_path / "wrong.yaml", text, said)
+    require_refused(isf.read_gimbal, tmp_path / "wrong.yaml", text, said)
 
 
 ROWS = ["time,pan,tilt,roll", *(f"{0.5 * k},{0.01 * k},0.2,-0.1" for k in range(40))]
@@ -104,9 +100,9 @@ def test_a_table_beside_the_gimbal_commands_it(tmp_path):
     path = tmp_path / "told.yaml"
     path.write_text("table: nowhere.csv\n")
     with pytest.raises(ConfigurationError, match="nowhere.csv: cannot be read"):
-        read_gimbal(path)
+        isf.read_gimbal(path)
     path.write_text("table: angles.csv\n")
-    found = isf.simulate_gimbal(isf.at_rest(10.0, 100.0), read_gimbal(path))
+    found = isf.simulate_gimbal(isf.at_rest(10.0, 100.0), isf.read_gimbal(path))
     np.testing.assert_allclose(found.joints.angle[150], (0.03, 0.2, -0.1), atol=1e-12)
     np.testing.assert_allclose(found.joints.rate[:, 0], 0.02, atol=1e-9)
 

@@ -12,12 +12,8 @@ from earth_flights import (
 )
 from scipy.spatial.transform import Rotation
 
-from imu_simulation_framework.core.errors import (
-    ConfigurationError,
-    FrameworkError,
-    MotionError,
-    RecordingError,
-)
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.errors import ConfigurationError, MotionError, RecordingError
 from imu_simulation_framework.flight.recording import find_flight, read_flight
 from imu_simulation_framework.motion.earth import ecef_of
 from imu_simulation_framework.motion.earth_motion import enu_to_ecef, ned_to_ecef
@@ -274,5 +270,5 @@ def test_a_recorded_flight_is_cut_and_nothing_is_left_after_its_end(flown, tmp_p
 )
 def test_what_is_no_flight_is_refused_with_its_name(wanted, said):
     pytest.importorskip("jsbsim")
-    with pytest.raises(FrameworkError, match=said):
+    with pytest.raises(isf.FrameworkError, match=said):
         find_flight(wanted)

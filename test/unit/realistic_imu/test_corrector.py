@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from recording_shell import shell_of
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.realistic_imu import node_sessions
 from imu_simulation_framework.recordings.messages import (
@@ -16,17 +17,13 @@ from imu_simulation_framework.recordings.messages import (
     read_numbers,
     separate,
 )
-from imu_simulation_framework.sensors.correction import (
-    ImuCorrection,
-    TriadCorrection,
-    imu_correction_text,
-)
+from imu_simulation_framework.sensors.correction import TriadCorrection, imu_correction_text
 
 MATRIX = ((0.1, 0.02, 0.0), (0.0, -0.1, 0.0), (0.03, 0.0, 0.2))
 TRIAD = TriadCorrection(
     (0.1, 0.2, 0.3), scale_factor_and_misalignment=MATRIX, temperature_bias=((0.01, 0.0, 0.0),)
 )
-CORRECTION = ImuCorrection("x", TRIAD, TriadCorrection((1.0, 2.0, 3.0)), TRIAD)
+CORRECTION = isf.sensors.ImuCorrection("x", TRIAD, TriadCorrection((1.0, 2.0, 3.0)), TRIAD)
 TRUTH = np.array([0.5, -0.6, 0.7])
 READ = TRIAD.matrix @ TRUTH + TRIAD.bias
 ROW = (0.0, 0.0, 0.6, 0.8, *READ, 1.0, 2.0, 12.8)
@@ -132,7 +129,7 @@ def test_a_field_in_another_unit_than_the_correction_is_told(tmp_path, reading, 
     other = TriadCorrection(bias=(20.0, 0.0, -10.0))
     assert bool(node_sessions.another_unit(field, other)) == (0.0 < reading < 0.02)
     raw = message(MAGNETIC_FIELD, True, dict(zip(FIELD, field)))
-    correction = ImuCorrection(magnetometer=part)
+    correction = isf.sensors.ImuCorrection(magnetometer=part)
     said = corrected(tmp_path, 2 * [("imu/mag_raw", raw)], True, correction).warned
     assert len(said) == told
 

@@ -7,10 +7,9 @@ import pytest
 import recording_writers as writers
 from scipy.spatial.transform import Rotation
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.recordings.frames import ImuConventions
 from imu_simulation_framework.recordings.imu import fused_angles, integral
-from imu_simulation_framework.recordings.reading import read_imu
-from imu_simulation_framework.sensors.imu_specification import OutputSpecification
 
 RATE, COUNT = 50.0, 1500
 TIMES = np.arange(COUNT) / RATE
@@ -19,7 +18,7 @@ STAMPS = [START + round(1e9 * time) for time in TIMES]
 TURNED = 1.5 * np.sin(0.4 * TIMES) + 0.05 * TIMES
 RATES = np.column_stack([np.zeros((COUNT, 2)), 0.6 * np.cos(0.4 * TIMES) + 0.05])
 UP = np.tile([0.0, 0.0, 9.8], (COUNT, 1))
-OUTPUT = OutputSpecification()
+OUTPUT = isf.OutputSpecification()
 
 
 def written(tmp_path, gyro=RATES, accel=UP, orientation=(0.0,) * 4, stamps=STAMPS, unknown=()):
@@ -35,7 +34,7 @@ def written(tmp_path, gyro=RATES, accel=UP, orientation=(0.0,) * 4, stamps=STAMP
 def test_an_orientation_that_was_never_set_is_made(tmp_path, filter, orientation):
     path = written(tmp_path, orientation=orientation)
     conventions = ImuConventions(filter=filter, filter_time_constant=2.0)
-    recorded = read_imu(path, conventions=conventions)
+    recorded = isf.read_imu(path, conventions=conventions)
     # The trapezoidal rule is off by h^2 / 12 times the change of slope: 1e-5.
     assert recorded.table["yaw"].to_numpy() == pytest.approx(TURNED, abs=2e-5)
     assert recorded.table[["roll", "pitch"]].to_numpy() == pytest.approx(np.zeros((COUNT, 2)))
@@ -53,17 +52,17 @@ def test_an_orientation_that_was_never_set_is_made(tmp_path, filter, orientation
 def test_an_orientation_is_made_only_if_wanted_and_believed_if_said_to_be_recorded(tmp_path):
     tilted = tuple(Rotation.from_euler("Z", 0.3).as_quat())
     path = written(tmp_path, orientation=tilted)
-    recorded = read_imu(path)
+    recorded = isf.read_imu(path)
     assert recorded.table["yaw"].to_numpy() == pytest.approx(np.full(COUNT, 0.3))
     assert recorded.report.orientation_source == "recorded"
     assert recorded.report.remarks == ()
-    fused = read_imu(path, conventions=ImuConventions(orientation="fused"))
+    fused = isf.read_imu(path, conventions=ImuConventions(orientation="fused"))
     assert fused.table["yaw"].to_numpy() == pytest.approx(TURNED, abs=2e-5)
     assert (fused.report.orientation_source, fused.report.absent) == ("fused", ())
     path = written(tmp_path, orientation=(0.0, 0.0, 0.0, 1.0))
-    recorded = read_imu(path, conventions=ImuConventions(orientation="recorded"))
+    recorded = isf.read_imu(path, conventions=ImuConventions(orientation="recorded"))
     assert recorded.table["yaw"].to_numpy() == pytest.approx(np.zeros(COUNT))
-    recorded = read_imu(written(tmp_path), require=("gyro", "accel"))
+    recorded = isf.read_imu(written(tmp_path), require=("gyro", "accel"))
     assert "yaw" not in recorded.table
     assert recorded.report.orientation_source == ""
 
@@ -72,7 +71,7 @@ def test_an_imu_mounted_on_its_side_is_turned_first(tmp_path):
     mounting = (math.pi / 2.0, 0.0, 0.4)
     back = Rotation.from_euler("ZYX", mounting[::-1]).inv()
     path = written(tmp_path, back.apply(RATES), back.apply(UP))
-    recorded = read_imu(
+    recorded = isf.read_imu(
         path, conventions=ImuConventions(mounting_roll=mounting[0], mounting_yaw=mounting[2])
     )
     assert recorded.table["yaw"].to_numpy() == pytest.approx(TURNED, abs=2e-5)
@@ -87,7 +86,7 @@ def test_an_imu_mounted_on_its_side_is_turned_first(tmp_path):
     ],
 )
 def test_without_gravity_the_yaw_is_the_integral_of_the_rate(tmp_path, accel, unknown, why):
-    recorded = read_imu(written(tmp_path, accel=accel, unknown=unknown))
+    recorded = isf.read_imu(written(tmp_path, accel=accel, unknown=unknown))
     assert recorded.table["yaw"].to_numpy() == pytest.approx(TURNED, abs=2e-5)
     assert np.array_equal(recorded.table["roll"], np.zeros(COUNT))
     assert recorded.report.orientation_source == "integrated"
@@ -101,7 +100,7 @@ def test_a_gap_is_bridged_and_told(tmp_path):
     path = written(
         tmp_path, RATES[keep], UP[keep], stamps=[s for s, kept in zip(STAMPS, keep) if kept]
     )
-    recorded = read_imu(path)
+    recorded = isf.read_imu(path)
     # The chord across 0.64 s is off by 0.64^3 / 12 times the rate's curvature, 0.1: 2e-3.
     assert recorded.table["yaw"].to_numpy() == pytest.approx(TURNED[keep], abs=3e-3)
     (remark,) = recorded.report.remarks[1:]

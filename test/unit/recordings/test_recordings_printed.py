@@ -6,13 +6,10 @@ from column_tables import RATE, TIME, Car
 from refusals import refusal
 from table_writers import novatel
 
+import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.recordings.guessing.files import guess_columns
-from imu_simulation_framework.recordings.reading import (
-    read_imu,
-    read_imu_samples,
-    read_reference_samples,
-)
+from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 CAR = Car()
 START = 1_700_000_000
@@ -42,7 +39,7 @@ def test_messages_as_topic_echo_prints_them(tmp_path, ros):
     samples = zip(TIME, CAR.yaw, CAR.rates, CAR.forces)
     # The last one is cut off.
     path.write_text("\n".join([*(echoed(*one, ros) for one in samples), "header:", "  stamp:"]))
-    table = read_imu(path).table
+    table = isf.read_imu(path).table
     assert len(table) == len(TIME)
     stamps = table.index.to_numpy()
     assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-6)
@@ -53,9 +50,9 @@ def test_messages_as_topic_echo_prints_them(tmp_path, ros):
 def test_what_is_no_echoed_message_is_refused(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("header:\n  stamp:\nnothing here\n---\n")
-    assert "line 3 is no field of a message" in refusal(read_imu, path)
+    assert "line 3 is no field of a message" in refusal(isf.read_imu, path)
     path.write_text("x: 0.1\n---\n")
-    assert "holds 1 whole messages" in refusal(read_imu, path)
+    assert "holds 1 whole messages" in refusal(isf.read_imu, path)
 
 
 def log(imu="CORRIMUDATA", scale=(1.0, 1.0), short=True):
@@ -117,7 +114,7 @@ def test_gravity_tells_which_of_novatels_imus_counts(tmp_path, counts):
 def test_a_log_with_wrong_checksums_is_refused(tmp_path):
     path = tmp_path / "a.ASC"
     path.write_text(log().replace("*", "*0"))
-    assert "none of NovAtel's logs INSPVA" in refusal(read_imu, path)
+    assert "none of NovAtel's logs INSPVA" in refusal(isf.read_imu, path)
 
 
 NOON = 12.0 * 3600.0 - 20.0  # The drive passes it

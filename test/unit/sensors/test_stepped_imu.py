@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.sensors.conditions import Vibration
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 from imu_simulation_framework.sensors.imu_models.plugins import make_imu_model
@@ -174,7 +173,7 @@ STILL, LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 9.8)
 def test_what_cannot_be_stepped_is_refused_in_a_sentence(call, words):
     with pytest.raises(ValueError, match=words) as refused:
         call()
-    assert isinstance(refused.value, FrameworkError)
+    assert isinstance(refused.value, isf.FrameworkError)
 
 
 def test_a_step_that_is_refused_changes_nothing():
