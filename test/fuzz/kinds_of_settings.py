@@ -10,11 +10,7 @@ from harm_values import number, word
 from trials import OUT, Trial, as_values, harmed, put
 from verdict import GRAVE, Expected
 
-from imu_simulation_framework.drive.configuration import (
-    COLUMN_SECTIONS,
-    IMU_PARAMETER_SECTIONS,
-    SECTIONS,
-)
+from imu_simulation_framework.drive import configuration
 from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS
 
 _NAMED = ("[", "robot's parameters", "specification", "The IMU", "trajectory", "recording", "gain")
@@ -162,13 +158,13 @@ def _drive(random, folder, given, words) -> Trial:
 
 def _setting(random):
     """A section, a key of it, and a value that it perhaps should not have."""
-    kinds = [*SECTIONS.items()]
-    for section, model in IMU_PARAMETER_SECTIONS.items():
+    kinds = [*configuration.SECTIONS.items()]
+    for section, model in configuration.IMU_PARAMETER_SECTIONS.items():
         kinds += [(section, IMU_MODELS[model].parameters)] * 2
     keys = [(section, key) for section, kind in kinds for key in dataclasses.fields(kind)]
     section, key = random.choice(keys)
     if random.random() < 0.05:
-        section = random.choice(COLUMN_SECTIONS)
+        section = random.choice(configuration.COLUMN_SECTIONS)
         return section, random.choice(("time", "x", "qx", "gyro_x", word(random))), word(random)
     if key.name in ("drive", "output"):
         return section, key.name, random.choice(("a", "e", "", "out"))

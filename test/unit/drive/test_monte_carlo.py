@@ -16,14 +16,8 @@ from imu_simulation_framework.core.errors import (
     MotionError,
     ResultError,
 )
+from imu_simulation_framework.drive.ensembles import samplers
 from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
-from imu_simulation_framework.drive.ensembles.samplers import (
-    Drawing,
-    ExperimentDrawing,
-    LinearDrawing,
-    SensorDrawing,
-    digest,
-)
 from imu_simulation_framework.motion import earth_motion as earth_sources
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.sensors.simulation import imu_truth
@@ -32,7 +26,7 @@ GYROSCOPE = isf.TriadSpecification(white_noise=(1e-4,) * 3, turn_on_bias_sigma=(
 SENSOR = isf.ImuSpecification(name="sensor", gyroscope=GYROSCOPE)
 
 
-class Walks(Drawing):
+class Walks(samplers.Drawing):
     """Quick to draw; counts what was drawn."""
 
     chunk = 8
@@ -110,8 +104,8 @@ def test_a_damaged_chunk_is_named_and_drawn_again(tmp_path, damage):
 
 
 def with_hash(content):
-    digest = hashlib.sha256(content).hexdigest().encode()
-    return b"imu_simulation_framework ensemble 1 " + digest + b"\n" + content
+    checksum = hashlib.sha256(content).hexdigest().encode()
+    return b"imu_simulation_framework ensemble 1 " + checksum + b"\n" + content
 
 
 def forged(path, change):
@@ -198,7 +192,7 @@ def test_no_run_and_no_worker_are_refused():
 def test_a_sensor_is_drawn_as_simulate_imu_draws_it():
     motion = sources.rounds(2, 5.0)
     for imu in (SENSOR, isf.HectorParameters(yaw_offset=0.1), isf.GenericParameters()):
-        drawing = SensorDrawing(motion, imu, seed=7)
+        drawing = samplers.SensorDrawing(motion, imu, seed=7)
         errors = drawing.errors(3, 2)
         for row, run in zip(errors, (3, 4)):
             expected = isf.yaw_error(isf.simulate_imu(motion, imu, seed=7, run=run), motion)
@@ -210,13 +204,13 @@ def test_on_a_flight_a_sensor_is_drawn_as_simulate_imu_draws_it_and_turns_with_t
     motion = flight(rate=20.0, duration=30.0)
     output = isf.OutputSpecification(rate=20.0)
     imu = isf.ImuSpecification(name="sensor", gyroscope=GYROSCOPE, output=output)
-    errors = SensorDrawing(motion, imu, seed=7).errors(3, 1)
+    errors = samplers.SensorDrawing(motion, imu, seed=7).errors(3, 1)
     expected = isf.yaw_error(isf.simulate_imu(motion, imu, seed=7, run=3), motion)
     np.testing.assert_allclose(errors[0], expected.to_numpy()[::20], rtol=0, atol=1e-12)
 
     standing = earth_sources.standing(200.0, 50.0, rate=20.0)
     quiet = isf.ImuSpecification(name="quiet", output=output)
-    ensemble = monte_carlo(SensorDrawing(standing, quiet), 2)
+    ensemble = monte_carlo(samplers.SensorDrawing(standing, quiet), 2)
     turned = 7.292115e-5 * math.sin(math.radians(50.0)) * 200.0
     np.testing.assert_allclose(ensemble.curves[:, -1], -turned, rtol=1e-3)
 
@@ -224,22 +218,22 @@ def test_on_a_flight_a_sensor_is_drawn_as_simulate_imu_draws_it_and_turns_with_t
 def test_a_slower_sensor_is_looked_at_where_it_has_new_samples():
     motion = sources.straight(20.0)
     output = isf.OutputSpecification(rate=20.0, start_offset=0.03)
-    drawing = SensorDrawing(
+    drawing = samplers.SensorDrawing(
         motion, isf.ImuSpecification(gyroscope=GYROSCOPE, output=output), period=0.5
     )
     np.testing.assert_allclose(drawing.time, 0.03 + 0.5 * np.arange(40))
     with pytest.raises(ConfigurationError, match="no multiple"):
-        SensorDrawing(motion, isf.ImuSpecification(output=output), period=0.13)
+        samplers.SensorDrawing(motion, isf.ImuSpecification(output=output), period=0.13)
     with pytest.raises(MotionError, match="no drift to draw"):
-        SensorDrawing(sources.straight(0.5), SENSOR)
+        samplers.SensorDrawing(sources.straight(0.5), SENSOR)
 
 
 def test_the_ensemble_of_a_sensor_has_the_spread_of_its_linear_model():
     motion = sources.straight(20.0)
     model = isf.yaw_error_model(SENSOR, motion)
     runs = 256
-    sensor = monte_carlo(SensorDrawing(motion, SENSOR), runs)
-    linear = monte_carlo(LinearDrawing(model), runs)
+    sensor = monte_carlo(samplers.SensorDrawing(motion, SENSOR), runs)
+    linear = monte_carlo(samplers.LinearDrawing(model), runs)
     expected = math.sqrt(model.variance()[-1])
     for ensemble in (sensor, linear):
         # A standard deviation of n normal numbers scatters by 1 / sqrt(2 n).
@@ -248,13 +242,13 @@ def test_the_ensemble_of_a_sensor_has_the_spread_of_its_linear_model():
 
 
 def test_another_motion_imu_or_seed_is_another_job():
-    base = SensorDrawing(sources.straight(20.0), SENSOR).identity()
+    base = samplers.SensorDrawing(sources.straight(20.0), SENSOR).identity()
     others = [
-        SensorDrawing(sources.straight(20.0, speed=2.0), SENSOR),
-        SensorDrawing(sources.rounds(1, 5.0), SENSOR),
-        SensorDrawing(sources.straight(20.0), isf.ImuSpecification()),
-        SensorDrawing(sources.straight(20.0), SENSOR, seed=2),
-        SensorDrawing(sources.straight(20.0), SENSOR, period=2.0),
+        samplers.SensorDrawing(sources.straight(20.0, speed=2.0), SENSOR),
+        samplers.SensorDrawing(sources.rounds(1, 5.0), SENSOR),
+        samplers.SensorDrawing(sources.straight(20.0), isf.ImuSpecification()),
+        samplers.SensorDrawing(sources.straight(20.0), SENSOR, seed=2),
+        samplers.SensorDrawing(sources.straight(20.0), SENSOR, period=2.0),
     ]
     identities = [json.dumps(drawing.identity()) for drawing in others]
     # Level motion on a straight line feels the same at any speed.
@@ -262,7 +256,7 @@ def test_another_motion_imu_or_seed_is_another_job():
     assert len({json.dumps(base), *identities[1:]}) == 5
     # Of the three signals that there are: jobs of other versions go on.
     motion = sources.straight(20.0)
-    assert base["motion"] == digest(motion.period, *imu_truth(motion)[:3])
+    assert base["motion"] == samplers.digest(motion.period, *imu_truth(motion)[:3])
 
 
 def test_experiments_with_physics_differ_by_their_seeds_alone():
@@ -271,7 +265,7 @@ def test_experiments_with_physics_differ_by_their_seeds_alone():
         "imu": {"model": "hector"},
         "terrain": {"kind": "uneven"},
     }
-    drawing = ExperimentDrawing(isf.load_configuration(overrides=overrides), seed=3)
+    drawing = samplers.ExperimentDrawing(isf.load_configuration(overrides=overrides), seed=3)
     errors = drawing.errors(0, 3)
     assert errors.shape == (3, len(drawing.time)) and np.all(np.isfinite(errors))
     assert len({row.tobytes() for row in errors}) == 3
@@ -285,7 +279,7 @@ def test_a_sensor_with_a_magnetic_heading_is_drawn_where_it_is():
     )
     motion = sources.at_rest(10.0, rate=20.0)
     places = (isf.MagneticEnvironment(earth=(x, y, -45e-6)) for x, y in ((0.0, 2e-5), (-2e-5, 0.0)))
-    drawn = [SensorDrawing(motion, imu, magnetic_environment=place) for place in places]
+    drawn = [samplers.SensorDrawing(motion, imu, magnetic_environment=place) for place in places]
     errors = [drawing.errors(0, 2) for drawing in drawn]
     # North is a quarter turn further to the left than the sensor is told.
     np.testing.assert_allclose(
@@ -293,4 +287,4 @@ def test_a_sensor_with_a_magnetic_heading_is_drawn_where_it_is():
     )
     assert drawn[0].identity() != drawn[1].identity()
     with pytest.raises(ConfigurationError, match="needs a magnetic environment"):
-        SensorDrawing(motion, imu).errors(0, 1)
+        samplers.SensorDrawing(motion, imu).errors(0, 1)

@@ -11,12 +11,8 @@ import pytest
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.core.errors import ResultError
 from imu_simulation_framework.core.tables import GNSS_TOLD, GROUND_TRUTH, TRAJECTORY
+from imu_simulation_framework.drive.results import files
 from imu_simulation_framework.drive.results import record as sample_store
-from imu_simulation_framework.drive.results.files import (
-    complete_tables,
-    create_result_folder,
-    write_recorded_tables,
-)
 from imu_simulation_framework.drive.results.record import STORED, ExperimentRecord, Stream
 
 MILLISECOND = 1_000_000
@@ -26,7 +22,7 @@ SAMPLES = 1000
 
 @pytest.fixture
 def folder(tmp_path):
-    return create_result_folder(tmp_path, "drive", "imu", datetime(2020, 1, 1))
+    return files.create_result_folder(tmp_path, "drive", "imu", datetime(2020, 1, 1))
 
 
 def yaw_at(time):
@@ -90,7 +86,7 @@ def test_tables_in_blocks_are_those_of_the_samples(folder, monkeypatch):
     np.testing.assert_allclose(turning.index, 0.05 * np.arange(1, 201), atol=1e-12)
     np.testing.assert_allclose(turning["left"], turning.index - 0.01, atol=1e-12)
     # The table that is written part by part is the one that is made at once.
-    kept = write_recorded_tables(folder, record, ZERO, ZERO + 10_000 * MILLISECOND)
+    kept = files.write_recorded_tables(folder, record, ZERO, ZERO + 10_000 * MILLISECOND)
     for name, table in tables.items():
         pd.testing.assert_frame_equal(folder.read_table(name), table, check_exact=True)
         pd.testing.assert_frame_equal(table[kept[name].columns], kept[name], check_exact=True)
@@ -120,7 +116,7 @@ def test_where_nobody_told_how_the_wheels_turn_there_is_no_table_of_it(folder, g
     samples = folder.path("wheel_velocities_actual.samples")
     if gone:
         samples.unlink()
-    complete_tables(folder)
+    files.complete_tables(folder)
     assert folder.path("wheel_velocities.csv").exists()
     assert not folder.path("wheel_velocities_actual.csv").exists()
     assert not list(folder.folder.glob("*.samples"))
@@ -138,7 +134,7 @@ def test_a_part_without_samples_is_an_empty_table_with_its_columns():
 def test_what_a_killed_experiment_leaves_becomes_tables(folder):
     record = record_of_a_drive(folder)
     assert not folder.path("imu_simulated.csv").exists()
-    complete_tables(folder)
+    files.complete_tables(folder)
     whole = record.tables(ZERO, ZERO + 10_000 * MILLISECOND)
     for name in (*STORED, "odometer"):
         table = folder.read_table(name)
@@ -151,8 +147,8 @@ def test_what_a_killed_experiment_leaves_becomes_tables(folder):
 
 def test_tables_that_are_there_are_left_alone(folder):
     record = record_of_a_drive(folder)
-    write_recorded_tables(folder, record, ZERO, ZERO + 5_000 * MILLISECOND)
-    complete_tables(folder)
+    files.write_recorded_tables(folder, record, ZERO, ZERO + 5_000 * MILLISECOND)
+    files.complete_tables(folder)
     assert folder.read_table("imu_simulated").index[-1] == pytest.approx(5.0)
     assert not list(folder.folder.glob("*.samples"))
 
@@ -160,10 +156,10 @@ def test_tables_that_are_there_are_left_alone(folder):
 def test_what_was_left_before_the_drive_or_has_other_columns_is_refused(folder):
     ExperimentRecord().keep_in(folder)
     with pytest.raises(ResultError, match="killed before the robot drove"):
-        complete_tables(folder)
+        files.complete_tables(folder)
     folder.path("ground_truth.samples").write_bytes(b'{"columns": ["x"]}\n')
     with pytest.raises(ResultError, match="has the columns x, but x, y, z"):
-        complete_tables(folder)
+        files.complete_tables(folder)
 
 
 def record_with_a_receiver(folder=None, delay=0.0):
