@@ -21,12 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from ..characterisation.calibration import files, inertial, rest_times
-from ..characterisation.calibration.sphere_fit import (
-    SphereFit,
-    calibrate_accelerometer_freely,
-    fit_to_sphere,
-)
+from ..characterisation.calibration import files, inertial, rest_times, sphere_fit
 from ..core.errors import ConfigurationError, RecordingError
 from ..core.programs import ArgumentParser
 from ..core.sentences import shown
@@ -65,7 +60,7 @@ class Calibrated:
     rests: list[rest_times.RestTime] = field(default_factory=list)
     turns: list[rest_times.Turn] = field(default_factory=list)
     sensors: dict[str, inertial.TriadCalibration] = field(default_factory=dict)
-    sphere: SphereFit | None = None
+    sphere: sphere_fit.SphereFit | None = None
     magnetic: pd.DataFrame | None = None
     temperature: np.ndarray | None = None
     reference: float = 25.0
@@ -90,7 +85,7 @@ def _magnetic(wishes, found):
     magnetometer = wishes.noise and wishes.noise.magnetometer
     noise = inertial.noise_of(magnetometer) if magnetometer else ()
     noise = noise if any(one.white_noise for one in noise) else None
-    found.sphere = fit_to_sphere(
+    found.sphere = sphere_fit.fit_to_sphere(
         times, readings, wishes.field, noise=noise, source=source, parts=parts
     )
     found.sensors["magnetometer"] = found.sphere.calibration
@@ -173,7 +168,7 @@ def _inertial(wishes, found):
                     f"{source}: positions of any kind take the noise of the accelerometer, "
                     "expected a specification that has it"
                 )
-            calibrated, common = calibrate_accelerometer_freely, {"source": source}
+            calibrated, common = sphere_fit.calibrate_accelerometer_freely, {"source": source}
         common.update(gravity=wishes.gravity, noise=stated["accelerometer"])
         found.sensors["accelerometer"] = calibrated(times, accel, found.rests, **common)
     for sensor, values in (("gyroscope", gyro), ("accelerometer", accel)):

@@ -8,18 +8,7 @@ import numpy as np
 
 from ...core import topics
 from ...core.errors import SimulatorError
-from ...recordings.messages import (
-    FIELD,
-    IMU,
-    MAGNETIC_FIELD,
-    ODOMETRY,
-    SIGNALS,
-    STATE,
-    Packer,
-    last_numbers,
-    numbers_of,
-    stamp_of,
-)
+from ...recordings import messages
 from ..robot import RobotParameters
 from .driving import TruePose
 
@@ -30,28 +19,28 @@ _SAID = (
 )
 """Fields of an odometer: those that a row of it has, as an :class:`.ExperimentRecord` takes it."""
 
-imu_rows = partial(numbers_of, kind=IMU, fields=SIGNALS)
-magnetic_rows = partial(numbers_of, kind=MAGNETIC_FIELD, fields=FIELD)
-ground_truth_rows = partial(numbers_of, kind=ODOMETRY, fields=STATE)
-odometer_rows = partial(numbers_of, kind=ODOMETRY, fields=_SAID)
+imu_rows = partial(messages.numbers_of, kind=messages.IMU, fields=messages.SIGNALS)
+magnetic_rows = partial(messages.numbers_of, kind=messages.MAGNETIC_FIELD, fields=messages.FIELD)
+ground_truth_rows = partial(messages.numbers_of, kind=messages.ODOMETRY, fields=messages.STATE)
+odometer_rows = partial(messages.numbers_of, kind=messages.ODOMETRY, fields=_SAID)
 
-_POSE, _TWIST = ODOMETRY.place("pose.pose."), ODOMETRY.place("twist.twist.")
+_POSE, _TWIST = messages.ODOMETRY.place("pose.pose."), messages.ODOMETRY.place("twist.twist.")
 
 
 def true_pose(data: bytes) -> TruePose:
     """Read one nav_msgs/Odometry."""
-    numbers = last_numbers(data, ODOMETRY)
+    numbers = messages.last_numbers(data, messages.ODOMETRY)
     x, y, _, *orientation = numbers[_POSE]
-    return TruePose(stamp_of(data), x, y, tuple(orientation), *numbers[_TWIST][:2])
+    return TruePose(messages.stamp_of(data), x, y, tuple(orientation), *numbers[_TWIST][:2])
 
 
-def pack_states(packer: Packer, stamps: np.ndarray, state: Any) -> np.ndarray:
+def pack_states(packer: messages.Packer, stamps: np.ndarray, state: Any) -> np.ndarray:
     """Write odometry of a simulator's states (n,) at stamps (n,) [ns]."""
     columns = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
-    return packer.pack(stamps, dict(zip(STATE, np.concatenate(columns, axis=1).T)))
+    return packer.pack(stamps, dict(zip(messages.STATE, np.concatenate(columns, axis=1).T)))
 
 
-def pack_odometry(packer: Packer, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def pack_odometry(packer: messages.Packer, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Write what an odometer says: rows (n, columns) at stamps (n,) [ns]."""
     return packer.pack(stamps, dict(zip(_SAID, rows.T)))
 
