@@ -450,10 +450,12 @@ def _leave(code: int) -> None:
     timer = threading.Timer(10.0, os._exit, [code])
     timer.daemon = True
     timer.start()
-    rospy.signal_shutdown("the node has ended")
-    logging.shutdown()
-    _flush()
-    os._exit(code)
+    try:
+        rospy.signal_shutdown("the node has ended")
+        logging.shutdown()
+        _flush()
+    finally:  # Debian 11's rospy fails with its Python, whatever this node has done
+        os._exit(code)
 
 
 def _flush() -> None:
