@@ -297,8 +297,9 @@ def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
     return pd.Series(error, index=pd.Index(time, name="time"), name="yaw_error")
 
 
-WAITING = 1000
-"""How many samples of either stream may wait for the other one: ten seconds at 100 Hz."""
+WAITING = 100_000
+"""How many samples of either stream may wait for the other one, which takes 10 MB: at 50 times real
+time and 100 Hz a thread that has to wait for its turn for a second is 5000 behind."""
 
 
 class StreamedYawError:

@@ -32,16 +32,17 @@ from ...srv import (
 )
 from ..messages import CalibrationPublisher, GnssPublisher, RobotMessages, publish_packed
 from ..node import Node, advertise
-from ..shared_process import is_shared
+from ..shared_process import DirectTransport, is_shared
 from ..simulators.interface import END_DRIVE, SET_IMU_PARAMETERS, SET_POSE
 
 DRIVING = "the robot drives already, and the experiment would mean nothing any more"
 """Why a pose and parameters are refused after the first command."""
 
 WAITING = 50
-"""Samples of which the readings may wait for the next ones, where they are only recorded."""
+"""Samples of which the readings may wait for the next ones."""
 
-RECORDERS = ("result_comparison", "experiment_recorder")
+_MAY_WAIT = ("result_comparison", "experiment_recorder", "imu_yaw_publisher")
+"""Nodes to which a reading is as good a moment later."""
 
 
 class MujocoSimulatorNode(Node):
@@ -52,8 +53,8 @@ class MujocoSimulatorNode(Node):
     configured time ends the node with an error.
 
     What the sensors say does not move the robot, and to make and send half a second of it at once
-    takes a third of the time. So it does where nobody but recorders listens and nothing paces the
-    drive; else it follows each control period.
+    takes a third of the time. So it does where only nodes of the experiment listen and nothing
+    paces the drive; else it follows each control period.
     """
 
     name = "mujoco_simulator"
@@ -143,11 +144,13 @@ class MujocoSimulatorNode(Node):
         self._began = time.monotonic()
 
     def _has_listeners(self) -> bool:
-        """Whether anybody but a recorder is connected to what sensors say."""
+        """Whether anybody is connected to what sensors say who may want to answer it."""
         return any(
-            connection.endpoint_id.rpartition("/")[2] not in RECORDERS
+            connection.endpoint_id.rpartition("/")[2] not in _MAY_WAIT
             for publisher in self._readings
             for connection in publisher.impl.connections
+            # None that shares this process answers a reading.
+            if not isinstance(connection, DirectTransport)
         )
 
     def _publish(self, samples) -> None:
