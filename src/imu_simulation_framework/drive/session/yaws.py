@@ -60,8 +60,9 @@ class YawSession:
         ``reference``, ``recorded`` (pair of ndarray, each (n,)): times after the drive's beginning
         [s], and unwrapped yaws [rad], of the reference and of the recorded IMU, if there was one.
         """
-        self._reference = reference
-        self._recorded = recorded or ()
+        # Columns of a table would be copied whole for each sample.
+        self._reference = [np.ascontiguousarray(column) for column in reference]
+        self._recorded = [np.ascontiguousarray(column) for column in recorded or ()]
         if self._recorded:
             beginning = max(float(self._recorded[0][0]), 0.0)
             self._streams[topics.YAW_ERROR_REAL].begin(self._recorded_error(beginning)[1])
