@@ -78,17 +78,11 @@ def _record(samples: Any, recording: Any) -> None:
 
 
 def _answer(stamps: np.ndarray, state: SimulatorState, tracking: Any) -> TrackedPose | None:
-    answer = None
-    for stamp, position, orientation, velocity in zip(
-        stamps.tolist(),
-        state.position.tolist(),
-        state.orientation.tolist(),
-        state.linear_velocity.tolist(),
-    ):
-        (x, y), (v_x, v_y) = position[:2], velocity[:2]
-        pose = TruePose(stamp, x, y, orientation, v_x, v_y)
-        answer = tracking.ground_truth(pose) or answer
-    return answer
+    # A control period ends with the last of its samples, and only its end is answered.
+    x, y, _ = state.position[-1].tolist()
+    v_x, v_y, _ = state.linear_velocity[-1].tolist()
+    orientation = state.orientation[-1].tolist()
+    return tracking.ground_truth(TruePose(int(stamps[-1]), x, y, orientation, v_x, v_y))
 
 
 def robot_motion(configuration: Configuration) -> Motion:
