@@ -2,12 +2,11 @@
 
 import os
 import signal
-import time
-from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
-from experiment_process import POLL_PERIOD, STARTED, find_program
+from experiment_process import STARTED, find_program
 from rosbags.highlevel import AnyReader
 
 from imu_simulation_framework.drive.results.files import complete_tables
@@ -159,13 +158,12 @@ def test_figures_do_not_keep_a_node_that_is_told_twice_to_end(experiment):
 def test_who_has_only_driven_makes_room_before_figures_are_drawn(experiment):
     running = experiment(settings(SHORT))
     drove = [
-        Path("/proc", running.wait_for(STARTED.format(node=node)).group(1))
+        psutil.Process(int(running.wait_for(STARTED.format(node=node)).group(1)))
         for node in ("mujoco_simulator", "path_follower", "imu_yaw_publisher")
     ]
+    _, left = psutil.wait_procs(drove, timeout=SECONDS)
+    assert not left
     figure = SUMMARY.replace("summary.json", "yaw_error.png")
-    while any(place.exists() for place in drove):
-        assert not list(running.directory.glob(figure))
-        time.sleep(POLL_PERIOD)
     assert not list(running.directory.glob(figure))
     succeeded(running.wait(SECONDS))
 
