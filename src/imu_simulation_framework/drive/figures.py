@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
+from math import dist
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from ..core import colours
 from ..core.sentences import listed
@@ -81,7 +82,7 @@ def _arrows(x, y):
 
     # Of as many rounds as arrows each would point at the same place.
     evenly = ((np.arange(count) + 0.5) / count * travelled[-1] for count in (_ARROWS, _ARROWS - 1))
-    places = max(evenly, key=lambda distances: pdist(at(distances).T).min())
+    places = max(evenly, key=lambda those: min(dist(*two) for two in combinations(at(those).T, 2)))
     # Over a fiftieth of the way, so that the noise of two neighbours does not decide.
     reach = 0.01 * travelled[-1]
     ahead = at(places + reach) - at(places - reach)

@@ -11,7 +11,6 @@ from ..core.units import WORLD_GRAVITY
 from ..motion.drives import Terrain
 from ..sensors.magnetism.bodies import Ellipsoid, FerrousBody
 from .drivetrain import AckermannDrivetrain
-from .own_robot import Description
 from .robot import RobotParameters, expand_xacro
 
 PHYSICS_RATE = 1000  # steps per second of simulated time [Hz]
@@ -151,6 +150,8 @@ def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
 
     ``arguments``: of own_robot.gazebo.xacro, but for ``robot``.
     """
+    from .own_robot import Description  # scipy, of which a world needs nothing
+
     urdf = Description(parameters.description, parameters.path)
     for tag in ("gazebo", "transmission"):
         for element in urdf.tree.findall(tag):

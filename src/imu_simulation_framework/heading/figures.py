@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from ..report import style
 from ..report.figure import Figure
 from ..report.page import Page, Section, facts
 from .ensemble import Reduction
-from .identification.odometer import IdentifiedOdometer
 from .judgement import PSD, SIGNED, STATISTICS
 from .model.distribution import YawErrorDistribution
 from .several_drives import unseen_share
 from .statistics import TWO_SIDED, autocorrelation
+
+if TYPE_CHECKING:
+    from .identification.odometer import IdentifiedOdometer
 
 _SOURCES = (*colours.SERIES, colours.FOOTER_GREY)
 _COLOURS = len(_SOURCES)
