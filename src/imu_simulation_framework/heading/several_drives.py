@@ -8,16 +8,7 @@ from typing import NamedTuple, Sequence
 
 import numpy as np
 
-from .judgement import (
-    SIGNED,
-    STATISTICS,
-    Judgement,
-    StatisticJudgement,
-    fewest_runs,
-    holm,
-    judge_statistic,
-    manner_of_statistic,
-)
+from . import judgement
 
 FEWEST_DRIVES = 4
 """Fewer, each predicted from the others, depend too much on each other to test them together."""
@@ -41,7 +32,7 @@ class Calibration(NamedTuple):
     p_value: float
 
 
-def calibrations(judgements: Sequence[Judgement]) -> list[Calibration]:
+def calibrations(judgements: Sequence[judgement.Judgement]) -> list[Calibration]:
     """Return the calibration of predictions of drives by final and largest error, rms and drift.
 
     Where each is predicted from all others, those are to the other side of their mean, so that
@@ -50,11 +41,11 @@ def calibrations(judgements: Sequence[Judgement]) -> list[Calibration]:
     from scipy.stats import beta, kstest  # takes half a second
 
     found = []
-    for name in STATISTICS:
+    for name in judgement.STATISTICS:
         tests = [test for one in judgements for test in one.statistics if test.name == name]
         pit = np.array([test.percentile / 100.0 for test in tests])
         inside = int(np.sum((pit >= 0.025) & (pit <= 0.975)))
-        if name in SIGNED:
+        if name in judgement.SIGNED:
             pit = np.abs(2.0 * pit - 1.0)
         least = float(beta.ppf(0.05, inside, len(pit) - inside + 1)) if inside else 0.0
         p_value = float(kstest(pit, "uniform").pvalue) if len(pit) >= FEWEST_DRIVES else math.nan
@@ -82,8 +73,8 @@ def calibration_sentences(found: Sequence[Calibration]) -> list[str]:
     ]
     if count < FEWEST_DRIVES:
         return [*sentences, f"fewer than {FEWEST_DRIVES} drives have no test of their percentiles"]
-    adjusted = float(np.min(holm([one.p_value for one in found])))
-    rarest = STATISTICS[min(found, key=lambda one: one.p_value).name][0]
+    adjusted = float(np.min(judgement.holm([one.p_value for one in found])))
+    rarest = judgement.STATISTICS[min(found, key=lambda one: one.p_value).name][0]
     words = "are not as even as they should be" if adjusted <= 0.05 else "may be even"
     return [
         *sentences,
@@ -107,13 +98,13 @@ class PooledVerdict(NamedTuple):
     verdict: str
     alone: float
     together: float
-    tests: list[StatisticJudgement]
+    tests: list[judgement.StatisticJudgement]
     sentence: str
 
 
 def pooled_verdict(
     names: Sequence[str],
-    judgements: Sequence[Judgement],
+    judgements: Sequence[judgement.Judgement],
     simulated: Sequence[dict],
     *,
     one_unit: bool = True,
@@ -127,7 +118,7 @@ def pooled_verdict(
     """
     count = len(judgements)
     tests = []
-    for name in STATISTICS:
+    for name in judgement.STATISTICS:
         of_drives = [
             [test.observed for test in one.statistics if test.name == name] for one in judgements
         ]
@@ -136,14 +127,14 @@ def pooled_verdict(
         size[size == 0.0] = 1.0
         relative = (np.sqrt(np.mean(np.square(values / size), axis=0)) for values in (seen, runs))
         (value,), ensemble = relative
-        tests.append(judge_statistic(name, value, ensemble))
-    corrected = holm([test.p_value for test in tests])
+        tests.append(judgement.judge_statistic(name, value, ensemble))
+    corrected = judgement.holm([test.p_value for test in tests])
     tests = [replace(test, adjusted=float(p)) for test, p in zip(tests, corrected)]
     smallest = [one.smallest for one in judgements]
     alone = min(1.0, 2.0 * count * min(smallest))
     together = min(1.0, 2.0 * float(min(corrected))) if one_unit else math.nan
     rarest = min(tests, key=lambda test: test.p_value)
-    times = ", ".join(f"{STATISTICS[test.name][0]} {test.observed:.2g}" for test in tests)
+    times = ", ".join(f"{judgement.STATISTICS[test.name][0]} {test.observed:.2g}" for test in tests)
     said = f"Over {count} drives errors are, relative to the model's rms: {times}"
     figures = f"of all together {together:.2g}, " if one_unit else ""
     figures = f"p, corrected: {figures}of one drive {alone:.2g}"
@@ -151,7 +142,7 @@ def pooled_verdict(
     rejected = alone <= limit or together <= limit
     verdict, words = "not rejected", "this model is not rejected"
     if rejected and together <= alone:
-        verdict = manner_of_statistic(replace(rarest, name="rms"))
+        verdict = judgement.manner_of_statistic(replace(rarest, name="rms"))
         words = f"this model drifts {verdict}"
     elif rejected:
         place = int(np.argmin(smallest))
@@ -159,7 +150,7 @@ def pooled_verdict(
         words = f"{names[place]} rejects this model: {judgements[place].sentence}".rstrip(".")
     sentence = f"{said} ({figures}): {words}."
     drawn, looks = len(simulated[0]["final"]), max(1 + len(one.statistics) for one in judgements)
-    needed = fewest_runs(judgements[0].level, 2 * looks * count)
+    needed = judgement.fewest_runs(judgements[0].level, 2 * looks * count)
     if not rejected and drawn < needed:
         sentence += f" With {drawn} runs no drive could reject it alone, which takes {needed}."
     return PooledVerdict(rejected, verdict, alone, together, tests, sentence)

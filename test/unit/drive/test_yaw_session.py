@@ -90,6 +90,17 @@ def test_nothing_is_played_outside_of_the_recording_and_the_drive_or_without_a_r
     assert [sample.topic for sample in session.add_imu(at(3.0), 0.0)] == [topics.YAW_SIMULATED]
 
 
+def test_what_was_recorded_is_played_at_the_stamps_before_the_drives_beginning_was_known():
+    session = YawSession()
+    session.compare_with(REFERENCE, (np.array([0.0, 5.0]), np.array([0.5, 8.5])))
+    for k in (-1, 0, 0, 1):
+        assert not of(session.add_imu(at(0.01 * k), 0.0), topics.YAW_REAL)
+    session.begin(ZERO)
+    played = of(session.add_imu(at(0.02), 0.0), topics.YAW_REAL)
+    assert [yaw.stamp for yaw in played] == [at(0.0), at(0.01), at(0.02)]
+    np.testing.assert_allclose([yaw.unwrapped for yaw in played], [0.5, 0.516, 0.532])
+
+
 def test_the_simulated_error_is_zero_at_the_drives_beginning_whatever_was_before():
     # Before it the robot is put elsewhere, and the IMU's errors are set.
     session = YawSession()

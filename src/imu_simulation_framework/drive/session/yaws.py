@@ -36,6 +36,8 @@ class YawSession:
         self._error = StreamedYawError()
         # Errors of the newest stamps until it is known which of them are of the drive.
         self._early: dict[int, float] = {}
+        # And their stamps, at which the recorded yaw will be played.
+        self._unplayed: dict[int, None] = {}
         self._streams = {
             topics.YAW_SIMULATED: _Unwrapped(),
             topics.YAW_GROUND_TRUTH: _Unwrapped(),
@@ -75,6 +77,7 @@ class YawSession:
     def restart(self) -> None:
         """Forget samples that wait for others: some have not been listened to."""
         self._error = StreamedYawError()
+        self._unplayed.clear()
 
     def add_imu(self, stamp: int, yaw: float) -> list[YawSample]:
         """Take a yaw [rad] of the simulated IMU at a stamp [ns]; return what is known by it."""
@@ -99,9 +102,7 @@ class YawSession:
         if self._zero is None:
             for stamp, error in known:
                 # Of a stamp that is repeated until the first command the last counts.
-                self._early[stamp] = error
-                if len(self._early) > WAITING:
-                    del self._early[next(iter(self._early))]
+                _keep(self._early, stamp, error)
             return
         early, self._early = self._early, {}
         for stamp, error in (*early.items(), *known):
@@ -110,18 +111,28 @@ class YawSession:
             yield self._sample(topics.YAW_ERROR_SIMULATED, stamp, error)
 
     def _play(self, stamp) -> Iterator[YawSample]:
-        if self._zero is None or not self._recorded:
+        if not self._recorded:
             return
-        time = (stamp - self._zero) / NANOSECONDS
-        if not self._recorded[0][0] <= time <= self._recorded[0][-1]:
+        _keep(self._unplayed, stamp, None)
+        if self._zero is None:
             return
-        yaw, error = self._recorded_error(time)
-        yield self._sample(topics.YAW_REAL, stamp, yaw)
-        yield self._sample(topics.YAW_ERROR_REAL, stamp, error)
+        stamps, self._unplayed = self._unplayed, {}
+        for stamp in stamps:
+            time = (stamp - self._zero) / NANOSECONDS
+            if self._recorded[0][0] <= time <= self._recorded[0][-1]:
+                yaw, error = self._recorded_error(time)
+                yield self._sample(topics.YAW_REAL, stamp, yaw)
+                yield self._sample(topics.YAW_ERROR_REAL, stamp, error)
 
     def _recorded_error(self, time):
         yaw = float(np.interp(time, *self._recorded))
         return yaw, float(np.interp(time, *self._reference)) - yaw
+
+
+def _keep(newest, stamp, value) -> None:
+    newest[stamp] = value
+    if len(newest) > WAITING:
+        del newest[next(iter(newest))]
 
 
 class _Unwrapped:

@@ -18,23 +18,8 @@ from ..judgement import Judgement, from_zero_where_known, judge
 from ..model.model import YawErrorModel
 from ..model.parameters import YawErrorParameters
 from ..statistics import TWO_SIDED
+from . import reliability
 from .fit import Fit, Likelihood, fit, fitted_parts, refit
-from .reliability import (
-    CONFIDENCE,
-    LEVEL,
-    MAX_FAULTS,
-    UNSEEN,
-    BetterFit,
-    Estimate,
-    Fault,
-    ResidualCheck,
-    check_residuals,
-    identifiable_constants,
-    intervals,
-    likeness,
-    weak_parameters,
-    without_faults,
-)
 from .terms import (
     ANGLE_RANDOM_WALK,
     DIRECTION,
@@ -58,7 +43,7 @@ from .terms import (
 
 _SAME = 1e-3
 """Likelihoods nearer to each other than that are alike."""
-_UNCLEAR = float(chi2.isf(LEVEL, 1))
+_UNCLEAR = float(chi2.isf(reliability.LEVEL, 1))
 """By so much the AIC has to be better for a drift of the yaw to be the sensor's."""
 _LIMITS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
 """Gauss-Markov drift -> what becomes of it where its correlation time has no end."""
@@ -177,7 +162,7 @@ class _Search:
                     continue
                 found = self.fitted([*random, term])
                 gain = found.log_likelihood - now.log_likelihood
-                if p_value(gain, len(term.parameters)) < LEVEL / len(candidates):
+                if p_value(gain, len(term.parameters)) < reliability.LEVEL / len(candidates):
                     # Of two that are demanded, the one that explains more for its parameters.
                     better.append((found.aic, term))
             if not better:
@@ -209,7 +194,7 @@ class _Search:
             if not losses:
                 return random
             p, idle = max(losses, key=lambda pair: pair[0])
-            if p <= LEVEL:
+            if p <= reliability.LEVEL:
                 return random
             random.remove(idle)
         return random
@@ -229,8 +214,9 @@ class _Search:
             gain = self.fitted(with_drift).log_likelihood - self.fitted(with_walk).log_likelihood
             # Every gyroscope has an angle random walk: what takes its place is found as seldom by
             # chance as any other term that is looked for.
-            level = LEVEL / len(RANDOM_TERMS) if walk is ANGLE_RANDOM_WALK else LEVEL
-            random = with_drift if p_value(gain, 1) <= level else with_walk
+            looked_for = len(RANDOM_TERMS) if walk is ANGLE_RANDOM_WALK else 1
+            demanded = p_value(gain, 1) <= reliability.LEVEL / looked_for
+            random = with_drift if demanded else with_walk
         return random
 
     def table(self, chosen: Any) -> pd.DataFrame:
@@ -275,12 +261,12 @@ def _kept_constants(
     for term, estimate, std in zip(constants, estimates, np.sqrt(np.diag(covariance))):
         p = float(chi2.sf((abs(estimate) / std) ** 2, 1))
         low, high = estimate - TWO_SIDED * std, estimate + TWO_SIDED * std
-        differs = p < LEVEL
+        differs = p < reliability.LEVEL
         if differs and term is DIRECTION:
             # Seldom there, and easily taken for it: sure of, whatever the random terms may be.
-            _, low, high, _ = _with_intervals(chosen, 1.0 - LEVEL)[1][term.parameter]
+            _, low, high, _ = _with_intervals(chosen, 1.0 - reliability.LEVEL)[1][term.parameter]
             differs = not low <= 0.0 <= high
-        reason = None if term is RATE_BIAS or differs else likeness(term, drives)
+        reason = None if term is RATE_BIAS or differs else reliability.likeness(term, drives)
         if term is not DIRECTION or differs:
             kept.append(term)
             sentences += [f"{term.name}: {reason}"] if reason else []
@@ -295,15 +281,15 @@ def _without_faults(
     choice: Choice, constants: Sequence[ConstantTerm], correlated_reference: bool
 ) -> tuple[Choice, list[str]]:
     """Return the choice for drives without faults, and sentences on these."""
-    found: list[Fault] = []
+    found: list[reliability.Fault] = []
     first = choice
     count = sum(int(np.isfinite(one.error).sum()) for one in choice.fit.likelihood.drives)
     while True:
-        drives, faults = without_faults(choice.fit)
+        drives, faults = reliability.without_faults(choice.fit)
         if not faults:
             break
         found += faults
-        if len(found) > max(1.0, MAX_FAULTS * count):
+        if len(found) > max(1.0, reliability.MAX_FAULTS * count):
             return first, []
         choice = choose(drives, constants, correlated_reference)
     return choice, [
@@ -341,7 +327,7 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
     ``drives``: errors of its integral, whatever the yaw output makes of it; others as of
     :func:`identify_yaw_error`. Empty where the drives turn too little to tell.
     """
-    constants, _ = identifiable_constants(drives)
+    constants, _ = reliability.identifiable_constants(drives)
     if SCALE_FACTOR not in constants:
         return ""
     random = [ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, REFERENCE_NOISE]
@@ -379,9 +365,9 @@ class YawErrorIdentification:
 
     drives: tuple[ObservedYawError, ...]
     fit: Fit
-    estimates: dict[str, Estimate]
+    estimates: dict[str, reliability.Estimate]
     tried: pd.DataFrame
-    checks: tuple[ResidualCheck, ...]
+    checks: tuple[reliability.ResidualCheck, ...]
     sentences: tuple[str, ...]
     remarks: tuple[str, ...] = ()
 
@@ -453,29 +439,29 @@ def identify_yaw_error(
                 f"{drive.name}: the yaw error is {np.nanmax(drive.error):g} rad all the time, "
                 "which is no sensor's"
             )
-    constants, sentences = identifiable_constants(drives)
+    constants, sentences = reliability.identifiable_constants(drives)
     choice = choose(drives, constants, correlated_reference)
     choice, faults = _without_faults(choice, constants, correlated_reference)
     drives = choice.fit.likelihood.drives
     sentences += choice.sentences
     chosen, estimates = _with_intervals(choice.fit)
-    sentences += [*weak_parameters(estimates, drives), UNSEEN]
+    sentences += [*reliability.weak_parameters(estimates, drives), reliability.UNSEEN]
     if YAW_DRIFT in chosen.likelihood.random and any(drive.reference is None for drive in drives):
         sentences.append(_WHOSE_DRIFT)
     remarks = (*faults, *_of_reference(chosen))
     lag, std = _common_lag(chosen)
     if abs(lag) > TWO_SIDED * std:
         limits = lag - TWO_SIDED * std, lag + TWO_SIDED * std
-        estimates["reference_lag"] = Estimate(lag, *limits, UNITS["reference_lag"])
+        estimates["reference_lag"] = reliability.Estimate(lag, *limits, UNITS["reference_lag"])
     found = YawErrorIdentification(
         tuple(drives), chosen, estimates, choice.tried, (), tuple(sentences), remarks
     )
-    checks = check_residuals(found.normalised())
+    checks = reliability.check_residuals(found.normalised())
     checks += [_one_sensor(chosen)] if len(drives) > 1 else []
     return replace(found, checks=tuple(checks))
 
 
-def _one_sensor(chosen: Fit) -> ResidualCheck:
+def _one_sensor(chosen: Fit) -> reliability.ResidualCheck:
     """Check whether the drives have one scale factor, and one strength of each of its noises.
 
     By the likelihood ratio of each drive with its own strengths and with those of all, the
@@ -503,10 +489,10 @@ def _one_sensor(chosen: Fit) -> ResidualCheck:
     degrees = (len(apart) - 1) * (len(of_sensor) + len(constants) - 1)
     p = float(chi2.sf(apart.sum(), max(degrees, 1)))
     words = "may be of one sensor"
-    if p < LEVEL:
+    if p < reliability.LEVEL:
         other = chosen.likelihood.drives[int(np.argmax(apart))].name
         words = f"are not of one sensor, or not as it was in the others: {other} differs most"
-    return ResidualCheck("one sensor", float(apart.sum()), p, f"the drives {words}")
+    return reliability.ResidualCheck("one sensor", float(apart.sum()), p, f"the drives {words}")
 
 
 def predicted_from_others(
@@ -531,11 +517,11 @@ def predicted_from_others(
         yield judge(*from_zero_where_known(drive.time, drive.error, curves, drive.zeroed_by))
 
 
-def _with_intervals(chosen: Any, confidence: float = CONFIDENCE) -> tuple[Any, Any]:
+def _with_intervals(chosen: Any, confidence: float = reliability.CONFIDENCE) -> tuple[Any, Any]:
     for _ in range(_MAX_REFITS):
         try:
-            return chosen, intervals(chosen, confidence)
-        except BetterFit as better:
+            return chosen, reliability.intervals(chosen, confidence)
+        except reliability.BetterFit as better:
             chosen = better.fit
     raise ConfigurationError(
         "the likelihood has no single maximum near which the parameters' intervals could be found; "
