@@ -141,8 +141,7 @@ class Description:
     def __init__(self, text: str, path: Path) -> None:
         self.path = path
         self.tree = ElementTree.fromstring(text)
-        self.links = {self._name(link): link for link in self.tree.findall("link")}
-        self.joints = {self._name(joint): joint for joint in self.tree.findall("joint")}
+        self.links, self.joints = self._named("link"), self._named("joint")
         self.above = {self.child(joint): joint for joint in self.joints.values()}
         roots = [name for name in self.links if name not in self.above]
         if len(roots) != 1:
@@ -155,6 +154,14 @@ class Description:
 
     def _name(self, element) -> str:
         return element.get("name", "")
+
+    def _named(self, tag) -> dict[str, Any]:
+        elements = self.tree.findall(tag)
+        named = {self._name(element): element for element in elements}
+        if len(named) < len(elements):
+            twice = next(one for one in map(self._name, elements) if named.pop(one, None) is None)
+            raise self.fault(f"it has two {tag}s with the name {shown(twice)}")
+        return named
 
     def child(self, joint) -> str:
         return self._end(joint, "child")
@@ -578,11 +585,16 @@ def _only_wheels_turn(urdf, driven, steering, rolling) -> float:
         ElementTree.SubElement(
             ElementTree.SubElement(collision, "geometry"), "sphere", radius=repr(radius)
         )
+    for inertia in urdf.tree.iterfind("link/inertial/inertia"):
+        for key in inertia.attrib:
+            urdf.numbers(inertia, key, 1)
     found = urdf.tree.iterfind("link/inertial/mass")
-    mass = float(sum(urdf.numbers(one, "value", 1)[0] for one in found))
-    if not mass > 0.0:
+    masses = [float(urdf.numbers(one, "value", 1)[0]) for one in found]
+    if min(masses, default=0.0) < 0.0:
+        raise urdf.fault(f"a link has a mass of {min(masses):g} kg, expected none below 0")
+    if not sum(masses) > 0.0:
         raise urdf.fault("its links have no mass")
-    return mass
+    return sum(masses)
 
 
 def _numbers_of_limits(urdf, parts, key) -> list[float]:

@@ -13,7 +13,7 @@ from xml.parsers.expat import ExpatError
 import numpy as np
 
 from ..core.errors import ConfigurationError, beginning, required
-from ..core.files import urdf_path
+from ..core.files import XML_LIMIT, open_regular, read_at_most, require_bounded_xml, urdf_path
 from ..core.sentences import shown
 from ..core.settings import (
     Settings,
@@ -270,13 +270,21 @@ def _bundled(path, content, simulator) -> RobotParameters:
     )
 
 
-def _completed(content, path):
-    """Return a file's content with what it leaves out and the file that it is like has."""
+def _completed(content, path, likes=()):
+    """Return a file's content with what it leaves out and the file that it is like has.
+
+    ``likes``: files that have led to this one, each by being like the next.
+    """
     if not isinstance(content, dict) or "like" not in content:
         return content
     named = checked_text(f"{path}: like", content.pop("like"), needed=True)
-    other = read_yaml(path.parent / named, "the robot that it is like")
-    completed = dict(other) if isinstance(other, dict) else {}
+    other = Path(os.path.abspath(path.parent / named))
+    if other in likes:
+        raise ConfigurationError(f"{path}: it is like {named}, which is like it in turn.")
+    known = _completed(read_yaml(other, "the robot that it is like"), other, (*likes, path))
+    completed = dict(known) if isinstance(known, dict) else {}
+    if isinstance(completed.get("description"), str):
+        completed["description"] = str(other.parent / completed["description"])
     for section, values in content.items():
         former = completed.get(section)
         both = isinstance(former, dict) and isinstance(values, dict)
@@ -299,9 +307,14 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
     arguments = arguments or {}
     mappings = {k: v if isinstance(v, Mapping) else str(v) for k, v in arguments.items()}
     xacro = required("xacro", "the robot's description")
+    # Of a missing attribute xacro makes a RuntimeError, of a macro that calls itself a
+    # RecursionError, and of what is no UTF-8 a ValueError.
+    refusals = (xacro.XacroException, ExpatError, OSError, RuntimeError, ValueError)
     try:
+        with open_regular(path) as file:
+            require_bounded_xml(read_at_most(file, XML_LIMIT))
         document = xacro.process_file(str(Path(path).resolve()), mappings=mappings)
-    except (xacro.XacroException, ExpatError, OSError) as error:
+    except refusals as error:
         raise ConfigurationError(
             f"{path}: the robot's description cannot be expanded: {error}."
         ) from error

@@ -1,6 +1,7 @@
 """Robots with descriptions of their own, held to closed formulas of their wheels."""
 
 import math
+import os
 from xml.etree import ElementTree
 
 import numpy as np
@@ -209,6 +210,31 @@ def test_limits_are_those_of_the_joints(robot):
     assert parameters.motors.max_wheel_torque == 2.0
 
 
+def test_a_file_may_be_like_one_elsewhere_that_is_like_another(robot, tmp_path):
+    robot()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "slow.yaml").write_text("like: own.yaml\ndrive: {max_wheel_velocity: 5.0}\n")
+    (tmp_path / "mine" / "wet.yaml").write_text(
+        "like: ../slow.yaml\ncontact: {wheel_friction: 0.3}\n"
+    )
+    wet = load_robot_parameters(tmp_path / "mine" / "wet.yaml")
+    assert wet.drivetrain.limits.max_wheel_velocity == 5.0
+    assert (wet.contact.wheel_friction, wet.wheel_joints) == (0.3, ("left_joint", "right_joint"))
+    (tmp_path / "own.yaml").write_text("like: mine/wet.yaml\n")
+    with pytest.raises(ConfigurationError, match=r"wet.yaml: it is like ../slow.yaml, which is"):
+        load_robot_parameters(tmp_path / "slow.yaml")
+
+
+def test_a_description_that_never_ends_or_is_no_text_is_refused(robot, tmp_path):
+    robot()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "latin.urdf").write_bytes("<robot name='W\u00fcrfel'/>".encode("latin-1"))
+    for name, words in (("pipe", "not a regular file"), ("latin.urdf", "utf-8")):
+        (tmp_path / "own.yaml").write_text(yaml.safe_dump({**FILE, "description": name}))
+        with pytest.raises(ConfigurationError, match=f"{name}: .*cannot be expanded: .*{words}"):
+            load_robot_parameters(tmp_path / "own.yaml")
+
+
 def test_a_xacro_file_finds_packages_beside_it_and_takes_arguments(tmp_path):
     package = tmp_path / "my_robot"
     (package / "urdf").mkdir(parents=True)
@@ -243,6 +269,9 @@ def test_what_is_shown_in_rviz_is_one_tree_below_base_footprint(robot):
     assert len({one.get("name") for one in tree.findall("joint")}) == len(children)
 
 
+SELF_CALLING = """<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro">
+<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/></robot>"""
+
 BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
     f'<!ENTITY {new} "{f"&{old};" * 30}">' for old, new in zip("abcdefg", "bcdefgh")
 ) + "]><robot name='r'><link name='&h;'/></robot>"  # fmt: skip
@@ -267,6 +296,20 @@ BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
         ({"text": "<robot/>"}, "root links"),
         ({"text": description().replace('child link="cover"', 'child link="x"')}, "child link 'x'"),
         ({"text": BOMB}, "own.urdf: .*cannot be expanded"),
+        ({"text": SELF_CALLING}, "own.urdf: .*cannot be expanded: .*recursion"),
+        (
+            {"text": "<robot xmlns:xacro='http://ros.org/wiki/xacro'><xacro:include/></robot>"},
+            "cannot be expanded: xacro:include: missing attribute",
+        ),
+        (
+            {"text": description().replace('<mass value="3.0"', '<mass value="-3.0"')},
+            "own.urdf: a link has a mass of -3 kg",
+        ),
+        ({"text": description().replace('ixx="', 'ixx="nan', 1)}, "ixx of inertia is 'nan"),
+        (
+            {"text": description().replace("</robot>", "<link name='left'/></robot>")},
+            "own.urdf: it has two links with the name 'left'",
+        ),
     ],
 )
 def test_what_cannot_be_driven_is_refused_in_a_sentence(robot, change, sentence):
