@@ -5,9 +5,11 @@ import math
 import pytest
 
 from imu_simulation_framework.commands import tune_tracking
-from imu_simulation_framework.commands.tune_tracking import tuned
+from imu_simulation_framework.commands.tune_tracking import Tracking, tuned
 from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.drive.check import set_up_named
 from imu_simulation_framework.drive.configuration import load_configuration
 
 
@@ -57,11 +59,34 @@ def test_a_drive_is_followed_no_worse_and_the_settings_are_written(tmp_path, cap
     assert f"yaw_proportional = {control.yaw_proportional:.4g}" in said
 
 
+def test_a_robot_is_commanded_as_it_slides_in_mujoco_whatever_simulator_is_configured():
+    def followed(simulator):
+        setup = set_up_named("a")
+        setup.set("robot", parameters=str(urdf_path("robot_four_wheels.yaml")))
+        setup.set("simulation", simulator=simulator)
+        setup.set("trajectory", start=10.0)  # where the first turn begins
+        return Tracking(setup, 3.0).followed({})
+
+    assert followed("gazebo") == followed("mujoco")
+
+
+NO_GAINS = [
+    part
+    for name in ("along", "cross", "yaw")
+    for part in ("--setting", f"control/lq_{name}_weight=0")
+]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["a", "--setting", "control/controller=open_loop"], "open_loop has no gains"),
         (["a", "--setting", "trajectory/stop=8"], "two parts of 5 s are needed"),
+        (["a", "--seconds", "2s"], "the drive lasts 660.0 s and --seconds is 2"),
+        (
+            ["a", "--controller", "lq", *NO_GAINS],
+            "[control] lq_along_weight, lq_cross_weight, lq_yaw_weight are 0, and so they stay",
+        ),
         (["a", "--effort", "nan"], "--effort"),
         (["a", "--robot", "nowhere.yaml"], "nowhere.yaml: the robot's parameters cannot be read"),
     ],

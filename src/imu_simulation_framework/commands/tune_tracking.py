@@ -164,12 +164,17 @@ def main(arguments):
             f"{control.controller} has no gains; --controller is one of {listed(GAINS)}"
         )
     first = {name: getattr(control, name) for name in GAINS[control.controller]}
+    if not any(first.values()):
+        raise ConfigurationError(
+            f"[control] {listed(first)} are 0, and so they stay; expected one above 0 to begin with"
+        )
     whole = prepare_drive(setup.load()).trajectory.index[-1]
     seconds = min(options.seconds, 0.5 * float(whole))
     if seconds < _SHORTEST:
+        lasts = f"the drive lasts {whole:.1f} s and --seconds is {options.seconds:g}"
         raise ConfigurationError(
             f"{options.drive}: two parts of {_SHORTEST:g} s are needed at least, to choose gains "
-            f"and to judge them by, but the drive lasts {whole:.1f} s"
+            f"and to judge them by, but {lasts}"
         )
     out = make_folder(options.out)
 

@@ -6,6 +6,7 @@ many runs, and for measuring what the transport costs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Callable
 
 import numpy as np
@@ -33,6 +34,10 @@ def drive_in_process(
     ``observe``: called with the simulator's states, those of a control period at a time. Returns
     ExperimentRecord: from stamp 0 to the drive's end.
     """
+    if configuration.simulation.simulator == "gazebo":
+        # Where wheels slide otherwise: the commands have to be those for MuJoCo's.
+        simulation = replace(configuration.simulation, simulator="mujoco")
+        configuration = replace(configuration, simulation=simulation)
     robot = SimulatedRobot(configuration)
     reference = Reference.of_table(drive.trajectory)
     follower = make_follower(configuration, reference)
