@@ -35,12 +35,16 @@ class Drivetrain(Settings, ABC):
 
     Raises ConfigurationError: if a length is not a positive number. ``wheel_radius``: radius R of
     the driven wheels [m]; ``half_track``: distance L from the axle's middle to a wheel [m];
-    ``limits``: of the driven wheels; without, they have none.
+    ``limits``: of the driven wheels; without, they have none. ``radius_multipliers``: what R is
+    multiplied with on the left and on the right.
     """
 
     wheel_radius: float = declared(above=0.0, unit="m")
     half_track: float = declared(above=0.0, unit="m")
     limits: RobotLimits = declared(RobotLimits(_UNLIMITED, _UNLIMITED), part=RobotLimits)
+    radius_multipliers: tuple[float, ...] = declared(
+        (1.0, 1.0), checked_numbers, count=2, above=0.0
+    )
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -54,8 +58,8 @@ class Drivetrain(Settings, ABC):
 
     @property
     def rim_velocity(self) -> float:
-        """Largest velocity of a driven wheel's rim [m/s]."""
-        return self.wheel_radius * self.limits.max_wheel_velocity
+        """Largest velocity of the rims of both sides' driven wheels [m/s]."""
+        return self.wheel_radius * min(self.radius_multipliers) * self.limits.max_wheel_velocity
 
     def wheels(self, v: Any, yaw_rate: Any) -> tuple[Any, Any]:
         """Return the wheel velocities [rad/s] that fit a motion, if nothing slips.
@@ -63,7 +67,14 @@ class Drivetrain(Settings, ABC):
         ``left = (v - L yaw_rate) / R``, ``right = (v + L yaw_rate) / R``.
         """
         turning = self.half_track * yaw_rate
-        return (v - turning) / self.wheel_radius, (v + turning) / self.wheel_radius
+        left, right = (self.wheel_radius * one for one in self.radius_multipliers)
+        return (v - turning) / left, (v + turning) / right
+
+    def rolled(self, left: Any, right: Any) -> tuple[Any, Any]:
+        """Return the motion in which wheels of these velocities [rad/s] roll."""
+        left, right = (w * one for w, one in zip((left, right), self.radius_multipliers))
+        v = self.wheel_radius * (left + right) / 2.0
+        return v, self.wheel_radius * (right - left) / (2.0 * self.half_track)
 
     @abstractmethod
     def inverse(self, v: Any, yaw_rate: Any) -> tuple[Any, ...]:
@@ -95,16 +106,16 @@ class DifferentialDrivetrain(Drivetrain):
     Rolling gives each wheel's centre the speed ``wheel_radius * w``; the axle's middle moves with
     their mean and turns with their difference over the track (for instance Siegwart, Nourbakhsh,
     Scaramuzza: Introduction to Autonomous Mobile Robots, section 3.2). A skid-steered robot is one
-    with the half track as which it turns.
+    with the half track as which it turns: how far to its side the wheels of one side have their
+    instantaneous centre of rotation (Mandow, Martinez, Morales, Blanco, Garcia-Cerezo, Gonzalez:
+    Experimental kinematics for wheeled skid-steer mobile robots, IROS 2007).
     """
 
     def inverse(self, v, yaw_rate):
         return self.wheels(v, yaw_rate)
 
     def forward(self, left, right):
-        v = self.wheel_radius * (left + right) / 2.0
-        yaw_rate = self.wheel_radius * (right - left) / (2.0 * self.half_track)
-        return v, yaw_rate
+        return self.rolled(left, right)
 
     def limited(self, v, yaw_rate):
         """Return speed and yaw rate within the wheels' limit; turning takes precedence.
@@ -186,7 +197,7 @@ class AckermannDrivetrain(Drivetrain):
         return (*self.wheels(v, np.where(stands, 0.0, v * curvature)), *angles)
 
     def forward(self, left, right, *steering):
-        v = self.wheel_radius * (left + right) / 2.0
+        v, _ = self.rolled(left, right)
         return v, v * self.curvature(steering)
 
     def limited(self, v, yaw_rate):
@@ -204,6 +215,6 @@ class AckermannDrivetrain(Drivetrain):
         farthest = max(map(abs, turns))
         part = min(1.0, self.max_steering_rate * period / farthest) if farthest else 1.0
         angles = [float(now + part * turn) for now, turn in zip(held, turns)]
-        v = self.wheel_radius * (left + right) / 2.0
+        v, _ = self.rolled(left, right)
         wheels = self.wheels(v, v * self.curvature(angles))
         return (*map(float, wheels), *angles)

@@ -37,6 +37,7 @@ from .drivetrain import AckermannDrivetrain, DifferentialDrivetrain, Drivetrain,
 from .robot import LONGEST_DELAY, Contact, Motors, RobotParameters, expand_xacro
 
 _POSITIVE: dict[str, Any] = {"above": 0.0, "maximum": 1e9}
+_MULTIPLIER: dict[str, Any] = {"minimum": 0.1, "maximum": 10.0}
 _RIM_ACCELERATION = 4.0  # m/s^2
 _SAME_PLACE = 1e-4  # m
 _TURNING = ("continuous", "revolute")  # types of joints
@@ -106,7 +107,8 @@ class OwnRobot(Settings):
     diff_drive_controller; ``steering``: joints that steer a car's other wheels, which roll freely;
     ``wheel_radius`` [m]: left out, that of the wheels' collision shapes; ``turning_half_track``
     [m]: half the track of a differential drive that turns like it; left out, what the robot's
-    turns in MuJoCo give.
+    turns in MuJoCo give. The multipliers are diff_drive_controller's: of the wheels' distance and
+    radius, for what the controller reckons with.
     """
 
     description: str = declared(check=checked_text, needed=True)
@@ -116,6 +118,9 @@ class OwnRobot(Settings):
     arguments: Mapping[str, Any] = declared(dict, _checked_arguments)
     wheel_radius: float | None = declared(None, unit="m", **_POSITIVE)
     turning_half_track: float | None = declared(None, unit="m", **_POSITIVE)
+    wheel_separation_multiplier: float | None = declared(None, **_MULTIPLIER)
+    left_wheel_radius_multiplier: float = declared(1.0, **_MULTIPLIER)
+    right_wheel_radius_multiplier: float = declared(1.0, **_MULTIPLIER)
     imu: OwnImu = declared(OwnImu, part=OwnImu)
     drive: OwnDrive = declared(OwnDrive, part=OwnDrive)
     contact: OwnContact = declared(OwnContact, part=OwnContact)
@@ -285,19 +290,24 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     """
     with beginning(f"{path}: "):
         own = from_mapping(OwnRobot, content, "the file")
+        if own.turning_half_track and own.wheel_separation_multiplier:
+            raise ConfigurationError(
+                "turning_half_track and wheel_separation_multiplier say the same, expected one."
+            )
     file = path.parent / own.description
     with _packages_beside(file):
         text = expand_xacro(file, own.arguments)
     if simulator == "gazebo":
         # Its wheels hold on to the ground along the robot there, see for_gazebo.
-        own = replace(own, turning_half_track=None)
+        own = replace(own, turning_half_track=None, wheel_separation_multiplier=None)
     urdf = Description(text, file)
     _find_meshes(urdf)
     parameters = _of_description(urdf, own, path)
     if simulator == "gazebo":
         _require_inertia(urdf, parameters)
     skids = own.steering is None and len(own.left_wheel) > 1
-    if simulator == "mujoco" and own.turning_half_track is None and skids:
+    turns = own.turning_half_track or own.wheel_separation_multiplier
+    if simulator == "mujoco" and not turns and skids:
         return _turning_as_in_mujoco(parameters)
     return parameters
 
@@ -403,9 +413,11 @@ def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParame
         raise _unlimited(path, "max_wheel_velocity [rad/s]")
     gain = drive.velocity_gain or 250.0 * inertia
     integral, motor = drive.velocity_integral_gain, drive.motor_inertia
-    half_track = own.turning_half_track or 0.5 * float(np.mean(tracks))
+    separation = (own.wheel_separation_multiplier or 1.0) * float(np.mean(tracks))
+    half_track = own.turning_half_track or 0.5 * separation
+    multipliers = (own.left_wheel_radius_multiplier, own.right_wheel_radius_multiplier)
     limits = RobotLimits(velocity, drive.max_wheel_acceleration or _RIM_ACCELERATION / radius)
-    drivetrain: Drivetrain = DifferentialDrivetrain(radius, half_track, limits)
+    drivetrain: Drivetrain = DifferentialDrivetrain(radius, half_track, limits, multipliers)
     steered = steering and _steering_limits(urdf, steering, drive, path)
     with beginning(f"{path}: "):
         motors = Motors(
@@ -419,7 +431,9 @@ def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParame
         )
         if steering:
             places = tuple(tuple((one.position - middle)[:2].tolist()) for one in steering)
-            drivetrain = AckermannDrivetrain(radius, half_track, limits, places, *steered)
+            drivetrain = AckermannDrivetrain(
+                radius, half_track, limits, multipliers, places, *steered
+            )
     reach = [
         math.hypot(*(pose.position[:2] - middle[:2])) + urdf.reach(shape)
         for _, _, pose, shape in urdf.collisions()

@@ -1,6 +1,7 @@
 """Drivetrains against closed formulas: what they command, what they reach, and how a car drives."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -31,8 +32,9 @@ from imu_simulation_framework.motion import trajectory
 WHEELBASE, HALF_TRACK, RADIUS, ANGLE, RATE = 0.4, 0.2, 0.1, 0.6, 2.0
 PLACES = ((WHEELBASE, HALF_TRACK), (WHEELBASE, -HALF_TRACK))
 LIMITS = RobotLimits(15.0, 40.0)
-CAR = AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, PLACES, ANGLE, RATE)
-TRICYCLE = AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, ((WHEELBASE, 0.0),), ANGLE, RATE)
+ALIKE, UNLIKE = (1.0, 1.0), (0.98, 1.03)
+CAR = AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, ALIKE, PLACES, ANGLE, RATE)
+TRICYCLE = AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, ALIKE, ((WHEELBASE, 0.0),), ANGLE, RATE)
 DIFFERENTIAL = DifferentialDrivetrain(RADIUS, HALF_TRACK, LIMITS)
 PERIOD = 0.05
 
@@ -42,7 +44,10 @@ def robot():
     return load_robot_parameters(urdf_path("robot_ackermann.yaml"))
 
 
-@pytest.mark.parametrize("drivetrain", [DIFFERENTIAL, CAR, TRICYCLE])
+UNEQUAL = [replace(drivetrain, radius_multipliers=UNLIKE) for drivetrain in (DIFFERENTIAL, CAR)]
+
+
+@pytest.mark.parametrize("drivetrain", [DIFFERENTIAL, CAR, TRICYCLE, *UNEQUAL])
 @pytest.mark.parametrize(("v", "yaw_rate"), [(0.8, 0.9), (-0.5, 0.3), (-0.05, -0.06), (1.0, 0.0)])
 def test_forward_is_the_inverse_of_inverse(drivetrain, v, yaw_rate):
     commands = drivetrain.inverse(v, yaw_rate)
@@ -50,6 +55,14 @@ def test_forward_is_the_inverse_of_inverse(drivetrain, v, yaw_rate):
     assert drivetrain.forward(*commands) == pytest.approx((v, yaw_rate), abs=1e-12)
     several = drivetrain.inverse(np.array([v, v]), np.array([yaw_rate, yaw_rate]))
     np.testing.assert_allclose(several, np.column_stack([commands, commands]))
+
+
+@pytest.mark.parametrize("drivetrain", UNEQUAL)
+def test_each_side_rolls_on_a_radius_of_its_own(drivetrain):
+    left, right, *_ = drivetrain.inverse(0.8, 0.9)
+    assert left == pytest.approx((0.8 - 0.9 * HALF_TRACK) / (0.98 * RADIUS))
+    assert right == pytest.approx((0.8 + 0.9 * HALF_TRACK) / (1.03 * RADIUS))
+    assert drivetrain.rim_velocity == pytest.approx(0.98 * RADIUS * 15.0)
 
 
 @pytest.mark.parametrize("angle", [-0.5, 0.1, 0.6])
@@ -104,7 +117,7 @@ def test_at_standstill_the_steering_is_held_and_it_turns_no_faster_than_it_can()
 )
 def test_steering_on_the_driven_axle_or_none_is_refused(places, words):
     with pytest.raises(ConfigurationError, match=words):
-        AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, places)
+        AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, steering=places)
 
 
 def indexed(times, **columns):

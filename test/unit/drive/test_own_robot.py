@@ -169,6 +169,21 @@ def test_unequal_wheels_turn_a_robot_that_is_to_go_straight(robot):
     assert np.mean(states.angular_velocity[:, 2]) == pytest.approx(yaw_rate, rel=0.01)
 
 
+def test_multipliers_are_those_of_diff_drive_controller(robot):
+    radii = {"left_wheel_radius_multiplier": 1.01, "right_wheel_radius_multiplier": 0.99}
+    parameters = robot(description((1.01 * RADIUS, 0.99 * RADIUS)), **radii)
+    states = driven(parameters, *parameters.drivetrain.inverse(0.4, 0.0))
+    # Its controller knows them: it goes straight, and as fast as it shall.
+    assert abs(np.mean(states.angular_velocity[:, 2])) < 2e-4
+    assert np.mean(states.linear_velocity[:, 0]) == pytest.approx(0.4, rel=2e-3)
+    wider = robot(four_wheels(), **SKID, wheel_separation_multiplier=1.8)
+    assert wider.drivetrain.half_track == pytest.approx(1.8 * HALF_TRACK)
+    # There its wheels do not slide along the robot.
+    assert load_robot_parameters(wider.path, "gazebo").drivetrain.half_track == HALF_TRACK
+    with pytest.raises(ConfigurationError, match="own.yaml: turning_half_track and wheel_sep"):
+        robot(turning_half_track=0.2, wheel_separation_multiplier=1.8)
+
+
 def four_wheels():
     # The caster is above the ground.
     text = description().replace('radius="0.02"', 'radius="0.01"')
