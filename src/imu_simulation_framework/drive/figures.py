@@ -130,7 +130,7 @@ def control_error(comparison) -> Figure:
     for column, name, look in (
         ("distance_error", "distance", style.DISTANCE),
         ("along_track_error", "along track", {**style.SIMULATED, "linewidth": 1.2}),
-        ("cross_track_error", "across track", style.THIN),
+        ("cross_track_error", "across track", {**style.DIFFERENCE, "linewidth": 1.0}),
     ):
         if column in table:
             figure.line(table.index, table[column], look, name)
@@ -287,11 +287,13 @@ def wheel_velocities(comparison) -> Figure:
         figure.line(commanded.index, commanded, _WIDE_REFERENCE, "commanded")
         if wheels.error is not None:
             figure.line(wheels.actual.index, wheels.actual[wheel], style.THIN, "actual")
-    if wheels.error is not None:
-        figure.panel("difference [rad/s]", "Commanded minus actual", height=200).zero()
-        for wheel, look in (("left", style.DIFFERENCE), ("right", style.SIMULATED)):
-            look = {**look, "linewidth": 1.0}
-            figure.line(wheels.error.index, wheels.error[wheel], look, wheel)
+    for unit, what, names in (("rad/s", "Wheels", WHEELS), ("rad", "Steering", steering)):
+        if wheels.error is None or not names:
+            continue
+        figure.panel(f"difference [{unit}]", f"{what}, commanded minus actual", height=200).zero()
+        for name, look in zip(names, (style.DIFFERENCE, style.SIMULATED)):
+            look, side = {**look, "linewidth": 1.0}, name.replace("steering", "").strip("_")
+            figure.line(wheels.error.index, wheels.error[name], look, side)
     return figure
 
 

@@ -251,6 +251,26 @@ def test_an_odometers_yaw_error_is_in_summary_table_figures_and_page(folder):
     assert page.sections[0].table.rows[2][0] == "yaw error, odometer [deg]"
 
 
+def test_what_differs_in_a_figure_differs_in_its_look_and_a_cars_steering_is_in_it():
+    tables = make_tables(60.0)
+    wheels = {
+        name: getattr(tables, name).assign(steering_left=0.1, steering_right=0.2)
+        for name in ("wheel_velocities", "wheel_velocities_actual")
+    }
+    _, comparison = evaluate(dataclasses.replace(tables, **wheels))
+    for describe in FIGURES.values():
+        layers = [one for panel in describe(comparison).panels for one in panel.layers]
+        named = {
+            (one.values["name"], repr(one.values["look"]))
+            for one in layers
+            if one.values.get("look")
+        }
+        assert len({look for _, look in named}) == len(named)
+    *_, angles = FIGURES["wheel_velocities"](comparison).panels
+    assert angles.y == "difference [rad]"
+    assert [one.values["name"] for one in angles.layers[1:]] == ["left", "right"]
+
+
 def test_an_imu_and_an_odometer_are_not_called_two_imus():
     tables = make_tables(20.0, with_real_imu=False)
     odometer = tables.ground_truth[["x", "y", "yaw", "v", "yaw_rate"]]
