@@ -36,6 +36,34 @@ def test_wrong_tracks_unequal_and_small_wheels_do_what_umbmark_says():
     assert said["x"].iloc[-1] == pytest.approx(100.0 / 0.98, rel=1e-9)
 
 
+@pytest.mark.parametrize("motion", [ROUND, STRAIGHT, isf.rounds(-3, radius=1.0, speed=0.5)])
+@pytest.mark.parametrize(
+    "errors",
+    [(1.01, 1.0, 1.0), (1.0, 1.02, 1.0), (1.0, 1.0, 0.98), (1.01, 1.02, 0.98)],
+    ids=["unequal wheels", "track", "size of the wheels", "all"],
+)
+def test_circles_and_lines_become_those_of_the_closed_formula(motion, errors):
+    ratio, track, scale = errors
+    odometer = isf.OdometerSpecification(
+        diameter_ratio=ratio, track_ratio=track, scale=scale, rate=100.0
+    )
+    said = isf.simulate_odometer(motion, odometer)
+    time = said.index[-1]
+    way = time * np.linalg.norm(motion.velocity[0])
+    turn = motion.yaw[-1] - motion.yaw[0]
+    half = 0.5 * track * odometer.track * turn
+    # Over the true radii, whose mean is the scale's, and times the believed one.
+    left = (way - half) * (1.0 + ratio) / (2.0 * scale)
+    right = (way + half) * (1.0 + ratio) / (2.0 * scale * ratio)
+    forward, turned = 0.5 * (left + right), (right - left) / odometer.track
+    assert said["yaw"].iloc[-1] - said["yaw"].iloc[0] == pytest.approx(turned, rel=1e-6, abs=1e-9)
+    along = said["yaw"].iloc[0] + 0.5 * turned
+    chord = forward * np.sinc(turned / (2.0 * np.pi))
+    end = said[["x", "y"]].iloc[-1] - said[["x", "y"]].iloc[0]
+    # Each step goes along its mean direction, as far as its arc is long.
+    np.testing.assert_allclose(end, chord * np.array([np.cos(along), np.sin(along)]), atol=1e-4)
+
+
 def test_encoders_are_within_a_step_and_wheels_that_push_turn_further():
     fine = isf.simulate_odometer(ROUND, PERFECT)
     coarse = isf.simulate_odometer(ROUND, isf.OdometerSpecification(ticks_per_turn=64))
