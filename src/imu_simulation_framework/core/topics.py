@@ -7,6 +7,12 @@ holds ``urdf/``, ``rviz/`` and the views to them.
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
+from .errors import ConfigurationError
+from .sentences import shown
+
 WORLD_FRAME = "odom"
 """Fixed in the world; what Gazebo calls ``world`` lies in the same place."""
 
@@ -89,3 +95,18 @@ def beside(topic: str, other: str) -> str:
     """Return the name of a topic with the last part of another: ``/imu/mag`` for ``/imu/data``."""
     namespace, slash, _ = topic.rpartition("/")
     return f"{namespace}{slash}{other.rpartition('/')[2]}"
+
+
+_TOPIC = re.compile(r"[~/A-Za-z][\w/]*", re.ASCII)
+
+
+def checked_topic(name: str, value: Any, needed: bool = False) -> str:
+    """Return the name of a topic; an empty one stands for none, unless it is needed."""
+    given = str(value)
+    legal = _TOPIC.fullmatch(given) and "//" not in given and given not in ("/", "~")
+    if not legal and (given or needed):
+        raise ConfigurationError(
+            f"{name} is {shown(given)}, expected the name of a topic: letters, digits and _ "
+            "between slashes, as /imu/data"
+        )
+    return given

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Collection, Mapping, get_type_hints
 
-from ..core import files
+from ..core import files, topics
 from ..core.errors import ConfigurationError, beginning
 from ..core.sentences import listed, printable, shown
 from ..core.settings import (
@@ -134,6 +134,11 @@ class ExternalSection(Settings):
     odometry: str = setting("odom")
     twist_in_world: bool = setting(False)
     imu: str = setting("imu")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("command", "odometry", "imu"):
+            topics.checked_topic(name, getattr(self, name), needed=True)
 
 
 @dataclass(frozen=True)

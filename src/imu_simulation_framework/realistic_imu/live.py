@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import re
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -32,20 +31,7 @@ from .session import RealisticImu
 from .surroundings import NO_MOTORS, Surroundings, WheelEfforts
 from .truth import NO_ORIENTATION, ImuInput, Mounting, OdometryTruth
 
-_TOPIC = re.compile(r"[~/A-Za-z][\w/]*", re.ASCII)
 _TRIPLE = "expected three numbers with blanks between, as '0.3 0 0.1'"
-
-
-def checked_topic(name: str, value: Any, needed: bool = False) -> str:
-    """Return the name of a topic; an empty one stands for none, unless it is needed."""
-    given = str(value)
-    legal = _TOPIC.fullmatch(given) and "//" not in given and given not in ("/", "~")
-    if not legal and (given or needed):
-        raise ConfigurationError(
-            f"{name} is {shown(given)}, expected the name of a topic: letters, digits and _ "
-            "between slashes, as /imu/data"
-        )
-    return given
 
 
 def checked_true_or_false(name: str, value: Any) -> str:
@@ -71,7 +57,7 @@ INPUT_TYPES = {"imu": messages.IMU, "gazebo_ros_imu": messages.IMU, "odometry": 
 
 
 def _topic(default: str, about: str, needed: bool = False) -> Any:
-    return declared(default, checked_topic, needed=needed, about=about)
+    return declared(default, topics.checked_topic, needed=needed, about=about)
 
 
 @dataclass(frozen=True)

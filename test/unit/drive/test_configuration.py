@@ -98,6 +98,7 @@ def test_the_written_copy_gives_the_same_settings(tmp_path):
         ("[control]\nrate = 1e-300\n", r"\[control\] rate: expected at least 0.1"),
         ("[recording]\nlaps = 1001\n", "laps: expected at most 1000"),
         ("[recording]\npath = a\0b\n", "expected one line of text"),
+        ("[external]\ncommand = a b\n", r"\[external\] command is 'a b', expected the name of a"),
         ('[reference_columns]\na\u202eb = "a\n', "expected one line of text"),
     ],
 )
