@@ -41,7 +41,7 @@ _VELOCITY = factors("m/s", "cm/s", "mm/s", "km/h", "mph", "kn", "knots")
 _VELOCITY.update(dict.fromkeys(("ft/s", "fps"), factor("ft")))
 _VARIANCE = factors("m^2", "m2", "cm^2", "mm^2")
 _FIELD = factors("T", "uT", "nT", "G", "mG")
-_CELSIUS = {"degC": 1.0}
+_CELSIUS = {"degC": 1.0, "°C": 1.0}
 _GLOBAL = {"deg": 1.0, "rad": 1.0 / factor("deg"), NMEA_DEGREES: 1.0}
 _NUMBER = factors("1", "")
 
@@ -109,6 +109,8 @@ _TABLE = [
 
 QUANTITIES = {quantity.name: quantity for quantity in _TABLE}
 """Name -> :class:`Quantity`."""
+_UNITS = {unit for quantity in _TABLE for unit in quantity.units}
+_OF_MANY_MEANINGS = ("x", "y", "z", "temperature")  # Of which a unit that is not known is another
 
 ANGLE_WORDS = {
     **{words.replace("_", " "): words for words in YAW_CONVENTIONS},
@@ -217,18 +219,23 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
 def implied_map(present) -> dict[str, str]:
     """Return the map of a file with columns named as quantities, with units in brackets or not.
 
-    Brackets may be square or round. Of two columns that say the same the first one counts.
+    Brackets may be square or round. Of two columns that say the same the first one counts. What
+    has another quantity's unit, as ``z [m/s^2]``, is not what its name alone would be.
     """
     columns, targets = {}, set()
     for name in present:
         match, round_one = _WITH_UNIT.match(name), _UNIT_IN_ROUND.match(name)
         quantity, description = match["name"] if match else name, name
         if round_one and round_one["name"] in QUANTITIES:
-            quantity = round_one["name"]
+            match, quantity = round_one, round_one["name"]
             description = f"{name} [{round_one['unit'].strip()}]"
-        if match and match["unit"].strip().isdigit():
-            continue  # A place in a vector, and no unit
-        if quantity in QUANTITIES and QUANTITIES[quantity].target not in targets:
+        unit = match["unit"].strip() if match else ""
+        if quantity not in QUANTITIES or unit.isdigit():  # A place in a vector, and no unit
+            continue
+        another = unit in _UNITS or quantity in _OF_MANY_MEANINGS
+        if unit and another and unit not in QUANTITIES[quantity].units:
+            continue
+        if QUANTITIES[quantity].target not in targets:
             columns[quantity] = description
             targets.add(QUANTITIES[quantity].target)
     return columns

@@ -71,6 +71,14 @@ def test_a_good_recording_gives_no_false_alarm(any_drive):
     assert names(check(*any_drive)) == []
 
 
+def test_noise_of_the_reference_is_no_spinning_wheel():
+    """It makes the turns longer as well, but not those that the gyroscope has."""
+    reference, imu = made_drive(duration=300.0)
+    noise = np.radians(15.0) * np.random.default_rng(2).standard_normal(len(reference))
+    noisy = with_yaw(reference, lambda yaw: yaw + noise)
+    assert names(check(noisy, imu)) == []
+
+
 @pytest.mark.parametrize("planted", PLANTED)
 def test_planted_fault_is_named_and_its_settings_mend_it(any_drive, planted):
     plant, fault = PLANTED[planted]

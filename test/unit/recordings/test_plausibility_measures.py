@@ -40,6 +40,31 @@ def test_the_same_heading_with_or_without_a_bias():
     assert relation.scale == pytest.approx(1.0, abs=1e-9)
 
 
+def meandering(degrees_per_second, generator):
+    """An angle whose rate has this standard deviation and is correlated over three seconds."""
+    rate = np.zeros(len(TIMES))
+    kept = np.exp(-1.0 / (3.0 * RATE))
+    for k in range(1, len(TIMES)):
+        rate[k] = kept * rate[k - 1] + np.sqrt(1.0 - kept**2) * generator.standard_normal()
+    return np.radians(degrees_per_second) * np.cumsum(rate) / RATE
+
+
+@pytest.mark.parametrize(
+    ("turning", "noise", "conclusive"),
+    [(0.05, 2.0, False), (0.1, 1.0, False), (0.2, 1.0, False), (0.6, 1.0, True), (2.0, 3.0, True)],
+)
+def test_noise_that_hides_slow_turns_does_not_make_them_unrelated(turning, noise, conclusive):
+    """Turning and noise in degrees, a second and of the reference."""
+    generator = np.random.default_rng(1)
+    angle = meandering(turning, generator)
+    noisy = angle + np.radians(noise) * generator.standard_normal(len(angle))
+    relation = related(noisy, angle)
+    assert relation.conclusive == conclusive
+    assert relation.related or not conclusive
+    other = related(noisy, meandering(5.0, generator))
+    assert other.conclusive and not other.related
+
+
 @pytest.mark.parametrize("scale", [1.25, -1.0, 57.3, 0.01745])
 def test_a_scale_and_its_sign(scale):
     relation = related(scale * yaw_at(TIMES), yaw_at(TIMES))

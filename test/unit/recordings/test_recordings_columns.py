@@ -262,6 +262,20 @@ def test_what_is_there_and_of_no_use_is_no_matter_without_a_map(tmp_path):
     assert any("no use is made of the reference's z, roll" in s for s in mapped.remarks)
 
 
+@pytest.mark.parametrize(
+    "name", ["x [m/s2]", "z [rad/s^2]", "y (g)", "roll [deg/s]", "temperature [°C]", "pitch [dps]"]
+)
+def test_a_column_with_another_quantitys_unit_is_not_what_its_name_alone_is(tmp_path, name):
+    """Nor is it said that a column map, which nobody has written, gives a wrong unit."""
+    columns = {"time": SECONDS.tolist(), "gyro_z [rad/s]": NUMBERS.tolist()}
+    path = table(tmp_path, **columns, **{name: NUMBERS.tolist()})
+    assert read_imu(path).table["gyro_z"].to_numpy() == pytest.approx(NUMBERS)
+    assert "expected columns for time and x y yaw" in refusal(read_reference, path)
+    assert "gives yaw in [furlong]" in refusal(
+        read_imu, table(tmp_path, **{"yaw [furlong]": [1.0]})
+    )
+
+
 @pytest.mark.parametrize("name", ["gyro_x", "accel_y"])
 def test_a_recording_without_times_has_those_of_its_rate(tmp_path, name):
     path = tmp_path / "a.csv"

@@ -239,13 +239,27 @@ def relate(first, second, shortest_window=_SHORTEST_WINDOW):
     The turn over a window is the difference of the angle between its ends. Windows overlap; they
     are compared at every delay for which enough of them remain, and the delay with the largest
     correlation, of either sign, is refined by a parabola. A delay that hardly fits better than
-    none is none: headings that repeat themselves fit again a round later.
+    none is none: headings that repeat themselves fit again a round later. Where the turns have
+    nothing in common, noise may hide those of a slow or nearly straight drive: then longer windows
+    count if over them they are related, or none is left that noise does not make.
     """
-    start = max(first.time[0], second.time[0])
-    stop = min(first.time[-1], second.time[-1])
-    if stop <= start:
+    if min(first.time[-1], second.time[-1]) <= max(first.time[0], second.time[0]):
         return None
     window = max(shortest_window, _SAMPLES_PER_WINDOW * max(first.period, second.period))
+    found = _relate(first, second, window)
+    for times in _LONGER if found and found.conclusive and not found.related else ():
+        longer = _relate(first, second, times * window, delayed=False)
+        if longer and (longer.related or not longer.conclusive):
+            return longer
+    return found
+
+
+_LONGER = (4, 16)
+
+
+def _relate(first, second, window, delayed=True):
+    start = max(first.time[0], second.time[0])
+    stop = min(first.time[-1], second.time[-1])
     step = window / STEPS_PER_WINDOW
     count = int((stop - start) / step) - STEPS_PER_WINDOW
     if count < MINIMUM_WINDOWS * STEPS_PER_WINDOW:
@@ -268,7 +282,8 @@ def relate(first, second, shortest_window=_SHORTEST_WINDOW):
         as_recorded = correlation = 0.0
     elif min(rates) > _TURNING or max(rates) > _CLEARLY_TURNING:
         as_recorded = float(np.corrcoef(*turns)[0, 1])
-        delay, correlation = _delay(turns, step, as_recorded, (stop - start) / 4.0)
+        longest = (stop - start) / 4.0 if delayed else 0.0
+        delay, correlation = _delay(turns, step, as_recorded, longest)
     if delay:
         # Where the second has not begun, or has ended, it would seem to stand still.
         inside = (grid + delay >= second.time[0]) & (grid + delay <= second.time[-1])

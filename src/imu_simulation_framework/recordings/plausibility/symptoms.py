@@ -256,7 +256,8 @@ def _slip(observations, course_is_yaw):
         alike = relation.correlation > 0.95
         if alike and abs(relation.scale - 1.0) > _SCALE:
             return [Finding(faults.SCALE, _several(observations), _CALIBRATE, True)]
-        if not alike and relation.correlation > 0.2 and wheels > _SPINNING * gyro:
+        spinning = wheels > _SPINNING * gyro and relation.scale > 1.0 + _SCALE
+        if not alike and relation.correlation > 0.2 and spinning:
             return [Finding(faults.SPINNING_WHEELS, _several(observations), _OTHER, True)]
     return []
 
