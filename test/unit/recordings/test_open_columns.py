@@ -321,6 +321,74 @@ def test_whole_thousandths_are_not_taken_for_degrees(beside, unit):
     assert found.imu.get("gyro_z", "") == (f"zgyro [{unit}]" if unit else "")
 
 
+@pytest.mark.parametrize("unit", ["rad/s", "deg/s", ""])
+def test_times_in_tenths_of_milliseconds_are_told_by_an_orientation(unit):
+    """As Xsens' text exports have them, in a column that is called time alone."""
+    sizes = {"deg/s": 180.0 / np.pi}
+    inertial = CAR.inertial()
+    for name in ("gyro_x", "gyro_y", "gyro_z"):
+        rate = sizes.get(unit, 1.0) * inertial.pop(name)
+        inertial[f"{name} [{unit}]" if unit else name] = rate
+    found = guess(time=np.rint(1e4 * TIME), yaw=YAW, **inertial)
+    assert found.imu["time"] == found.time == "time * 0.1 [ms]"
+    assert found.imu["gyro_z"].endswith(f"[{unit or 'rad/s'}]")
+    found = guess(time=np.rint(1e3 * TIME), yaw=YAW, **inertial)
+    assert found.imu["time"] == "time [ms]"
+
+
+@pytest.mark.parametrize("size", [100.0, 1000.0 / GRAVITY])
+@pytest.mark.parametrize("names", ["{}acc {}gyro", "acc_{} gyro_{}"])
+def test_counts_of_a_bno055_are_not_taken_for_thousandths(size, names):
+    """A hundred a m/s^2, or mg, and sixteen a deg/s, nearly a mrad/s, as MAVLink has them."""
+    lean, rates = 0.15 * np.sin(0.9 * TIME), CAR.rates.copy()
+    rates[:, 1] += np.gradient(lean, TIME)
+    forces = GRAVITY * np.column_stack([-np.sin(lean), REST, np.cos(lean)])
+    columns = {}
+    for values, name in zip((size * forces, 16.0 * np.degrees(rates)), names.split()):
+        columns.update({name.format(a): np.rint(values[:, k]) for k, a in enumerate("xyz")})
+    found = guess(t=TIME, **columns)
+    assert found.imu["accel_z"].endswith("[mg]")
+    if names.startswith("acc"):
+        assert "gyro_z" not in found.imu
+        assert said(found, "may be mrad/s or counts of 16 a deg/s", "gyro_z / 16 [deg/s]")
+    else:
+        assert found.imu["gyro_z"] == "zgyro [mrad/s]"
+    found = guess(t=TIME, yaw=YAW, **columns)
+    assert found.imu["gyro_z"].endswith("gyro_z / 16 [deg/s]" if names[0] == "a" else "[deg/s]")
+
+
+def test_counts_beside_accelerations_in_their_unit_are_not_taken_for_degrees():
+    lean = 0.15 * np.sin(0.9 * TIME)
+    rates = CAR.rates + np.column_stack([REST, np.gradient(lean, TIME), REST])
+    forces = GRAVITY * np.column_stack([-np.sin(lean), REST, np.cos(lean)])
+    columns = {f"a{a}": forces[:, k] for k, a in enumerate("xyz")}
+    columns.update({f"g{a}": np.rint(16 * np.degrees(rates[:, k])) for k, a in enumerate("xyz")})
+    found = guess(t=TIME, **columns)
+    assert "gyro_z" not in found.imu and said(found, "counts of 16 a deg/s", "left out")
+
+
+@pytest.mark.parametrize("kind", ["Gyroscope{} [rad/s]", "Accelerometer{} [m/s²]"])
+def test_columns_that_gopros_telemetry_numbers(tmp_path, kind):
+    """The first of z, x, y has a name; without an axis in it which is which is not known."""
+    values = CAR.rates + 0.001 if kind.startswith("G") else CAR.forces
+    for first, count in ((" (z)", 3), ("", 0)):
+        path = tmp_path / f"{count}.csv"
+        table = {"cts": 1e3 * TIME, kind.format(first): values[:, 2], "1": values[:, 0]}
+        pd.DataFrame({**table, "2": values[:, 1]}).to_csv(path, index=False)
+        vector = {n: c for n, c in guess_columns(path).imu.items() if n != "time"}
+        assert len(vector) == count
+        assert [c.split()[0] for n, c in vector.items() if n[-1] in "xy"] == ["1", "2"][:count]
+
+
+def test_accelerations_of_a_car_by_their_directions():
+    """As AiM's RaceStudio exports them, upwards negative."""
+    names = ("InlineAcc [g]", "LateralAcc [g]", "VerticalAcc [g]")
+    columns = dict(zip(names, (CAR.forces * [1.0, -1.0, -1.0] / GRAVITY).T))
+    rates = {"YawRate [deg/s]": -np.degrees(CAR.rates[:, 2])}
+    found = guess(**{"Time [s]": TIME, "GPS LateralAcc [g]": REST}, **columns, **rates)
+    assert [found.imu[f"accel_{a}"] for a in "xyz"] == [f"{name} [g]" for name in names]
+
+
 def test_a_text_that_is_no_time_is_named():
     stamps = np.array([f"2024-3-23--13-41-{time:06.3f}" for time in TIME])
     assert said(guess(Time=stamps, **CAR.inertial()), "Time is not taken", "no known form")

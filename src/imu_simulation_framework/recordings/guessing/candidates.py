@@ -143,6 +143,9 @@ _SCALARS = {
     "pos north,enu n,local north",
     "position:z": "up,u,enu u",
     "down": "down",
+    "accel:x": "inline acc,longitudinal acc,longitudinal acceleration",
+    "accel:y": "lateral acc,lateral acceleration",
+    "accel:z": "vertical acc,vertical acceleration",
     "gyro:x": "rollrate,roll rate,rollspeed,roll speed,rate roll",
     "gyro:y": "pitchrate,pitch rate,pitchspeed,pitch speed,rate pitch",
     "gyro:z": "yawrate,yaw rate,yawspeed,yaw speed,rate yaw",
@@ -390,8 +393,16 @@ def _by_last_words(words, name):
 def names_said(source, names, columns) -> list[str]:
     """Return the names of columns; of a sensor's file without any, of an axis each and a time.
 
-    ``columns`` are their values; of four the one that grows is the time.
+    ``columns`` are their values; of four the one that grows is the time. GoPro's telemetry names
+    the first of z, x, y and numbers the others; of which axes these are where that says none,
+    depends on the camera.
     """
+    if "1" in names[1:] and "2" in names:
+        first = names[names.index("1") - 1]
+        known = meaning_of(first) or meaning_of(first.replace(" [", " z ["))
+        if known and known.axis == "z":
+            parts = [first.replace("(z)", f"({axis})") * ("(z)" in first) for axis in "xy"]
+            return [{"1": parts[0], "2": parts[1]}.get(name, name) for name in names]
     if [f"col{k}" for k in range(1, len(names) + 1)] != names or len(names) not in (3, 4):
         return names
     if not is_axis_of(source, "x"):

@@ -17,7 +17,7 @@ from ...core.sentences import shown
 from ..column_maps import TIME_OF_DAY, seconds_of_dates
 from . import measures
 from .candidates import best_scalar, matrix, quaternions, vectors, with_a_time, words_of
-from .maps import guess_imu, guess_reference, with_courses
+from .maps import guess_imu, guess_reference, turns_tenfold, with_courses
 from .orientations import with_euler_angles
 
 
@@ -68,6 +68,11 @@ def _by_names(guess, candidates, pieces, spans):
     turning = turning or vectors(candidates, "euler", "xyz")
     usual = measures.IMU_STEPS if inertial or (turning and not positions) else measures.FIX_STEPS
     time, remarks = find_time(candidates, pieces, usual, spans)
+    if time and time.unit == "ms" and turns_tenfold(candidates, time.seconds, pieces):
+        (column,) = time.columns
+        reason = f"{column.name}, in 0.1 ms, in which an orientation turns as the gyroscope does"
+        ticks = column.written("ms", factor=" * 0.1")
+        time = TimeColumn(ticks, time.columns, 0.1 * time.seconds, reason)
     guess.reasons += remarks
     seconds = time.seconds if time else np.full(len(pieces), np.nan)
     if time:
@@ -265,12 +270,13 @@ _SAME_RATE = 1.5
 
 @dataclass(frozen=True, eq=False)
 class TimeColumn:
-    """A time as a column map has it, and in seconds (n,)."""
+    """A time as a column map has it, and in seconds (n,); ``unit``: where steps alone tell it."""
 
     written: str
     columns: tuple
     seconds: np.ndarray
     reason: str
+    unit: str = ""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -318,7 +324,8 @@ def all_times(candidates, pieces, usual):
             continue
         seconds = column.values / measures.TIME_MULTIPLES[unit]
         text = f"{column.name}, {reason}: [{unit}]"
-        found.append(TimeColumn(column.written(unit), (column,), seconds, text))
+        guessed = unit * reason.startswith("usually")
+        found.append(TimeColumn(column.written(unit), (column,), seconds, text, guessed))
     for column in named if not found else ():
         if _all_match(TIME_OF_DAY, column):
             seconds, text = seconds_of(column), f"{column.name}, the time of day as text: [iso8601]"

@@ -77,6 +77,22 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     return columns, used, {c for a in attitudes for c in a.columns} - foreign
 
 
+def turns_tenfold(candidates, seconds, pieces) -> bool:
+    """Return whether an orientation turns as a gyroscope does if times are ten times too long.
+
+    As of devices that count 0.1 ms, whose steps look like milliseconds.
+    """
+    for gyro in fullest_first(vectors(candidates, "gyro", ""))[:1]:
+        rates, stated = matrix(list(gyro.values())), shared_unit(gyro.values())
+        sizes = [factor(stated)] if stated else [size for _, size in _WHOLE]
+        for one in _attitudes(candidates, 0.1 * seconds, pieces, []):
+            if one.unit:
+                scale, correlation = measures.turn_scale(0.1 * seconds, pieces, one.values(), rates)
+                if correlation > AGREE and any(abs(scale / size - 1.0) < 0.1 for size in sizes):
+                    return True
+    return False
+
+
 def _own(attitudes, positions, reasons):
     """Return the IMU's orientations in a table that has an IMU, and perhaps positions."""
     of_imu = [attitude for attitude in attitudes if attitude.of_imu]
@@ -208,6 +224,7 @@ def _gyro_unit(gyro, attitudes, accel, motion, reasons, of_format):
     rates, (forces, linear, unit_of_accel, of_accel) = matrix(list(gyro.values())), accel
     *motion, rate = motion
     in_thousandths = unit_of_accel == "mg" and whole(rates)
+    mavlink = all(column.name.lower().endswith(f"{axis}gyro") for axis, column in gyro.items())
     stated = shared_unit(gyro.values())
     if stated is None:
         reasons.append(f"{names}: in different units, left out")
@@ -243,13 +260,21 @@ def _gyro_unit(gyro, attitudes, accel, motion, reasons, of_format):
     if forces is not None and set("xyz") <= set(gyro):
         rates = matrix([gyro[axis] for axis in "xyz"])
         scale, correlation = measures.gravity_scale(*motion, forces, rates)
+        turns = f"{names}: gravity turns {scale:.2g} rad for each 1 of them"
         for name, expected in _THOUSANDTHS if in_thousandths else _WHOLE:
-            if expected / _TILTED_FACTOR < scale < expected * _TILTED_FACTOR:
-                reasons.append(
-                    f"{names}: gravity turns {scale:.2g} rad for each 1 of them (correlation "
-                    f"{correlation:.2f}), so [{name}]"
-                )
-                return name, ""
+            if not expected / _TILTED_FACTOR < scale < expected * _TILTED_FACTOR:
+                continue
+            if name == "mrad/s" and not mavlink:
+                break
+            reasons.append(f"{turns} (correlation {correlation:.2f}), so [{name}]")
+            return name, ""
+        if correlation > AGREE or (in_thousandths and scale):
+            last = list(gyro.values())[-1].name
+            reasons.append(
+                f"{turns}, which may be mrad/s or counts of 16 a deg/s and others, left out; say "
+                f"it by the data sheet, as gyro_z = {last} / 16 [deg/s]"
+            )
+            return None
     unit = "" if in_thousandths else measures.gyro_unit(rates, linear if forces is None else forces)
     if not unit and of_format and np.nanmax(np.abs(rates)) < _FASTEST:
         reasons.append(f"{names}: in rad/s as {of_format} has them")
