@@ -71,6 +71,18 @@ def test_a_good_recording_gives_no_false_alarm(any_drive):
     assert names(check(*any_drive)) == []
 
 
+@pytest.mark.parametrize("agreeing", [True, False])
+def test_a_yaw_that_is_not_where_its_positions_go_is_right_if_the_imu_says_the_same(agreeing):
+    """What is carried, or flies, goes anywhere."""
+    reference, imu = made_drive(duration=300.0)
+    steps = np.random.default_rng(3).standard_normal((2, len(reference)))
+    smooth = np.cumsum(np.cumsum(steps, axis=1), axis=1) / 1e3
+    result = check(with_columns(reference, x=smooth[0], y=smooth[1]), imu if agreeing else None)
+    (finding,) = [finding for finding in result.findings if finding.fault == faults.UNRELATED]
+    assert "direction in which its positions move" in finding.evidence
+    assert finding.grave != agreeing
+
+
 def test_noise_of_the_reference_is_no_spinning_wheel():
     """It makes the turns longer as well, but not those that the gyroscope has."""
     reference, imu = made_drive(duration=300.0)

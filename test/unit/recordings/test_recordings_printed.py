@@ -8,6 +8,7 @@ from table_writers import novatel
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.recordings.guessing.files import guess_columns
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
@@ -45,6 +46,33 @@ def test_messages_as_topic_echo_prints_them(tmp_path, ros):
     assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-6)
     assert wrap(table["yaw"].to_numpy() - CAR.yaw) == pytest.approx(0.0 * TIME, abs=1e-9)
     assert table["gyro_z"].to_numpy() == pytest.approx(CAR.rates[:, 2])
+
+
+def test_messages_as_ros_2s_topic_echo_prints_them_in_lines(tmp_path):
+    """``--csv`` names nothing: only how many columns there are tells which message they are of."""
+    imu, odometry, pose = (tmp_path / f"{name}.csv" for name in ("imu", "odometry", "pose"))
+    rows: tuple = ([], [], [])
+    matrix, zeros = [0.0] * 9, [0.0] * 36
+    for time, yaw, rates, forces, *place in zip(
+        TIME, CAR.yaw, CAR.rates, CAR.forces, CAR.east, CAR.north
+    ):
+        stamp = [*divmod(round(1e9 * (START + time)), 10**9), "base_link"]
+        turned = [0.0, 0.0, np.sin(0.5 * yaw), np.cos(0.5 * yaw)]
+        rows[0].append([*stamp, *turned, *matrix, *rates, *matrix, *forces, *matrix])
+        rows[1].append([*stamp, "odom", *place, 0.0, *turned, *zeros, *[0.0] * 6, *zeros])
+        rows[2].append([*stamp, *place, 0.0, *turned])
+    for path, lines in zip((imu, odometry, pose), rows):
+        path.write_text("\n".join(",".join(map(str, line)) for line in lines))
+    table = read_imu_samples(imu, columns=guess_columns(imu).imu)
+    assert table.columns["stamp"] - START == pytest.approx(TIME, abs=1e-6)
+    assert table.matrix(ACCEL) == pytest.approx(CAR.forces)
+    assert table.matrix(GYRO) == pytest.approx(CAR.rates)
+    for path in (odometry, pose):
+        columns = guess_columns(path).reference
+        assert columns["time"] == "col1 [s] + col2 [ns]"
+        samples = read_reference_samples(path, columns=columns)
+        assert samples.matrix(("x", "y")) == pytest.approx(np.column_stack([CAR.east, CAR.north]))
+        assert samples.columns["qz"] == pytest.approx(np.sin(0.5 * CAR.yaw))
 
 
 def test_what_is_no_echoed_message_is_refused(tmp_path):

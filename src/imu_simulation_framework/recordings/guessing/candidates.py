@@ -390,6 +390,20 @@ def _by_last_words(words, name):
     return None
 
 
+_STAMP = ["stamp.sec", "stamp.nanosec", ""]
+_POSE = [f"position.{axis}" for axis in "xyz"] + [f"orientation.{axis}" for axis in "xyzw"]
+_INERTIAL = [[""] * 9 + [f"{of}.{axis}" for axis in "xyz"] for of in ("gyro", "accel")]
+_ECHOED = {
+    len(names): names
+    for names in (
+        _STAMP + _POSE,
+        [*_STAMP, "", *_POSE, *[""] * 78],
+        _STAMP + _POSE[3:] + _INERTIAL[0] + _INERTIAL[1] + [""] * 9,
+    )
+}
+"""What ``ros2 topic echo --csv`` prints of PoseStamped, Odometry and Imu, by how many they are."""
+
+
 def names_said(source, names, columns) -> list[str]:
     """Return the names of columns; of a sensor's file without any, of an axis each and a time.
 
@@ -403,9 +417,11 @@ def names_said(source, names, columns) -> list[str]:
         if known and known.axis == "z":
             parts = [first.replace("(z)", f"({axis})") * ("(z)" in first) for axis in "xy"]
             return [{"1": parts[0], "2": parts[1]}.get(name, name) for name in names]
-    if [f"col{k}" for k in range(1, len(names) + 1)] != names or len(names) not in (3, 4):
+    if [f"col{k}" for k in range(1, len(names) + 1)] != names:
         return names
-    if not is_axis_of(source, "x"):
+    if len(names) in _ECHOED and not pd.to_numeric(columns[2], errors="coerce").any():
+        return _ECHOED[len(names)]
+    if len(names) not in (3, 4) or not is_axis_of(source, "x"):
         return names
     axes = iter("xyz")
     grows = [k for k, one in enumerate(columns) if pd.Series(one).is_monotonic_increasing]

@@ -231,8 +231,12 @@ def _off_its_path(observations):
         "the reference's yaw has nothing to do with the direction in which its positions move "
         f"(concentration {path.concentration:.2f})"
     )
-    off = path.concentration < _OFF_THE_PATH
-    return [Finding(faults.UNRELATED, evidence, grave=True)] if off else []
+    if path.concentration >= _OFF_THE_PATH:
+        return []
+    # What is carried or flies goes anywhere; its yaw is right if another heading says the same.
+    witnesses = (observations.reference_imu, observations.reference_gyro)
+    grave = not any(one and one.conclusive and one.agree for one in witnesses)
+    return [Finding(faults.UNRELATED, evidence, grave=grave)]
 
 
 def _hardly_known(observations):
