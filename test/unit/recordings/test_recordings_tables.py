@@ -1,5 +1,6 @@
 """Recordings of several tables: a file for each sensor, each on times of its own."""
 
+import json
 import re
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from table_writers import write_zip
 
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.recordings.guessing import tables as guessing
 from imu_simulation_framework.recordings.guessing.files import guess_angle, guess_columns
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
@@ -255,3 +257,20 @@ def test_tables_without_a_time_have_the_one_of_their_length(car, tmp_path):
         pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
     pd.DataFrame({"time (sec)": TIME}).to_csv(tmp_path / "time.csv", index=False)
     assert_inertial(read_imu(tmp_path).table, car)
+
+
+def test_of_many_tables_each_is_looked_at_a_few_times(tmp_path, monkeypatch):
+    """A log of an autopilot has hundreds, and perhaps no IMU."""
+    looked, tables, understood = [], 40, guessing.candidates_of
+
+    def counted(*arguments):
+        looked.append(arguments)
+        return understood(*arguments)
+
+    monkeypatch.setattr(guessing, "candidates_of", counted)
+    rows = [{"voltage": 12.0 + 0.1 * k, "current": 0.5 * k} for k in range(30)]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({f"battery_{k}": rows for k in range(tables)}))
+    found = guess_columns(path)
+    assert not found.imu and not found.reference
+    assert tables <= len(looked) <= 3 * tables

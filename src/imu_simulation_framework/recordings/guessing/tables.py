@@ -50,8 +50,8 @@ def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
                 guess.time = guess.time or one.time
                 spans = found.spans(leader, one.time)
                 break
-    for name in recorded.tables if not (guess.imu or guess.reference) else ():
-        candidates, pieces = spread_candidates(recorded, name)
+    every = {} if guess.imu or guess.reference else _candidates(recorded)
+    for candidates, pieces in map(_spread, every.values()):
         if not any(candidate.meaning for candidate in candidates):
             one = guess_from_candidates(candidates, pieces)
             guess.imu, guess.reference = guess.imu or one.imu, guess.reference or one.reference
