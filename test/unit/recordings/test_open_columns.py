@@ -334,6 +334,10 @@ def test_times_in_tenths_of_milliseconds_are_told_by_an_orientation(unit):
     assert found.imu["gyro_z"].endswith(f"[{unit or 'rad/s'}]")
     found = guess(time=np.rint(1e3 * TIME), yaw=YAW, **inertial)
     assert found.imu["time"] == "time [ms]"
+    inertial.update(
+        {f"gyro_{a}": np.rint(10.0 * np.degrees(CAR.rates[:, k])) for k, a in enumerate("xyz")}
+    )
+    assert guess(time=np.rint(1e3 * TIME), yaw=YAW, **inertial).time == "time [ms]"
 
 
 @pytest.mark.parametrize("size", [100.0, 1000.0 / GRAVITY])

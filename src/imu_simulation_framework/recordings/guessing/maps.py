@@ -25,6 +25,7 @@ _EACH = " / "
 _DIFFERENT = 20
 _STEADY = 0.2  # Of the length of gravity, between its quartiles
 _MAX_RATE = 4000.0  # deg/s
+_TICKS = 0.02  # s, which are 2 ms where 0.1 ms are counted
 _FASTEST = 40.0  # rad/s, more than the range of nearly all
 _FACTOR = 1.6  # By how much their ratio may miss that of a unit
 _TILTED_FACTOR = 4.0  # The same where gravity shows it, in which accelerations are, too
@@ -80,16 +81,18 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
 def turns_tenfold(candidates, seconds, pieces) -> bool:
     """Return whether an orientation turns as a gyroscope does if times are ten times too long.
 
-    As of devices that count 0.1 ms, whose steps look like milliseconds.
+    As of devices that count 0.1 ms, whose steps look like those of milliseconds and of 40 Hz at
+    most. Rates that are whole numbers may be tenths of a degree instead.
     """
-    for gyro in fullest_first(vectors(candidates, "gyro", ""))[:1]:
-        rates, stated = matrix(list(gyro.values())), shared_unit(gyro.values())
-        sizes = [factor(stated)] if stated else [size for _, size in _WHOLE]
-        for one in _attitudes(candidates, 0.1 * seconds, pieces, []):
-            if one.unit:
-                scale, correlation = measures.turn_scale(0.1 * seconds, pieces, one.values(), rates)
-                if correlation > AGREE and any(abs(scale / size - 1.0) < 0.1 for size in sizes):
-                    return True
+    gyro = (fullest_first(vectors(candidates, "gyro", "")) or [{}])[0].values()
+    if not gyro or whole(matrix(gyro)) or measures.step(seconds, pieces) < _TICKS:
+        return False
+    stated, motion = shared_unit(gyro), (0.1 * seconds, pieces)
+    sizes = [factor(stated)] if stated else [size for _, size in _WHOLE]
+    for attitude in [one for one in _attitudes(candidates, *motion, []) if one.unit]:
+        scale, correlation = measures.turn_scale(*motion, attitude.values(), matrix(gyro))
+        if correlation > AGREE and any(abs(scale / size - 1.0) < 0.1 for size in sizes):
+            return True
     return False
 
 
