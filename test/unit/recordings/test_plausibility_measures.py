@@ -65,6 +65,16 @@ def test_noise_that_hides_slow_turns_does_not_make_them_unrelated(turning, noise
     assert other.conclusive and not other.related
 
 
+@pytest.mark.parametrize("period", [4.0, 8.0, 16.0])
+def test_turns_to_and_fro_that_are_not_shared_stay_unrelated(period):
+    """Though over long windows neither turns."""
+    noise = np.radians(0.5) * np.random.default_rng(4).standard_normal(len(TIMES))
+    weaving = np.radians(6.0) * np.sin(2.0 * np.pi * TIMES / period) + noise
+    for other in (noise[::-1], np.radians(6.0) * np.sin(np.sqrt(5.0) * TIMES)):
+        relation = related(weaving, other)
+        assert relation.conclusive and not relation.related
+
+
 @pytest.mark.parametrize("scale", [1.25, -1.0, 57.3, 0.01745])
 def test_a_scale_and_its_sign(scale):
     relation = related(scale * yaw_at(TIMES), yaw_at(TIMES))

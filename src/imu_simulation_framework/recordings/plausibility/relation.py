@@ -243,23 +243,31 @@ def relate(first, second, shortest_window=_SHORTEST_WINDOW):
     nothing in common, noise may hide those of a slow or nearly straight drive: then longer windows
     count if over them they are related, or none is left that noise does not make.
     """
-    if min(first.time[-1], second.time[-1]) <= max(first.time[0], second.time[0]):
+    start = max(first.time[0], second.time[0])
+    stop = min(first.time[-1], second.time[-1])
+    if stop <= start:
         return None
     window = max(shortest_window, _SAMPLES_PER_WINDOW * max(first.period, second.period))
-    found = _relate(first, second, window)
-    for times in _LONGER if found and found.conclusive and not found.related else ():
-        longer = _relate(first, second, times * window, delayed=False)
-        if longer and (longer.related or not longer.conclusive):
+    found = _relate(first, second, start, stop, window)
+    if found is None or not found.conclusive or found.related:
+        return found
+    louder, noisy = (first, second)[int(np.argmax(found.rates))], True
+    for _ in range(_LONGER):
+        angles = louder.at(np.arange(start, stop, window / STEPS_PER_WINDOW))
+        noisy = noisy and np.std(np.diff(angles)) > _NOISY * np.std(_turns(angles))
+        window *= 4.0
+        longer = _relate(first, second, start, stop, window, delayed=False)
+        if longer and (longer.related or (noisy and not longer.conclusive)):
             return longer
     return found
 
 
-_LONGER = (4, 16)
+_LONGER = 2
+# White noise is as far over an eighth of a window as over all of it, what turns about an eighth.
+_NOISY = 0.3
 
 
-def _relate(first, second, window, delayed=True):
-    start = max(first.time[0], second.time[0])
-    stop = min(first.time[-1], second.time[-1])
+def _relate(first, second, start, stop, window, delayed=True):
     step = window / STEPS_PER_WINDOW
     count = int((stop - start) / step) - STEPS_PER_WINDOW
     if count < MINIMUM_WINDOWS * STEPS_PER_WINDOW:
