@@ -76,6 +76,10 @@ class Drivetrain(Settings, ABC):
         v = self.wheel_radius * (left + right) / 2.0
         return v, self.wheel_radius * (right - left) / (2.0 * self.half_track)
 
+    def sideslip(self, yaw_rate: float) -> float:
+        """Return how far its heading is to the inside of where it goes, in a turn [rad]."""
+        return 0.0
+
     @abstractmethod
     def inverse(self, v: Any, yaw_rate: Any) -> tuple[Any, ...]:
         """Return the commands that make the robot move so, see :attr:`.Drivetrain.commands`.
@@ -109,7 +113,17 @@ class DifferentialDrivetrain(Drivetrain):
     with the half track as which it turns: how far to its side the wheels of one side have their
     instantaneous centre of rotation (Mandow, Martinez, Morales, Blanco, Garcia-Cerezo, Gonzalez:
     Experimental kinematics for wheeled skid-steer mobile robots, IROS 2007).
+
+    ``sideslip_time``: by how much it slides out of its turns, the angle from where it goes to where
+    it heads, per yaw rate [s]. Friction to the side has to be the centripetal force, which takes a
+    centre of rotation that is the farther ahead, the faster it drives and turns; the angle is then
+    the same at all speeds.
     """
+
+    sideslip_time: float = declared(0.0, unit="s", minimum=-1.0, maximum=1.0)
+
+    def sideslip(self, yaw_rate):
+        return self.sideslip_time * yaw_rate
 
     def inverse(self, v, yaw_rate):
         return self.wheels(v, yaw_rate)

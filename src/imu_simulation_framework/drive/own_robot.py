@@ -107,8 +107,9 @@ class OwnRobot(Settings):
     diff_drive_controller; ``steering``: joints that steer a car's other wheels, which roll freely;
     ``wheel_radius`` [m]: left out, that of the wheels' collision shapes; ``turning_half_track``
     [m]: half the track of a differential drive that turns like it; left out, what the robot's
-    turns in MuJoCo give. The multipliers are diff_drive_controller's: of the wheels' distance and
-    radius, for what the controller reckons with.
+    turns in MuJoCo give, as they give ``sideslip_time`` [s], see :class:`.DifferentialDrivetrain`.
+    The multipliers are diff_drive_controller's: of the wheels' distance and radius, for what the
+    controller reckons with.
     """
 
     description: str = declared(check=checked_text, needed=True)
@@ -118,6 +119,7 @@ class OwnRobot(Settings):
     arguments: Mapping[str, Any] = declared(dict, _checked_arguments)
     wheel_radius: float | None = declared(None, unit="m", **_POSITIVE)
     turning_half_track: float | None = declared(None, unit="m", **_POSITIVE)
+    sideslip_time: float | None = declared(None, unit="s", minimum=-1.0, maximum=1.0)
     wheel_separation_multiplier: float | None = declared(None, **_MULTIPLIER)
     left_wheel_radius_multiplier: float = declared(1.0, **_MULTIPLIER)
     right_wheel_radius_multiplier: float = declared(1.0, **_MULTIPLIER)
@@ -299,7 +301,9 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
         text = expand_xacro(file, own.arguments)
     if simulator == "gazebo":
         # Its wheels hold on to the ground along the robot there, see for_gazebo.
-        own = replace(own, turning_half_track=None, wheel_separation_multiplier=None)
+        own = replace(
+            own, turning_half_track=None, wheel_separation_multiplier=None, sideslip_time=None
+        )
     urdf = Description(text, file)
     _find_meshes(urdf)
     parameters = _of_description(urdf, own, path)
@@ -308,7 +312,7 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     skids = own.steering is None and len(own.left_wheel) > 1
     turns = own.turning_half_track or own.wheel_separation_multiplier
     if simulator == "mujoco" and not turns and skids:
-        return _turning_as_in_mujoco(parameters)
+        return _turning_as_in_mujoco(parameters, own.sideslip_time)
     return parameters
 
 
@@ -417,7 +421,9 @@ def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParame
     half_track = own.turning_half_track or 0.5 * separation
     multipliers = (own.left_wheel_radius_multiplier, own.right_wheel_radius_multiplier)
     limits = RobotLimits(velocity, drive.max_wheel_acceleration or _RIM_ACCELERATION / radius)
-    drivetrain: Drivetrain = DifferentialDrivetrain(radius, half_track, limits, multipliers)
+    drivetrain: Drivetrain = DifferentialDrivetrain(
+        radius, half_track, limits, multipliers, own.sideslip_time or 0.0
+    )
     steered = steering and _steering_limits(urdf, steering, drive, path)
     with beginning(f"{path}: "):
         motors = Motors(
@@ -642,23 +648,36 @@ _SPEED = 0.5  # m/s, at which turns are tried
 _YAW_RATES = (0.2, 0.4, 0.8)  # rad/s, as which they are commanded
 
 
-def _turning_as_in_mujoco(parameters: RobotParameters) -> RobotParameters:
-    """Return the parameters with the half track that fits three turns by least squares."""
+def _turning_as_in_mujoco(
+    parameters: RobotParameters, sideslip_time: float | None
+) -> RobotParameters:
+    """Return the parameters with the half track that fits three turns by least squares.
+
+    The sideslip grows faster than the yaw rate; its time is the mean of the ratios, which is what
+    it is in turns of half a radian per second.
+    """
     # Imported here, as MuJoCo's robot is made of parameters in turn.
     from .mujoco import MujocoSimulator
 
     simulator, drivetrain = MujocoSimulator(parameters), parameters.drivetrain
+    assert isinstance(drivetrain, DifferentialDrivetrain)
     speed = min(_SPEED, 0.5 * drivetrain.rim_velocity)
-    rates = []
+    turns = []
     for yaw_rate in _YAW_RATES:
         simulator.reset()
         simulator.command(*drivetrain.inverse(speed, yaw_rate))
-        rates.append(float(simulator.steps(400).angular_velocity[100:, 2].mean()))
+        states = simulator.steps(400)
+        v_x, v_y, _ = states.linear_velocity[100:].mean(axis=0)
+        turns.append((float(states.angular_velocity[100:, 2].mean()), -math.atan2(v_y, v_x)))
+    rates, sideslips = zip(*turns)
     if min(rates) <= 0.0:
         raise ConfigurationError(
             f"{parameters.path}: the robot does not turn in MuJoCo when its wheels do; say "
             "turning_half_track, or contact.wheel_friction as it is."
         )
     more = float(np.dot(_YAW_RATES, rates) / np.dot(rates, rates))
-    turning = replace(drivetrain, half_track=more * drivetrain.half_track)
+    if sideslip_time is None:
+        sideslip_time = float(np.mean(np.divide(sideslips, rates)))
+    half_track = more * drivetrain.half_track
+    turning = replace(drivetrain, half_track=half_track, sideslip_time=sideslip_time)
     return replace(parameters, drivetrain=turning)

@@ -76,6 +76,7 @@ class Wheels(Settings):
     positions: tuple[float, ...] = declared((0.0,), _checked_positions)
     turning_half_track: float | None = declared(None, **_POSITIVE)
     turning_half_track_in_gazebo: float | None = declared(None, **_POSITIVE)
+    sideslip_time: float = declared(0.0, unit="s", minimum=-1.0, maximum=1.0)
     diameter_ratio: float = declared(1.0, minimum=0.8, maximum=1.25)
 
 
@@ -261,6 +262,7 @@ def _bundled(path, content, simulator) -> RobotParameters:
             wheel.radius,
             turning or wheel.half_track,
             RobotLimits(motors.max_wheel_velocity, motors.max_wheel_acceleration),
+            sideslip_time=0.0 if simulator == "gazebo" else wheel.sideslip_time,
         ),
         motors=motors,
         contact=robot.contact,

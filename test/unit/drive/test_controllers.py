@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -553,8 +554,9 @@ def test_wheels_that_slide_otherwise_in_gazebo_are_commanded_so_that_the_robot_t
     commanded = {}
     for simulator in ("mujoco", "gazebo"):
         drivetrain = load_robot_parameters(path, simulator).drivetrain
-        velocities = [0.5, 0.5], [0.3, 0.3]
-        reference = Reference([0.0, 1.0], [0.0, 0.5], [0.0, 0.0], [0.0, 0.3], *velocities)
+        # Straight on: of how far it slides out of a turn only MuJoCo's is known.
+        velocities = [0.5, 0.5], [0.0, 0.0]
+        reference = Reference([0.0, 1.0], [0.0, 0.5], [0.0, 0.0], [0.0, 0.0], *velocities)
         settings = {
             "robot": {"parameters": str(path)},
             "control": {"controller": controller},
@@ -563,4 +565,16 @@ def test_wheels_that_slide_otherwise_in_gazebo_are_commanded_so_that_the_robot_t
         follower = make_follower(load_configuration(overrides=settings), reference)
         commanded[simulator] = drivetrain.forward(*follower.command(0.0, error))
     assert commanded["gazebo"] == pytest.approx(commanded["mujoco"], rel=1e-9)
-    assert commanded["gazebo"][1] > 0.3 + 0.1
+    assert commanded["gazebo"][1] > 0.1
+
+
+@pytest.mark.parametrize("controller", ["yaw_distance_pid", "ramsete", "lq"])
+def test_who_slides_out_of_a_turn_heads_into_it_and_is_right(controller):
+    drivetrain = replace(ROBOT.drivetrain, sideslip_time=0.1)
+    sliding = make_controller(
+        controller, ControllerGains(), PERIOD, replace(ROBOT, drivetrain=drivetrain)
+    )
+    inwards = NO_ERROR._replace(yaw_error=-0.1 * 0.5)
+    v, yaw_rate = sliding.correct(0.6, 0.5, inwards)
+    assert yaw_rate == pytest.approx(0.5, abs=1e-12)
+    assert v == pytest.approx(0.6, rel=2e-3)

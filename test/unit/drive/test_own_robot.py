@@ -210,8 +210,15 @@ def test_a_skid_steered_robot_turns_as_measured(robot):
     states = driven(parameters, 6.0, 10.0)
     _, yaw_rate = parameters.drivetrain.forward(6.0, 10.0)
     assert np.mean(states.angular_velocity[:, 2]) == pytest.approx(yaw_rate, rel=0.1)
+    states = driven(parameters, *parameters.drivetrain.inverse(0.5, 0.5))
+    v_x, v_y, _ = states.linear_velocity.mean(axis=0)
+    aside = parameters.drivetrain.sideslip(states.angular_velocity[:, 2].mean())
+    assert -math.atan2(v_y, v_x) == pytest.approx(aside, abs=0.02)
     said = robot(four_wheels(), **SKID, turning_half_track=0.2)
-    assert said.drivetrain.half_track == 0.2
+    assert (said.drivetrain.half_track, said.drivetrain.sideslip_time) == (0.2, 0.0)
+    said = robot(four_wheels(), **SKID, sideslip_time=-0.05)
+    assert said.drivetrain.half_track == parameters.drivetrain.half_track
+    assert said.drivetrain.sideslip_time == -0.05
 
 
 def test_limits_are_those_of_the_joints(robot):

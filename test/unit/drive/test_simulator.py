@@ -306,6 +306,17 @@ def test_four_wheels_turn_the_robot_as_its_half_track_says(four_wheels, left, ri
     assert np.mean(rates) == pytest.approx(yaw_rate, rel=0.03, abs=1e-3)
 
 
+@pytest.mark.parametrize("v", [0.3, 1.0])
+def test_four_wheels_slide_out_of_a_turn_as_their_sideslip_says_at_any_speed(four_wheels, v):
+    drivetrain = four_wheels.drivetrain
+    for yaw_rate in (0.45, -0.45):
+        states = _drive(MujocoSimulator(four_wheels), *drivetrain.inverse(v, yaw_rate), 6.0)[200:]
+        v_x, v_y, _ = np.mean([state.linear_velocity for state in states], axis=0)
+        turning = np.mean([state.angular_velocity[2] for state in states])
+        # It grows faster than the yaw rate: half as large in slow turns, 1.6 times in fast ones.
+        assert -np.arctan2(v_y, v_x) == pytest.approx(drivetrain.sideslip(turning), rel=0.2)
+
+
 def test_unequal_wheels_draw_the_robot_aside(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, wheel={"diameter_ratio": 1.02})
     states = _drive(MujocoSimulator(changed), 5.0, 5.0, 4.0)[200:]

@@ -5,7 +5,8 @@ tracking error of this instant give the speed [m/s] and yaw rate [rad/s] that th
 the drivetrain makes commands of these. The gains of the PIDs say by how much a driven wheel turns
 faster: a yaw gain is in rad/s of the wheel per rad, a distance gain in rad/s of the wheel per
 metre. Of both driven wheels ``u`` makes ``u R`` of speed, of the right and less of the left one
-``u R / L`` of yaw rate, with the drivetrain's wheel radius R and half track L.
+``u R / L`` of yaw rate, with the drivetrain's wheel radius R and half track L. Those that look at
+the distance head into a turn by the drivetrain's sideslip, since the robot slides out of it.
 """
 
 from __future__ import annotations
@@ -355,7 +356,8 @@ class YawDistancePid(Controller):
         offset = min(max(wanted, -_MAX_HEADING_OFFSET), _MAX_HEADING_OFFSET)
         self._cross_is_limited = offset != wanted
 
-        turning = self._yaw_pid.step(wrap(error.yaw_error + offset), integrate=not turn_is_limited)
+        heading = error.yaw_error + self._drivetrain.sideslip(yaw_rate) + offset
+        turning = self._yaw_pid.step(wrap(heading), integrate=not turn_is_limited)
         return self._limited(
             v * math.cos(error.yaw_error) + self._radius * driving,
             yaw_rate + self._turning_radius * turning,
@@ -370,7 +372,7 @@ class SpeedAndYawRateController(Controller):
         """Return what is added to the reference's speed [m/s] and yaw rate [rad/s].
 
         ``v`` [m/s], ``yaw_rate`` [rad/s]: the reference's; ``ahead``, ``side``: where its position
-        is along the robot's x and y axis [m]; ``yaw_error`` [rad].
+        is along the robot's x and y axis [m]; ``yaw_error``: to where it has to head [rad].
         """
 
     def correct(self, v, yaw_rate, error):
@@ -380,7 +382,8 @@ class SpeedAndYawRateController(Controller):
         """
         if not all(map(math.isfinite, error)):
             raise ValueError(f"the control error is {error}")
-        faster, turning = self.correction(v, yaw_rate, *error.along_the_robot(), error.yaw_error)
+        heading = wrap(error.yaw_error + self._drivetrain.sideslip(yaw_rate))
+        faster, turning = self.correction(v, yaw_rate, *error.along_the_robot(), heading)
         most = self._gains.correction_limit * self._radius
         most_turning = self._gains.correction_limit * self._turning_radius
         return self._limited(
