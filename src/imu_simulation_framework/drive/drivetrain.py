@@ -64,14 +64,14 @@ class Drivetrain(Settings, ABC):
     def wheels(self, v: Any, yaw_rate: Any) -> tuple[Any, Any]:
         """Return the wheel velocities [rad/s] that fit a motion, if nothing slips.
 
-        ``left = (v - L yaw_rate) / R``, ``right = (v + L yaw_rate) / R``.
+        ``left = (v - L yaw_rate) / R``, ``right = (v + L yaw_rate) / R``, each R multiplied.
         """
         turning = self.half_track * yaw_rate
         left, right = (self.wheel_radius * one for one in self.radius_multipliers)
         return (v - turning) / left, (v + turning) / right
 
     def rolled(self, left: Any, right: Any) -> tuple[Any, Any]:
-        """Return the motion in which wheels of these velocities [rad/s] roll."""
+        """Return the speed [m/s] and yaw rate [rad/s] with which such wheels [rad/s] roll."""
         left, right = (w * one for w, one in zip((left, right), self.radius_multipliers))
         v = self.wheel_radius * (left + right) / 2.0
         return v, self.wheel_radius * (right - left) / (2.0 * self.half_track)

@@ -296,6 +296,11 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
             raise ConfigurationError(
                 "turning_half_track and wheel_separation_multiplier say the same, expected one."
             )
+        if own.steering and own.sideslip_time:
+            raise ConfigurationError(
+                "sideslip_time is of a robot that turns by its driven wheels, not of one that "
+                "steers; expected none."
+            )
     file = path.parent / own.description
     with _packages_beside(file):
         text = expand_xacro(file, own.arguments)
@@ -653,8 +658,8 @@ def _turning_as_in_mujoco(
 ) -> RobotParameters:
     """Return the parameters with the half track that fits three turns by least squares.
 
-    The sideslip grows faster than the yaw rate; its time is the mean of the ratios, which is what
-    it is in turns of half a radian per second.
+    The sideslip grows faster than the yaw rate; its time is that of the turn between the others,
+    since one that hardly turns tells nothing.
     """
     # Imported here, as MuJoCo's robot is made of parameters in turn.
     from .mujoco import MujocoSimulator
@@ -677,7 +682,7 @@ def _turning_as_in_mujoco(
         )
     more = float(np.dot(_YAW_RATES, rates) / np.dot(rates, rates))
     if sideslip_time is None:
-        sideslip_time = float(np.mean(np.divide(sideslips, rates)))
+        sideslip_time = float(np.clip(np.median(np.divide(sideslips, rates)), -1.0, 1.0))
     half_track = more * drivetrain.half_track
     turning = replace(drivetrain, half_track=half_track, sideslip_time=sideslip_time)
     return replace(parameters, drivetrain=turning)

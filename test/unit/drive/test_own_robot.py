@@ -483,6 +483,7 @@ def test_a_car_is_read_from_its_description(robot):
     [
         ({"steering": ["pin_joint"]}, "no joint pin_joint; there are .*pin_left_joint"),
         ({"steering": []}, "steering is .*expected a list of different joints"),
+        ({"sideslip_time": 0.1}, "sideslip_time is of a robot that turns by its driven wheels"),
         ({"steering": ["front_left_joint"]}, "front_left_joint does not turn about z, upwards"),
         ({"text": car(pin="fixed")}, "pin_right_joint is fixed, expected continuous or revolute"),
         ({"text": car(wheel="fixed")}, "no wheel turns on link pin_right, which joint pin_right"),
