@@ -16,7 +16,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import imu_simulation_framework as isf
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.gate, pytest.mark.timeout(600)]
 
 PROGRAM = Path(__file__).resolve().parents[2] / "offline_processing" / "explore.py"
 SETTLED = """

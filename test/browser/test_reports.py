@@ -18,7 +18,7 @@ from imu_simulation_framework.heading.identification.report import identificatio
 from imu_simulation_framework.heading.judgement import judge
 from imu_simulation_framework.report.page import page_html
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.gate, pytest.mark.timeout(600)]
 
 HOSTILE = "<img src='http://127.0.0.1:{port}/leak' onerror='document.title=1'>"
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from experiment_process import find_program
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.gate
 
 
 @pytest.fixture(scope="module")

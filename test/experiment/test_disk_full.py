@@ -8,7 +8,7 @@ from experiment_process import find_program
 
 from imu_simulation_framework.drive.results.files import find_result
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.gate
 
 SECONDS = 180.0
 

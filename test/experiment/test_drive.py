@@ -227,7 +227,7 @@ motors: {left: [1e-6, 0.0, 0.0], right: [0.0, 2e-6, 0.0]}
 """
 
 
-@pytest.mark.slow
+@pytest.mark.gate
 @pytest.mark.parametrize(
     "settings",
     [
@@ -274,7 +274,7 @@ def test_a_bno055s_calibration_is_in_the_bag(experiment, tmp_path):
     assert told[0][0] == begin
 
 
-@pytest.mark.slow
+@pytest.mark.gate
 def test_other_settings_an_own_recording_and_a_paced_clock(experiment, tmp_path):
     (tmp_path / "mine").mkdir()
     write_own_recording(tmp_path / "mine" / "circle.csv")
@@ -334,7 +334,7 @@ def write_own_recording(path):
     pd.DataFrame(columns).to_csv(path, index=False)
 
 
-@pytest.mark.slow
+@pytest.mark.gate
 def test_roslaunch_alone_with_a_private_parameter_of_one_node(experiment, tmp_path):
     # As a user would do it from a launch file of his own.
     launch = tmp_path / "mine.launch"

@@ -11,7 +11,7 @@ from rosbags.highlevel import AnyReader
 
 from imu_simulation_framework.drive.results.files import complete_tables
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.gate
 
 SECONDS = 180.0
 """Wall clock in which a disturbed experiment must have ended; on two very busy cores."""

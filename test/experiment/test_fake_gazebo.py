@@ -19,7 +19,7 @@ from imu_simulation_framework.drive.robot import load_robot_parameters, robot_de
 from imu_simulation_framework.recordings.reading import read_reference_samples
 from imu_simulation_framework.ros1.launching.launcher import GAZEBO_PLUGIN
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.gate
 
 FAKE = Path(__file__).resolve().parents[1] / "fake_gazebo"
 MANIFEST = """<package format="2">

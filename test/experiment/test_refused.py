@@ -176,7 +176,7 @@ def test_a_mirrored_yaw_starts_nothing_and_the_last_line_says_why(experiment, mi
     assert not (experiment.directory / "experiment_results").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.gate
 def test_who_accepts_it_gets_it_with_the_finding(experiment, mirrored):
     settings = f"settings:={{{SHORT}, experiment: {{accept_implausible: true}}}}"
     ended = experiment.run(f"recording:={mirrored}", settings)

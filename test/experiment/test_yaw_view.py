@@ -11,7 +11,7 @@ from PIL import ImageGrab
 
 from imu_simulation_framework.core import colours
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.gate
 
 STAYS = "the live view stays until its window is closed"
 SHORT = "settings:={trajectory: {stop: 8.0}}"

@@ -17,7 +17,7 @@ def prepared():
     targets.prepare()
 
 
-@pytest.mark.slow
+@pytest.mark.gate
 @pytest.mark.parametrize("part", range(PARTS))
 def test_hostile_inputs_are_refused_or_read(part):
     table = fuzz.Table(SEED)

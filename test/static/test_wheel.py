@@ -17,7 +17,7 @@ import pytest
 from imu_simulation_framework.commands.isf import PROGRAMS
 from imu_simulation_framework.core.errors import EXTRAS
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.gate, pytest.mark.timeout(1800)]
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 PYTHONS = ("", *os.environ.get("WHEEL_PYTHONS", "").split())  # empty for that of the tests

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 PACKAGE = "imu_simulation_framework"
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.gate
 
 NOETIC = "/opt/ros/noetic/setup.sh"
 

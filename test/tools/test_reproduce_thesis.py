@@ -89,7 +89,7 @@ def of_200_seconds(drive):
     return with_laps(drive, round(200.0 / drive.lap_duration))
 
 
-@pytest.mark.slow
+@pytest.mark.gate
 @pytest.mark.timeout(1800)
 def test_the_whole_chapter(tmp_path):
     drives = {name: write_drive(of_200_seconds(get_drive(name)), tmp_path) for name in "abcd"}

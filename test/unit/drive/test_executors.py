@@ -85,7 +85,7 @@ def worker(start, address, **options):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.gate
 def test_processes_of_this_computer_give_the_same_numbers():
     drawing = sensor()
     alone = monte_carlo(drawing, RUNS)
@@ -94,7 +94,7 @@ def test_processes_of_this_computer_give_the_same_numbers():
     assert equal(monte_carlo(linear, 1000, workers=3), monte_carlo(linear, 1000))
 
 
-@pytest.mark.slow
+@pytest.mark.gate
 def test_a_worker_killed_in_the_middle_changes_nothing(start, scheduler, tmp_path):
     _, address = scheduler
     workers = [worker(start, address), worker(start, address)]
@@ -112,7 +112,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(start, scheduler, tmp_pat
     assert equal(ensemble, monte_carlo(drawing, RUNS))
 
 
-@pytest.mark.slow
+@pytest.mark.gate
 def test_a_scheduler_killed_in_the_middle_is_said(start, scheduler, tmp_path):
     process, address = scheduler
     worker(start, address)
@@ -122,7 +122,7 @@ def test_a_scheduler_killed_in_the_middle_is_said(start, scheduler, tmp_path):
     assert list((tmp_path / "job" / "chunks").iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.gate
 def test_a_scheduler_without_workers_or_that_is_stopped_is_said(scheduler, monkeypatch):
     monkeypatch.setattr(executors, "ANSWER_WITHIN", 2.0)
     process, address = scheduler
@@ -133,7 +133,7 @@ def test_a_scheduler_without_workers_or_that_is_stopped_is_said(scheduler, monke
         monte_carlo(sensor(), 5, scheduler=address)
 
 
-@pytest.mark.slow
+@pytest.mark.gate
 def test_a_worker_without_the_package_is_named(start, scheduler):
     _, address = scheduler
     worker(start, address, package=False)
