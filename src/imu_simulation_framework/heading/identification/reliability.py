@@ -43,7 +43,7 @@ class Estimate(NamedTuple):
     unit: str
 
 
-class BetterFit(Exception):
+class BetterFit(Exception):  # noqa: N818, it carries a result
     """While intervals were looked for, parameters were found that explain the data better."""
 
     def __init__(self, fit: Fit):
