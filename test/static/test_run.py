@@ -1,4 +1,4 @@
-"""The first call of ./run, with stand-ins for whatever would change the machine."""
+"""The first call of ./run, with stand-ins for all programs that would change the machine."""
 
 import os
 import shutil
@@ -42,7 +42,7 @@ REFUSES = 'echo "sudo $*" >>"$CALLS"\nexit 1\n'
 
 
 class Machine:
-    """A copy of ./run, and commands that say what was called."""
+    """A copy of ./run, and commands that log their calls."""
 
     def __init__(self, repository, folder):
         self.programs = folder / "programs"
@@ -70,14 +70,14 @@ class Machine:
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
     def add(self, name, text):
-        """Put a command on the path; what it is called with belongs into ``$CALLS``."""
+        """Put a command on the path; it logs its arguments in ``$CALLS``."""
         self._add(self.programs / name, f"#!/bin/sh\n{text}\n")
 
-    def defines(self, what):
-        """Leave of ./run the part that defines things, and one command for the rest."""
+    def keep_definitions(self, command):
+        """Replace the part of ./run that follows the definitions by a command."""
         definitions, dispatch, _ = (self.checkout / "run").read_text().partition(DISPATCH)
         assert dispatch
-        self._add(self.checkout / "run", definitions + what)
+        self._add(self.checkout / "run", definitions + command)
 
     def run(self, *arguments, **environment):
         return subprocess.run(
@@ -96,14 +96,14 @@ class Machine:
 
 @pytest.fixture
 def machine(repository, tmp_path):
-    """One where the caller is not root."""
+    """Return a machine on which the caller is not root."""
     machine = Machine(repository, tmp_path)
     machine.add("id", "echo 1000")
     return machine
 
 
 @pytest.mark.parametrize("sudo", [WITHOUT_PASSWORD, ASKS], ids=["without password", "asks"])
-def test_sudo_installs_what_is_missing_and_nothing_else(machine, sudo):
+def test_missing_packages_are_installed_through_sudo(machine, sudo):
     machine.add("sudo", sudo)
     done = machine.run("demo")
     assert "installing packages failed" in done.stderr, done.stderr
@@ -111,7 +111,7 @@ def test_sudo_installs_what_is_missing_and_nothing_else(machine, sudo):
         "run: 1 of 3: installing system packages with apt-get (384 packages, 221 MB to download, "
         "1009 MB on disk) ..." in done.stderr
     )
-    # Only what is said to be installed is.
+    # apt-get installs nothing but the missing package.
     sizes, *installing = [call for call in machine.called() if call.startswith("apt-get")]
     assert "--print-uris" in sizes
     assert installing[0].endswith(f"install {MISSING}")
@@ -120,7 +120,7 @@ def test_sudo_installs_what_is_missing_and_nothing_else(machine, sudo):
 
 
 @pytest.mark.parametrize("sudo", [REFUSES, None])
-def test_without_sudo_the_administrators_command_is_told(machine, sudo):
+def test_missing_packages_without_sudo_are_reported_with_the_command(machine, sudo):
     if sudo:
         machine.add("sudo", sudo)
     done = machine.run("demo")
@@ -139,7 +139,7 @@ def test_without_sudo_the_administrators_command_is_told(machine, sudo):
         ("12", ["test", "--all"], True, True),
     ],
 )
-def test_the_packages_are_those_of_the_release_and_the_command(
+def test_system_packages_depend_on_release_and_command(
     machine, version, command, has_sdf, has_browser
 ):
     machine.release.write_text(f'ID=debian\nVERSION_ID="{version}"\n')
@@ -150,69 +150,53 @@ def test_the_packages_are_those_of_the_release_and_the_command(
     assert ("chromium" in wanted) == ("chromium-driver" in wanted) == has_browser
 
 
-def test_the_build_may_be_in_another_folder(machine, tmp_path):
+def test_build_folder_is_taken_from_the_environment(machine, tmp_path):
     machine.run("demo", IMU_SIMULATION_FRAMEWORK_BUILD="../else where")
     assert (tmp_path / "else where" / "lock").exists()
     assert not (machine.checkout / ".build").exists()
 
 
-RESULTS = """\
-<testsuite><testcase name="a"/>
-<testcase name="b"><skipped type="pytest.skip" message="no ign sdf here">at</skipped></testcase>
-<testcase name="c"><skipped type="pytest.skip" message="no ign sdf here">at</skipped></testcase>
-</testsuite>
-"""
-
-
 @pytest.mark.parametrize(
-    ("summary", "lines", "code"),
+    ("arguments", "passed"),
     [
-        ("9 tests, 1 errors, 2 failures, 2 skipped", "4 passed, 3 failed, 2 skipped", 1),
-        ("9 tests, 0 errors, 0 failures, 0 skipped", "9 passed, 0 failed", 0),
-        ("0 tests, 0 errors, 0 failures, 0 skipped", "0 passed, 0 failed", 1),
+        ([], ["-m", "quick"]),
+        (["--all"], ["-m", "quick or gate"]),
+        (["--thorough"], ["-m", "thorough"]),
+        (["test/unit", "-k", "yaw or gnss"], ["pytest", "test/unit", "-k", "yaw or gnss"]),
     ],
 )
-def test_the_tests_end_with_what_was_skipped_and_why(machine, summary, lines, code):
-    machine.defines("run_tests\n")
-    # Making run_tests removes old results first, so the stand-in writes new ones.
-    results = machine.checkout / ".build" / "cmake" / "test_results"
-    (machine.checkout / ".build").mkdir()
-    machine.add("cmake", f"mkdir -p '{results}'; printf '%s' '{RESULTS}' >'{results}/pytest.xml'")
-    machine.add("catkin_test_results", f"echo 'Summary: {summary}'")
-    machine.add("rospack", "exit 1")
-    done = machine.run("test")
-    assert done.stdout.splitlines() == [
-        "skipped: 2, no ign sdf here",
-        "left out: the drive in Gazebo, gazebo_ros is not installed",
-        "left out: the slow tests, ./run test --all has them",
-        f"Summary: {summary}",
-        lines,
-    ]
-    assert done.returncode == code
+def test_test_command_selects_a_tier_or_passes_arguments(machine, arguments, passed):
+    machine.keep_definitions('run_tests "$@"\n')
+    machine.add("python", """printf '%s\\n' "$PWD" "$@"\nexit 3""")
+    done = machine.run(*arguments)
+    folder, *words = done.stdout.splitlines()
+    assert folder == str(machine.checkout)
+    assert words[:2] == ["-m", "pytest"] and words[-len(passed) :] == passed
+    assert done.returncode == 3
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "hint"),
     [
         ("nothing.py", "; ./run --help"),
         ("heading_budgets.py", ": did you mean heading_budget.py? ./run --help says"),
         ("tests", ": did you mean test? ./run --help says"),
     ],
 )
-def test_a_command_that_does_not_exist_is_named_and_the_nearest(machine, repository, typed, said):
-    machine.defines("command=$1\nshift\nrun_command\n")
+def test_unknown_command_is_reported_with_the_nearest(machine, repository, typed, hint):
+    machine.keep_definitions("command=$1\nshift\nrun_command\n")
     for folder in ("scripts", "offline_processing"):
         (machine.checkout / folder).symlink_to(repository / folder)
     (machine.checkout / ".build" / "venv" / "bin").mkdir(parents=True)
     (machine.checkout / ".build" / "venv" / "bin" / "python").symlink_to(sys.executable)
     done = machine.run(typed)
     assert done.returncode == 127
-    assert done.stderr.startswith(f"run: there is no command {typed}{said}")
+    assert done.stderr.startswith(f"run: there is no command {typed}{hint}")
     done = machine.run("true")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_debians_helpers_of_pandas_are_not_found(tmp_path):
+def test_helpers_of_pandas_from_debian_are_not_imported(tmp_path):
     for name in ("bottleneck", "numexpr"):
         (tmp_path / f"{name}.py").write_text("raise AttributeError('_ARRAY_API not found')")
     subprocess.run(
