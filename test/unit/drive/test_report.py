@@ -16,6 +16,7 @@ from imu_simulation_framework.drive.report import caption, experiment_page, writ
 from imu_simulation_framework.drive.results.files import ExperimentTables, create_result_folder
 from imu_simulation_framework.drive.summary import RunDescription, evaluate, terminal_table
 from imu_simulation_framework.heading.comparison import ComparisonSettings
+from imu_simulation_framework.report.drawing import drawing
 
 START = datetime(2019, 5, 16, 17, 42, 58)
 
@@ -30,6 +31,12 @@ def folder(tmp_path):
     return create_result_folder(tmp_path, "drive", "ideal", START)
 
 
+@pytest.fixture
+def yaw_figure_only(monkeypatch):
+    """Reduce the figures of a result to one, because drawing all of them takes seconds."""
+    monkeypatch.setattr(report, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
+
+
 def information(seed=1, wall_time=2.0):
     return RunDescription(
         {"seed": seed, "imu": "generic"},
@@ -38,7 +45,7 @@ def information(seed=1, wall_time=2.0):
     )
 
 
-def test_a_report_writes_all_files_of_a_result_which_read_back_give_it_again(folder):
+def test_result_files_that_are_read_back_give_the_same_summary(folder):
     summary = write_results(folder, make_tables(20.0), None, information())
     names = {path.name for path in folder.folder.iterdir()}
     assert names == (
@@ -52,7 +59,7 @@ def test_a_report_writes_all_files_of_a_result_which_read_back_give_it_again(fol
     assert again == summary
 
 
-def test_summary_tells_errors_counts_and_speed_apart_from_what_repeats():
+def test_summary_has_errors_counts_and_speed_and_repeats_but_for_execution():
     tables = make_tables(20.0)
     settings = ComparisonSettings(median_window=2.0, align=True)
     summary, comparison = evaluate(tables, settings, information())
@@ -76,8 +83,8 @@ def test_summary_tells_errors_counts_and_speed_apart_from_what_repeats():
     assert first == second
 
 
-def test_figures_are_written_in_the_formats_that_are_asked_for(folder, monkeypatch):
-    monkeypatch.setattr(report, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
+@pytest.mark.usefixtures("yaw_figure_only")
+def test_figure_formats_that_are_requested_are_written_without_date_and_program(folder):
     formats = ("png", "pdf", "svg")
     written = []
     for _ in range(2):
@@ -90,8 +97,8 @@ def test_figures_are_written_in_the_formats_that_are_asked_for(folder, monkeypat
     assert not any(chunk in written[0]["png"] for chunk in (b"tEXt", b"iTXt", b"zTXt", b"tIME"))
 
 
-def test_a_figure_says_drive_model_seed_and_date(folder, monkeypatch):
-    monkeypatch.setattr(report, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
+@pytest.mark.usefixtures("yaw_figure_only")
+def test_figure_caption_names_drive_model_seed_and_date(folder):
     run = {"drive": "mine_gps", "imu": {"model": "hector", "label": "hector_sigma0.5"}, "seed": 7}
     summary = write_results(folder, make_tables(5.0), None, RunDescription(run), formats=("svg",))
     footer = caption(folder, summary)
@@ -118,45 +125,50 @@ def test_lost_messages_are_counted():
     assert messages["imu_simulated"]["expected_according_to"] == "simulator"
 
 
-def test_summary_is_strict_json_whatever_it_is_told(folder):
-    told = {"seed": np.int64(3), "speed": np.float32(0.5), "bad": float("nan"), "path": START}
-    write_results(folder, cut(make_tables(5.0), 0.0), None, RunDescription(told))
-    run = json.loads(folder.read_text("summary.json"), parse_constant=pytest.fail)["run"]
-    assert run == {"seed": 3, "speed": 0.5, "bad": None, "path": str(START)}
+@pytest.mark.usefixtures("yaw_figure_only")
+def test_summary_of_values_without_json_type_is_strict_json(folder):
+    run = {"seed": np.int64(3), "speed": np.float32(0.5), "bad": float("nan"), "path": START}
+    write_results(folder, cut(make_tables(5.0), 0.0), None, RunDescription(run))
+    written = json.loads(folder.read_text("summary.json"), parse_constant=pytest.fail)["run"]
+    assert written == {"seed": 3, "speed": 0.5, "bad": None, "path": str(START)}
 
 
 @pytest.mark.parametrize("stop", [3.0, 0.05, 0.0, -1.0])
-def test_an_experiment_that_ended_early_is_reported(folder, stop):
+def test_experiment_that_ended_early_has_a_complete_result(folder, stop):
     tables = cut(make_tables(20.0), stop)
-    summary = write_results(folder, tables, None, information())
-    assert all(folder.path(f"{name}.png").exists() for name in FIGURES)
-    assert not any("could not be drawn" in note for note in summary["notes"])
+    tables.save(folder)
+    summary, comparison = evaluate(tables, None, information())
+    for describe in FIGURES.values():
+        drawing(describe(comparison))
     assert summary["notes"]
     assert "yaw error, simulated IMU" in terminal_table(summary)
     assert len(ExperimentTables.load(folder).imu_simulated) == len(tables.imu_simulated)
 
 
-def test_without_a_recorded_imu(folder):
+@pytest.mark.usefixtures("yaw_figure_only")
+def test_result_without_recorded_imu_has_no_table_and_no_error_of_it(folder):
     summary = write_results(folder, make_tables(20.0, with_real_imu=False))
     assert not folder.path("imu_real.csv").exists()
     assert summary["yaw_error"]["real"] is None
     assert ExperimentTables.load(folder).imu_real is None
 
 
-def test_a_figure_that_fails_costs_nothing_else(folder, monkeypatch, capsys):
+def test_figure_that_fails_leaves_other_figures_and_summary(folder, monkeypatch, capsys):
     def fail(_):
         raise ZeroDivisionError("a defect")
 
-    monkeypatch.setitem(FIGURES, "imu_yaw", fail)
+    figures = {"trajectory": FIGURES["trajectory"], "imu_yaw": fail, "yaw_psd": FIGURES["yaw_psd"]}
+    monkeypatch.setattr(report, "FIGURES", figures)
     summary = write_results(folder, make_tables(20.0))
     assert [note for note in summary["notes"] if "imu_yaw could not be drawn" in note]
     assert json.loads(folder.read_text("summary.json")) == summary
     assert not folder.path("imu_yaw.png").exists()
-    assert all(folder.path(f"{name}.png").exists() for name in FIGURES if name != "imu_yaw")
+    assert folder.path("trajectory.png").exists()
+    assert folder.path("yaw_psd.png").exists()
     assert "a defect" in capsys.readouterr().err
 
 
-def test_tables_and_summary_are_there_when_the_disk_fills_with_figures(folder, monkeypatch):
+def test_full_disk_at_the_figures_leaves_tables_and_summary(folder, monkeypatch):
     def full(name, *_):
         raise ResultError(f"{name}: the disk is full")
 
@@ -167,7 +179,7 @@ def test_tables_and_summary_are_there_when_the_disk_fills_with_figures(folder, m
     assert json.loads(folder.read_text("summary.json"))["yaw_error"]["real"]
 
 
-def test_a_table_that_lacks_a_column_or_has_a_number_without_a_square_is_refused(folder):
+def test_table_without_a_column_or_with_a_huge_number_is_rejected(folder):
     tables = make_tables(5.0)
     tables.save(folder)
     folder.write_table("imu_real", tables.imu_real.drop(columns="yaw"))
@@ -181,11 +193,12 @@ def test_a_table_that_lacks_a_column_or_has_a_number_without_a_square_is_refused
         ExperimentTables.load(folder)
 
 
-def test_what_the_reference_itself_is_wrong_by_is_in_summary_table_figures_and_page(folder):
+def test_reference_error_is_in_summary_table_figures_and_page(folder):
     tables = make_tables(120.0)
     known = dict(zip(REFERENCE_ERROR, (math.radians(0.5), 5.0, 0.0, 0.0)))
     tables = dataclasses.replace(tables, reference=tables.reference.assign(**known))
-    summary = write_results(folder, tables, None, information())
+    tables.save(folder)
+    summary, _ = evaluate(tables, None, information())
     again, comparison = evaluate(ExperimentTables.load(folder), None, information())
     assert again == summary
     real, split = summary["yaw_error"]["real"], comparison.real.split
@@ -202,14 +215,14 @@ def test_what_the_reference_itself_is_wrong_by_is_in_summary_table_figures_and_p
         ("yaw_error_relative", ""),
         ("yaw_errors_psd", ""),
     ):
-        layers = [one for panel in FIGURES[name](comparison).panels for one in panel.layers]
+        layers = [layer for panel in FIGURES[name](comparison).panels for layer in panel.layers]
         named = [layer.values.get("name") for layer in layers]
         assert f"the reference alone (recorded IMU){label}" in named
     (answer, _) = experiment_page(comparison, summary, "").summary
     assert f"the reference is expected to have {math.degrees(split.reference):.3f} deg" in answer
 
 
-def test_the_terminals_table_is_in_degrees_and_metres():
+def test_terminal_table_is_in_degrees_and_metres():
     summary, comparison = evaluate(make_tables(120.0), None, information())
     title, recorded, _, _, distance, *_ = terminal_table(summary).splitlines()
     statistics = comparison.real.statistics
@@ -226,11 +239,15 @@ def test_the_terminals_table_is_in_degrees_and_metres():
     assert float(re.findall(r"([0-9.]+) m", distance)[0]) == pytest.approx(rms, abs=6e-4)
 
 
-def test_an_odometers_yaw_error_is_in_summary_table_figures_and_page(folder):
+def test_odometer_yaw_error_is_in_summary_table_figures_and_page(folder):
     tables = make_tables(120.0)
     truth = tables.ground_truth.iloc[::2]
-    said = truth[["x", "y", "yaw", "v", "yaw_rate"]].assign(yaw=truth["yaw"] + 1e-3 * truth.index)
-    summary = write_results(folder, dataclasses.replace(tables, odometer=said), None, information())
+    odometer = truth[["x", "y", "yaw", "v", "yaw_rate"]].assign(
+        yaw=truth["yaw"] + 1e-3 * truth.index
+    )
+    measured = dataclasses.replace(tables, odometer=odometer)
+    measured.save(folder)
+    summary, _ = evaluate(measured, None, information())
     again, comparison = evaluate(ExperimentTables.load(folder), None, information())
     assert again == summary
     errors = summary["yaw_error"]
@@ -244,14 +261,14 @@ def test_an_odometers_yaw_error_is_in_summary_table_figures_and_page(folder):
     assert f"-{drift:.3f} deg/min" in line
     assert "odometer" not in terminal_table(without)
     for name, label in (("yaw_error", "odometer, trend"), ("yaw_error_relative", "odometer")):
-        layers = [one for panel in FIGURES[name](comparison).panels for one in panel.layers]
+        layers = [layer for panel in FIGURES[name](comparison).panels for layer in panel.layers]
         assert label in [layer.values.get("name") for layer in layers]
     page = experiment_page(comparison, summary, "")
     assert "; the odometer was " in page.summary[0]
     assert page.sections[0].table.rows[2][0] == "yaw error, odometer [deg]"
 
 
-def test_what_differs_in_a_figure_differs_in_its_look_and_a_cars_steering_is_in_it():
+def test_figure_layers_have_different_looks_and_include_steering():
     tables = make_tables(60.0)
     wheels = {
         name: getattr(tables, name).assign(steering_left=0.1, steering_right=0.2)
@@ -259,19 +276,19 @@ def test_what_differs_in_a_figure_differs_in_its_look_and_a_cars_steering_is_in_
     }
     _, comparison = evaluate(dataclasses.replace(tables, **wheels))
     for describe in FIGURES.values():
-        layers = [one for panel in describe(comparison).panels for one in panel.layers]
+        layers = [layer for panel in describe(comparison).panels for layer in panel.layers]
         named = {
-            (one.values["name"], repr(one.values["look"]))
-            for one in layers
-            if one.values.get("look")
+            (layer.values["name"], repr(layer.values["look"]))
+            for layer in layers
+            if layer.values.get("look")
         }
         assert len({look for _, look in named}) == len(named)
     *_, angles = FIGURES["wheel_velocities"](comparison).panels
     assert angles.y == "difference [rad]"
-    assert [one.values["name"] for one in angles.layers[1:]] == ["left", "right"]
+    assert [layer.values["name"] for layer in angles.layers[1:]] == ["left", "right"]
 
 
-def test_an_imu_and_an_odometer_are_not_called_two_imus():
+def test_answer_with_imu_and_odometer_does_not_call_them_two_imus():
     tables = make_tables(20.0, with_real_imu=False)
     odometer = tables.ground_truth[["x", "y", "yaw", "v", "yaw_rate"]]
     summary, comparison = evaluate(dataclasses.replace(tables, odometer=odometer))
