@@ -1,4 +1,4 @@
-"""Whoever types isf. sees what each thing takes and what it gives."""
+"""Every public name has types, of its parameters and of its return value."""
 
 import ast
 import importlib
@@ -19,40 +19,40 @@ def _functions(thing):
     """Return the functions of a public name by their names: itself, or a class's own methods."""
     if inspect.isfunction(thing):
         return {thing.__name__: thing}
-    found = {}
+    functions = {}
     for owner in thing.__mro__ if inspect.isclass(thing) else ():
         ours = vars(owner) if owner.__module__.startswith(isf.__name__) else {}
         for name, member in ours.items():
-            # Of properties, cached ones, and methods of the class.
+            # Properties, cached properties and class methods wrap their function.
             for inside in ("fget", "func", "__func__"):
                 member = getattr(member, inside, member)
             if inspect.isfunction(member) and not name.startswith("_"):
-                found.setdefault(f"{owner.__name__}.{name}", member)
-    return found
+                functions.setdefault(f"{owner.__name__}.{name}", member)
+    return functions
 
 
-def _unsaid(function):
-    """Return the parameters without a type, and ``return`` if what is given back has none."""
+def _untyped(function):
+    """Return the parameters without a type, and ``return`` if the return value has none."""
     signature = inspect.signature(function)
-    unsaid = [
+    untyped = [
         parameter.name
         for parameter in signature.parameters.values()
         if parameter.annotation is parameter.empty and parameter.name not in ("self", "cls")
     ]
-    return unsaid + ["return"] * (signature.return_annotation is signature.empty)
+    return untyped + ["return"] * (signature.return_annotation is signature.empty)
 
 
 def _names():
     """Return the public names, as in ``isf.judge`` and ``isf.sensors.draw_unit``."""
     packages = [name for name in isf.__all__ if inspect.ismodule(getattr(isf, name))]
-    inside = {f"{name}.{one}" for name in packages for one in getattr(isf, name).__all__}
+    inside = {f"{name}.{item}" for name in packages for item in getattr(isf, name).__all__}
     return sorted({*isf.__all__, *inside} - {"__version__", *packages})
 
 
 @pytest.mark.parametrize("name", _names())
-def test_types_at_the_front_door_are_complete(name):
+def test_public_name_has_all_types(name):
     functions = _functions(attrgetter(name)(isf))
-    gaps = {where: _unsaid(function) for where, function in functions.items()}
+    gaps = {where: _untyped(function) for where, function in functions.items()}
     assert not any(gaps.values()), gaps
 
 
@@ -66,18 +66,18 @@ NOT_YET = {
 """Modules whose private functions have no types."""
 
 
-def test_bodies_behind_the_front_door_are_checked():
+def test_modules_with_public_names_are_checked_strictly():
     settings = (SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8")
     strict = set(re.findall(rf'^    "({isf.__name__}[\w.]+)",$', settings, re.MULTILINE))
     offered = {getattr(attrgetter(name)(isf), "__module__", isf.__name__) for name in _names()}
     ours = {module for module in offered if module.startswith(f"{isf.__name__}.")}
     assert len(ours) > 30 and ours <= strict | NOT_YET and not strict & NOT_YET
-    # By which who checks types is told that there are some.
+    # The marker of PEP 561: other projects use the types.
     assert (SOURCE / "py.typed").is_file()
 
 
 @pytest.mark.parametrize("stub", sorted(SOURCE.rglob("__init__.pyi")), ids=lambda p: p.parent.name)
-def test_who_checks_types_sees_every_name_at_its_home(stub):
+def test_stub_names_every_public_name_at_its_module(stub):
     inside = "." + ".".join(stub.parent.relative_to(SOURCE).parts)
     package = importlib.import_module(f"{isf.__name__}{inside}".rstrip("."))
     for node in ast.parse(stub.read_text(encoding="utf-8")).body:

@@ -1,4 +1,4 @@
-"""What Gazebo makes of the robot and the worlds: nothing gets lost between xacro and SDF."""
+"""Gazebo's conversion of the robot and the worlds loses nothing between xacro and SDF."""
 
 import math
 import re
@@ -28,7 +28,7 @@ PLUGINS = {"hector": "libhector_gazebo_ros_imu.so", "generic": "libgazebo_ros_im
 
 
 def debian_version():
-    """The release in which the tests run, nothing where it is no Debian."""
+    """Return the release in which the tests run, nothing where it is no Debian."""
     words = dict(re.findall("(.+?)=(.*)", Path("/etc/os-release").read_text()))
     return words.get("VERSION_ID", "").strip('"') if words.get("ID") == "debian" else ""
 
@@ -44,34 +44,34 @@ def sdf(*arguments):
     return answer.stdout
 
 
-@pytest.fixture(params=ARGUMENTS, ids=lambda arguments: "-".join(arguments.values()))
-def arguments(request):
-    return request.param
+def describe(folder, xacro=ROBOT, **arguments):
+    """Expand a xacro into a file that check_urdf accepts, and return its path."""
+    return write_checked(folder / "robot.urdf", expand_xacro(xacro, arguments))
 
 
-@pytest.fixture
-def described(tmp_path):
-    """Return a function that expands a xacro; its file is one that check_urdf accepts."""
-
-    def expand(xacro=ROBOT, **arguments):
-        path = tmp_path / "robot.urdf"
-        path.write_text(expand_xacro(xacro, arguments))
-        subprocess.run(["check_urdf", str(path)], check=True, capture_output=True)
-        return path
-
-    return expand
-
-
-@pytest.fixture
-def description(arguments, described):
-    return described(simulator="gazebo", **arguments)
+def write_checked(path, text):
+    path.write_text(text)
+    subprocess.run(["check_urdf", str(path)], check=True, capture_output=True)
+    return path
 
 
 def model_of(description):
     return ElementTree.fromstring(sdf("-p", str(description))).find("model")
 
 
-def test_the_robot_keeps_what_it_has_in_sdf(description, arguments):
+@pytest.fixture(
+    scope="module", params=ARGUMENTS, ids=lambda arguments: "-".join(arguments.values())
+)
+def arguments(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def description(arguments, tmp_path_factory):
+    return describe(tmp_path_factory.mktemp("robot"), simulator="gazebo", **arguments)
+
+
+def test_robot_in_sdf_keeps_plugins_links_and_contacts(description, arguments):
     model = model_of(description)
     plugins = {plugin.get("filename") for plugin in model.iter("plugin")}
     assert plugins == {
@@ -100,7 +100,7 @@ def test_the_robot_keeps_what_it_has_in_sdf(description, arguments):
             assert float(surface.find("contact/ode/kd").text) == pytest.approx(100.0)
 
 
-def test_the_plugin_gets_rate_topic_and_noise(description, arguments):
+def test_imu_plugin_gets_rate_topic_and_noise(description, arguments):
     text = description.read_text()
     rate = arguments.get("rate", "100.0")
     topic = arguments.get("imu_topic", "imu/data")
@@ -114,7 +114,7 @@ def test_the_plugin_gets_rate_topic_and_noise(description, arguments):
         assert "<yawDrift>0</yawDrift>" in text
 
 
-def test_a_description_of_its_own_keeps_contacts_motors_and_imu_in_sdf(tmp_path):
+def test_own_description_in_sdf_keeps_contacts_motors_and_imu(tmp_path):
     bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     (tmp_path / "others.urdf").write_text(robot_description(bundled))
     sides = [[f"{side}_wheel_{n}_joint" for n in (1, 2)] for side in ("left", "right")]
@@ -123,10 +123,8 @@ def test_a_description_of_its_own_keeps_contacts_motors_and_imu_in_sdf(tmp_path)
         "contact: {wheel_friction: 0.6, caster_friction: 0.1}\n"
     )
     parameters = load_robot_parameters(tmp_path / "others.yaml", "gazebo")
-    path = tmp_path / "in_gazebo.urdf"
-    path.write_text(robot_description(parameters, simulator="gazebo"))
-    subprocess.run(["check_urdf", str(path)], check=True, capture_output=True)
-    model = model_of(path)
+    text = robot_description(parameters, simulator="gazebo")
+    model = model_of(write_checked(tmp_path / "in_gazebo.urdf", text))
     wheels = {joint[: -len("_joint")] for joint in parameters.wheel_joints}
     links = {link.get("name"): link for link in model.iter("link")}
     assert set(links) == {"base_footprint", "imu_link", *wheels}
@@ -167,21 +165,21 @@ OTHERS_ROBOT = """\
 
 
 @pytest.mark.parametrize("macro", ["imu", "imu_hector"])
-def test_a_robot_that_has_a_link_for_its_imu_gets_ours_beside_it(macro, described, tmp_path):
+def test_robot_with_an_imu_link_gets_another_for_the_simulated_imu(macro, tmp_path):
     robot = tmp_path / "robot.xacro"
     robot.write_text(OTHERS_ROBOT.format(file=urdf_path(f"{macro}.xacro"), macro=macro))
-    (joint,) = model_of(described(robot)).iter("joint")
+    (joint,) = model_of(describe(tmp_path, robot)).iter("joint")
     assert joint.find("child").text == "simulated_imu_link"
     position = [float(number) for number in joint.find("pose").text.split()[:3]]
     assert position == pytest.approx([-0.03, 0.0, 0.08])
 
 
 @pytest.mark.parametrize("name", ["flat.world", "uneven.world", "gz_robot.sdf"])
-def test_the_worlds_are_valid(name):
+def test_bundled_world_is_valid(name):
     assert "Valid" in sdf("-k", str(package_share() / "worlds" / name))
 
 
-def test_the_robot_of_gz_sim_has_the_size_of_ours():
+def test_robot_in_gz_sim_has_the_size_of_the_bundled_robot():
     robot = load_robot_parameters()
     world = ElementTree.parse(package_share() / "worlds" / "gz_robot.sdf")
     model = world.find(".//model[@name='robot']")
@@ -214,10 +212,10 @@ UNEVEN = isf.ImuSpecification(
 
 
 @pytest.mark.parametrize("plugin, format", [("generic", "sdf"), ("hector", "hector")])
-def test_a_specification_gives_each_axis_its_noise(plugin, format, described, tmp_path):
+def test_specification_in_sdf_gives_each_axis_its_noise(plugin, format, tmp_path):
     errors, model = tmp_path / "errors.xml", tmp_path / "robot.sdf"
     errors.write_text(isf.write_imu_parameters(UNEVEN, format).text)
-    robot = described(simulator="gazebo", imu_plugin=plugin, imu_errors=errors)
+    robot = describe(tmp_path, simulator="gazebo", imu_plugin=plugin, imu_errors=errors)
     model.write_text(sdf("-p", str(robot)))
     for path in (robot, model):
         found = isf.read_imu_parameters(path, format).specification
@@ -229,7 +227,7 @@ def test_a_specification_gives_each_axis_its_noise(plugin, format, described, tm
                 assert getattr(theirs, field) == wanted, (path, triad, field)
 
 
-def test_hectors_macro_takes_a_number_for_all_axes_or_three(tmp_path):
+def test_hector_macro_accepts_one_number_or_one_for_each_axis(tmp_path):
     robot = tmp_path / "robot.xacro"
     given = 'imu_hector rate_offset="0.1" accel_gaussian_noise="0.1 0.2 0.3"'
     robot.write_text(OTHERS_ROBOT.format(file=urdf_path("imu_hector.xacro"), macro=given))

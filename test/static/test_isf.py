@@ -1,4 +1,4 @@
-"""The command isf: every program by its name, found by whoever looks for it."""
+"""The command isf runs every program by its name and helps to find it."""
 
 import importlib.util
 import subprocess
@@ -13,7 +13,7 @@ from imu_simulation_framework.core.programs import run_tool
 COMMAND = "import sys; from imu_simulation_framework.commands.isf import run; run()"
 
 
-def test_the_programs_are_those_of_the_files_listed_below_their_jobs(repository, capsys):
+def test_programs_of_isf_are_the_files_and_are_listed_by_job(repository, capsys):
     files = {path.stem for path in (repository / "offline_processing").glob("*.py")}
     assert sorted(isf.PROGRAMS) == sorted(files)
     for name in isf.PROGRAMS:
@@ -30,29 +30,29 @@ def test_the_programs_are_those_of_the_files_listed_below_their_jobs(repository,
     assert capsys.readouterr().out.startswith("isf 0.")
 
 
-def test_a_program_gets_its_arguments_and_says_its_name():
-    for words, code, said in (
+def test_program_started_by_isf_gets_its_arguments_and_reports_its_name():
+    for words, code, beginning in (
         (("simulate-static", "--help"), 0, "usage: isf simulate_static "),
         (("generate_drive.py", "nowhere"), 2, "isf generate_drive: "),
     ):
         done = subprocess.run([sys.executable, "-c", COMMAND, *words], text=True,
                               capture_output=True, check=False)  # fmt: skip
         last = done.stderr.splitlines()[-1:] or [done.stdout]
-        assert done.returncode == code and last[0].startswith(said)
+        assert done.returncode == code and last[0].startswith(beginning)
 
 
-def test_a_wrong_name_is_told_the_nearest(capsys):
+def test_unknown_program_is_reported_with_the_nearest(capsys):
     assert run_tool(isf.main, ["heading_budgets"]) == 2
-    told = capsys.readouterr().err
-    assert "there is no program 'heading_budgets'; did you mean heading_budget?" in told
-    with pytest.raises(ConfigurationError, match="isf --help lists them"):
+    error = capsys.readouterr().err
+    assert "heading_budgets" in error and "did you mean heading_budget?" in error
+    with pytest.raises(ConfigurationError, match="isf --help"):
         isf.main(["xyz"])
 
 
-def test_a_shell_completes_names(capsys):
+def test_completion_in_a_shell_completes_names(capsys):
     assert isf.main(["--completion", "bash"]) == 0
     names = capsys.readouterr().out.split("-W '")[1].split("'")[0]
     command = ["bash", "-c", f"compgen -W '{names}' heading_b"]
     assert subprocess.check_output(command, text=True) == "heading_budget\n"
-    with pytest.raises(ConfigurationError, match="expected bash, zsh or fish"):
+    with pytest.raises(ConfigurationError, match="bash, zsh or fish"):
         isf.main(["--completion", "csh"])

@@ -223,3 +223,9 @@ def test_every_required_library_has_exactly_one_version(repository, version):
     for name, specifiers in pinned.items():
         (specifier,) = specifiers
         assert re.fullmatch(r"==[\w.]+", specifier), f"{name}{specifier}"
+
+
+def test_wheel_workflow_runs_on_every_supported_python(repository):
+    text = (repository / ".github" / "workflows" / "wheel.yml").read_text(encoding="utf-8")
+    job = yaml.safe_load(text)["jobs"]["wheel"]
+    assert job["strategy"]["matrix"]["python"] == PYTHON_VERSIONS
