@@ -1,9 +1,11 @@
 """The package in a catkin workspace as a user has it: built and installed by catkin_make."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -11,21 +13,34 @@ PACKAGE = "imu_simulation_framework"
 pytestmark = pytest.mark.gate
 
 NOETIC = "/opt/ros/noetic/setup.sh"
+LIST_NODES = """
+import json, sys
+from roslaunch.config import load_config_default
+from roslaunch.node_args import get_node_list
+from roslaunch.rlutil import resolve_launch_arguments
+nodes = {}
+for package, file, *arguments in json.load(sys.stdin):
+    paths = [(path, arguments) for path in resolve_launch_arguments([package, file])]
+    nodes[file] = get_node_list(load_config_default(paths, None, assign_machines=False))
+print(json.dumps(nodes))
+"""
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory, repository):
+def workspace(make_once, repository):
     """Return a workspace whose only package is the repository, built and installed."""
-    folder = tmp_path_factory.mktemp("catkin_ws")
-    (folder / "src").mkdir()
-    (folder / "src" / PACKAGE).symlink_to(repository)
-    # catkin writes the Python into first lines of scripts, where a path with a space fails.
-    (folder / "python").symlink_to(sys.prefix)
-    _shell(folder, f"catkin_make install -DPYTHON_EXECUTABLE='{folder}/python/bin/python'")
-    return folder
+
+    def build(folder):
+        (folder / "src").mkdir()
+        (folder / "src" / PACKAGE).symlink_to(repository)
+        # catkin writes the Python into first lines of scripts, where a path with a space fails.
+        (folder / "python").symlink_to(sys.prefix)
+        _shell(folder, f"catkin_make install -DPYTHON_EXECUTABLE='{folder}/python/bin/python'")
+
+    return make_once("catkin_ws", build)
 
 
-def _shell(folder, commands, setup=None):
+def _shell(folder, commands, setup=None, text=""):
     """Run shell commands in a fresh ROS environment and return what they print."""
     environment = {
         name: value
@@ -38,7 +53,7 @@ def _shell(folder, commands, setup=None):
         sources.append(str(setup))
     lines = [f". '{source}'" for source in sources] + [commands]
     done = subprocess.run(
-        ["sh", "-c", "\n".join(lines)], cwd=folder, env=environment, text=True,
+        ["sh", "-c", "\n".join(lines)], cwd=folder, env=environment, text=True, input=text,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
@@ -49,10 +64,10 @@ def _shell(folder, commands, setup=None):
 def space(request, workspace):
     """Return a function that runs shell commands in the workspace's devel or install space."""
     setup = workspace / request.param / "setup.sh"
-    return lambda commands: _shell(workspace, commands, setup)
+    return lambda commands, text="": _shell(workspace, commands, setup, text)
 
 
-def test_library_messages_and_programs_can_be_imported_and_start(space):
+def test_library_and_programs_in_each_space_are_usable(space):
     printed = space(
         f"'{sys.executable}' -c '"
         f"import {PACKAGE}.ros1.nodes.path_follower, {PACKAGE}.msg, {PACKAGE}.srv; "
@@ -62,7 +77,7 @@ def test_library_messages_and_programs_can_be_imported_and_start(space):
     assert "usage" in space(f"rosrun {PACKAGE} offline_result_comparison.py --help")
 
 
-def test_install_space_has_library_programs_and_every_file_read_at_run_time(workspace, repository):
+def test_install_space_has_all_modules_programs_and_files(workspace, repository):
     source, install = repository / "src" / PACKAGE, workspace / "install"
     (installed,) = install.glob(f"lib/python3*/*-packages/{PACKAGE}")
     modules = {path.relative_to(source) for path in source.rglob("*.py")}
@@ -77,14 +92,28 @@ def test_install_space_has_library_programs_and_every_file_read_at_run_time(work
     assert [name for name in listed.split() if not (share / name).is_file()] == []
 
 
-def test_every_launch_file_finds_what_it_needs(space, repository):
-    for launch_file in sorted(repository.glob("launch/*.launch")):
-        text = launch_file.read_text("utf-8")
-        needed = re.findall(r'<arg name="(\w+)"(?![^>]*(?:default|value)=)', text)
-        given = " ".join(f"{name}:=given" for name in needed)
-        nodes = space(f"roslaunch --nodes {PACKAGE} {launch_file.name} {given}").split()
+def test_launch_files_in_each_space_list_their_nodes(space, repository):
+    launch_files = {
+        path.name: path.read_text("utf-8") for path in repository.glob("launch/*.launch")
+    }
+    calls = []
+    for name, text in sorted(launch_files.items()):
+        required = re.findall(r'<arg name="(\w+)"(?![^>]*(?:default|value)=)', text)
+        calls.append([PACKAGE, name, *(f"{argument}:=given" for argument in required)])
+    printed = space(f"'{sys.executable}' -c '{LIST_NODES}'", json.dumps(calls))
+    nodes = json.loads(printed.splitlines()[-1])
+    assert nodes.keys() == launch_files.keys()
+    for name, text in launch_files.items():
         # Those that always start, in the file itself; it may include others.
         started = re.findall(r'<node (?!if=)[^>]*name="(\w+)"', text)
         if "<group if=" not in text:
-            assert {f"/{name}" for name in started} <= set(nodes), launch_file
-        assert all(name.startswith("/") for name in nodes), nodes
+            assert {f"/{node}" for node in started} <= set(nodes[name]), name
+        assert all(node.startswith("/") for node in nodes[name]), name
+
+
+def test_run_tests_of_catkin_runs_quick_tests_and_reports_them(workspace):
+    _shell(workspace, "PYTEST_ADDOPTS=test/unit/core/test_angles.py catkin_make run_tests")
+    results = workspace / "build" / "test_results" / PACKAGE / "pytest.xml"
+    (suite,) = ElementTree.parse(results).getroot().iter("testsuite")
+    assert int(suite.get("tests")) > 0
+    assert {suite.get("errors"), suite.get("failures"), suite.get("skipped")} == {"0"}
