@@ -1,7 +1,50 @@
-"""The judge and what is judged are modules of this folder; recordings are made as in unit tests."""
+"""Hypothesis profiles, the judge, and the modules of unit tests that make recordings."""
 
+import os
 import sys
 from pathlib import Path
 
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.configuration import set_hypothesis_home_dir
+
 UNIT = Path(__file__).resolve().parents[1] / "unit"
 sys.path[:0] = [str(UNIT), str(UNIT / "sensors" / "formats")]
+
+EXAMPLES = int(os.environ.get("IMU_SIMULATION_FRAMEWORK_FUZZ_EXAMPLES", "250"))
+"""Number of examples of each property in the thorough tier."""
+
+_COMMON = {
+    "deadline": None,
+    "database": None,
+    "suppress_health_check": list(HealthCheck),
+    "phases": (Phase.explicit, Phase.generate, Phase.shrink),
+}
+settings.register_profile("gate", max_examples=10, derandomize=True, **_COMMON)
+settings.register_profile("thorough", max_examples=EXAMPLES, print_blob=True, **_COMMON)
+
+
+def pytest_configure(config):
+    """Load the profile of the tier that runs, unless the command line names a profile."""
+    if config.getoption("--hypothesis-profile") is None:
+        settings.load_profile("thorough" if _is_thorough(config) else "gate")
+    # Its tables of characters are no files of the repository.
+    set_hypothesis_home_dir(config.cache.mkdir("hypothesis"))
+
+
+def pytest_itemcollected(item):
+    """Run the properties in both tiers: with few fixed examples, and with many random examples."""
+    if hasattr(item.obj, "hypothesis") and not item.get_closest_marker("thorough"):
+        item.add_marker("thorough" if _is_thorough(item.config) else "gate")
+
+
+def _is_thorough(config):
+    return config.getoption("-m") == "thorough"
+
+
+@pytest.fixture(scope="session")
+def judge(tmp_path_factory):
+    """Return the judge; it loads all programs once, which takes some seconds."""
+    from judge import Judge
+
+    return Judge(tmp_path_factory.mktemp("cases"))

@@ -1,4 +1,4 @@
-"""What a program has left in its folder: what it should not have touched, and what is no good."""
+"""Files that a program leaves: changed inputs, half-written files, and unreadable results."""
 
 from __future__ import annotations
 
@@ -8,80 +8,131 @@ import gzip
 import hashlib
 import io
 import json
+import math
 import os
 import re
 import sqlite3
 import stat
-import tempfile
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import mcap.reader
 import numpy as np
 import yaml
-import zstandard
 from PIL import Image
 from rosbags import rosbag1
 
 _HALF_WRITTEN = (".part", ".active", ".tmp")
 _LARGEST = 2**26
 _FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.]|inf|nan)")
-"""How a cell begins that programs with tables compute."""
+"""Beginning of a cell that spreadsheets compute."""
 
 
-def contents(folder) -> dict:
-    """What is in a folder: path below it -> (mode, content) without following links."""
-    found = {}
+def list_contents(folder) -> dict:
+    """Return the content of a folder: path below it -> (mode, content), without following links."""
+    contents = {}
     for path in sorted(Path(folder).rglob("*")):
         state = os.lstat(path)
         content = None
         if stat.S_ISREG(state.st_mode):
             # A sparse file may be larger than any memory.
             small = state.st_size <= _LARGEST
-            # Only root reads what nobody may; to others its mode tells that it changed.
-            readable = small and os.access(path, os.R_OK)
-            content = hashlib.sha256(path.read_bytes()).digest() if readable else state.st_size
+            # Without permission to read, the mode shows a change.
+            is_readable = small and os.access(path, os.R_OK)
+            content = hashlib.sha256(path.read_bytes()).digest() if is_readable else state.st_size
         elif stat.S_ISLNK(state.st_mode):
             content = os.readlink(path)
-        found[str(path.relative_to(folder))] = (state.st_mode, content)
-    return found
+        contents[str(path.relative_to(folder))] = (state.st_mode, content)
+    return contents
 
 
-def below(name, places) -> bool:
-    """Whether a path is one of these files and folders, or in one."""
+def is_below(name, places) -> bool:
+    """Return whether a path is one of these files and folders, or in one of them."""
     return any(name == place or name.startswith(f"{place}/") for place in places)
 
 
-def harmed(before, after, changed=()) -> list[str]:
-    """Files that changed or have gone, but for those of ``changed``, and half-written new ones."""
+def changed_files(before, after, changed=()) -> list[str]:
+    """Return lines on files that were changed or removed, and on half-written new files.
+
+    Parameters
+    ----------
+    before, after : dict
+        Results of :func:`list_contents`.
+    changed : iterable of str
+        Files and folders that may change.
+    """
     short = [
         f"{'changed' if name in after else 'removed'}: {name}"
         for name, content in before.items()
-        if after.get(name) != content and not below(name, changed)
+        if after.get(name) != content and not is_below(name, changed)
     ]
     new = (Path(name) for name in after if name not in before)
     half = (path for path in new if path.suffix in _HALF_WRITTEN or path.name.startswith("."))
-    return short + [f"left behind: {path}" for path in half]
+    return short + [f"leaves {path}" for path in half]
 
 
-def unreadable(folder, names) -> list[str]:
-    """Files that their own format does not let one read as a whole, each with the reason."""
+def unreadable_files(folder, names) -> list[str]:
+    """Return a line on each file that is not whole in its own format, with the reason."""
     short = []
     for name in names:
         try:
             if (path := Path(folder) / name).is_file():
                 _read(path)
-        except Exception as error:  # whatever a reader raises tells that it cannot be read
-            short.append(f"left what cannot be read: {name}: {type(error).__name__}: {error}"[:300])
+        except Exception as error:  # each reader has exceptions of its own
+            short.append(
+                f"leaves an unreadable file: {name}: {type(error).__name__}: {error}"[:300]
+            )
     return short
+
+
+class Extent(NamedTuple):
+    """The extent of a whole table: its rows without a header, and the end of its first column."""
+
+    rows: int | None = None
+    last: float | None = None
+
+
+def incomplete_tables(folder, tables) -> list[str]:
+    """Return a line on each table that lacks rows.
+
+    Parameters
+    ----------
+    folder : path-like
+        The scratch folder.
+    tables : mapping
+        Path of a table below the folder -> its :class:`Extent`.
+    """
+    short = []
+    for name, extent in tables.items():
+        path = Path(folder) / name
+        if not path.is_file():
+            short.append(f"there is no {name}")
+            continue
+        content = path.read_bytes()
+        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+        lines = text.splitlines()[path.suffix != ".tum" :]
+        last = re.split("[, ]", lines[-1])[0] if lines else ""
+        if extent.rows is not None and len(lines) != extent.rows:
+            short.append(f"{name} has {len(lines)} rows, expected {extent.rows}")
+        if extent.last is not None and not _is_close(last, extent.last):
+            short.append(f"{name} ends at {last!r}, expected {extent.last}")
+    return short
+
+
+def _is_close(text, value) -> bool:
+    try:
+        return math.isclose(float(text), value, abs_tol=1e-6)
+    except ValueError:
+        return False
 
 
 def _read(path):
     content = path.read_bytes()
     if not content:
-        raise ValueError("it is empty")
+        raise ValueError("empty")
     # A bag may have any name.
     suffix = ".bag" if content.startswith(b"#ROSBAG") else path.suffix
     if suffix == ".gz":
@@ -98,7 +149,7 @@ def _text(content) -> str:
     if bad:
         raise ValueError(f"unprintable: {bad[:100]!a}")
     if not text.endswith("\n"):
-        raise ValueError(f"its last line has no end: {text[-50:]!r}")
+        raise ValueError(f"last line has no end: {text[-50:]!r}")
     return text
 
 
@@ -114,7 +165,7 @@ def _csv(_, content):
 
 def _json(_, content):
     def refuse(constant):
-        raise ValueError(f"{constant} is no JSON")
+        raise ValueError(f"{constant} is not JSON")
 
     json.loads(_text(content), parse_constant=refuse)
 
@@ -122,15 +173,15 @@ def _json(_, content):
 def _html(_, content):
     text = content.decode("utf-8")
     if "\x1b" in text:
-        raise ValueError("it holds ESC")
+        raise ValueError("holds ESC")
     HTMLParser().feed(text)
     if not text.rstrip().endswith("</html>"):
-        raise ValueError(f"it ends with {text[-50:]!r}")
+        raise ValueError(f"ends with {text[-50:]!r}")
 
 
 def _yaml(_, content):
     if yaml.safe_load(_text(content)) is None:
-        raise ValueError("it says nothing")
+        raise ValueError("no content")
 
 
 def _image(path, _):
@@ -140,7 +191,7 @@ def _image(path, _):
 
 def _pdf(_, content):
     if not content.rstrip().endswith(b"%%EOF"):
-        raise ValueError("its end is missing")
+        raise ValueError("end is missing")
 
 
 def _arrays(path, _):
@@ -149,39 +200,19 @@ def _arrays(path, _):
 
 
 def _bag(path, _):
-    if not messages(path):
-        raise ValueError("it has no message")
-
-
-def messages(path) -> dict:
-    """Topic -> times [ns] and bytes of a bag's messages, as they were before they were packed.
-
-    Of ROS 2 it is a file, or a folder with one; its description is not needed.
-    """
-    path = Path(path)
-    if path.is_dir():
-        (path,) = (file for file in path.iterdir() if {".db3", ".mcap"} & {*file.suffixes})
-    found: dict[str, list] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        if path.suffix == ".zstd":
-            packed, path = path, Path(folder) / path.stem
-            path.write_bytes(zstandard.decompress(packed.read_bytes()))
-        for topic, time, data in _STORED.get(path.suffix, _in_bag)(path):
-            packed = bytes(data[:4]) == b"\x28\xb5\x2f\xfd"
-            plain = zstandard.decompress(data) if packed else bytes(data)
-            found.setdefault(topic, []).append((time, plain))
-    return found
+    # A bag may have any name.
+    if not sum(1 for _ in _STORED.get(path.suffix, _in_bag)(path)):
+        raise ValueError("no message")
 
 
 def _in_bag(path):
     with rosbag1.Reader(path) as reader:
-        yield from ((of.topic, time, data) for of, time, data in reader.messages())
+        yield from reader.messages()
 
 
 def _in_mcap(path):
     with open(path, "rb") as file:
-        for _, channel, message in mcap.reader.make_reader(file).iter_messages():
-            yield channel.topic, message.log_time, message.data
+        yield from mcap.reader.make_reader(file).iter_messages()
 
 
 def _in_db3(path):
@@ -190,8 +221,7 @@ def _in_db3(path):
         if answer != "ok":
             raise ValueError(answer)
         yield from database.execute(
-            "SELECT name, timestamp, data FROM messages JOIN topics ON topic_id = topics.id "
-            "ORDER BY timestamp, messages.id"
+            "SELECT name, timestamp, data FROM messages JOIN topics ON topic_id = topics.id"
         )
 
 
@@ -213,4 +243,4 @@ _READERS = {
     ),
 }
 _OTHERS = (".chunk", ".zstd")
-"""Formats that only this package reads, or whose content was read with their folder."""
+"""Formats of this package alone, and packed files that are read with their folder."""

@@ -1,4 +1,4 @@
-"""Good files of every kind that is read, small, and the same each time: to be harmed in trials."""
+"""Specimens: small good files of every format that is read, the same each time, to be damaged."""
 
 from __future__ import annotations
 
@@ -34,12 +34,24 @@ from imu_simulation_framework.sensors.formats.registry import FORMATS, write_imu
 from imu_simulation_framework.sensors.simulation import record_at_rest
 
 DURATION, RATES = 20.0, (10.0, 25.0)
-FIRST, SECOND = ("reference",), ("imu",)
+REFERENCE_ONLY, IMU_ONLY = ("reference",), ("imu",)
 
 
 @dataclass(frozen=True)
 class Specimen:
-    """A good file: name, bytes, of a table what separates its columns, and what it can serve as."""
+    """A good file.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    content : bytes
+        Its content.
+    separator : str, optional
+        The separator of columns, empty for a binary file.
+    serves : tuple of str, optional
+        The recordings that it can be read as: ``reference``, ``imu``.
+    """
 
     name: str
     content: bytes
@@ -48,28 +60,36 @@ class Specimen:
 
 
 def _made(write, name, separator="", serves=Specimen.serves):
-    """What a function writes at a path."""
+    """Return the file that a function writes at a path."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         written = write(path) or path
         return Specimen(name, Path(written).read_bytes(), separator, serves)
 
 
+def written_files(write, name) -> dict[str, bytes]:
+    """Return the files that a function writes at a path: relative name -> content."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder) / name)
+        paths = (path for path in sorted(Path(folder).rglob("*")) if path.is_file())
+        return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
 @functools.lru_cache(maxsize=None)
 def recordings() -> tuple[Specimen, ...]:
-    """Drives with their IMUs: text, and bags."""
+    """Return recordings of a drive with its IMU, as text and as bags."""
     return (*_texts(), *_bags())
 
 
 def recording(name) -> Specimen:
-    """The one of that name."""
+    """Return the recording of a name."""
     return next(specimen for specimen in recordings() if specimen.name == name)
 
 
 def samples(specimen, kind) -> int:
-    """How many samples a recording has, of a reference or of an IMU."""
-    fast = kind == "imu" and (not specimen.separator or specimen.serves == SECOND)
-    return round(DURATION * RATES[fast])
+    """Return the number of samples of a recording as a reference or as an IMU."""
+    is_fast = kind == "imu" and (not specimen.separator or specimen.serves == IMU_ONLY)
+    return round(DURATION * RATES[is_fast])
 
 
 def _drive():
@@ -78,7 +98,7 @@ def _drive():
 
 @functools.lru_cache(maxsize=None)
 def drive_topics() -> dict:
-    """Topic -> messages of the drive that bags hold."""
+    """Return the messages of the bags: topic -> messages."""
     return drive_recordings.topics_of(*_drive())
 
 
@@ -89,10 +109,10 @@ def _texts():
     own = {"time": seconds, "x": x, "y": y, "yaw": yaw}
     inertial = {"time": imu.columns["stamp"], **imu.columns}
     del inertial["stamp"]
-    made = Car()
-    car = {"t": np.arange(len(made.speed)) / 50.0 + 1.6e9, "lat": made.latitude}
-    car.update(lon=made.longitude, speed=made.speed, heading=made.azimuth)
-    car = {name: column[::5][:200] for name, column in {**car, **made.inertial(57.3)}.items()}
+    driven = Car()
+    car = {"t": np.arange(len(driven.speed)) / 50.0 + 1.6e9, "lat": driven.latitude}
+    car.update(lon=driven.longitude, speed=driven.speed, heading=driven.azimuth)
+    car = {name: column[::5][:200] for name, column in {**car, **driven.inertial(57.3)}.items()}
     stamps = np.round(seconds * 1e9).astype(np.int64).tolist()
     places = zip(stamps, 48.0 + y / 1.11e5, 11.0 + x / 7.4e4)
     positions = np.column_stack([x, y, 0.0 * x])
@@ -109,41 +129,41 @@ def _texts():
     return (
         _made(table(own), "own.csv", ","),
         _made(table({**own, "time": seconds - seconds[0]}), "from_zero.csv", ","),
-        _made(table(inertial), "imu.csv", ",", SECOND),
+        _made(table(inertial), "imu.csv", ",", IMU_ONLY),
         _made(table(car), "car.csv", ",", ()),
         _made(table(car, ";"), "car_semicolon.csv", ";", ()),
         _made(table({**car, "t": (1e9 * car["t"]).astype(np.int64)}), "car_ns.csv", ",", ()),
-        _made(echoed(fixes), "fixes.csv", ",", FIRST),
-        _made(echoed(drive_topics()["/imu"]), "echoed.csv", ",", SECOND),
+        _made(echoed(fixes), "fixes.csv", ",", REFERENCE_ONLY),
+        _made(echoed(drive_topics()["/imu"]), "echoed.csv", ",", IMU_ONLY),
         _made(lambda path: writers.write_tum(path, *poses), "a.tum", " "),
     )
 
 
 def _bags():
-    held = drive_topics()
+    topics = drive_topics()
 
     def db3(path, **options):
-        folder = writers.write_ros2_bag(path.with_suffix(""), held, **options)
-        (found,) = [*Path(folder).glob("*.db3"), *Path(folder).glob("*.db3.zstd")]
-        return found
+        folder = writers.write_ros2_bag(path.with_suffix(""), topics, **options)
+        (file,) = [*Path(folder).glob("*.db3"), *Path(folder).glob("*.db3.zstd")]
+        return file
 
     ros1 = {"drive": {}, "bz2": {"compression": "BZ2"}, "lz4": {"compression": "LZ4"}}
     ros1["small_chunks"] = {"chunk_size": 4096}
     return (
         *(
-            _made(functools.partial(writers.write_bag, topics=held, **options), f"{name}.bag")
+            _made(functools.partial(writers.write_bag, topics=topics, **options), f"{name}.bag")
             for name, options in ros1.items()
         ),
         _made(db3, "drive.db3"),
         _made(functools.partial(db3, compression="MESSAGE"), "packed.db3"),
-        _made(lambda path: writers.write_mcap(path, held), "drive.mcap"),
-        _made(lambda path: writers.write_mcap(path, held, chunked=False), "flat.mcap"),
+        _made(lambda path: writers.write_mcap(path, topics), "drive.mcap"),
+        _made(lambda path: writers.write_mcap(path, topics, chunked=False), "flat.mcap"),
     )
 
 
 @functools.lru_cache(maxsize=None)
 def logs() -> tuple[Specimen, ...]:
-    """Files of tables: logs of autopilots, telephones and receivers, data of other programs."""
+    """Return logs of autopilots, telephones and receivers, and data files of other programs."""
     car = Car()
     rows = slice(0, 500, 2)
     times, force, rate = np.arange(250) / 25.0, car.forces[rows], car.rates[rows]
@@ -182,18 +202,16 @@ def logs() -> tuple[Specimen, ...]:
     plain = {"t": times, "lat": north / 1e7, "lon": east / 1e7, "gyro": rate, "acc": force}
     columns = {"t": times, **dict(zip(("wx", "wy", "wz", "ax", "ay", "az"), (*rate.T, *force.T)))}
     lines = [
-        tables.sentence(
-            f"VNYMR,1,2,3,0.1,0,0.4,{','.join(f'{number:+.6f}' for number in (*one, *other))}"
-        )
-        for one, other in zip(-force, rate)
+        tables.sentence("VNYMR,1,2,3,0.1,0,0.4," + ",".join(f"{number:+.6f}" for number in row))
+        for row in np.column_stack([-force, rate])
     ]
     clocks = [f"1000{time:06.3f}" for time in times]
     lines += [tables.sentence(f"GNGGA,{c},4807.0,N,01131.0,E,1,8,0.9,5,M,46,M,,") for c in clocks]
-    words = [f"t: {t:.2f} s, gx={one[0]:.4f} gz={one[2]:.4f}" for t, one in zip(times, rate)]
-    echoed = [f"t: {t}\ngyro:\n  z: {one[2]}\n" for t, one in zip(times, rate)]
+    words = [f"t: {t:.2f} s, gx={row[0]:.4f} gz={row[2]:.4f}" for t, row in zip(times, rate)]
+    echoed = [f"t: {t}\ngyro:\n  z: {row[2]}\n" for t, row in zip(times, rate)]
     sensed = [
-        tables.novatel("CORRIMUDATA", 2000, t, (2000, t, *one, *other), short=True)
-        for t, one, other in zip(times, 0.01 * rate, 0.01 * force)
+        tables.novatel("CORRIMUDATA", 2000, t, (2000, t, *rate_row, *force_row), short=True)
+        for t, rate_row, force_row in zip(times, 0.01 * rate, 0.01 * force)
     ]
     samples = [json.dumps({"t": t, "gyro": g}) for t, g in zip(times.tolist(), rate.tolist())]
     contents = {
@@ -224,7 +242,7 @@ def _write_hdf5(path, columns):
 
 @functools.lru_cache(maxsize=None)
 def at_rest() -> tuple[Specimen, ...]:
-    """Recordings of an IMU at rest."""
+    """Return recordings of an IMU at rest."""
     specification = read_imu_specification("bno055")
 
     def made(name, kind, separator=""):
@@ -243,7 +261,7 @@ def at_rest() -> tuple[Specimen, ...]:
 
 @functools.lru_cache(maxsize=None)
 def parameters() -> tuple[tuple[str, Specimen], ...]:
-    """Files of IMU parameters, each with its format."""
+    """Return files of IMU parameters, each with the name of its format."""
     specification = read_imu_specification("bno055")
     files = []
     for name, kind in FORMATS.items():
@@ -276,7 +294,7 @@ gyroscope:
 magnetometer:
   bias: [2.0e-05, 1.0e-06, -3.0e-05]  # T
 """
-"""What calibrate_imu.py writes."""
+"""A correction as calibrate_imu.py writes it."""
 
 
 GIMBALS = (
@@ -299,23 +317,23 @@ limits: {pan: [-3.1, 3.1], tilt: [-0.6, 0.6], roll: [-0.6, 0.6]}  # rad
 JOINTS = "time,pan,tilt,roll\n" + "".join(
     f"{0.5 * k},{0.1 * (k % 3)},{-0.05 * (k % 5)},{0.02 * k}\n" for k in range(20)
 )
-"""Angles of a gimbal's joints [s, rad]."""
+"""A table of the angles of a gimbal's joints [s, rad]."""
 
 
 @functools.lru_cache(maxsize=None)
 def flight() -> Specimen:
-    """A recorded flight: a turn of a few seconds."""
+    """Return a recorded flight: a turn of a few seconds."""
     table = truth_table(circling(6.0, latitude=47.0, longitude=8.5, height=500.0, rate=20.0))
     return Specimen("flight.csv", table.to_csv().encode(), ",", ())
 
 
 @functools.lru_cache(maxsize=None)
 def result() -> tuple[Specimen, ...]:
-    """The files of one experiment's result, without its figures."""
+    """Return the files of an experiment's result without its figures."""
     with tempfile.TemporaryDirectory() as output:
         folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
-        told = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})
-        write_results(folder, make_tables(12.0), None, told)
+        description = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})
+        write_results(folder, make_tables(12.0), None, description)
         return tuple(
             Specimen(path.name, path.read_bytes(), "," if path.suffix == ".csv" else "")
             for path in sorted(folder.folder.iterdir())
@@ -325,7 +343,7 @@ def result() -> tuple[Specimen, ...]:
 
 @functools.lru_cache(maxsize=None)
 def ros2_folder(mcap=False) -> tuple[Specimen, ...]:
-    """The files of a ROS 2 bag as ``ros2 bag record`` makes it."""
+    """Return the files of a ROS 2 bag's folder."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(writers.write_ros2_bag(Path(place) / "drive", drive_topics()))
         if mcap:
@@ -339,5 +357,5 @@ def ros2_folder(mcap=False) -> tuple[Specimen, ...]:
 
 @functools.lru_cache(maxsize=None)
 def packed(specimen) -> Specimen:
-    """The same, packed by gzip."""
+    """Return a specimen packed by gzip."""
     return Specimen(f"{specimen.name}.gz", gzip.compress(specimen.content, mtime=0))

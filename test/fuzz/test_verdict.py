@@ -1,4 +1,4 @@
-"""The judge sees each thing that it is there for."""
+"""The judge reports each shortcoming that it looks for."""
 
 import os
 import sys
@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from verdict import Expected, Limits, tried
+from verdict import REFUSED, Expected, Limits, run_judged
 
 
 @pytest.fixture
 def scratch(tmp_path):
     for name in ("other", "scratch"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "input").write_text("one\n")
+        (tmp_path / name / "input").write_text("1\n")
     return tmp_path / "scratch"
 
 
@@ -22,52 +22,72 @@ def python(text):
     return [sys.executable, "-c", text]
 
 
-def judged(program, scratch, **options):
-    return tried(program, scratch, **options).short
+def shortcomings(program, scratch, **options):
+    return run_judged(program, scratch, **options).short
 
 
 @pytest.mark.parametrize(
     "text, short",
     [
         ("1 / 0", "exit code 1"),
-        ("import sys; sys.exit(2)", "its last line is no sentence"),
-        ("import sys; print('a b' * 1000); sys.exit(2)", "its last line has 3000 characters"),
+        ("1 / 0", "prints: Traceback"),
+        ("import sys; sys.exit(2)", "last line is no sentence"),
+        ("import sys; print('a b' * 1000); sys.exit(2)", "last line has 3000 characters"),
         ("import os; os.kill(os.getpid(), 11)", "exit code -11"),
         ("import warnings; warnings.warn('x', RuntimeWarning)", "prints: <string>:1: RuntimeW"),
         ("open('input', 'w')", "changed: input"),
         ("import os; os.remove('input')", "removed: input"),
         ("import os; os.chmod('input', 0)", "changed: input"),
-        ("open('a.part', 'w')", "left behind: a.part"),
-        ("import os; os.makedirs('out/.x/y')", "left behind: out/.x"),
-        ("import tempfile; tempfile.mkstemp('', 'made')", "left behind: temporary made"),
+        ("open('a.part', 'w')", "leaves a.part"),
+        ("import os; os.makedirs('out/.x/y')", "leaves out/.x"),
+        ("import tempfile; tempfile.mkstemp('', 'made')", "leaves temporary made"),
         ("while True: pass", "exit code -9"),
-        ("print('{', file=open('a.json', 'w'))", "left what cannot be read: a.json"),
-        ("print('a,b\\n1', file=open('a.csv', 'w'))", "left what cannot be read: a.csv"),
-        ("print('a,b\\n1,=2', file=open('a.csv', 'w'))", "left what cannot be read: a.csv"),
-        ("open('a', 'w').write('a: 1')", "left what cannot be read: a"),
-        ("pass", "exit code 0, but it says nothing"),
-        ("raise SystemExit(1)", "says 0 sentences, expected one"),
+        ("print('{', file=open('a.json', 'w'))", "leaves an unreadable file: a.json"),
+        ("print('a,b\\n1', file=open('a.csv', 'w'))", "leaves an unreadable file: a.csv"),
+        ("print('a,b\\n1,=2', file=open('a.csv', 'w'))", "leaves an unreadable file: a.csv"),
+        ("open('a', 'w').write('a: 1')", "leaves an unreadable file: a"),
+        ("pass", "exit code 0 without output"),
+        ("raise SystemExit(1)", "prints 0 messages, expected 1"),
         (
             "import sys; print('a b'); print('x: error: a b', file=sys.stderr)",
-            "exit code 0, but it",
+            "exit code 0 with a message",
         ),
-        ("import sys; print('x: a b\\n' * 10, file=sys.stderr); sys.exit(2)", "says 10 sentences"),
-        ("import sys; sys.exit('x: \\x1b[31ma b')", "prints what cannot be seen: 'x: \\x1b"),
-        ("import sys; sys.exit('x: \\u202ea b')", "prints what cannot be seen: 'x: \\u202e"),
-        ("import os; os.write(1, b'a \\xff b')", "prints what cannot be seen: 'a \\udcff"),
-        ("open('../x', 'w')", "wrote outside of its folder: "),
-        ("open('../../x', 'w')", "wrote outside of its folder: "),
+        ("import sys; print('x: a b\\n' * 10, file=sys.stderr); sys.exit(2)", "prints 10 messages"),
+        ("import sys; sys.exit('x: \\x1b[31ma b')", "prints unprintable characters: 'x: \\x1b"),
+        ("import sys; sys.exit('x: \\u202ea b')", "prints unprintable characters: 'x: \\u202e"),
+        ("import os; os.write(1, b'a \\xff b')", "prints unprintable characters: 'a \\udcff"),
+        ("open('../x', 'w')", "writes outside of its folder: "),
+        ("open('../../x', 'w')", "writes outside of its folder: "),
     ],
 )
-def test_each_short_coming_is_seen(scratch, text, short):
-    limits = Limits(cpu=1.0 if text.startswith("while") else 20.0)
-    found = judged(python(text), scratch, limits=limits)
-    assert any(sentence.startswith(short) for sentence in found), found
+def test_judge_reports_shortcoming(scratch, text, short):
+    limits = Limits(cpu=1.0 if text.startswith("while") else Limits.cpu)
+    reported = shortcomings(python(text), scratch, limits=limits)
+    assert any(sentence.startswith(short) for sentence in reported), reported
 
 
-def test_more_memory_than_allowed_is_seen(scratch):
-    found = judged(python("b = b'1' * 2**29; print('done')"), scratch, limits=Limits(memory=2**29))
-    (sentence,) = (sentence for sentence in found if sentence.endswith("MiB of memory"))
+@pytest.mark.parametrize(
+    "line, is_short",
+    [
+        ("x: a.csv: column t is missing", False),
+        ("x: a.csv, line 7: column t is missing", False),
+        ("x: column t is missing", True),
+        ("x: extra.csv: column t is missing", True),
+        ("x: a.csv.gz, line 7: column t is missing", False),
+        ("x: the format sdf has no such key", False),
+    ],
+)
+def test_judge_requires_file_name_in_refusal(scratch, line, is_short):
+    expected = Expected((REFUSED,), names=("a.csv",), nameless=("^x: the format ",))
+    text = f"import sys; print({line!r}, file=sys.stderr); sys.exit(2)"
+    reported = shortcomings(python(text), scratch, expected=expected)
+    assert bool(reported) == is_short, reported
+
+
+def test_judge_reports_excessive_memory(scratch):
+    program = python("b = b'1' * 2**29; print('done')")
+    reported = shortcomings(program, scratch, limits=Limits(memory=2**29))
+    (sentence,) = (sentence for sentence in reported if sentence.endswith("MiB of memory"))
     # Linux counts the process that started it, which may be as large, until the program is loaded.
     assert int(sentence.split()[1]) >= 512
 
@@ -75,20 +95,21 @@ def test_more_memory_than_allowed_is_seen(scratch):
 @pytest.mark.parametrize(
     "expected, short",
     [
-        (Expected(told=("200 samples",)), "does not say '200 samples'"),
+        (Expected(output=("200 samples",)), "output without '200 samples'"),
         (Expected(results=("out/*.csv",)), "exit code 0, but there is no out/*.csv"),
-        (Expected(places=("out",)), "wrote where nobody asked it to: made"),
+        (Expected(places=("out",)), "writes outside of the output: made"),
         (Expected((2,)), "exit code 0, expected one of (2,)"),
         (Expected(), None),
     ],
 )
-def test_what_a_program_has_to_give_is_looked_for(scratch, expected, short):
+def test_judge_reports_missing_work(scratch, expected, short):
     text = "print('20 samples'); open('made', 'w').write('a\\n'); open('input', 'a').write('b\\n')"
     expected = replace(expected, changed=("input",))
-    assert judged(python(text), scratch, expected=expected) == ((short,) if short else ())
+    reported = shortcomings(python(text), scratch, expected=expected)
+    assert reported == ((short,) if short else ())
 
 
-def test_a_function_that_writes_elsewhere_is_seen(scratch, tmp_path_factory):
+def test_judge_reports_file_of_function_outside_of_folder(scratch, tmp_path_factory):
     other = tmp_path_factory.mktemp("other")
 
     def write():
@@ -97,19 +118,19 @@ def test_a_function_that_writes_elsewhere_is_seen(scratch, tmp_path_factory):
         print("done")
         return 0
 
-    assert judged(write, scratch) == (f"wrote outside of its folder: {other / 'away'}",)
+    assert shortcomings(write, scratch) == (f"writes outside of its folder: {other / 'away'}",)
 
 
-def test_waiting_for_ever_is_seen(scratch):
+def test_judge_ends_program_that_waits_forever(scratch):
     os.mkfifo(scratch / "fifo")
-    found = judged(python("open('fifo')"), scratch, limits=Limits(wall=1.0))
-    assert found == ("did not end within 1 s",)
+    reported = shortcomings(python("open('fifo')"), scratch, limits=Limits(wall=1.0))
+    assert reported == ("does not end within 1 s",)
 
 
-def test_what_is_left_running_is_seen_and_ended(scratch):
+def test_judge_ends_and_reports_remaining_process(scratch):
     start = "import subprocess; subprocess.Popen(['sleep', '77.25'], start_new_session=True)"
     start = f"print('done'); {start}"
-    assert judged(python(start), scratch) == ("left running: sleep 77.25",)
+    assert shortcomings(python(start), scratch) == ("leaves a process: sleep 77.25",)
     time.sleep(0.05)
     lines = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
     assert b"sleep\x0077.25\x00" not in lines

@@ -1,154 +1,192 @@
-"""One judge for programs that are treated badly: how they ended, and what they left behind.
+"""Run a program within limits and list everything that it must not have done.
 
-A program runs as a process of its own, in a scratch folder, within limits of time and memory; then
-everything that it must not do is looked for, and everything that it must do. What is found is a
-list of sentences, empty if the program behaved.
+A program runs as a process of its own in a scratch folder. Its exit code, its output and the files
+that it leaves are compared with the required ending; each shortcoming is a line of text.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fnmatch
+import gc
 import os
 import re
 import resource
 import secrets
-import shlex
 import signal
 import sys
 import tempfile
 import time
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Mapping
 
-from left_files import below, contents, harmed, unreadable
-from writes import tell_writes
+from left_files import (
+    Extent,
+    changed_files,
+    incomplete_tables,
+    is_below,
+    list_contents,
+    unreadable_files,
+)
+from patience import FACTOR, PATIENCE
+from writes import record_writes
 
 REFUSED = 2
 GRAVE = 3
-"""Exit code of check_recording.py and allan_analysis.py beside 0 and 2: done, with findings."""
+"""Exit code of check_recording.py and allan_analysis.py after work whose findings are grave."""
 
 DONE = (0, GRAVE)
-LONGEST_SENTENCE = 2000
-"""Characters of a line that a person still reads; a path may be long, a copied input is not one."""
+MAX_LINE_LENGTH = 2000
+"""Characters of a refusal: a path may be long, a copied input is longer."""
 
-_MARK = "TRIED_BADLY"
+_MARK = "FUZZED_PROCESS"
 _NOISE = re.compile(r"Traceback \(most recent|Exception ignored|\b[A-Z]\w+Warning:|Fatal Python")
 _FAILURE = re.compile(r"\b(error|fatal|failed|failure)\b", re.IGNORECASE)
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
-_POLL, _LONGEST_POLL = 0.005, 0.1
+_POLL_PERIOD, _MAX_POLL_PERIOD = 0.005, 0.1  # s
+_TIME_TO_END = FACTOR  # s; for processes that a program has asked to end
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may take."""
+    """Time and memory that a program may use."""
 
-    cpu: float = 30.0  # seconds of processor time, which do not depend on what else runs
-    wall: float = 300.0  # seconds; far more than it needs, to tell waiting for ever
-    memory: int = 1536 * 2**20  # bytes that are resident, of a command its own
-    address_space: int = 8 * 2**30  # bytes asked for at all, so that no trial harms the machine
+    cpu: float = 60.0  # s of processor time; the slowest program needs 5
+    wall: float = PATIENCE  # s
+    memory: int = 1536 * 2**20  # bytes resident; the largest program needs 400 MiB
+    address_space: int = 8 * 2**30  # bytes; protects the machine
 
 
 @dataclass(frozen=True)
 class Expected:
-    """How a program is to end; files and folders are below the scratch folder.
+    """The required ending of a program.
 
-    One of ``words``, as file and key, stands in the last line of a refusal. The output of a program
-    that has done its work holds each of the regular expressions ``told``, and it leaves files of
-    the patterns ``results``; if there are ``remarks`` it may say something on standard error.
-    ``changed`` may have been there before and change; ``places`` is where there may be new files,
-    None for anywhere. With a ``log`` in colours the last line is what a person is told.
+    Parameters
+    ----------
+    codes : tuple of int
+        Allowed exit codes.
+    names : tuple of str
+        Files and options; the last line of a refusal names at least one of them literally.
+    nameless : tuple of str
+        Regular expressions for the last line of a refusal that concerns none of ``names``.
+    output : tuple of str
+        Regular expressions; after work that is done the standard output matches each.
+    results : tuple of str
+        Patterns of files below the scratch folder that a program leaves that has done its work.
+    tables : mapping
+        Paths of tables that are left after work that is done -> their extents.
+    changed : tuple of str
+        Files and folders that may change.
+    places : tuple of str or None
+        Files and folders in which new files may be; None allows all.
+    has_remarks : bool
+        Whether standard error may hold remarks after work that is done.
+    is_log : bool
+        Whether the output is a coloured log, of which the last line counts.
     """
 
     codes: tuple[int, ...] = (0, REFUSED)
-    words: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    nameless: tuple[str, ...] = ()
+    output: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
+    tables: Mapping[str, Extent] = field(default_factory=dict)
+    changed: tuple[str, ...] = ()
     places: tuple[str, ...] | None = None
-    remarks: bool = False
-    log: bool = False
+    has_remarks: bool = False
+    is_log: bool = False
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a program ended: exit code (minus the signal's number), output, and its short-comings."""
+    """The ending of a program: exit code (minus the signal's number), output and shortcomings."""
 
     code: int
-    output: str
-    error: str
-    cpu: float
-    memory: int
-    short: tuple[str, ...]
+    output: str = field(repr=False)
+    error: str = field(repr=False)
+    cpu: float = field(repr=False)
+    memory: int = field(repr=False)
+    short: tuple[str, ...] = field(repr=False)
 
     def with_short(self, *sentences) -> Verdict:
-        """The same with more short-comings."""
+        """Return the verdict with more shortcomings."""
         return replace(self, short=(*self.short, *sentences))
 
     @property
     def last_line(self) -> str:
-        """What a person sees last; of a program that mixes both outputs, of both."""
+        """The last line of standard error, or of standard output if that is empty."""
         lines = (self.error if self.error.strip() else self.output).strip().splitlines()
         return lines[-1] if lines else ""
 
 
-def tried(program, folder, expected=None, limits=None, environment=None) -> Verdict:
-    """Run a program in a folder with its inputs to its end; say what it should not have done.
+def run_judged(program, folder, expected=None, limits=None, environment=None) -> Verdict:
+    """Run a program in a folder with its inputs until it ends, and judge it.
 
-    It is a command, or a function that returns an exit code, called in a forked process, which
-    spares the seconds in which an interpreter starts.
+    Parameters
+    ----------
+    program : sequence of str or callable
+        A command; or a function that returns an exit code, which is called in a forked process.
+    folder : path-like
+        The scratch folder.
+    expected : Expected, optional
+        The required ending.
+    limits : Limits, optional
+        Time and memory.
+    environment : dict, optional
+        Additional environment variables.
     """
     expected, limits, folder = expected or Expected(), limits or Limits(), Path(folder)
-    # Beside the folder, so that nothing of the judge's is in it.
+    # The judge's own files are next to the folder, not in it.
     aside = folder.with_name(f"{folder.name}.judge")
     (aside / "temporary").mkdir(parents=True)
-    before, around = contents(folder), _surroundings(folder)
+    before, around = list_contents(folder), _list_surroundings(folder)
     token = secrets.token_hex(8)
     variables = {**(environment or {}), _MARK: token, "TMPDIR": str(aside / "temporary")}
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
     if not pid:
-        _be_the_program(program, folder, aside, limits, variables)
-    status, usage, in_time = _wait(pid, limits.wall)
-    left = _ended(pid, f"{_MARK}={token}".encode())
+        _become_program(program, folder, aside, limits, variables)
+    status, usage, is_in_time = _wait(pid, limits.wall)
+    left = _end_members(pid, f"{_MARK}={token}".encode())
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
-    output, error = (_printed(aside / name) for name in ("output", "error"))
-    # Of a command the system counts from the fork on: what this process has is far below the limit.
+    output, error = (_read_output(aside / name) for name in ("output", "error"))
+    # The system counts the memory of a command from the fork on; this process is far below.
     cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
     verdict = Verdict(code, output, error, cpu, memory, ())
-    short = [f"left running: {words}" for words in left.values()]
-    if not in_time:
-        short.append(f"did not end within {limits.wall:g} s")
+    short = [f"leaves a process: {words}" for words in left.values()]
+    if not is_in_time:
+        short.append(f"does not end within {limits.wall:g} s")
     elif code not in expected.codes:
         short.append(f"exit code {code}, expected one of {expected.codes}")
     if cpu > limits.cpu:
-        short.append(f"took {cpu:.0f} s of processor time")
+        short.append(f"uses {cpu:.0f} s of processor time")
     if memory > limits.memory:
-        short.append(f"took {memory / 2**20:.0f} MiB of memory")
-    noise = [line.strip() for line in (output + error).splitlines() if _NOISE.search(line)]
-    short += [f"prints: {line[:200]}" for line in noise[:1]]
-    short += misprinted(verdict, expected)
-    after = contents(folder)
-    short += harmed(before, after, expected.changed)
+        short.append(f"uses {memory / 2**20:.0f} MiB of memory")
+    short += output_shortcomings(verdict, expected)
+    after = list_contents(folder)
+    short += changed_files(before, after, expected.changed)
     new = [name for name in after if name not in before]
     if expected.places is not None:
-        away = (name for name in new if not below(name, expected.places))
-        short += [f"wrote where nobody asked it to: {name}" for name in away]
+        away = (name for name in new if not is_below(name, expected.places))
+        short += [f"writes outside of the output: {name}" for name in away]
     if code in DONE:
         missing = (name for name in expected.results if not fnmatch.filter(after, name))
         short += [f"exit code {code}, but there is no {name}" for name in missing]
-    short += unreadable(folder, new)
-    outside = [*_printed(aside / "outside").splitlines(), *sorted(_surroundings(folder) - around)]
-    short += [f"wrote outside of its folder: {name}" for name in dict.fromkeys(outside)]
+        short += incomplete_tables(folder, expected.tables)
+    short += unreadable_files(folder, new)
+    recorded = _read_output(aside / "outside").splitlines()
+    outside = [*recorded, *sorted(_list_surroundings(folder) - around)]
+    short += [f"writes outside of its folder: {name}" for name in dict.fromkeys(outside)]
     temporary = sorted(path.name for path in (aside / "temporary").iterdir())
-    short += [f"left behind: temporary {name}" for name in temporary]
+    short += [f"leaves temporary {name}" for name in temporary]
     return verdict.with_short(*short)
 
 
-def _be_the_program(program, folder, aside, limits, variables):
-    """What the new process does; does not return."""
+def _become_program(program, folder, aside, limits, variables):
+    """Set up the new process and run the program in it; do not return."""
     code = 70
     try:
         os.setsid()
@@ -156,8 +194,9 @@ def _be_the_program(program, folder, aside, limits, variables):
         resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
         resource.setrlimit(resource.RLIMIT_AS, (limits.address_space,) * 2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.default_int_handler if number == 2 else signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for number, name in ((1, "output"), (2, "error")):
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -166,9 +205,11 @@ def _be_the_program(program, folder, aside, limits, variables):
         os.environ.update(variables)
         if not callable(program):
             os.execvp(program[0], program)
-        tempfile.tempdir = None  # what TMPDIR said to this process
+        tempfile.tempdir = None  # has the value of TMPDIR from before the fork
+        # Frozen objects stay shared; the garbage collector would copy their memory.
+        gc.freeze()
         sys.dont_write_bytecode = True
-        tell_writes((folder, aside), aside / "outside")
+        record_writes((folder, aside), aside / "outside")
         for number, name in enumerate(("stdin", "stdout", "stderr")):
             mode = "w" if number else "r"
             opened = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
@@ -184,97 +225,105 @@ def _be_the_program(program, folder, aside, limits, variables):
 
 
 def _wait(pid, wall):
-    """Status and usage of a process that has ended, and whether it has by itself."""
-    deadline, pause, in_time = time.monotonic() + wall, _POLL, True
+    """Return status and resource usage of an ended process, and whether it ended by itself."""
+    deadline, pause, is_in_time = time.monotonic() + wall, _POLL_PERIOD, True
     while True:
         ended, status, usage = os.wait4(pid, os.WNOHANG)
         if ended:
-            return status, usage, in_time
-        if in_time and time.monotonic() > deadline:
-            in_time = False
+            return status, usage, is_in_time
+        if is_in_time and time.monotonic() > deadline:
+            is_in_time = False
             os.kill(pid, signal.SIGKILL)
         time.sleep(pause)
-        pause = min(1.5 * pause, _LONGEST_POLL)
+        pause = min(1.5 * pause, _MAX_POLL_PERIOD)
 
 
-def _ended(pid, mark) -> dict:
-    """Command lines of what is still there of a program's processes; they are killed."""
-    deadline = time.monotonic() + 2.0
-    while (left := _members(pid, mark)) and time.monotonic() < deadline:
-        time.sleep(_POLL)
+def _end_members(pid, mark) -> dict:
+    """Return the command lines of a program's remaining processes after killing them."""
+    deadline = time.monotonic() + _TIME_TO_END
+    while (left := _list_members(pid, mark)) and time.monotonic() < deadline:
+        time.sleep(_POLL_PERIOD)
     for member in left:
         with contextlib.suppress(ProcessLookupError):
             os.kill(member, signal.SIGKILL)
     return left
 
 
-def _members(pid, mark) -> dict:
-    """Command lines of the living processes that descend from the program."""
+def _list_members(pid, mark) -> dict:
+    """Return the command lines of the living processes that descend from the program."""
     members = {}
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            # A function's process has its variables only in memory: by its session, the fourth
-            # number behind the name in brackets.
+            # The environment of a forked function is in memory only. Its processes are known by
+            # their session, the fourth number after the name in brackets.
             session = (process / "stat").read_bytes().rsplit(b")", 1)[1].split()[3]
-            marked = mark in (process / "environ").read_bytes().split(b"\0")
+            is_marked = mark in (process / "environ").read_bytes().split(b"\0")
             words = (process / "cmdline").read_bytes().replace(b"\0", b" ")
-            if words and (marked or int(session) == pid):
+            if words and (is_marked or int(session) == pid):
                 members[int(process.name)] = words.decode("utf-8", "replace").strip()
     return members
 
 
-def _printed(path) -> str:
-    # What is no text is shown as what nobody should print.
+def _read_output(path) -> str:
+    # Bytes that are not text become surrogates, which count as unprintable.
     return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
 
 
-def _surroundings(folder):
-    """What is beside the scratch folder and above it, where "../.." leads."""
+def _list_surroundings(folder):
+    """Return the paths next to the scratch folder and next to its parent."""
     places = (folder.parent, folder.parent.parent)
     return {str(path) for place in places for path in place.iterdir()}
 
 
-def misprinted(verdict, expected) -> list[str]:
-    """What is wrong with all that a program printed, as it ended with its exit code."""
-    if expected.log:
+def output_shortcomings(verdict, expected) -> list[str]:
+    """Return the shortcomings of a program's output, given its exit code."""
+    if expected.is_log:
         verdict = replace(verdict, error=_COLOUR.sub("", verdict.error))
         verdict = replace(verdict, output=_COLOUR.sub("", verdict.output))
     lines = (verdict.output + verdict.error).split("\n")
-    # What a terminal does not show, but obeys.
-    unseen = [line for line in lines if not line.isprintable()]
-    short = [f"prints what cannot be seen: {line[:200]!a}" for line in unseen[:1]]
+    noise = [line.strip() for line in lines if _NOISE.search(line)]
+    short = [f"prints: {line[:200]}" for line in noise[:1]]
+    # A terminal obeys such characters.
+    unprintable = [line for line in lines if not line.isprintable()]
+    short += [f"prints unprintable characters: {line[:200]!a}" for line in unprintable[:1]]
     if verdict.code < 0:
-        return short  # ended by a signal it could say nothing
-    said = verdict.error.splitlines()
-    complaints = [line for line in said if line.strip() and not line.startswith("note: ")]
+        return short  # a signal ended it without a message
+    complaints = [
+        line
+        for line in verdict.error.splitlines()
+        if line.strip() and not line.startswith("note: ")
+    ]
     if verdict.code not in DONE:
-        if len(complaints) != 1 and not expected.log:
-            short.append(f"says {len(complaints)} sentences, expected one: {complaints[:3]}")
-        return short + _no_sentence(verdict.last_line, expected.words)
+        if len(complaints) != 1 and not expected.is_log:
+            short.append(f"prints {len(complaints)} messages, expected 1: {complaints[:3]}")
+        return short + _refusal_shortcomings(verdict.last_line, expected)
     if not verdict.output.strip():
-        short.append(f"exit code {verdict.code}, but it says nothing")
-    if complaints and not (expected.log or expected.remarks):
-        short.append(f"exit code {verdict.code}, but it complains: {complaints[0][:200]}")
-    if _FAILURE.search(complaints[-1] if complaints else "") and not expected.log:
+        short.append(f"exit code {verdict.code} without output")
+    if complaints and not (expected.is_log or expected.has_remarks):
+        short.append(f"exit code {verdict.code} with a message: {complaints[0][:200]}")
+    if _FAILURE.search(complaints[-1] if complaints else "") and not expected.is_log:
         short.append(f"exit code {verdict.code} after a failure: {complaints[-1][:200]}")
-    for pattern in expected.told:
-        if not re.search(pattern, verdict.output):
-            short.append(f"does not say {pattern!r}")
-    return short
+    unmatched = (pattern for pattern in expected.output if not re.search(pattern, verdict.output))
+    return short + [f"output without {pattern!r}" for pattern in unmatched]
 
 
-def _no_sentence(line, words) -> list[str]:
-    """What is wrong with the last line of a program that refuses its input."""
+def _refusal_shortcomings(line, expected) -> list[str]:
+    """Return the shortcomings of the last line of a program that refuses its input."""
     short = []
     if not re.search(r"\w \w", line):
-        short.append(f"its last line is no sentence: {line[:200]!r}")
-    if len(line) > LONGEST_SENTENCE:
-        short.append(f"its last line has {len(line)} characters: {line[:100]!r}")
-    if words and not any(word in line for word in words):
-        short.append(f"its last line names none of {', '.join(words)}: {line[:200]!r}")
+        short.append(f"last line is no sentence: {line[:200]!r}")
+    if len(line) > MAX_LINE_LENGTH:
+        short.append(f"last line has {len(line)} characters: {line[:100]!r}")
+    is_named = any(_is_named(name, line) for name in expected.names)
+    if expected.names and not is_named and not _matches(expected.nameless, line):
+        short.append(f"last line names none of {', '.join(expected.names)}: {line[:200]!r}")
     return short
 
 
-def command_text(program) -> str:
-    """A command as a shell takes it."""
-    return " ".join(shlex.quote(str(word)) for word in program)
+def _is_named(name, line) -> bool:
+    """Return whether a line holds a name that is no part of a longer word."""
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?![\w])", line) is not None
+
+
+def _matches(patterns, line) -> bool:
+    return any(re.search(pattern, line) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""Where a process writes: what its Python code does to files elsewhere than it may."""
+"""Record the files outside of some folders that this process changes."""
 
 import os
 import sys
@@ -11,27 +11,34 @@ _CHANGES = (
 _DEVICES = ("/dev/null", "/dev/tty", "/proc/", "/dev/shm/")
 
 
-def tell_writes(folders, path) -> None:
-    """From now on write into a file, a line for each, what this process changes outside of folders.
+def record_writes(folders, log) -> None:
+    """Write a line to a log for each path outside of folders that Python changes from now on.
 
-    What libraries do that are not Python is not seen: their files have to be looked for.
+    Libraries that are not Python escape it; their files have to be searched for.
+
+    Parameters
+    ----------
+    folders : iterable of path-like
+        Folders in which the process may write.
+    log : path-like
+        File for the paths.
     """
     allowed = tuple(f"{os.path.realpath(folder)}/" for folder in folders)
-    told = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-    def see(event, arguments):
+    def hook(event, arguments):
         if event == "open":
             names = arguments[:1] if (arguments[2] or 0) & _WRITING else ()
         elif event in _CHANGES:
-            # Behind the paths, or the one, there are numbers.
+            # One or two paths come first, then numbers.
             names = [name for name in arguments[:2] if isinstance(name, (str, bytes, os.PathLike))]
         else:
             return
         for name in names:
-            # A file that is open already was seen when it was opened.
+            # An open file was recorded when it was opened.
             if not isinstance(name, int):
                 place = os.path.realpath(os.fsdecode(name))
                 if not f"{place}/".startswith(allowed) and not place.startswith(_DEVICES):
-                    os.write(told, ascii(place)[1:-1].encode() + b"\n")
+                    os.write(descriptor, ascii(place)[1:-1].encode() + b"\n")
 
-    sys.addaudithook(see)
+    sys.addaudithook(hook)

@@ -1,0 +1,130 @@
+"""Cases of the fuzzer: the files that a program finds, its arguments and its required ending."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable, Iterable, Mapping
+
+import specimens
+from hypothesis import settings
+from hypothesis import strategies as st
+from strategies.files import damaged_archives, damaged_bytes
+from strategies.tables import damaged_tables
+from verdict import Expected
+
+OUT = "out"
+"""Name of the output folder in all cases."""
+
+EXPENSIVE = settings(max_examples=max(2, settings.default.max_examples // 10))
+"""Settings of properties whose programs take seconds, such as those that draw figures."""
+
+
+TEXTS = ("own.csv", "from_zero.csv", "imu.csv", "car.csv", "car_semicolon.csv", "car_ns.csv")
+TEXTS += ("fixes.csv", "echoed.csv", "a.tum")
+BAGS = ("drive.bag", "bz2.bag", "lz4.bag", "small_chunks.bag", "drive.db3", "packed.db3")
+BAGS += ("drive.mcap", "flat.mcap")
+READABLE = tuple(name for name in (*TEXTS, *BAGS) if not name.startswith("car"))
+"""Recordings that are read without a column map."""
+
+
+def recordings(*names):
+    """Return a strategy for the specimens of some names."""
+    return st.sampled_from(names).map(specimens.recording)
+
+
+def samples_in_use(specimen, kind, unusable=0, repeated=0, missing=0) -> str:
+    """Return a pattern for the number of samples that a report counts."""
+    count = specimens.samples(specimen, kind) - missing
+    return rf"\b{count - unusable} of {count + repeated} samples in use"
+
+
+def no_comparison(folder) -> Iterable[str]:
+    """Find no fault with the results."""
+    return ()
+
+
+ANY_ENDING = Expected()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program to be run in a folder with hostile inputs.
+
+    Parameters
+    ----------
+    tool : str
+        Name of a program, or key of ``targets.PARTS``.
+    arguments : sequence of str
+        Its command line.
+    files : mapping
+        Path below the folder -> bytes, or an object of ``strategies.files`` to be put there.
+    expected : Expected
+        Required ending; the judge adds the results that the tool always leaves.
+    draws_figures : bool
+        Whether figures are drawn, which takes most of the time.
+    compare : callable
+        Takes the folder after an ending without refusal; yields faults of the results.
+    """
+
+    tool: str
+    arguments: tuple[str, ...]
+    files: Mapping[str, object] = field(default_factory=dict)
+    expected: Expected = ANY_ENDING
+    draws_figures: bool = False
+    compare: Callable[[Path], Iterable[str]] = no_comparison
+
+    def __repr__(self) -> str:
+        listed = (
+            f"{name!r} ({len(content)} bytes)"
+            if isinstance(content, bytes)
+            else f"{name!r} ({content})"
+            for name, content in self.files.items()
+        )
+        return f"Case({self.command_text()}, files: {', '.join(listed)})"
+
+    def command_text(self) -> str:
+        """Return the command as a shell accepts it."""
+        return " ".join(shlex.quote(word) for word in (self.tool, *self.arguments))[:1000]
+
+    def put_files(self, folder) -> None:
+        """Create the files in a folder."""
+        for name, content in self.files.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, bytes):
+                path.write_bytes(content)
+            else:
+                content.put(path)
+
+
+@st.composite
+def damaged_specimens(draw, specimen) -> tuple[str, bytes]:
+    """Draw a damaged specimen: its name, which may be misleading, and its bytes."""
+    name = specimen.name
+    if specimen.separator and draw(st.integers(0, 5)):
+        content = draw(damaged_tables(specimen.content, specimen.separator))
+    else:
+        content = draw(damaged_bytes(specimen.content))
+    disguise = draw(st.integers(0, 19))
+    if disguise == 19:
+        name = f"drive{draw(st.sampled_from(_SUFFIXES))}"
+    elif disguise >= 17:
+        content, suffix = draw(damaged_archives(content))
+        name += suffix
+    return name, content
+
+
+_SUFFIXES = (".csv", ".bag", ".tum", ".db3", ".mcap", "", ".CSV", ".bag.gz")
+
+
+def join_options(arguments) -> tuple[str, ...]:
+    """Join each option with its value, so that a value may begin with a minus sign."""
+    joined, remaining = [], list(arguments)
+    while remaining:
+        word = remaining.pop(0)
+        if word.startswith("--") and len(word) > 2 and "=" not in word and remaining:
+            word = f"{word}={remaining.pop(0)}"
+        joined.append(word)
+    return tuple(joined)

@@ -1,0 +1,104 @@
+"""Bags that are whole as files and hold data that no recorder writes."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import recording_writers as writers
+import specimens
+from cases import OUT, Case, samples_in_use
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies.settings import damaged_settings, damaged_trees
+from verdict import DONE, REFUSED, Expected
+
+TOPICS = {"reference": "/odom", "imu": "/imu"}
+COLUMNS = {
+    "messages": ("id", "topic_id", "timestamp", "data"),
+    "topics": ("id", "name", "type", "serialization_format"),
+}
+
+
+@st.composite
+def edited_databases(draw):
+    """Draw a ROS 2 bag in whose database any cells hold any values."""
+    specimen, table = specimens.recording("drive.db3"), draw(st.sampled_from(sorted(COLUMNS)))
+    column = draw(st.sampled_from(COLUMNS[table]))
+    integers = st.integers(-(2**63), 2**63 - 1)
+    value = draw(st.one_of(st.none(), integers, st.floats(), st.text(max_size=9), st.binary()))
+    places = draw(st.lists(st.integers(0, 99), min_size=1, max_size=4, unique=True))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / specimen.name
+        path.write_bytes(specimen.content)
+        with closing(sqlite3.connect(path)) as database:
+            rows = [row for (row,) in database.execute(f"SELECT rowid FROM {table}")]
+            # A copy has columns without a type, which hold any value.
+            database.executescript(
+                f"CREATE TABLE copy AS SELECT * FROM {table}; DROP TABLE {table}; "
+                f"ALTER TABLE copy RENAME TO {table}"
+            )
+            update = f"UPDATE {table} SET {column} = ? WHERE rowid = ?"
+            database.executemany(update, [(value, rows[place % len(rows)]) for place in places])
+            database.commit()
+        files = {specimen.name: path.read_bytes()}
+    kind = draw(st.sampled_from(sorted(TOPICS)))
+    return Case("read", (specimen.name, kind), files, Expected(names=(specimen.name,)))
+
+
+@given(case=edited_databases())
+def test_database_with_any_value_is_read_or_refused(judge, case):
+    assert not judge(case).short
+
+
+WRITERS = {
+    "drive.bag": writers.write_bag,
+    "drive.mcap": writers.write_mcap,
+    "drive": writers.write_ros2_bag,
+}
+STRANGE_TOPICS = (
+    *("/imu\x1b[31m", "/imu\nsecond line: all is well", "/imu\x1b]0;title\x07", "/imu\u202eatad"),
+    *("/imu\r", "/imu\x7f", "/imu\u2028x", "/imu\x9b31m", "/i\0mu", "", " ", "imu", "/" * 300),
+    *("/é☃", "/$\\frac{", "/=1+1", "/'; DROP TABLE a; --"),
+)
+"""Names of topics that terminals obey, or that are no names."""
+
+
+@st.composite
+def bags_with_strange_topics(draw):
+    """Draw a bag whose IMU or reference has one or two strange topics."""
+    topics = dict(specimens.drive_topics())
+    kind, name = draw(st.sampled_from(sorted(TOPICS))), draw(st.sampled_from(sorted(WRITERS)))
+    renamed = topics.pop(TOPICS[kind])
+    chosen = draw(st.lists(st.sampled_from(STRANGE_TOPICS), min_size=1, max_size=2, unique=True))
+    topics.update(dict.fromkeys(chosen, renamed))
+    files = specimens.written_files(lambda path: WRITERS[name](path, topics), name)
+    if len(chosen) == 2:
+        return Case("read", (name, kind), files, Expected((REFUSED,), names=(name,)))
+    output = (samples_in_use(specimens.Specimen(name, b""), kind),)
+    words = draw(st.sampled_from((("read", name, kind), ("check", name))))
+    expected = Expected((*DONE, REFUSED), names=(name,), output=output)
+    return Case(words[0], words[1:], files, expected)
+
+
+@given(case=bags_with_strange_topics())
+def test_strange_topic_is_printed_safely(judge, case):
+    assert not judge(case).short
+
+
+@st.composite
+def edited_descriptions(draw):
+    """Draw a ROS 2 bag with a damaged metadata.yaml."""
+    storage = draw(st.booleans())
+    files = {f"drive/{file.name}": file.content for file in specimens.ros2_folder(mcap=storage)}
+    text = files["drive/metadata.yaml"].decode()
+    files["drive/metadata.yaml"] = draw(st.one_of(damaged_trees(text), damaged_settings(text)))
+    words = ("drive", "--out", OUT, "--imu", "bno055")
+    return Case("apply_imu_errors.py", words, files, Expected(names=("drive", "metadata.yaml")))
+
+
+@given(case=edited_descriptions())
+def test_edited_description_of_bag_is_read_or_refused(judge, case):
+    assert not judge(case).short

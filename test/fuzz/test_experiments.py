@@ -1,0 +1,45 @@
+"""Whole experiments with hostile recordings, settings and arguments; needs ROS."""
+
+import shutil
+
+import pytest
+import specimens
+import targets
+import yaml
+from cases import EXPENSIVE, OUT, Case, damaged_specimens
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies.values import arguments
+from test_settings import settings_of_keys
+from verdict import Expected
+
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(shutil.which(targets.EXPERIMENT) is None, reason="needs ROS"),
+]
+
+LAUNCH_ARGUMENTS = ("seed", "imu", "controller", "real_time_factor", "view", "laps")
+
+
+@st.composite
+def experiments(draw):
+    """Draw an experiment on a damaged or whole recording with up to three hostile settings."""
+    specimen = draw(st.deferred(lambda: st.sampled_from(specimens.recordings())))
+    name, content = draw(
+        st.one_of(damaged_specimens(specimen), st.just((specimen.name, specimen.content)))
+    )
+    settings = {"trajectory": {"stop": "3"}, "imu_recording": {"use": "false"}}
+    for section, keys in draw(st.one_of(st.just({}), settings_of_keys())).items():
+        settings[section] = {**settings.get(section, {}), **keys}
+    text = yaml.safe_dump(settings, default_flow_style=True, width=10**7).strip()
+    words = [f"recording:={name}", f"settings:={text}", f"output:={OUT}"]
+    if draw(st.integers(0, 2)) == 0:
+        words.append(f"{draw(st.sampled_from(LAUNCH_ARGUMENTS))}:={draw(arguments())}")
+    words = tuple(word.replace("\0", "") for word in words)
+    return Case(targets.EXPERIMENT, words, {name: content}, Expected((0, 1, 2), is_log=True))
+
+
+@EXPENSIVE
+@given(case=experiments())
+def test_hostile_experiment_ends_with_a_reason(judge, case):
+    assert not judge(case, own_process=True).short

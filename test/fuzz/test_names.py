@@ -1,0 +1,125 @@
+"""Names that figures, tables and pages interpret, and ensembles that somebody has forged."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import specimens
+import targets
+import yaml
+from cases import EXPENSIVE, OUT, Case
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies.files import damaged_bytes
+from strategies.settings import damaged_settings
+from verdict import DONE, REFUSED, Expected
+
+NAMES = (
+    *("$\\frac{", "a$b", "$x$", "$$", "$\\alpha$", "a_{b", "\\textbf{x", "100 % $", "\\", "^_^"),
+    *("=1+1", "=cmd|' /C calc'!A0", "@SUM(A1)", "+1+2", "-1+2", "\t=1", "|x", "%s%n", "{0}", "{x}"),
+    *("<script>alert(1)</script>", "a&b;", '"><b>', "]]>", "é☃", "_hidden", "a,b", 'a"b', "a;b"),
+)
+"""Names that are mathematics, formulas, markup or separators."""
+
+FILE_NAMES = tuple(name.replace("/", "_") for name in NAMES if name[0] not in "-\t_")
+
+
+@EXPENSIVE
+@given(name=st.sampled_from(NAMES), tool=st.sampled_from(("heading_budget.py", "monte_carlo.py")))
+def test_strange_imu_name_in_results_is_harmless(judge, name, tool):
+    (specimen,) = (file for _, file in specimens.parameters() if file.name == "bno055.yaml")
+    content = yaml.safe_dump({**yaml.safe_load(specimen.content), "name": name}).encode()
+    words = ["--straight", "20s", "--imu", "mine.yaml", "--out", OUT, "--report"]
+    if tool == "monte_carlo.py":
+        words += ["--runs", "20", "--what", "linear", "--workers", "1"]
+    # The name becomes that of a folder.
+    expected = Expected((REFUSED,), names=("mine.yaml",)) if "/" in name else Expected((0,))
+    case = Case(tool, tuple(words), {"mine.yaml": content}, expected, draws_figures=True)
+    assert not judge(case).short
+
+
+RESULT_TOOLS = ("plot_multiple_errors.py", "offline_result_comparison.py", "report.py")
+
+
+@EXPENSIVE
+@given(name=st.sampled_from(FILE_NAMES), tool=st.sampled_from(RESULT_TOOLS))
+def test_strange_result_name_in_figures_is_harmless(judge, name, tool):
+    files = {f"{name}/{file.name}": file.content for file in specimens.result()}
+    out = "report.html" if tool == "report.py" else OUT
+    case = Case(tool, (name, "--out", out), files, Expected((0,)), draws_figures=True)
+    assert not judge(case).short
+
+
+@EXPENSIVE
+@given(names=st.lists(st.sampled_from(FILE_NAMES), min_size=1, max_size=2, unique=True))
+def test_strange_recording_name_in_figures_is_harmless(judge, names):
+    content = specimens.recording("drive.bag").content
+    files = {f"{name}.bag": content for name in names}
+    tool = "check_recording.py" if len(files) == 1 else "compare_yaw.py"
+    case = Case(tool, (*files, "--out", OUT), files, Expected(DONE), draws_figures=True)
+    assert not judge(case).short
+
+
+ENSEMBLE = ("--straight", "20s", "--imu", "generic", "--what", "linear", "--workers", "1")
+
+
+@functools.lru_cache(maxsize=None)
+def ensemble_files() -> dict[str, bytes]:
+    """Return the files of an ensemble of 20 runs: path -> content."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = [*ENSEMBLE, "--runs", "20", "--out", f"{folder}/{OUT}"]
+        assert targets.run_silently(targets.program("monte_carlo.py", arguments)) == 0
+        paths = (path for path in sorted(Path(folder).rglob("*")) if path.is_file())
+        return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+@st.composite
+def forged_chunks(draw, content) -> bytes:
+    """Draw a chunk of an ensemble with damaged or replaced arrays, in most cases rightly signed."""
+    head, _, body = content.partition(b"\n")
+    body = draw(st.one_of(damaged_bytes(body), replaced_arrays(body)))
+    if draw(st.integers(0, 9)):
+        head = head[:-64] + hashlib.sha256(body).hexdigest().encode()
+    return head + b"\n" + body
+
+
+@st.composite
+def replaced_arrays(draw, body) -> bytes:
+    """Draw an NPZ file in which an array has other numbers, another shape or another kind."""
+    with np.load(io.BytesIO(body), allow_pickle=False) as file:
+        arrays = dict(file)
+    name = draw(st.sampled_from(sorted(arrays)))
+    array = arrays[name]
+    others = (np.full_like(array, 7), array[..., np.newaxis], np.zeros(0), np.array("text"))
+    # The last needs pickle, which executes code.
+    others += (np.array([{"a": 1}, None], dtype=object),)
+    arrays[name] = others[draw(st.integers(0, len(others) - 1))]
+    target = io.BytesIO()
+    np.savez_compressed(target, **arrays)
+    return target.getvalue()
+
+
+@st.composite
+def forged_ensembles(draw):
+    """Draw the continuation of an ensemble whose job or chunk is damaged or forged."""
+    files = dict(ensemble_files())
+    (chunk,) = (name for name in files if name.endswith(".chunk"))
+    job = f"{OUT}/job.json"
+    name = draw(st.sampled_from((job, chunk, chunk)))
+    if name == job:
+        files[job] = draw(damaged_settings(files[job].decode()))
+    else:
+        files[chunk] = draw(forged_chunks(files[chunk]))
+    expected = Expected(names=(Path(name).name,), changed=tuple(files))
+    words = (*ENSEMBLE, "--runs", draw(st.sampled_from(("20", "30"))), "--out", OUT)
+    return Case("monte_carlo.py", words, files, expected)
+
+
+@given(case=forged_ensembles())
+def test_forged_ensemble_is_drawn_again_or_refused(judge, case):
+    assert not judge(case).short

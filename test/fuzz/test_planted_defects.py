@@ -1,0 +1,160 @@
+"""Defects that are planted in the product make a property fail: Hypothesis falsifies it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import test_parameters
+import test_recordings
+import test_results
+import test_settings
+from judge import Judge
+from verdict import Limits
+
+from imu_simulation_framework.core import errors, programs, settings, whole_files
+from imu_simulation_framework.recordings import reading
+from imu_simulation_framework.recordings.formats import any_format, bag
+
+pytestmark = pytest.mark.thorough
+
+
+def traceback_on_damaged_text(monkeypatch):
+    monkeypatch.setattr(any_format, "read_plain_csv", lambda *_: {}["stamp"])
+
+
+def traceback_on_damaged_bag(monkeypatch):
+    """Raise a KeyError where bags select their topic."""
+    monkeypatch.setattr(bag, "topic_and_type", lambda *_: {}["topic"])
+
+
+def success_after_refusal(monkeypatch):
+    run = programs._code
+    monkeypatch.setattr(programs, "_code", lambda *words, **more: run(*words, **more) and 0)
+
+
+def refusal_without_file_name(monkeypatch):
+    text = errors.FrameworkError.__str__
+
+    def text_without_name(error):
+        name, colon, remainder = text(error).partition(": ")
+        return remainder if colon and " " not in name.partition(",")[0] else text(error)
+
+    monkeypatch.setattr(errors.FrameworkError, "__str__", text_without_name)
+
+
+def table_cut_at_line_end(monkeypatch):
+    """Drop the second half of each text that is written, so that it stays a table."""
+    move = os.replace
+
+    def cut_and_move(source, target):
+        content = Path(source).read_bytes()
+        if str(target).endswith((".csv", ".tum")):
+            lines = content.splitlines(keepends=True)
+            Path(source).write_bytes(b"".join(lines[: 1 + len(lines) // 2]))
+        move(source, target)
+
+    monkeypatch.setattr(os, "replace", cut_and_move)
+
+
+def half_written_file(monkeypatch):
+    monkeypatch.setattr(whole_files, "_remove", lambda folder: None)
+
+
+def missing_file(monkeypatch):
+    monkeypatch.setattr(os, "replace", lambda source, target: os.remove(source))
+
+
+def dropped_samples(monkeypatch):
+    read = reading.read_samples
+
+    def read_most(*words, **more):
+        samples = read(*words, **more)
+        kept = np.arange(len(samples)) % 50 != 49
+        columns = {name: values[kept] for name, values in samples.columns.items()}
+        return replace(samples, columns=columns, places=samples.places[kept])
+
+    monkeypatch.setattr(reading, "read_samples", read_most)
+
+
+def accepted_values(monkeypatch):
+    monkeypatch.setattr(settings, "checked_number", lambda name, value, *_, **__: value)
+
+
+def file_outside_of_output(monkeypatch):
+    move = os.replace
+
+    def move_and_copy(source, target):
+        Path("..", "copy").write_text("a result\n")
+        move(source, target)
+
+    monkeypatch.setattr(os, "replace", move_and_copy)
+
+
+def endless_loop(monkeypatch):
+    def loop(*_):
+        while True:
+            pass
+
+    monkeypatch.setattr(any_format, "read_plain_csv", loop)
+
+
+WRITING = (
+    test_results.test_simulate_static_writes_all_samples,
+    test_results.test_heading_budget_writes_whole_tables,
+    test_results.test_result_tool_writes_whole_tables,
+    test_results.test_allan_analysis_writes_whole_table,
+)
+READING_TEXT = (
+    test_recordings.test_damaged_text_is_read_or_refused,
+    test_recordings.test_damaged_text_is_checked_or_refused,
+)
+REFUSING = (
+    *READING_TEXT,
+    test_recordings.test_damaged_bag_is_read_or_refused,
+    test_recordings.test_object_in_place_of_file_is_refused,
+    test_recordings.test_damaged_log_is_checked_or_refused,
+    test_settings.test_damaged_robot_is_loaded_or_refused,
+    test_settings.test_damaged_correction_is_loaded_or_refused,
+    test_settings.test_damaged_configuration_is_loaded_or_refused,
+    test_settings.test_any_value_of_a_key_is_loaded_or_refused,
+    test_parameters.test_damaged_parameters_are_converted_or_refused,
+    test_parameters.test_damaged_specification_is_simulated_or_refused,
+    test_results.test_damaged_result_is_evaluated_or_refused,
+)
+DEFECTS = {
+    traceback_on_damaged_text: READING_TEXT,
+    traceback_on_damaged_bag: (test_recordings.test_damaged_bag_is_read_or_refused,),
+    success_after_refusal: REFUSING[:2],
+    refusal_without_file_name: REFUSING,
+    table_cut_at_line_end: (*WRITING, test_settings.test_drive_with_any_value_of_a_key_ends_well),
+    half_written_file: WRITING,
+    missing_file: WRITING,
+    dropped_samples: (
+        test_recordings.test_whole_recording_is_read_with_all_samples,
+        test_recordings.test_unusable_value_in_table_is_counted,
+    ),
+    accepted_values: (test_settings.test_non_finite_number_in_configuration_is_refused,),
+    file_outside_of_output: WRITING,
+    endless_loop: READING_TEXT[:1],
+}
+"""Defects, and the properties of which each has to be falsified."""
+
+
+@pytest.mark.parametrize(
+    "plant, test",
+    [
+        pytest.param(plant, test, id=f"{plant.__name__}-{test.__name__}")
+        for plant, tests in DEFECTS.items()
+        for test in tests
+    ],
+)
+def test_planted_defect_is_found(plant, test, monkeypatch, tmp_path):
+    # Seconds of processor time end a loop that is planted.
+    judge = Judge(tmp_path, Limits(cpu=3.0) if plant is endless_loop else Limits())
+    plant(monkeypatch)
+    with pytest.raises(AssertionError):
+        test(judge=judge)

@@ -1,0 +1,270 @@
+"""Recordings as text, as bags and as logs of other programs, damaged and with counted faults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import specimens
+from cases import (
+    BAGS,
+    EXPENSIVE,
+    OUT,
+    READABLE,
+    TEXTS,
+    Case,
+    damaged_specimens,
+    recordings,
+    samples_in_use,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies.files import SPECIALS
+from strategies.values import numbers
+from verdict import DONE, GRAVE, REFUSED, Expected
+
+
+@st.composite
+def read_cases(draw, chosen):
+    """Draw a damaged specimen to be read as a recording."""
+    specimen = draw(chosen)
+    name, content = draw(damaged_specimens(specimen))
+    kind = draw(st.sampled_from(specimen.serves))
+    return Case("read", (name, kind), {name: content}, Expected(names=(name,)))
+
+
+@st.composite
+def check_cases(draw, chosen, tool="check"):
+    """Draw a damaged specimen to be checked, with the second recording that it needs."""
+    specimen = draw(chosen)
+    name, content = draw(damaged_specimens(specimen))
+    files = {name: content}
+    if specimen.serves == specimens.REFERENCE_ONLY:
+        files["second_imu.csv"] = specimens.recording("imu.csv").content
+    elif specimen.serves == specimens.IMU_ONLY:
+        files = {"first_fixes.csv": specimens.recording("fixes.csv").content, name: content}
+    expected = Expected((*DONE, REFUSED), names=tuple(files))
+    if tool == "check":
+        return Case(tool, tuple(files), files, expected)
+    words = (*files, name) if tool == "compare_yaw.py" else tuple(files)
+    return Case(tool, (*words, "--out", OUT), files, expected, draws_figures=True)
+
+
+@given(case=read_cases(recordings(*READABLE[:6])))
+def test_damaged_text_is_read_or_refused(judge, case):
+    assert not judge(case).short
+
+
+@given(case=check_cases(recordings(*TEXTS)))
+def test_damaged_text_is_checked_or_refused(judge, case):
+    assert not judge(case).short
+
+
+@given(case=read_cases(recordings(*BAGS)))
+def test_damaged_bag_is_read_or_refused(judge, case):
+    assert not judge(case).short
+
+
+@given(case=check_cases(recordings(*BAGS)))
+def test_damaged_bag_is_checked_or_refused(judge, case):
+    assert not judge(case).short
+
+
+@given(case=check_cases(st.deferred(lambda: st.sampled_from(specimens.logs()))))
+def test_damaged_log_is_checked_or_refused(judge, case):
+    assert not judge(case).short
+
+
+@EXPENSIVE
+@given(case=check_cases(recordings(*TEXTS, *BAGS), "check_recording.py"))
+def test_check_recording_of_damaged_file_ends_well(judge, case):
+    assert not judge(case).short
+
+
+@EXPENSIVE
+@given(case=check_cases(recordings(*TEXTS, *BAGS), "compare_yaw.py"))
+def test_compare_yaw_of_damaged_file_ends_well(judge, case):
+    assert not judge(case).short
+
+
+@st.composite
+def damaged_bags_with_errors(draw):
+    """Draw a damaged bag whose IMU gets errors."""
+    name, content = draw(damaged_specimens(draw(recordings(*BAGS))))
+    imu = draw(st.sampled_from((("bno055",), ("bno055_magnetometer", "--magnetometer"))))
+    words = (name, "--out", OUT, "--imu", *imu)
+    return Case("apply_imu_errors.py", words, {name: content}, Expected(names=(name,)))
+
+
+@given(case=damaged_bags_with_errors())
+def test_apply_imu_errors_to_damaged_bag_ends_well(judge, case):
+    assert not judge(case).short
+
+
+@st.composite
+def damaged_recordings_at_rest(draw):
+    """Draw a damaged recording of an IMU at rest."""
+    name, content = draw(damaged_specimens(draw(st.sampled_from(specimens.at_rest()))))
+    words = [name, "--out", OUT, "--quiet"]
+    if draw(st.booleans()):
+        rate = draw(st.one_of(st.sampled_from(("100", "1", "1e5")), numbers()))
+        words.append(f"--rate={rate}".replace("\0", ""))
+    expected = Expected((0, REFUSED, GRAVE), names=(name, "--rate"))
+    return Case("allan_analysis.py", tuple(words), {name: content}, expected)
+
+
+@given(case=damaged_recordings_at_rest())
+def test_allan_analysis_of_damaged_recording_ends_well(judge, case):
+    assert not judge(case).short
+
+
+@st.composite
+def objects_in_place_of_files(draw):
+    """Draw a tool whose input is a folder, a pipe, a device, a link, empty or missing."""
+    name = draw(
+        st.sampled_from(
+            ("in.csv", "in.bag", "in.tum", "in.csv.gz", "in.db3", "input", "a b'c.csv", "é.bag")
+        )
+    )
+    tool, *words = draw(
+        st.sampled_from(
+            (
+                ("check", name),
+                ("read", name, "reference"),
+                ("load", name),
+                ("robot", name),
+                ("correction", name),
+                ("check_recording.py", name, "--out", OUT),
+                ("check_recording.py", "--config", name, "--out", OUT),
+                ("allan_analysis.py", name, "--out", OUT),
+                ("plot_multiple_errors.py", name, "--out", OUT),
+                ("offline_result_comparison.py", name),
+                ("export_tum.py", name, "--out", OUT),
+                ("compare_yaw.py", name, name, "--out", OUT),
+                ("apply_imu_errors.py", name, "--imu", "bno055", "--out", OUT),
+                ("convert_imu_parameters.py", name, "--from", "sdf", "--to", "kalibr"),
+                ("simulate_static.py", f"./{name}", "--hours", "1e-3", "--out", "static.csv"),
+            )
+        )
+    )
+    # An empty config.ini is the bundled drive.
+    codes = (0, REFUSED) if tool == "load" or "--config" in words else (REFUSED,)
+    files = {name: draw(SPECIALS)}
+    return Case(tool, tuple(words), files, Expected(codes, names=(name,)))
+
+
+@given(case=objects_in_place_of_files())
+def test_object_in_place_of_file_is_refused(judge, case):
+    assert not judge(case).short
+
+
+@st.composite
+def whole_recordings(draw):
+    """Draw an undamaged recording, perhaps compressed, and the number of its samples."""
+    specimen = draw(recordings(*READABLE))
+    kind = draw(st.sampled_from(specimen.serves))
+    expected = Expected((0,), output=(samples_in_use(specimen, kind),))
+    file = draw(st.sampled_from((specimen, specimens.packed(specimen))))
+    return Case("read", (file.name, kind), {file.name: file.content}, expected)
+
+
+@given(case=whole_recordings())
+def test_whole_recording_is_read_with_all_samples(judge, case):
+    assert not judge(case).short
+
+
+@dataclass(frozen=True)
+class Table:
+    """A recording as text, and some of its rows, none of them the first or the last."""
+
+    specimen: specimens.Specimen
+    kind: str
+    lines: tuple[str, ...]
+    rows: tuple[int, ...]
+
+    def with_cell(self, line, cell) -> str:
+        """Return a line with another value, without which it cannot be used."""
+        cells = line.split(self.specimen.separator)
+        cells[-1 if self.specimen.separator == "," else 4] = cell
+        return self.specimen.separator.join(cells)
+
+    def samples_in_use(self, **counts) -> str:
+        """Return a pattern for the number of samples; see :func:`samples_in_use`."""
+        return samples_in_use(self.specimen, self.kind, **counts)
+
+    def case(self, lines, expected) -> Case:
+        """Return the case of a table with other lines."""
+        name = self.specimen.name
+        content = "\n".join([*lines, ""]).encode()
+        return Case("read", (name, self.kind), {name: content}, expected)
+
+
+@st.composite
+def tables(draw):
+    """Draw a recording as text and one to nine of its rows."""
+    specimen = draw(recordings("own.csv", "from_zero.csv", "imu.csv", "a.tum"))
+    lines = tuple(specimen.content.decode().splitlines())
+    first = next(k for k, line in enumerate(lines) if line[0].isdigit())
+    place = st.integers(first + 2, len(lines) - 3)
+    rows = draw(st.lists(place, min_size=1, max_size=9, unique=True))
+    return Table(specimen, draw(st.sampled_from(specimen.serves)), lines, tuple(sorted(rows)))
+
+
+@given(table=tables(), value=st.sampled_from(("nan", "NaN", "inf")))
+def test_unusable_value_in_table_is_counted(judge, table, value):
+    lines = [
+        table.with_cell(line, value) if k in table.rows else line
+        for k, line in enumerate(table.lines)
+    ]
+    count = len(table.rows)
+    output = (table.samples_in_use(unusable=count), rf"\b{count} samples? with a value")
+    assert not judge(table.case(lines, Expected((0,), output=output))).short
+
+
+@given(table=tables())
+def test_repeated_row_in_table_is_counted(judge, table):
+    lines = [line for k, line in enumerate(table.lines) for _ in range(1 + (k in table.rows))]
+    output = (table.samples_in_use(repeated=len(table.rows)), "with the time stamp of another one")
+    assert not judge(table.case(lines, Expected((0,), output=output))).short
+
+
+@given(table=tables())
+def test_missing_row_in_table_is_not_counted(judge, table):
+    lines = [line for k, line in enumerate(table.lines) if k not in table.rows]
+    output = (table.samples_in_use(missing=len(table.rows)),)
+    assert not judge(table.case(lines, Expected((0,), output=output))).short
+
+
+@given(table=tables())
+def test_swapped_rows_in_table_are_sorted(judge, table):
+    lines, row = list(table.lines), table.rows[0]
+    lines[row : row + 2] = lines[row : row + 2][::-1]
+    output = (table.samples_in_use(), "older than one before, sorted in")
+    assert not judge(table.case(lines, Expected((0,), output=output))).short
+
+
+@given(table=tables(), cell=st.sampled_from(("x", "1.2.3", "0x10")))
+def test_malformed_number_in_table_is_refused_with_its_line(judge, table, cell):
+    lines, row = list(table.lines), table.rows[0]
+    lines[row] = table.with_cell(lines[row], cell)
+    names = (f"{table.specimen.name}: line {row + 1}",)
+    assert not judge(table.case(lines, Expected((REFUSED,), names=names))).short
+
+
+@given(table=tables())
+def test_table_without_time_column_is_refused(judge, table):
+    lines = [line.partition(table.specimen.separator)[2] for line in table.lines]
+    expected = Expected((REFUSED,), names=(table.specimen.name,))
+    assert not judge(table.case(lines, expected)).short
+
+
+@given(table=tables(), variant=st.sampled_from(("", "# a comment", "\r", "\ufeff")))
+def test_harmless_variant_of_table_is_read(judge, table, variant):
+    lines, row = list(table.lines), table.rows[0]
+    if variant == "\r":
+        lines = [f"{line}\r" for line in lines]
+    elif variant == "\ufeff":
+        lines[0] = f"\ufeff{lines[0]}"
+    else:
+        lines.insert(row, variant)
+    expected = Expected((0,), output=(table.samples_in_use(),))
+    assert not judge(table.case(lines, expected)).short

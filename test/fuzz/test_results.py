@@ -1,0 +1,156 @@
+"""Results: evaluated although damaged, and whole when tools leave them."""
+
+from __future__ import annotations
+
+import specimens
+from cases import EXPENSIVE, OUT, Case, join_options
+from hypothesis import given
+from hypothesis import strategies as st
+from left_files import Extent
+from strategies.files import SPECIALS
+from strategies.settings import damaged_settings
+from strategies.tables import damaged_tables
+from strategies.values import numbers
+from verdict import Expected
+
+TOOL_OPTIONS = {
+    "offline_result_comparison.py": ("--median-window", "--max-shift", "--start-window"),
+    "plot_multiple_errors.py": ("--median-window", "--until"),
+    "compare_yaw.py": ("--median-window", "--max-shift", "--start-window"),
+    "export_tum.py": (),
+}
+"""Tools that read results -> their options with numbers."""
+
+
+@st.composite
+def evaluations(draw):
+    """Draw the evaluation of a result of which a file is damaged or is no file."""
+    files = {f"run/{file.name}": file.content for file in specimens.result()}
+    summary = next(name for name in files if name.endswith("summary.json"))
+    name = draw(st.one_of(st.just(summary), st.sampled_from(sorted(files))))
+    damage = [damaged_settings(files[name].decode())]
+    if name.endswith(".csv"):
+        damage += [damaged_tables(files[name])] * 4
+    files[name] = draw(st.one_of(*damage))
+    if draw(st.integers(0, 11)) == 0:
+        replaced = draw(st.sampled_from(sorted(files)))
+        files[replaced] = draw(SPECIALS)
+    tool = draw(st.sampled_from(sorted(TOOL_OPTIONS)))
+    words, options = ["run", "--out", OUT], []
+    for option in TOOL_OPTIONS[tool]:
+        if draw(st.integers(0, 9)) == 0:
+            # Comparisons name the setting, with underscores.
+            options += [option, option[2:].replace("-", "_")]
+            words += [option, draw(numbers()).replace("\0", "")]
+    if draw(st.booleans()):
+        words.append("--align")
+    # Whatever is in its files, a sentence on the result names its folder.
+    expected = Expected(names=("run", *options))
+    return Case(tool, join_options(words), files, expected)
+
+
+@given(case=evaluations())
+def test_damaged_result_is_evaluated_or_refused(judge, case):
+    assert not judge(case).short
+
+
+@st.composite
+def readings_at_rest(draw):
+    """Draw a simulated recording at rest."""
+    count, rate = draw(st.integers(20, 2000)), draw(st.sampled_from((10, 25, 100)))
+    words = ("bno055", "--hours", repr(count / rate / 3600.0), "--rate", f"{rate}")
+    words += ("--out", "static.csv", "--format", "csv")
+    tables = {"static.csv": Extent(count, (count - 1) / rate)}
+    expected = Expected((0,), output=(rf"\({count} samples",), tables=tables)
+    return Case("simulate_static.py", words, {}, expected)
+
+
+@given(case=readings_at_rest())
+def test_simulate_static_writes_all_samples(judge, case):
+    assert not judge(case).short
+
+
+@given(duration=st.integers(10, 100))
+def test_heading_budget_writes_whole_tables(judge, duration):
+    tables = {
+        f"{OUT}/bands.csv": Extent(last=float(duration), rows=201),
+        f"{OUT}/budget.csv": Extent(rows=3),
+    }
+    words = ("--straight", f"{duration}s", "--imu", "bno055", "--out", OUT)
+    assert not judge(Case("heading_budget.py", words, {}, Expected((0,), tables=tables))).short
+
+
+@given(runs=st.integers(20, 40))
+def test_monte_carlo_writes_whole_tables(judge, runs):
+    tables = {
+        f"{OUT}/runs.csv.gz": Extent(runs, runs - 1.0),
+        f"{OUT}/summary.csv": Extent(last=20.0),
+        f"{OUT}/spectrum.csv": Extent(last=0.5),
+    }
+    words = ("--straight", "20s", "--imu", "generic", "--what", "linear", "--workers", "1")
+    words += ("--runs", f"{runs}", "--out", OUT)
+    assert not judge(Case("monte_carlo.py", words, {}, Expected((0,), tables=tables))).short
+
+
+@EXPENSIVE
+@given(duration=st.sampled_from((2.0, 3.5, 6.0)))
+def test_simulate_flight_writes_whole_tables(judge, duration):
+    specimen = specimens.flight()
+    extents = {
+        "body": Extent(last=duration),
+        "imu": Extent(last=duration),
+        "imu_truth": Extent(last=duration),
+        "gimbal": Extent(last=duration),
+        "increments": Extent(last=duration),
+    }
+    tables = {f"{OUT}/{name}.csv": extent for name, extent in extents.items()}
+    words = (specimen.name, "--imu", "bno055", "--duration", f"{duration}", "--out", OUT)
+    files = {specimen.name: specimen.content}
+    expected = Expected((0,), tables=tables)
+    assert not judge(Case("simulate_flight.py", words, files, expected, draws_figures=True)).short
+
+
+def result_files() -> dict[str, bytes]:
+    """Return the files of a result in the folder ``run``."""
+    return {f"run/{file.name}": file.content for file in specimens.result()}
+
+
+@given(
+    item=st.sampled_from(
+        (
+            ("compare_yaw.py", {"compare_yaw.csv": Extent(rows=3)}),
+            ("plot_multiple_errors.py", {"yaw_errors.csv": Extent(rows=2)}),
+            ("offline_result_comparison.py", {}),
+            (
+                "export_tum.py",
+                {"driven.tum": Extent(1201, 12.0), "trajectory.tum": Extent(241, 12.0)},
+            ),
+        )
+    )
+)
+def test_result_tool_writes_whole_tables(judge, item):
+    tool, extents = item
+    tables = {f"{OUT}/{name}": extent for name, extent in extents.items()}
+    case = Case(tool, ("run", "--out", OUT), result_files(), Expected((0,), tables=tables))
+    assert not judge(case).short
+
+
+@given(specimen=st.deferred(lambda: st.sampled_from(specimens.at_rest())))
+def test_allan_analysis_writes_whole_table(judge, specimen):
+    # 2000 samples at 25 Hz; averaging times reach a fifth of the recording.
+    tables = {f"{OUT}/allan_deviation.csv": Extent(20, 16.0)}
+    words = (specimen.name, "--out", OUT, "--quiet")
+    files = {specimen.name: specimen.content}
+    assert not judge(Case("allan_analysis.py", words, files, Expected((0, 3), tables=tables))).short
+
+
+@EXPENSIVE
+@given(laps=st.integers(1, 2))
+def test_generate_drive_writes_whole_tables(judge, laps):
+    name = f"drive_a_{laps}laps"
+    tables = {
+        f"{OUT}/{name}_gps.csv.gz": Extent(rows=300 * laps + 1),
+        f"{OUT}/{name}_imu.csv.gz": Extent(rows=6000 * laps + 1),
+    }
+    words = ("a", "--laps", f"{laps}", "--out", OUT)
+    assert not judge(Case("generate_drive.py", words, {}, Expected((0,), tables=tables))).short

@@ -1,0 +1,185 @@
+"""Settings that a person writes: config.ini, the robot, corrections and gimbals."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import specimens
+from cases import EXPENSIVE, OUT, Case
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies.settings import damaged_settings, damaged_trees
+from strategies.tables import damaged_tables
+from strategies.values import numbers, words
+from verdict import REFUSED, Expected
+
+from imu_simulation_framework.drive import configuration
+from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS
+
+CONFIG = "config.ini"
+
+NAMELESS = (r"^load: The IMU's \w+ is ",)
+"""Refusals by the models of plug-ins, which do not know the file of their parameters."""
+
+
+def damaged_files(name, text, tool, **more):
+    """Return a strategy for cases of a tool on a damaged YAML file of a name."""
+    content = st.one_of(damaged_settings(text), damaged_trees(text))
+    return content.map(
+        lambda data: Case(tool, (name,), {name: data}, Expected(names=(name,)), **more)
+    )
+
+
+@given(case=damaged_files("robot.yaml", specimens.ROBOT, "robot"))
+def test_damaged_robot_is_loaded_or_refused(judge, case):
+    assert not judge(case).short
+
+
+@given(case=damaged_files("mine.yaml", specimens.CORRECTION, "correction"))
+def test_damaged_correction_is_loaded_or_refused(judge, case):
+    assert not judge(case).short
+
+
+@EXPENSIVE
+@given(content=damaged_settings(specimens.CORRECTION))
+def test_calibrate_imu_onto_damaged_correction_ends_well(judge, content):
+    files = {"mine.yaml": content, "rest.csv": specimens.at_rest()[0].content}
+    arguments = ("rest.csv", "--onto", "mine.yaml", "--out", OUT)
+    expected = Expected(names=tuple(files))
+    assert not judge(Case("calibrate_imu.py", arguments, files, expected)).short
+
+
+@st.composite
+def damaged_gimbals(draw):
+    """Draw a gimbal with damaged settings or a damaged table of its joints."""
+    text, joints = draw(st.sampled_from(specimens.GIMBALS)), specimens.JOINTS.encode()
+    content = text.encode()
+    if "joints.csv" in text:
+        joints = draw(damaged_tables(joints))
+    else:
+        content = draw(st.one_of(damaged_settings(text), damaged_trees(text)))
+    files = {"mount.yaml": content, "joints.csv": joints}
+    expected = Expected(names=("mount.yaml", "joints.csv"), nameless=("gimbal mount: ",))
+    return Case("gimbal", ("mount.yaml",), files, expected)
+
+
+@given(case=damaged_gimbals())
+def test_damaged_gimbal_is_loaded_or_refused(judge, case):
+    assert not judge(case).short
+
+
+@given(
+    item=st.sampled_from(
+        (
+            ("load", specimens.CONFIGURATION),
+            ("robot", specimens.ROBOT),
+            ("correction", specimens.CORRECTION),
+            *(("gimbal", text) for text in specimens.GIMBALS[:2]),
+        )
+    )
+)
+def test_whole_settings_are_loaded(judge, item):
+    tool, text = item
+    assert not judge(Case(tool, ("settings",), {"settings": text.encode()}, Expected((0,)))).short
+
+
+def config_case(tool, content, files=()) -> Case:
+    """Return the case of a tool on a config.ini."""
+    expected = Expected(names=(CONFIG, *dict(files)), nameless=NAMELESS)
+    return Case(tool, (CONFIG,), {CONFIG: content, **dict(files)}, expected)
+
+
+@given(content=damaged_settings(specimens.CONFIGURATION))
+def test_damaged_configuration_is_loaded_or_refused(judge, content):
+    assert not judge(config_case("load", content)).short
+
+
+def _keys():
+    """Yield section and field of every key of config.ini."""
+    for section, kind in configuration.SECTIONS.items():
+        yield from ((section, key) for key in dataclasses.fields(kind))
+    for section, model in configuration.IMU_PARAMETER_SECTIONS.items():
+        yield from ((section, key) for key in dataclasses.fields(IMU_MODELS[model].parameters))
+
+
+def _is_float(key) -> bool:
+    return isinstance(key.default, float)
+
+
+_KEYS = tuple(_keys())
+_FOLDERS = ("a", "e", "", OUT)
+"""Values of keys that name drives and folders."""
+
+
+@st.composite
+def settings_of_keys(draw):
+    """Draw one to three settings, also of the sections of columns: section -> key -> value."""
+    drawn: dict[str, dict] = {}
+    for _ in range(draw(st.integers(1, 3))):
+        if draw(st.integers(0, 19)) == 0:
+            section = draw(st.sampled_from(configuration.COLUMN_SECTIONS))
+            key = draw(st.one_of(st.sampled_from(("time", "x", "qx", "gyro_x")), words()))
+            value = draw(words())
+        else:
+            section, field = draw(st.sampled_from(_KEYS))
+            key, choices = field.name, field.metadata.get("choices") or ()
+            value = draw(st.one_of(numbers(), words(), *(st.just(str(item)) for item in choices)))
+            if key in ("drive", "output"):
+                value = draw(st.sampled_from(_FOLDERS))
+        drawn.setdefault(section, {})[key] = value
+    return drawn
+
+
+def config_text(settings) -> bytes:
+    """Return settings as a config.ini."""
+    lines = []
+    for section, keys in settings.items():
+        lines += [f"[{section}]", *(f"{key} = {value}" for key, value in keys.items()), ""]
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+@given(settings=settings_of_keys())
+def test_any_value_of_a_key_is_loaded_or_refused(judge, settings):
+    assert not judge(config_case("load", config_text(settings))).short
+
+
+_FLOATS = tuple((section, field.name) for section, field in _KEYS if _is_float(field))
+
+
+@given(
+    item=st.sampled_from(_FLOATS), value=st.sampled_from(("nan", "inf", "-inf", "1e400", "-1e400"))
+)
+def test_non_finite_number_in_configuration_is_refused(judge, item, value):
+    section, key = item
+    case = config_case("load", config_text({section: {key: value}}))
+    names = (f"[{section}] {key}", key)
+    case = dataclasses.replace(case, expected=Expected((REFUSED,), names=names))
+    assert not judge(case).short
+
+
+def drive_case(settings, files=()) -> Case:
+    """Return the case of a short drive with some settings."""
+    recording = specimens.recording("own.csv")
+    base = {
+        "recording": {"path": recording.name},
+        "imu_recording": {"use": "false"},
+        "trajectory": {"stop": "4"},
+    }
+    merged = {
+        section: {**base.get(section, {}), **settings.get(section, {})}
+        for section in {**base, **settings}
+    }
+    return config_case(
+        "drive", config_text(merged), {recording.name: recording.content, **dict(files)}
+    )
+
+
+@given(settings=settings_of_keys())
+def test_drive_with_any_value_of_a_key_ends_well(judge, settings):
+    assert not judge(drive_case(settings)).short
+
+
+@given(content=st.one_of(damaged_settings(specimens.ROBOT), damaged_trees(specimens.ROBOT)))
+def test_drive_of_damaged_robot_ends_well(judge, content):
+    case = drive_case({"robot": {"parameters": "robot.yaml"}}, {"robot.yaml": content})
+    assert not judge(case).short
