@@ -1,7 +1,7 @@
 """The library without ROS: a wheel in virtual environments that have nothing else.
 
-With the newest libraries that setup.py allows, and with the oldest that there are for the Python at
-hand; the other tests use those of requirements.txt. Further Pythons are named in the variable
+With the newest libraries that setup.py allows, and with the oldest that exist for a Python; the
+other tests use those of requirements.txt. The Python is that of the tests, or those in the variable
 WHEEL_PYTHONS, as ``3.9 3.13``; uv finds them where they are installed.
 """
 
@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 from importlib.metadata import PathDistribution
-from pathlib import Path
 from zipfile import Path as ZipPath
 
 import pytest
@@ -17,10 +16,10 @@ import pytest
 from imu_simulation_framework.commands.isf import PROGRAMS
 from imu_simulation_framework.core.errors import EXTRAS
 
-pytestmark = [pytest.mark.gate, pytest.mark.timeout(1800)]
+pytestmark = pytest.mark.gate
 
-EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
-PYTHONS = ("", *os.environ.get("WHEEL_PYTHONS", "").split())  # empty for that of the tests
+PYTHONS = os.environ.get("WHEEL_PYTHONS", "").split() or [""]  # empty for that of the tests
+RESOLUTIONS = {"newest": "highest", "oldest": "lowest-direct"}
 FIVE_LINES = """
 import imu_simulation_framework as isf
 
@@ -48,9 +47,25 @@ for job in (
     except isf.FrameworkError as error:
         print(error)
 """
+HELP = """
+from imu_simulation_framework.commands import isf
+for name in isf.PROGRAMS:
+    try:
+        isf.main([name, "--help"])
+    except SystemExit as end:
+        assert end.code == 0, name
+"""
+EXAMPLES = """
+import runpy, sys
+import matplotlib.pyplot as plt
+for example in sys.argv[1:]:
+    print("example:", example, flush=True)
+    runpy.run_path(example, run_name="__main__")
+    plt.close("all")
+"""
 
 
-def command(*arguments, **settings):
+def _run(*arguments, **settings):
     done = subprocess.run(
         [*map(str, arguments)], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         check=False, **settings,
@@ -60,98 +75,110 @@ def command(*arguments, **settings):
 
 
 class Environment:
-    """A virtual environment with the wheel, and the libraries that it asks for."""
+    """A virtual environment with the wheel and the libraries that it requires."""
 
-    def __init__(self, folder, wheel, python, resolution):
-        self.folder, self._wheel, self._resolution = folder, wheel, resolution
-        self.python = folder / "venv/bin/python"
-        command("uv", "venv", "--quiet", "--python", python or sys.executable, folder / "venv")
-        self.install()
+    def __init__(self, folder):
+        self.folder = folder
+        self.scripts = folder / "venv" / "bin"
 
-    def install(self, *extras):
-        """Install the wheel, and directly what it asks for: only of that uv takes the oldest."""
-        root = ZipPath(self._wheel)
+    def create(self, wheel, python, resolution, extras=()):
+        """Install the wheel, and its direct requirements by name: of these uv takes the oldest."""
+        root = ZipPath(wheel)
         (metadata,) = (path for path in root.iterdir() if path.name.endswith(".dist-info"))
-        wanted = []
+        requirements = []
         for requirement in PathDistribution(metadata).requires:
             name, _, marker = requirement.partition(";")
             if not marker or any(f'"{extra}"' in marker for extra in extras):
-                wanted.append(name.strip())
-        command(
-            "uv", "pip", "install", "--quiet", "--python", self.python, "--only-binary", ":all:",
-            "--resolution", self._resolution, self._wheel, *wanted,
+                requirements.append(name.strip())
+        _run("uv", "venv", "--quiet", "--python", python or sys.executable, self.folder / "venv")
+        _run(
+            "uv", "pip", "install", "--quiet", "--python", self.scripts / "python",
+            "--only-binary", ":all:", "--resolution", resolution, wheel, *requirements,
         )  # fmt: skip
 
-    def run(self, *arguments):
-        environment = {"PATH": "/usr/bin:/bin", "HOME": f"{self.folder}", "PYTHONNOUSERSITE": "1"}
-        return command(self.python, *arguments, cwd=self.folder, env=environment)
+    def run(self, program, *arguments):
+        """Run a program of the environment; of this process's variables it gets numbers of threads."""
+        variables = {"PATH": "/usr/bin:/bin", "HOME": f"{self.folder}", "MPLBACKEND": "Agg"}
+        variables["PYTHONNOUSERSITE"] = "1"
+        variables.update(item for item in os.environ.items() if item[0].endswith("_NUM_THREADS"))
+        return _run(self.scripts / program, *arguments, cwd=self.folder, env=variables)
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory, repository):
-    folder = tmp_path_factory.mktemp("wheel")
-    command("git", "clone", "-q", repository, folder / "source")
-    command(sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--wheel-dir", folder,
-            folder / "source")  # fmt: skip
-    (found,) = folder.glob("*.whl")
-    return found
+def wheel(make_once, repository):
+    def build(folder):
+        _run("git", "clone", "-q", repository, folder / "source")
+        _run("uv", "build", "--quiet", "--wheel", "--out-dir", folder, folder / "source")
+
+    (path,) = make_once("wheel", build).glob("*.whl")
+    return path
 
 
 @pytest.fixture(
     scope="module",
-    params=[(python, age) for python in PYTHONS for age in ("newest", "oldest")],
-    ids=lambda one: "-".join(filter(None, one)),
+    params=[(python, age) for python in PYTHONS for age in RESOLUTIONS],
+    ids=lambda pair: "-".join(filter(None, pair)),
 )
-def bare(request, tmp_path_factory, wheel):
-    """Environment with the wheel and what that asks for."""
-    python, age = request.param
-    resolution = {"newest": "highest", "oldest": "lowest-direct"}[age]
-    return Environment(tmp_path_factory.mktemp("bare"), wheel, python, resolution)
+def python_and_age(request):
+    return request.param
 
 
-@pytest.fixture(scope="module")
-def complete(bare):
-    """Environment with all extras, too."""
-    bare.install(*EXTRAS.values())
-    return bare
+def _environment(make_once, wheel, kind, python_and_age, extras=()):
+    python, age = python_and_age
+    return Environment(
+        make_once(
+            f"{kind}-{python}-{age}",
+            lambda folder: Environment(folder).create(wheel, python, RESOLUTIONS[age], extras),
+        )
+    )
 
 
-def test_the_five_lines_work(bare):
+@pytest.fixture
+def bare(make_once, wheel, python_and_age):
+    """Return the environment with the wheel and its requirements."""
+    return _environment(make_once, wheel, "bare", python_and_age)
+
+
+@pytest.fixture
+def complete(make_once, wheel, python_and_age):
+    """Return the environment with all extras, too."""
+    return _environment(make_once, wheel, "complete", python_and_age, EXTRAS.values())
+
+
+def test_yaw_error_of_a_csv_in_bare_environment_takes_five_lines(bare, tmp_path):
     lines = ["time,x,y,yaw"]
     lines += [f"{0.2 * k:.1f},{0.1 * k:.2f},0.0,0.0" for k in range(100)]
     (bare.folder / "drive.csv").write_text("\n".join(lines) + "\n")
-    (bare.folder / "five_lines.py").write_text(WITHOUT + FIVE_LINES)
-    printed = bare.run("five_lines.py")
+    printed = bare.run("python", "-c", WITHOUT + FIVE_LINES)
     assert printed.startswith("1981 ['roll', 'pitch', 'yaw', 'gyro_x',")
     assert printed.endswith(" 0.0\n")
 
 
-def test_every_program_that_needs_no_ros_is_there(bare):
-    assert bare.run(bare.folder / "venv/bin/isf").startswith("usage: isf NAME ...")
-    for name in PROGRAMS:
-        assert bare.run(bare.folder / "venv/bin/isf", name, "--help").startswith(
-            f"usage: isf {name}"
-        )
+def test_isf_in_bare_environment_offers_every_program(bare):
+    assert bare.run("isf").startswith("usage: isf NAME ...")
+    assert bare.run("isf", PROGRAMS[0], "--help").startswith(f"usage: isf {PROGRAMS[0]}")
+    usages = bare.run("python", "-c", HELP)
+    assert [name for name in PROGRAMS if f"usage: isf {name}" not in usages] == []
 
 
-def test_what_is_not_installed_is_told_with_the_extra_that_brings_it(bare):
-    told = bare.run("-c", MISSING).splitlines()
-    for sentence, library in zip(told, ("mujoco", "jsbsim", "plotly")):
-        assert f"needs the Python library {library}, which is not installed" in sentence
-        assert f'pip install ".[{EXTRAS[library]}]"' in sentence
-    assert len(told) == 3
+def test_missing_library_is_reported_with_its_extra(bare):
+    messages = bare.run("python", "-c", MISSING).splitlines()
+    for message, library in zip(messages, ("mujoco", "jsbsim", "plotly")):
+        assert f"needs the Python library {library}, which is not installed" in message
+        assert f'pip install ".[{EXTRAS[library]}]"' in message
+    assert len(messages) == 3
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_examples_run(complete, example):
-    printed = complete.run(example)
-    if example.stem == "drive_a_robot_in_mujoco":
-        assert printed.count("deg after 30 s") == 2
+def test_examples_in_complete_environment_run(complete, repository):
+    examples = sorted(repository.glob("examples/*.py"))
+    printed = complete.run("python", "-c", EXAMPLES, *examples)
+    assert printed.count("example: ") == len(examples)
+    assert printed.count("deg after 30 s") == 2
 
 
-def test_bags_are_read_and_written_by_the_libraries_own_release(complete, repository):
-    pytest_and_plugin = ("pytest", "pytest-timeout")
-    command("uv", "pip", "install", "--quiet", "--python", complete.python, *pytest_and_plugin)
+def test_bags_in_complete_environment_are_read_and_written(complete, repository):
+    _run("uv", "pip", "install", "--quiet", "--python", complete.scripts / "python",
+         "pytest", "pytest-timeout")  # fmt: skip
     tests = ("test_recordings_formats.py", "test_recordings_ros2.py")
     paths = [repository / "test/unit/recordings" / name for name in tests]
-    complete.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *paths)
+    complete.run("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths)
