@@ -19,24 +19,24 @@ def test_every_name_is_there_and_a_wrong_one_is_no_attribute():
         _ = isf.simulate_gps
 
 
-def said(code):
-    """What a new interpreter says."""
+def printed_by(code):
+    """Return the output of a new interpreter."""
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, text=True, capture_output=True, check=True)
     return done.stdout + done.stderr
 
 
-def test_importing_costs_nothing():
+def test_package_import_loads_no_library():
     # Not even the library that opens the front door: rostopic's Python has none.
     code = "import sys, imu_simulation_framework; print({'numpy', 'lazy_loader'} & {*sys.modules})"
-    assert said(code) == "set()\n"
+    assert printed_by(code) == "set()\n"
 
 
-def test_a_second_matplotlib_is_no_matter():
+def test_second_matplotlib_on_the_path_gives_no_warning():
     # The 3D axes are those of another matplotlib, and cannot be imported.
     code = "import sys; sys.modules['mpl_toolkits.mplot3d'] = None\n{}import matplotlib.projections"
-    assert "Unable to import Axes3D" in said(code.format(""))
-    assert said(code.format("import imu_simulation_framework\n")) == ""
+    assert "Unable to import Axes3D" in printed_by(code.format(""))
+    assert printed_by(code.format("import imu_simulation_framework\n")) == ""
 
 
 def test_a_recorded_drive_is_a_motion(tmp_path):
@@ -119,18 +119,27 @@ def test_what_the_front_door_offers_can_be_sent_to_another_process():
     assert pickle.loads(pickle.dumps(isf.simulate_imu)) is isf.simulate_imu
 
 
-@pytest.mark.parametrize("module, job, extra", [
-    ("mujoco", "isf.robot_motion", "simulator"),
-    ("xacro", "isf.robot_motion(isf.load_configuration())", "simulator"),
-    ("jsbsim", "isf.fly()", "flight"),
-])  # fmt: skip
-def test_what_is_missing_is_told_with_the_extra_that_brings_it(module, job, extra):
-    code = (
-        f"import sys; sys.modules[{module!r}] = None\n"
-        "import imu_simulation_framework as isf\n"
-        f"try: {job}\n"
-        "except isf.FrameworkError as error: print(error)"
-    )
-    told = said(code)
-    assert f"needs the Python library {module}, which is not installed" in told
-    assert f'pip install ".[{extra}]"' in told
+MISSING_LIBRARIES = """
+import sys
+import imu_simulation_framework as isf
+for module, use in (
+    ("jsbsim", lambda: isf.fly()),
+    ("mujoco", lambda: isf.robot_motion),
+    ("xacro", lambda: isf.robot_motion(isf.load_configuration())),
+):
+    sys.modules[module] = None
+    try:
+        use()
+    except isf.FrameworkError as error:
+        print(error)
+    del sys.modules[module]
+"""
+
+
+def test_missing_library_is_reported_with_the_extra_that_installs_it():
+    reports = printed_by(MISSING_LIBRARIES).splitlines()
+    expected = (("jsbsim", "flight"), ("mujoco", "simulator"), ("xacro", "simulator"))
+    assert len(reports) == len(expected)
+    for report, (module, extra) in zip(reports, expected):
+        assert f"needs the Python library {module}, which is not installed" in report
+        assert f'pip install ".[{extra}]"' in report

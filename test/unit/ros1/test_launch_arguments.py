@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import roslaunch
 import rospkg
+from patience import PATIENCE
 
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.core.files import package_share, urdf_path
@@ -65,17 +66,17 @@ def loaded(*arguments):
     }
 
 
-@pytest.mark.parametrize("name", ODD_NAMES)
-def test_a_name_stays_what_it_is(name):
-    parameters = loaded(f"recording:={name}", f"config:={name}", f"output:={name}")
-    assert parameters["settings/recording/path"] == name
-    assert parameters["settings/experiment/output"] == name
-    assert parameters["config"] == name
+@pytest.mark.parametrize("start", range(0, len(ODD_NAMES), 3))
+def test_odd_file_names_arrive_unchanged(start):
+    recording, config, output = (ODD_NAMES[(start + i) % len(ODD_NAMES)] for i in range(3))
+    parameters = loaded(f"recording:={recording}", f"config:={config}", f"output:={output}")
+    assert parameters["settings/recording/path"] == recording
+    assert parameters["settings/experiment/output"] == output
+    assert parameters["config"] == config
 
 
-@pytest.mark.parametrize("name", ["$(find rospy)", "it's", "$(nothing) {x}"])
-def test_the_folder_stays_what_it_is(name, tmp_path, monkeypatch):
-    folder = tmp_path / name
+def test_odd_working_directory_arrives_unchanged(tmp_path, monkeypatch):
+    folder = tmp_path / "$(find rospy) it's $(nothing) {x}"
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PWD", "")
@@ -83,21 +84,23 @@ def test_the_folder_stays_what_it_is(name, tmp_path, monkeypatch):
     assert os.environ["PWD"] == str(folder)
 
 
-def test_settings_arrive_as_text_and_override():
+def test_settings_argument_arrives_as_text_and_overrides():
     text = "{imu: {rate: 200}, robot: {parameters: 'my $(nothing) robot.yaml'}}"
     settings = loaded(f"settings:={text}")["settings_text"]
     assert settings == text
     configuration = node_configuration("x", {"settings_text": settings}, {})
     assert configuration.imu.rate == 200.0
     assert Path(configuration.robot.parameters).name == "my $(nothing) robot.yaml"
-    without = {"settings_text": loaded()["settings_text"]}
-    assert node_configuration("x", without, {}).imu.rate == 100.0
 
 
 @pytest.mark.parametrize(
-    "text", ["5", "{imu: 3}", "{imu: {rate: [1, 2]}}", "{a", "[" * 9999, r'{imu: {file: "a\0b"}}']
+    "text",
+    [
+        *("5", "{imu: 3}", "{imu: {rate: [1, 2]}}", "{a", r'{imu: {file: "a\0b"}}'),
+        pytest.param("[" * 9999, id="deep"),
+    ],
 )
-def test_settings_that_are_no_mapping_are_refused(text):
+def test_settings_argument_without_mapping_is_rejected(text):
     with pytest.raises(ConfigurationError, match="expected|a section"):
         node_configuration("x", {"settings_text": text}, {})
 
@@ -144,20 +147,25 @@ def test_what_nodes_will_read_is_known_before_they_start(tmp_path, monkeypatch):
     assert configuration.simulation.simulator == "mujoco"
 
 
-def test_it_is_what_roslaunch_tells_the_nodes(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["drive:=d", "imu:=ideal", "terrain:=uneven", "output:=here", "simulator:=mujoco"]],
+    ids=["default", "overridden"],
+)
+def test_checked_arguments_equal_the_parameters_of_roslaunch(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    given = ["drive:=d", "imu:=ideal", "terrain:=uneven", "output:=here", "simulator:=mujoco"]
-    told = loaded(*given)
-    known = experiment_parameters(check_arguments(given))
+    parameters = loaded(*arguments)
+    known = experiment_parameters(check_arguments(arguments))
     settings = {
         f"settings/{section}/{key}": value
         for section, values in known["settings"].items()
         for key, value in values.items()
     }
-    assert {name: told[name] for name in told if name.startswith("settings/")} == settings
-    assert told["settings_text"] == known["settings_text"]
-    assert Path(told["config"]) == Path(known["config"])
-    assert told["working_directory"] == known["working_directory"]
+    launched = {name: parameters[name] for name in parameters if name.startswith("settings/")}
+    assert launched == settings
+    assert parameters["settings_text"] == known["settings_text"]
+    assert Path(parameters["config"]) == Path(known["config"])
+    assert parameters["working_directory"] == known["working_directory"]
 
 
 def test_a_simulator_that_was_not_started_is_refused():
@@ -307,23 +315,6 @@ def names_of(config):
     return {node.name for node in config.nodes}
 
 
-def test_the_bundled_drive_is_driven_in_mujoco_with_the_configured_robot(launched_by, tmp_path):
-    config = launched_by()
-    assert {"mujoco_simulator", "path_follower", "robot_state_publisher"} <= names_of(config)
-    assert "gazebo" not in names_of(config)
-    assert config.params["/experiment/simulator"].value == "mujoco"
-    bundled = launched_by().params["/robot_description"].value
-    text = urdf_path("robot.yaml").read_text("utf-8")
-    (tmp_path / "robot.yaml").write_text(text.replace("radius: 0.10\n", "radius: 0.123\n", 1))
-    shown = (
-        launched_by("settings:={robot: {parameters: robot.yaml}}")
-        .params["/robot_description"]
-        .value
-    )
-    assert "0.123" in shown
-    assert "0.123" not in bundled
-
-
 ALONE = """
 import sys
 
@@ -336,10 +327,28 @@ import imu_simulation_framework.ros1.nodes.mujoco_simulator
 """
 
 
-def test_the_simulator_starts_without_another_process(launched_by):
-    """One that is killed with it, while both start, would print a traceback."""
-    (node,) = [node for node in launched_by().nodes if node.name == "mujoco_simulator"]
+def test_launcher_starts_mujoco_with_configured_robot_and_no_process_beside_it(
+    launched_by, tmp_path
+):
+    config = launched_by()
+    assert {"mujoco_simulator", "path_follower", "robot_state_publisher"} <= names_of(config)
+    assert "gazebo" not in names_of(config)
+    assert config.params["/experiment/simulator"].value == "mujoco"
+    bundled = config.params["/robot_description"].value
+    text = urdf_path("robot.yaml").read_text("utf-8")
+    (tmp_path / "robot.yaml").write_text(text.replace("radius: 0.10\n", "radius: 0.123\n", 1))
+    shown = (
+        launched_by("settings:={robot: {parameters: robot.yaml}}")
+        .params["/robot_description"]
+        .value
+    )
+    assert "0.123" in shown
+    assert "0.123" not in bundled
+    # A process that is killed with the simulator, while both start, would print a traceback.
+    (node,) = [node for node in config.nodes if node.name == "mujoco_simulator"]
     environment = {**os.environ, **dict(node.env_args)}
     program = [sys.executable, "-c", ALONE]
-    done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        program, env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert (done.returncode, done.stderr) == (0, "")
