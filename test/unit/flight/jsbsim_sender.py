@@ -1,4 +1,4 @@
-"""JSBSim, which sends c3104 by UDP: the program that tests receive from.
+"""JSBSim sends c3104 by UDP, as fast as its receiver takes the packets.
 
 ``python jsbsim_sender.py PORT SECONDS OUTPUT``: the output's element, with PORT and RATE in it.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 import jsbsim
 
 RATE = 50.0
-_BURST = 20  # steps, after which the receiver gets its turn
+_BURST = 20  # steps, whose packets fit into the receiver's buffer in the kernel
 
 
 def main(port, seconds, output):
@@ -28,8 +28,17 @@ def main(port, seconds, output):
     step = 0
     while simulator.run() and simulator.get_sim_time() < float(seconds):
         step += 1
-        if step % _BURST == 0:
-            time.sleep(0.002)
+        while step % _BURST == 0 and _is_unread(int(port)):
+            time.sleep(0.001)
+
+
+def _is_unread(port):
+    """Return whether packets to a UDP port still wait in the kernel, see proc(5)."""
+    for line in Path("/proc/net/udp").read_text().splitlines()[1:]:
+        _, local, _, _, queues, *_ = line.split()
+        if int(local.split(":")[1], 16) == port:
+            return int(queues.split(":")[1], 16) > 0
+    return False
 
 
 if __name__ == "__main__":

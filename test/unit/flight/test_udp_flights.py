@@ -3,17 +3,18 @@ import struct
 import subprocess
 import sys
 import threading
-import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import PATIENCE, wait_until
+from reservations import reserved_port
 
 from imu_simulation_framework.core.angles import turns
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.flight import recording
 from imu_simulation_framework.flight.jsbsim import fly
+from imu_simulation_framework.flight.packets import NO_TIME
 from imu_simulation_framework.flight.recording import find_flight
 from imu_simulation_framework.flight.udp import PacketReceiver, receive_flight
 
@@ -40,53 +41,72 @@ def received(output, **settings):
         command = [sys.executable, str(SENDER), str(receiver.port), str(SECONDS), output]
         sender = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         try:
-            return receive_flight(receiver, timeout=10.0, duration=SECONDS - 1.0, **settings)
+            return receive_flight(receiver, timeout=PATIENCE, duration=SECONDS - 1.0, **settings)
         finally:
             sender.terminate()
             sender.wait()
+
+
+class ArrivedPackets:
+    """Packets that have all arrived, in place of a receiver: no delay of the machine counts.
+
+    Parameters
+    ----------
+    packets : iterable of bytes
+        All are of one sender.
+    repeated : bytes, optional
+        A packet that goes on coming after the others.
+    """
+
+    host, port, dropped = "127.0.0.1", 5501, 0
+
+    def __init__(self, packets, repeated=None):
+        self._packets, self._repeated = list(packets), repeated
+
+    def take(self, _timeout):
+        packet = self._packets.pop(0) if self._packets else self._repeated
+        return None if packet is None else (packet, ("127.0.0.1", 1))
+
+
+def flight_of(*packets):
+    return receive_flight(ArrivedPackets(packets), timeout=PATIENCE)
 
 
 def datagrams():
     return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
 
-def free_port():
-    with datagrams() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+def test_udp_port_is_a_source_of_flights(monkeypatch):
+    listening, flights = threading.Event(), []
 
-
-def test_a_port_is_a_source_of_flights(monkeypatch):
-    listening, received, port = threading.Event(), [], free_port()
-
-    class Told(PacketReceiver):
+    class ReportingReceiver(PacketReceiver):
         def __enter__(self):
             listening.set()
             return super().__enter__()
 
-    monkeypatch.setattr(recording, "PacketReceiver", Told)
-    receiving = threading.Thread(
-        target=lambda: received.append(find_flight(f"udp:{port}", 4.0, start=2.0, silence=20.0))
-    )
-    receiving.start()
-    assert listening.wait(20.0)
-    command = [sys.executable, str(SENDER), str(port), "20", TEXT.format("", PROPERTIES)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-    receiving.join()
-    ((found, _),) = received
-    assert found.states.time[-1] - found.states.time[0] == pytest.approx(4.0, abs=0.05)
+    def receive(port):
+        flights.append(find_flight(f"udp:{port}", 4.0, start=2.0, silence=PATIENCE))
+
+    monkeypatch.setattr(recording, "PacketReceiver", ReportingReceiver)
+    with reserved_port() as port:
+        receiving = threading.Thread(target=receive, args=[port], daemon=True)
+        receiving.start()
+        assert listening.wait(PATIENCE)
+        command = [sys.executable, str(SENDER), str(port), "20", TEXT.format("", PROPERTIES)]
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, timeout=PATIENCE)
+        receiving.join(PATIENCE)
+    ((flight, _),) = flights
+    assert flight.states.time[-1] - flight.states.time[0] == pytest.approx(4.0, abs=0.05)
 
 
-def test_silence_and_too_little_are_no_flight(wire):
-    with pytest.raises(SimulatorError, match=r"port \d+ of 127.0.0.1: nothing came for 0.2 s"):
-        find_flight(f"udp:{free_port()}", silence=0.2)
-    receiver, send = wire
-    send(HEADER, row(0), row(1))
+def test_silence_and_too_few_states_are_rejected():
+    silent = r"port \d+ of 127.0.0.1: nothing came for 0.2 s"
+    with reserved_port() as port, pytest.raises(SimulatorError, match=silent):
+        find_flight(f"udp:{port}", silence=0.2)
     with pytest.raises(SimulatorError, match=r"2 of 3 packets are states .* expected at least 4"):
-        receive_flight(receiver, timeout=0.3)
-    send(HEADER, *[row(7)] * 6)
+        flight_of(HEADER, row(0), row(1))
     with pytest.raises(SimulatorError, match="all of the same time"):
-        receive_flight(receiver, timeout=0.3)
+        flight_of(HEADER, *[row(7)] * 6)
 
 
 def errors(states, flown):
@@ -97,7 +117,7 @@ def errors(states, flown):
     return [np.linalg.norm(off, axis=1).max() for off in (place, speed, turned)]
 
 
-def test_text_with_all_digits_is_the_flight(flown):
+def test_text_with_all_digits_gives_the_flight(flown):
     sent = "<position> ON </position><velocities> ON </velocities>"
     flight = received(TEXT.format(' precision="15"', sent))
     place, speed, angle = errors(flight.states, flown)
@@ -107,7 +127,7 @@ def test_text_with_all_digits_is_the_flight(flown):
     assert len(flight.states) == 50 * (SECONDS - 1) + 1
 
 
-def test_seven_digits_cost_a_metre_and_the_velocities_give_it_back(flown):
+def test_text_with_seven_digits_gives_the_path_by_its_velocities(flown):
     flight = received(TEXT.format("", PROPERTIES))
     (remark,) = flight.remarks
     assert "positions come in steps of 1.1 m" in remark and "steps of 3e-05 m/s" in remark
@@ -116,13 +136,13 @@ def test_seven_digits_cost_a_metre_and_the_velocities_give_it_back(flown):
     # The mean of some thousand positions, on a step of 1.1 m each: c3104 stands for its first
     # seconds, so that not all of them are independent.
     assert place < 0.3 and speed < 3e-5 and angle < 2e-6
-    # What the path changes by from one state to the next, an IMU feels. On the ground wheels bump,
-    # between which no spline of velocities knows the way.
+    # An IMU measures the changes of the path from one state to the next. On the ground wheels
+    # bump, between which no spline of velocities knows the way.
     moved = np.diff(flight.states.position - flown.position[: len(flight.states)], axis=0)
     assert np.max(np.abs(moved[1000:])) < 1e-5
 
 
-def test_flightgears_packets_are_the_flight_but_for_their_floats(flown):
+def test_flightgear_packets_give_the_flight_within_their_floats(flown):
     simulated = '<time type="simulation" resolution="1e-6"/>'
     flight = received(FLIGHTGEAR.format("", simulated))
     place, speed, angle = errors(flight.states, flown)
@@ -132,35 +152,11 @@ def test_flightgears_packets_are_the_flight_but_for_their_floats(flown):
     assert "4.8e-7 rad" in flight.remarks[0]
 
 
-def test_flightgears_packets_without_a_time_need_their_rate(flown):
+def test_flightgear_packets_without_time_require_their_rate(flown):
     with pytest.raises(SimulatorError, match=r"hold no time; .*say their rate"):
-        received(FLIGHTGEAR.format("", ""))
+        flight_of(*[flightgear(NO_TIME)] * 20)
     flight = received(FLIGHTGEAR.format("", ""), rate=50.0)
     assert errors(flight.states, flown)[0] < 1e-4
-
-
-@pytest.fixture
-def wire():
-    """A receiver, and a function that sends to it."""
-    with PacketReceiver() as receiver, datagrams() as sender:
-
-        def send(*packets):
-            for packet in packets:
-                sender.sendto(packet, (receiver.host, receiver.port))
-
-        yield receiver, send
-
-
-@pytest.fixture
-def flight_of(wire):
-    """Send packets, and receive the flight that they are."""
-    receiver, send = wire
-
-    def flight(*packets):
-        send(*packets)
-        return receive_flight(receiver, timeout=0.3)
-
-    return flight
 
 
 def row(number, period=0.02):
@@ -181,7 +177,7 @@ def flightgear(counts):
     return bytes(packet)
 
 
-def test_lost_and_reordered_packets_are_reported(flight_of):
+def test_lost_and_reordered_packets_are_reported():
     numbers = [number for number in range(100) if number not in (20, 21, 50)]
     numbers[30], numbers[31] = numbers[31], numbers[30]
     numbers.insert(60, numbers[59])
@@ -199,7 +195,7 @@ def test_lost_and_reordered_packets_are_reported(flight_of):
     np.testing.assert_allclose(np.linalg.norm(motion.velocity, axis=1), 60.0, rtol=1e-3)
 
 
-def test_packets_that_are_none_or_of_another_kind_are_left_out_and_said(flight_of):
+def test_unusable_packets_and_packets_of_another_kind_are_ignored_and_reported():
     packets = list(map(row, range(20)))
     packets[5:5] = [b"hello\n", b"\x00\xff", b",,,,,,,,,\n"]
     flight = flight_of(HEADER, *packets)
@@ -212,7 +208,7 @@ def test_packets_that_are_none_or_of_another_kind_are_left_out_and_said(flight_o
     assert flight.remarks[0].startswith("3 packets left out, the first as it is no packet of Fli")
 
 
-def test_packets_before_the_labels_and_before_a_new_beginning_are_told(flight_of):
+def test_packets_before_the_labels_and_before_a_restart_are_reported():
     flight = flight_of(b"hello\n", row(0), HEADER, *map(row, range(1, 21)))
     assert len(flight.states) == 20
     assert flight.remarks == ("2 packets left out that came before the first usable one",)
@@ -224,13 +220,13 @@ def test_packets_before_the_labels_and_before_a_new_beginning_are_told(flight_of
 @pytest.mark.parametrize(
     "first", [[b"hello"], [HEADER], [b"<LABELS> ,Time,P,Q\n"], [flightgear(0), flightgear(10**9)]]
 )
-def test_who_sends_first_does_not_lock_the_simulator_out(wire, first):
-    receiver, send = wire
-    with datagrams() as stranger:
+def test_another_first_sender_does_not_lock_the_simulator_out(first):
+    with PacketReceiver() as receiver, datagrams() as stranger, datagrams() as simulator:
         for packet in first:
             stranger.sendto(packet, (receiver.host, receiver.port))
-    send(HEADER, *map(row, range(20)))
-    flight = receive_flight(receiver, timeout=0.3)
+        for packet in (HEADER, *map(row, range(20))):
+            simulator.sendto(packet, (receiver.host, receiver.port))
+        flight = receive_flight(receiver, duration=19 * 0.02, timeout=PATIENCE)
     assert len(flight.states) == 20 and flight.states.time[0] == 0.0
     count = len(first)
     assert flight.remarks == (f"{count} packet{'s' * (count > 1)} of other senders left out",)
@@ -238,7 +234,7 @@ def test_who_sends_first_does_not_lock_the_simulator_out(wire, first):
 
 @pytest.mark.parametrize("place", [0, 3, 50])
 @pytest.mark.parametrize("astray", [150, 50_000, -500])
-def test_a_packet_of_another_time_is_left_out_and_said(flight_of, place, astray):
+def test_packet_of_another_time_is_ignored_and_reported(place, astray):
     packets = list(map(row, range(100, 200)))
     packets.insert(place, row(100 + astray))
     flight = flight_of(HEADER, *packets)
@@ -247,7 +243,7 @@ def test_a_packet_of_another_time_is_left_out_and_said(flight_of, place, astray)
     assert remark.startswith("1 packet left out, whose times are more than 1 s from")
 
 
-def test_a_long_gap_stays_one_and_a_slow_simulator_is_received_as_well(flight_of):
+def test_long_gap_is_kept_and_slow_simulator_is_received():
     flight = flight_of(HEADER, *map(row, [*range(50), *range(200, 250)]))
     assert len(flight.states) == 100 and flight.states.time[-1] == pytest.approx(249 * 0.02)
     assert "150 packets of 250 did not come" in flight.remarks[0]
@@ -256,7 +252,7 @@ def test_a_long_gap_stays_one_and_a_slow_simulator_is_received_as_well(flight_of
     assert flight.remarks == () and flight.settings["rate"] == 0.5
 
 
-def test_a_counter_that_begins_again_is_no_beginning_of_the_simulation(flight_of):
+def test_time_counter_that_wraps_is_no_restart_of_the_simulation():
     counts = 2**32 - 1_000_000 + 20_000 * np.arange(100)
     counts[20], counts[21] = counts[21], counts[20]
     counts[50], counts[51] = counts[51], counts[50]
@@ -266,59 +262,34 @@ def test_a_counter_that_begins_again_is_no_beginning_of_the_simulation(flight_of
     assert not any("began again" in remark for remark in flight.remarks)
 
 
-@contextmanager
-def repeated(send):
-    """Send again and again, until the test is done."""
-    stop = threading.Event()
-
-    def go_on():
-        while not stop.wait(0.02):
-            send()
-
-    thread = threading.Thread(target=go_on)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
-
-
 @pytest.mark.parametrize("garbage", [b"hello", HEADER, row(49)])
-def test_what_is_no_new_state_does_not_keep_a_flight_alive(wire, garbage):
-    receiver, send = wire
-    send(HEADER, *map(row, range(50)))
-    with repeated(lambda: send(garbage)):
-        flight = receive_flight(receiver, timeout=0.4)
-    assert len(flight.states) == 50
+def test_flight_ends_although_packets_without_new_state_go_on(garbage):
+    packets = ArrivedPackets([HEADER, *map(row, range(50))], repeated=garbage)
+    assert len(receive_flight(packets, timeout=0.05).states) == 50
 
 
-def test_labels_that_are_refused_or_come_too_late_are_told(wire):
-    receiver, send = wire
-    send(b"<LABELS> ,Time,P,Q,R\n")
-    refused = pytest.raises(SimulatorError, match=r"the labels have no a position")
-    with repeated(lambda: send(b"0,1,2,3\n")), refused:
-        receive_flight(receiver, timeout=0.4)
-    send(*map(row, range(20)))
+def test_labels_that_are_unusable_or_too_late_are_reported():
+    packets = ArrivedPackets([b"<LABELS> ,Time,P,Q,R\n"], repeated=b"0,1,2,3\n")
+    with pytest.raises(SimulatorError, match=r"the labels have no a position"):
+        receive_flight(packets, timeout=0.05)
+    rows = list(map(row, range(20)))
     with pytest.raises(SimulatorError, match=r"20 packets came, but none with JSBSim's labels"):
-        receive_flight(receiver, timeout=0.3)
-    send(*map(row, range(20)))
-    assert len(receive_flight(receiver, timeout=0.3, labels=LABELS.split(",")).states) == 20
+        flight_of(*rows)
+    flight = receive_flight(ArrivedPackets(rows), timeout=PATIENCE, labels=LABELS.split(","))
+    assert len(flight.states) == 20
 
 
-def test_what_nobody_takes_is_dropped_and_counted():
+def test_packets_beyond_the_room_are_dropped_and_counted():
     with PacketReceiver(most_waiting=10) as receiver, datagrams() as sender:
         for packet in (HEADER, *map(row, range(30))):
             sender.sendto(packet, (receiver.host, receiver.port))
-        deadline = time.monotonic() + 5.0
-        while receiver.dropped < 21 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        flight = receive_flight(receiver, timeout=0.3)
+        wait_until(lambda: receiver.dropped == 21, "packet that is dropped")
+        flight = receive_flight(receiver, duration=8 * 0.02, timeout=PATIENCE)
     assert flight.remarks == ("21 packets came faster than they were taken",)
     assert len(flight.states) == 9
 
 
-def test_a_port_that_is_taken_or_none_is_refused():
+def test_occupied_or_impossible_port_is_rejected():
     taken = pytest.raises(SimulatorError, match=r"UDP port \d+ .* Address already")
     with PacketReceiver() as receiver, taken:
         PacketReceiver(port=receiver.port)
