@@ -1,6 +1,9 @@
 """Whole experiments: real nodes, each test with a ROS master, a home and a folder of its own."""
 
+import fcntl
 import importlib.util
+import json
+import os
 import sys
 from pathlib import Path
 
@@ -17,24 +20,27 @@ for needed in ("rospy", "roslaunch", "imu_simulation_framework.msg"):
             returncode=1,
         )
 
-from experiment_process import ExperimentProcess  # noqa: E402
+from experiment_process import EndedExperiment, ExperimentProcess  # noqa: E402
+from scenarios import SCENARIOS, settings_argument  # noqa: E402
 
 
-class Starter:
-    """Starts experiments in one folder and ends what is left of them."""
+class ExperimentStarter:
+    """Starts experiments in one folder, and ends what is left of them."""
 
     def __init__(self, directory):
         self.directory = directory
         self._started = []
 
-    def __call__(self, *arguments, program=None):
-        """Start an experiment and return it while it runs."""
+    def __call__(self, *arguments, settings=None, program=None):
+        """Start an experiment with ``settings``, by section, and return it while it runs."""
+        if settings is not None:
+            arguments = (*arguments, settings_argument(settings))
         self._started.append(ExperimentProcess(self.directory, arguments, program=program))
         return self._started[-1]
 
-    def run(self, *arguments, timeout=240.0, **options):
-        """Run an experiment to its end by itself."""
-        return self(*arguments, **options).wait(timeout)
+    def run(self, *arguments, **options) -> EndedExperiment:
+        """Run an experiment to its end."""
+        return self(*arguments, **options).wait()
 
     def end(self):
         for experiment in self._started:
@@ -43,14 +49,43 @@ class Starter:
 
 @pytest.fixture
 def experiment(tmp_path):
-    starter = Starter(tmp_path)
+    starter = ExperimentStarter(tmp_path)
     yield starter
     starter.end()
 
 
 @pytest.fixture(scope="session")
-def shared_experiment(tmp_path_factory):
-    """Like ``experiment``, for a result that several tests look at."""
-    starter = Starter(tmp_path_factory.mktemp("shared"))
-    yield starter
-    starter.end()
+def run_once(tmp_path_factory):
+    """Run an experiment in one of all test processes; return its end in each of them."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def run(name, *arguments, scenario=None, **options):
+        folder = base / f"experiment_{name}"
+        folder.mkdir(exist_ok=True)
+        record = folder / "ended.json"
+        with open(folder / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not record.exists():
+                if scenario is not None:
+                    scenario.write(folder)
+                starter = ExperimentStarter(folder)
+                try:
+                    ended = starter.run(*arguments, **options)
+                finally:
+                    starter.end()
+                record.write_text(json.dumps([ended.code, ended.output, ended.seconds]))
+        return EndedExperiment(*json.loads(record.read_text()), folder)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def recorded_drive(run_once):
+    """A drive with receiver and odometer, recorded as a bag, its results below ``some/results``."""
+    return run_once(
+        "recorded_drive",
+        *("config:=mine.ini", "record:=true", "output:=some/results"),
+        settings={},
+        scenario=SCENARIOS["receiver and odometer"],
+    ).ensure_completed("some/results")

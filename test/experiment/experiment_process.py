@@ -1,35 +1,41 @@
-"""A whole experiment as a process of its own, with its own ROS master, that can be disturbed."""
+"""Experiments in processes of their own, each with its own ROS master, which tests can disturb."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import signal
-import socket
 import subprocess
+import sys
 import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import roslib.packages
+from marked_processes import find_marked, kill_marked
 from rosbags.highlevel import AnyReader
 
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # of programs outside pytest
+from patience import PATIENCE, wait_until
+from reservations import reserved_port
+
 PACKAGE = "imu_simulation_framework"
 STARTED = r"process\[{node}(?:-\d+)?\]: started with pid \[(\d+)\]"
 PROGRESS = r"simulated (\d+\.\d) of \d+\.\d s"
-POLL_PERIOD = 0.02
 COLOUR = re.compile(r"\x1b\[\d*m")
-# A Python that roslaunch interrupts before it has run a line of a node's says so in this way.
+# A Python that roslaunch interrupts before it has run a line of a node prints this.
 INTERRUPTED_START = re.compile(r"Fatal Python error: init_import_site.*\n.*\nTraceback")
+DROPPED_VARIABLES = ("ROS_HOSTNAME", "ROS_NAMESPACE")
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How an experiment ended: exit code, everything it printed, wall-clock seconds, its place."""
+class EndedExperiment:
+    """Exit code, output, wall-clock time [s] and working directory of a program that has ended."""
 
     code: int
     output: str
@@ -42,26 +48,36 @@ class Ended:
 
     @property
     def has_traceback(self) -> bool:
-        """Whether a program, once it ran, printed a traceback."""
+        """Whether a program printed a traceback after its interpreter had started."""
         return "Traceback" in INTERRUPTED_START.sub("", self.output)
 
     @property
     def fatal_sentences(self):
-        """What the experiment says about why it failed, each sentence without its stamp."""
+        """Sentences that report a failure, without their stamps."""
         sentences = re.findall(r"^\[FATAL\] \[[^]]*\]: (.*)$", self.output, re.MULTILINE)
         return sentences + re.findall(r"^run_experiment\.py: (.*)$", self.output, re.MULTILINE)
 
     @property
     def summary(self):
-        """What the only result says."""
+        """Summary of the only result."""
         assert not self.has_traceback, self.output
         return summary_of(self.result())
 
     def result(self, output="experiment_results") -> ResultFolder:
-        """The only result below ``output`` in the place where the experiment was started."""
+        """Return the only result below ``output`` in the working directory."""
         folders = {path.parent for path in (self.directory / output).glob("*/*/*/*")}
-        assert len(folders) == 1, f"expected one result, found {folders}\n{self.output}"
+        assert len(folders) == 1, f"expected one result, got {folders}\n{self.output}"
         return find_result(folders.pop())
+
+    def ensure_completed(self, output="experiment_results") -> EndedExperiment:
+        """Return the experiment itself; fail unless the drive was recorded to its end."""
+        assert self.code == 0, self.output
+        assert not self.fatal_sentences, self.output
+        assert not self.has_traceback, self.output
+        summary = summary_of(self.result(output))
+        assert summary["run"]["completed"] is True
+        assert summary["durations"]["recorded_s"] == summary["durations"]["planned_s"]
+        return self
 
 
 def summary_of(result):
@@ -69,16 +85,27 @@ def summary_of(result):
 
 
 class ExperimentProcess:
-    """Start ``run_experiment.py`` (or another program of the package's environment).
+    """A running ``run_experiment.py``, or another program of the package's environment.
 
-    ``program`` is by default run_experiment.py as the workspace has it, with all that nodes say;
-    ``master_uri`` that of another experiment's ROS master instead of one of its own.
+    Parameters
+    ----------
+    directory : path
+        Where the program is started; also the home of its ROS logs.
+    arguments : iterable
+        Arguments of the program.
+    program : list of str, optional
+        Command to start; by default ``run_experiment.py -v``.
+    master_uri : str, optional
+        ROS master of another experiment; by default a reserved port of its own.
     """
 
     def __init__(self, directory, arguments=(), program=None, master_uri=None) -> None:
         self.directory = Path(directory)
-        self._own_master = master_uri is None
-        self._master_uri = master_uri or f"http://127.0.0.1:{_free_port()}"
+        self._reservation = contextlib.ExitStack()
+        self._owns_master = master_uri is None
+        if self._owns_master:
+            master_uri = f"http://127.0.0.1:{self._reservation.enter_context(reserved_port())}"
+        self._master_uri = master_uri
         self._text = ""
         self._changed = threading.Condition()
         self._started = time.monotonic()
@@ -95,15 +122,19 @@ class ExperimentProcess:
         self._reader.start()
 
     def _environment(self):
-        given = environment_of(self.directory, self._master_uri)
-        kept = {name: text for name, text in os.environ.items() if name not in NOT_HANDED_ON}
-        return {**kept, **given, "PYTHONUNBUFFERED": "1"}
+        own = environment_of(self.directory, self._master_uri)
+        inherited = {
+            name: text for name, text in os.environ.items() if name not in DROPPED_VARIABLES
+        }
+        return {**inherited, **own, "PYTHONUNBUFFERED": "1"}
 
     def _read(self):
         for line in self._process.stdout:
             with self._changed:
                 self._text += COLOUR.sub("", line.decode("utf-8", "replace"))
                 self._changed.notify_all()
+        with self._changed:
+            self._changed.notify_all()
 
     @property
     def pid(self) -> int:
@@ -113,124 +144,126 @@ class ExperimentProcess:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
-    def wait_for(self, pattern, timeout=180.0):
-        """Wait until the output matches; return the match."""
-        found = []
+    def wait_for(self, pattern, limit=PATIENCE):
+        """Wait until the output matches a regular expression; return the match."""
 
-        def matches():
-            found[:] = [re.search(pattern, self._text, re.MULTILINE)]
-            return found[0] or not self._reader.is_alive()
+        def search():
+            return re.search(pattern, self._text, re.MULTILINE)
 
         with self._changed:
-            self._changed.wait_for(matches, timeout)
-        assert found[0], f"no {pattern!r} within {timeout:g} s in the output:\n{self._text}"
-        return found[0]
+            self._changed.wait_for(lambda: search() or not self._reader.is_alive(), limit)
+            match = search()
+        assert match, f"no {pattern!r} within {limit:g} s in the output:\n{self._text}"
+        return match
 
     def wait_until_driving(self) -> None:
         self.wait_for(PROGRESS)
 
-    def signal_node(self, node, number) -> None:
-        """Send a signal to a node; waits until it has been started."""
-        os.kill(int(self.wait_for(STARTED.format(node=node)).group(1)), number)
+    def wait_for_progress(self, count) -> None:
+        """Wait for so many more progress lines."""
+        count += len(re.findall(PROGRESS, self._text))
+        self.wait_for(rf"(?:{PROGRESS}[\s\S]*?){{{count}}}")
 
-    def run_beside(self, *command, timeout=60.0):
-        """Run a program that speaks to this experiment's ROS master; return how it ended."""
+    def wait_until_started(self, node) -> int:
+        """Wait until roslaunch has started a node; return its process id."""
+        return int(self.wait_for(STARTED.format(node=node)).group(1))
+
+    def signal_node(self, node, number) -> None:
+        """Send a signal to a node once it has been started."""
+        os.kill(self.wait_until_started(node), number)
+
+    def run_client(self, *command):
+        """Run a program on this experiment's ROS master to its end; return its completion."""
         return subprocess.run(
             [*map(str, command)], env=self._environment(), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, text=True,
         )  # fmt: skip
 
-    def beside(self, program, *arguments) -> ExperimentProcess:
-        """Start another program on this one's ROS master."""
+    def start_client(self, program, *arguments) -> ExperimentProcess:
+        """Start another program on this experiment's ROS master."""
         return ExperimentProcess(self.directory, arguments, program, self._master_uri)
 
-    def wait_for_file(self, pattern, timeout=180.0) -> Path:
-        """Wait for a file that matches below the place where the experiment was started."""
-        deadline = time.monotonic() + timeout
-        while True:
-            found = sorted(self.directory.glob(pattern))
-            if found:
-                return found[0]
-            running = time.monotonic() < deadline and self.is_running
-            assert running, f"no {pattern} within {timeout:g} s, output:\n{self._text}"
-            time.sleep(POLL_PERIOD)
+    def wait_for_file(self, pattern) -> Path:
+        """Wait for a file that matches a pattern below the working directory."""
+
+        def find():
+            files = sorted(self.directory.glob(pattern))
+            assert files or self.is_running, f"no {pattern}, output:\n{self._text}"
+            return files
+
+        return wait_until(find, f"file {pattern}")[0]
 
     def interrupt(self) -> None:
-        """What Ctrl+C does."""
+        """Send SIGINT to the program, as Ctrl+C does."""
         os.kill(self.pid, signal.SIGINT)
 
     def kill(self) -> None:
-        """End the program itself without leaving it the time for anything."""
+        """Send SIGKILL to the program itself."""
         os.kill(self.pid, signal.SIGKILL)
 
-    def wait(self, timeout=180.0, others=2.0) -> Ended:
-        """Wait for the end by itself, and at most ``others`` seconds for all other processes."""
+    def wait(self, limit=PATIENCE, others=PATIENCE) -> EndedExperiment:
+        """Wait for the end of the program, and then of all others on its ROS master.
+
+        Parameters
+        ----------
+        limit, others : float, optional
+            Wall-clock limits for the program and then for all other processes [s].
+
+        Raises
+        ------
+        AssertionError
+            If a process is left.
+        """
         try:
-            code = self._process.wait(timeout)
+            code = self._process.wait(limit)
         except subprocess.TimeoutExpired:
             self.end()
-            raise AssertionError(f"did not end within {timeout:g} s:\n{self._text}") from None
+            raise AssertionError(f"did not end within {limit:g} s:\n{self._text}") from None
         ended = time.monotonic()
-        while self._own_master and self.members() and time.monotonic() < ended + others:
-            time.sleep(POLL_PERIOD)
-        left = self.members() if self._own_master else {}
+        while self._owns_master and self.members() and time.monotonic() < ended + others:
+            time.sleep(0.02)
+        left = self.members() if self._owns_master else {}
         self.end()
         assert not left, f"left behind: {left}\n{self._text}"
-        return Ended(code, self._text, ended - self._started, self.directory)
+        return EndedExperiment(code, self._text, ended - self._started, self.directory)
 
     def members(self):
-        """Command lines of the living processes that speak to this experiment's ROS master."""
-        wanted = f"ROS_MASTER_URI={self._master_uri}".encode()
-        members = {}
-        for entry in Path("/proc").glob("[0-9]*"):
-            try:
-                if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                    words = (entry / "cmdline").read_bytes().split(b"\0")
-                    members[int(entry.name)] = b" ".join(words).decode("utf-8", "replace")
-            except OSError:
-                continue  # it has ended, or belongs to somebody else
-        return members
+        """Return command lines by process id of living processes on this experiment's master."""
+        return find_marked(self._master_uri, "ROS_MASTER_URI")
 
     def end(self) -> None:
-        """Kill whatever is left, and close the pipe."""
-        for pid in self.members() if self._own_master else [self.pid]:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
+        """Kill all processes on the own master, or the program alone; close the pipe."""
+        if self._owns_master:
+            kill_marked(self._master_uri, "ROS_MASTER_URI")
+        if self.is_running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
         self._process.wait()
         self._reader.join(5.0)
-        self._process.stdout.close()
-
-
-NOT_HANDED_ON = ("ROS_HOSTNAME", "ROS_NAMESPACE")
+        if not self._reader.is_alive():  # a client's own children may still hold the pipe
+            self._process.stdout.close()
+        self._reservation.close()
 
 
 def environment_of(directory, master_uri):
-    """Variables by which a program has this ROS master, and its own home below the directory."""
+    """Return variables that set the ROS master, and a home below the directory."""
     home = f"{directory}/ros"
-    given = {"ROS_MASTER_URI": master_uri, "ROS_IP": "127.0.0.1", "PWD": str(directory)}
-    return {**given, "ROS_HOME": home, "ROS_LOG_DIR": f"{home}/log"}
+    own = {"ROS_MASTER_URI": master_uri, "ROS_IP": "127.0.0.1", "PWD": str(directory)}
+    return {**own, "ROS_HOME": home, "ROS_LOG_DIR": f"{home}/log"}
 
 
 def find_program(name) -> str:
-    """The path of a program of the package, in the devel or install space."""
+    """Return the path of a program of the package, in the devel or install space."""
     programs = roslib.packages.find_node(PACKAGE, name)
     assert programs, f"{name} of the package {PACKAGE} is not in this ROS environment"
     return programs[0]
 
 
-def messages_of(bag):
-    """``{topic: [message, ...]}`` of a recorded bag."""
+def read_messages(bag):
+    """Return ``{topic: [message, ...]}`` of a recorded bag."""
     messages = {}
     with AnyReader([bag]) as reader:
         for connection, _, raw in reader.messages():
             message = reader.deserialize(raw, connection.msgtype)
             messages.setdefault(connection.topic, []).append(message)
     return messages
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

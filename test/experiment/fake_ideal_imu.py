@@ -3,15 +3,14 @@
     fake_ideal_imu.py MESSAGES.json EXPECTED [TYPE]
 
 The file holds stamps [ns] and numbers; it is run as a process of its own, beside another's master.
-TYPE is imu, odometry, placed_imu: an IMU on /imu and, a message later, odometry on /pose,
-field_imu: an IMU on /imu and, a message before, an ideal field on /field, or pulled_imu: an IMU and
-joint states with efforts on /joint_states, and without joints in between.
+TYPE is imu, odometry, placed_imu: an IMU on /imu and, a message later, odometry on /pose, or
+pulled_imu: an IMU, and joint states with efforts on /joint_states, and without joints in between.
 """
 
 import json
 import sys
 import threading
-import time
+from pathlib import Path
 
 import rospy
 import tf2_ros
@@ -21,7 +20,8 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import Imu, JointState, MagneticField
 from std_msgs.msg import String
 
-TIMEOUT = 40.0
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from patience import wait_until
 
 
 def stamped(message, stamp, frame="robot"):
@@ -42,23 +42,15 @@ def odometry(stamp, numbers):
     return message
 
 
-def magnetic_field(stamp, numbers):
-    return stamped(MagneticField(magnetic_field=Vector3(*numbers)), stamp)
-
-
 def joint_state(stamp, efforts):
     names = ["wheel_left_joint", "wheel_right_joint"][: len(efforts)]
     return stamped(JointState(name=names, position=[0.0] * len(efforts), effort=efforts), stamp, "")
 
 
-BESIDE = {
-    "placed_imu": ("/pose", Odometry),
-    "field_imu": ("/field", MagneticField),
-    "pulled_imu": ("/joint_states", JointState),
-}
+SECOND_INPUTS = {"placed_imu": ("/pose", Odometry), "pulled_imu": ("/joint_states", JointState)}
 
 
-def mounted_at(lever_arm):
+def publish_mounting(lever_arm):
     transform = TransformStamped(child_frame_id="chip")
     transform.header.frame_id = "robot"
     transform.transform.translation = Vector3(*lever_arm)
@@ -66,78 +58,94 @@ def mounted_at(lever_arm):
     tf2_ros.StaticTransformBroadcaster().sendTransform(transform)
 
 
-def wait_for(condition):
-    deadline = time.monotonic() + TIMEOUT
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
+class Listener:
+    """What the node publishes: ``received`` is printed at the end."""
+
+    def __init__(self):
+        self.received = {"imu": [], "errors": [], "fields": [], "statuses": [], "diagnosed": []}
+        self._lock = threading.Lock()
+        rospy.Subscriber("/diagnostics", DiagnosticArray, self._on_diagnostics)
+        self._imu = rospy.Subscriber("/imu/data", Imu, self._on_imu, tcp_nodelay=True)
+        self._field = rospy.Subscriber("/imu/mag", MagneticField, self._on_field, tcp_nodelay=True)
+        for topic, key in (("/imu/calib_status", "statuses"), ("/imu/data/errors", "errors")):
+            rospy.Subscriber(topic, String, lambda m, key=key: self.received[key].append(m.data))
+
+    def wait_for_node(self):
+        wait_until(self._imu.get_num_connections, "publisher of the IMU")
+        # A publisher of the IMU has advertised all other topics before.
+        self.has_field = ["/imu/mag", MagneticField._type] in rospy.get_published_topics("/imu")
+        if self.has_field:
+            wait_until(self._field.get_num_connections, "publisher of the field")
+
+    def wait_for_messages(self, expected):
+        received = self.received
+        wait_until(lambda: len(received["imu"]) >= expected and received["errors"], "last reading")
+        received["diagnosed"].clear()
+        wait_until(lambda: received["diagnosed"], "diagnostics")
+        if self.has_field:
+            wait_until(lambda: len(received["fields"]) >= expected, "last field")
+        modes = [json.loads(text)["parameters"].get("output", {}) for text in received["errors"]]
+        if any(mode.get("bno055_mode") for mode in modes):
+            wait_until(lambda: received["statuses"], "calibration status")
+
+    def wait_until_node_has_received(self):
+        """Wait until diagnostics count a message."""
+        rate = "messages per second"
+        diagnosed = self.received["diagnosed"]
+        wait_until(lambda: any(float(each[1][rate]) > 0.0 for each in diagnosed), "message counted")
+
+    def _keep(self, key, message, **parts):
+        stamp, frame = message.header.stamp.to_nsec(), message.header.frame_id
+        with self._lock:
+            self.received[key].append({"stamp": stamp, "frame": frame, **parts})
+
+    def _on_field(self, message):
+        b, covariance = message.magnetic_field, message.magnetic_field_covariance
+        self._keep("fields", message, field=[b.x, b.y, b.z], covariance=covariance)
+
+    def _on_imu(self, message):
+        w, a, q = message.angular_velocity, message.linear_acceleration, message.orientation
+        orientation = {"orientation": [q.x, q.y, q.z, q.w]}
+        orientation["orientation_covariance"] = message.orientation_covariance
+        self._keep("imu", message, signals=[w.x, w.y, w.z, a.x, a.y, a.z], **orientation)
+
+    def _on_diagnostics(self, message):
+        (status,) = message.status
+        values = {value.key: value.value for value in status.values}
+        self.received["diagnosed"].append([status.name, values])
 
 
 def main(path, expected, kind="imu", *lever_arm):
     rospy.init_node("fake_simulator", disable_signals=True)
     with open(path) as file:
         stamps, rows = json.load(file)
-    came, told, fields, statuses, diagnosed, lock = [], [], [], [], [], threading.Lock()
-
-    def keep(kept, message, **parts):
-        stamp, frame = message.header.stamp.to_nsec(), message.header.frame_id
-        with lock:
-            kept.append({"stamp": stamp, "frame": frame, **parts})
-
-    def on_field(message):
-        b, covariance = message.magnetic_field, message.magnetic_field_covariance
-        keep(fields, message, field=[b.x, b.y, b.z], covariance=covariance)
-
-    def on_imu(message):
-        w, a, q = message.angular_velocity, message.linear_acceleration, message.orientation
-        turn = {"orientation": [q.x, q.y, q.z, q.w]}
-        turn["orientation_covariance"] = message.orientation_covariance
-        keep(came, message, signals=[w.x, w.y, w.z, a.x, a.y, a.z], **turn)
-
-    def on_diagnostics(message):
-        (one,) = message.status
-        diagnosed.append([one.name, {value.key: value.value for value in one.values}])
-
-    rospy.Subscriber("/diagnostics", DiagnosticArray, on_diagnostics)
-    heard = rospy.Subscriber("/imu/data", Imu, on_imu, tcp_nodelay=True)
-    field = rospy.Subscriber("/imu/mag", MagneticField, on_field, tcp_nodelay=True)
-    rospy.Subscriber("/imu/calib_status", String, lambda message: statuses.append(message.data))
-    rospy.Subscriber("/imu/data/errors", String, lambda message: told.append(message.data))
+    listener = Listener()
     if lever_arm:
-        mounted_at(map(float, lever_arm))
+        publish_mounting(map(float, lever_arm))
     make, message_type = {"odometry": (odometry, Odometry)}.get(kind, (imu, Imu))
     options = {"queue_size": 10000, "tcp_nodelay": True}
     publisher = rospy.Publisher("/imu", message_type, **options)
-    wait_for(lambda: publisher.get_num_connections() > 0 and heard.get_num_connections() > 0)
-    # Whoever listens has advertised all before.
-    has_field = ["/imu/mag", MagneticField._type] in rospy.get_published_topics("/imu")
-    wait_for(lambda: not has_field or field.get_num_connections() > 0)
-    if kind in BESIDE:
-        beside = rospy.Publisher(*BESIDE[kind], **options)
-        wait_for(lambda: beside.get_num_connections() > 0)
+    wait_until(publisher.get_num_connections, "subscriber of the ideal IMU")
+    listener.wait_for_node()
+    if kind in SECOND_INPUTS:
+        second = rospy.Publisher(*SECOND_INPUTS[kind], **options)
+        wait_until(second.get_num_connections, "subscriber of the second input")
     for stamp, row in zip(stamps, rows):
-        if kind == "field_imu":
-            beside.publish(magnetic_field(stamp, row[10:]))
         publisher.publish(make(stamp, row[:10] if make is imu else row))
         if kind == "pulled_imu":
-            beside.publish(joint_state(stamp, []))
-            beside.publish(joint_state(stamp, row[10:]))
+            second.publish(joint_state(stamp, []))
+            second.publish(joint_state(stamp, row[10:]))
         if kind == "placed_imu":
             if stamp == stamps[0]:
-                time.sleep(1.0)  # its frame has to be known
-            beside.publish(odometry(stamp, row[10:]))
+                listener.wait_until_node_has_received()  # its frame has to be known
+            second.publish(odometry(stamp, row[10:]))
     if int(expected):
-        wait_for(lambda: len(came) >= int(expected) and told)
-        diagnosed.clear()
-        wait_for(lambda: diagnosed)
+        listener.wait_for_messages(int(expected))
     else:
-        # Nothing is to come back: the node ends, and what it has not read by then stays with us.
-        wait_for(lambda: publisher.get_num_connections() == 0)
-    if has_field:
-        wait_for(lambda: len(fields) >= int(expected))
-    if any('"bno055_mode": "' in text and '"bno055_mode": ""' not in text for text in told):
-        wait_for(lambda: statuses)
-    heard = {"imu": came, "errors": told, "fields": fields, "statuses": statuses}
-    print("RESULT" + json.dumps({**heard, "diagnosed": diagnosed[-1:]}))
+        # The node ends without an answer, and leaves what it has not read.
+        wait_until(lambda: publisher.get_num_connections() == 0, "end of the node")
+    received = listener.received
+    print("RESULT" + json.dumps({**received, "diagnosed": received["diagnosed"][-1:]}))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
-"""Experiments with simulator:=gazebo where there is no Gazebo: a stand-in answers as it would."""
+"""Experiments with simulator:=gazebo where there is no Gazebo: a stand-in answers instead."""
 
 import os
 import signal
-import socket
-import time
 from pathlib import Path
 
 import numpy as np
 import pymap3d
 import pytest
-from experiment_process import find_program, messages_of, summary_of
+from experiment_process import find_program, read_messages, summary_of
+from reservations import reserved_port
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
@@ -18,8 +17,6 @@ from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
 from imu_simulation_framework.recordings.reading import read_reference_samples
 from imu_simulation_framework.ros1.launching.launcher import GAZEBO_PLUGIN
-
-pytestmark = pytest.mark.gate
 
 FAKE = Path(__file__).resolve().parents[1] / "fake_gazebo"
 MANIFEST = """<package format="2">
@@ -35,17 +32,22 @@ PACKAGES = (
     *("gazebo_plugins", "gazebo_ros", "gazebo_ros_control", "hector_gazebo_plugins"),
     *("joint_state_controller", "velocity_controllers"),
 )
-DRIVE = ("simulator:=gazebo", "drive:=a", "laps:=1", "real_time_factor:=5")
-SHORT = "settings:={trajectory: {stop: 4.0}}"
-SECONDS = 200.0
-FAKE_TORQUE = 0.05  # as gzserver.py says
+GAZEBO = ("simulator:=gazebo", "drive:=a", "laps:=1")
+DRIVE = (*GAZEBO, "real_time_factor:=5")
+SHORT = {"trajectory": {"stop": 4.0}}
+FAKE_TORQUE = 0.05  # as in gzserver.py [N m s]
+ANGLES = ("roll", "pitch", "yaw")
 
 
 @pytest.fixture
-def gazebo(experiment, tmp_path):
+def gazebo_port():
+    with reserved_port() as port:
+        yield port
+
+
+@pytest.fixture
+def gazebo(experiment, gazebo_port, tmp_path):
     """Start an experiment in a ROS that has Gazebo's packages, with the stand-in as gzserver."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
     packages = tmp_path / "packages"
     for name in PACKAGES:
         (packages / name).mkdir(parents=True)
@@ -53,86 +55,70 @@ def gazebo(experiment, tmp_path):
     (packages / "gazebo_ros" / "gzserver").symlink_to(FAKE / "gzserver.py")
     (packages / GAZEBO_PLUGIN).touch()
 
-    def start(*arguments, fault="", robot=""):
+    def start(*arguments, settings=SHORT, fault="", robot=""):
         environment = {
             "PYTHONPATH": f"{FAKE}:{os.environ.get('PYTHONPATH', '')}",
             "ROS_PACKAGE_PATH": f"{os.environ['ROS_PACKAGE_PATH']}:{packages}",
             "GAZEBO_PLUGIN_PATH": packages,
-            "GAZEBO_MASTER_URI": f"http://127.0.0.1:{port}",
+            "GAZEBO_MASTER_URI": f"http://127.0.0.1:{gazebo_port}",
             "FAKE_GAZEBO_FAULT": fault,
             "FAKE_GAZEBO_ROBOT": robot,
         }
         variables = [f"{name}={value}" for name, value in environment.items()]
         program = ["env", *variables, find_program("run_experiment.py"), "-v"]
-        return experiment(*arguments, program=program)
+        return experiment(*arguments, settings=settings, program=program)
 
     return start
 
 
 @pytest.fixture
-def driven(gazebo):
-    """Let the stand-in drive to the end; returns how it ended."""
-
-    def drive(*arguments, **how):
-        ended = gazebo(*arguments, **how).wait(SECONDS)
-        assert ended.code == 0, ended.output
-        assert ended.summary["run"]["completed"] is True
-        return ended
-
-    return drive
-
-
-@pytest.fixture
-def driven_with(driven, tmp_path):
-    """Tables of a short drive with an IMU of this specification, named in a file alone."""
+def drive_with_imu(gazebo, tmp_path):
+    """Return result, IMU and truth of a short drive with an IMU, which only a file names."""
 
     def drive(imu, *arguments, more=""):
         (tmp_path / "imu.yaml").write_text(imu)
         (tmp_path / "mine.ini").write_text(
             "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n"
-            "[trajectory]\nstop = 4.0\n"
             f"[imu]\nmodel = specification\n[imu_specification]\nfile = imu.yaml\n{more}"
         )
-        result = driven("config:=mine.ini", *arguments).result()
+        result = gazebo("config:=mine.ini", *arguments).wait().ensure_completed().result()
         return result, result.read_table("imu_simulated"), result.read_table("ground_truth")
 
     return drive
 
 
-@pytest.mark.parametrize(
-    "magnetometer", ["", "magnetometer: {}\noutput: {magnetic_heading: true}\n"]
-)
-def test_a_specified_imu_is_switched_on_at_rest_where_the_drive_begins(driven_with, magnetometer):
-    # Without errors of its own, what is wrong in the first second is the start alone: a place
-    # elsewhere, or the jerk of the wheels, of metres per second squared, taken for a tilt.
-    result, *tables = driven_with("gyroscope: {}\n" + magnetometer, "record:=true")
+def test_specified_imu_starts_at_rest_where_drive_begins(drive_with_imu):
+    # Without errors of its own, only the start can be wrong in the first second: a place elsewhere,
+    # or the jerk of the wheels, of metres per second squared, taken for a tilt.
+    heading = "gyroscope: {}\nmagnetometer: {}\noutput: {magnetic_heading: true}\n"
+    result, *tables = drive_with_imu(heading, "record:=true")
     assert summary_of(result)["run"]["imu"]["model"] == "specification"
     imu, truth = (table.loc[:1.0] for table in tables)
     assert imu.index[0] == truth.index[0] == 0.0
     assert len(imu) == len(truth) == 101
     # A change of speed by v tilts the fused orientation by v / (g tau) at most, tau 3 s and more.
     tilt = truth["v"].abs().max() / (9.81 * 3.0) + 1e-6
-    # So far off the level, a field that dips by up to 70 deg is seen from elsewhere.
-    turn = np.tan(np.radians(70.0)) * tilt if magnetometer else 1e-3
-    for angle, limit in (("roll", tilt), ("pitch", tilt), ("yaw", turn)):
-        off = wrap(imu[angle].to_numpy() - truth[angle].to_numpy())
-        if angle == "yaw" and magnetometer:
-            # By the declination, of which this sensor is not told.
-            assert 0.0 < off[0] < np.radians(10.0)
-            off -= off[0]
-        assert np.abs(off).max() < limit, angle
-        assert np.abs(off[0]) < 1e-6
-    first, *_ = messages_of(result.path("experiment.bag"))["/imu_yaw/simulated_error"]
-    # The live view counts from there, too.
+    # A tilted magnetometer measures a field that dips by up to 70 deg from another direction.
+    turn = np.tan(np.radians(70.0)) * tilt
+    errors = {angle: wrap(imu[angle].to_numpy() - truth[angle].to_numpy()) for angle in ANGLES}
+    # The declination, which this sensor does not know.
+    declination = errors["yaw"][0]
+    assert 0.0 < declination < np.radians(10.0)
+    errors["yaw"] -= declination
+    for angle, limit in zip(ANGLES, (tilt, tilt, turn)):
+        assert np.abs(errors[angle]).max() < limit, angle
+        assert np.abs(errors[angle][0]) < 1e-6
+    first, *_ = read_messages(result.path("experiment.bag"))["/imu_yaw/simulated_error"]
+    # The live view counts from the same place.
     assert (first.yaw, first.yaw_unwrapped) == (0.0, 0.0)
 
 
-def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(driven_with, tmp_path):
+def test_magnetometer_measures_field_at_place_of_robot(drive_with_imu, tmp_path):
     (tmp_path / "hall.yaml").write_text(
         "bars: [{position: [2.0, -0.6, 0.1], size: [3.0, 0.1, 0.1], magnetisation: [2e4, 0, 0]}]\n"
         "motors: {left: [0.0, 0.0, 5e-6], right: [0.0, 0.0, 3e-6]}\n"
     )
-    result, _, truth = driven_with(
+    result, _, truth = drive_with_imu(
         "magnetometer: {}\noutput: {orientation_reference: truth}\n",
         more="[magnetic_environment]\nfile = hall.yaml\n",
     )
@@ -145,7 +131,7 @@ def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(driven_with, t
     mounting = Rotation.from_euler("xyz", robot.imu_orientation)
     place = place + turn.apply(robot.imu_position)
     wheels = robot.drivetrain.inverse(truth["v"].to_numpy(), truth["yaw_rate"].to_numpy())
-    # Between two samples a torque is that of the first.
+    # Between two samples the torque of the first holds.
     last = np.searchsorted(truth.index, field.index + 1e-6) - 1
     torque = FAKE_TORQUE * np.column_stack(wheels)[last]
     assert np.abs(torque).max() > 0.2
@@ -155,9 +141,9 @@ def test_a_magnetometer_beside_gazebo_measures_where_the_robot_is(driven_with, t
     assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
 
 
-def driven_whole(driven, *arguments, **how):
-    """The result of a short drive of which nothing is missing."""
-    ended = driven(*DRIVE, SHORT, "imu:=generic", *arguments, **how)
+def read_whole_drive(running):
+    """Return the result of a short drive that misses nothing."""
+    ended = running.wait().ensure_completed()
     result, summary = ended.result(), ended.summary
     assert summary["run"]["simulator"] == "gazebo"
     for name in ("ground_truth", "imu_simulated"):
@@ -170,12 +156,6 @@ def driven_whole(driven, *arguments, **how):
     return result
 
 
-def test_four_wheels_drive_to_the_end(driven, tmp_path):
-    robot = urdf_path("robot_four_wheels.yaml")
-    (tmp_path / "mine.ini").write_text(f"[robot]\nparameters = {robot}\n")
-    driven_whole(driven, "config:=mine.ini")
-
-
 OWN_ROBOT = """\
 description: others.urdf
 left_wheel: [left_wheel_1_joint, left_wheel_2_joint]
@@ -183,34 +163,39 @@ right_wheel: [right_wheel_1_joint, right_wheel_2_joint]
 """
 
 
-def test_a_robot_with_a_description_of_its_own_drives_to_the_end(driven, tmp_path):
+def test_four_wheels_with_own_description_drive_to_end(gazebo, tmp_path):
     bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     (tmp_path / "others.urdf").write_text(robot_description(bundled))
-    (tmp_path / "others.yaml").write_text(OWN_ROBOT)
     robot = tmp_path / "others.yaml"
-    driven_whole(driven, f"robot:={robot}", robot=robot)
+    robot.write_text(OWN_ROBOT)
+    read_whole_drive(gazebo(*DRIVE, "imu:=generic", f"robot:={robot}", robot=robot))
 
 
-def test_a_car_drives_to_the_end_and_its_steering_is_in_the_tables(driven):
+def test_car_with_receiver_drives_to_end(gazebo, tmp_path):
+    (tmp_path / "receiver.yaml").write_text("rate: 5\nheading: {source: antennas}\n")
     robot = urdf_path("robot_ackermann.yaml")
-    result = driven_whole(driven, f"robot:={robot}", robot=robot)
+    arguments = (*DRIVE, "imu:=generic", f"robot:={robot}", "gnss:=receiver.yaml", "record:=true")
+    result = read_whole_drive(gazebo(*arguments, robot=robot))
+    check_steering(result)
+    check_fixes(result)
+
+
+def check_steering(result):
     commanded, actual = (result.read_table(f"wheel_velocities{name}") for name in ("", "_actual"))
     for side in ("steering_left", "steering_right"):
         assert actual[side].abs().max() > 0.05
         assert actual[side].abs().max() == pytest.approx(commanded[side].abs().max(), rel=0.05)
 
 
-def test_a_drive_to_its_end_with_a_gnss_receiver_that_tells_where_the_robot_is(driven, tmp_path):
-    (tmp_path / "receiver.yaml").write_text("rate: 5\nheading: {source: antennas}\n")
-    result = driven_whole(driven, "gnss:=receiver.yaml", "record:=true")
+def check_fixes(result):
     bag = result.path("experiment.bag")
     samples = read_reference_samples(
         bag, "/gnss/fix", velocity_topic="/gnss/velocity", heading_topic="/gnss/heading"
     )
-    first, *_ = messages_of(bag)["/trajectory_error"]
+    first, *_ = read_messages(bag)["/trajectory_error"]
     stamp = first.header.stamp.sec + 1e-9 * first.header.stamp.nanosec
     since = samples.columns["stamp"] - (stamp - first.time_from_start)
-    # It began anew with the first command, whatever it said before, perhaps a moment ago.
+    # It began anew with the first command, perhaps a moment after an earlier fix.
     begin = np.flatnonzero(since < 0.1)[-1]
     assert since[begin] >= -0.005
     driving = np.arange(len(since)) >= begin
@@ -221,20 +206,24 @@ def test_a_drive_to_its_end_with_a_gnss_receiver_that_tells_where_the_robot_is(d
     origin = isf.GnssOrigin()
     x, y, _ = pymap3d.geodetic2enu(*place, origin.latitude, origin.longitude, origin.height)
     within = since[driving] <= truth.index[-1]
-    for axis, told in (("x", x), ("y", y)):
+    for axis, measured in (("x", x), ("y", y)):
         expected = np.interp(since[driving], truth.index, truth[axis])
-        np.testing.assert_allclose(told[within], expected[within], rtol=0.0, atol=1e-3)
+        np.testing.assert_allclose(measured[within], expected[within], rtol=0.0, atol=1e-3)
     yaw = 2.0 * np.arctan2(samples.columns["qz"][driving], samples.columns["qw"][driving])
-    off = wrap(yaw - np.interp(since[driving], truth.index, truth["yaw"]))
-    assert np.abs(off[within]).max() < 1e-3
+    error = wrap(yaw - np.interp(since[driving], truth.index, truth["yaw"]))
+    assert np.abs(error[within]).max() < 1e-3
 
 
-def test_a_gzserver_that_ends_in_the_middle(gazebo):
-    running = gazebo(*DRIVE)
+SLOW = (*GAZEBO, "real_time_factor:=2")
+LONG = {"trajectory": {"stop": 60.0}}
+
+
+def test_gzserver_that_ends_during_drive_ends_experiment_with_results(gazebo):
+    running = gazebo(*SLOW, settings=LONG)
     running.wait_until_driving()
-    # Told to end, it ends as if all were well.
+    # It answers SIGTERM with exit code 0.
     running.signal_node("gazebo", signal.SIGTERM)
-    ended = running.wait(SECONDS)
+    ended = running.wait()
     assert ended.code == 1
     assert "the experiment ended early: gazebo ended with code 0" in ended.lines[-1]
     assert ended.summary["run"]["completed"] is False
@@ -248,34 +237,28 @@ def test_a_gzserver_that_ends_in_the_middle(gazebo):
         ("reset_simulation", "was the simulation reset?"),
     ],
 )
-def test_what_stops_time_for_good_is_not_waited_out(gazebo, service, reason):
-    running = gazebo(*DRIVE, "settings:={simulation: {command_timeout: 150.0}}")
+def test_drive_fails_when_simulation_time_stops(gazebo, service, reason):
+    running = gazebo(*SLOW, settings=LONG)
     running.wait_until_driving()
-    begun = time.monotonic()
-    running.run_beside("rosservice", "call", f"/gazebo/{service}")
-    ended = running.wait(SECONDS)
-    # Time to start rosservice and to end, on a busy machine.
-    assert time.monotonic() - begun < 60.0
+    running.run_client("rosservice", "call", f"/gazebo/{service}")
+    ended = running.wait()
     assert ended.code == 1
     assert ended.lines[-1].endswith(reason), ended.output
     assert ended.summary["run"]["completed"] is False
 
 
-def test_a_gzserver_that_is_only_slow_is_waited_for(gazebo):
-    patient = "settings:={trajectory: {stop: 30.0}, simulation: {command_timeout: 30.0}}"
-    running = gazebo(*DRIVE, patient)
+def test_silent_gzserver_gets_its_full_time_out(gazebo):
+    running = gazebo(*SLOW, settings={"trajectory": {"stop": 20.0}})
     running.wait_until_driving()
     running.signal_node("gazebo", signal.SIGSTOP)
-    # Silent, and without an answer, for longer than what has stopped time is looked for.
-    time.sleep(8.0)
+    # With the second of them it asks, in vain, whether time has stopped.
+    running.wait_for_progress(3)
     running.signal_node("gazebo", signal.SIGCONT)
-    ended = running.wait(SECONDS)
-    assert ended.code == 0, ended.output
-    assert ended.summary["run"]["completed"] is True
+    running.wait().ensure_completed()
 
 
-def test_a_controller_that_is_missing(gazebo):
-    ended = gazebo(*DRIVE, SHORT, fault="refused_controller").wait(SECONDS)
+def test_controller_that_is_not_installed_is_reported(gazebo):
+    ended = gazebo(*DRIVE, fault="refused_controller").wait()
     assert ended.code == 1, ended.output
     assert not ended.has_traceback
     sentence = "gazebo_ros_control does not load joint_state_controller: is joint_state_controller"

@@ -1,6 +1,6 @@
 """Controllers, IMU models and seeds, through the experiment in one process.
 
-That it gives what the nodes give, to the last bit, is tested in test_drive.py.
+test_drive.py holds its tables equal to those of the nodes, to the last bit.
 """
 
 from pathlib import Path
@@ -38,31 +38,31 @@ def rms(values):
 
 
 @pytest.fixture(scope="module")
-def usual():
+def default_drive():
     return run()
 
 
-def test_a_seed_gives_the_same_imu_and_another_one_another_on_the_same_drive(usual):
-    np.testing.assert_array_equal(run().imu_simulated, usual.imu_simulated)
+def test_seed_determines_imu_but_not_drive(default_drive):
+    np.testing.assert_array_equal(run().imu_simulated, default_drive.imu_simulated)
     other = run(experiment={"seed": 2})
     # The drift begins at zero, whatever the seed.
-    assert np.count_nonzero(other.imu_simulated["yaw"] == usual.imu_simulated["yaw"]) <= 1
-    np.testing.assert_array_equal(other.ground_truth, usual.ground_truth)
+    assert np.count_nonzero(other.imu_simulated["yaw"] == default_drive.imu_simulated["yaw"]) <= 1
+    np.testing.assert_array_equal(other.ground_truth, default_drive.ground_truth)
 
 
 @pytest.mark.parametrize("controller", sorted(CONTROLLERS))
-def test_every_controller_drives_to_the_end_and_its_own_way(controller, usual):
+def test_controller_drives_to_end_in_its_own_way(controller, default_drive):
     tables = run(control={"controller": controller})
     assert tables.ground_truth.index[-1] == 8.0
     assert rms(tables.control_error["distance_error"]) < 0.15
     assert rms(tables.control_error["yaw_error"]) < np.radians(2.0)
-    same = tables.wheel_velocities.equals(usual.wheel_velocities)
+    same = tables.wheel_velocities.equals(default_drive.wheel_velocities)
     assert same is (controller == isf.load_configuration().control.controller)
 
 
 @pytest.mark.parametrize("controller", sorted(CONTROLLERS))
 @pytest.mark.parametrize("drive", ["a", "c"])
-def test_every_controller_drives_a_lap_with_a_car(drive, controller):
+def test_controller_drives_lap_with_car(drive, controller):
     tables = run(
         robot={"parameters": str(urdf_path("robot_ackermann.yaml"))},
         recording={"drive": drive, "laps": 1},
@@ -71,8 +71,8 @@ def test_every_controller_drives_a_lap_with_a_car(drive, controller):
     )
     lap = {"a": 60.0, "c": 40.0}[drive]
     assert tables.ground_truth.index[-1] == pytest.approx(lap, abs=0.05)
-    # Of drive c's positions 12 mm of noise is left, after which no wheels can roll; of drive a,
-    # which turns on the spot, a car drives what it can roll along. Open loop nothing leads it back.
+    # 12 mm of noise is left in the positions of drive c, and no wheels can roll along it; drive a
+    # turns on the spot, and a car rolls around that. Open loop nothing leads it back.
     distance, yaw = rms(tables.control_error["distance_error"]), tables.control_error["yaw_error"]
     assert distance < (0.1 if controller in ("open_loop", "yaw_pid") else 0.015)
     assert rms(yaw) < np.radians(1.0)
@@ -82,7 +82,7 @@ def test_every_controller_drives_a_lap_with_a_car(drive, controller):
     assert angles.diff().abs().to_numpy()[1:].max() < 4.0 * 0.05 + 1e-9
 
 
-def test_of_a_car_the_summary_has_wheels_and_steering():
+def test_summary_of_car_has_wheels_and_steering():
     tables = run(robot={"parameters": str(urdf_path("robot_ackermann.yaml"))})
     wheels = evaluate(tables)[0]["wheels"]
     assert list(wheels) == ["left", "right", "steering_left", "steering_right"]
@@ -92,9 +92,9 @@ def test_of_a_car_the_summary_has_wheels_and_steering():
 
 
 @pytest.mark.parametrize("model", sorted(PRESETS))
-def test_every_imu_model_measures_the_same_drive(usual, model):
+def test_imu_model_leaves_drive_unchanged(default_drive, model):
     tables = run(imu={"model": model})
-    np.testing.assert_array_equal(tables.ground_truth, usual.ground_truth)
+    np.testing.assert_array_equal(tables.ground_truth, default_drive.ground_truth)
     error = tables.ground_truth["yaw"] - tables.imu_simulated["yaw"]
     if model == "ideal":
         np.testing.assert_allclose(error, 0.0, atol=1e-9)
@@ -103,7 +103,7 @@ def test_every_imu_model_measures_the_same_drive(usual, model):
         assert 0.0 < error.abs().max() < 5 * 0.05
 
 
-def test_a_latitude_turns_the_gyroscope_as_the_earth_does_and_nothing_else():
+def test_latitude_adds_earth_rate_to_gyroscope_only():
     specified = {"imu": {"model": "specification"}, "operation": {"standstill": 0.0}}
     still = run(**specified)
     turning = run(**specified, simulation={"latitude": -30.0})
@@ -130,7 +130,7 @@ def magnetic(tmp_path, **sections):
     return run(imu={"model": "specification"}, magnetic_environment={"file": str(hall)}, **sections)
 
 
-def test_a_magnetometer_measures_where_it_is(tmp_path):
+def test_magnetometer_measures_field_at_its_place(tmp_path):
     tables = magnetic(tmp_path)
     hall = isf.read_magnetic_environment(tmp_path / "hall.yaml")
     states = []
@@ -147,36 +147,36 @@ def test_a_magnetometer_measures_where_it_is(tmp_path):
     assert np.ptp(np.linalg.norm(expected, axis=1)) > 0.01 * undisturbed
 
 
-def test_a_magnetometer_changes_nothing_else_and_is_there_where_there_is_a_field(tmp_path, usual):
+def test_magnetometer_leaves_drive_unchanged_and_needs_field(tmp_path, default_drive):
     tables = magnetic(tmp_path, imu_specification={"file": "bno055_magnetometer"})
-    np.testing.assert_array_equal(tables.ground_truth, usual.ground_truth)
+    np.testing.assert_array_equal(tables.ground_truth, default_drive.ground_truth)
     without = run(imu={"model": "specification"}, imu_specification={"file": "bno055"})
     np.testing.assert_array_equal(tables.imu_simulated, without.imu_simulated)
     assert without.magnetometer_simulated is None
-    assert usual.magnetometer_simulated is None
+    assert default_drive.magnetometer_simulated is None
     assert run(imu={"model": "ideal"}).magnetometer_simulated is None
     tables = run(imu={"model": "ideal"}, magnetic_environment={"file": "clean"})
     assert len(tables.magnetometer_simulated) == len(tables.imu_simulated)
 
 
-def test_the_robots_motion_gives_the_imu_its_signals(usual):
+def test_ideal_imu_has_signals_of_robot_motion(default_drive):
     simulator = MujocoSimulator(load_robot_parameters(), sample_rate=100)
     motion = robot_motion(configured())
     mounted = motion.mounted(*simulator.imu_mounting)
     truth = run(imu={"model": "ideal"}).imu_simulated
     rate, force = mounted.means()
-    # The first sample is the simulator's own: of a robot at rest.
+    # The simulator itself takes the first sample, at rest.
     np.testing.assert_allclose(rate[1:], truth[list(GYRO)].iloc[1:], rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(force[1:], truth[list(ACCEL)].iloc[1:], rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(
-        motion.table()[["x", "y", "yaw"]], usual.ground_truth[["x", "y", "yaw"]], atol=1e-12
+        motion.table()[["x", "y", "yaw"]], default_drive.ground_truth[["x", "y", "yaw"]], atol=1e-12
     )
 
 
-def test_the_demo_ends_as_the_readme_says():
+def test_demo_prints_table_of_readme():
     tables = run(trajectory={}, recording={"laps": 1}, imu_recording={"use": True})
     summary, _ = evaluate(tables)
     lines = terminal_table(summary).splitlines()
     assert len(lines) == 5
-    said = README.read_text().splitlines()
-    assert [line for line in lines if f"    {line}" not in said] == []
+    documented = README.read_text().splitlines()
+    assert [line for line in lines if f"    {line}" not in documented] == []

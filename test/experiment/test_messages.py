@@ -1,4 +1,4 @@
-"""What an experiment does with messages that cannot be, and how they travel; without a master."""
+"""Messages of an experiment, packed and read without a master; wrong messages are rejected."""
 
 import io
 import math
@@ -24,8 +24,8 @@ LEVEL = (0.0, 0.0, 0.0, 1.0)
 ERRORS = TrackingError._fields
 
 
-class Anywhere:
-    """A reference, and a follower, of a drive that lasts for ever."""
+class EndlessDrive:
+    """A reference and a follower without end."""
 
     @staticmethod
     def finished(_):
@@ -40,9 +40,9 @@ class Anywhere:
         return Pose2D(0.0, 0.0, 0.0)
 
 
-def ensure_usable(previous=10.0, time_from_start=10.05, **errors):
-    """What a drive does before it takes an error."""
-    session = DriveSession(Anywhere())
+def answer(previous=10.0, time_from_start=10.05, **errors):
+    """Let a drive answer an error that comes at a time from its start [s]."""
+    session = DriveSession(EndlessDrive())
     session.time = previous
     session.answer(time_from_start, TrackingError(**{**dict.fromkeys(ERRORS, 0.0), **errors}))
 
@@ -52,21 +52,21 @@ def ensure_usable(previous=10.0, time_from_start=10.05, **errors):
     "field",
     ["time_from_start", "yaw_error", "distance_error", "along_track_error", "cross_track_error"],
 )
-def test_an_error_that_is_no_number_is_refused(field, value):
+def test_error_that_is_not_finite_is_rejected(field, value):
     with pytest.raises(SimulatorError, match="trajectory_error: expected finite numbers"):
-        ensure_usable(**{field: value})
+        answer(**{field: value})
 
 
 @pytest.mark.parametrize("time", [1e9, 15.1, 4.9])
-def test_an_error_of_another_time_is_refused(time):
+def test_error_with_jump_in_time_is_rejected(time):
     with pytest.raises(SimulatorError, match="its time jumped by .* after 10.00 s"):
-        ensure_usable(time_from_start=time)
+        answer(time_from_start=time)
 
 
 def drive(*samples):
-    """Let the tracking see the robot at these (time, x, speed), 20 times a second."""
+    """Track a robot through samples of (time, x, speed), 20 times a second."""
     session = TrackingSession(period=0.05, lock_step=True)
-    session.follow(Anywhere())
+    session.follow(EndlessDrive())
     session.ground_truth(TruePose(0, 0.0, 0.0, LEVEL, 0.0, 0.0))
     session.commanded()
     for stamp, x, speed in samples:
@@ -74,18 +74,18 @@ def drive(*samples):
     return session
 
 
-def test_a_robot_that_drives_and_brakes_hard_was_not_moved():
+def test_robot_that_brakes_hard_counts_as_driven():
     drive((0.0, 0.0, 10.0), (0.05, 0.5, 10.0), (0.1, 0.75, 0.0), (0.6, 0.8, 0.2))
 
 
 @pytest.mark.parametrize("step", [0.01, 0.05])
-def test_a_robot_that_was_put_elsewhere_is_noticed(step):
+def test_robot_that_was_moved_is_reported(step):
     with pytest.raises(SimulatorError, match=r"was moved 1\.00 m .* somebody has set its pose"):
         drive((0.0, 0.0, 1.0), (step, 1.0, 1.0))
 
 
 @pytest.mark.parametrize("axis", [(1.0, 0.0), (0.6, 0.8)])
-def test_a_robot_that_tips_over_is_noticed_and_one_on_a_ramp_is_not(axis):
+def test_robot_that_tips_over_is_reported_but_not_on_ramp(axis):
     def lean(angle):
         x, y = (math.sin(0.5 * math.radians(angle)) * part for part in axis)
         return TruePose(
@@ -98,8 +98,8 @@ def test_a_robot_that_tips_over_is_noticed_and_one_on_a_ramp_is_not(axis):
             drive().ground_truth(lean(angle))
 
 
-class Subscribed:
-    """A publisher of rospy with one subscriber, who keeps what is written to him."""
+class SubscribedPublisher:
+    """A publisher of rospy with a subscriber that keeps the bytes written to it."""
 
     def __init__(self):
         self.impl, self.connections = self, [self]
@@ -109,18 +109,18 @@ class Subscribed:
         self.written += data
 
     def acquire(self):
-        """Nobody else is there."""
+        """Lock nothing: there is one thread."""
 
     release = acquire
 
     def messages(self):
-        """The messages in what was written, each without its length."""
-        rest, found = self.written, []
-        while rest:
-            end = 4 + int.from_bytes(rest[:4], "little")
-            found.append(rest[4:end])
-            rest = rest[end:]
-        return found
+        """Return the written messages, each without its length."""
+        data, messages = self.written, []
+        while data:
+            end = 4 + int.from_bytes(data[:4], "little")
+            messages.append(data[4:end])
+            data = data[end:]
+        return messages
 
 
 def serialised(message):
@@ -133,7 +133,7 @@ STAMPS = np.array([999_999_999, 12_345_000_000_007])
 
 
 def read_back(message_type, messages):
-    """The messages as rospy reads them; it would write the same bytes."""
+    """Return messages as rospy reads them, and check that it would write the same bytes."""
     read = [message_type().deserialize(data) for data in messages]
     assert [serialised(message) for message in read] == messages
     assert [message.header.seq for message in read] == [1, 2]
@@ -152,29 +152,29 @@ def magnetic(message):
 
 
 @pytest.mark.parametrize(
-    ("kind", "written", "said", "read", "columns"),
+    ("message_type", "write", "values", "read", "columns"),
     [
         (Imu, ImuPackers.data, inertial, messages_of_drive.imu_rows, 10),
         (MagneticField, ImuPackers.field, magnetic, messages_of_drive.magnetic_rows, 3),
     ],
 )
-def test_what_an_imu_says_travels_as_rospy_would_send_it(kind, written, said, read, columns):
+def test_packed_imu_messages_are_those_of_rospy(message_type, write, values, read, columns):
     rows = np.random.default_rng(1).normal(size=(2, columns))
-    topic, middle = Subscribed(), range(9, 18)
+    topic, middle = SubscribedPublisher(), range(9, 18)
     packers = ImuPackers((range(9), middle, range(18, 27)), middle)
-    publish_packed(topic, written(packers, STAMPS, rows))
+    publish_packed(topic, write(packers, STAMPS, rows))
     messages = topic.messages()
-    for message, row in zip(read_back(kind, messages), rows):
+    for message, row in zip(read_back(message_type, messages), rows):
         assert message.header.frame_id == "imu_link"
-        assert said(message) == (tuple(row), tuple(middle))
-    stamps, found = read(messages)
+        assert values(message) == (tuple(row), tuple(middle))
+    stamps, read_rows = read(messages)
     np.testing.assert_array_equal(stamps, STAMPS)
-    np.testing.assert_array_equal(found, rows)
+    np.testing.assert_array_equal(read_rows, rows)
 
 
-def test_the_ground_truth_travels_as_rospy_would_send_it():
+def test_packed_ground_truth_is_that_of_rospy():
     state = MujocoSimulator(load_robot_parameters()).steps(2)
-    topic = Subscribed()
+    topic = SubscribedPublisher()
     RobotMessages().publish_ground_truth(topic, STAMPS, state)
     messages = topic.messages()
     stamps, rows = messages_of_drive.ground_truth_rows(messages)
@@ -200,7 +200,7 @@ def joint_states(names, velocities):
     return serialised(message)
 
 
-def test_the_wheels_velocities_are_found_by_the_names_of_their_joints():
+def test_wheel_velocities_are_read_by_joint_names():
     left, right = WHEEL_JOINTS
     messages = [
         joint_states([left, right], [0.1, 0.2]),
@@ -212,12 +212,12 @@ def test_the_wheels_velocities_are_found_by_the_names_of_their_joints():
 
 
 @pytest.mark.parametrize(("names", "velocities"), [(["arm"], [1.0]), (list(WHEEL_JOINTS), [])])
-def test_joint_states_without_the_wheels_velocities_are_refused(names, velocities):
+def test_joint_states_without_wheel_velocities_are_rejected(names, velocities):
     with pytest.raises(SimulatorError, match="joint_states: expected velocities of left_wheel"):
         raw_messages.wheel_rows([joint_states(names, velocities)], load_robot_parameters())
 
 
-def test_a_tracking_error_is_read_as_rospy_reads_it():
+def test_tracking_error_is_read_as_by_rospy():
     message = ErrorCoordinates2(time_from_start=1.5, yaw_error=0.1, distance_error=0.2)
     message.along_track_error, message.cross_track_error = -0.3, 0.4
     message.header.stamp.secs, message.header.stamp.nsecs = 7, 50_000_000

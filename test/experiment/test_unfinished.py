@@ -1,4 +1,4 @@
-"""What a killed node leaves is completed or removed."""
+"""Files that a killed node leaves are completed or removed."""
 
 import shutil
 
@@ -16,7 +16,7 @@ def folder(tmp_path):
 
 
 def write_active(folder, count):
-    """A bag as a killed recorder leaves it; each message has a hundredth of a chunk."""
+    """Write a bag as a killed recorder leaves it; each message has a hundredth of a chunk."""
     active = f"{folder.path(BAG)}{ACTIVE}"
     with rosbag.Bag(f"{active}.whole", "w", chunk_threshold=CHUNK) as bag:
         for number in range(count):
@@ -26,7 +26,7 @@ def write_active(folder, count):
     folder.folder.joinpath(f"{active}.whole").unlink()
 
 
-def test_a_bag_without_an_end_gets_one_and_keeps_its_whole_chunks(folder):
+def test_bag_without_end_keeps_whole_chunks(folder):
     write_active(folder, 1050)
     tidy(folder)
     assert [path.name for path in folder.folder.iterdir()] == [f"run_{BAG}"]
@@ -37,13 +37,13 @@ def test_a_bag_without_an_end_gets_one_and_keeps_its_whole_chunks(folder):
 
 
 @pytest.mark.parametrize("content", [b"", b"#ROSBAG V2.0\n", b"anything else"])
-def test_a_bag_that_holds_nothing_is_removed(folder, content):
+def test_bag_without_messages_is_removed(folder, content):
     folder.folder.joinpath(f"run_{BAG}{ACTIVE}").write_bytes(content)
     tidy(folder)
     assert not list(folder.folder.iterdir())
 
 
-def test_what_was_half_written_is_removed_and_all_else_is_kept(folder):
+def test_half_written_files_are_removed_and_others_kept(folder):
     folder.write_text("config.ini", "whole")
     part = folder.folder / ".0123.part"
     part.mkdir()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""airborne_imu: all of a flight, as the library has it."""
+"""airborne_imu publishes the flight that the library simulates."""
 
-# rostest runs unittest, whose own assertions tell what they compared.
+# rostest runs unittest, whose own assertions print the values that they compared.
 # ruff: noqa: PT009
 
 import sys
@@ -31,30 +31,31 @@ def numbers(*parts):
 
 
 class Airborne(unittest.TestCase):
-    def test_a_flight_is_published_as_the_library_has_it(self):
+    def test_published_flight_is_flight_of_library(self):
         fixes = Collector("flown/gnss/fix", NavSatFix)
         velocities = Collector("flown/gnss/velocity", TwistWithCovarianceStamped)
         truths = Collector("flown/ground_truth/state", Odometry)
         imu_truths = Collector("flown/ground_truth/imu", Odometry)
         origins = Collector("flown/ground_truth/origin", NavSatFix)
         transforms = Collector("/tf", TFMessage)
-        for_good: list = []
-        rospy.Subscriber("/tf_static", TFMessage, for_good.append)
+        static_transforms: list = []
+        rospy.Subscriber("/tf_static", TFMessage, static_transforms.append)
         answer = connected_publisher("flown/answer", Empty)
         answered: list = []
         published: list = []
 
         def on_imu(message):
-            # Two samples are a tick; the next one must not come before this is answered.
+            # Two samples are a tick; the next tick must not come before this is answered.
             answered.append(message)
             if len(answered) == 101:
+                truths.wait_for(lambda messages: len(messages) >= 102)
                 rospy.sleep(0.3)
                 published.append(len(truths.messages))
             if len(answered) % 2 == 1:
                 answer.publish(Empty())
 
         subscriber = rospy.Subscriber("flown/imu/data", Imu, on_imu, tcp_nodelay=True)
-        wait_until(lambda: len(answered) == SAMPLES, "all samples of the IMU")
+        wait_until(lambda: len(answered) == SAMPLES, "last sample of the IMU")
         subscriber.unregister()
         self.assertEqual(published, [102])
 
@@ -68,10 +69,10 @@ class Airborne(unittest.TestCase):
         )
         stamps = [message.header.stamp.to_nsec() for message in answered]
         self.assertEqual(stamps, expected.imu_stamps.tolist())
-        found = [
+        readings = [
             numbers(m.orientation, m.angular_velocity, m.linear_acceleration) for m in answered
         ]
-        np.testing.assert_array_equal(found, expected.imu)
+        np.testing.assert_array_equal(readings, expected.imu)
         self.assertEqual(answered[0].header.frame_id, "imu_link")
         for collector, frame, rows in (
             (truths, "base_link", expected.truth),
@@ -79,7 +80,7 @@ class Airborne(unittest.TestCase):
         ):
             messages = collector.wait_for(lambda m: len(m) == SAMPLES)
             self.assertEqual({m.child_frame_id for m in messages}, {frame})
-            found = [
+            states = [
                 numbers(
                     m.pose.pose.position,
                     m.pose.pose.orientation,
@@ -88,7 +89,7 @@ class Airborne(unittest.TestCase):
                 )
                 for m in messages
             ]
-            np.testing.assert_array_equal(found, rows)
+            np.testing.assert_array_equal(states, rows)
         arrived = expected.fixes[expected.fixes["arrival"] <= 33.0]
         places = [
             [m.latitude, m.longitude, m.altitude]
@@ -99,10 +100,10 @@ class Airborne(unittest.TestCase):
         velocities.wait_for(lambda m: len(m) == len(arrived))
         (origin,) = origins.messages
         self.assertAlmostEqual(origin.latitude, np.degrees(expected.origin[0]))
-        self._transforms_lead_to_the_imu(transforms, expected)
-        self._every_frame_has_one_parent(transforms.messages + for_good)
+        self._check_transforms_to_imu(transforms, expected)
+        self._check_parents(transforms.messages + static_transforms)
 
-    def _transforms_lead_to_the_imu(self, transforms, expected):
+    def _check_transforms_to_imu(self, transforms, expected):
         messages = [
             m.transforms
             for m in transforms.messages
@@ -117,18 +118,18 @@ class Airborne(unittest.TestCase):
             turned = turned * Rotation.from_quat(numbers(message.transform.rotation))
         truth = expected.imu_truth[99]
         np.testing.assert_allclose(place, truth[:3], rtol=0.0, atol=1e-8)
-        off = (turned.inv() * Rotation.from_quat(truth[3:7])).magnitude()
-        self.assertLess(off, 1e-12)
+        error = (turned.inv() * Rotation.from_quat(truth[3:7])).magnitude()
+        self.assertLess(error, 1e-12)
 
-    def _every_frame_has_one_parent(self, messages):
+    def _check_parents(self, messages):
         pairs = {(t.child_frame_id, t.header.frame_id) for m in messages for t in m.transforms}
         self.assertEqual(len(pairs), len({child for child, _ in pairs}), pairs)
-        # Nothing but odom is without a parent: rviz warns of each frame that is not led to it.
+        # Only odom has no parent: rviz warns of each frame that is not connected to it.
         self.assertEqual({parent for _, parent in pairs} - {child for child, _ in pairs}, {"odom"})
 
-    def test_a_flight_that_nobody_answers_ends(self):
+    def test_flight_without_answer_fails(self):
         parameter = "/alone/experiment/failure"
-        wait_until(lambda: rospy.has_param(parameter), "the failure")
+        wait_until(lambda: rospy.has_param(parameter), "failure")
         self.assertIn("no message on answer for 1 s at", rospy.get_param(parameter))
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What speaks to Gazebo: its interface, its pace, the robot's spawner, rviz's paths."""
+"""Interface to Gazebo, its pace, the spawner of the robot and paths for rviz."""
 
-# rostest runs unittest, whose own assertions tell what they compared.
+# rostest runs unittest, whose own assertions print the values that they compared.
 # ruff: noqa: PT009, PT027
 
 import sys
@@ -12,7 +12,7 @@ import rospy
 import rostest
 from gazebo_msgs.srv import GetWorldProperties
 from nav_msgs.msg import Odometry, Path
-from ros_testing import TIMEOUT, Collector, connected_publisher, wait_until, yaw
+from ros_testing import PATIENCE, Collector, connected_publisher, wait_until, yaw
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
 from tf2_msgs.msg import TFMessage
@@ -27,7 +27,7 @@ class GazeboTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.gazebo = GazeboInterface()
-        cls.gazebo.wait_until_ready(TIMEOUT)
+        cls.gazebo.wait_until_ready(PATIENCE)
 
     def collect(self, topic, message_type):
         collector = Collector(topic, message_type)
@@ -36,14 +36,14 @@ class GazeboTest(unittest.TestCase):
 
 
 class Interface(GazeboTest):
-    def test_the_robot_is_put_where_it_is_wanted(self):
+    def test_set_pose_moves_robot(self):
         self.gazebo.set_pose(1.0, -2.0, 0.5)
         pose = self.collect("ground_truth/state", Odometry).next().pose.pose
         self.assertAlmostEqual(pose.position.x, 1.0)
         self.assertAlmostEqual(pose.position.y, -2.0)
         self.assertAlmostEqual(yaw(pose.orientation), 0.5)
 
-    def test_hectors_parameters_are_set(self):
+    def test_hector_parameters_are_set(self):
         truth = self.collect("ground_truth/state", Odometry)
         imu = self.collect("imu/data", Imu)
         for offset in (0.25, 0.0):
@@ -53,14 +53,14 @@ class Interface(GazeboTest):
             imu.next()
             self.assertAlmostEqual(difference(yaw(imu.next().orientation), true), offset)
 
-    def test_a_parameter_that_hector_does_not_take_is_said(self):
+    def test_parameter_that_hector_limits_is_rejected(self):
         with self.assertRaisesRegex(SimulatorError, "imu/data/yaw/offset to 10.0 instead of 50"):
             self.gazebo.set_imu_parameters("hector", {"yaw_offset": 50.0}, 1)
         self.gazebo.set_imu_parameters("hector", {}, 1)
 
 
 class Pace(GazeboTest):
-    """Control periods of 50 ms, half a second of wall clock each: a busy machine keeps up."""
+    """Control periods of 50 ms, paced to half a second of wall clock each."""
 
     def setUp(self):
         set_speed(1.0)
@@ -73,14 +73,14 @@ class Pace(GazeboTest):
     def time(self):
         return rospy.ServiceProxy("/gazebo/get_world_properties", GetWorldProperties)().sim_time
 
-    def time_stands(self):
+    def is_time_standing(self):
         before = self.time()
         time.sleep(0.6)
         return self.time() == before
 
-    def test_time_stands_from_the_beginning_until_the_first_command(self):
+    def test_time_stands_until_first_command(self):
         self.begin()
-        self.assertTrue(self.time_stands())
+        self.assertTrue(self.is_time_standing())
         self.gazebo.commanded()
         wait_until(lambda: self.time() > self.zero, "simulated time")
 
@@ -89,15 +89,15 @@ class Views(GazeboTest):
     def setUp(self):
         set_speed(1.0)
 
-    def test_the_robots_place_is_told_twenty_times_a_second(self):
-        transforms = self.collect("/tf", TFMessage).wait_for(lambda heard: len(heard) > 5)
+    def test_transforms_are_at_least_a_twentieth_of_simulated_second_apart(self):
+        transforms = self.collect("/tf", TFMessage).wait_for(lambda messages: len(messages) > 5)
         stamps = [message.transforms[0].header.stamp.to_sec() for message in transforms]
         self.assertEqual(transforms[0].transforms[0].header.frame_id, "odom")
         self.assertEqual(transforms[0].transforms[0].child_frame_id, "base_footprint")
         for before, after in zip(stamps, stamps[1:]):
             self.assertGreater(after - before, 0.045)
 
-    def test_reference_path_and_driven_path(self):
+    def test_paths_for_rviz_follow_reference_and_robot(self):
         trajectory = rospy.Publisher(
             "reference_trajectory", ReferenceTrajectory, latch=True, queue_size=1
         )
@@ -117,19 +117,19 @@ class Views(GazeboTest):
 
         def ends(paths):
             places = [path.poses[-1].pose.position for path in paths]
-            # One of where an earlier test has put it may still be on its way.
+            # A place where an earlier test has put it may still be on its way.
             while places and places[0].y == -2.0:
                 places.pop(0)
             return places
 
         paths = driven.wait_for(lambda paths: any(place.x > 0.3 for place in ends(paths)))
-        # Where it was put is where the path begins, or a jump from where it was before.
+        # The path begins where it was put, or jumps there from an earlier place.
         for place in ends(paths):
             self.assertLess(abs(place.y), 1e-6)
         # A point every five centimetres, or hardly later.
         newest = [pose.pose.position.x for pose in paths[-1].poses][-4:]
-        for one, other in zip(newest, newest[1:]):
-            self.assertLess(0.049, other - one)
+        for before, after in zip(newest, newest[1:]):
+            self.assertLess(0.049, after - before)
 
 
 class All(unittest.TestSuite):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Twenty seconds of drive A in real Gazebo, with each of its IMU plug-ins."""
 
-# rostest runs unittest, whose own assertions tell what they compared.
+# rostest runs unittest, whose own assertions print the values that they compared.
 # ruff: noqa: PT009
 
+import contextlib
 import json
 import math
 import os
@@ -16,32 +17,35 @@ import numpy as np
 import rostest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiment"))
-from experiment_process import ExperimentProcess
+from experiment_process import PATIENCE, ExperimentProcess
+from reservations import reserved_port
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
 
-TIMEOUT = 240.0
+DRIVE_LIMIT = 3.0 * PATIENCE
 FILTER_TIME_CONSTANT = 3.0  # of config/imus/bno055.yaml [s]
 
 
 class GazeboExperiment(unittest.TestCase):
     def setUp(self):
-        # A gzserver that is already there must not be in the way.
-        os.environ["GAZEBO_MASTER_URI"] = "http://127.0.0.1:11399"
+        port = contextlib.ExitStack()
+        self.addCleanup(port.close)
+        os.environ["GAZEBO_MASTER_URI"] = f"http://127.0.0.1:{port.enter_context(reserved_port())}"
 
     def drive(self, *arguments, settings="{trajectory: {stop: 20.0}}"):
         directory = tempfile.mkdtemp()
         words = ["simulator:=gazebo", f"settings:={settings}", *arguments]
         process = ExperimentProcess(directory, words)
-        ended = process.wait(TIMEOUT)
+        self.addCleanup(process.end)
+        ended = process.wait(DRIVE_LIMIT)
         self.assertEqual(ended.code, 0, ended.output)
         folder = ended.result()
         return folder, json.loads(folder.read_text("summary.json"))
 
     def check(self, folder, summary):
-        """What doc/gazebo.md promises on a busy machine, too."""
+        """Check the promises of doc/gazebo.md, which hold on a busy machine, too."""
         self.assertTrue(summary["run"]["completed"])
         truth = summary["messages"]["ground_truth"]
         self.assertEqual(truth["received"], truth["expected"])
@@ -54,7 +58,7 @@ class GazeboExperiment(unittest.TestCase):
         yaw_rms = summary["tracking"]["yaw_error"]["rms_rad"]
         self.assertLess(math.degrees(yaw_rms), 1.0)
 
-    def test_hector_plugin_on_level_ground(self):
+    def test_hector_plugin_on_level_ground_misses_nothing(self):
         folder, summary = self.drive("imu:=hector")
         self.check(folder, summary)
         # Both measure at the same moments.
@@ -62,10 +66,10 @@ class GazeboExperiment(unittest.TestCase):
         self.assertEqual(set(imu.round(6)) - set(truth.round(6)), set())
 
     def check_first_second(self, folder, heading):
-        """The specified IMU is switched on at rest, where the drive begins.
+        """Check that the specified IMU is switched on at rest, where the drive begins.
 
-        What then tilts its fused orientation are the accelerations of the drive: a change of speed
-        by v by v / (g tau) at most; the noise of the accelerometer is a hundredth of a degree.
+        Only accelerations of the drive tilt its fused orientation then: a change of speed by v
+        tilts it by v / (g tau) at most; the accelerometer's noise is a hundredth of a degree.
         """
         truth, imu = (
             folder.read_table(name).loc[:1.0] for name in ("ground_truth", "imu_simulated")
@@ -74,32 +78,32 @@ class GazeboExperiment(unittest.TestCase):
         self.assertEqual(len(imu), 101)
         tilt = truth["v"].abs().max() / (9.81 * FILTER_TIME_CONSTANT) + math.radians(0.2)
         for angle, limit in (("roll", tilt), ("pitch", tilt), ("yaw", math.radians(heading))):
-            off = wrap(imu[angle].to_numpy() - truth[angle].to_numpy())
-            self.assertLess(np.abs(off).max(), limit, angle)
+            error = wrap(imu[angle].to_numpy() - truth[angle].to_numpy())
+            self.assertLess(np.abs(error).max(), limit, angle)
             if angle != "yaw":
-                self.assertLess(abs(off[0]), math.radians(0.2), angle)
+                self.assertLess(abs(error[0]), math.radians(0.2), angle)
 
-    def test_a_specified_imu_of_hectors_without_errors(self):
+    def test_specified_imu_starts_at_rest(self):
         folder, summary = self.drive("imu:=specification")
         self.check(folder, summary)
         # An angle random walk of 0.003 degrees in a second, and no turn-on bias.
         self.check_first_second(folder, heading=0.1)
 
-    def test_a_specified_imu_with_a_magnetometer(self):
+    def test_specified_imu_with_magnetometer_starts_at_rest(self):
         named = "{imu_specification: {file: bno055_magnetometer}, trajectory: {stop: 20.0}}"
         folder, summary = self.drive("imu:=specification", settings=named)
         self.check(folder, summary)
         # Four standard deviations of the first sample: 1.9 uT of 20 uT, 5.4 degrees.
         self.check_first_second(folder, heading=22.0)
 
-    def test_a_car_with_a_description_of_its_own(self):
+    def test_car_with_own_description_steers(self):
         robot = urdf_path("robot_ackermann.yaml")
         folder, summary = self.drive("imu:=hector", "drive:=c", f"robot:={robot}")
         self.check(folder, summary)
         wheels = folder.read_table("wheel_velocities_actual")
         self.assertGreater(wheels["steering_left"].abs().max(), 0.1)
 
-    def test_four_wheels_with_a_description_of_their_own_turn_as_they_are_wide(self):
+    def test_four_wheels_with_own_description_follow_path(self):
         bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
         folder = Path(tempfile.mkdtemp())
         (folder / "others.urdf").write_text(robot_description(bundled))
@@ -108,7 +112,7 @@ class GazeboExperiment(unittest.TestCase):
         (folder / "others.yaml").write_text(f"description: others.urdf\n{keys}")
         self.check(*self.drive("imu:=generic", f"robot:={folder / 'others.yaml'}"))
 
-    def test_generic_plugin_on_uneven_ground(self):
+    def test_generic_plugin_on_uneven_ground_pitches(self):
         folder, summary = self.drive("imu:=generic", "terrain:=uneven")
         self.check(folder, summary)
         self.assertEqual(summary["messages"]["imu_simulated"]["expected_according_to"], "stamps")

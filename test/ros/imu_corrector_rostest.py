@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""imu_corrector: corrected messages with the same header; a bad file ends it with a sentence."""
+"""imu_corrector publishes corrected messages with the same header, and reports a bad file."""
 
-# rostest runs unittest, whose own assertions tell what they compared.
+# rostest runs unittest, whose own assertions print the values that they compared.
 # ruff: noqa: PT009
 
 import sys
@@ -15,7 +15,7 @@ from sensor_msgs.msg import Imu, MagneticField
 
 
 class ImuCorrector(unittest.TestCase):
-    def test_messages_are_corrected_and_keep_their_header(self):
+    def test_corrected_messages_keep_header(self):
         imu = connected_publisher("imu/data_raw", Imu)
         field = connected_publisher("imu/mag_raw", MagneticField)
         corrected, corrected_field = Collector("imu/data", Imu), Collector("imu/mag", MagneticField)
@@ -26,21 +26,21 @@ class ImuCorrector(unittest.TestCase):
         imu.publish(message)
         magnetic = MagneticField(header=message.header, magnetic_field=Vector3(3e-5, 0.0, -4e-5))
         field.publish(magnetic)
-        (done,) = corrected.wait_for(len)
-        self.assertEqual(done.header.stamp, message.header.stamp)
-        self.assertEqual(done.header.frame_id, "imu_link")
-        rate = done.angular_velocity
-        for found, wanted in zip((rate.x, rate.y, rate.z), (1.0, 1.0, 1.0)):
-            self.assertAlmostEqual(found, wanted)
-        variances = [done.angular_velocity_covariance[place] for place in (0, 4, 8)]
-        for found, wanted in zip(variances, (0.16, 1.0, 1.0)):
-            self.assertAlmostEqual(found, wanted)
-        (done,) = corrected_field.wait_for(len)
-        self.assertAlmostEqual(done.magnetic_field.x, 2e-5)
-        self.assertEqual(done.header.frame_id, "imu_link")
+        (reading,) = corrected.wait_for(len)
+        self.assertEqual(reading.header.stamp, message.header.stamp)
+        self.assertEqual(reading.header.frame_id, "imu_link")
+        rate = reading.angular_velocity
+        for value, expected in zip((rate.x, rate.y, rate.z), (1.0, 1.0, 1.0)):
+            self.assertAlmostEqual(value, expected)
+        variances = [reading.angular_velocity_covariance[place] for place in (0, 4, 8)]
+        for value, expected in zip(variances, (0.16, 1.0, 1.0)):
+            self.assertAlmostEqual(value, expected)
+        (reading,) = corrected_field.wait_for(len)
+        self.assertAlmostEqual(reading.magnetic_field.x, 2e-5)
+        self.assertEqual(reading.header.frame_id, "imu_link")
 
-    def test_a_file_that_is_not_there_ends_the_node_with_a_sentence(self):
-        wait_until(lambda: rospy.has_param("/broken/experiment/failure"), "the node's failure")
+    def test_missing_correction_file_is_reported(self):
+        wait_until(lambda: rospy.has_param("/broken/experiment/failure"), "failure of the node")
         self.assertIn("/none/correction.yaml", rospy.get_param("/broken/experiment/failure"))
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The MuJoCo simulator's node: it waits, advances tick by tick, and ends when it must."""
+"""Node of the MuJoCo simulator: standstill, control periods, services and failures."""
 
-# rostest runs unittest, whose own assertions tell what they compared.
+# rostest runs unittest, whose own assertions print the values that they compared.
 # ruff: noqa: PT009, PT027
 
 import math
@@ -14,11 +14,13 @@ import rospy
 import rostest
 from geometry_msgs.msg import Pose2D, Vector3
 from nav_msgs.msg import Odometry
-from ros_testing import TIMEOUT, Collector, connected_publisher, yaw
+from ros_testing import PATIENCE, Collector, connected_publisher, yaw
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Empty
 
+from imu_simulation_framework.core.errors import SimulatorError
+from imu_simulation_framework.ros1.simulators.interface import wait_for_service
 from imu_simulation_framework.srv import SetBias, SetImuParameters, SetPose
 
 PACKAGE = "imu_simulation_framework"
@@ -43,21 +45,21 @@ class HeldSimulator(unittest.TestCase):
 
     def service(self, name, kind):
         name = f"held/mujoco_simulator/{name}"
-        rospy.wait_for_service(name, TIMEOUT)
+        rospy.wait_for_service(name, PATIENCE)
         return rospy.ServiceProxy(name, kind)
 
     def newest(self, collector):
-        """A message that was made after this call: the one on its way now may be older."""
+        """Return a message that was made after this call; the next may be older."""
         collector.next()
         return collector.next()
 
-    def test_the_first_tick_is_repeated_and_time_stands_still(self):
+    def test_first_tick_is_repeated_without_command(self):
         for collector in (self.truth, self.imu):
             messages = collector.wait_for(lambda messages: len(messages) >= 3)
             self.assertEqual(set(stamps(messages)), {0.0})
             self.assertEqual(len({str(m).split("stamp", 1)[1] for m in messages[-2:]}), 1)
 
-    def test_the_robot_is_put_where_it_is_wanted(self):
+    def test_set_pose_moves_robot(self):
         answer = self.service("set_pose", SetPose)(Pose2D(1.0, -2.0, 0.5))
         self.assertTrue(answer.success, answer.message)
         message = self.newest(self.truth)
@@ -67,12 +69,12 @@ class HeldSimulator(unittest.TestCase):
         self.assertAlmostEqual(yaw(message.pose.pose.orientation), 0.5, places=6)
         self.assertEqual(message.header.stamp.to_sec(), 0.0)
 
-    def test_a_pose_that_is_no_number_is_refused(self):
+    def test_pose_that_is_not_finite_is_rejected(self):
         answer = self.service("set_pose", SetPose)(Pose2D(1.0, math.nan, 0.5))
         self.assertFalse(answer.success)
         self.assertIn("finite", answer.message)
 
-    def test_the_imu_gets_the_model_that_is_wanted(self):
+    def test_set_imu_parameters_changes_model(self):
         offset = 0.25
         answer = self.service("set_imu_parameters", SetImuParameters)(
             "hector", f"{{yaw_offset: {offset}, yaw_drift: 0.0}}", 3
@@ -82,16 +84,16 @@ class HeldSimulator(unittest.TestCase):
         error = yaw(measured.orientation) - yaw(true.pose.pose.orientation)
         self.assertAlmostEqual(error, offset, places=6)
 
-    def test_hectors_own_message_is_the_same(self):
-        # Whose MD5 sum decides whether a program built with hector_gazebo_plugins can call it.
+    def test_set_bias_has_checksum_of_hector(self):
+        # It decides whether a program built with hector_gazebo_plugins can call the service.
         self.assertEqual(SetBias._md5sum, HECTORS_SUM)
 
-    def test_models_without_hectors_services_say_so(self):
+    def test_service_of_hector_is_rejected_by_other_model(self):
         self.service("set_imu_parameters", SetImuParameters)("ideal", "", 1)
         with self.assertRaisesRegex(rospy.ServiceException, "no drift that could be set"):
             rospy.ServiceProxy("held/imu/data/calibrate", Empty)()
 
-    def test_models_and_parameters_that_there_are_not_are_refused(self):
+    def test_unknown_models_and_parameters_are_rejected(self):
         set_parameters = self.service("set_imu_parameters", SetImuParameters)
         for model, parameters, word in (
             ("bno055", "", "bno055"),
@@ -119,18 +121,18 @@ class DrivenSimulator(unittest.TestCase):
 
     @classmethod
     def advance(cls):
-        """Give one command and wait for the control period that answers it."""
+        """Publish a command and wait for the control period that answers it."""
         cls.ticks += 1
         cls.commands.publish(Float64MultiArray(data=[4.0, 5.0]))
         for collector in (cls.truth, cls.imu):
-            collector.wait_for(cls.have_come)
+            collector.wait_for(cls.has_period)
 
     @classmethod
-    def have_come(cls, messages):
-        """Whether those of the last control period are among them."""
+    def has_period(cls, messages):
+        """Return whether messages of the last control period are among them."""
         return messages and messages[-1].header.stamp.to_sec() > cls.ticks * PERIOD - 1e-6
 
-    def test_one_command_advances_one_control_period(self):
+    def test_command_advances_one_control_period(self):
         self.advance()
         # It would go on at once if it did not wait.
         with self.assertRaises(AssertionError):
@@ -138,26 +140,26 @@ class DrivenSimulator(unittest.TestCase):
                 lambda messages: stamps(messages)[-1] > self.ticks * PERIOD + 1e-6, 0.3
             )
 
-    def test_a_bias_that_is_set_is_that_of_the_next_samples(self):
+    def test_set_bias_is_bias_of_next_samples(self):
         bias = Collector("driven/imu/data/bias", Imu)
         self.addCleanup(bias.close)
         for name in ("rate", "accel"):
             set_bias = rospy.ServiceProxy(f"driven/imu/data/set_{name}_bias", SetBias)
             set_bias(Vector3(0.1, -0.2, 0.3))
         self.advance()
-        # Those of the control period before may still come.
-        message = bias.wait_for(self.have_come)[-1]
-        for found in (message.angular_velocity, message.linear_acceleration):
-            for one, wanted in ((found.x, 0.1), (found.y, -0.2), (found.z, 0.3)):
-                self.assertAlmostEqual(one, wanted, places=4)
+        # Messages of the control period before may still come.
+        message = bias.wait_for(self.has_period)[-1]
+        for reading in (message.angular_velocity, message.linear_acceleration):
+            for value, expected in ((reading.x, 0.1), (reading.y, -0.2), (reading.z, 0.3)):
+                self.assertAlmostEqual(value, expected, places=4)
         rospy.ServiceProxy("driven/imu/data/calibrate", Empty)()
         self.advance()
-        messages = bias.wait_for(self.have_come)
+        messages = bias.wait_for(self.has_period)
         self.assertAlmostEqual(messages[-1].angular_velocity.z, 0.0, places=9)
 
 
-class DyingSimulator(unittest.TestCase):
-    """Simulators that are started by the test, since they end."""
+class FailingSimulator(unittest.TestCase):
+    """Simulators that the test starts, since they end."""
 
     def start(self, namespace, *arguments):
         program = roslib.packages.find_node(PACKAGE, "mujoco_simulator.py")[0]
@@ -173,7 +175,7 @@ class DyingSimulator(unittest.TestCase):
         return process
 
     def check_end(self, process, *words):
-        output, _ = process.communicate(timeout=TIMEOUT)
+        output, _ = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 1, output)
         fatal = [line for line in output.splitlines() if "[FATAL]" in line]
         self.assertEqual(len(fatal), 1, output)
@@ -187,7 +189,7 @@ class DyingSimulator(unittest.TestCase):
         )
         publisher.publish(Float64MultiArray(data=velocities))
 
-    def test_a_command_that_is_none_ends_it(self):
+    def test_wrong_command_is_reported(self):
         for namespace, velocities, word in (
             ("no_number", (1.0, math.nan), "nan"),
             ("one_wheel", (1.0,), "[1.0]"),
@@ -196,19 +198,23 @@ class DyingSimulator(unittest.TestCase):
             self.command(namespace, *velocities)
             self.check_end(process, "two finite wheel velocities", word)
 
-    def test_a_missing_command_ends_it(self):
+    def test_missing_command_is_reported(self):
         process = self.start("silence", "_simulation/command_timeout:=0.5")
         self.command("silence", 1.0, 1.0)
         self.check_end(process, "no command", "for 0.5 s", "at 0.05 s of simulated time")
 
+    def test_missing_service_is_reported_after_its_time_out(self):
+        with self.assertRaisesRegex(SimulatorError, "service /none/start was not there after 0.5"):
+            wait_for_service("none/start", 0.5)
+
 
 class AllTests(unittest.TestSuite):
-    """All tests of this file, as rostest wants them."""
+    """All tests of this file, in one suite for rostest."""
 
     def __init__(self):
         super().__init__(
             unittest.defaultTestLoader.loadTestsFromTestCase(case)
-            for case in (HeldSimulator, DrivenSimulator, DyingSimulator)
+            for case in (HeldSimulator, DrivenSimulator, FailingSimulator)
         )
 
 

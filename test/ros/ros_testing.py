@@ -1,7 +1,8 @@
-"""What the tests in a running ROS share: collected messages, and publishers that are heard."""
+"""Subscribers that collect messages, and publishers that have a subscriber, for rostests."""
 
+import sys
 import threading
-import time
+from pathlib import Path
 from xmlrpc.client import ServerProxy
 
 import rosgraph
@@ -9,14 +10,8 @@ import rospy
 
 from imu_simulation_framework.core.angles import yaw_from_quaternion
 
-TIMEOUT = 30.0  # wall-clock seconds that anything may take on a busy machine
-
-
-def wait_until(condition, what, timeout=TIMEOUT) -> None:
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline, f"gave up waiting for {what} after {timeout:g} s"
-        time.sleep(0.01)
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from patience import PATIENCE, wait_until
 
 
 def _is_sent(topic):
@@ -26,42 +21,42 @@ def _is_sent(topic):
     for name in published.get(topic, ()):
         _, _, connections = ServerProxy(master.lookupNode(name)).getBusInfo(rospy.get_name())
         if any(
-            to == rospy.get_name() and way == "o" and of == topic
-            for _, to, way, _, of, *_ in connections
+            receiver == rospy.get_name() and direction == "o" and connected == topic
+            for _, receiver, direction, _, connected, *_ in connections
         ):
             return True
     return False
 
 
 class Collector:
-    """Collects the messages of a topic; made when the subscription is connected."""
+    """Messages of a topic, from the moment on when a publisher sends to this node."""
 
     def __init__(self, topic, message_type) -> None:
         self._topic = topic
         self._messages = []
-        self._came = threading.Condition()
+        self._changed = threading.Condition()
         self._subscriber = rospy.Subscriber(topic, message_type, self._on_message, tcp_nodelay=True)
         # The subscriber is connected a moment before the publisher counts it and sends to it.
-        wait_until(lambda: _is_sent(self._subscriber.resolved_name), f"a publisher of {topic}")
+        wait_until(lambda: _is_sent(self._subscriber.resolved_name), f"publisher of {topic}")
 
     def _on_message(self, message):
-        with self._came:
+        with self._changed:
             self._messages.append(message)
-            self._came.notify_all()
+            self._changed.notify_all()
 
     def close(self):
         self._subscriber.unregister()
 
     @property
     def messages(self):
-        with self._came:
+        with self._changed:
             return list(self._messages)
 
-    def wait_for(self, condition, timeout=TIMEOUT):
-        """Wait until ``condition(messages)``; return the messages then."""
-        with self._came:
-            done = self._came.wait_for(lambda: condition(self._messages), timeout)
-            assert done, f"not within {timeout:g} s on {self._topic}, got {self._messages}"
+    def wait_for(self, condition, limit=PATIENCE):
+        """Wait until ``condition(messages)`` is true; return the messages then."""
+        with self._changed:
+            is_true = self._changed.wait_for(lambda: condition(self._messages), limit)
+            assert is_true, f"not within {limit:g} s on {self._topic}, got {self._messages}"
             return list(self._messages)
 
     def next(self):
@@ -71,9 +66,9 @@ class Collector:
 
 
 def connected_publisher(topic, message_type) -> rospy.Publisher:
-    """A publisher with a subscriber, which therefore gets the first message."""
+    """Return a publisher with a subscriber, which therefore receives the first message."""
     publisher = rospy.Publisher(topic, message_type, queue_size=100, tcp_nodelay=True)
-    wait_until(lambda: publisher.get_num_connections() > 0, f"a subscriber of {topic}")
+    wait_until(lambda: publisher.get_num_connections() > 0, f"subscriber of {topic}")
     return publisher
 
 

@@ -1,0 +1,116 @@
+"""Experiments that ROS 1, ROS 2 and one process without ROS must all drive to the same bytes."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from patience import PATIENCE
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.drive.results.files import ResultFolder
+
+DURATION = 8.0  # of each drive [s]
+TABLES = (
+    *("trajectory_data", "reference", "imu_simulated", "imu_real", "ground_truth"),
+    *("wheel_velocities", "wheel_velocities_actual", "control_error"),
+)
+"""Tables of every result."""
+
+RECEIVER = """
+rate: 5.0
+latency: 0.1
+lever_arm: [0.2, 0.0, 0.4]
+qualities:
+  - {quality: rtk, horizontal_noise: 0.01, vertical_noise: 0.02, velocity_noise: 0.02}
+heading: {source: antennas, across_noise: 0.005}
+outages: {times: [[4.0, 5.1]]}
+"""
+ODOMETER = "track: 0.4\nticks_per_turn: 2048\ndiameter_ratio: 1.01\nslip: 0.001\n"
+HALL = """
+bars: [{position: [2.0, -0.6, 0.1], size: [3.0, 0.1, 0.1]}]
+motors: {left: [1e-6, 0.0, 0.0], right: [0.0, 2e-6, 0.0]}
+"""
+FUSION_MODE = "NDOF"
+
+
+PATIENT = {"startup_timeout": PATIENCE, "command_timeout": PATIENCE}
+"""Keys of [simulation] with which no node gives up because the machine is busy."""
+
+
+def settings_argument(settings):
+    """Return the argument ``settings:=`` for a mapping of sections, with patient nodes.
+
+    Parameters
+    ----------
+    settings : dict of str to dict
+        Section -> key -> value, as in config.ini.
+
+    Returns
+    -------
+    str
+        The argument; time-outs that ``settings`` does not name are ``PATIENT``.
+    """
+    simulation = {**PATIENT, **settings.get("simulation", {})}
+    return f"settings:={json.dumps({**settings, 'simulation': simulation})}"
+
+
+class Scenario(NamedTuple):
+    """Files of an experiment, of which ``mine.ini`` has the settings, and tables of its sensors."""
+
+    files: dict[str, str]
+    sensors: tuple[str, ...] = ()
+
+    def write(self, folder) -> None:
+        for name, text in self.files.items():
+            (folder / name).write_text(text)
+
+
+def _bno055():
+    magnetometer = isf.read_imu_specification("bno055_magnetometer")
+    return isf.sensors.imu_specification_text(isf.sensors.bno055_in_mode(magnetometer, FUSION_MODE))
+
+
+SCENARIOS = {
+    "receiver and odometer": Scenario(
+        {
+            "mine.ini": f"[trajectory]\nstop = {DURATION}\n[gnss]\nfile = receiver.yaml\n"
+            "[odometer]\nfile = odometer.yaml\n",
+            "receiver.yaml": RECEIVER,
+            "odometer.yaml": ODOMETER,
+        },
+        ("gnss_simulated", "odometer"),
+    ),
+    "car with magnetometer": Scenario(
+        {
+            "mine.ini": "[imu]\nmodel = specification\n[imu_specification]\nfile = bno055.yaml\n"
+            "[simulation]\nlatitude = 50.0\n[magnetic_environment]\nfile = hall.yaml\n"
+            f"[robot]\nparameters = {urdf_path('robot_ackermann.yaml')}\n"
+            "[experiment]\nseed = 7\n[control]\ncontroller = ramsete\n"
+            f"[trajectory]\nstart = 4.0\nstop = {4.0 + DURATION}\n",
+            "bno055.yaml": _bno055(),
+            "hall.yaml": HALL,
+        },
+        ("magnetometer_simulated",),
+    ),
+    "four wheels": Scenario(
+        {
+            "mine.ini": f"[robot]\nparameters = {urdf_path('robot_four_wheels.yaml')}\n"
+            f"[trajectory]\nstop = {DURATION}\n"
+        }
+    ),
+}
+
+
+def read_tables(result, scenario):
+    """Return the bytes of all tables of a scenario's result, by name."""
+    names = (*TABLES, *scenario.sensors)
+    return {name: result.path(f"{name}.csv").read_bytes() for name in names}
+
+
+def repeat_in_process(result, directory) -> ResultFolder:
+    """Run the experiment of a result again in this process; return the new result."""
+    repeated = ResultFolder(directory, result.prefix)
+    isf.run_in_process(isf.load_configuration(result.path("config.ini"))).save(repeated)
+    return repeated
