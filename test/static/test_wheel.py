@@ -97,7 +97,7 @@ class Environment:
         )  # fmt: skip
 
     def run(self, program, *arguments):
-        """Run a program of the environment; of this process's variables it gets numbers of threads."""
+        """Run a program of the environment, with few of this process's variables."""
         variables = {"PATH": "/usr/bin:/bin", "HOME": f"{self.folder}", "MPLBACKEND": "Agg"}
         variables["PYTHONNOUSERSITE"] = "1"
         variables.update(item for item in os.environ.items() if item[0].endswith("_NUM_THREADS"))
