@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser, run_tool
@@ -83,7 +84,7 @@ def run(text="'x'", redirection="", **options):
         ["sh", "-c", f'exec "$0" -c "$1" {redirection}', sys.executable, TOOL.format(text=text)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
         **options,
     )
@@ -118,7 +119,7 @@ def test_a_reader_that_has_gone_is_no_fault():
             [sys.executable, "-c", TOOL.format(text="'x' * 10**6")],
             stdout=writing,
             stderr=subprocess.PIPE,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
     finally:

@@ -95,7 +95,8 @@ GNSS = isf.GnssSpecification(
 
 @pytest.fixture(scope="module")
 def motion():
-    return isf.rounds(2, radius=1.5, speed=1.0)
+    # 10 s with the outage, and fixes behind it.
+    return isf.rounds(1, radius=1.6, speed=1.0)
 
 
 def states(motion, chosen):
@@ -141,8 +142,8 @@ def test_it_begins_anew_where_the_robot_was_put(motion):
     first = drive(session, motion, 5)
     session.restart()
     again = drive(session, motion, 5)
-    for (_, one), (_, other) in zip(first, again):
-        pd.testing.assert_frame_equal(one, other, check_exact=True)
+    for (_, fixes), (_, repeated) in zip(first, again):
+        pd.testing.assert_frame_equal(fixes, repeated, check_exact=True)
 
 
 def test_a_period_that_is_none_of_the_states_begins_with_the_next_state(motion):

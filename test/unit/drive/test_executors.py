@@ -1,6 +1,7 @@
 """Ensembles on several processes have the same numbers, also when a process is lost."""
 
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -99,10 +100,13 @@ def worker(start, address, **options):
 @pytest.mark.gate
 def test_local_processes_give_the_same_numbers():
     drawing = sensor()
-    alone = monte_carlo(drawing, RUNS)
-    assert equal(monte_carlo(drawing, RUNS, workers=2), alone)
-    linear = LinearDrawing(isf.yaw_error_model(SENSOR, drawing.motion), chunk=256)
-    assert equal(monte_carlo(linear, 1000, workers=2), monte_carlo(linear, 1000))
+    assert equal(monte_carlo(drawing, RUNS, workers=2), monte_carlo(drawing, RUNS))
+
+
+def test_linear_drawing_sent_to_another_process_gives_the_same_numbers():
+    linear = LinearDrawing(isf.yaw_error_model(SENSOR, sensor().motion), chunk=256)
+    received = pickle.loads(pickle.dumps(linear))
+    assert equal(monte_carlo(received, 1000), monte_carlo(linear, 1000))
 
 
 @pytest.mark.gate

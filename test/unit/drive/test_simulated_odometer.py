@@ -1,4 +1,4 @@
-"""The odometer of the simulated robot: what it reads of states and in MuJoCo, and settings."""
+"""The odometer of the simulated robot: readings of states and in MuJoCo, and settings."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,14 @@ import pytest
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.drive.from_configuration import experiment_odometer
 from imu_simulation_framework.drive.session.recording import RecordingSession
 from imu_simulation_framework.drive.session.sensors import OdometerSession
 from imu_simulation_framework.drive.session.simulation import SimulatedRobot
 from imu_simulation_framework.drive.tracking.controllers import TrackingError
+from imu_simulation_framework.motion.drives import DRIVES, true_motion, with_laps
+from imu_simulation_framework.motion.sources import planar
 from imu_simulation_framework.sensors.noise.streams import child_seed, run_seed
 from imu_simulation_framework.sensors.odometer import Odometer
 
@@ -21,10 +24,11 @@ ERRORS = isf.OdometerSpecification(
 
 @pytest.fixture(scope="module")
 def motion():
-    return isf.read_drive("a", laps=1)
+    """Return the first 20 s of a drive whose speed and turn rate change."""
+    return planar(true_motion(with_laps(DRIVES["a"], 1)).iloc[:2001], WORLD_GRAVITY)
 
 
-def told(session, motion, step):
+def read_in_pieces(session, motion, step):
     """Return stamps [s] and rows of a drive in pieces of so many states."""
     stamps = np.rint(motion.time * 1e9).astype(np.int64)
     body = motion.velocity.copy()
@@ -33,15 +37,15 @@ def told(session, motion, step):
     body[:, 1] = np.cos(yaw) * motion.velocity[:, 1] - np.sin(yaw) * motion.velocity[:, 0]
     pieces = (slice(first, first + step) for first in range(0, len(motion), step))
     parts = (stamps, motion.position, motion.orientation, body)
-    said = [session.add(*(part[piece] for part in parts)) for piece in pieces]
-    stamps, rows = (np.concatenate(part) for part in zip(*(one for one in said if one)))
+    readings = [session.add(*(part[piece] for part in parts)) for piece in pieces]
+    stamps, rows = (np.concatenate(part) for part in zip(*filter(None, readings)))
     return stamps / 1e9, rows
 
 
 @pytest.mark.parametrize("step", [1, 5, 7])
-def test_readings_are_those_of_the_motion_in_whatever_pieces(motion, step):
+def test_odometer_readings_equal_the_motion_for_any_piece_size(motion, step):
     expected = isf.simulate_odometer(motion, ERRORS, seed=6)
-    time, rows = told(OdometerSession(ERRORS, 6), motion, step)
+    time, rows = read_in_pieces(OdometerSession(ERRORS, 6), motion, step)
     np.testing.assert_allclose(time, expected.index, rtol=0.0, atol=1e-9)
     x, y, z, w, *moving = rows.T
     np.testing.assert_allclose(x, expected["x"], rtol=0.0, atol=1e-9)
@@ -51,17 +55,17 @@ def test_readings_are_those_of_the_motion_in_whatever_pieces(motion, step):
     np.testing.assert_allclose(np.array(moving).T, expected[["v", "yaw_rate"]], rtol=0.0, atol=1e-7)
 
 
-def test_it_begins_anew_where_the_robot_was_put(motion):
+def test_restarted_odometer_repeats_its_readings(motion):
     session = OdometerSession(ERRORS, 6)
-    _, first = told(session, motion, 5)
+    _, first = read_in_pieces(session, motion, 5)
     session.restart()
-    _, again = told(session, motion, 5)
+    _, again = read_in_pieces(session, motion, 5)
     np.testing.assert_array_equal(first, again)
 
 
 def test_a_rate_that_is_none_of_the_states_reads_at_the_next_state_and_tells_means(motion):
     odometer = isf.OdometerSpecification(rate=30.0)
-    time, rows = told(OdometerSession(odometer, 1), motion, 5)
+    time, rows = read_in_pieces(OdometerSession(odometer, 1), motion, 5)
     np.testing.assert_allclose(time[:5], [0.0, 0.04, 0.07, 0.1, 0.14], atol=1e-9)
     turned = np.diff(unwrap(2.0 * np.arctan2(rows[:, 2], rows[:, 3])))
     np.testing.assert_allclose(rows[1:, 5], turned / np.diff(time), rtol=0.0, atol=1e-9)

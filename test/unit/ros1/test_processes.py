@@ -4,9 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
 
 import pytest
+from patience import PATIENCE, wait_until
 
 from imu_simulation_framework.ros1.launching import guardian as processes
 
@@ -32,36 +33,36 @@ def start():
 
     yield begin
     for process in begun:
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
 
 
 def end(*programs):
     processes.end_all({program.pid: processes.started(program.pid) for program in programs})
-    return [program.wait(10.0) for program in programs]
+    return [program.wait(PATIENCE) for program in programs]
 
 
-def test_a_process_is_told_to_end_also_if_it_is_stopped(start):
+def test_process_ends_also_if_it_is_stopped(start):
     assert end(start(PATIENT)) == [-signal.SIGTERM]
     process = start(PATIENT)
     process.send_signal(signal.SIGSTOP)
-    while not processes.is_stopped(process.pid):
-        time.sleep(0.01)
+    wait_until(lambda: processes.is_stopped(process.pid), "process that is stopped")
     assert end(process) == [-signal.SIGTERM]
 
 
-def test_one_that_does_not_listen_is_made_to(start, monkeypatch):
+def test_process_that_ignores_the_signal_is_killed(start, monkeypatch):
     monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
     assert end(start(DEAF), start(PATIENT)) == [-signal.SIGKILL, -signal.SIGTERM]
 
 
-def test_one_that_saves_is_told_again_for_it_may_have_only_figures_left(start, monkeypatch):
+def test_saving_node_is_reminded_and_any_other_is_killed(start, monkeypatch):
     monkeypatch.setattr(processes, "REMINDING_TIMEOUT", 0.3)
     monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
     counting = (
-        "import signal, sys, time; told = []\n"
-        "def on_signal(*_):\n    told.append(1)\n    len(told) > 1 and sys.exit(7)\n"
+        "import signal, sys, time; signals = []\n"
+        "def on_signal(*_):\n    signals.append(1)\n    len(signals) > 1 and sys.exit(7)\n"
         "signal.signal(signal.SIGTERM, on_signal)\n"
     )
     saving = start(counting + PATIENT, "__name:=result_comparison")
@@ -70,29 +71,26 @@ def test_one_that_saves_is_told_again_for_it_may_have_only_figures_left(start, m
     assert end(saving, other) == [7, -signal.SIGKILL]
 
 
-def test_the_children_of_a_process_end_with_it(start, monkeypatch):
+def test_children_of_a_process_end_with_it(start, monkeypatch):
     monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
     child = f"subprocess.Popen([sys.executable, '-c', {DEAF.replace('up', 'child')!r}])"
     parent = start(f"import subprocess, sys; child = {child}; {PATIENT}")
     end(parent)
-    deadline = time.monotonic() + 10.0
-    while _group(parent.pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not _group(parent.pid)
+    wait_until(lambda: not _group(parent.pid), "end of the children")
 
 
 def _group(leader):
-    found = []
+    members = []
     for name in filter(str.isdecimal, os.listdir("/proc")):
         try:
             if os.getpgid(int(name)) == leader and processes.started(int(name)):
-                found.append(name)
+                members.append(name)
         except OSError:
             continue
-    return found
+    return members
 
 
-def test_another_process_with_the_same_number_is_left_alone(start):
+def test_process_that_reuses_the_number_is_left_alone(start):
     process = start(PATIENT)
     processes.end_all({process.pid: "0"})
     with pytest.raises(subprocess.TimeoutExpired):

@@ -4,6 +4,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from patience import PATIENCE
 
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.ros1.nodes.result_comparison import ResultComparison
@@ -41,24 +42,22 @@ def recording(tmp_path):
     return make
 
 
-def test_whoever_has_no_launcher_is_answered_when_the_results_are_written(recording):
+def test_stop_without_launcher_is_answered_once_results_are_written(recording):
     node = recording(supervised=False)
-    asked = threading.Thread(target=node._on_stop, args=(None,))
+    asked = threading.Thread(target=node._on_stop, args=(None,), daemon=True)
     asked.start()
-    assert node._stopping.wait(10.0)
+    assert node._stopping.wait(PATIENCE)
     node.inputs[0].connections = node.inputs[1].connections = 0
     node._session.over = True  # another thread is about to write
     node.spin_once()
     assert asked.is_alive() and not node._ended.is_set()
     node._written.set()
-    asked.join(10.0)
+    asked.join(PATIENCE)
     assert not asked.is_alive()
 
 
 @pytest.mark.parametrize("lock_step", [True, False])
-def test_with_a_launcher_the_node_ends_and_writes_once_whoever_drove_has_ended(
-    recording, lock_step
-):
+def test_node_under_a_launcher_ends_once_driver_and_simulator_have_ended(recording, lock_step):
     node = recording(supervised=True, lock_step=lock_step)
     assert node._on_stop(None).success
     node.spin_once()

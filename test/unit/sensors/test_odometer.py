@@ -83,15 +83,16 @@ def test_encoders_are_within_a_step_and_wheels_that_push_turn_further():
 
 def test_slip_is_a_random_walk_and_robots_differ_by_their_tolerances():
     slip, runs = 2e-3, 400
+    straight, circles = isf.straight(100.0, rate=10.0), isf.rounds(2, radius=5.0, rate=10.0)
     odometer = isf.OdometerSpecification(slip=slip, rate=10.0)
-    ends = [isf.simulate_odometer(STRAIGHT, odometer, run=k)["yaw"].iloc[-1] for k in range(runs)]
+    ends = [isf.simulate_odometer(straight, odometer, run=k)["yaw"].iloc[-1] for k in range(runs)]
     sigma = slip * np.sqrt(2.0 * 100.0) / odometer.track
     # A standard deviation of so many runs has the standard error 1 / sqrt(2 (runs - 1)).
     assert abs(np.std(ends, ddof=1) / sigma - 1.0) < 4.0 / np.sqrt(2.0 * (runs - 1))
     assert abs(np.mean(ends)) < 4.0 * sigma / np.sqrt(runs)
     odometer = isf.OdometerSpecification(track_ratio_sigma=0.01, rate=1.0)
-    ends = [isf.simulate_odometer(ROUND, odometer, run=k)["yaw"].iloc[-1] for k in range(400)]
-    spread = np.std(np.array(ends), ddof=1) / ROUND.yaw[-1]
+    ends = [isf.simulate_odometer(circles, odometer, run=k)["yaw"].iloc[-1] for k in range(400)]
+    spread = np.std(np.array(ends), ddof=1) / circles.yaw[-1]
     assert abs(spread / 0.01 - 1.0) < 4.0 / np.sqrt(2.0 * 399)
 
 
