@@ -102,9 +102,9 @@ def test_errors_in_mujoco_are_umbmarks():
         assert abs(expected - turn) > 50.0 * abs(per_way) * unsure
 
 
-def test_in_an_experiment_it_reads_the_robots_motion(tmp_path):
+def test_odometer_in_an_experiment_reads_the_motion_of_the_robot(tmp_path):
     (tmp_path / "odometer.yaml").write_text("scale_sigma: 0.01\nslip: 0.001\n")
-    text = "[trajectory]\nstop = 5\n[odometer]\nfile = odometer.yaml\n[experiment]\nseed = 4\n"
+    text = "[trajectory]\nstop = 3\n[odometer]\nfile = odometer.yaml\n[experiment]\nseed = 4\n"
     configuration = configured(tmp_path, text)
     table = isf.run_in_process(configuration).odometer
     motion = isf.robot_motion(configuration)
