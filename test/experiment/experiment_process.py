@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import roslib.packages
-from marked_processes import find_marked, kill_marked
+from marked_processes import MARK, find_marked, kill_marked
 from rosbags.highlevel import AnyReader
 
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
@@ -31,6 +31,7 @@ COLOUR = re.compile(r"\x1b\[\d*m")
 # A Python that roslaunch interrupts before it has run a line of a node prints this.
 INTERRUPTED_START = re.compile(r"Fatal Python error: init_import_site.*\n.*\nTraceback")
 DROPPED_VARIABLES = ("ROS_HOSTNAME", "ROS_NAMESPACE")
+MASTER_MARK = f"{MARK}_MASTER"  # ROS_MASTER_URI, which roscore changes for its children
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class ExperimentProcess:
         inherited = {
             name: text for name, text in os.environ.items() if name not in DROPPED_VARIABLES
         }
-        return {**inherited, **own, "PYTHONUNBUFFERED": "1"}
+        return {**inherited, **own, MASTER_MARK: self._master_uri, "PYTHONUNBUFFERED": "1"}
 
     def _read(self):
         for line in self._process.stdout:
@@ -229,12 +230,12 @@ class ExperimentProcess:
 
     def members(self):
         """Return command lines by process id of living processes on this experiment's master."""
-        return find_marked(self._master_uri, "ROS_MASTER_URI")
+        return find_marked(self._master_uri, MASTER_MARK)
 
     def end(self) -> None:
         """Kill all processes on the own master, or the program alone; close the pipe."""
         if self._owns_master:
-            kill_marked(self._master_uri, "ROS_MASTER_URI")
+            kill_marked(self._master_uri, MASTER_MARK)
         if self.is_running:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)

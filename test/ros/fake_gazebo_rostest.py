@@ -15,6 +15,7 @@ from nav_msgs.msg import Odometry, Path
 from ros_testing import PATIENCE, Collector, connected_publisher, wait_until, yaw
 from sensor_msgs.msg import Imu
 from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
 from imu_simulation_framework.core.angles import difference
@@ -83,6 +84,11 @@ class Pace(GazeboTest):
         self.assertTrue(self.is_time_standing())
         self.gazebo.commanded()
         wait_until(lambda: self.time() > self.zero, "simulated time")
+
+    def test_paused_physics_is_reported(self):
+        rospy.ServiceProxy("/gazebo/pause_physics", Empty)()
+        self.addCleanup(rospy.ServiceProxy("/gazebo/unpause_physics", Empty))
+        self.assertEqual(self.gazebo.why_stopped(), "Gazebo's physics is paused")
 
 
 class Views(GazeboTest):

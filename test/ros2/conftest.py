@@ -1,4 +1,4 @@
-"""What the tests of nodes share, where ROS 2 is; elsewhere test_under_ros2.py calls them."""
+"""Fixtures for nodes of ROS 2; where there is none, test_under_ros2.py starts the tests."""
 
 import importlib.util
 

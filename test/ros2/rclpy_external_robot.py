@@ -2,144 +2,138 @@
 
 import json
 import math
-import time
 
 import numpy as np
 import pytest
 from geometry_msgs.msg import Pose2D, Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ClockType
-from ros2_peers import BEST_EFFORT, RELIABLE, result_below
+from ros2_peers import BEST_EFFORT, LATCHED, RELIABLE, experiment_arguments, result_below
 from sensor_msgs.msg import Imu
+from std_msgs.msg import Float64MultiArray, String
 
-DRIFT = 0.001  # of the IMU's yaw [rad/s]
-LAG = 0.1  # with which the robot follows a command [s]
-PERIOD = 0.01  # s of the IMU; the odometry's is twice as long
-LONG_ENOUGH = 240.0
+# Behind ros2_peers, which makes the tests' own modules importable.
+from lagging_robot import DRIFT, PERIOD, TICKS_PER_ODOMETRY, LaggingRobot  # isort: skip
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.ros2.external_robot import ExternalRobot
+
+IMPATIENCE = 5.0  # startup_timeout for topics that never come [s]
 
 
 class Robot:
-    """It stands at (3, -2), turned by 1 rad, and follows commands; time is that of its samples."""
+    """Lets a ``LaggingRobot`` publish and listen, on a node's executor."""
 
     def __init__(self, node, kind=Twist, imu="imu", orientation=True, qos=BEST_EFFORT, v=0.0):
-        self.v, self.yaw_rate = v, 0.0
-        self.wanted = (v, 0.0)
-        self._x, self._y, self._yaw = 3.0, -2.0, 1.0
-        self._ticks = 0
+        self.robot = LaggingRobot(v)
         self._has_orientation = orientation
-        node.create_subscription(kind, "cmd_vel", self._on_command, qos)
         self._odometry = node.create_publisher(Odometry, "odom", qos)
         self._imu = node.create_publisher(Imu, imu, qos)
-        self._began = time.monotonic()
-        node.create_timer(
-            0.5 * PERIOD, self._catch_up, clock=Clock(clock_type=ClockType.STEADY_TIME)
-        )
+        node.create_subscription(kind, "cmd_vel", self._on_command, qos)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        node.create_timer(0.5 * PERIOD, self._catch_up, clock=steady)
 
     def _on_command(self, message):
         twist = getattr(message, "twist", None) or message
-        self.wanted = (twist.linear.x, twist.angular.z)
+        self.robot.command(twist.linear.x, twist.angular.z)
+        self._catch_up()
 
     def _catch_up(self):
-        while self._ticks * PERIOD < time.monotonic() - self._began:
-            self._ticks += 1
-            self._step()
+        while self.robot.is_due():
+            self.robot.step()
+            self._publish()
 
-    def _step(self):
-        share = 1.0 - math.exp(-PERIOD / LAG)
-        self.v += share * (self.wanted[0] - self.v)
-        self.yaw_rate += share * (self.wanted[1] - self.yaw_rate)
-        middle = self._yaw + 0.5 * PERIOD * self.yaw_rate
-        self._x += PERIOD * self.v * math.cos(middle)
-        self._y += PERIOD * self.v * math.sin(middle)
-        self._yaw += PERIOD * self.yaw_rate
+    def _publish(self):
+        robot = self.robot
         sample = Imu()
-        _stamp(sample, self._ticks)
-        _turn(sample.orientation, self._yaw + DRIFT * PERIOD * self._ticks)
+        _stamp(sample, robot.stamp)
+        _turn(sample.orientation, robot.measured_yaw)
         if not self._has_orientation:
             sample.orientation_covariance[0] = -1.0
         self._imu.publish(sample)
-        if self._ticks % 2 == 0:
+        if robot.has_odometry:
             place = Odometry()
-            _stamp(place, self._ticks)
-            place.pose.pose.position.x, place.pose.pose.position.y = self._x, self._y
-            _turn(place.pose.pose.orientation, self._yaw)
-            place.twist.twist.linear.x, place.twist.twist.angular.z = self.v, self.yaw_rate
+            _stamp(place, robot.stamp)
+            place.pose.pose.position.x, place.pose.pose.position.y = robot.x, robot.y
+            _turn(place.pose.pose.orientation, robot.yaw)
+            place.twist.twist.linear.x, place.twist.twist.angular.z = robot.v, robot.yaw_rate
             self._odometry.publish(place)
 
 
-def _stamp(message, ticks):
-    stamp = message.header.stamp
-    stamp.sec, stamp.nanosec = divmod(10 * 10**9 + ticks * round(PERIOD * 1e9), 10**9)
+def _stamp(message, stamp):
+    message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
 
 
 def _turn(quaternion, yaw):
     quaternion.z, quaternion.w = math.sin(0.5 * yaw), math.cos(0.5 * yaw)
 
 
-@pytest.fixture
-def beside_a_robot(program, ros, tmp_path):
-    """Return what runs an experiment with a robot: exit code, output and the robot."""
-
-    def run(settings="trajectory: {stop: 8.0}", arguments=(), **robot):
-        one = Robot(ros.peer, **robot)
-        options = ("simulator:=external", "imu:=published", f"output:={tmp_path / 'out'}")
-        running = program("run_experiment.py", *options, f"settings:={{{settings}}}", *arguments)
-        ros.until(lambda: running.has_ended, LONG_ENOUGH)
-        ros.spin(1.0)
-        return (*running.wait(), one)
-
-    return run
-
-
 @pytest.mark.parametrize(
-    "robot",
-    [{}, {"kind": TwistStamped, "imu": "imu/data", "qos": RELIABLE}],
+    ("options", "external"),
+    [({}, {}), ({"kind": TwistStamped, "imu": "imu/data", "qos": RELIABLE}, {"imu": "imu/data"})],
     ids=["Twist, best effort", "TwistStamped, its IMU where the experiment listens"],
 )
-def test_the_robot_follows_the_path_and_its_imus_drift_is_found(beside_a_robot, tmp_path, robot):
-    settings = "trajectory: {stop: 8.0}"
-    if robot:
-        settings += ", external: {imu: imu/data}"
-    code, output, robot = beside_a_robot(settings, **robot)
+def test_robot_follows_path_and_drift_of_its_imu_is_found(
+    program, ros, tmp_path, options, external
+):
+    robot = Robot(ros.peer, **options).robot
+    settings = {"trajectory": {"stop": 8.0}, "external": external}
+    arguments = ("simulator:=external", "imu:=published")
+    running = program(*experiment_arguments(tmp_path, *arguments, settings=settings))
+    ros.until(lambda: running.has_ended, "end of the experiment")
+    code, output = running.wait()
     assert code == 0, output
     result = result_below(tmp_path / "out")
     summary = json.loads(result.read_text("summary.json"))
     assert summary["run"]["completed"] is True
-    assert summary["tracking"]["distance_error"]["rms_m"] < 1.5
+    # The robot lags behind its commands, which the controller does not know.
+    assert summary["tracking"]["distance_error"]["rms_m"] < 1.0
     truth, imu = (result.read_table(name) for name in ("ground_truth", "imu_simulated"))
     first, begin = truth.iloc[0], result.read_table("trajectory_data").iloc[0]
     assert math.hypot(first["x"] - begin["x"], first["y"] - begin["y"]) < 0.05
-    assert np.median(np.diff(truth.index)) == pytest.approx(2.0 * PERIOD)
+    assert np.median(np.diff(truth.index)) == pytest.approx(TICKS_PER_ODOMETRY * PERIOD)
     assert np.median(np.diff(imu.index)) == pytest.approx(PERIOD)
     drift = summary["yaw_error"]["simulated"]["drift_rad_per_s"]
     assert drift == pytest.approx(-DRIFT, rel=1e-3)  # reference minus IMU
     assert not result.path("wheel_velocities_actual.csv").exists()
-    # It is told to stop at the end.
-    assert robot.wanted == (0.0, 0.0)
-    assert abs(robot.v) < 0.01
+    # The last command is to stop.
+    ros.until(lambda: robot.wanted == (0.0, 0.0) and abs(robot.v) < 0.01, "stop of the robot")
+
+
+@pytest.fixture
+def connector(ros, tmp_path):
+    """Return a function that starts the node between an experiment and a robot."""
+
+    def start(settings, options):
+        Robot(ros.peer, **options)
+        for topic, message in (
+            ("experiment/result", String(data=str(tmp_path / "run"))),
+            # Time, x, y and yaw.
+            ("reference_trajectory", Float64MultiArray(data=[0.0, 1.0, *6 * [0.0]])),
+        ):
+            ros.peer.create_publisher(type(message), topic, LATCHED).publish(message)
+        external = {"simulation.simulator": "external", "imu.model": "published"}
+        external["simulation.startup_timeout"] = IMPATIENCE
+        return ros.start(ExternalRobot, **external, **settings)
+
+    return start
 
 
 @pytest.mark.parametrize(
-    ("settings", "robot", "sentence"),
+    ("settings", "options", "sentence"),
     [
-        ("external: {command: cmd}", {}, "nobody listens on /cmd ([external] command)"),
-        ("external: {odometry: odo}", {}, "nothing comes on /odo ([external] odometry)"),
-        ("external: {odometry: ground_truth/state}", {}, "have the robot publish elsewhere"),
-        ("external: {odometry: imu}", {}, "publishes sensor_msgs/msg/Imu on /imu, expected nav"),
-        ("", {"kind": Pose2D}, "listens on /cmd_vel for geometry_msgs/msg/Pose2D, expected"),
-        ("", {"v": 0.3}, "the robot moves, at 0.3 m/s"),
-        ("", {"orientation": False}, "/imu ([external] imu) has no orientation"),
+        ({"external.command": "cmd"}, {}, "nobody listens on /cmd ([external] command)"),
+        ({}, {"v": 0.3}, "the robot moves, at 0.3 m/s"),
+        ({"external.odometry": "imu"}, {}, "publishes sensor_msgs/msg/Imu on /imu, expected nav"),
+        ({}, {"kind": Pose2D}, "listens on /cmd_vel for geometry_msgs/msg/Pose2D, expected"),
+        ({}, {"orientation": False}, "/imu ([external] imu) has no orientation"),
     ],
 )
-def test_a_robot_that_is_not_as_expected_is_one_sentence(beside_a_robot, settings, robot, sentence):
-    waiting = "simulation: {startup_timeout: 8.0}"
-    code, output, _ = beside_a_robot(f"{waiting}, {settings}" if settings else waiting, **robot)
-    assert code == 1, output
-    assert sentence in " ".join(output.split())
-    assert "Traceback" not in output
+def test_robot_with_wrong_topics_is_reported(ros, connector, settings, options, sentence):
+    node = connector(settings, options)
+    ros.until(lambda: node.ended, "end of the node")
+    assert sentence in node.failure
 
 
-def test_errors_of_a_specification_are_added_beside_the_experiment(beside_a_robot):
-    code, output, _ = beside_a_robot(arguments=["imu:=specification"])
-    assert code == 2, output
-    assert "realistic_imu.launch.py adds its errors to the robot's IMU" in output
+def test_odometry_on_topic_of_experiment_is_refused(connector):
+    with pytest.raises(ConfigurationError, match="have the robot publish elsewhere"):
+        connector({"external.odometry": "ground_truth/state"}, {})

@@ -1,6 +1,6 @@
-"""The launch files of ROS 2: their arguments are the nodes' parameters, as roslaunch has them.
+"""Launch files of ROS 2: their arguments are the nodes' parameters, as in those of roslaunch.
 
-PyPI has no launch; where it is not installed, what the files call only keeps what it is given.
+PyPI has no launch; stand-ins only keep the arguments with which the files call them.
 """
 
 import re
@@ -32,7 +32,7 @@ NAMES = {
 
 @pytest.fixture
 def description(monkeypatch):
-    """What a launch file describes."""
+    """Return the entities that a launch file describes."""
     for module, names in NAMES.items():
         stand_in = ModuleType(module)
         for name in names:
@@ -40,17 +40,17 @@ def description(monkeypatch):
         monkeypatch.setitem(sys.modules, module, stand_in)
     monkeypatch.delitem(sys.modules, "imu_simulation_framework.ros2.launching", raising=False)
 
-    def of(name):
+    def read(name):
         file = runpy.run_path(str(LAUNCH / f"{name}.launch.py"))
         return file["generate_launch_description"]().given[0]
 
-    yield of
+    yield read
     monkeypatch.delitem(sys.modules, "imu_simulation_framework.ros2.launching")
 
 
 @pytest.fixture(params=[LiveImu, LiveCorrector], ids=lambda session: session.name)
 def described(request, description):
-    """The session, arguments by name and the node of a launch file."""
+    """Session, arguments by name and node of a launch file."""
     *arguments, node = description(request.param.name)
     return request.param, {argument.given[0]: argument for argument in arguments}, node
 
@@ -58,19 +58,19 @@ def described(request, description):
 def test_arguments_are_those_of_roslaunch_and_qos(described):
     session, arguments, _ = described
     root = ElementTree.parse(LAUNCH / f"{session.name}.launch").getroot()
-    of_roslaunch = {arg.get("name"): arg for arg in root.iter("arg")}
-    assert set(arguments) == {*of_roslaunch, "qos", "use_sim_time", "required"}
+    roslaunch_arguments = {arg.get("name"): arg for arg in root.iter("arg")}
+    assert set(arguments) == {*roslaunch_arguments, "qos", "use_sim_time", "required"}
     for key in keys_of(session.arguments_type):
-        argument, like = arguments[key.name], of_roslaunch[key.name]
+        argument, like = arguments[key.name], roslaunch_arguments[key.name]
         assert argument.description == like.get("doc")
         read = {"float": float, "int": int}.get(key.type, str)
         assert read(argument.default_value) == read(like.get("default"))
         assert argument.choices == key.metadata.get("choices")
-    for name in {"input", "output"} & set(of_roslaunch):
-        assert arguments[name].default_value == of_roslaunch[name].get("default")
+    for name in {"input", "output"} & set(roslaunch_arguments):
+        assert arguments[name].default_value == roslaunch_arguments[name].get("default")
 
 
-def test_each_parameter_gets_its_argument_in_its_type(described):
+def test_parameter_has_type_of_argument(described):
     session, arguments, node = described
     assert (node.executable, node.name) == (f"{session.name}.py", session.name)
     assert node.package == "imu_simulation_framework"
@@ -87,26 +87,26 @@ def test_each_parameter_gets_its_argument_in_its_type(described):
         assert remapped == {"imu/data_raw": "input", "imu/data": "output"}
 
 
-def test_what_is_required_ends_the_launch(described):
+def test_end_of_required_node_ends_launch(described):
     _, _, node = described
     (shutdown,) = node.on_exit
     assert shutdown.condition.given[0].given == ("required",)
 
 
-def test_an_experiment_has_the_arguments_of_roslaunch(description, monkeypatch):
+def test_experiment_has_arguments_of_roslaunch(description, monkeypatch):
     monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda _: "/ws")
     *arguments, run = description("experiment")
     root = ElementTree.parse(LAUNCH / "experiment.launch").getroot()
-    of_roslaunch = {arg.get("name"): arg for arg in root.findall("arg") if arg.get("doc")}
-    assert [argument.given[0] for argument in arguments] == list(of_roslaunch)
+    roslaunch_arguments = {arg.get("name"): arg for arg in root.findall("arg") if arg.get("doc")}
+    assert [argument.given[0] for argument in arguments] == list(roslaunch_arguments)
     program, *given = run.cmd
     assert program == "/ws/lib/imu_simulation_framework/run_experiment.py"
     assert [(name, value.given[0]) for name, value in given] == [
-        (f"{name}:=", name) for name in of_roslaunch
+        (f"{name}:=", name) for name in roslaunch_arguments
     ]
 
 
-def test_gz_sims_robot_is_bridged_and_its_imu_gets_errors(description, monkeypatch):
+def test_robot_of_gz_sim_is_bridged_and_its_imu_gets_errors(description, monkeypatch):
     monkeypatch.setattr("ament_index_python.packages.get_package_prefix", lambda _: "/ws")
     experiment, _, simulator, bridge, imu = description("gz_robot")
     *arguments, _ = experiment.given[0]
@@ -114,7 +114,7 @@ def test_gz_sims_robot_is_bridged_and_its_imu_gets_errors(description, monkeypat
     assert (defaults["simulator"], defaults["imu"]) == ("external", "published")
     world = ElementTree.parse(simulator.cmd[-1])
     (drive, place) = world.findall(".//model/plugin")
-    # Of each topic: whether Gazebo takes or gives it, and the type there.
+    # For each topic the direction, to or from Gazebo, and the type there.
     expected = {
         f"/{drive.findtext('topic')}": ("]", "gz.msgs.Twist"),
         f"/{place.findtext('odom_topic')}": ("[", "gz.msgs.Odometry"),
@@ -123,7 +123,7 @@ def test_gz_sims_robot_is_bridged_and_its_imu_gets_errors(description, monkeypat
     }
     pattern = re.compile(r"(/[\w/]+)@[\w/]+([\[\]])([\w.]+)")
     matches = map(pattern.fullmatch, bridge.arguments)
-    bridged = {one[1]: (one[2], one[3]) for one in matches}
+    bridged = {match[1]: (match[2], match[3]) for match in matches}
     assert bridged == expected
     external = ExternalSection()
     (parameters,) = imu.parameters

@@ -1,5 +1,6 @@
 """Nodes in this process or in one of their own, and peers that publish and listen."""
 
+import contextlib
 import gc
 import os
 import signal
@@ -17,24 +18,29 @@ from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiment"))
 
 from imu_simulation_framework.drive.results.files import find_result
 from imu_simulation_framework.realistic_imu.live import LiveImu
 
+from marked_processes import MARK, kill_marked, new_mark  # isort: skip
+from patience import PATIENCE  # isort: skip
 from recording_shell import shell_of  # isort: skip
+from reservations import reserved_domain  # isort: skip
+from scenarios import settings_argument  # isort: skip
 
-# Of this process and its children alone, as several run beside each other; above 101 the ports are
-# those that Linux hands out.
-DOMAIN = 1 + os.getpid() % 100
+# One for this process and its children, as long as it lives.
+_domain = contextlib.ExitStack()
+DOMAIN = _domain.enter_context(reserved_domain())
 os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
-TIMEOUT = 60.0  # seconds for what takes a moment
 RELIABLE = QoSProfile(depth=10000)
 BEST_EFFORT = QoSProfile(depth=10000, reliability=ReliabilityPolicy.BEST_EFFORT)
+PROGRAM_MARK = f"{MARK}_PROGRAM"  # beside the mark of this process, which its programs inherit
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Ros:
-    """ROS 2 in this process: nodes of ours, and one that publishes and listens, in one executor."""
+    """Nodes of ours, and a peer that publishes and listens, in one executor of this process."""
 
     def __init__(self):
         rclpy.init(args=[], domain_id=DOMAIN, signal_handler_options=SignalHandlerOptions.NO)
@@ -44,49 +50,85 @@ class Ros:
         self.nodes = []
 
     def start(self, node_type, namespace=None, arguments=(), **parameters):
-        """Return a node of ours; what it warns of is in ``warned``."""
+        """Return a node of ours, with its warnings in ``warned`` and its looks in ``looks``.
+
+        Parameters
+        ----------
+        node_type : type
+            Class of the node.
+        namespace : str, optional
+            Namespace of the node.
+        arguments : sequence of str, optional
+            Words behind ``--ros-args``.
+        **parameters
+            Parameters of the node; ``qos`` is ``reliable`` unless it is named.
+        """
         parameters.setdefault("qos", "reliable")
-        given = [Parameter(name, value=value) for name, value in parameters.items()]
-        said = []
-        kind = type(node_type.__name__, (node_type,), {"warn": lambda _, text: said.append(text)})
+        overrides = [Parameter(name, value=value) for name, value in parameters.items()]
+        warned, looks = [], []
+
+        class ObservedNode(node_type):
+            def warn(self, sentence):
+                warned.append(sentence)
+
+            def look_after(self):
+                super().look_after()
+                looks.append(time.monotonic())
+
         cli = ["--ros-args", *arguments] if arguments else None
-        node = kind(parameter_overrides=given, namespace=namespace, cli_args=cli)
-        node.warned = said
+        node = ObservedNode(parameter_overrides=overrides, namespace=namespace, cli_args=cli)
+        node.warned, node.looks = warned, looks
         self.nodes.append(node)
         self.executor.add_node(node)
         return node
 
     def publisher(self, topic, message_type, qos=RELIABLE, subscribers=1):
-        """Return a publisher, once somebody has subscribed."""
+        """Return a publisher that has some subscribers."""
         publisher = self.peer.create_publisher(message_type, topic, qos)
-        self.until(lambda: publisher.get_subscription_count() >= subscribers)
-        self.spin(0.3)  # whoever subscribes has to know it, too
+        self.until(
+            lambda: publisher.get_subscription_count() >= subscribers, f"subscriber of {topic}"
+        )
         return publisher
 
     def listen(self, topic, message_type, qos=RELIABLE, raw=True):
-        """Return a list in which messages of a topic arrive, once somebody publishes there."""
-        came = []
-        self.peer.create_subscription(message_type, topic, came.append, qos, raw=raw)
-        self.until(lambda: self.peer.count_publishers(topic) >= 1)
-        ours = [one for node in self.nodes for one in node.publishers if one.topic_name == topic]
-        self.until(lambda: all(one.get_subscription_count() for one in ours))
-        self.spin(0.3)
-        return came
+        """Return a list that collects messages of a topic, once it has a publisher."""
+        messages = []
+        self.peer.create_subscription(message_type, topic, messages.append, qos, raw=raw)
+        self.until(lambda: self.peer.count_publishers(topic) >= 1, f"publisher of {topic}")
+        publishers = [
+            publisher
+            for node in self.nodes
+            for publisher in node.publishers
+            if publisher.topic_name == topic
+        ]
+        self.until(
+            lambda: all(publisher.get_subscription_count() for publisher in publishers),
+            f"connection on {topic}",
+        )
+        return messages
 
     def texts(self, topic):
         return self.listen(topic, String, LATCHED, raw=False)
 
-    def until(self, condition, timeout=TIMEOUT):
-        """Spin until a condition holds; fail if it never does."""
-        deadline = time.monotonic() + timeout
+    def until(self, condition, description):
+        """Spin until a condition holds; fail if it does not within ``PATIENCE``."""
+        deadline = time.monotonic() + PATIENCE
         while not condition():
-            assert time.monotonic() < deadline, "it did not come to pass in time"
+            assert time.monotonic() < deadline, f"no {description} within {PATIENCE:g} s"
             self.executor.spin_once(timeout_sec=0.05)
 
-    def spin(self, seconds):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.executor.spin_once(timeout_sec=0.02)
+    def until_looked(self, node):
+        """Spin until a node has twice looked after changes that no message announces."""
+        count = len(node.looks) + 2
+        self.until(lambda: len(node.looks) >= count or node.ended, f"look of {node.program}")
+
+    def until_quiet(self, messages):
+        """Spin until no message has come for a second."""
+        count, changed = len(messages), time.monotonic()
+        while time.monotonic() < changed + 1.0:
+            self.executor.spin_once(timeout_sec=0.05)
+            if len(messages) != count:
+                count, changed = len(messages), time.monotonic()
 
     def publish(self, publisher, messages):
         for message in messages:
@@ -96,7 +138,7 @@ class Ros:
     def close(self):
         for node in (*self.nodes, self.peer):
             node.destroy_node()
-        # What listens to events keeps its topic for others until it is collected.
+        # A listener to events keeps its topic for others until it is collected.
         del node, self.peer, self.executor
         self.nodes.clear()
         gc.collect()
@@ -111,28 +153,36 @@ def ros():
 
 
 def bytes_of_session(arguments, messages, ros2=True):
-    """What a session of realistic_imu makes of messages, pairs of topic and bytes, by topic."""
+    """Return the shell of a realistic_imu session after messages, pairs of topic and bytes."""
     return shell_of(LiveImu, arguments, messages, ros2)
 
 
 def result_below(folder):
-    """The one result in a folder or in the folders in it."""
+    """Return the only result in a folder or in the folders in it."""
     (summary,) = Path(folder).glob("**/*_summary.json")
     return find_result(summary.parent)
+
+
+def experiment_arguments(folder, *arguments, settings=None):
+    """Return the command of an experiment with results in ``out`` and patient nodes."""
+    output = f"output:={folder / 'out'}"
+    return ["run_experiment.py", *arguments, output, settings_argument(settings or {})]
 
 
 class Program:
     """A node as a program of its own."""
 
     def __init__(self, name, *arguments, **environment):
+        self._mark = new_mark()
         # As ./run ros2 has it on PATH; its first line's python3 is that of the environment.
         self._process = subprocess.Popen(
             [name, *map(str, arguments)],
-            env={**os.environ, **environment},
+            env={**os.environ, PROGRAM_MARK: self._mark, **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
         )
 
     @property
@@ -140,28 +190,27 @@ class Program:
         return self._process.poll() is not None
 
     def child(self, word):
-        """The number of the one process started by this one that has a word in its command."""
+        """Return the id of the only child process with a word in its command."""
         pid = self._process.pid
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        (child,) = (one for one in children if word in Path(f"/proc/{one}/cmdline").read_text())
+        (child,) = (each for each in children if word in Path(f"/proc/{each}/cmdline").read_text())
         return int(child)
 
-    def interrupt(self, number=signal.SIGINT):
+    def send_signal(self, number=signal.SIGINT):
         self._process.send_signal(number)
 
-    def wait(self, timeout=60.0):
+    def wait(self):
         """Return exit code and output."""
         try:
-            output, _ = self._process.communicate(timeout=timeout)
+            output, _ = self._process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            kill_marked(self._mark, PROGRAM_MARK)
             output, _ = self._process.communicate()
             raise AssertionError(f"it did not end: {output}") from None
         return self._process.returncode, output
 
     def end(self):
-        if self._process.poll() is None:
-            self._process.kill()
+        kill_marked(self._mark, PROGRAM_MARK)
         self._process.communicate()
 
 
@@ -174,5 +223,5 @@ def program():
         return started[-1]
 
     yield start
-    for one in started:
-        one.end()
+    for each in started:
+        each.end()

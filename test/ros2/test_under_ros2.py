@@ -1,4 +1,4 @@
-"""The tests of the nodes of ROS 2, in its own environment: each file in a process of its own."""
+"""Tests of nodes of ROS 2, in its own environment: each file in a process of its own."""
 
 import os
 import subprocess
@@ -8,21 +8,30 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "experiment"))
+from marked_processes import MARK, kill_marked, new_mark  # noqa: E402
+
 FILES = sorted(path.name for path in HERE.glob("rclpy_*.py"))
-LONG_ENOUGH = 900  # seconds, in which the environment may have to be made
-HANDED_ON = {"PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"}
+DROPPED_VARIABLES = {"PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"}
+
+
+@pytest.fixture
+def environment():
+    """Variables of a pytest process, with nothing left of it in the end."""
+    mark = new_mark()
+    inherited = {name: text for name, text in os.environ.items() if name not in DROPPED_VARIABLES}
+    yield {**inherited, MARK: mark}
+    kill_marked(mark)
 
 
 @pytest.mark.skipif(
     sys.version_info < (3, 10), reason="ROS 2's libraries on PyPI want Python 3.10 or newer"
 )
-@pytest.mark.timeout(LONG_ENOUGH)
 @pytest.mark.parametrize("file", FILES)
-def test_nodes_of_ros_2_with_the_real_rclpy(file):
+def test_nodes_pass_with_real_rclpy(environment, file):
     command = [HERE.parents[1] / "run", "ros2", "python", "-m", "pytest", "-q", HERE / file]
-    environment = {name: text for name, text in os.environ.items() if name not in HANDED_ON}
     done = subprocess.run(
-        [*command, "-p", "no:cacheprovider"],
+        [*command, "--durations=5", "-p", "no:cacheprovider"],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -34,5 +43,5 @@ def test_nodes_of_ros_2_with_the_real_rclpy(file):
     assert " passed" in done.stdout, done.stdout
 
 
-def test_each_file_of_theirs_is_found():
+def test_files_for_ros_2_are_found():
     assert {"rclpy_realistic_imu.py", "rclpy_launch_files.py"} <= set(FILES)

@@ -1,0 +1,118 @@
+"""Experiments in ROS 2 that are refused, disturbed or interrupted."""
+
+import json
+import os
+import re
+import signal
+
+import pytest
+from rclpy.qos import QoSProfile
+from ros2_peers import experiment_arguments, result_below
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu
+
+# Behind ros2_peers, which makes the tests' own modules importable.
+from patience import wait_until  # isort: skip
+from imu_simulation_framework.core.programs import run_tool
+from imu_simulation_framework.ros2 import launcher
+
+LONG = {"trajectory": {"stop": 200.0}, "simulation": {"real_time_factor": 2.0}}
+"""Settings of a drive that goes on until a test disturbs it."""
+
+
+@pytest.fixture
+def driving(program, tmp_path):
+    """Start a drive and return its program once the robot drives."""
+
+    def start(settings=LONG):
+        running = program(*experiment_arguments(tmp_path, settings=settings))
+        wait_until(is_driving, "sample of the ground truth")
+        return running
+
+    def is_driving():
+        files = (tmp_path / "out").glob("**/*ground_truth*")
+        return any(path.stat().st_size > 10_000 for path in files)
+
+    return start
+
+
+def read_partial_result(folder):
+    result = result_below(folder / "out")
+    assert json.loads(result.read_text("summary.json"))["run"]["completed"] is False
+    assert len(result.read_table("imu_simulated")) > 50
+    return result
+
+
+def test_interrupted_drive_keeps_recorded_data_and_exits_with_130(driving, tmp_path):
+    running = driving()
+    running.send_signal(signal.SIGINT)
+    code, output = running.wait()
+    assert code == 130, output
+    read_partial_result(tmp_path)
+
+
+def test_second_imu_ends_experiment_with_results(driving, ros, tmp_path):
+    running = driving()
+    ros.publisher("imu/data", Imu).publish(Imu())
+    code, output = running.wait()
+    assert code == 1, output
+    assert re.search("publishes on /imu/data, beside .*: only one node may", output)
+    assert "the experiment ended early: " in output.splitlines()[-1]
+    read_partial_result(tmp_path)
+
+
+def test_recorder_that_is_stopped_for_a_while_misses_nothing(driving, ros, tmp_path):
+    running = driving({"trajectory": {"stop": 100.0}, "simulation": {"real_time_factor": 10.0}})
+    clock = ros.listen("/clock", Clock, QoSProfile(depth=10000), raw=False)
+    ros.until(lambda: clock, "simulated time")
+    recorder = running.child("ResultComparison")
+    os.kill(recorder, signal.SIGSTOP)
+    # 4000 messages of each kind wait for it then.
+    end = min(clock[-1].clock.sec + 40, 99)
+    ros.until(lambda: clock[-1].clock.sec >= end, "simulated time")
+    os.kill(recorder, signal.SIGCONT)
+    code, output = running.wait()
+    assert code == 0, output
+    messages = json.loads(result_below(tmp_path / "out").read_text("summary.json"))["messages"]
+    for name in ("imu_simulated", "ground_truth"):
+        assert messages[name]["received"] == messages[name]["expected"] == 10_001
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["simulator:=gazebo"], "[simulation] simulator is gazebo, expected mujoco"),
+        (["record:=true"], "record:=true is for ROS 1; ros2 bag record writes a bag"),
+        (
+            ["simulator:=external", "imu:=specification"],
+            "realistic_imu.launch.py adds its errors to the robot's IMU",
+        ),
+        (["laps:=many"], "[recording] laps: expected a number, got 'many'"),
+        (["odometer:=/none.yaml"], "[odometer] file: /none.yaml: the odometer cannot be read"),
+    ],
+)
+def test_wrong_argument_is_refused(monkeypatch, capsys, tmp_path, arguments, words):
+    monkeypatch.setattr(launcher, "_run", lambda *_: pytest.fail("nodes would have been started"))
+    code = run_tool(launcher.main, [*arguments, f"output:={tmp_path / 'out'}"])
+    assert code == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_program_refuses_missing_recording_with_code_2(program, tmp_path):
+    code, output = program(*experiment_arguments(tmp_path, "recording:=/none.bag")).wait()
+    assert code == 2, output
+    assert "/none.bag" in output
+    assert not (tmp_path / "out").exists()
+
+
+def test_simulator_by_itself_goes_on_until_interrupted(program, ros):
+    simulator = program("mujoco_simulator.py", "--ros-args", "-p", "imu.model:=ideal")
+    ros.until(lambda: ros.peer.count_publishers("ground_truth/state"), "ground truth")
+    simulator.send_signal()
+    assert simulator.wait()[0] == 0
+
+
+def test_wrong_setting_of_node_is_reported(program):
+    code, output = program("mujoco_simulator.py", "--ros-args", "-p", "imu.model:=bno").wait()
+    assert code == 1 and "[FATAL]" in output and "'bno'" in output

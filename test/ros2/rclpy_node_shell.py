@@ -1,0 +1,248 @@
+"""The shell of nodes under ROS 2: parameters, warnings, failures and ends, with realistic_imu."""
+
+import re
+import signal
+import time
+
+import numpy as np
+import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from nav_msgs.msg import Odometry
+from rclpy.parameter import Parameter
+from ros2_peers import BEST_EFFORT, DOMAIN, RELIABLE
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu
+
+# Behind ros2_peers, which makes the tests' own modules importable.
+from ideal_recordings import stamps_of  # isort: skip
+from realistic_imu_messages import ideal, imu, quaternion, signals  # isort: skip
+import imu_simulation_framework as isf
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import keys_of
+from imu_simulation_framework.realistic_imu.live import UNUSED, RealisticImuArguments
+from imu_simulation_framework.ros2.node import RealisticImuNode
+
+
+@pytest.fixture(scope="module")
+def motion():
+    return isf.rounds(0.5, radius=2.0, speed=2.0)
+
+
+def test_parameters_are_declared_with_types_ranges_and_descriptions(ros):
+    node = ros.start(RealisticImuNode)
+    names = [key.name for key in keys_of(RealisticImuArguments)]
+    types = {"str": Parameter.Type.STRING, "int": Parameter.Type.INTEGER}
+    types.update({"float": Parameter.Type.DOUBLE, "bool": Parameter.Type.BOOL})
+    for key, described in zip(keys_of(RealisticImuArguments), node.describe_parameters(names)):
+        assert described.type == types[key.type].value, key.name
+        assert described.description == key.metadata["about"] and described.read_only
+        assert node.get_parameter(key.name).value == key.default
+    (seed, rate, kind, qos) = node.describe_parameters(["seed", "rate", "input_type", "qos"])
+    assert (seed.integer_range[0].from_value, rate.floating_point_range[0].from_value) == (0, 0.0)
+    assert kind.additional_constraints == "imu or gazebo_ros_imu or odometry"
+    assert qos.additional_constraints == "sensor_data or reliable"
+    (refused,) = node.set_parameters([Parameter("seed", value=2)])
+    assert not refused.successful
+
+
+WRONG_PARAMETERS = [
+    ({"specification": "bno"}, "bno: there is no such file, nor an IMU of that name"),
+    ({"input_type": "pose"}, "input_type is 'pose', but it must be imu or gazebo_ros_imu or"),
+    ({"magnetometer": True}, "has a magnetometer, as bno055_magnetometer; bno055 has none"),
+    ({"magnetometer": "yes"}, "magnetometer is 'yes', but it must be false or true"),
+    ({"drop_repeated": "often"}, "drop_repeated is often, expected true or false"),
+    ({"seed": -1}, "seed is -1, but it must be at least 0"),
+    ({"seed": 1.5}, "seed is 1.5, but it must be a whole number"),
+    ({"rate": "fast"}, "rate is 'fast', but it must be a finite number"),
+    ({"rate": float("nan")}, "rate is nan, but it must be a finite number"),
+    ({"standstill": -2.0}, "standstill is -2.0, but it must not be negative"),
+    ({"stops": "found", "standstill": 10.0}, "stops is found, but an IMU beside a simulator"),
+    ({"xyz": "1 2"}, "xyz is '1 2', expected three numbers"),
+    ({"xyz": "1 2 3", "use_tf": True}, "use_tf is true, and xyz or rpy are not zero"),
+    ({"qos": "best"}, "qos is 'best', but it must be sensor_data or reliable"),
+    ({"input": "/imu/data"}, "input:=/imu/data is also what it publishes on"),
+    ({"input": "imu-ideal"}, "input is 'imu-ideal', expected the name of a topic"),
+    ({"input": "/imu/0"}, "'/imu/0': failed to resolve name: topic name token"),
+    ({"output": ""}, "output is '', expected the name of a topic"),
+]  # fmt: skip
+
+
+def test_wrong_parameters_are_rejected(ros):
+    for parameters, words in WRONG_PARAMETERS:
+        with pytest.raises(ConfigurationError) as error:
+            ros.start(RealisticImuNode, **parameters)
+        assert words in str(error.value)
+        assert "\n" not in str(error.value)
+
+
+def test_parameters_accept_integers_as_floats_and_booleans_as_texts(ros):
+    node = ros.start(RealisticImuNode, rate=50, drop_repeated=True)
+    assert node.get_parameter("rate").value == 50.0
+    assert node.get_parameter("drop_repeated").value == "true"
+
+
+def test_unknown_parameter_is_reported(ros):
+    node = ros.start(RealisticImuNode, specificaton="bno055")
+    assert node.warned == ["there is no parameter specificaton; did you mean specification?"]
+
+
+def test_unusable_messages_are_left_out_and_counted(ros, motion):
+    node = ros.start(RealisticImuNode)
+    received, messages = ros.listen("/imu/data", Imu), ideal(motion)
+    for number in (100, 101, 102):
+        messages[number].angular_velocity.z = float("nan")
+    messages[200].orientation = quaternion([0, 0, 0, 0])
+    ros.publish(ros.publisher("/imu", Imu), messages)
+    ros.until(lambda: len(received) >= len(messages) - 4, "last reading")
+    ros.until_looked(node)
+    assert len(received) == len(messages) - 4
+    assert np.isfinite(signals(received)).all()
+    node.session.close()
+    assert "/imu: messages left out that hold values that are no numbers: 3" in node.warned
+    assert any("lack an orientation, rate or acceleration" in text for text in node.warned)
+    assert not node.failure
+
+
+def test_input_without_usable_message_is_reported(ros):
+    node = ros.start(RealisticImuNode, input_type="odometry")
+    message = Odometry(child_frame_id="robot")
+    message.pose.pose.position.x = float("nan")
+    ros.publish(ros.publisher("/imu", Odometry), UNUSED * [message])
+    ros.until(lambda: node.warned, "warning")
+    assert re.search(r"/imu: \d+ messages have come, of which none could be used", node.warned[0])
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (Imu, ".* publishes on /imu, beside .*: only one node may"),
+        (Odometry, ".* publishes nav_msgs/msg/Odometry on /imu, expected sensor_msgs/msg/Imu"),
+    ],
+)
+def test_second_publisher_or_other_type_ends_node(ros, other, words):
+    node = ros.start(RealisticImuNode)
+    ros.publisher("/imu", Imu)
+    # A participant has one type for each topic, so this is another participant.
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context, domain_id=DOMAIN)
+    second = rclpy.create_node("second", context=context, enable_rosout=False)
+    second.create_publisher(other, "/imu", RELIABLE)
+    ros.until(lambda: node.ended, "end of the node")
+    second.destroy_node()
+    context.shutdown()
+    assert re.search(words, node.failure)
+
+
+@pytest.mark.parametrize("qos", ["reliable", "sensor_data"])
+def test_incompatible_qos_is_reported(ros, qos):
+    node = ros.start(RealisticImuNode, qos=qos)
+    if qos == "reliable":
+        ros.peer.create_publisher(Imu, "/imu", BEST_EFFORT)
+    else:
+        ros.peer.create_subscription(Imu, "/imu/data", print, RELIABLE)
+    role = "publishes on /imu" if qos == "reliable" else "subscribes to /imu/data"
+    ros.until(lambda: node.warned, "warning")
+    assert node.warned[0].startswith(f"/simulator {role} with another quality of service, so that")
+    assert "Best effort publisher and reliable subscription" in node.warned[0]
+    assert node.warned[0].endswith(f"qos:= is {qos} here")
+
+
+def test_lag_behind_simulated_time_is_reported(ros, motion):
+    node = ros.start(RealisticImuNode, use_sim_time=True)
+    assert node.simulated_time() is None
+    clock, publisher = ros.publisher("/clock", Clock), ros.publisher("/imu", Imu)
+    received, last = ros.listen("/imu/data", Imu), stamps_of(motion)[99]
+    ros.publish(publisher, ideal(motion)[:100])
+    ros.until(lambda: len(received) >= 100, "last reading")
+    seconds, nanoseconds = divmod(last + 5 * 10**9, 10**9)
+    now = Clock()
+    now.clock.sec, now.clock.nanosec = seconds, nanoseconds
+
+    def has_time():
+        clock.publish(now)  # again, since a listener to a clock waits for the next message
+        return node.simulated_time() == last + 5 * 10**9
+
+    ros.until(has_time, "simulated time")
+    node.session._reported_at = time.monotonic() - 100.0
+    ros.until(lambda: node.warned, "warning")
+    assert "/imu/data is 5.0 s behind the simulation" in node.warned[0]
+
+
+def test_diagnostics_report_messages_and_yaw_error(ros, motion):
+    ros.start(RealisticImuNode, "robot1", input="/imu", output="/imu/data")
+    diagnosed = ros.listen("/diagnostics", DiagnosticArray, raw=False)
+    ros.until(lambda: diagnosed, "diagnostics")
+    (status,) = diagnosed[-1].status
+    assert (status.name, status.level) == ("/robot1/realistic_imu", DiagnosticStatus.WARN)
+    assert status.message == "no message on /imu yet"
+    messages = ideal(motion)
+    ros.publish(ros.publisher("/imu", Imu), messages)
+    ros.until(
+        lambda: read_values(diagnosed)["messages taken"] == str(len(messages)), "last message"
+    )
+    assert read_values(diagnosed)["messages left out"] == read_values(diagnosed)["gaps"] == "0"
+    assert abs(float(read_values(diagnosed)["yaw error [deg]"])) < 10.0
+    assert diagnosed[-1].header.stamp.sec > 0
+
+
+def read_values(diagnosed):
+    return {value.key: value.value for value in diagnosed[-1].status[0].values}
+
+
+@pytest.mark.parametrize(
+    ("qos", "peer_qos", "end"),
+    [("reliable", RELIABLE, signal.SIGINT), ("sensor_data", BEST_EFFORT, signal.SIGTERM)],
+)
+def test_program_answers_messages_and_ends_cleanly(ros, program, qos, peer_qos, end):
+    # Topics of its own: a program that was killed is known for some seconds more.
+    topics = {"input": f"/{qos}/imu", "output": f"/{qos}/data", "qos": qos}
+    parameters = [word for name, value in topics.items() for word in ("-p", f"{name}:={value}")]
+    running = program("realistic_imu.py", "--ros-args", *parameters)
+    answers = ros.listen(topics["output"], Imu, peer_qos)
+    publisher = ros.publisher(topics["input"], Imu, peer_qos)
+    truth = ([0, 0, 0, 1], [0, 0, 0.1], [0, 0, 9.8])
+    stamps = iter(range(10**9, 10**12, 5_000_000))
+
+    def is_answered():
+        count = len(answers)
+        publisher.publish(imu(next(stamps), *truth))
+        ros.executor.spin_once(timeout_sec=0.05)
+        return len(answers) > count
+
+    # Until both know each other messages are lost, and best effort promises none.
+    ros.until(is_answered, "first answer")
+    if qos == "reliable":
+        ros.until_quiet(answers)
+        for _ in range(100):
+            count = len(answers)
+            publisher.publish(imu(next(stamps), *truth))
+            ros.until(lambda count=count: len(answers) > count, "answer")
+    else:
+        ros.until(lambda: is_answered() and len(answers) > 100, "hundred answers")
+    running.send_signal(end)
+    code, output = running.wait()
+    assert code == 0, output
+    assert "Traceback" not in output and "FATAL" not in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "words"),
+    [
+        (["-p", "specification:=bno"], {}, "bno: there is no such file, nor an IMU of that name"),
+        ([], {"RMW_IMPLEMENTATION": "rmw_zenoh_cpp"}, "RMW_IMPLEMENTATION is rmw_zenoh_cpp, which"),
+    ],
+)
+def test_program_reports_failure_in_one_line(program, arguments, environment, words):
+    code, output = program("realistic_imu.py", "--ros-args", *arguments, **environment).wait()
+    assert code == 1
+    (line,) = [line for line in output.splitlines() if "[FATAL]" in line]
+    assert words in line
+    assert "Traceback" not in output
+
+
+def test_help_describes_program(program):
+    code, output = program("realistic_imu.py", "--help").wait()
+    assert code == 0
+    assert output.startswith("usage: realistic_imu.py --ros-args -p PARAMETER:=VALUE")
+    assert "Gives the ideal IMU that any simulator publishes the errors of a real one." in output
