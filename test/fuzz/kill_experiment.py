@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Disturbs short experiments at random moments, each process in turn, and judges how they end.
+"""Disturb short experiments at random moments, each process in turn, and judge their endings.
 
     ./run python test/fuzz/kill_experiment.py --trials 200
 
-Whatever is killed, stopped or told to end, and whenever: the experiment ends, its exit code and
-its last line say how, what was recorded is kept and whole, and no process goes on.
+A process is killed, stopped or asked to end. The experiment ends, its exit code and its last line
+give the reason, recorded data is kept and whole, and no process goes on.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiment"))
 
 from experiment_process import PROGRESS, ExperimentProcess
+from patience import PATIENCE
 
 from imu_simulation_framework.core.errors import FrameworkError
 
@@ -43,31 +44,28 @@ WRITERS = ("result_comparison", "experiment_recorder", "path_follower")
 NEEDED = ("master", "mujoco_simulator", "error_publisher", "imu_yaw_publisher")
 VICTIMS = (LAUNCHER, *NEEDED, *WRITERS, *BYSTANDERS)
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSTOP)
-LONGEST_END = 240.0
-"""Wall-clock seconds in which a disturbed experiment has ended, on a machine that is very busy."""
-
-STOPPED_LAUNCHER = 3.0
-"""Wall-clock seconds after which a stopped launcher goes on: nobody else could tell its end."""
+PAUSE_OF_LAUNCHER = 3.0
+"""Wall-clock time after which a stopped launcher goes on [s]; it alone can report its end."""
 
 NOISE = ("Traceback", "Exception in thread", "Exception ignored", "Fatal Python error")
 STARTING = "Failed to import the site module"
 HALF_WRITTEN = (".part", ".active", ".tmp")
 INTERRUPTED = ("interrupted: ", "run_experiment.py: ended by SIG")
 ENDS = {0: ("results: ",), 1: ("the experiment ended early: ",), 130: INTERRUPTED, 143: INTERRUPTED}
-"""How the last line begins for each exit code; only the launcher's signals lead to the last two."""
+"""Exit code -> beginnings of the last line; only signals to the launcher lead to the last two."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Whom, how and when: a fraction of the time that an undisturbed experiment takes."""
+    """A process, a signal and a moment, as a share of the duration of an undisturbed experiment."""
 
     number: int
     victim: str
     signal: signal.Signals
     moment: float
 
-    def is_of(self, victim: str, number: signal.Signals) -> bool:
-        """Whether it sends this signal to this victim."""
+    def sends(self, victim: str, number: signal.Signals) -> bool:
+        """Return whether this signal goes to this victim."""
         return (self.victim, self.signal) == (victim, number)
 
     def __str__(self):
@@ -75,39 +73,39 @@ class Trial:
 
 
 def make_trial(seed: int, number: int) -> Trial:
-    """The same trial for the same seed and number."""
+    """Return the trial of a seed and a number."""
     chance = random.Random(f"{seed}-{number}")
     victim = VICTIMS[number % len(VICTIMS)]
-    how = SIGNALS[(number // len(VICTIMS)) % len(SIGNALS)]
-    return Trial(number, victim, how, chance.uniform(0.0, 1.0))
+    kind = SIGNALS[(number // len(VICTIMS)) % len(SIGNALS)]
+    return Trial(number, victim, kind, chance.uniform(0.0, 1.0))
 
 
 class Disturbed:
-    """One experiment and what was done to it."""
+    """An experiment that a trial disturbs."""
 
     def __init__(self, trial: Trial, folder: Path, duration: float) -> None:
         self._trial = trial
-        self._hit = False
+        self._is_hit = False
         self._experiment = ExperimentProcess(folder, ARGUMENTS)
         self.end = self._experiment.end
         self._folder = folder
         self._duration = duration
 
     def verdict(self) -> tuple[list[str], str]:
-        """Disturb it, wait for its end; return its short-comings and what it printed."""
+        """Disturb it and wait for its end; return its shortcomings and its output."""
         trial, experiment = self._trial, self._experiment
         time.sleep(trial.moment * self._duration)
         pid = self._victim()
         if pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, trial.signal)
-                self._hit = True
-        if trial.is_of(LAUNCHER, signal.SIGSTOP):
-            time.sleep(STOPPED_LAUNCHER)
+                self._is_hit = True
+        if trial.sends(LAUNCHER, signal.SIGSTOP):
+            time.sleep(PAUSE_OF_LAUNCHER)
             os.kill(pid, signal.SIGCONT)
         try:
-            killed = trial.is_of(LAUNCHER, signal.SIGKILL)
-            ended = experiment.wait(LONGEST_END, others=LONGEST_END if killed else 5.0)
+            is_killed = trial.sends(LAUNCHER, signal.SIGKILL)
+            ended = experiment.wait(PATIENCE, others=PATIENCE if is_killed else 5.0)
         except AssertionError as error:
             return [str(error).splitlines()[0]], str(error)
         if self._was_answered_by_the_interpreter(ended):
@@ -115,25 +113,25 @@ class Disturbed:
         return self._judge(ended), ended.output
 
     def _victim(self):
-        """Its process number, once it runs; None when it will not run any more."""
+        """Return the number of the victim's process once it runs, None if it will not run."""
         experiment, victim = self._experiment, self._trial.victim
         if victim == LAUNCHER:
             return experiment.pid if experiment.is_running else None
         name = "rosmaster" if victim == "master" else victim
-        called = {f"__name:={name}", f"imu_simulation_framework.ros1.launching.{name}"}
+        marks = {f"__name:={name}", f"imu_simulation_framework.ros1.launching.{name}"}
         while experiment.is_running:
             for pid, words in experiment.members().items():
-                named = (word in called or Path(word).name == name for word in words.split())
-                if pid != experiment.pid and any(named):
+                is_named = (word in marks or Path(word).name == name for word in words.split())
+                if pid != experiment.pid and any(is_named):
                     return pid
             time.sleep(0.02)
         return None
 
     def _judge(self, ended) -> list[str]:
         trial, last, code = self._trial, (ended.lines or [""])[-1], ended.code
-        # An interpreter that is starting answers SIGINT itself, before any of our lines is read.
-        ours = trial.signal != signal.SIGINT or STARTING not in ended.output
-        short = [f"prints {noise!r}" for noise in NOISE if ours and noise in ended.output]
+        # A starting interpreter answers SIGINT itself, before it reads a line of ours.
+        is_ours = trial.signal != signal.SIGINT or STARTING not in ended.output
+        short = [f"prints {noise!r}" for noise in NOISE if is_ours and noise in ended.output]
         left = [path.name for path in self._folder.rglob("*") if _is_half_written(path)]
         short += [f"half-written: {name}" for name in left]
         summary = None
@@ -147,45 +145,45 @@ class Disturbed:
         except (AssertionError, FrameworkError, ValueError) as error:
             short.append(f"result broken: {error}")
         left_samples = any(self._folder.rglob("*.samples"))
-        writer_was_killed = trial.is_of("result_comparison", signal.SIGKILL)
-        driven = any(float(match) > 0.1 for match in re.findall(PROGRESS, ended.output))
-        # If who writes it was killed, it is kept as it came.
-        if driven and summary is None and not (writer_was_killed and left_samples):
-            short.append("what was recorded is lost")
-        if left_samples and not writer_was_killed:
+        writer_is_killed = trial.sends("result_comparison", signal.SIGKILL)
+        has_driven = any(float(match) > 0.1 for match in re.findall(PROGRESS, ended.output))
+        # Without the writer the samples stay as they came.
+        if has_driven and summary is None and not (writer_is_killed and left_samples):
+            short.append("recorded data is lost")
+        if left_samples and not writer_is_killed:
             short.append("tables are left as samples")
-        completed = summary is not None and summary["run"]["completed"] is True
-        if self._hit and trial.is_of(LAUNCHER, signal.SIGKILL) and code == -signal.SIGKILL:
-            return short  # killed as asked
-        told = ENDS.get(code, ())
+        is_completed = summary is not None and summary["run"]["completed"] is True
+        if self._is_hit and trial.sends(LAUNCHER, signal.SIGKILL) and code == -signal.SIGKILL:
+            return short
+        beginnings = ENDS.get(code, ())
         if code in (130, 143) and trial.victim != LAUNCHER:
-            told = ()
-        if not last.startswith(told):
+            beginnings = ()
+        if not last.startswith(beginnings):
             short.append(f"exit code {code}, last line {last!r}")
-        if code == 0 and not completed:
+        if code == 0 and not is_completed:
             short.append("exit code 0, but the drive was not recorded to its end")
-        if code == 1 and completed and trial.victim not in WRITERS:
+        if code == 1 and is_completed and trial.victim not in WRITERS:
             short.append("exit code 1, but the drive was recorded to its end")
-        if code != 0 and (not self._hit or trial.victim in BYSTANDERS):
-            short.append(f"exit code {code} though nobody was disturbed who is needed: {last}")
-        if code != 0 and trial.is_of(LAUNCHER, signal.SIGSTOP):
+        if code != 0 and (not self._is_hit or trial.victim in BYSTANDERS):
+            short.append(f"exit code {code} without a disturbed process that is needed: {last}")
+        if code != 0 and trial.sends(LAUNCHER, signal.SIGSTOP):
             short.append(f"exit code {code} after a pause: {last}")
         return short
 
     def _was_answered_by_the_interpreter(self, ended) -> bool:
-        """Whether the launcher was told to end before a line of ours was read, or hardly later.
+        """Return whether the launcher got the signal before it had read a line of ours.
 
         Python then ends by the signal; SIGINT while it imports its own modules gives code 1 and
-        a traceback. That is true: it has not ended well, nothing was started, nothing is there.
+        a traceback. Nothing was started, so that nothing is there.
         """
-        told = self._hit and self._trial.victim == LAUNCHER
-        silent = ended.code == -self._trial.signal and not ended.output
-        python_says = (
+        is_signalled = self._is_hit and self._trial.victim == LAUNCHER
+        is_silent = ended.code == -self._trial.signal and not ended.output
+        has_traceback = (
             self._trial.signal == signal.SIGINT
             and ended.code in (1, -signal.SIGINT)
             and ended.lines[-1:] == ["KeyboardInterrupt"]
         )
-        return told and (silent or python_says) and not any(self._folder.iterdir())
+        return is_signalled and (is_silent or has_traceback) and not any(self._folder.iterdir())
 
 
 def _is_half_written(path: Path) -> bool:
@@ -193,8 +191,8 @@ def _is_half_written(path: Path) -> bool:
 
 
 def undisturbed_duration(folder: Path) -> float:
-    """Wall-clock seconds of an experiment that nobody disturbs."""
-    ended = ExperimentProcess(folder, ARGUMENTS).wait(LONGEST_END)
+    """Return the wall-clock duration of an undisturbed experiment [s]."""
+    ended = ExperimentProcess(folder, ARGUMENTS).wait(PATIENCE)
     if ended.code:
         raise SystemExit(
             f"undisturbed, the experiment ends with code {ended.code}:\n{ended.output}"
@@ -203,7 +201,7 @@ def undisturbed_duration(folder: Path) -> float:
 
 
 def main(arguments=None) -> int:
-    """Run the trials; exit code 1 when one fell short."""
+    """Run the trials; return 1 if any fell short."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=44)
     parser.add_argument("--seed", type=int, default=1)
@@ -216,7 +214,7 @@ def main(arguments=None) -> int:
     lock = threading.Lock()
     short_by_number, signals = {}, Counter()
 
-    def try_once(number):
+    def run_trial(number):
         trial = make_trial(options.seed, number)
         folder = _folder(base, str(number))
         disturbed = Disturbed(trial, folder, duration)
@@ -227,7 +225,7 @@ def main(arguments=None) -> int:
         with lock:
             signals[trial.signal.name] += 1
             last = (output.strip().splitlines() or [""])[-1]
-            print(f"{trial}: {'; '.join(short) or 'well'} | {last[:160]}", flush=True)
+            print(f"{trial}: {'; '.join(short) or 'ended well'} | {last[:160]}", flush=True)
             if short:
                 short_by_number[number] = short
                 (folder / "output.txt").write_text(output)
@@ -235,7 +233,7 @@ def main(arguments=None) -> int:
             shutil.rmtree(folder)
 
     with ThreadPoolExecutor(options.parallel) as pool:
-        list(pool.map(try_once, range(options.first, options.first + options.trials)))
+        list(pool.map(run_trial, range(options.first, options.first + options.trials)))
     print(
         f"{options.trials} trials with seed {options.seed}: {len(short_by_number)} fell short; "
         + ", ".join(f"{count} {name}" for name, count in signals.items())

@@ -112,6 +112,7 @@ def damaged_recordings_at_rest(draw):
     return Case("allan_analysis.py", tuple(words), {name: content}, expected)
 
 
+@EXPENSIVE
 @given(case=damaged_recordings_at_rest())
 def test_allan_analysis_of_damaged_recording_ends_well(judge, case):
     assert not judge(case).short

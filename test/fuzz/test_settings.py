@@ -18,7 +18,7 @@ from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS
 
 CONFIG = "config.ini"
 
-NAMELESS = (r"^load: The IMU's \w+ is ",)
+NAMELESS = (r": The IMU's \w+ is ",)
 """Refusals by the models of plug-ins, which do not know the file of their parameters."""
 
 
