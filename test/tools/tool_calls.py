@@ -1,4 +1,4 @@
-"""Command-line tools, called as a person would and, many times cheaper, in this process."""
+"""Command-line tools, called as a person calls them and, many times cheaper, in this process."""
 
 import contextlib
 import io
@@ -9,9 +9,13 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
+from patience import PATIENCE
+
 from imu_simulation_framework.core.programs import run_tool
 
-PNG = b"\x89PNG\r\n\x1a\n"  # with what a picture begins
+PNG = b"\x89PNG\r\n\x1a\n"
+"""First bytes of a PNG picture."""
+
 TOOLS = Path(__file__).resolve().parents[2] / "offline_processing"
 
 
@@ -21,9 +25,9 @@ def _main(tool):
 
 
 def call_tool(tool, *arguments):
-    """Call a tool's main function in this process, by its file; return what a process would."""
+    """Call a tool's main function in this process; return what its own process would."""
     words = list(map(str, arguments))
-    # As a process has them: some tools write bytes.
+    # Some tools write bytes, as to a process's own streams.
     output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     before = sys.argv
     sys.argv = [tool, *words]
@@ -35,28 +39,39 @@ def call_tool(tool, *arguments):
     return subprocess.CompletedProcess([tool, *words], code, _text(output), _text(errors))
 
 
+@contextlib.contextmanager
+def working_folder(path):
+    """Work in a folder until the context ends, for results that several tests read."""
+    before = Path.cwd()
+    os.chdir(path)
+    try:
+        yield Path(path)
+    finally:
+        os.chdir(before)
+
+
 def _text(stream):
     stream.flush()
     return stream.buffer.getvalue().decode("utf-8")
 
 
 def printed_by(done):
-    """Return what a tool has printed, which has said nothing on standard error."""
+    """Return the standard output of a tool that ended with 0 and left standard error empty."""
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
 def succeeded(done):
-    """Return a call that has ended well, whatever it has said on standard error."""
+    """Return a call that ended with 0, whatever is on its standard error."""
     assert done.returncode == 0, done.stderr
     return done
 
 
 def refused(done, *words):
-    """Return the one sentence, behind argparse's usage if that wrote it, of a refusing tool."""
+    """Return the standard error of a refused call: one sentence, perhaps below argparse's usage."""
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    told = [line for line in done.stderr.splitlines() if not line.startswith(("usage:", " "))]
-    assert len(told) == 1 and told[0].startswith(f"{done.args[0]}: "), done.stderr
+    lines = [line for line in done.stderr.splitlines() if not line.startswith(("usage:", " "))]
+    assert len(lines) == 1 and lines[0].startswith(f"{done.args[0]}: "), done.stderr
     for word in words:
         assert str(word) in done.stderr
     return done.stderr
@@ -68,7 +83,7 @@ def run_as_process(tool, *arguments, environment=None, **options):
         [sys.executable, str(TOOLS / tool), *map(str, arguments)],
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
         encoding="utf-8",
-        timeout=250,
+        timeout=PATIENCE,
         check=False,
         env={**os.environ, **(environment or {})},
     )
