@@ -1,5 +1,7 @@
 """Flights in closed form over the turning Earth, and the paper's gimbal, for tests."""
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
@@ -31,7 +33,9 @@ def poses(rate, duration=200.0):
     return time, ecef_of(LATITUDE, LONGITUDE, HEIGHT) + local.apply(way), body.as_quat()
 
 
+@lru_cache(maxsize=None)
 def flight(rate=100.0, duration=200.0):
+    """Return the motion of :func:`poses`, which tests share and do not change."""
     return isf.EarthMotion.from_poses(*poses(rate, duration))
 
 

@@ -103,8 +103,8 @@ def measured(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", [*IMUS, *sorted(PRESETS)])
-@pytest.mark.parametrize("at_once", [7, MEASURED_AT_ONCE - 5])
-def test_an_imu_that_is_read_later_reads_the_same_to_the_bit(measured, name, at_once):
+@pytest.mark.parametrize("at_once", [7, pytest.param(MEASURED_AT_ONCE - 5, marks=pytest.mark.gate)])
+def test_imu_that_is_measured_later_has_the_same_bits(measured, name, at_once):
     if name == "vqf":
         pytest.importorskip("vqf")
     for (stamps, rows), (later, same) in zip(measured(1, name), measured(at_once, name)):
@@ -113,6 +113,6 @@ def test_an_imu_that_is_read_later_reads_the_same_to_the_bit(measured, name, at_
         np.testing.assert_array_equal(same, rows)
 
 
-def test_a_single_sample_is_rounded_as_one_of_many(measured):
-    for one, many in zip(measured(1, "everything", 100), measured(300, "everything", 100)):
-        np.testing.assert_array_equal(many[1], one[1])
+def test_single_sample_is_rounded_as_in_a_block(measured):
+    for single, block in zip(measured(1, "everything", 100), measured(300, "everything", 100)):
+        np.testing.assert_array_equal(block[1], single[1])

@@ -165,7 +165,8 @@ def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
     require_within(found.nees[np.flatnonzero(away)[-1]], 15, RUNS)
 
 
-def test_an_antenna_on_the_airframe_is_as_good_as_one_beside_the_imu(airframe):
+@pytest.mark.gate
+def test_antenna_on_the_airframe_navigates_as_well_as_at_the_imu(airframe):
     imu = on_gimbal(airframe)
     away = replace(GNSS, lever_arm=ANTENNA)
     beside = isf.navigate_runs(imu, IMU, GNSS, RUNS, seed=7).rmse().mean()
@@ -274,8 +275,9 @@ def test_a_filter_may_take_fixes_for_worse_than_the_receiver_says():
     assert found == pytest.approx(expected, rel=0.02)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("gimbal", [False, True])
-def test_scale_factors_that_are_no_states_do_not_make_the_filter_overconfident(gimbal):
+def test_filter_without_scale_factor_states_is_not_overconfident(gimbal):
     airframe = flight(rate=50.0, duration=80.0)
     generator = np.random.default_rng(8)
 

@@ -51,9 +51,10 @@ def standard_error(values):
     return np.std(values, ddof=1) / np.sqrt(len(values))
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("rate", [1.0, 5.0, 10.0])
 @pytest.mark.parametrize("density, deviation, stated", [(0.8, 0.5, 0.5), (0.3, 0.1, 1.0)])
-def test_density_and_white_noise_are_found_whatever_the_receiver_states(
+def test_estimated_density_and_white_noise_do_not_depend_on_the_stated_deviation(
     rate, density, deviation, stated
 ):
     found = []
@@ -69,7 +70,8 @@ def test_density_and_white_noise_are_found_whatever_the_receiver_states(
     assert found[:, 0].std() < 0.2
 
 
-def test_slow_errors_are_told_from_the_motion_and_the_velocity_is_consistent():
+@pytest.mark.gate
+def test_slow_errors_are_separated_from_the_motion_and_the_velocity_is_consistent():
     logarithms, normalised = [], []
     for seed in SEEDS:
         generator = np.random.default_rng(seed)
@@ -89,7 +91,8 @@ def test_slow_errors_are_told_from_the_motion_and_the_velocity_is_consistent():
     assert np.mean(normalised) == pytest.approx(1.0, abs=3.0 * standard_error(normalised) + 0.05)
 
 
-def test_motion_is_not_taken_for_an_error_that_no_receiver_has():
+@pytest.mark.gate
+def test_lively_motion_is_not_estimated_as_a_fast_slow_error():
     """A lively robot, and a receiver that states ten times its error of 0.3 m."""
     times = np.arange(0.0, 80.0, 0.1)
     for seed in range(6):
@@ -101,7 +104,8 @@ def test_motion_is_not_taken_for_an_error_that_no_receiver_has():
         assert noise.slow_scale * 3.0 / noise.slow_time <= 0.5 + 1e-9
 
 
-def test_doppler_velocities_are_weighed_by_their_own_noise():
+@pytest.mark.gate
+def test_doppler_velocities_are_weighted_by_their_own_noise():
     deviations, gains = [], []
     for seed in SEEDS:
         generator, times, _, velocities, noisy = drawn(seed, 400, 5.0, 0.8, 1.0)
@@ -139,14 +143,18 @@ def test_outliers_are_found_and_nothing_else(seed, doppler):
     assert noise.acceleration_density == pytest.approx(0.8, rel=0.4)
 
 
-def test_a_clean_drive_has_no_outliers_and_one_without_noise_stays_as_it_is():
+@pytest.mark.gate
+def test_clean_drive_has_no_outliers():
     for seed in SEEDS:
         _, times, _, _, noisy = drawn(seed, 400, 5.0, 0.8, 0.5)
         given = fixes(times, noisy, 0.5)
         noise = fix_noise.estimate_noise(given, 4.0)
         assert not fix_noise.find_outliers(given, noise, np.zeros(400, dtype=bool)).any()
-    # A slow error is looked for however short its time is.
+    # A slow error is estimated however short its time is.
     assert fix_noise.estimate_noise(given, 1.0).slow_scale > 0.0
+
+
+def test_drive_without_noise_is_not_changed_by_smoothing():
     times = np.arange(50) / 5.0
     positions = np.column_stack([3.0 * times, 4.0 * times])
     given = fixes(times, positions, 1.0)
@@ -158,14 +166,18 @@ def test_a_clean_drive_has_no_outliers_and_one_without_noise_stays_as_it_is():
         assert smooth[1].velocities == pytest.approx(np.full(50, 4.0), abs=1e-6)
 
 
-def test_long_and_fast_recordings_are_judged_by_stretches_long_enough():
-    found = []
+@pytest.mark.gate
+def test_density_of_a_long_recording_is_estimated_without_bias():
+    logarithms = []
     for seed in range(6):
         _, times, _, _, noisy = drawn(seed, 9000, 10.0, 0.5, 0.3)
         noise = fix_noise.estimate_noise(fixes(times, noisy, 0.3), 0.0)
-        found.append(np.log(noise.acceleration_density / 0.5))
-    assert abs(np.mean(found)) < 3.0 * standard_error(found)
-    assert np.std(found) < 0.08
+        logarithms.append(np.log(noise.acceleration_density / 0.5))
+    assert abs(np.mean(logarithms)) < 3.0 * standard_error(logarithms)
+    assert np.std(logarithms) < 0.08
+
+
+def test_rare_turns_of_a_fast_recording_are_not_smoothed_away():
     # Quarter turns of two seconds every 35 s, which stretches of four seconds all miss.
     times = np.arange(18000) / 100.0
     turning = np.where((times + 20.0) % 35.2 > 33.2, np.pi / 4.0, 0.0)

@@ -116,7 +116,8 @@ def simulated(random, parts, mean, between, within):
     return table.assign(value=np.exp(table["value"])), true
 
 
-def test_a_simulated_hierarchy_is_found_again():
+@pytest.mark.gate
+def test_simulated_hierarchy_is_estimated_without_bias():
     random = np.random.default_rng(7)
     mean, between, within, sets = -9.0, 0.7, 0.4, 60
     # The last one is measured by nobody.
