@@ -37,7 +37,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-def test_the_same_settings_give_the_same_files(result):
+def test_equal_settings_give_equal_files(result):
     before = contents(result.folder)
     done = succeeded(run(result.folder))
     assert contents(result.folder) == before
@@ -46,7 +46,7 @@ def test_the_same_settings_give_the_same_files(result):
     assert any(line.startswith("real-time factor") and line.endswith("30.0") for line in lines)
 
 
-def test_other_settings_go_to_another_folder_and_change_figures_and_summary(result, tmp_path):
+def test_other_settings_change_figures_and_summary_in_another_folder(result, tmp_path):
     before = contents(result.folder)
     target = tmp_path / "again" / "wide"
     settings = ("--median-window", 12, "--align", "--max-shift", 0.5, "--zero", "start")
@@ -68,22 +68,17 @@ def test_other_settings_go_to_another_folder_and_change_figures_and_summary(resu
     assert summary["messages"]["imu_simulated"]["expected_according_to"] == "simulator"
 
 
-def test_what_is_not_said_stays_as_it_was(result):
-    succeeded(run(result.folder, "--align", "--median-window", 3))
-    succeeded(run(result.folder, "--median-window", 4))
-    settings = json.loads(result.read_text("summary.json"))["comparison_settings"]
-    assert (settings["align"], settings["median_window_s"]) == (True, 4.0)
-    succeeded(run(result.folder, "--no-align"))
-    assert json.loads(result.read_text("summary.json"))["comparison_settings"]["align"] is False
-
-
-def test_a_result_without_summary_gets_one(result):
+def test_result_without_summary_gets_one_whose_settings_stay_unless_named(result):
     result.path("summary.json").unlink()
-    succeeded(run(result.folder))
-    assert json.loads(result.read_text("summary.json"))["yaw_error"]["simulated"]
+    succeeded(run(result.folder, "--align", "--median-window", 3))
+    summary = json.loads(result.read_text("summary.json"))
+    assert summary["yaw_error"]["simulated"] and summary["comparison_settings"]["align"] is True
+    succeeded(run(result.folder, "--no-align"))
+    settings = json.loads(result.read_text("summary.json"))["comparison_settings"]
+    assert (settings["align"], settings["median_window_s"]) == (False, 3.0)
 
 
-def test_what_is_missing_broken_or_out_of_range_is_refused(result, tmp_path):
+def test_missing_and_broken_files_are_refused_by_name(result, tmp_path):
     refused(run(tmp_path / "gone" / "x"), tmp_path / "gone" / "x", "no such folder or result")
     refused(run(tmp_path), tmp_path, "no result in this folder")
     refused(run(result.folder, "--median-window", -1), "median_window", "must be positive")
@@ -114,7 +109,7 @@ def test_what_is_missing_broken_or_out_of_range_is_refused(result, tmp_path):
         ("execution", {"real_time_factor": "x"}, "real_time_factor is 'x'"),
     ],
 )
-def test_a_summary_with_wrong_values_is_refused_by_name(result, key, value, words):
+def test_summary_with_wrong_values_is_refused_by_name(result, key, value, words):
     summary = json.loads(result.read_text("summary.json"))
     result.path("summary.json").write_text(json.dumps({**summary, key: value}))
     before = contents(result.folder)

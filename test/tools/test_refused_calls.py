@@ -1,4 +1,4 @@
-"""What programs refuse: with one sentence and exit code 2, and before anything is written."""
+"""Refusals of the programs: one sentence, exit code 2, and nothing is written."""
 
 import dataclasses
 import shlex
@@ -17,7 +17,7 @@ from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO
 
-# What is called, and words of its answer.
+# Calls, and words of their standard error.
 REFUSED = """
 allan_analysis.py short.csv | short.csv ... lasts 5.0 s ... at least 60 s
 allan_analysis.py moved.csv | sensor moves ... gyro_z
@@ -26,7 +26,7 @@ allan_analysis.py static.csv --band 10 1 | --band is 10 1
 allan_analysis.py static.csv --column gyro_x | --column 'gyro_x' is not understood
 allan_analysis.py static.csv --name a/b | without a slash
 allan_analysis.py static.csv --rate 0 | --rate: '0' is no rate from 0.001
-allan_analysis.py static.csv --out static.csv/below | static.csv
+allan_analysis.py static.csv --axis gyro_x --out static.csv/below | static.csv
 convert_imu_parameters.py mine.yaml --from specification | --to
 convert_imu_parameters.py mine.yaml --from specification --to urdf | urdf
 convert_imu_parameters.py mine.yaml --from specification --to sdf --rate 0 | '0' is no finite number
@@ -48,6 +48,11 @@ heading_budget.py a --require 5deg --probability 1.5 | '1.5' is not between 0 an
 heading_budget.py --flight f.csv --straight 60 --imu mine.yaml | --flight
 heading_budget.py a --imu mine.yaml --magnetic-environment clean | has a magnetometer
 heading_budget.py a --imu bno055 --stops often | stops is 'often', but it must be none
+identify_yaw_error.py idle.ini | use is false
+identify_yaw_error.py run --step 0 | --step: '0' is no number above zero
+identify_yaw_error.py run --step 0.001 | the step is 0.001 s
+identify_yaw_error.py run --step 2 | at least 30 are needed
+identify_yaw_error.py without | no recorded IMU
 identify_odometer.py better.csv odo.csv --track 0.5 | has no positions
 identify_odometer.py odo.csv none.csv --track 0.5 | none.csv
 identify_odometer.py odo.csv odo.csv | --track
@@ -101,7 +106,7 @@ which_imu.py a --imu empty.yaml | empty has no number for the gyroscope's noise 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with all that the calls name."""
+    """A folder with all files that the calls name."""
     folder = tmp_path_factory.mktemp("refused")
     texts = {
         "mine.yaml": "name: mine\ngyroscope: {white_noise: 1.0e-3, turn_on_bias_sigma: 1.0e-3}\n",
@@ -110,6 +115,7 @@ def folder(tmp_path_factory):
         "  angle_random_walk: {value: 2.0e-3, low: 1.0e-3, high: 3.0e-3}\n",
         "much.yaml": "rate: {x: {much: 1}}\n",
         "force.yaml": "force: {x: {mean: 1}}\n",
+        "idle.ini": "[recording]\ndrive = a\n[imu_recording]\nuse = false\n",
         "long.yaml": "rate: {x: {allan_deviation: {1000: 1}}}\n",
     }
     for name, text in texts.items():
@@ -146,7 +152,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("row", REFUSED.strip().splitlines())
-def test_what_cannot_be_is_refused_in_a_sentence(folder, row, monkeypatch):
+def test_unusable_call_is_refused_in_a_sentence(folder, row, monkeypatch):
     monkeypatch.chdir(folder)
     call, words = row.split(" | ")
     if call.startswith("simulate_flight"):
@@ -156,7 +162,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(folder, row, monkeypatch):
     assert sorted(Path().rglob("*")) == before
 
 
-def test_a_port_that_is_taken_is_named():
+def test_taken_port_is_refused_by_name():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -165,7 +171,7 @@ def test_a_port_that_is_taken_is_named():
     refused(done, f"port {port} cannot be listened on (Address already in use)", "--port names")
 
 
-def test_without_dash_the_extra_is_named(monkeypatch):
+def test_missing_dash_is_reported_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "dash", None)
     done = call_tool("explore.py", "--no-browser", "--port", 0)
     refused(done, "the page needs the Python library dash", 'pip install ".[explore]"')
