@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 WIDTHS = {"desktop": (1200, 900), "phone": (390, 844)}
-# Root has no sandbox; the rest keeps the browser itself from asking its makers for anything.
+# Root has no sandbox; the others keep the browser itself from sending requests to its makers.
 SWITCHES = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
     *("--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -19,12 +20,12 @@ SWITCHES = (
 
 
 def programs():
-    """The paths of browser and driver; without them the test fails, or is skipped with Noetic."""
-    found = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    if None in found and Path("/opt/ros/noetic").exists():
+    """Return the paths of browser and driver; without them fail, or skip with Noetic."""
+    paths = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if None in paths and Path("/opt/ros/noetic").exists():
         pytest.skip("Ubuntu 20.04 has Chromium as a snap only")
-    assert None not in found, "chromium and chromium-driver are missing; ./run test --all gets them"
-    return found
+    assert None not in paths, "chromium and chromium-driver are missing; ./run test --all gets them"
+    return paths
 
 
 @contextmanager
@@ -42,15 +43,15 @@ def browser(kind):
         options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
     started = webdriver.Chrome(options=options, service=Service(driver))
     try:
-        started.set_page_load_timeout(120)
-        started.set_script_timeout(60)
+        started.set_page_load_timeout(PATIENCE)
+        started.set_script_timeout(PATIENCE)
         yield started
     finally:
         started.quit()
 
 
 def requested(driver):
-    """Return the addresses that the page has asked for since this was called last."""
+    """Return the addresses that the page has requested since the last call."""
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     return [
         message["params"]["request"]["url"]

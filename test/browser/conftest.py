@@ -1,4 +1,4 @@
-"""The browsers of the tests, started once."""
+"""Browsers of the tests, started once a session."""
 
 import sys
 from pathlib import Path
@@ -10,13 +10,13 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / name) for name in ("tools", "unit", "unit/report")]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def desktop():
     with browser("desktop") as started:
         yield started
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def phone():
     with browser("phone") as started:
         yield started
