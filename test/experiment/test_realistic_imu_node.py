@@ -128,7 +128,6 @@ def test_motor_field_follows_joint_efforts(answer_of_node, motion, tmp_path):
 HEADING = """
 gyroscope: {white_noise: 1.0e-4}
 magnetometer: {white_noise: 1.0e-7}
-vibration: {spectrum: [[10.0, 0.02], [40.0, 0.02]]}
 output: {rate: 50.0, filter: mahony, magnetic_heading: true, drop_repeated: true}
 """
 HALL = {
