@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,8 +27,8 @@ def traceback_on_damaged_text(monkeypatch):
     monkeypatch.setattr(any_format, "read_plain_csv", lambda *_: {}["stamp"])
 
 
-def traceback_on_damaged_bag(monkeypatch):
-    """Raise a KeyError where bags select their topic."""
+def refusal_of_good_bag(monkeypatch):
+    """Raise a KeyError where bags select their topic; there it becomes a refusal."""
     monkeypatch.setattr(bag, "topic_and_type", lambda *_: {}["topic"])
 
 
@@ -40,8 +41,7 @@ def refusal_without_file_name(monkeypatch):
     text = errors.FrameworkError.__str__
 
     def text_without_name(error):
-        name, colon, remainder = text(error).partition(": ")
-        return remainder if colon and " " not in name.partition(",")[0] else text(error)
+        return re.sub(r"[^\s:,]*\.[a-z]\w+", "the file", text(error))
 
     monkeypatch.setattr(errors.FrameworkError, "__str__", text_without_name)
 
@@ -80,8 +80,14 @@ def dropped_samples(monkeypatch):
     monkeypatch.setattr(reading, "read_samples", read_most)
 
 
-def accepted_values(monkeypatch):
+def accepted_infinity(monkeypatch):
+    """Omit both checks: of the text, and of the number in the section's dataclass."""
+    monkeypatch.setattr(settings, "number_of_text", lambda where, text: float(text))
     monkeypatch.setattr(settings, "checked_number", lambda name, value, *_, **__: value)
+
+
+def accepted_value_out_of_range(monkeypatch):
+    monkeypatch.setattr(settings, "bound_of", lambda *_, **__: "")
 
 
 def file_outside_of_output(monkeypatch):
@@ -104,9 +110,7 @@ def endless_loop(monkeypatch):
 
 WRITING = (
     test_results.test_simulate_static_writes_all_samples,
-    test_results.test_heading_budget_writes_whole_tables,
     test_results.test_result_tool_writes_whole_tables,
-    test_results.test_allan_analysis_writes_whole_table,
 )
 READING_TEXT = (
     test_recordings.test_damaged_text_is_read_or_refused,
@@ -127,19 +131,26 @@ REFUSING = (
 )
 DEFECTS = {
     traceback_on_damaged_text: READING_TEXT,
-    traceback_on_damaged_bag: (test_recordings.test_damaged_bag_is_read_or_refused,),
+    refusal_of_good_bag: (test_recordings.test_whole_recording_is_read_with_all_samples,),
     success_after_refusal: REFUSING[:2],
     refusal_without_file_name: REFUSING,
-    table_cut_at_line_end: (*WRITING, test_settings.test_drive_with_any_value_of_a_key_ends_well),
+    table_cut_at_line_end: (
+        *WRITING,
+        test_results.test_heading_budget_writes_whole_tables,
+        test_settings.test_drive_with_any_value_of_a_key_ends_well,
+    ),
     half_written_file: WRITING,
     missing_file: WRITING,
     dropped_samples: (
         test_recordings.test_whole_recording_is_read_with_all_samples,
         test_recordings.test_unusable_value_in_table_is_counted,
     ),
-    accepted_values: (test_settings.test_non_finite_number_in_configuration_is_refused,),
+    accepted_infinity: (test_settings.test_non_finite_number_in_configuration_is_refused,),
+    accepted_value_out_of_range: (
+        test_settings.test_number_out_of_range_in_configuration_is_refused,
+    ),
     file_outside_of_output: WRITING,
-    endless_loop: READING_TEXT[:1],
+    endless_loop: (test_recordings.test_whole_recording_is_read_with_all_samples,),
 }
 """Defects, and the properties of which each has to be falsified."""
 
@@ -153,8 +164,8 @@ DEFECTS = {
     ],
 )
 def test_planted_defect_is_found(plant, test, monkeypatch, tmp_path):
-    # Seconds of processor time end a loop that is planted.
-    judge = Judge(tmp_path, Limits(cpu=3.0) if plant is endless_loop else Limits())
+    # A second of processor time is enough to read a recording.
+    judge = Judge(tmp_path, Limits(cpu=1.0) if plant is endless_loop else Limits())
     plant(monkeypatch)
     with pytest.raises(AssertionError):
         test(judge=judge)

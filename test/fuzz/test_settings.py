@@ -152,8 +152,33 @@ _FLOATS = tuple((section, field.name) for section, field in _KEYS if _is_float(f
 def test_non_finite_number_in_configuration_is_refused(judge, item, value):
     section, key = item
     case = config_case("load", config_text({section: {key: value}}))
-    names = (f"[{section}] {key}", key)
-    case = dataclasses.replace(case, expected=Expected((REFUSED,), names=names))
+    case = dataclasses.replace(case, expected=Expected((REFUSED,), names=(key,)))
+    assert not judge(case).short
+
+
+def _values_out_of_range(field):
+    """Yield numbers beyond the bounds that a numeric field declares."""
+    bounds = field.metadata if type(field.default) in (int, float) else {}
+    if bounds.get("minimum") is not None:
+        yield bounds["minimum"] - 1
+    if bounds.get("above") is not None:
+        yield from (bounds["above"], bounds["above"] - 1)
+    if bounds.get("maximum") is not None:
+        yield bounds["maximum"] + 1
+
+
+_OUT_OF_RANGE = tuple(
+    (section, field.name, value)
+    for section, field in _KEYS
+    for value in _values_out_of_range(field)
+)
+
+
+@given(item=st.sampled_from(_OUT_OF_RANGE))
+def test_number_out_of_range_in_configuration_is_refused(judge, item):
+    section, key, value = item
+    case = config_case("load", config_text({section: {key: value}}))
+    case = dataclasses.replace(case, expected=Expected((REFUSED,), names=(key,)))
     assert not judge(case).short
 
 
