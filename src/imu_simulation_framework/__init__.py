@@ -1,7 +1,7 @@
 """Simulate an IMU on a mobile robot and judge how far its heading drifts.
 
 The map; each package imports only from those above it, and ``core`` is the only one that all
-may import (a test holds both):
+may import (``./run lint`` checks both):
 
 ====================  =============================================================
 ``core``              angles, units, errors, names, files as they are read and written
