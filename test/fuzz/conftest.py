@@ -20,7 +20,7 @@ _COMMON = {
     "suppress_health_check": list(HealthCheck),
     "phases": (Phase.explicit, Phase.generate, Phase.shrink),
 }
-settings.register_profile("gate", max_examples=10, derandomize=True, **_COMMON)
+settings.register_profile("gate", max_examples=6, derandomize=True, **_COMMON)
 settings.register_profile("thorough", max_examples=EXAMPLES, print_blob=True, **_COMMON)
 
 
@@ -28,8 +28,8 @@ def pytest_configure(config):
     """Load the profile of the tier that runs, unless the command line names a profile."""
     if config.getoption("--hypothesis-profile") is None:
         settings.load_profile("thorough" if _is_thorough(config) else "gate")
-    # Its tables of characters are no files of the repository.
-    set_hypothesis_home_dir(config.cache.mkdir("hypothesis"))
+    # Its tables of characters go where git ignores them.
+    set_hypothesis_home_dir(config.rootpath / ".pytest_cache" / "hypothesis")
 
 
 def pytest_itemcollected(item):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import socket
 from pathlib import Path
 
 import targets
+from reservations import reserved_port
 from strategies.values import EXECUTED
-from verdict import DONE, Limits, Verdict, run_judged
+from verdict import Limits, Verdict, run_judged
 
 DEFAULT_LIMITS = Limits()
 
@@ -49,10 +49,9 @@ class Judge:
         else:
             program = targets.program(case.tool, case.arguments, case.draws_figures)
         expected = targets.with_results(case)
-        environment = _ros_environment(folder) if own_process else {}
-        verdict = run_judged(program, folder, expected, self._limits, environment)
-        if verdict.code in DONE and not verdict.short:
-            verdict = verdict.with_short(*_compare(case, folder))
+        with reserved_port() as port:
+            environment = _ros_environment(folder, port) if own_process else {}
+            verdict = run_judged(program, folder, expected, self._limits, environment)
         if any((parent / EXECUTED).exists() for parent in (folder, folder.parent)):
             verdict = verdict.with_short("executes an input")
         if not verdict.short:
@@ -64,17 +63,7 @@ class Judge:
         return verdict.with_short(f"in {folder}: {case.command_text()}")
 
 
-def _compare(case, folder) -> list[str]:
-    try:
-        return list(case.compare(folder))
-    except Exception as error:  # a result may be damaged in any way
-        return [f"results cannot be compared: {type(error).__name__}: {error}"]
-
-
-def _ros_environment(folder):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        master = f"http://127.0.0.1:{probe.getsockname()[1]}"
+def _ros_environment(folder, port):
     home = f"{folder}.judge/ros"
     places = {"ROS_HOME": home, "ROS_LOG_DIR": f"{home}/log", "PWD": str(folder)}
-    return {"ROS_MASTER_URI": master, **places}
+    return {"ROS_MASTER_URI": f"http://127.0.0.1:{port}", **places}

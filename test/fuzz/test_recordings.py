@@ -9,7 +9,7 @@ from cases import (
     BAGS,
     EXPENSIVE,
     OUT,
-    READABLE,
+    READABLE_TEXTS,
     TEXTS,
     Case,
     damaged_specimens,
@@ -49,7 +49,7 @@ def check_cases(draw, chosen, tool="check"):
     return Case(tool, (*words, "--out", OUT), files, expected, draws_figures=True)
 
 
-@given(case=read_cases(recordings(*READABLE[:6])))
+@given(case=read_cases(recordings(*READABLE_TEXTS)))
 def test_damaged_text_is_read_or_refused(judge, case):
     assert not judge(case).short
 
@@ -161,7 +161,7 @@ def test_object_in_place_of_file_is_refused(judge, case):
 @st.composite
 def whole_recordings(draw):
     """Draw an undamaged recording, perhaps compressed, and the number of its samples."""
-    specimen = draw(recordings(*READABLE))
+    specimen = draw(recordings(*READABLE_TEXTS, *BAGS))
     kind = draw(st.sampled_from(specimen.serves))
     expected = Expected((0,), output=(samples_in_use(specimen, kind),))
     file = draw(st.sampled_from((specimen, specimens.packed(specimen))))
