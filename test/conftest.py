@@ -64,6 +64,7 @@ def pytest_terminal_summary(terminalreporter):
         for report in terminalreporter.stats.get(outcome, [])
         if hasattr(report, "nodeid")
     }
-    command = "./run ros2 python -m pytest" if os.environ.get("ROS_VERSION") == "2" else "./run test"
+    uses_ros2 = os.environ.get("ROS_VERSION") == "2"
+    command = "./run ros2 python -m pytest" if uses_ros2 else "./run test"
     for nodeid in sorted(failed):
         terminalreporter.write_line(f"run again: {command} {shlex.quote(nodeid)}")

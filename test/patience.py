@@ -6,7 +6,7 @@ import os
 import time
 
 FACTOR = float(os.environ.get("IMU_SIMULATION_FRAMEWORK_TEST_PATIENCE", "5"))
-"""Factor on every limit of the tests; larger on a machine that is busier than 20 processes a core."""
+"""Factor on every limit of the tests; the default suits a machine with 10 busy processes a core."""
 
 PATIENCE = 60.0 * FACTOR
 """Wall-clock limit for one event, such as a started node or the end of a short drive [s]."""
