@@ -94,6 +94,7 @@ def test_the_misfit_is_in_standard_deviations_and_flicker_has_its_plateau():
     np.testing.assert_allclose(np.sqrt(flicker), np.sqrt(2.0 * np.log(2.0) / np.pi), rtol=0.005)
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize(
     "factors, squares, time",
     [
@@ -101,7 +102,7 @@ def test_the_misfit_is_in_standard_deviations_and_flicker_has_its_plateau():
         ([3, 40, 100, 300], [0.0, 1.0, 0.0, 0.0, 0.0, 4.0], 50.0),
     ],
 )
-def test_simulated_noise_has_the_variances_and_their_covariances(factors, squares, time):
+def test_simulated_noise_has_the_modelled_variances_and_covariances(factors, squares, time):
     generator = np.random.default_rng(4)
     length, rounds = 2000, 3000
     signals = generator.standard_normal((rounds, length))

@@ -126,7 +126,7 @@ def test_gyroscope_and_accelerometer_are_found_within_their_uncertainty(table):
 @pytest.mark.parametrize("misalignment", [0.0, 0.01])
 def test_what_placement_makes_of_misalignments_does_not_widen_scale_factors(misalignment):
     generator = np.random.default_rng(6)
-    runs, placement, samples = 300, np.radians(0.5), 2
+    runs, placement, samples = 150, np.radians(0.5), 2
     force = WORLD_GRAVITY * np.concatenate([np.eye(3), -np.eye(3)])
     rests = [rest_times.RestTime(k, k + samples) for k in range(0, 6 * samples, samples)]
     errors, sigmas = [], []
