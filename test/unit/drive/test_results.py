@@ -130,9 +130,9 @@ def test_a_broken_table_is_refused_with_line_and_column(tmp_path, text, sentence
 
 
 @pytest.mark.parametrize("piece", [7, 40, 1000])
-def test_a_table_that_is_read_in_pieces_is_the_same(tmp_path, monkeypatch, piece):
+def test_table_that_is_read_in_pieces_is_unchanged(tmp_path, monkeypatch, piece):
     path = tmp_path / "table.csv"
-    path.write_text(table_to_csv(awkward_table()))
+    path.write_text(table_to_csv(awkward_table().iloc[:100]))
     whole = read_csv(path)
     monkeypatch.setattr(tables, "BLOCK", piece)
     monkeypatch.setattr(tables, "_LONGEST_LINE", 512)

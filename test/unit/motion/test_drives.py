@@ -101,6 +101,7 @@ def test_drive_b_reverses_and_neither_repeats_itself_nor_another_seed():
     assert sum(manoeuvre.duration for manoeuvre in other) < 600.0
 
 
+@pytest.mark.gate
 def test_yaw_error_is_bias_scale_factor_and_random_walks(drive):
     # Without resolution, over many seeds: mean and deviation of the final error.
     motion, gyroscope, duration, runs = true_motion(drive), DRIVE_IMU.gyroscope, drive.duration, 40
