@@ -34,25 +34,25 @@ PART = isf.ImuSpecification(
 
 @pytest.fixture(scope="module")
 def motion():
-    return isf.rounds(3, radius=2.5, speed=0.6, rate=RATE)
+    return isf.rounds(1, radius=2.5, speed=0.6, rate=RATE)
 
 
-@pytest.mark.parametrize("standstill", [0.0, 5.0])
-def test_linear_bands_are_those_of_full_runs_of_as_many_units(motion, standstill):
+@pytest.mark.parametrize("standstill", [5.0, pytest.param(0.0, marks=pytest.mark.gate)])
+def test_linear_bands_of_any_unit_are_those_of_full_runs(motion, standstill):
     operation = isf.Operation(standstill=standstill)
     model = isf.yaw_error_model(PART, motion, operation=operation)
     full = imu_model(operated(PART, operation, motion), motion.period, 3)
     yaw = full.batch(imu_truth(motion), RUNS, parts=("yaw",)).yaw
     errors = np.unwrap(motion.yaw - yaw, axis=1)[:, :: int(RATE)]
     bands, drawn = model.bands(), model.realisations(RUNS, seed=5)
-    for of_runs in (errors, drawn):
-        for place in (20, 60, -1):
+    for sample in (errors, drawn):
+        for place in (8, 16, -1):
             row = bands.iloc[place]
             # Lognormal strengths: the variance of a square is larger than a normal number's.
-            assert np.std(of_runs[:, place]) == pytest.approx(row["std"], rel=0.12)
+            assert np.std(sample[:, place]) == pytest.approx(row["std"], rel=0.12)
             for percent in (50, 95):
                 low, high = row[f"lower_{percent}"], row[f"upper_{percent}"]
-                inside = (of_runs[:, place] > low) & (of_runs[:, place] < high)
+                inside = (sample[:, place] > low) & (sample[:, place] < high)
                 p = percent / 100
                 assert np.mean(inside) == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / RUNS))
 

@@ -29,7 +29,8 @@ def motion():
     return isf.read_drive("a")
 
 
-def test_what_was_simulated_is_found_as_often_as_the_intervals_say(motion):
+@pytest.mark.gate
+def test_intervals_cover_the_simulated_odometer(motion):
     found = [isf.heading.identify_odometer(*driven(motion, run=run), TRACK) for run in range(RUNS)]
     of_ratio, of_track, of_slip, halves = np.array(
         [
@@ -63,7 +64,8 @@ def test_without_slip_and_noise_they_are_exact(motion):
     np.testing.assert_allclose(found.explained, found.error, atol=2e-3)
 
 
-def test_a_half_is_predicted_where_wheels_change_over_minutes(motion):
+@pytest.mark.gate
+def test_second_half_is_predicted_where_wheels_change_over_minutes(motion):
     halves, wander = [], []
     for run in range(RUNS):
         readings, yaw = driven(motion, run=run)

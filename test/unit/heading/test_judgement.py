@@ -60,7 +60,8 @@ def test_holm_steps_down():
     np.testing.assert_allclose(holm([0.5, 0.9]), [1.0, 1.0])
 
 
-def test_every_look_at_drives_of_the_model_has_uniform_p_values():
+@pytest.mark.gate
+def test_p_values_of_drives_of_the_model_are_uniform():
     generator = np.random.default_rng(30)
     p_values, rejected = {}, 0
     for _ in range(DRAWS):

@@ -23,14 +23,16 @@ DEGREE = math.radians(1.0)
 STEP = 0.5
 TIME = np.arange(0.0, 600.0, STEP)
 START = 3.0
+DRIVE_TIME = TIME[TIME < 300.0]
+"""Times of a simulated drive [s]."""
 
 
 def correlated(random, time_constant):
     """A series of unit variance, by its recursion."""
     kept = math.exp(-STEP / time_constant)
-    values = np.empty(len(TIME))
+    values = np.empty(len(DRIVE_TIME))
     values[0] = random.standard_normal()
-    for k, new in enumerate(random.standard_normal(len(TIME) - 1), 1):
+    for k, new in enumerate(random.standard_normal(len(DRIVE_TIME) - 1), 1):
         values[k] = kept * values[k - 1] + math.sqrt(1.0 - kept**2) * new
     return values
 
@@ -39,7 +41,7 @@ def drive(random, kind, imu_size):
     """An observed error, what is known of the reference, and the IMU's own error: rms and final."""
     rate = 8.0 * DEGREE * correlated(random, 6.0)
     turn = np.cumsum(rate) * STEP
-    std, time_constant, lag, turn_error = np.zeros(len(TIME)), 10.0, 0.0, 0.0
+    std, time_constant, lag, turn_error = np.zeros(len(DRIVE_TIME)), 10.0, 0.0, 0.0
     if kind == "white":
         std, time_constant = std + 3.0 * DEGREE, 0.05
     elif kind == "correlated":
@@ -51,19 +53,19 @@ def drive(random, kind, imu_size):
     elif kind == "turn error":
         turn_error = 0.02
     slip = 0.01 * (kind == "slip")
-    known = ReferenceError(TIME, std, time_constant, rate, turn, lag, turn_error, slip)
+    known = ReferenceError(DRIVE_TIME, std, time_constant, rate, turn, lag, turn_error, slip)
     of_reference = std * correlated(random, time_constant)
     of_reference -= lag * random.standard_normal() * rate
     of_reference += turn_error * random.standard_normal() * turn
     if slip:
         turned = np.sqrt(np.diff(known.absolute_turn, prepend=0.0))
-        of_reference += slip * np.cumsum(turned * random.standard_normal(len(TIME)))
-    steps = 0.15 * DEGREE * math.sqrt(STEP) * random.standard_normal(len(TIME))
-    imu = np.cumsum(steps) + 0.005 * DEGREE * random.standard_normal() * TIME
+        of_reference += slip * np.cumsum(turned * random.standard_normal(len(DRIVE_TIME)))
+    steps = 0.15 * DEGREE * math.sqrt(STEP) * random.standard_normal(len(DRIVE_TIME))
+    imu = np.cumsum(steps) + 0.005 * DEGREE * random.standard_normal() * DRIVE_TIME
     imu = imu_size * (imu + 0.01 * random.standard_normal() * turn)
     first = slice(round(START / STEP))
     # The IMU's own error is zero over the start.
-    error = pd.Series(of_reference - imu + np.mean(imu[first]), TIME)
+    error = pd.Series(of_reference - imu + np.mean(imu[first]), DRIVE_TIME)
     own = np.mean(imu[first]) - imu
     return error, known, math.sqrt(np.mean(own**2)), np.mean(own[-first.stop :])
 
@@ -72,7 +74,7 @@ KINDS = ["white", "correlated", "course", "lag", "turn error", "slip"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_intervals_of_the_imus_part_and_of_the_zero_hold_them(kind):
+def test_intervals_cover_the_error_of_the_imu_and_the_zero(kind):
     random, drives, held = np.random.default_rng(7), 40, []
     for _ in range(drives):
         error, known, own, final = drive(random, kind, 1.5)
@@ -91,7 +93,7 @@ def test_the_intervals_of_the_imus_part_and_of_the_zero_hold_them(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_where_only_the_reference_errs_nothing_is_found_of_the_imu(kind):
+def test_error_of_the_reference_alone_is_not_attributed_to_the_imu(kind):
     random, drives = np.random.default_rng(8), 40
     splits = [split_error(*drive(random, kind, 0.0)[:2], START) for _ in range(drives)]
     # NaN where the reference is better than it says.
@@ -174,10 +176,13 @@ def test_a_jump_and_an_outlier_hardly_move_an_estimated_zero():
     error, known, *_ = drive(random, "correlated", 0.3)
     right = split_error(error, known, START, ESTIMATED)
     wrong = error + np.radians(
-        np.where(TIME > 100.0, 60.0, 0.0) + np.where(TIME == 60.0, 900.0, 0.0)
+        np.where(DRIVE_TIME > 100.0, 60.0, 0.0) + np.where(DRIVE_TIME == 60.0, 900.0, 0.0)
     )
     found = split_error(wrong, known, START, ESTIMATED)
-    assert {(round(one.time, -1), one.stays) for one in found.faults} == {(100, True), (60, False)}
+    assert {(round(fault.time, -1), fault.stays) for fault in found.faults} == {
+        (100, True),
+        (60, False),
+    }
     assert abs(found.zero - right.zero) < found.zero_std < 2.0 * right.zero_std
 
 
