@@ -20,7 +20,7 @@ _COMMON = {
     "suppress_health_check": list(HealthCheck),
     "phases": (Phase.explicit, Phase.generate, Phase.shrink),
 }
-settings.register_profile("gate", max_examples=6, derandomize=True, **_COMMON)
+settings.register_profile("gate", max_examples=5, derandomize=True, **_COMMON)
 settings.register_profile("thorough", max_examples=EXAMPLES, print_blob=True, **_COMMON)
 
 
