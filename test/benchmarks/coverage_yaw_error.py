@@ -113,10 +113,11 @@ def identified(*arguments):
     return result.estimates, [check.passed for check in result.checks], seconds
 
 
-def drive_with_reference(number, kind, sensor):
-    """One drive whose reference errs in some way, with a sensor that does or does not."""
-    times, net, absolute = motion()
+def drive_with_reference(number, kind, sensor, duration=DURATION):
+    """Simulate a drive whose reference errs in some way, with a sensor that does or does not."""
+    times, net, absolute = motion(duration)
     std, correlation_time, lag, turn_error, slip = REFERENCES[kind]
+    std = std[: len(times)]
     rate = np.gradient(net, times)
     known = ReferenceError(times, std, correlation_time, rate, net, lag, turn_error)
     random = np.random.default_rng([number, len(kind)])

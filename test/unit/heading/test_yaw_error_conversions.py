@@ -70,13 +70,13 @@ def observed(model, count):
     ]
 
 
-def test_hector_is_told_its_own_parameters_again_and_lacks_what_is_no_drift():
+def test_hector_parameters_are_identified_and_a_ramp_is_no_drift():
     truth = isf.HectorParameters(yaw_drift=0.5, yaw_drift_frequency=0.05)
     motion = isf.straight(600.0)
     model = isf.yaw_error_model(truth, motion)
     model = replace(model, sources=(*model.sources, YawNoise("noise", 1e-3)))
     drives = observed(model, 4)
-    assert "yaw_drift_sigma" in identify.identify_yaw_error(drives[:1]).estimates
+    assert "yaw_drift_sigma" in identify.choose(drives[:1], [terms.RATE_BIAS]).fit.values
     chosen = fit(Likelihood(drives, RANDOM, (terms.RATE_BIAS,)))
     hector = hector_of(chosen, motion.period)
     # A process of n / 2 correlation times knows its variance, and its time, to sqrt(2 / n) or so.
