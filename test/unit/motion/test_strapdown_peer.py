@@ -10,6 +10,8 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.motion.earth import geodetic_of
 from imu_simulation_framework.motion.strapdown import increments_of
 
+pytestmark = pytest.mark.gate  # each process compiles pyins for seconds
+
 FRD = np.array([1.0, -1.0, -1.0])
 INCREMENTS = ["theta_x", "theta_y", "theta_z", "dv_x", "dv_y", "dv_z"]
 
@@ -60,7 +62,7 @@ def _generated(truth, kind):
 
 @pytest.fixture(scope="module", params=[False, True], ids=["gimbal off", "gimbal on"])
 def motion(request):
-    motion = flight(100.0, 200.0)
+    motion = flight(100.0, 100.0)
     return on_gimbal(motion) if request.param else motion
 
 
