@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import specimens
 import test_parameters
 import test_recordings
 import test_results
@@ -153,6 +154,14 @@ DEFECTS = {
     endless_loop: (test_recordings.test_whole_recording_is_read_with_all_samples,),
 }
 """Defects, and the properties of which each has to be falsified."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def specimens_without_defects():
+    """Make the specimens before a defect is planted; they are cached."""
+    for make in (specimens.recordings, specimens.logs, specimens.at_rest, specimens.result):
+        make()
+    specimens.parameters()
 
 
 @pytest.mark.parametrize(
