@@ -136,60 +136,62 @@ def test_requirements_without_an_imu_are_printed_in_units_of_data_sheets():
 
 
 @pytest.fixture(scope="module")
-def drive(tmp_path_factory):
-    """Several IMUs on a bundled drive, with all that can be asked for."""
+def comparison(tmp_path_factory):
+    """Several IMUs on 31 rad in 62 s, with a requirement and a report."""
     imus = ("bno055", "hector", "bno055", "mpu6050")
-    with working_folder(tmp_path_factory.mktemp("drive")):
+    with working_folder(tmp_path_factory.mktemp("comparison")):
         return answered(
-            "a", *(word for imu in imus for word in ("--imu", imu)), "--at", "10min",
+            "--rounds", "5", "--radius", "2", *(word for imu in imus for word in ("--imu", imu)),
             "--within", "5deg", "--require", "2deg", "--report",
         )  # fmt: skip
 
 
-def test_imus_of_equal_name_are_numbered(drive):
-    bands = pd.read_csv(drive.folder / "bands.csv")
+def test_imus_of_equal_name_are_numbered(comparison):
+    bands = pd.read_csv(comparison.folder / "bands.csv")
     assert list(dict.fromkeys(bands["imu"])) == ["bno055 (1)", "hector", "bno055 (2)", "mpu6050"]
 
 
-def test_notes_name_the_imu_that_they_are_about(drive):
-    assert "note: bno055 holds what a sensor shows at rest" in drive.text
-    assert "note: hector: its yaw error is a plug-in's" in drive.text
-    assert "bno055_datasheet has what the data sheet states; --inflate makes" in drive.text
+def test_notes_name_the_imu_that_they_are_about(comparison):
+    assert "note: bno055 holds what a sensor shows at rest" in comparison.text
+    assert "note: hector: its yaw error is a plug-in's" in comparison.text
+    assert "bno055_datasheet has what the data sheet states; --inflate makes" in comparison.text
     # A band that changes nothing is not worth a note, as after a standstill.
-    notes = [line for line in drive.text.splitlines() if line.startswith("note: bno055")]
+    notes = [line for line in comparison.text.splitlines() if line.startswith("note: bno055")]
     assert notes and not any("flicker noise" in note for note in notes)
 
 
-def test_first_lines_give_size_time_and_most_useful_calibration(drive):
-    title = drive.text.splitlines()[0]
-    assert title.startswith("drive a, zeroed at rest for 10 s: yaw error after 600 s")
-    sentence = drive.line("mpu6050: within ")
+def test_first_lines_give_size_time_and_most_useful_calibration(comparison):
+    title = comparison.text.splitlines()[0]
+    assert ", zeroed at rest for 10 s: yaw error after 62 s" in title
+    sentence = comparison.line("mpu6050: within ")
     assert "; 5 deg is passed in 5 % of them within" in sentence
     assert "most is scale factor; scale factor and axes calibrated would make it" in sentence
-    budget = drive.table("budget", ["IMU", "source"]).loc["mpu6050"]
-    # 1 % is a third of the sheet's maximum; ten rounds.
-    assert budget.loc["scale factor", "std [deg]"] == pytest.approx(36.0, rel=1e-2)
+    budget = comparison.table("budget", ["IMU", "source"]).loc["mpu6050"]
+    # 1 % is a third of the sheet's maximum.
+    std = budget.loc["scale factor", "std [deg]"]
+    assert std == pytest.approx(math.degrees(0.31), rel=1e-2)
     assert budget.loc["scale factor", "differs"] == "between units"
 
 
-def test_report_has_bands_causes_requirements_and_settings(drive):
-    assert "heading_budget/heading_budget.html\n" in drive.text
+def test_report_has_bands_causes_requirements_and_settings(comparison):
+    assert "heading_budget/heading_budget.html\n" in comparison.text
     for words in (
         "<h2>Yaw error over time</h2>",
         "<h2>Causes</h2>",
-        "<p>To stay within 2 deg after 600 s in 95 % of drives, each error at most:</p>",
+        "<p>To stay within 2 deg after 62 s in 95 % of drives, each error at most:</p>",
         "<p>All sizes are standard deviations from sensor to sensor",
         "bno055 holds what a sensor shows at rest",
         "<td>imu/hector/yaw_drift</td><td>0.5</td>",
         "<td>seed</td><td>1</td>",
     ):
-        assert words in drive.page, words
+        assert words in comparison.page, words
 
 
 def test_scale_factor_of_this_unit_is_known():
-    budget = answered("a", "--imu", "mpu6050", "--at", "60s", "--unit", "this").table(
-        "budget", "source"
-    )
+    answer = answered("a", "--imu", "mpu6050", "--at", "60s", "--unit", "this")
+    title = "drive a, zeroed at rest for 10 s: yaw error after 60 s"
+    assert answer.text.startswith(title)
+    budget = answer.table("budget", "source")
     # One round.
     assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(-3.6, rel=1e-2)
     assert budget.loc["scale factor", "differs"] == "known"
@@ -197,7 +199,7 @@ def test_scale_factor_of_this_unit_is_known():
 
 def test_another_part_has_the_size_of_its_own_line():
     answer = answered(
-        "--rounds", "3", "--radius", "5", "--stops", "every 30s for 3s", "--within", "1deg",
+        "--rounds", "1", "--radius", "5", "--stops", "every 10s for 2s", "--within", "1deg",
         "--imu", "mpu6050", "--imu", "stim300",
     )  # fmt: skip
     (size,) = re.findall(r"and (\S+) deg in 95 %", answer.line("stim300: "))
@@ -323,7 +325,7 @@ def test_fused_heading_on_circles_weighs_scale_factor_and_track():
         "scale_factor_and_misalignment: {scale_factor: 0.2, unit: '%'}}\n"
     )
     answer = answered(
-        "--rounds", "20", "--radius", "5", "--odometer", "wheels.yaml",
+        "--rounds", "5", "--radius", "5", "--odometer", "wheels.yaml",
         "--odometer", "uneven.yaml", "--imu", "mine.yaml", "--fuse", "--report",
     )  # fmt: skip
     bands = pd.read_csv(answer.folder / "bands.csv").groupby("imu").last()
