@@ -1,3 +1,5 @@
+"""The tool allan_analysis.py, as a person calls it."""
+
 import json
 import re
 
@@ -61,7 +63,7 @@ def bag(tmp_path_factory):
     return path
 
 
-def test_a_simulated_recording_gives_back_its_specification(bag, tmp_path):
+def test_simulated_recording_gives_back_its_specification(bag, tmp_path):
     out = tmp_path / "results"
     done = succeeded(run_as_process(TOOL, bag, "--out", out, "--name", "found"))
     assert {path.name for path in out.iterdir()} == RESULTS
@@ -96,25 +98,23 @@ def test_a_simulated_recording_gives_back_its_specification(bag, tmp_path):
     assert 250.0 < float(said[1]) < 950.0
 
 
-def test_the_allan_deviations_are_a_table_of_all_recordings(bag, tmp_path):
-    frame = table()
-    steps = np.random.default_rng(2).standard_normal((len(frame), 3))
-    frame[COLUMNS[:3]] += np.cumsum(1e-3 / np.sqrt(RATE) * steps, axis=0)
-    frame[COLUMNS[3:]] *= 2.0
-    other = write(tmp_path / "other.csv", frame)
-    succeeded(call_tool(TOOL, bag, other, "--out", tmp_path / "out"))
+def test_allan_deviations_of_all_recordings_are_in_one_table(tmp_path):
+    axes = ["gyro_x", "accel_x"]
+    frames = {"first": table(300.0)[axes], "second": table(200.0, seed=2)[axes]}
+    paths = [write(tmp_path / f"{name}.csv", frame) for name, frame in frames.items()]
+    succeeded(call_tool(TOOL, *paths, "--out", tmp_path / "out"))
     deviations = pd.read_csv(tmp_path / "out" / "allan_deviation.csv")
     assert set(deviations["recording"]) == {1, 2}
-    for axis in COLUMNS:
+    for axis in axes:
         assert (deviations[f"{axis}_low"] < deviations[f"{axis}_deviation"]).all()
         assert (deviations[f"{axis}_deviation"] < deviations[f"{axis}_high"]).all()
     first = deviations[deviations["recording"] == 1].iloc[0]
     assert first["gyro_x_deviation"] == pytest.approx(1e-3 * np.sqrt(50.0), rel=0.02)
 
 
-def test_recordings_of_different_sensors_are_told_by_the_exit_code(tmp_path):
-    one, other = table(), table(seed=2) * 2.0
-    paths = [write(tmp_path / f"{name}.csv", x) for name, x in (("one", one), ("other", other))]
+def test_recordings_of_different_sensors_give_exit_code_3(tmp_path):
+    frames = {"first": table(200.0), "second": table(200.0, seed=2) * 2.0}
+    paths = [write(tmp_path / f"{name}.csv", frame[["gyro_x"]]) for name, frame in frames.items()]
     done = call_tool(TOOL, *paths, "--axis", "gyro_x", "--out", tmp_path / "out")
     assert done.returncode == 3, done.stderr
     assert "gyro_x: the identified sensor's Allan deviation is outside" in done.stdout
@@ -124,7 +124,7 @@ def test_recordings_of_different_sensors_are_told_by_the_exit_code(tmp_path):
     assert {"recording", "tau", "ratio"} == set(band["band"]["outside"][0])
 
 
-def test_one_axis_without_time_stamps_is_a_recording(tmp_path):
+def test_single_axis_without_time_stamps_is_analysed(tmp_path):
     frame = table(120.0)[["gyro_y"]]
     path = tmp_path / "static.csv"
     frame.to_csv(path, index=False)
@@ -142,7 +142,7 @@ def test_one_axis_without_time_stamps_is_a_recording(tmp_path):
     ).read_text().replace("\n# ", " ")
 
 
-def test_a_gap_is_not_bridged_and_files_of_an_earlier_analysis_do_not_pass_for_this_ones(tmp_path):
+def test_gap_is_not_bridged_and_results_of_an_earlier_analysis_are_removed(tmp_path):
     frame = table()
     path = write(tmp_path / "static.csv", frame.drop(frame.index[10_000:10_300]))
     out = tmp_path / "out"
@@ -156,30 +156,30 @@ def test_a_gap_is_not_bridged_and_files_of_an_earlier_analysis_do_not_pass_for_t
     assert parameters["recordings"][0]["parts"] == [[0, 10_000], [10_000, 29_700]]
 
 
-def test_the_same_recording_gives_the_same_files(tmp_path):
-    path = write(tmp_path / "static.csv", table(120.0))
-    for name in ("one", "two"):
-        succeeded(call_tool(TOOL, path, "--out", tmp_path / name))
-    for name in RESULTS:
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+def test_equal_recordings_give_equal_files(tmp_path):
+    path = write(tmp_path / "static.csv", table(70.0)[["gyro_x", "accel_x"]])
+    first, second = tmp_path / "first", tmp_path / "second"
+    for out in (first, second):
+        succeeded(call_tool(TOOL, path, "--out", out))
+    names = {path.name for path in first.iterdir()}
+    assert names == RESULTS - {"kalibr_imu.yaml"}
+    for name in names:
+        assert (first / name).read_bytes() == (second / name).read_bytes()
 
 
-def test_columns_of_any_name_and_unit_can_be_read(tmp_path):
-    frame = table(120.0)
+def test_columns_of_any_name_and_unit_are_read(tmp_path):
+    frame = table(120.0)[COLUMNS[:4]]
     frame[COLUMNS[:3]] = np.degrees(frame[COLUMNS[:3]])
-    frame.columns = list("abcdef")
+    frame.columns = list("abcd")
     path = write(tmp_path / "static.csv", frame)
-    names = [
-        ("time", "time"),
-        *zip(COLUMNS, ["a [deg/s]", "b [deg/s]", "c [deg/s]", "d", "e", "f"]),
-    ]
+    names = [("time", "time"), *zip(COLUMNS, ["a [deg/s]", "b [deg/s]", "c [deg/s]", "d"])]
     columns = [text for name, column in names for text in ("--column", f"{name}={column}")]
     succeeded(call_tool(TOOL, path, "--out", tmp_path / "out", *columns))
     found = load_imu_specification(tmp_path / "out" / "imu.yaml")
     assert found.gyroscope.white_noise == pytest.approx((WHITE,) * 3, rel=0.04)
 
 
-def test_a_recording_that_a_result_would_replace_stays(tmp_path):
+def test_recording_that_a_result_would_replace_is_refused(tmp_path):
     path = write(tmp_path / "allan_deviation.csv", table(70.0)[["gyro_x"]])
     before = path.read_bytes()
     refused(call_tool(TOOL, path, "--out", tmp_path), "is the input")
