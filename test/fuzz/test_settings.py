@@ -18,8 +18,14 @@ from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS
 
 CONFIG = "config.ini"
 
-NAMELESS = (r": The IMU's \w+ is ",)
-"""Refusals by the models of plug-ins, which do not know the file of their parameters."""
+NAMELESS = (
+    r"^\w+: The IMU's \w+ is ",
+    r"^\w+: \[\w+\] \w+ (has no effect|is|must be) ",
+    r"^\w+: \[(magnetic_environment|imu_specification|gnss|odometer)\] file: ",
+    r"^\w+: (The robot cannot follow the|The) trajectory",
+    r"^\w+: (Between start|Start index|A reference needs|\w+ needs at least|The smoothing window) ",
+)
+"""Refusals that concern several settings or a trajectory and name no file."""
 
 
 def damaged_files(name, text, tool, **more):
