@@ -2,6 +2,7 @@ import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -37,6 +38,7 @@ from imu_simulation_framework.heading.identification.terms import (
     ObservedYawError,
     observed_yaw_error,
 )
+from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 from imu_simulation_framework.heading.reference_error import ReferenceError
 
 TIME = np.arange(301.0)
@@ -228,30 +230,50 @@ def test_bias_spread_is_identified_from_several_drives():
     assert pooled.parameters.rate_bias_spread == found.value and pooled.parameters.drives == 6
 
 
-@pytest.mark.gate
-@pytest.mark.usefixtures("few_draws")
-def test_drive_of_another_sensor_is_rejected_by_the_model_of_the_others(monkeypatch):
-    results = {}
-
-    def identify_once(drives, *arguments):
-        names = tuple(drive.name for drive in drives)
-        if names not in results:
-            results[names] = identify_yaw_error(drives, *arguments)
-        return results[names]
-
-    # Both predictions are from the same two drives.
-    monkeypatch.setattr(identify, "identify_yaw_error", identify_once)
-    drives = [
+def same_sensor_drives():
+    """Return three drives whose biases are 1e-3, 0 and -1e-3 rad/s off the mean."""
+    return [
         replace(drive, error=drive.error - bias * drive.time)
         for drive, bias in zip(study.drives("angle random walk", 10, 3, 200.0), (1e-3, 0.0, -1e-3))
     ]
-    # A drive of the model is rejected in one of twenty cases.
-    assert not next(predicted_from_others(drives, runs=999)).rejected
-    other = replace(drives[0], name="other", error=drives[0].error - 0.05 * drives[0].net_turn)
-    mixed = [other, *drives[1:]]
-    judged = next(predicted_from_others(mixed, runs=999))
+
+
+def change_sensor(drive):
+    """Return the drive of a sensor whose scale factor is larger by 0.05."""
+    return replace(drive, name="other", error=drive.error - 0.05 * drive.net_turn)
+
+
+def test_drive_of_another_sensor_is_rejected_by_the_model_of_the_others(monkeypatch):
+    values = study.MODELS["angle random walk"]
+    parameters = YawErrorParameters(
+        rate_bias=study.CONSTANTS["rate_bias"],
+        rate_bias_spread=1e-3,
+        scale_factor=study.CONSTANTS["scale_factor"],
+        angle_random_walk=values["angle_random_walk"],
+        reference_noise=values["reference_noise"],
+        drives=2,
+    )
+    identified = []
+
+    def identify_others(drives, correlated_reference):
+        identified.append([drive.name for drive in drives])
+        return SimpleNamespace(parameters=parameters)
+
+    monkeypatch.setattr(identify, "identify_yaw_error", identify_others)
+    drives = same_sensor_drives()
+    # Of three drives more than one in a hundred sets has one that is rejected.
+    assert not any(judged.rejected for judged in predicted_from_others(drives, runs=999))
+    first, second, third = (drive.name for drive in drives)
+    assert identified == [[second, third], [first, third], [first, second]]
+    judged = next(predicted_from_others([change_sensor(drives[0]), *drives[1:]], runs=999))
     assert judged.rejected and judged.verdict == "too little" and judged.envelope.p_value < 0.01
-    result = identify_yaw_error(mixed)
+
+
+@pytest.mark.gate
+@pytest.mark.usefixtures("few_draws")
+def test_drives_of_different_sensors_are_refused():
+    drives = same_sensor_drives()
+    result = identify_yaw_error([change_sensor(drives[0]), *drives[1:]])
     check = result.checks[-1]
     assert not check.passed and "not of one sensor" in check.sentence and refusal(result)
     assert check.sentence.endswith("other differs most")
