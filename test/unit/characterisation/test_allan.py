@@ -157,8 +157,8 @@ def test_intervals_scale_with_the_unit_of_the_data():
 IMUS = {entry.specification.name: entry.specification for entry in imu_catalogue()}
 SLOW = 50.0
 SAMPLES = 45_000
-IDENTIFIED_AXES = ("gyro_x", "gyro_z", "accel_z")
-"""Axes whose terms are identified; x and y of a triad are equal in most entries."""
+IDENTIFIED_AXES = ("gyro_z", "accel_z")
+"""Axes whose terms are identified."""
 
 
 @functools.lru_cache(maxsize=None)
@@ -218,7 +218,5 @@ def test_terms_of_all_catalogue_entries_are_within_their_intervals():
             noise = truth["white_noise"][column]
             assert estimates["white_noise"].value == pytest.approx(noise, rel=0.05), (name, axis)
     for term, holds in held.items():
-        # Of three intervals of 95 % none holds in 0.01 % of all cases.
-        assert np.all(np.reshape(holds, (-1, 3)).any(axis=1)), term
         standard_error = np.sqrt(0.95 * 0.05 / len(holds))
         assert np.mean(holds) > 0.95 - 3.0 * standard_error, (term, np.mean(holds))

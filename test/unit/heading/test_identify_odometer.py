@@ -10,7 +10,7 @@ from scipy.signal import lfilter
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import RecordingError
 
-RUNS = 40
+RUNS = 20
 TRACK = 0.55
 TRUE = isf.OdometerSpecification(
     rate=10, track=TRACK, diameter_ratio=1.01, track_ratio=1.04, slip=3e-3
