@@ -28,8 +28,8 @@ gyroscope:
 """
 GOOD = "name: good\ngyroscope: {white_noise: 1.0e-6}\n"
 AS_SWITCHED_ON = ("--standstill", "0")
-EARTH_TURN = math.degrees(EARTH_RATE * 600.0)
-"""Turn of the Earth in ten minutes [deg]."""
+EARTH_TURN = math.degrees(EARTH_RATE * 120.0)
+"""Turn of the Earth in two minutes [deg]."""
 
 
 @pytest.fixture(autouse=True)
@@ -209,7 +209,7 @@ def test_another_part_has_the_size_of_its_own_line():
 def test_turn_of_the_earth_that_is_left_out_is_noted_for_good_gyroscopes():
     Path("good.yaml").write_text(GOOD)
     text = answered(
-        "--straight", "10min", "--imu", "good.yaml", "--imu", "bmi088", *AS_SWITCHED_ON
+        "--straight", "2min", "--imu", "good.yaml", "--imu", "bmi088", *AS_SWITCHED_ON
     ).text
     note = f"good: the Earth's turning is left out: it adds -{EARTH_TURN:.3g} deg times the sine"
     assert note in text
@@ -220,14 +220,14 @@ def test_turn_of_the_earth_that_is_left_out_is_noted_for_good_gyroscopes():
 def test_turn_of_the_earth_at_a_latitude_is_a_source_and_can_exceed_a_requirement():
     Path("good.yaml").write_text(GOOD)
     answer = answered(
-        "--straight", "10min", "--imu", "good.yaml", "--latitude", "50", "--require", "1deg",
+        "--straight", "2min", "--imu", "good.yaml", "--latitude", "50", "--require", "0.2deg",
         *AS_SWITCHED_ON,
     )  # fmt: skip
     assert "left out" not in answer.text
     turning = -EARTH_TURN * math.sin(math.radians(50.0))
-    # 600 m to the east north turns by 0.006 deg.
+    # 120 m to the east north turns by 0.001 deg.
     mean = answer.table("budget", "source").loc["Earth's turning", "mean [deg]"]
-    assert mean == pytest.approx(turning, abs=0.01) and abs(mean) > 1.0
+    assert mean == pytest.approx(turning, abs=0.002) and abs(mean) > 0.2
     assert float(answer.table("requirements", "error").loc["rate bias", "if alone"]) == 0.0
 
 
@@ -296,9 +296,9 @@ ODOMETER = "wheel_radius: 0.1\ntrack: 0.5\ntrack_ratio_sigma: 0.01\nslip: 0.002\
 def test_slip_of_an_odometer_walks_beside_an_imu():
     Path("wheels.yaml").write_text(ODOMETER)
     Path("good.yaml").write_text(GOOD)
-    answer = answered("--straight", "10min", "--imu", "good.yaml", "--odometer", "wheels.yaml")
-    # Both wheels walk by 2 mm in a metre, for 600 m, half a metre apart.
-    std = math.degrees(0.002 * math.sqrt(2.0 * 600.0) / 0.5)
+    answer = answered("--straight", "2min", "--imu", "good.yaml", "--odometer", "wheels.yaml")
+    # Both wheels walk by 2 mm in a metre, for 120 m, half a metre apart.
+    std = math.degrees(0.002 * math.sqrt(2.0 * 120.0) / 0.5)
     bands = answer.table("bands", "imu")
     assert bands.loc["wheels"].iloc[-1]["std"] == pytest.approx(std, rel=1e-6)
     assert "most is wheel slip" in answer.text
