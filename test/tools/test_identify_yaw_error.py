@@ -104,7 +104,7 @@ def test_identified_model_has_the_true_parameters_and_is_read_by_other_tools(tmp
 def test_several_drives_are_pooled_and_predicted_from_each_other(tmp_path):
     paths = [
         write_result(
-            tmp_path / "results", drive=f"day {day}", tables=tables_of(60.0, day, bias)
+            tmp_path / "results", drive=f"day {day}", tables=tables_of(40.0, day, bias)
         ).folder
         for day, bias in ((1, 1e-3), (2, -8e-3), (3, 6e-3))
     ]
