@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import specimens
-import test_parameters
-import test_recordings
-import test_results
-import test_settings
+import test_hostile_parameters
+import test_hostile_recordings
+import test_hostile_results
+import test_hostile_settings
 from judge import Judge
 from verdict import Limits
 
@@ -110,48 +110,48 @@ def endless_loop(monkeypatch):
 
 
 WRITING = (
-    test_results.test_simulate_static_writes_all_samples,
-    test_results.test_result_tool_writes_whole_tables,
+    test_hostile_results.test_simulate_static_writes_all_samples,
+    test_hostile_results.test_result_tool_writes_whole_tables,
 )
 READING_TEXT = (
-    test_recordings.test_damaged_text_is_read_or_refused,
-    test_recordings.test_damaged_text_is_checked_or_refused,
+    test_hostile_recordings.test_damaged_text_is_read_or_refused,
+    test_hostile_recordings.test_damaged_text_is_checked_or_refused,
 )
 REFUSING = (
     *READING_TEXT,
-    test_recordings.test_damaged_bag_is_read_or_refused,
-    test_recordings.test_object_in_place_of_file_is_refused,
-    test_recordings.test_damaged_log_is_checked_or_refused,
-    test_settings.test_damaged_robot_is_loaded_or_refused,
-    test_settings.test_damaged_correction_is_loaded_or_refused,
-    test_settings.test_damaged_configuration_is_loaded_or_refused,
-    test_settings.test_any_value_of_a_key_is_loaded_or_refused,
-    test_parameters.test_damaged_parameters_are_converted_or_refused,
-    test_parameters.test_damaged_specification_is_simulated_or_refused,
-    test_results.test_damaged_result_is_evaluated_or_refused,
+    test_hostile_recordings.test_damaged_bag_is_read_or_refused,
+    test_hostile_recordings.test_object_in_place_of_file_is_refused,
+    test_hostile_recordings.test_damaged_log_is_checked_or_refused,
+    test_hostile_settings.test_damaged_robot_is_loaded_or_refused,
+    test_hostile_settings.test_damaged_correction_is_loaded_or_refused,
+    test_hostile_settings.test_damaged_configuration_is_loaded_or_refused,
+    test_hostile_settings.test_any_value_of_a_key_is_loaded_or_refused,
+    test_hostile_parameters.test_damaged_parameters_are_converted_or_refused,
+    test_hostile_parameters.test_damaged_specification_is_simulated_or_refused,
+    test_hostile_results.test_damaged_result_is_evaluated_or_refused,
 )
 DEFECTS = {
     traceback_on_damaged_text: READING_TEXT,
-    refusal_of_good_bag: (test_recordings.test_whole_recording_is_read_with_all_samples,),
+    refusal_of_good_bag: (test_hostile_recordings.test_whole_recording_is_read_with_all_samples,),
     success_after_refusal: REFUSING[:2],
     refusal_without_file_name: REFUSING,
     table_cut_at_line_end: (
         *WRITING,
-        test_results.test_heading_budget_writes_whole_tables,
-        test_settings.test_drive_with_any_value_of_a_key_ends_well,
+        test_hostile_results.test_heading_budget_writes_whole_tables,
+        test_hostile_settings.test_drive_with_any_value_of_a_key_ends_well,
     ),
     half_written_file: WRITING,
     missing_file: WRITING,
     dropped_samples: (
-        test_recordings.test_whole_recording_is_read_with_all_samples,
-        test_recordings.test_unusable_value_in_table_is_counted,
+        test_hostile_recordings.test_whole_recording_is_read_with_all_samples,
+        test_hostile_recordings.test_unusable_value_in_table_is_counted,
     ),
-    accepted_infinity: (test_settings.test_non_finite_number_in_configuration_is_refused,),
+    accepted_infinity: (test_hostile_settings.test_non_finite_number_in_configuration_is_refused,),
     accepted_value_out_of_range: (
-        test_settings.test_number_out_of_range_in_configuration_is_refused,
+        test_hostile_settings.test_number_out_of_range_in_configuration_is_refused,
     ),
     file_outside_of_output: WRITING,
-    endless_loop: (test_recordings.test_whole_recording_is_read_with_all_samples,),
+    endless_loop: (test_hostile_recordings.test_whole_recording_is_read_with_all_samples,),
 }
 """Defects, and the properties of which each has to be falsified."""
 

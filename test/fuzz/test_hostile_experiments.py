@@ -10,7 +10,7 @@ from cases import EXPENSIVE, OUT, Case, damaged_specimens
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies.values import arguments
-from test_settings import settings_of_keys
+from test_hostile_settings import settings_of_keys
 from verdict import Expected
 
 pytestmark = [
