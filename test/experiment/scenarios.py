@@ -38,9 +38,12 @@ FUSION_MODE = "NDOF"
 PATIENT = {"startup_timeout": PATIENCE, "command_timeout": PATIENCE}
 """Keys of [simulation] with which no node gives up because the machine is busy."""
 
+WITH_FIGURES = {"experiment": {"figure_formats": "png"}}
+"""Section with which an experiment writes its figures, which take longer than a short drive."""
+
 
 def settings_argument(settings):
-    """Return the argument ``settings:=`` for a mapping of sections, with patient nodes.
+    """Return the argument ``settings:=`` for a mapping of sections.
 
     Parameters
     ----------
@@ -50,10 +53,15 @@ def settings_argument(settings):
     Returns
     -------
     str
-        The argument; time-outs that ``settings`` does not name are ``PATIENT``.
+        The argument. Unless ``settings`` names them, time-outs are ``PATIENT`` and no figures are
+        written.
     """
-    simulation = {**PATIENT, **settings.get("simulation", {})}
-    return f"settings:={json.dumps({**settings, 'simulation': simulation})}"
+    sections = {
+        **settings,
+        "simulation": {**PATIENT, **settings.get("simulation", {})},
+        "experiment": {"figure_formats": "none", **settings.get("experiment", {})},
+    }
+    return f"settings:={json.dumps(sections)}"
 
 
 class Scenario(NamedTuple):

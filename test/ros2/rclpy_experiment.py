@@ -11,7 +11,7 @@ from ros2_peers import experiment_arguments, result_below
 from sensor_msgs.msg import JointState
 
 # Behind ros2_peers, which makes the tests' own modules importable.
-from scenarios import SCENARIOS, read_tables, repeat_in_process  # isort: skip
+from scenarios import SCENARIOS, WITH_FIGURES, read_tables, repeat_in_process  # isort: skip
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.ros2.experiment import ErrorPublisher
@@ -22,10 +22,11 @@ def test_nodes_write_tables_of_one_process(program, tmp_path, name):
     scenario = SCENARIOS[name]
     scenario.write(tmp_path)
     config = f"config:={tmp_path / 'mine.ini'}"
-    code, output = program(*experiment_arguments(tmp_path, config)).wait()
+    code, output = program(*experiment_arguments(tmp_path, config, settings=WITH_FIGURES)).wait()
     assert code == 0, output
     assert "yaw error, simulated IMU" in output
     result = result_below(tmp_path / "out")
+    assert {path.suffix for path in result.folder.iterdir()} >= {".csv", ".png", ".json", ".ini"}
     assert json.loads(result.read_text("summary.json"))["run"]["completed"] is True
     repeated = repeat_in_process(result, tmp_path)
     assert read_tables(repeated, scenario) == read_tables(result, scenario)

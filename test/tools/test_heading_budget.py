@@ -266,6 +266,7 @@ def test_band_of_the_bias_instability_is_noted_with_its_effect_and_can_be_set():
     assert f"{bands['std'].iloc[-1]:.3g}" == sizes[2]
 
 
+@pytest.mark.thorough
 def test_twenty_hours_need_no_more_than_500_megabytes():
     code = (
         # pandas loads it wherever it is installed, 40 MB for nothing.

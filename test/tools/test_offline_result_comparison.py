@@ -8,6 +8,8 @@ import pytest
 from synthetic_experiment import make_tables
 from tool_calls import call_tool, refused, succeeded
 
+from imu_simulation_framework.drive import report
+from imu_simulation_framework.drive.figures import FIGURES
 from imu_simulation_framework.drive.report import write_results
 from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
 from imu_simulation_framework.drive.summary import RunDescription
@@ -16,9 +18,17 @@ TOOL = "offline_result_comparison.py"
 run = partial(call_tool, TOOL)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few_figures():
+    """Reduce the figures of a result to two, because drawing all of them takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "FIGURES", {name: FIGURES[name] for name in ("imu_yaw", "yaw_error")})
+        yield
+
+
 @pytest.fixture(scope="module")
 def original(tmp_path_factory):
-    """One experiment's result, written once."""
+    """Result of an experiment, written once."""
     output = tmp_path_factory.mktemp("original")
     folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
     told = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})

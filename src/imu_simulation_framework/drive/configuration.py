@@ -46,6 +46,9 @@ DRIVES = ("a", "b", "c", "d")
 FORMATS = ("auto", *file_access.FORMATS)
 
 
+NO_FIGURES = "none"
+"""Value of ``figure_formats`` with which an experiment writes no figures."""
+
 FASTEST = 1000.0
 """Times as fast as reality; no machine simulates faster, and 0 means as fast as possible."""
 
@@ -60,8 +63,21 @@ class ExperimentSection(Settings):
     name: str = setting("")
     output: str = setting("experiment_results", path=True)
     seed: int = setting(1, minimum=0, maximum=LARGEST_SEED)
-    figure_formats: tuple = setting(("png",), choices=FIGURE_FORMATS)
+    figure_formats: tuple = setting(("png",), choices=(*FIGURE_FORMATS, NO_FIGURES))
     accept_implausible: bool = setting(False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if NO_FIGURES in self.figure_formats and len(self.figure_formats) > 1:
+            raise ConfigurationError(
+                f"figure_formats is {', '.join(self.figure_formats)}, expected formats or "
+                f"{NO_FIGURES} alone."
+            )
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Formats in which each figure is written; empty if no figures are written."""
+        return () if self.figure_formats == (NO_FIGURES,) else self.figure_formats
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,8 @@ def write_results(
     """Write an experiment's CSV files, its summary and its figures, in this order.
 
     The tables may be complete, or as far as they came; without ``save_tables`` the CSV files are
-    left alone. ``formats`` of the figures are ``png``, ``pdf`` and ``svg``. Returns the summary.
+    left alone. ``formats`` of the figures are ``png``, ``pdf`` and ``svg``; without a format no
+    figure is drawn. Returns the summary.
     Raises ResultError: a file cannot be written. What came before in the order is there and whole.
     """
     if save_tables:
@@ -251,8 +252,8 @@ def _write_figures(folder, comparison, formats, footer):
 
     A defect in one figure must cost neither the other figures nor the experiment.
     """
-    failures = []
-    for name, describe in FIGURES.items():
+    failures: list[str] = []
+    for name, describe in FIGURES.items() if formats else ():
         try:
             figure = drawing(describe(comparison), footer)
             for format in formats:

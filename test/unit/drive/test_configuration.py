@@ -157,8 +157,17 @@ def test_formats_of_figures_are_a_list(tmp_path):
     assert "figure_formats = svg, png\n" in settings.to_ini()
     assert load_configuration(_write(tmp_path, "")).experiment.figure_formats == ("png",)
     for text in ("gif", "png, png", "png,,pdf", ",", "png pdf"):
-        with pytest.raises(ConfigurationError, match="expected some of png, pdf, svg, each once"):
+        with pytest.raises(ConfigurationError, match="expected some of png, pdf, svg, none, each"):
             load_configuration(_write(tmp_path, ""), {"experiment": {"figure_formats": text}})
+
+
+def test_figure_format_none_stands_alone(tmp_path):
+    path = _write(tmp_path, "[experiment]\nfigure_formats = none\n")
+    assert load_configuration(path).experiment.formats == ()
+    path = _write(tmp_path, "[experiment]\nfigure_formats = png, none\n")
+    with pytest.raises(ConfigurationError, match="figure_formats.* png, none") as raised:
+        load_configuration(path)
+    assert str(path) in str(raised.value)
 
 
 @pytest.mark.parametrize(("rate", "published"), [(50.0, 50.0), (100.0, 100.0), (400.0, 100.0)])

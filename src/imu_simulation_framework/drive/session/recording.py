@@ -457,5 +457,5 @@ def write_results(
         configuration.comparison,
         RunDescription(run, {"wall_time_s": wall_time}, expected),
         save_tables=False,
-        formats=configuration.experiment.figure_formats,
+        formats=configuration.experiment.formats,
     )
