@@ -203,7 +203,7 @@ def test_dragging_zooms_or_moves_a_figure_and_a_button_resets_it(desktop, report
 
 
 def test_printed_report_is_unfolded_and_as_wide_as_the_paper(desktop, reports):
-    plots = opened(desktop, reports["experiment"])
+    plots = opened(desktop, reports["flight"])
     widths = "return Array.from(document.querySelectorAll('.plot > .plot-container .main-svg'))"
     widths += ".map((drawing) => drawing.getBoundingClientRect().width)"
     closed = "return document.querySelectorAll('details:not([open])').length"

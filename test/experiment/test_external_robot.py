@@ -72,12 +72,13 @@ def check_refusal(ended, words):
 
 def test_missing_topics_are_reported_and_right_ones_drive_twice(robot):
     run = robot("Twist", "/imu/data")
-    impatient = {"simulation": {"startup_timeout": 8.0}}
+    # Long enough for all nodes to start on a busy machine.
+    impatient = {"simulation": {"startup_timeout": 30.0}}
     own = {"external": {"odometry": "ground_truth/state"}}
     sentence = "[external] odometry is /ground_truth/state, on which the experiment publishes"
     check_refusal(run(**own), sentence)
     check_refusal(run(**impatient, external={"command": "cmd"}), "robot that listens on /cmd ")
-    sentence = "sensor_msgs/Imu on /imu ([external] imu; there is /imu/data) after 8 s"
+    sentence = "sensor_msgs/Imu on /imu ([external] imu; there is /imu/data) after 30 s"
     check_refusal(run(**impatient), sentence)
     for output in ("first", "second"):
         drive = {"trajectory": {"stop": 2.0}, "external": IMU_OF_EXPERIMENT}

@@ -10,7 +10,7 @@ import pytest
 
 TOOLS = [
     *("awk", "basename", "cat", "cksum", "cut", "dirname", "env", "find", "flock", "grep", "id"),
-    *("kill", "ls", "mkdir", "paste", "readlink", "rm", "sed", "sh", "sleep", "sort", "stat"),
+    *("kill", "ls", "mkdir", "nproc", "paste", "readlink", "rm", "sed", "sh", "sleep", "sort", "stat"),
     *("tail", "tr", "true", "uniq"),
 ]
 MISSING = "ros-environment"
