@@ -10,8 +10,8 @@ import pytest
 
 TOOLS = [
     *("awk", "basename", "cat", "cksum", "cut", "dirname", "env", "find", "flock", "grep", "id"),
-    *("kill", "ls", "mkdir", "nproc", "paste", "readlink", "rm", "sed", "sh", "sleep", "sort", "stat"),
-    *("tail", "tr", "true", "uniq"),
+    *("kill", "ls", "mkdir", "paste", "readlink", "rm", "sed", "sh", "sleep", "sort", "stat"),
+    *("nproc", "tail", "tr", "true", "uniq"),
 ]
 MISSING = "ros-environment"
 SIZES = """\
