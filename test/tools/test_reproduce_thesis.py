@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import PNG, call_tool, working_folder
+from tool_calls import PNG, call_tool
 
 from imu_simulation_framework.commands.reproduce_thesis import HECTOR_SLOW, IMUS, thesis_items
 from imu_simulation_framework.motion.drives import get_drive, with_laps
@@ -58,14 +58,11 @@ def test_figure_of_one_round_has_drift_and_filtered_noise():
         assert part in page
 
 
-@pytest.fixture(scope="module")
-def chapter(tmp_path_factory):
-    """All figures, of drives of about a minute: folder, table and output."""
-    with working_folder(tmp_path_factory.mktemp("chapter")) as folder:
-        drives = {name: write_drive(_shortened(get_drive(name)), folder) for name in "abcd"}
-        own = (word for name, paths in drives.items() for word in ("--drive", name, *paths))
-        table, output = made(*own)
-        return folder / "thesis", table, output
+@pytest.fixture
+def short_drives(tmp_path):
+    """Arguments that replace the recordings by drives of about a minute."""
+    drives = {name: write_drive(_shortened(get_drive(name)), tmp_path) for name in "abcd"}
+    return [word for name, paths in drives.items() for word in ("--drive", name, *paths)]
 
 
 def _shortened(drive):
@@ -77,20 +74,20 @@ def _shortened(drive):
 SHORT = 70.0  # s
 
 
-def test_whole_chapter_is_made_of_own_recordings(chapter):
-    folder, table, output = chapter
+@pytest.mark.thorough
+def test_whole_chapter_is_made_of_own_recordings(short_drives):
+    table, output = made(*short_drives)
     assert list(table["file"].isna()) == [not item.shown for item in thesis_items().values()]
     for name in table["file"].dropna():
-        assert (folder / name).read_bytes().startswith(PNG)
+        assert Path("thesis", name).read_bytes().startswith(PNG)
     assert "26 pictures of 27 (4.3 cannot be made), " in output
 
 
-def test_distance_control_disturbs_the_yaw_and_keeps_to_the_path(chapter):
-    _, table, _ = chapter
+def test_distance_control_disturbs_the_yaw_and_keeps_to_the_path(short_drives):
+    table, _ = made("--figures", "3.9", "3.10a", "3.10b", "3.11a", "3.11b", *short_drives)
     parts = ["3_09", "3_10a", "3_10b", "3_11a", "3_11b"]
-    rows = table.iloc[: len(parts)]
-    assert list(rows["file"]) == [f"figure_{part}.png" for part in parts]
-    sizes = [[*map(float, re.findall(r"(-?[\d.]+) (?:deg|m)\b", here))] for here in rows["here"]]
+    assert list(table["file"]) == [f"figure_{part}.png" for part in parts]
+    sizes = [[*map(float, re.findall(r"(-?[\d.]+) (?:deg|m)\b", here))] for here in table["here"]]
     assert sizes[1] == sizes[2] and sizes[3] == sizes[4]
     (open_yaw, *_), (both_yaw, both_distance, *_), (yaw, distance, *_) = sizes[0], *sizes[1::2]
     assert yaw < both_yaw and both_distance < distance

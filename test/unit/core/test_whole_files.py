@@ -123,7 +123,9 @@ def main(arguments):
         file.write(b"half")
         file.flush()
         print("writing", flush=True)
-        time.sleep(1e4)
+        # A signal that comes just before a sleep is handled after it.
+        while True:
+            time.sleep(0.05)
 
 sys.exit(run_tool(main))
 """

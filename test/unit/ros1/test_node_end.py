@@ -18,7 +18,8 @@ try:
     watched = set("a")
     reference = weakref.ref(watched, lambda _: os.kill(os.getpid(), signal.SIGINT) or time.sleep(9))
     del watched
-    time.sleep(1e4)
+    while True:
+        time.sleep(0.05)
 except KeyboardInterrupt:
     print("ended")
 """
