@@ -15,7 +15,8 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 
 # A shell that starts the tests in the background may have set these to be ignored, and the programs
 # that tests start and send these signals to would inherit it.
-for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+for number in ENDING_SIGNALS:
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(
             number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
@@ -31,6 +32,19 @@ EARLY_FOLDERS = ("ros2", "experiment", "ros", "browser", "static", "tools", "fuz
 """Folders whose tests start programs; they run first, so that no long test is the last one."""
 
 TESTS = Path(__file__).resolve().parent
+
+
+@pytest.fixture(autouse=True)
+def _restored_signals():
+    """Restore the handlers of signals that a program sets when a test calls it in this process.
+
+    An ignored signal would be inherited by the processes of later tests.
+    """
+    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
+    yield
+    for number, handler in before.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
 
 
 @pytest.hookimpl(tryfirst=True)

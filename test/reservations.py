@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import socket
+import tempfile
 from pathlib import Path
 
 PORTS = range(10000, 12000)
@@ -14,7 +15,7 @@ PORTS = range(10000, 12000)
 DOMAINS = range(1, 102)
 """ROS 2 domains whose ports are below the range from which Linux hands out ports."""
 
-_FOLDER = Path(f"/tmp/imu_simulation_framework_tests-{os.getuid()}")
+_FOLDER = Path(tempfile.gettempdir()) / f"imu_simulation_framework_tests-{os.getuid()}"
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Tools with arguments that nobody should give them."""
+"""Tools refuse implausible arguments, or do their work."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 import re
 import runpy
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -39,7 +38,6 @@ assert len(COMMANDS) > 40
 def help_of():
     """Return a function from a program's name to what its help prints."""
     told = {}
-    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def printed(program, monkeypatch, capsys):
         if program not in told:
@@ -51,9 +49,7 @@ def help_of():
             assert (ended.value.code, errors) == (0, "")
         return told[program]
 
-    yield printed
-    for number, handler in kept.items():
-        signal.signal(number, handler)
+    return printed
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
