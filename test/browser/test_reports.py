@@ -138,7 +138,7 @@ def test_report_is_drawn_within_the_screen_without_a_request(request, reports, s
     for plot in page["plots"]:
         assert plot["traces"] > 0
         assert plot["drawing"] == pytest.approx(plot["box"], abs=1.0)
-        # The lines have room beside their labels.
+        # The lines have room next to their labels.
         assert plot["panel"][0] > 0.55 * plot["box"][0]
         assert plot["panel"][1] > 0.45 * plot["box"][1]
 

@@ -35,7 +35,7 @@ DOMAIN = _domain.enter_context(reserved_domain())
 os.environ["ROS_DOMAIN_ID"] = str(DOMAIN)
 RELIABLE = QoSProfile(depth=10000)
 BEST_EFFORT = QoSProfile(depth=10000, reliability=ReliabilityPolicy.BEST_EFFORT)
-PROGRAM_MARK = f"{MARK}_PROGRAM"  # beside the mark of this process, which its programs inherit
+PROGRAM_MARK = f"{MARK}_PROGRAM"  # programs also inherit the mark of this process
 LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
