@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from abc import ABC, abstractmethod
 from typing import Any
@@ -89,6 +90,10 @@ class Participant(Node, ABC):
                 lambda: f"publishers of {', '.join(self._unpublished())}",
             )
         except FrameworkError as error:
+            if self.interrupted:
+                # Whoever ended this node ends the caller, too, which would report a refusal as the
+                # reason; without an answer its call ends with this process.
+                threading.Event().wait()
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")
 

@@ -71,6 +71,18 @@ def test_saving_node_is_reminded_and_any_other_is_killed(start, monkeypatch):
     assert end(saving, other) == [7, -signal.SIGKILL]
 
 
+def test_leader_is_told_to_end_before_nodes_that_it_asks(start, monkeypatch):
+    told = []
+    send = processes._send
+    monkeypatch.setattr(
+        processes, "_send", lambda pid, number: (told.append(pid), send(pid, number))
+    )
+    participant = start(PATIENT, "__name:=error_publisher")
+    leader = start(PATIENT, "__name:=path_follower")
+    end(participant, leader)
+    assert told == [leader.pid, participant.pid]
+
+
 def test_children_of_a_process_end_with_it(start, monkeypatch):
     monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
     child = f"subprocess.Popen([sys.executable, '-c', {DEAF.replace('up', 'child')!r}])"

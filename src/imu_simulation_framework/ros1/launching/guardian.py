@@ -31,6 +31,10 @@ REMINDING_PERIOD = 2.0
 
 ENDING_TIMEOUT = 10.0  # wall-clock seconds that any other node has to end, before it is made to
 
+LEADER = "path_follower"
+"""Node that asks the others; it is told to end before them, so that it reports none of their
+refusals, which are a consequence of the end."""
+
 CORE = ("rosmaster", "rosout")
 """Programs and nodes that are ended last, since the others say good-bye to them."""
 
@@ -49,7 +53,8 @@ def end_all(processes) -> None:
 
 
 def _tell(processes) -> None:
-    for pid, at in processes.items():
+    leader_first = sorted(processes.items(), key=lambda item: not _is_one_of([LEADER], item[0]))
+    for pid, at in leader_first:
         # Unlike SIGINT it gets no traceback from an interpreter that is still starting.
         if at is not None and started(pid) == at:
             _send(pid, signal.SIGTERM)

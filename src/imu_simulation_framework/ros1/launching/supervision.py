@@ -33,6 +33,7 @@ from ..answers import MASTER_TIMEOUT, NoAnswerError, answers, ask_master
 from ..entry_points import INTERRUPTED
 from ..node import FAILURE, PROGRESS, RESULT
 from . import guardian
+from .guardian import LEADER
 
 _ESCAPE = re.compile(r"\x1b(\[[\d;]*m|\][^\a]*\a)")
 """Colours, bold type and the title of a terminal's window."""
@@ -73,7 +74,6 @@ def _as_shown(stream):
     return stream if stream.isatty() else Plain(stream)
 
 
-LEADER = "path_follower"
 WRITER = "result_comparison"
 
 _NAMES = {"master": "the ROS master"}

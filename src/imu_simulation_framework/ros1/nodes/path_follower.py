@@ -240,6 +240,8 @@ class PathFollower(Node):
                 service = rospy.ServiceProxy(f"{participant}/stop", Trigger)
                 call_service(service, silence=self._simulator.silence)
             except SimulatorError as error:
+                if self.interrupted:
+                    return  # each is told to end as well, and saves what it has
                 if master_answers():
                     self.fail(str(error))
                     continue
