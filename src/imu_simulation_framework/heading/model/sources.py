@@ -245,8 +245,46 @@ def _mean_square(source, size):
 
 def _discretised(drift, density, step, sensor_period):
     if sensor_period is None:
-        return van_loan(drift, density, step)
+        return _discretise(drift, density, step)
     return _sampled(drift, density, step, sensor_period)
+
+
+def _discretise(drift, density, step):
+    """Discretise x' = A x + w exactly, where all states but the first depend on themselves only.
+
+    Each of them is a pair with the first one. A search changes one parameter at a time, so that
+    most pairs are cached. ``drift`` (m, m): A [1/s]. ``density`` (g, m, m): two-sided power
+    spectral densities of w, diagonal. Returns the transition (m, m) and the noise (g, m, m).
+    """
+    decay = drift[0, 0] * step
+    transition, noise = np.zeros_like(drift), np.zeros_like(density)
+    transition[0, 0] = math.exp(decay)
+    mean_square = math.expm1(2.0 * decay) / (2.0 * decay) if decay else 1.0
+    noise[:, 0, 0] = density[:, 0, 0] * step * mean_square
+    for index in range(1, len(drift)):
+        pair = np.ix_((0, index), (0, index))
+        transition[pair], added = _van_loan(drift[0, 0], drift[0, index], drift[index, index], step)
+        noise[(slice(None), *pair)] += density[:, index, index, np.newaxis, np.newaxis] * added
+    return transition, noise
+
+
+@lru_cache(maxsize=64)
+def _van_loan(decay_rate, coupling, state_rate, step):
+    """Return transition and noise (2, 2) of two states, the second of which has unit density."""
+    drift = np.array([[decay_rate, coupling], [0.0, state_rate]])
+    block = np.zeros((4, 4))
+    block[:2, :2] = -drift
+    block[1, 3] = 1.0
+    block[2:, 2:] = drift.T
+    # The upper left part grows with exp(step / shortest time): small steps, then doubled.
+    halvings = max(0, math.ceil(math.log2(max(1.0, -min(decay_rate, state_rate) * step))))
+    exponential = expm(block * (step / 2**halvings))
+    transition = exponential[2:, 2:].T
+    noise = transition @ exponential[:2, 2:]
+    for _ in range(halvings):
+        noise = transition @ noise @ transition.T + noise
+        transition = transition @ transition
+    return transition, noise
 
 
 def _after_standstill(drift, density, initial, standstill, sensor_period, of_offset):
@@ -264,36 +302,8 @@ def _after_standstill(drift, density, initial, standstill, sensor_period, of_off
     return after
 
 
-def van_loan(drift: np.ndarray, density: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Discretise :math:`\dot x = A x + w` exactly.
-
-    ``drift`` (m, m): a [1/s]. ``density`` (g, m, m): power spectral densities of w, two-sided.
-    ``step`` [s]. Returns ``transition`` (m, m); ``noise`` (g, m, m).
-    """
-    size = len(drift)
-    noise = np.empty_like(density)
-    transition = expm(drift * step)
-    for index, power in enumerate(density):
-        if not np.any(power):
-            noise[index] = 0.0
-            continue
-        block = np.zeros((2 * size, 2 * size))
-        block[:size, :size] = -drift
-        block[:size, size:] = power
-        block[size:, size:] = drift.T
-        # The upper left part grows with exp(step / shortest time): small steps, then doubled.
-        halvings = max(0, int(np.ceil(np.log2(max(1.0, np.max(-np.diag(drift)) * step)))))
-        exponential = expm(block * (step / 2**halvings))
-        part = exponential[size:, size:].T
-        noise[index] = part @ exponential[:size, size:]
-        for _ in range(halvings):
-            noise[index] = part @ noise[index] @ part.T + noise[index]
-            part = part @ part
-    return transition, noise
-
-
 def _sampled(drift, density, step, period):
-    """As :func:`van_loan`, where the rate is read at a period and each reading held over it."""
+    """As _discretise, where the rate is read at a period and each reading held over it."""
     ratio = step / period
     samples = round(ratio)
     if samples < 1 or abs(ratio - samples) > 1e-6 * ratio:
