@@ -165,6 +165,11 @@ class ExperimentProcess:
         count += len(re.findall(PROGRESS, self._text))
         self.wait_for(rf"(?:{PROGRESS}[\s\S]*?){{{count}}}")
 
+    @property
+    def simulated_time(self) -> float:
+        """Simulated time in the newest progress line [s]."""
+        return float(re.findall(PROGRESS, self._text)[-1])
+
     def wait_until_started(self, node) -> int:
         """Wait until roslaunch has started a node; return its process id."""
         return int(self.wait_for(STARTED.format(node=node)).group(1))

@@ -8,6 +8,7 @@ import numpy as np
 import pymap3d
 import pytest
 from experiment_process import find_program, read_messages, summary_of
+from patience import wait_until
 from reservations import reserved_port
 from scipy.spatial.transform import Rotation
 
@@ -55,13 +56,12 @@ def gazebo(experiment, gazebo_port, tmp_path):
     (packages / "gazebo_ros" / "gzserver").symlink_to(FAKE / "gzserver.py")
     (packages / GAZEBO_PLUGIN).touch()
 
-    def start(*arguments, settings=SHORT, fault="", robot=""):
+    def start(*arguments, settings=SHORT, robot=""):
         environment = {
             "PYTHONPATH": f"{FAKE}:{os.environ.get('PYTHONPATH', '')}",
             "ROS_PACKAGE_PATH": f"{os.environ['ROS_PACKAGE_PATH']}:{packages}",
             "GAZEBO_PLUGIN_PATH": packages,
             "GAZEBO_MASTER_URI": f"http://127.0.0.1:{gazebo_port}",
-            "FAKE_GAZEBO_FAULT": fault,
             "FAKE_GAZEBO_ROBOT": robot,
         }
         variables = [f"{name}={value}" for name, value in environment.items()]
@@ -69,76 +69,6 @@ def gazebo(experiment, gazebo_port, tmp_path):
         return experiment(*arguments, settings=settings, program=program)
 
     return start
-
-
-@pytest.fixture
-def drive_with_imu(gazebo, tmp_path):
-    """Return result, IMU and truth of a short drive with an IMU, which only a file names."""
-
-    def drive(imu, *arguments, more=""):
-        (tmp_path / "imu.yaml").write_text(imu)
-        (tmp_path / "mine.ini").write_text(
-            "[simulation]\nsimulator = gazebo\nreal_time_factor = 5\n"
-            f"[imu]\nmodel = specification\n[imu_specification]\nfile = imu.yaml\n{more}"
-        )
-        result = gazebo("config:=mine.ini", *arguments).wait().ensure_completed().result()
-        return result, result.read_table("imu_simulated"), result.read_table("ground_truth")
-
-    return drive
-
-
-def test_specified_imu_starts_at_rest_where_drive_begins(drive_with_imu):
-    # Without errors of its own, only the start can be wrong in the first second: a place elsewhere,
-    # or the jerk of the wheels, of metres per second squared, taken for a tilt.
-    heading = "gyroscope: {}\nmagnetometer: {}\noutput: {magnetic_heading: true}\n"
-    result, *tables = drive_with_imu(heading, "record:=true")
-    assert summary_of(result)["run"]["imu"]["model"] == "specification"
-    imu, truth = (table.loc[:1.0] for table in tables)
-    assert imu.index[0] == truth.index[0] == 0.0
-    assert len(imu) == len(truth) == 101
-    # A change of speed by v tilts the fused orientation by v / (g tau) at most, tau 3 s and more.
-    tilt = truth["v"].abs().max() / (9.81 * 3.0) + 1e-6
-    # A tilted magnetometer measures a field that dips by up to 70 deg from another direction.
-    turn = np.tan(np.radians(70.0)) * tilt
-    errors = {angle: wrap(imu[angle].to_numpy() - truth[angle].to_numpy()) for angle in ANGLES}
-    # The declination, which this sensor does not know.
-    declination = errors["yaw"][0]
-    assert 0.0 < declination < np.radians(10.0)
-    errors["yaw"] -= declination
-    for angle, limit in zip(ANGLES, (tilt, tilt, turn)):
-        assert np.abs(errors[angle]).max() < limit, angle
-        assert np.abs(errors[angle][0]) < 1e-6
-    first, *_ = read_messages(result.path("experiment.bag"))["/imu_yaw/simulated_error"]
-    # The live view counts from the same place.
-    assert (first.yaw, first.yaw_unwrapped) == (0.0, 0.0)
-
-
-def test_magnetometer_measures_field_at_place_of_robot(drive_with_imu, tmp_path):
-    (tmp_path / "hall.yaml").write_text(
-        "bars: [{position: [2.0, -0.6, 0.1], size: [3.0, 0.1, 0.1], magnetisation: [2e4, 0, 0]}]\n"
-        "motors: {left: [0.0, 0.0, 5e-6], right: [0.0, 0.0, 3e-6]}\n"
-    )
-    result, _, truth = drive_with_imu(
-        "magnetometer: {}\noutput: {orientation_reference: truth}\n",
-        more="[magnetic_environment]\nfile = hall.yaml\n",
-    )
-    field = result.read_table("magnetometer_simulated")
-    place = np.column_stack([np.interp(field.index, truth.index, truth[axis]) for axis in "xyz"])
-    angles = [np.interp(field.index, truth.index, truth[axis]) for axis in ("yaw", "pitch", "roll")]
-    turn = Rotation.from_euler("ZYX", np.column_stack(angles))
-    robot = load_robot_parameters()
-    hall = isf.read_magnetic_environment(tmp_path / "hall.yaml")
-    mounting = Rotation.from_euler("xyz", robot.imu_orientation)
-    place = place + turn.apply(robot.imu_position)
-    wheels = robot.drivetrain.inverse(truth["v"].to_numpy(), truth["yaw_rate"].to_numpy())
-    # Between two samples the torque of the first holds.
-    last = np.searchsorted(truth.index, field.index + 1e-6) - 1
-    torque = FAKE_TORQUE * np.column_stack(wheels)[last]
-    assert np.abs(torque).max() > 0.2
-    expected = hall.felt(place, (turn * mounting).as_quat(), torque)
-    # At most a sample apart, 0.01 s at 1 m/s and 1 rad/s.
-    assert np.abs(field.to_numpy() - expected).max() < 0.02 * np.linalg.norm(hall.undisturbed)
-    assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
 
 
 def read_whole_drive(running):
@@ -163,12 +93,89 @@ right_wheel: [right_wheel_1_joint, right_wheel_2_joint]
 """
 
 
-def test_four_wheels_with_own_description_drive_to_end(gazebo, tmp_path):
+# Without errors of its own, so that only the start can be wrong in the first second.
+OWN_IMU = "gyroscope: {}\nmagnetometer: {}\noutput: {magnetic_heading: true}\n"
+# The bar's field turns by 0.1 deg in the first second, and the vertical fields of the motors turn
+# no heading.
+OWN_HALL = """\
+bars: [{position: [2.0, -0.4, 0.1], size: [1.0, 0.1, 0.1], magnetisation: [3e4, 0, 0]}]
+motors: {left: [0.0, 0.0, 5e-6], right: [0.0, 0.0, 3e-6]}
+"""
+OWN_SETTINGS = """\
+[simulation]
+simulator = gazebo
+real_time_factor = 5
+[imu]
+model = specification
+[imu_specification]
+file = imu.yaml
+[magnetic_environment]
+file = hall.yaml
+"""
+
+
+def test_four_wheels_with_magnetometer_start_at_rest_and_measure_field_of_place(gazebo, tmp_path):
     bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
-    (tmp_path / "others.urdf").write_text(robot_description(bundled))
+    texts = {"others.yaml": OWN_ROBOT, "others.urdf": robot_description(bundled)}
+    texts.update({"imu.yaml": OWN_IMU, "hall.yaml": OWN_HALL, "mine.ini": OWN_SETTINGS})
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
     robot = tmp_path / "others.yaml"
-    robot.write_text(OWN_ROBOT)
-    read_whole_drive(gazebo(*DRIVE, "imu:=generic", f"robot:={robot}", robot=robot))
+    arguments = ("config:=mine.ini", f"robot:={robot}", "record:=true")
+    result = read_whole_drive(gazebo(*arguments, robot=robot))
+    assert summary_of(result)["run"]["imu"]["model"] == "specification"
+    truth = result.read_table("ground_truth")
+    hall = isf.read_magnetic_environment(tmp_path / "hall.yaml")
+    field = check_magnetic_field(result, truth, hall, load_robot_parameters(robot))
+    check_start_at_rest(result, truth, field[0])
+
+
+def check_magnetic_field(result, truth, hall, robot):
+    """Check the measured field; return the field of the hall at each place, in the world's axes."""
+    measured = result.read_table("magnetometer_simulated")
+    place, angles = (
+        np.column_stack([np.interp(measured.index, truth.index, truth[name]) for name in names])
+        for names in ("xyz", ("yaw", "pitch", "roll"))
+    )
+    turn = Rotation.from_euler("ZYX", angles)
+    turn_of_imu = turn * Rotation.from_euler("xyz", robot.imu_orientation)
+    place = place + turn.apply(robot.imu_position)
+    wheels = robot.drivetrain.inverse(truth["v"].to_numpy(), truth["yaw_rate"].to_numpy())
+    # Between two samples the torque of the first holds; two motors pull on each side.
+    last = np.searchsorted(truth.index, measured.index + 1e-6) - 1
+    torque = 2.0 * FAKE_TORQUE * np.column_stack(wheels)[last]
+    assert np.abs(torque).max() > 0.2
+    expected = hall.felt(place, turn_of_imu.as_quat(), torque)
+    # At most a sample apart, 0.01 s at 1 m/s and 1 rad/s.
+    assert np.abs(measured.to_numpy() - expected).max() < 0.02 * np.linalg.norm(hall.undisturbed)
+    assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
+    return turn_of_imu.apply(expected)
+
+
+def check_start_at_rest(result, truth, field):
+    """Check the first second, which a start elsewhere or the jerk of the wheels would falsify.
+
+    A jerk, of metres per second squared, must not be taken for a tilt.
+    """
+    imu, truth = (table.loc[:1.0] for table in (result.read_table("imu_simulated"), truth))
+    assert imu.index[0] == truth.index[0] == 0.0
+    assert len(imu) == len(truth) == 101
+    # A change of speed by v tilts the fused orientation by v / (g tau) at most, tau 3 s and more.
+    tilt = truth["v"].abs().max() / (9.81 * 3.0) + 1e-6
+    # A tilted magnetometer measures a field that dips by up to 70 deg from another direction.
+    turn = np.tan(np.radians(70.0)) * tilt
+    errors = {angle: wrap(imu[angle].to_numpy() - truth[angle].to_numpy()) for angle in ANGLES}
+    # The declination and the bar's field, which this sensor does not know.
+    declination = errors["yaw"][0]
+    assert declination == pytest.approx(np.arctan2(field[0], field[1]), abs=1e-6)
+    assert 0.0 < declination < np.radians(10.0)
+    errors["yaw"] -= declination
+    for angle, limit in zip(ANGLES, (tilt, tilt, turn)):
+        assert np.abs(errors[angle]).max() < limit, angle
+        assert np.abs(errors[angle][0]) < 1e-6
+    first, *_ = read_messages(result.path("experiment.bag"))["/imu_yaw/simulated_error"]
+    # The live view counts from the same place.
+    assert (first.yaw, first.yaw_unwrapped) == (0.0, 0.0)
 
 
 def test_car_with_receiver_drives_to_end(gazebo, tmp_path):
@@ -214,33 +221,17 @@ def check_fixes(result):
     assert np.abs(error[within]).max() < 1e-3
 
 
-SLOW = (*GAZEBO, "real_time_factor:=2")
-LONG = {"trajectory": {"stop": 60.0}}
-
-
-def test_drive_fails_when_simulation_is_reset(gazebo):
-    running = gazebo(*SLOW, settings=LONG)
+def test_silent_gzserver_is_awaited_and_reset_simulation_ends_drive(gazebo):
+    running = gazebo(*GAZEBO, "real_time_factor:=2", settings={"trajectory": {"stop": 60.0}})
     running.wait_until_driving()
+    running.signal_node("gazebo", signal.SIGSTOP)
+    # With the second of them it asks, in vain, whether time has stopped.
+    running.wait_for_progress(3)
+    time = running.simulated_time
+    running.signal_node("gazebo", signal.SIGCONT)
+    wait_until(lambda: running.simulated_time > time, "simulated time")
     running.run_client("rosservice", "call", "/gazebo/reset_simulation")
     ended = running.wait()
     assert ended.code == 1
     assert ended.lines[-1].endswith("was the simulation reset?"), ended.output
     assert ended.summary["run"]["completed"] is False
-
-
-def test_silent_gzserver_gets_its_full_time_out(gazebo):
-    running = gazebo(*SLOW, settings={"trajectory": {"stop": 20.0}})
-    running.wait_until_driving()
-    running.signal_node("gazebo", signal.SIGSTOP)
-    # With the second of them it asks, in vain, whether time has stopped.
-    running.wait_for_progress(3)
-    running.signal_node("gazebo", signal.SIGCONT)
-    running.wait().ensure_completed()
-
-
-def test_controller_that_is_not_installed_is_reported(gazebo):
-    ended = gazebo(*DRIVE, fault="refused_controller").wait()
-    assert ended.code == 1, ended.output
-    assert not ended.has_traceback
-    sentence = "gazebo_ros_control does not load joint_state_controller: is joint_state_controller"
-    assert f"{sentence} installed?" in "".join(ended.fatal_sentences), ended.output
