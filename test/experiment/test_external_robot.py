@@ -14,32 +14,30 @@ from scenarios import settings_argument
 FAKE = Path(__file__).with_name("fake_robot.py")
 MASTER = ["sh", "-c", "exec roscore -p ${ROS_MASTER_URI##*:}"]
 ODOMETRY_PERIOD = TICKS_PER_ODOMETRY * PERIOD  # [s]
-IMU_OF_EXPERIMENT = {"imu": "imu/data"}
-"""Section [external] for a robot whose IMU is where the experiment listens."""
 
 
 @pytest.fixture
-def robot(experiment):
-    """Start a fake robot on a master; return a function that runs experiments with it."""
-
-    def start(*options):
-        master = experiment(program=MASTER)
-        master.wait_for(r"started core service \[/rosout\]")
-        master.start_client([sys.executable, FAKE], *options).wait_for(READY)
-
-        def run(*arguments, **settings):
-            arguments = ("simulator:=external", "imu:=published", "laps:=1", *arguments)
-            program = [find_program("run_experiment.py"), *arguments]
-            return master.start_client(program, settings_argument(settings)).wait()
-
-        return run
-
-    return start
+def master(experiment):
+    """Start a ROS master; robots and experiments are its clients."""
+    master = experiment(program=MASTER)
+    master.wait_for(r"started core service \[/rosout\]")
+    return master
 
 
-def test_robot_follows_path_and_drift_of_its_imu_is_found(robot):
-    run = robot("TwistStamped")
-    ended = run("record:=true", "gnss:=rtk", trajectory={"stop": 8.0}).ensure_completed()
+def start_robot(master, *options):
+    master.start_client([sys.executable, FAKE], *options).wait_for(READY)
+
+
+def run_with_robot(master, *arguments, **settings):
+    arguments = ("simulator:=external", "imu:=published", "laps:=1", *arguments)
+    program = [find_program("run_experiment.py"), *arguments]
+    return master.start_client(program, settings_argument(settings)).wait()
+
+
+def test_robot_follows_path_and_drift_of_its_imu_is_found(master):
+    start_robot(master, "TwistStamped")
+    ended = run_with_robot(master, "record:=true", "gnss:=rtk", trajectory={"stop": 6.0})
+    ended.ensure_completed()
     summary, result = ended.summary, ended.result()
     # The robot lags behind its commands, which the controller does not know.
     assert summary["tracking"]["distance_error"]["rms_m"] < 1.0
@@ -64,26 +62,39 @@ def test_robot_follows_path_and_drift_of_its_imu_is_found(robot):
     assert bag["/gnss/fix"]
 
 
-def check_refusal(ended, words):
-    assert ended.code == 1, ended.output
-    assert words in " ".join(ended.output.split()), ended.output
-    assert not ended.has_traceback, ended.output
+WRONG_TOPICS = {
+    "own": (
+        "_external/odometry:=ground_truth/state",
+        "[external] odometry is /ground_truth/state, on which the experiment publishes",
+    ),
+    "silent": ("_external/command:=cmd", "robot that listens on /cmd "),
+    "other": ("_external/command:=rosout", "/rosout listens on /rosout ([external] command)"),
+    "away": (
+        "_external/imu:=imu",
+        "sensor_msgs/Imu on /imu ([external] imu; there is /imu/data) after 30 s",
+    ),
+}
+"""Name of a node -> a parameter that names a wrong topic, and words of its failure."""
 
 
-def test_missing_topics_are_reported_and_right_ones_drive_twice(robot):
-    run = robot("Twist", "/imu/data")
+def test_wrong_topics_are_reported_and_right_ones_drive(master):
+    start_robot(master, "Twist", "/imu/data")
     # Long enough for all nodes to start on a busy machine.
-    impatient = {"simulation": {"startup_timeout": 30.0}}
-    own = {"external": {"odometry": "ground_truth/state"}}
-    sentence = "[external] odometry is /ground_truth/state, on which the experiment publishes"
-    check_refusal(run(**own), sentence)
-    check_refusal(run(**impatient, external={"command": "cmd"}), "robot that listens on /cmd ")
-    sentence = "sensor_msgs/Imu on /imu ([external] imu; there is /imu/data) after 30 s"
-    check_refusal(run(**impatient), sentence)
-    for output in ("first", "second"):
-        drive = {"trajectory": {"stop": 2.0}, "external": IMU_OF_EXPERIMENT}
-        run(f"output:={output}", **drive).ensure_completed(output)
-
-
-def test_wrong_type_of_command_is_reported(robot):
-    check_refusal(robot("JointState")(), "/somebodys_robot listens on /cmd_vel")
+    settings = {"simulation/startup_timeout": 30.0, "simulation/simulator": "external"}
+    settings["imu/model"] = "published"
+    parameters = [f"_{key}:={value}" for key, value in settings.items()]
+    nodes = {
+        name: master.start_client(
+            [find_program("external_robot.py"), *parameters, parameter, f"__name:={name}"]
+        )
+        for name, (parameter, _) in WRONG_TOPICS.items()
+    }
+    for name, node in nodes.items():
+        ended = node.wait()
+        assert ended.code == 1, ended.output
+        assert not ended.has_traceback, ended.output
+        (sentence,) = ended.fatal_sentences
+        assert WRONG_TOPICS[name][1] in sentence
+    # The IMU is where the experiment listens.
+    drive = {"trajectory": {"stop": 2.0}, "external": {"imu": "imu/data"}}
+    run_with_robot(master, **drive).ensure_completed()
