@@ -21,7 +21,7 @@ for needed in ("rospy", "roslaunch", "imu_simulation_framework.msg"):
         )
 
 from experiment_process import EndedExperiment, ExperimentProcess  # noqa: E402
-from scenarios import SCENARIOS, WITH_FIGURES, settings_argument  # noqa: E402
+from scenarios import SCENARIOS, settings_argument  # noqa: E402
 
 
 class ExperimentStarter:
@@ -86,6 +86,6 @@ def recorded_drive(run_once):
     return run_once(
         "recorded_drive",
         *("config:=mine.ini", "record:=true", "output:=some/results"),
-        settings=WITH_FIGURES,
+        settings={},
         scenario=SCENARIOS["receiver and odometer"],
     ).ensure_completed("some/results")

@@ -102,12 +102,6 @@ SCENARIOS = {
         },
         ("magnetometer_simulated",),
     ),
-    "four wheels": Scenario(
-        {
-            "mine.ini": f"[robot]\nparameters = {urdf_path('robot_four_wheels.yaml')}\n"
-            f"[trajectory]\nstop = {DURATION}\n"
-        }
-    ),
 }
 
 

@@ -16,13 +16,14 @@ from scenarios import (
     FUSION_MODE,
     SCENARIOS,
     TABLES,
+    Scenario,
     read_tables,
     repeat_in_process,
     settings_argument,
 )
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.drive.figures import FIGURES
+from imu_simulation_framework.core.files import urdf_path
 
 RECORDED = SCENARIOS["receiver and odometer"]
 
@@ -36,7 +37,6 @@ def test_result_folder_of_recorded_drive_has_every_file_and_message(recorded_dri
     place = result.folder.relative_to(recorded_drive.directory / "some" / "results")
     assert place == Path("trajectory_a", "hector_sigma0.5_fd0.005", "1")
     expected = {f"{name}.csv" for name in (*TABLES, *RECORDED.sensors)}
-    expected |= {f"{name}.png" for name in FIGURES}
     expected |= {"summary.json", "recording.json", "config.ini", "experiment.bag"}
     assert {path.name for path in result.folder.iterdir()} == {
         f"{result.prefix}_{name}" for name in expected
@@ -175,13 +175,29 @@ def test_one_process_without_ros_gives_tables_of_nodes(result, tmp_path):
     assert read_tables(repeated, RECORDED) == read_tables(result, RECORDED)
 
 
-def test_one_process_gives_tables_and_calibration_of_car_with_magnetometer(experiment, tmp_path):
+def test_quiet_experiment_of_car_prints_result_and_gives_tables_of_one_process(
+    experiment, tmp_path
+):
     scenario = SCENARIOS["car with magnetometer"]
     scenario.write(tmp_path)
-    ended = experiment.run("config:=mine.ini", "record:=true", settings={}).ensure_completed()
+    quiet = ["sh", "-c", 'exec "$0" "$@" >printed 2>&1', find_program("run_experiment.py")]
+    arguments = ("config:=mine.ini", "record:=true")
+    ended = experiment.run(*arguments, settings={}, program=quiet).ensure_completed()
+    printed = (tmp_path / "printed").read_text("utf-8")
+    assert "\x1b" not in printed
+    assert "Traceback" not in printed
+    lines = [line for line in printed.splitlines() if not line.startswith("[WARN]")]
+    assert lines[0].split()[:4] == ["rms", "max", "final", "drift"]
+    assert lines[-1].startswith("results: ")
+    assert len(lines) == 7, printed
     result = ended.result()
     repeated = repeat_in_process(result, tmp_path)
     assert read_tables(repeated, scenario) == read_tables(result, scenario)
+    check_calibration(result)
+
+
+def check_calibration(result):
+    """Check that the bag has each change of the BNO055's calibration, from the beginning."""
     begin, messages = read_topic(result, "/imu/calib_status")
     samples = result.read_table("imu_simulated").join(result.read_table("magnetometer_simulated"))
     expected = isf.sensors.bno055_calibration(samples, FUSION_MODE).drop_duplicates()
@@ -191,29 +207,14 @@ def test_one_process_gives_tables_and_calibration_of_car_with_magnetometer(exper
     assert messages[0][0] == begin
 
 
-def test_quiet_experiment_prints_warnings_and_result(experiment, tmp_path):
-    scenario = SCENARIOS["four wheels"]
-    scenario.write(tmp_path)
-    quiet = ["sh", "-c", 'exec "$0" "$@" >printed 2>&1', find_program("run_experiment.py")]
-    ended = experiment.run("config:=mine.ini", settings={}, program=quiet).ensure_completed()
-    printed = (tmp_path / "printed").read_text("utf-8")
-    assert "\x1b" not in printed
-    assert "Traceback" not in printed
-    lines = [line for line in printed.splitlines() if not line.startswith("[WARN]")]
-    assert lines[0].split()[:4] == ["rms", "max", "final", "drift"]
-    assert lines[-1].startswith("results: ")
-    assert len(lines) == 7, printed
-    repeated = repeat_in_process(ended.result(), tmp_path)
-    assert read_tables(repeated, scenario) == read_tables(ended.result(), scenario)
-
-
-def test_terminal_shows_progress_of_paced_drive_of_own_recording(experiment, tmp_path):
+def test_terminal_shows_progress_of_four_wheels_on_own_recording(experiment, tmp_path):
     (tmp_path / "mine").mkdir()
     write_own_recording(tmp_path / "mine" / "circle.csv")
     (tmp_path / "mine.ini").write_text(OWN_RECORDING)
     words = (
         *(find_program("run_experiment.py"), "config:=mine.ini", "recording:=mine/circle.csv"),
         *("imu:=generic", "seed:=7", "controller:=yaw_distance_pid", "real_time_factor:=1"),
+        f"robot:={urdf_path('robot_four_wheels.yaml')}",
         settings_argument(
             {"comparison": {"median_window": 2.0}, "trajectory": {"to_origin": False}}
         ),
@@ -234,6 +235,8 @@ def test_terminal_shows_progress_of_paced_drive_of_own_recording(experiment, tmp
     assert summary["execution"]["wall_time_s"] >= paced
     start = result.read_table("ground_truth").iloc[0]
     np.testing.assert_allclose(start[["x", "y", "yaw"]], (30.0, -20.0, 1.0), atol=1e-3)
+    repeated = repeat_in_process(result, tmp_path)
+    assert read_tables(repeated, Scenario({})) == read_tables(result, Scenario({}))
 
 
 OWN_RECORDING = """
