@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -286,7 +287,7 @@ class _Bins:
             *more,
         )
 
-    @property
+    @cached_property
     def size(self) -> float:
         """What strengths are relative to [rad]."""
         return max(float(np.std(self.values)), 1e-9)
@@ -394,6 +395,8 @@ class _Strengths:
             ).tolist()
             of_own = own, (lasting, short), factor, explained
             self._grid += [(*of_own, *one) for one in zip(inner, of_curves)]
+        sets = len(self._grid) // len(of_curves)
+        self._least_strengths = np.tile(np.min(of_curves, axis=1), sets)
         weights = np.exp(np.array(likelihoods) - max(likelihoods))
         weights[weights < _UNLIKELY] = 0.0
         self._weights = weights / weights.sum()
@@ -410,7 +413,7 @@ class _Strengths:
         count, curves, bins = len(error), self._curves, self._bins
         error, root_of_fixed, drawn = error - error.mean(), _root(self._fixed), []
         walk, passing = _root(bins.walk), _root(bins.passing)
-        strong = [np.min(one[-1]) >= least * bins.size for one in self._grid]
+        strong = self._least_strengths >= least * bins.size
         # Where only weak ones are likely the constants are known to be small.
         weights = self._weights * strong if self._weights @ strong > 0.0 else self._weights
         for which, times in enumerate(random.multinomial(_DRAWS, weights / weights.sum())):
