@@ -75,14 +75,28 @@ DISTINCT = ("walk", "offset", "quantisation", "temperature")
 RUNS = 600
 QUICK_CASES = [(term, "stops") for term in DISTINCT]
 GATE_CASES = [
+    ("walk", "zeroed"),
+    ("offset", "zeroed"),
+    ("offset", "stops alone"),
+    ("quantisation", "stops alone"),
+    ("walk", "warm"),
+    ("temperature", "warm"),
+]
+"""Each other operation with two terms, each term with another operation."""
+OTHER_CASES = [
     *((term, "stops") for term in TERMS if term not in DISTINCT),
     *((term, name) for term in DISTINCT for name in ("zeroed", "stops alone", "warm")),
 ]
+THOROUGH_CASES = [case for case in OTHER_CASES if case not in GATE_CASES]
 
 
 @pytest.mark.parametrize(
     "term, name",
-    [*QUICK_CASES, *(pytest.param(*case, marks=pytest.mark.gate) for case in GATE_CASES)],
+    [
+        *QUICK_CASES,
+        *(pytest.param(*case, marks=pytest.mark.gate) for case in GATE_CASES),
+        *(pytest.param(*case, marks=pytest.mark.thorough) for case in THOROUGH_CASES),
+    ],
 )
 def test_linear_model_has_mean_and_deviation_of_full_runs(term, name):
     operation = SHORT_OPERATIONS[name]
