@@ -12,11 +12,11 @@ from imu_simulation_framework.sensors.noise.processes import GaussMarkov
 
 RATE, LENGTH = 50.0, 180_000
 WHITE, WALK = 1e-3, 3e-5
-NAMES = ("gyro_x", "gyro_y")
+NAMES = ("gyro_x",)
 
 
 def noise(seed, order=0):
-    """White noise behind a low-pass of a third of the rate, and a random walk; shape (n, 2)."""
+    """White noise behind a low-pass of a third of the rate, and a random walk; shape (n, 1)."""
     generator = np.random.default_rng(seed)
     values = WHITE * np.sqrt(RATE) * generator.standard_normal((LENGTH, len(NAMES)))
     if order:
