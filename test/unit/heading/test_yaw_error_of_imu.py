@@ -64,7 +64,14 @@ def assert_same_distribution(errors, model, sigmas=3.5):
     assert np.max(np.abs(excess)) < sigmas * np.sqrt(2.0 / runs)
 
 
-@pytest.mark.parametrize("laps, runs", [(1, 100), pytest.param(None, 400, marks=pytest.mark.gate)])
+@pytest.mark.parametrize(
+    "laps, runs",
+    [
+        (1, 100),
+        pytest.param(1, 400, marks=pytest.mark.gate),
+        pytest.param(None, 400, marks=pytest.mark.thorough),
+    ],
+)
 def test_every_error_on_drive_a(laps, runs):
     motion = isf.read_drive("a", laps=laps).resampled(RATE)
     model = isf.yaw_error_model(EVERYTHING, motion)
