@@ -60,8 +60,17 @@ def test_controller_drives_to_end_in_its_own_way(controller, default_drive):
     assert same is (controller == isf.load_configuration().control.controller)
 
 
-@pytest.mark.parametrize("controller", sorted(CONTROLLERS))
-@pytest.mark.parametrize("drive", ["a", "c"])
+@pytest.mark.parametrize(
+    ("drive", "controller"),
+    [
+        pytest.param(
+            *(drive, controller),
+            marks=() if drive == "c" or controller == "ramsete" else pytest.mark.thorough,
+        )
+        for drive in ("a", "c")
+        for controller in sorted(CONTROLLERS)
+    ],
+)
 def test_controller_drives_lap_with_car(drive, controller):
     tables = run(
         robot={"parameters": str(urdf_path("robot_ackermann.yaml"))},

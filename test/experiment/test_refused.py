@@ -1,7 +1,5 @@
 """Refused experiments: exit code 2, one sentence, nothing started and nothing half-written."""
 
-import math
-import os
 import re
 import socket
 import sys
@@ -22,9 +20,8 @@ STAMPS = [1_500_000_000 * 10**9 + 100_000_000 * k for k in range(COUNT)]
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
 
 
-def odometry(stamps=STAMPS, position=None):
-    places = (position or (0.05 * k, 0.0, 0.0) for k in range(COUNT))
-    return [writers.odometry(stamp, place, IDENTITY) for stamp, place in zip(stamps, places)]
+def odometry():
+    return [writers.odometry(t, (0.05 * k, 0.0, 0.0), IDENTITY) for k, t in enumerate(STAMPS)]
 
 
 def imu(stamps=STAMPS):
@@ -67,11 +64,9 @@ LATER = [stamp + 3600 * 10**9 for stamp in STAMPS]
     ("topics", "settings", "words"),
     [
         ({}, "{reference: {topic: /odometry}}", ["/odometry", "/odom"]),
-        ({"odom": odometry(position=(math.nan,) * 3)}, "", ["/odom", "not numbers"]),
-        ({"odom": odometry(STAMPS[::-1])}, "", ["/odom", "99 of 100 time stamps are older"]),
         ({"imu": imu(LATER)}, "", ["no overlap in time"]),
     ],
-    ids=["a wrong topic", "nothing but nan", "a clock that runs backwards", "no overlap"],
+    ids=["wrong topic", "no overlap"],
 )
 def test_bag_that_cannot_be_driven_is_refused(refused, tmp_path, topics, settings, words):
     topics = {f"/{name}": content for name, content in {**ALL, **topics}.items()}
@@ -97,8 +92,6 @@ def test_bag_that_cannot_be_driven_is_refused(refused, tmp_path, topics, setting
             ["[odometer] file is ", "mine.yaml", "only the robot in MuJoCo has an odometer"],
         ),
         ("recording:=nowhere.bag", ["nowhere.bag", "no such recording"]),
-        ("recording:=empty.csv", ["empty.csv", "the recording is empty"]),
-        ("recording:=fifo", ["fifo", "not a regular file"]),
         # A file in the way, since root may write into every folder.
         ("output:=empty.csv", ["empty.csv", "cannot make a folder for results"]),
     ],
@@ -108,7 +101,6 @@ def test_wrong_argument_is_refused(refused, tmp_path, arguments, words):
     (tmp_path / "robot.yaml").write_text("wheel_radius: -1.0\n")
     (tmp_path / "mine.yaml").write_text("wheel: 0.1\n")
     (tmp_path / "empty.csv").write_text("")
-    os.mkfifo(tmp_path / "fifo")
     refused(*re.split(r" (?=\w+:=)", arguments), words=words)
 
 

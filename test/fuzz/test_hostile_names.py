@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 import specimens
 import targets
 import yaml
@@ -47,6 +48,7 @@ def test_strange_imu_name_in_results_is_harmless(judge, name, tool):
 RESULT_TOOLS = ("plot_multiple_errors.py", "offline_result_comparison.py", "report.py")
 
 
+@pytest.mark.thorough
 @EXPENSIVE
 @given(name=st.sampled_from(FILE_NAMES), tool=st.sampled_from(RESULT_TOOLS))
 def test_strange_result_name_in_figures_is_harmless(judge, name, tool):

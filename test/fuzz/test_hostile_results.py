@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import specimens
 from cases import EXPENSIVE, OUT, Case, join_options
 from hypothesis import given
@@ -70,6 +71,7 @@ def test_simulate_static_writes_all_samples(judge, case):
     assert not judge(case).short
 
 
+@pytest.mark.thorough
 @EXPENSIVE
 @given(duration=st.integers(10, 100))
 def test_heading_budget_writes_whole_tables(judge, duration):
@@ -81,6 +83,7 @@ def test_heading_budget_writes_whole_tables(judge, duration):
     assert not judge(Case("heading_budget.py", words, {}, Expected((0,), tables=tables))).short
 
 
+@pytest.mark.thorough
 @EXPENSIVE
 @given(runs=st.integers(20, 40))
 def test_monte_carlo_writes_whole_tables(judge, runs):
@@ -94,6 +97,7 @@ def test_monte_carlo_writes_whole_tables(judge, runs):
     assert not judge(Case("monte_carlo.py", words, {}, Expected((0,), tables=tables))).short
 
 
+@pytest.mark.thorough
 @EXPENSIVE
 @given(duration=st.sampled_from((2.0, 3.5, 6.0)))
 def test_simulate_flight_writes_whole_tables(judge, duration):
@@ -137,6 +141,7 @@ def test_result_tool_writes_whole_tables(judge, item):
     assert not judge(case).short
 
 
+@pytest.mark.thorough
 @EXPENSIVE
 @given(specimen=st.deferred(lambda: st.sampled_from(specimens.at_rest())))
 def test_allan_analysis_writes_whole_table(judge, specimen):
