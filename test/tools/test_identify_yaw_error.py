@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool, printed_by, refused
+from tool_calls import PNG, call_tool, printed_by, refused
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.yaml_files import load_plain
 from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.heading.identification import reliability, report
 from imu_simulation_framework.heading.model.parameters import read_yaw_error_model
 from imu_simulation_framework.sensors.files import load_imu_specification
 
@@ -21,6 +22,21 @@ FILES = {
     "identification.png",
 }  # fmt: skip
 BIAS, SCALE, WALK, NOISE = 5e-4, 6e-3, 4e-4, 2e-3
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Write pictures without drawing them, which takes most of a call, where no test reads them."""
+    monkeypatch.setattr(report, "picture", lambda *_: PNG)
+
+
+@pytest.fixture(autouse=True)
+def _few_draws(monkeypatch):
+    """Average the constants' intervals over a quarter of the draws.
+
+    Their widths vary by 2 to 6 % with the seed then, instead of 1 to 3 %.
+    """
+    monkeypatch.setattr(reliability, "_DRAWS", 50)
 
 
 def tables_of(duration=120.0, seed=1, bias=BIAS):
@@ -130,6 +146,7 @@ def test_several_drives_are_pooled_and_predicted_from_each_other(tmp_path):
     assert set(parts["drive"]) == {1, 2, 3}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_recording_of_a_configuration_is_identified():
     tables = tables_of(40.0)
     tables.reference[["x", "y", "yaw"]].to_csv("reference.csv")
@@ -144,8 +161,9 @@ def test_recording_of_a_configuration_is_identified():
     assert "monday: 40 s" in text or "monday: 39 s" in text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_gyroscope_is_identified_where_the_yaw_is_corrected(tmp_path):
-    tables = tables_of(200.0)
+    tables = tables_of(120.0)
     imu = tables.imu_real.copy()
     imu["roll"] = imu["pitch"] = 0.0
     at, yaw = imu.index.to_numpy(dtype=float), imu["yaw"].to_numpy()
@@ -153,7 +171,7 @@ def test_gyroscope_is_identified_where_the_yaw_is_corrected(tmp_path):
     imu["yaw"] = yaw + np.radians(5.0) * np.sin(at / 30.0)
     folder = write_result(tmp_path / "r", tables=dataclasses.replace(tables, imu_real=imu)).folder
     text = identified(folder, "--of", "gyroscope", "--out", "g")
-    assert "the yaw and the integral of the gyroscope are 3." in text
+    assert "the yaw and the integral of the gyroscope are 2.5" in text
     bias = load_plain(Path("g/yaw_error_model.yaml").read_text())["parameters"]["rate_bias"]
     assert bias["low"] < BIAS < bias["high"]
     done = call_tool("identify_yaw_error.py", folder, "--out", "y")
@@ -164,10 +182,11 @@ def test_gyroscope_is_identified_where_the_yaw_is_corrected(tmp_path):
     refused(call_tool("identify_yaw_error.py", other, "--of", "gyroscope"), "no gyroscope's rate")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_rejected_model_gives_exit_code_3(tmp_path):
-    tables = tables_of()
+    tables = tables_of(80.0)
     jumps = tables.imu_real["yaw"].copy()
-    for time in np.arange(20.0, 110.0, 9.0):
+    for time in np.arange(10.0, 75.0, 6.0):
         jumps[jumps.index > time] += 0.2
     tables.imu_real["yaw"] = jumps
     done = call_tool("identify_yaw_error.py", write_result(tmp_path / "r", tables=tables).folder)
