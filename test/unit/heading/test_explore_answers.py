@@ -24,7 +24,6 @@ QUICK_ADDRESS = (
     "&unit=this&standstill=20s"
 )
 GATE_ADDRESSES = [
-    "imu=bno055&duration=1min",
     "motion=mowing&duration=1min&imu=stim300,bmi088&unit=any&warm_up=5min",
     "motion=drive&drive=b&duration=1min&imu=bno055&standstill=0s",
 ]

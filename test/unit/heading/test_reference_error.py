@@ -71,7 +71,7 @@ def drive(random, kind, imu_size):
 
 
 KINDS = ["white", "correlated", "course", "lag", "turn error", "slip"]
-DRIVES = 10
+DRIVES = 7
 """Drives of each kind: one kind that fails altogether is beyond four standard errors of the share
 of all. test/benchmarks/coverage_zero.py has a hundred of each."""
 
