@@ -2,12 +2,14 @@
 
 import dataclasses
 import json
+import os
+import signal
 
 import numpy as np
-import pytest
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from ros2_peers import experiment_arguments, result_below
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 # Behind ros2_peers, which makes the tests' own modules importable.
@@ -17,32 +19,53 @@ from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.ros2.experiment import ErrorPublisher
 
 
-@pytest.mark.parametrize("name", ["receiver and odometer", "car with magnetometer"])
-def test_nodes_write_tables_of_one_process(program, tmp_path, name):
-    scenario = SCENARIOS[name]
+def read_repeatable_result(folder, scenario):
+    """Return the result of a completed drive whose tables are those of one process."""
+    result = result_below(folder / "out")
+    assert json.loads(result.read_text("summary.json"))["run"]["completed"] is True
+    repeated = repeat_in_process(result, folder)
+    assert read_tables(repeated, scenario) == read_tables(result, scenario)
+    return result
+
+
+def test_nodes_write_figures_and_tables_of_one_process(program, tmp_path):
+    scenario = SCENARIOS["receiver and odometer"]
     scenario.write(tmp_path)
     config = f"config:={tmp_path / 'mine.ini'}"
     code, output = program(*experiment_arguments(tmp_path, config, settings=WITH_FIGURES)).wait()
     assert code == 0, output
     assert "yaw error, simulated IMU" in output
-    result = result_below(tmp_path / "out")
+    result = read_repeatable_result(tmp_path, scenario)
     assert {path.suffix for path in result.folder.iterdir()} >= {".csv", ".png", ".json", ".ini"}
-    assert json.loads(result.read_text("summary.json"))["run"]["completed"] is True
-    repeated = repeat_in_process(result, tmp_path)
-    assert read_tables(repeated, scenario) == read_tables(result, scenario)
 
 
-def test_live_yaw_errors_are_those_of_tables(program, ros, tmp_path):
-    settings = {"trajectory": {"stop": 30.0}, "simulation": {"real_time_factor": 10.0}}
-    running = program(*experiment_arguments(tmp_path, "imu:=hector", settings=settings))
+def test_recorder_stopped_for_a_while_misses_nothing_of_live_yaw_errors(program, ros, tmp_path):
+    scenario = SCENARIOS["car with magnetometer"]
+    scenario.write(tmp_path)
+    config = f"config:={tmp_path / 'mine.ini'}"
+    # From 4 s on.
+    settings = {"trajectory": {"stop": 34.0}, "simulation": {"real_time_factor": 3.0}}
+    running = program(*experiment_arguments(tmp_path, config, settings=settings))
     errors, truths = (
         ros.listen(f"imu_yaw/{name}", JointState, QoSProfile(depth=10000), raw=False)
         for name in ("simulated_error", "ground_truth")
     )
+    clock = ros.listen("/clock", Clock, QoSProfile(depth=10000), raw=False)
+    # A recorder that is stopped before would be waited for.
+    ros.until(lambda: clock and len(errors) > 100, "live yaw errors of a drive")
+    recorder = running.child("ResultComparison")
+    os.kill(recorder, signal.SIGSTOP)
+    # 1500 messages of each kind wait for it then.
+    end = min(clock[-1].clock.sec + 15, 29)
+    ros.until(lambda: clock[-1].clock.sec >= end, "simulated time")
+    os.kill(recorder, signal.SIGCONT)
     ros.until(lambda: running.has_ended, "end of the experiment")
     code, output = running.wait()
     assert code == 0, output
-    result = result_below(tmp_path / "out")
+    result = read_repeatable_result(tmp_path, scenario)
+    messages = json.loads(result.read_text("summary.json"))["messages"]
+    for name in ("imu_simulated", "ground_truth"):
+        assert messages[name]["received"] == messages[name]["expected"] == 3001
     yaws = [result.read_table(name)["yaw"] for name in ("ground_truth", "imu_simulated")]
     assert len(errors) > 100 and len(truths) > 100
     differences = []

@@ -76,7 +76,7 @@ def test_robot_follows_path_and_drift_of_its_imu_is_found(
     program, ros, tmp_path, options, external
 ):
     robot = Robot(ros.peer, **options).robot
-    settings = {"trajectory": {"stop": 8.0}, "external": external}
+    settings = {"trajectory": {"stop": 5.0}, "external": external}
     arguments = ("simulator:=external", "imu:=published")
     running = program(*experiment_arguments(tmp_path, *arguments, settings=settings))
     ros.until(lambda: running.has_ended, "end of the experiment")

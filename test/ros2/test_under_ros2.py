@@ -1,4 +1,4 @@
-"""Tests of nodes of ROS 2, in its own environment: each file in a process of its own."""
+"""Tests of nodes and of experiments of ROS 2, in its own environment and processes."""
 
 import os
 import subprocess
@@ -6,12 +6,20 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import TEST_LIMIT
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "experiment"))
 from marked_processes import MARK, kill_marked, new_mark  # noqa: E402
 
 FILES = sorted(path.name for path in HERE.glob("rclpy_*.py"))
+EXPERIMENTS = [name for name in FILES if name.startswith(("rclpy_experiment", "rclpy_external"))]
+GROUPS = {
+    "experiments": EXPERIMENTS,
+    "nodes": [name for name in FILES if name not in EXPERIMENTS],
+}
+"""Files that share a process, whose start takes as long as many of their tests."""
+
 DROPPED_VARIABLES = {"PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"}
 
 
@@ -27,9 +35,11 @@ def environment():
 @pytest.mark.skipif(
     sys.version_info < (3, 10), reason="ROS 2's libraries on PyPI want Python 3.10 or newer"
 )
-@pytest.mark.parametrize("file", FILES)
-def test_nodes_pass_with_real_rclpy(environment, file):
-    command = [HERE.parents[1] / "run", "ros2", "python", "-m", "pytest", "-q", HERE / file]
+@pytest.mark.timeout(len(FILES) * TEST_LIMIT)
+@pytest.mark.parametrize("group", GROUPS)
+def test_nodes_pass_with_real_rclpy(environment, group):
+    files = [HERE / name for name in GROUPS[group]]
+    command = [HERE.parents[1] / "run", "ros2", "python", "-m", "pytest", "-q", *files]
     done = subprocess.run(
         [*command, "--durations=5", "-p", "no:cacheprovider"],
         env=environment,
@@ -44,4 +54,5 @@ def test_nodes_pass_with_real_rclpy(environment, file):
 
 
 def test_files_for_ros_2_are_found():
-    assert {"rclpy_realistic_imu.py", "rclpy_launch_files.py"} <= set(FILES)
+    assert {"rclpy_realistic_imu.py", "rclpy_launch_files.py"} <= set(GROUPS["nodes"])
+    assert {"rclpy_experiment.py", "rclpy_external_robot.py"} <= set(GROUPS["experiments"])
