@@ -6,8 +6,7 @@ is another one. Like Gazebo it waits for nobody but at the limit that our plug-i
 truth is told, answers a request to switch controllers after its next step, says nothing while it
 is paused, and its generic IMU measures between the samples of the ground truth.
 
-With FAKE_GAZEBO_FAULT=refused_controller in the environment it does not load controllers;
-FAKE_GAZEBO_ROBOT names the file of a robot that is not the bundled one.
+FAKE_GAZEBO_ROBOT in the environment names the file of a robot that is not the bundled one.
 """
 
 import os
@@ -51,8 +50,7 @@ QUEUE = 1000
 
 
 class FakeGazebo:
-    def __init__(self, fault: str) -> None:
-        self._fault = fault
+    def __init__(self) -> None:
         self._changed = threading.Condition()
         self._samples = 0
         self._paused = False
@@ -206,7 +204,7 @@ class FakeGazebo:
         elif "JointPosition" in controller["type"]:
             told = f"{request.name}/command"
             rospy.Subscriber(told, Float64, self._on_angle, controller["joint"], queue_size=1)
-        return self._fault != "refused_controller"
+        return True
 
     def _on_switch(self, request):
         with self._changed:
@@ -244,7 +242,7 @@ def main() -> None:
     with socket.create_server((place.hostname, place.port)):
         # rospy's own handler writes to its log, and fails where a signal interrupts such writing.
         rospy.init_node("gazebo", disable_signals=True)
-        gazebo = FakeGazebo(os.environ.get("FAKE_GAZEBO_FAULT", ""))
+        gazebo = FakeGazebo()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: gazebo.end())
         gazebo.run()

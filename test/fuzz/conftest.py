@@ -39,7 +39,9 @@ def pytest_itemcollected(item):
 
 
 def _is_thorough(config):
-    return config.getoption("-m") == "thorough"
+    # Five examples are too few to find a planted defect.
+    named = any("test_planted_defects" in argument for argument in config.args)
+    return named or config.getoption("-m") == "thorough"
 
 
 @pytest.fixture(scope="session")
