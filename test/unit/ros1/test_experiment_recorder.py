@@ -36,7 +36,7 @@ def recorder(tmp_path):
     recorder = ExperimentRecorder.__new__(ExperimentRecorder)
     recorder.folder = ResultFolder(tmp_path, "20260101-000000")
     recorder.reference_trajectory = lambda: ReferenceTrajectory(time=[0.0, 1.0])
-    recorder.failure = ""
+    recorder.failure, recorder.interrupted = "", False
     recorder._lock = threading.Lock()
     recorder._ended, recorder._awake = threading.Event(), threading.Event()
     recorder._static = FakeSubscriber("/tf_static", 1)
