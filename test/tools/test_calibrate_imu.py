@@ -183,7 +183,7 @@ def test_units_that_a_recording_does_not_state(recordings, tmp_path, options):
         (("mag.csv", "--magnetometer", "--rate", "0"), "--rate: '0' is no number above zero"),
         (("untimed.csv", "--magnetometer"), "but no time"),
         (("g.csv",), "which is gravity in g"),
-        (("deg.csv",), "are in deg/s, expected rad/s"),
+        (("deg.csv",), "so they are in deg/s"),
         (("table.csv", "--onto", "none.yaml"), "none.yaml"),
         (("none.csv",), "none.csv"),
     ],

@@ -40,10 +40,17 @@ from ..core.stamps import StampLimits
 from ..core.tables import table_to_csv
 from ..core.whole_files import picture, write_whole
 from ..recordings.at_rest import read_at_rest
+from ..recordings.frames import ImuConventions
 from ..report.drawing import drawing
 from ..sensors.files import imu_specification_text
 from ..sensors.triads import TRIADS
-from .command_line import guessed_columns, named_column, number_type, results_folder
+from .command_line import (
+    add_unit_options,
+    guessed_columns,
+    named_column,
+    number_type,
+    results_folder,
+)
 
 LEAVES_THE_BAND = 3
 """Exit code where the identified sensor is not what was measured."""
@@ -68,6 +75,7 @@ def main(arguments):
             "shorter one first"
         )
     settings = RestSettings(outlier_range=options.outliers)
+    conventions = ImuConventions(gyro_unit=options.gyro_unit, accel_unit=options.accel_unit)
     columns = dict(named_column(text) for text in options.column) or None
     recordings, sentences = [], []
     axes = None
@@ -80,6 +88,7 @@ def main(arguments):
                 path,
                 options.topic,
                 columns or guessed_columns(path, options.rate, sentences),
+                conventions=conventions,
                 rate=options.rate,
                 stamp_limits=StampLimits(longest_gap=options.longest_gap),
                 progress=bar.update,
@@ -87,10 +96,15 @@ def main(arguments):
             bar.set_description("looking for gaps and outliers")
             stamps = recorded.report.stamps
             if stamps.duplicates.count > _MANY_DUPLICATES * stamps.samples:
+                rate = stamps.mean_rate
                 raise RecordingError(
                     f"{path}: {stamps.duplicates.count} of {stamps.samples} samples have the time "
                     "stamp of another one, so that the stamps are too coarse; state the rate with "
-                    "--rate HZ"
+                    f"--rate HZ; the mean is {rate:.4g} Hz"
+                )
+            if stamps.packets_text:
+                raise RecordingError(
+                    f"{path}: {stamps.packets_text}; state the rate with --rate HZ"
                 )
             axes = _axes(path, recorded.axes.names, options.axis, axes)
             sentences += recorded.report.sentences()[1:]
@@ -147,6 +161,7 @@ def _parser():
         type=number_type(lambda rate: 1e-3 <= rate <= 1e7, "is no rate from 0.001 to 1e7 Hz"),
         help="samples per second, for recordings without time stamps or with useless ones: all "
              "samples then follow each other evenly")
+    add_unit_options(parser)
     add("--axis", action="append", default=[], choices=(*_SHORT_NAMES, *analysis.AXES),
         help="analyse only these axes, once for each; by default all that were recorded")
     add("-o", "--out", default="allan_analysis", metavar="DIR",

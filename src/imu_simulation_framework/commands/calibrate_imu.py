@@ -29,13 +29,19 @@ from ..core.settings import AXES
 from ..core.tables import ACCEL, GYRO, MAG
 from ..core.units import STANDARD_GRAVITY
 from ..recordings.file_access import has_columns
-from ..recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions
+from ..recordings.frames import ImuConventions
 from ..recordings.guessing.files import guess_columns
 from ..recordings.imu import MOUNTED_TURNED
 from ..recordings.reading import read_imu, read_other_sensor, read_reference
 from ..sensors.correction import read_imu_correction
 from ..sensors.files import read_imu_specification
-from .command_line import above_zero, guessed_columns, named_column, not_negative
+from .command_line import (
+    above_zero,
+    add_unit_options,
+    guessed_columns,
+    named_column,
+    not_negative,
+)
 
 _EARTHS_FIELD = (15e-6, 100e-6)
 """Sizes [T] that may be Earth's, with scale factors that are wrong by a third."""
@@ -137,8 +143,6 @@ def _inertial(wishes, found):
     gyro, accel = (
         table[list(axes)].to_numpy() if set(axes) <= set(names) else None for axes in (GYRO, ACCEL)
     )
-    if accel is not None:
-        rest_times.check_inertial_units(times, gyro, accel, wishes.gravity, source)
     found.rests = rest_times.find_rest(
         times, table[names].to_numpy(), names, source, wishes.shortest_rest
     )
@@ -283,10 +287,7 @@ def _parser():
              "nobody says them")
     add("--rate", type=above_zero, metavar="HZ",
         help="samples per second, for recordings without time stamps or with useless ones")
-    add("--gyro-unit", choices=tuple(GYRO_UNITS), default=ImuConventions.gyro_unit,
-        help="of a recording that does not state it, by default %(default)s")
-    add("--accel-unit", choices=tuple(ACCEL_UNITS), default=ImuConventions.accel_unit,
-        help="of a recording that does not state it, by default %(default)s")
+    add_unit_options(parser)
     positions = parser.add_mutually_exclusive_group()
     positions.add_argument("--six-positions", action="store_true",
         help="accelerometer, from times at rest with each axis up and down")

@@ -11,6 +11,7 @@ from ..core.errors import ConfigurationError, RecordingError
 from ..core.sentences import shown
 from ..core.tables import ACCEL, GYRO
 from ..core.whole_files import FIGURE_FORMATS, make_folder, picture, refuse_overwriting, write_whole
+from ..recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions
 
 
 def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) -> float:
@@ -70,6 +71,20 @@ def add_out(parser: argparse.ArgumentParser, folder: str) -> None:
         "-o", "--out", type=Path, default=Path(folder), metavar="DIR",
         help="%(default)s by default",
     )  # fmt: skip
+
+
+def add_unit_options(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the options ``--gyro-unit`` and ``--accel-unit``."""
+    for sensor, units, usual in (
+        ("gyro", GYRO_UNITS, ImuConventions.gyro_unit),
+        ("accel", ACCEL_UNITS, ImuConventions.accel_unit),
+    ):
+        parser.add_argument(
+            f"--{sensor}-unit",
+            choices=tuple(units),
+            default=usual,
+            help="of a recording that does not state it, by default %(default)s",
+        )
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:

@@ -89,6 +89,10 @@ class StampLimits:
     longest_gap: float = 600.0
 
 
+STATE_THE_RATE = "state the rate, with --rate HZ or as time = line / HZ [s] in a column map"
+"""Remedy where stamps are of no use; samples then follow each other evenly."""
+
+
 @dataclass(frozen=True)
 class StampReport:
     """What the time stamps of a recording are like.
@@ -100,7 +104,9 @@ class StampReport:
     another one, of which the first remains; ``gaps``: steps that are long against the median, at
     the sample behind; ``longest_gap``, ``longest_gap_time``: its length and its start after the
     first sample [s], 0 without gaps; ``backward_step``, ``backward_place``: longest step back from
-    one sample to the next [s], and where that was.
+    one sample to the next [s], and where that was. ``packet``: samples that come together, as those
+    that a host reads from a buffer; 1 where each comes by itself. ``mean_rate``: of all samples
+    with a time, whatever their stamps [Hz], nan where these are all the same.
     """
 
     samples: int = 0
@@ -117,6 +123,24 @@ class StampReport:
     longest_gap_time: float = 0.0
     backward_step: float = 0.0
     backward_place: int | None = None
+    packet: int = 1
+    mean_rate: float = float("nan")
+
+    @property
+    def never_set(self) -> bool:
+        """Whether all of several samples have the same time."""
+        timed = self.samples - self.missing.count
+        return timed > 1 and self.duplicates.count == timed - 1
+
+    @property
+    def packets_text(self) -> str:
+        """What the stamps of packets say of the rate; empty without packets."""
+        if self.packet == 1:
+            return ""
+        return (
+            f"samples come in packets of {self.packet}, so their stamps are those of a host that "
+            f"reads a buffer; the mean rate is {self.mean_rate:.4g} Hz"
+        )
 
     @property
     def duration(self) -> float:
@@ -125,6 +149,11 @@ class StampReport:
 
     def refusal(self, limits: StampLimits, place_name="sample") -> str:
         """Return why these stamps cannot be used, as half a sentence; empty if they can."""
+        if self.never_set:
+            return (
+                f"all {self.samples - self.missing.count} time stamps are {self.start:g} s, so "
+                f"they were never set; {STATE_THE_RATE}"
+            )
         if self.backward_step > limits.backward_step:
             return (
                 f"the clock runs backwards by {self.backward_step:.3f} s at {place_name} "
@@ -231,6 +260,7 @@ def examine_stamps(times, places=None, limits=None):
         missing=missing,
         unordered=find(older, recorded, places[finite]),
         duplicates=find_places(duplicates, times, places),
+        mean_rate=_mean_rate(recorded),
         backward_step=float(max(0.0, -steps[back])),
         backward_place=int(places[finite][back]) if steps[back] < 0.0 else None,
     )
@@ -251,7 +281,46 @@ def _growing_stamps(times, places, limits):
         stop=float(times[-1]),
         rate=float(len(periods) / (times[-1] - times[0])) if len(periods) else float("nan"),
         median_period=median_period,
+        packet=packet_size(times),
+        mean_rate=_mean_rate(times),
         gaps=find_places(gaps, times, places),
         longest_gap=float(periods[longest]) if longest is not None else 0.0,
         longest_gap_time=float(times[longest] - times[0]) if longest is not None else 0.0,
     )
+
+
+_FEWEST_PACKETS = 10
+_SAME_SIZE = 0.8  # Share of the packets that have the usual size
+_SHORT_STEP = 0.2  # A step within a packet, as a share of the one from packet to packet
+
+
+def packet_size(times) -> int:
+    """Return how many samples come together, 1 where each comes by itself.
+
+    A host that reads a buffer stamps its samples within a moment of each other, or with one time,
+    and then waits for the next ones.
+
+    ``times`` (n,): time of each sample [s] in the order of recording.
+    """
+    steps = np.diff(np.asarray(times, dtype=float))
+    steps = steps[np.isfinite(steps)]
+    if len(steps) < 2 * _FEWEST_PACKETS:
+        return 1
+    # Between packets there are as many steps as there are packets, and nearly all of the time.
+    mean = float(np.mean(steps))
+    behind = np.flatnonzero(steps > mean)
+    if len(behind) < _FEWEST_PACKETS:
+        return 1
+    sizes = np.diff(behind)
+    size = int(np.median(sizes))
+    within = np.delete(steps, behind)
+    if size < 2 or np.mean(sizes == size) < _SAME_SIZE:
+        return 1
+    alike = float(np.percentile(within, 90)) < _SHORT_STEP * float(np.median(steps[behind]))
+    return size if alike else 1
+
+
+def _mean_rate(times) -> float:
+    span = float(np.max(times) - np.min(times)) if len(times) else 0.0
+    # The last packet has no step behind it.
+    return (len(times) - packet_size(times)) / span if span > 0.0 else float("nan")

@@ -169,6 +169,7 @@ def read_configured_imu(configuration: Configuration) -> Any:
         columns=configuration.columns["imu_columns"],
         conventions=settings,
         time_offset=settings.time_offset,
+        check_units=not configuration.experiment.accept_implausible,
     )
 
 

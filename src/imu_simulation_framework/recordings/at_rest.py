@@ -20,6 +20,7 @@ from . import cleaning, messages
 from .formats.any_format import sample_blocks
 from .frames import ImuConventions, conventional_imu
 from .imu import without_unknown
+from .plausibility.units import check_imu_units
 
 _ROWS_AT_ONCE = 20_000
 _TIMES = ("stamp", "receipt")
@@ -81,18 +82,28 @@ def read_at_rest(
     topic: str = "",
     columns: Mapping[str, str] | None = None,
     *,
+    conventions: ImuConventions | None = None,
     rate: float | None = None,
     stamp_limits: StampLimits | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> RecordedAtRest:
     """Read gyroscope, accelerometer, or single axes of them; an orientation does not matter.
 
-    ``path``, ``topic``, ``columns``, ``rate``: as for :func:`.read_imu_samples`; ``progress``:
-    called with the number of bytes of each block of text that is read. Raises RecordingError: the
-    recording cannot be read or used, or the disk has no room for its numbers.
+    ``path``, ``topic``, ``columns``, ``rate``: as for :func:`.read_imu_samples`; ``conventions``:
+    axes and units; ``progress``: called with the number of bytes of each block of text that is
+    read. Raises RecordingError: the recording cannot be read or used, its readings contradict their
+    units, or the disk has no room for its numbers.
     """
     try:
-        return _read(path, topic, columns, rate, stamp_limits or StampLimits(), progress)
+        return _read(
+            path,
+            topic,
+            columns,
+            conventions or ImuConventions(),
+            rate,
+            stamp_limits or StampLimits(),
+            progress,
+        )
     except OSError as error:
         raise RecordingError(
             f"{path}: its numbers cannot be kept in {tempfile.gettempdir()}: "
@@ -101,7 +112,13 @@ def read_at_rest(
 
 
 def _read(
-    path: Any, topic: str, columns: Any, rate: float | None, limits: Any, progress: Any
+    path: Any,
+    topic: str,
+    columns: Any,
+    conventions: ImuConventions,
+    rate: float | None,
+    limits: Any,
+    progress: Any,
 ) -> RecordedAtRest:
     kept: Any = None
     masks, places, count = [], [], 0
@@ -115,8 +132,9 @@ def _read(
             used.pop("receipt", None)
         count += len(samples)
         samples = without_unknown(replace(samples, columns=used))
-        samples = conventional_imu(samples, ImuConventions())
+        samples = conventional_imu(samples, conventions)
         if kept is None:
+            check_imu_units(samples, conventions.stated_units)
             groups = [tuple(axis for axis in group if axis in used) for group in (GYRO, ACCEL)]
             groups = [group for group in groups if group]
             kept = ColumnsOnDisk([name for name in _USED[:8] if name in used])
@@ -132,8 +150,19 @@ def _read(
         raise RecordingError(f"{samples.source}: no sample holds a number")
     names = [axis for row in given for axis in groups[row]]
     times = {name: kept[place] for place, name in enumerate(kept.names) if name in _TIMES}
-    cleaner = cleaning.Cleaner(replace(samples, columns=times, places=_joined(places)))
+    measured = (kept[kept.names.index(name)] for name in names)
+    repeated = cleaning.repeated_samples(measured, None if rate else times["stamp"])
+    remarks = samples.remarks
+    if repeated.any():
+        remarks = (*remarks, cleaning.repeated_sentence(repeated))
+        if rate is not None:
+            times["stamp"] = (np.cumsum(~repeated) - 1) / rate
+    cleaner = cleaning.Cleaner(
+        replace(samples, columns=times, places=_joined(places), remarks=remarks)
+    )
     del times, places
+    if repeated.any():
+        cleaner.leave_out(repeated)
     if not usable[given].all():
         missing = ~usable[given].all(axis=0)
         cleaner.drop(missing, "nan", f"values of {', '.join(names)} are not numbers")

@@ -84,7 +84,9 @@ class RecordingReport:
         for finding, what in found:
             if finding:
                 sentences.append(self._counted(finding, "sample", what))
-        if stamps.gaps:
+        if stamps.packets_text:
+            sentences.append(stamps.packets_text)
+        elif stamps.gaps:
             longest = f"{stamps.longest_gap:.3f} s at {stamps.longest_gap_time:.3f} s"
             what = f"of more than usual between samples, the longest {longest}"
             sentences.append(self._counted(stamps.gaps, "gap", what))
@@ -139,8 +141,9 @@ class Samples:
     sample in the file, as a person counts; ``place_name``: what that counts: ``message``, ``line``
     or ``file``; ``topic``, ``message_type``: empty if the format does not tell;
     ``yaw_conventions``: of ``yaw`` and ``course``, where the column map says it in words;
-    ``stated_units``: quantities whose unit the recording or its column map states; ``remarks``:
-    what a person should know of how they were read.
+    ``stated_units``: quantities whose unit the recording or its column map states;
+    ``converted_units``: those of which it was not the package's; ``remarks``: what a person should
+    know of how they were read.
     """
 
     path: str
@@ -152,6 +155,7 @@ class Samples:
     message_type: str = ""
     yaw_conventions: dict[str, str] = field(default_factory=dict)
     stated_units: frozenset[str] = frozenset()
+    converted_units: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self):
@@ -178,6 +182,47 @@ class Samples:
     def source(self) -> str:
         """File and topic, to begin a sentence with."""
         return f"{self.path}, topic {self.topic}" if self.topic else self.path
+
+
+_FEWEST_RUNS = 20
+_SAME_LENGTH = 0.9  # Share of the runs that have the usual length
+
+
+def repeated_samples(columns, stamps=None) -> np.ndarray:
+    """Return which samples (n,) repeat the one before them.
+
+    A message that two nodes publish, or a bag that was merged with itself, has every sample twice;
+    a logger that is faster than its sensor has each as often. A sensor at rest with coarse steps
+    repeats itself by chance, and then not always as often: such samples are none of these.
+
+    Parameters
+    ----------
+    columns : iterable of array_like (n,)
+        Measured quantities; each is looked at once.
+    stamps : array_like (n,), optional
+        Samples with the same time and the same values are repeated in any case.
+    """
+    repeated = None
+    for values in columns:
+        values = np.asarray(values, dtype=float)
+        same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
+        repeated = same if repeated is None else repeated & same
+    if repeated is None or not repeated.any():
+        return np.zeros(0 if repeated is None else len(repeated) + 1, dtype=bool)
+    repeated = np.concatenate([[False], repeated])
+    lengths = np.diff(np.flatnonzero(~repeated))
+    if len(lengths) >= _FEWEST_RUNS:
+        usual = int(np.median(lengths))
+        if usual > 1 and np.mean(lengths == usual) > _SAME_LENGTH:
+            return repeated
+    if stamps is None or np.ptp(stamps) == 0.0:
+        return np.zeros(len(repeated), dtype=bool)
+    return repeated & np.concatenate([[False], stamps[1:] == stamps[:-1]])
+
+
+def repeated_sentence(repeated) -> str:
+    """Return how many samples repeat the one before them, for a report; a clause."""
+    return f"{np.count_nonzero(repeated)} of {len(repeated)} samples repeat the one before, dropped"
 
 
 MINIMUM_SAMPLES = 10
@@ -210,6 +255,10 @@ class Cleaner:
             self.times, source = samples.columns["receipt"], "receipt time"
         self.times = self.times + time_offset if time_offset else self.times
         self.counted: dict[str, Any] = {"time_source": source}
+
+    def leave_out(self, mask):
+        """Leave out samples that are reported elsewhere."""
+        self.keep &= ~mask
 
     def drop(self, mask, name, reason):
         """Leave out samples that are still in and in the mask.

@@ -108,6 +108,12 @@ class ImuConventions(ReferenceConventions):
         return self.mounting_roll, self.mounting_pitch, self.mounting_yaw
 
     @property
+    def stated_units(self) -> tuple[str, ...]:
+        """Axes of the sensors whose unit is another one than a recording without units has."""
+        gyro = GYRO if self.gyro_unit != ImuConventions.gyro_unit else ()
+        return gyro + (ACCEL if self.accel_unit != ImuConventions.accel_unit else ())
+
+    @property
     def axes(self) -> str:
         """Axes of gyroscope and accelerometer, never empty."""
         return self.sensor_axes or dict(zip(FRAMES, SENSOR_AXES))[self.frame]

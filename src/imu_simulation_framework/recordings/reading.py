@@ -22,8 +22,9 @@ from ..core.tables import QUATERNION
 from ..motion.positioning import FixSettings
 from . import cleaning, messages
 from .formats.any_format import read_any_bag, read_samples
-from .frames import ImuConventions, ReferenceConventions
-from .imu import imu_table
+from .frames import ImuConventions, ReferenceConventions, conventional_imu
+from .imu import imu_table, without_unknown
+from .plausibility.units import check_imu_units
 from .reference import reference_table
 from .tables import order_of
 
@@ -131,6 +132,7 @@ def read_imu(
     time_offset: float = 0.0,
     minimum_samples: int = cleaning.MINIMUM_SAMPLES,
     stamp_limits: StampLimits | None = None,
+    check_units: bool = True,
 ) -> Recorded:
     """Read a recorded IMU; raises as :func:`.read_reference`.
 
@@ -143,10 +145,17 @@ def read_imu(
         orientation comes from.
     require : sequence of str
         What the IMU must give, of ``orientation``, ``gyro`` and ``accel``.
+    check_units : bool
+        Whether to refuse rates and forces, unless only a recorded orientation is wanted, whose
+        size contradicts their unit; see :func:`.check_imu_units`.
     """
     samples = read_imu_samples(path, topic, format, columns, rate=rate)
+    conventions = conventions or ImuConventions()
     limits = {"stamp_limits": stamp_limits, "minimum_samples": minimum_samples}
     made = imu_table(samples, conventions, require=require, time_offset=time_offset, **limits)
+    if check_units and (not require or made[1].orientation_source != "recorded"):
+        in_its_units = conventional_imu(without_unknown(samples), conventions)
+        check_imu_units(in_its_units, conventions.stated_units)
     return Recorded(*made)
 
 
@@ -215,9 +224,22 @@ def _evenly_timed(
     samples = read_samples(path, topic, format, columns, types, purpose, timed=rate is None)
     if rate is None:
         return samples
+    measured = (values for name, values in samples.columns.items() if name not in _TIMES)
+    repeated = cleaning.repeated_samples(measured)
+    if repeated.any():
+        kept = np.flatnonzero(~repeated)
+        samples = replace(
+            samples,
+            columns={name: values[kept] for name, values in samples.columns.items()},
+            places=np.asarray(samples.places)[kept],
+            remarks=(*samples.remarks, cleaning.repeated_sentence(repeated)),
+        )
     timed = {**samples.columns, "stamp": np.arange(len(samples)) / rate}
     timed.pop("receipt", None)
     return replace(samples, columns=timed)
+
+
+_TIMES = ("stamp", "receipt")
 
 
 def _join_topic(

@@ -9,6 +9,7 @@ from imu_simulation_framework.core.stamps import (
     StampLimits,
     examine_stamps,
     find,
+    packet_size,
     seconds_from_nanoseconds,
 )
 
@@ -80,3 +81,29 @@ def test_nanoseconds_since_1970_are_rounded_once_and_what_is_no_number_stays_wha
     assert np.array_equal(seconds_from_nanoseconds(several), [1432235497.988949113, 1e-9, 0.0])
     seconds = seconds_from_nanoseconds(np.array([2e9, np.inf, -np.inf, np.nan]))
     np.testing.assert_array_equal(seconds, [2.0, np.inf, -np.inf, np.nan])
+
+
+@pytest.mark.parametrize("within", [0.0, 1e-4])
+def test_packets_of_a_host_are_counted_with_their_mean_rate(within):
+    count, size, rate = 600, 10, 100.0
+    index = np.arange(count)
+    times = index // size * (size / rate) + index % size * within
+    assert packet_size(times) == size
+    _, report = examine_stamps(times)
+    assert report.mean_rate == pytest.approx(rate, rel=0.01)
+
+
+def test_jitter_and_missing_samples_are_no_packets():
+    generator = np.random.default_rng(1)
+    times = 0.01 * np.arange(2000)
+    assert packet_size(times + generator.uniform(-0.004, 0.004, len(times))) == 1
+    assert packet_size(np.delete(times, np.arange(0, 2000, 10))) == 1
+    assert packet_size(np.delete(times, generator.integers(0, 2000, 600))) == 1
+    assert packet_size(np.cumsum(generator.exponential(0.01, 2000))) == 1
+
+
+def test_stamps_that_are_all_the_same_are_refused_as_never_set():
+    _, report = examine_stamps(np.zeros(50))
+    assert report.never_set
+    assert "--rate" in report.refusal(StampLimits())
+    assert not examine_stamps(np.repeat(np.arange(25.0), 2))[1].never_set

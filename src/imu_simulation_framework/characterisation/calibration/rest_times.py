@@ -21,69 +21,9 @@ import numpy as np
 
 from ...core.errors import RecordingError
 from ...core.settings import AXES, Axes, checked_number
-from ...core.units import STANDARD_GRAVITY
 from ..samples_at_rest import CHANGES, block_medians
 
 _BLOCK = 0.25  # s
-_MIN_BLOCKS = 6
-_MIN_TURN = np.radians(5.0)  # of gravity within a block
-_NEAR_GRAVITY = 0.2  # so that the sensor is turned and not thrown
-_FACTOR = 2.0  # by which a ratio may miss that of a unit: axes differ, and hands shake
-
-
-def check_inertial_units(
-    times: np.ndarray,
-    gyro: np.ndarray | None,
-    accel: np.ndarray,
-    gravity: float = STANDARD_GRAVITY,
-    source: str = "the recording",
-) -> None:
-    r"""Refuse readings that can only be in g or in deg/s.
-
-    A sensor that is mostly at rest feels gravity, and where it is turned gravity turns in its axes
-    as fast as the gyroscope says, :math:`\dot u = -\omega \times u`.
-
-    ``gyro``, or None, and ``accel`` (n, 3) are as recorded, ``gravity`` is that of the place
-    [m/s^2]; ``source`` begins the sentence of the RecordingError.
-    """
-    lengths = np.linalg.norm(accel, axis=1)
-    usual = float(np.median(lengths))
-    # Readings of 1.6 are gravity on the moon, too: what is stated counts first.
-    if abs(usual / gravity - 1.0) > 0.5 and abs(usual * STANDARD_GRAVITY / gravity - 1.0) < 0.5:
-        raise RecordingError(
-            f"{source}: the accelerometer's readings are usually {usual:.3g} long, which is "
-            "gravity in g, expected m/s^2; state their unit"
-        )
-    ratio = _turns_by_gravity(times, gyro, accel, usual) if gyro is not None else None
-    if ratio is not None and np.degrees(1.0) / _FACTOR < ratio < np.degrees(1.0) * _FACTOR:
-        raise RecordingError(
-            f"{source}: the gyroscope turns {ratio:.0f} times as far as gravity does, so its "
-            "readings are in deg/s, expected rad/s; state their unit"
-        )
-
-
-def _turns_by_gravity(times, gyro, accel, usual):
-    """Return how much further the gyroscope turns than gravity does; None where nothing turns."""
-    if len(times) < 2 * _MIN_BLOCKS or usual <= 0.0:
-        return None
-    period = float(np.median(np.diff(times)))
-    size = max(2, round(_BLOCK / period))
-    edges = np.arange(0, len(times) - size, size)
-    up = np.array([np.median(accel[edge : edge + max(1, size // 4)], axis=0) for edge in edges])
-    if len(up) < _MIN_BLOCKS:
-        return None
-    lengths = np.linalg.norm(up, axis=1)
-    fine = np.abs(lengths / usual - 1.0) < _NEAR_GRAVITY
-    up = up / np.maximum(lengths, 1e-9)[:, None]
-    turned = np.arccos(np.clip(np.sum(up[1:] * up[:-1], axis=1), -1.0, 1.0))
-    means = np.array([gyro[a:b].mean(axis=0) for a, b in zip(edges[:-1], edges[1:])])
-    middle = up[1:] + up[:-1]
-    middle = middle / np.maximum(np.linalg.norm(middle, axis=1), 1e-9)[:, None]
-    measured = np.linalg.norm(np.cross(means, middle), axis=1) * np.diff(times[edges])
-    seen = fine[1:] & fine[:-1] & (turned > _MIN_TURN) & (turned < np.pi / 2.0)
-    return float(np.median(measured[seen] / turned[seen])) if seen.sum() >= _MIN_BLOCKS else None
-
-
 _REST_BLOCK = 0.5  # s
 _MIN_SAMPLES = 5
 _SCATTER = 3.0

@@ -244,7 +244,8 @@ def _placed(samples, purpose):
 
 
 def _samples(path, table, parsed, timed):
-    values, conventions, stated = {"stamp": np.full(len(table.lines), np.nan)}, {}, set()
+    values, conventions = {"stamp": np.full(len(table.lines), np.nan)}, {}
+    stated, converted = set(), set()
     for column in parsed:
         if column.quantity.name == "time":
             values["stamp"] = column_maps.read_times(table, column) if timed else values["stamp"]
@@ -255,7 +256,13 @@ def _samples(path, table, parsed, timed):
             conventions[target] = column.yaw_convention
         if column.terms[0].stated:
             stated.add(target)
-    reported: dict = {"yaw_conventions": conventions, "stated_units": frozenset(stated)}
+        if column.quantity.units[column.terms[0].unit] != 1.0:
+            converted.add(target)
+    reported: dict = {
+        "yaw_conventions": conventions,
+        "stated_units": frozenset(stated),
+        "converted_units": frozenset(converted),
+    }
     return _table_samples(path, "csv", values, table, **reported)
 
 

@@ -399,7 +399,7 @@ def gyro_unit(gyro, forces=None):
     quantum = float(np.median(np.diff(values))) if 2 < len(values) < len(gyro) // 4 else 0.0
     if largest > 40.0 or quantum > 0.02:
         return "deg/s"
-    if forces is not None and _leans_without_turning(gyro, forces[known]):
+    if forces is not None and leans_without_turning(gyro, forces[known]):
         return "deg/s"
     if quiet > 0.15 and forces is not None:
         # In some blocks nothing should shake the accelerometer.
@@ -416,9 +416,11 @@ _STILL = 0.03  # rad, of the direction of gravity
 _OFFSET = 0.3  # rad/s; no gyroscope is that wrong at rest
 
 
-def _leans_without_turning(gyro, forces):
+def leans_without_turning(gyro, forces):
     """Return whether gravity stays where it is although the rates, in rad/s, would turn it away."""
-    if gyro.shape[1] != 3:
+    known = np.isfinite(gyro).all(axis=1) & np.isfinite(forces).all(axis=1)
+    gyro, forces = gyro[known], forces[known]
+    if gyro.shape[1] != 3 or not known.any():
         return False
     up = forces / np.linalg.norm(forces, axis=1, keepdims=True).clip(min=np.finfo(float).tiny)
     mean = up.mean(axis=0)
