@@ -25,7 +25,7 @@ from .formats.any_format import read_any_bag, read_samples
 from .frames import ImuConventions, ReferenceConventions, conventional_imu
 from .imu import imu_table, without_unknown
 from .plausibility.units import check_imu_units
-from .reference import reference_table
+from .reference import reference_table, without_placeholder
 from .tables import order_of
 
 
@@ -117,7 +117,7 @@ def read_reference_samples(
             raise RecordingError(f"{path}: {key} is of use only in a bag, this is {samples.format}")
         if beside:
             samples = _join_topic(samples, read_any_bag(path, beside, types), names)
-    return samples
+    return without_placeholder(samples)
 
 
 def read_imu(

@@ -52,6 +52,53 @@ def has_to_be_smoothed(samples) -> bool:
     return not poses
 
 
+_FEWEST_POSES = 20
+_MIN_EXTENT = 3.0  # m; satellite positions of a robot at rest wander less
+_CHORDS = 40
+# Resultant length of the doubled directions of a path that a robot with a constant heading can
+# drive, to and fro: noise and sideslip of 10 deg leave 0.94, a quarter turn 0.64.
+_STRAIGHT = 0.9
+
+
+def without_placeholder(samples):
+    """Return samples of poses without an orientation that was never set.
+
+    Satellite odometry, such as ``/odometry/gps`` of robot_localization, fills the orientation with
+    a constant. It is no yaw where the path bends. Where the robot hardly moves, or only to and fro
+    on a line, the orientation stays.
+    """
+    if not samples.has(cleaning.POSITION) or len(samples) < _FEWEST_POSES:
+        return samples
+    names = QUATERNION if samples.has(QUATERNION) else ("yaw",)
+    if not samples.has(names):
+        return samples
+    angles = samples.matrix(names)
+    angles = angles[np.isfinite(angles).all(axis=1)]
+    if not len(angles) or np.ptp(angles, axis=0).any() or not (names == ("yaw",) or angles.any()):
+        return samples
+    if not _path_bends(samples.matrix(cleaning.POSITION)):
+        return samples
+    left_out = {*QUATERNION, "roll", "pitch", "yaw", "yaw_variance", "orientation_covariance"}
+    columns = {name: values for name, values in samples.columns.items() if name not in left_out}
+    value = ", ".join(f"{number:g}" for number in angles[0])
+    remark = (
+        f"the orientation ({', '.join(names)}) is ({value}) in all samples although the "
+        "path bends, so it is a placeholder: the course of the positions is taken as the yaw; name "
+        "another topic or file for a measured one"
+    )
+    return replace(samples, columns=columns, remarks=(*samples.remarks, remark))
+
+
+def _path_bends(positions) -> bool:
+    positions = positions[np.isfinite(positions).all(axis=1)]
+    if len(positions) < 2 or np.linalg.norm(np.ptp(positions, axis=0)) < _MIN_EXTENT:
+        return False
+    places = np.unique(np.linspace(0, len(positions) - 1, _CHORDS + 1).astype(int))
+    chords = np.diff(positions[places, 0] + 1j * positions[places, 1])
+    total = np.abs(chords).sum()
+    return bool(np.abs(np.sum(chords**2 / np.maximum(np.abs(chords), 1e-12))) < _STRAIGHT * total)
+
+
 def _from_poses(samples, settings, limits, minimum_samples, time_offset):
     cleaner = cleaning.Cleaner(samples, time_offset)
     heading = QUATERNION if samples.has(QUATERNION) else ("yaw",)
