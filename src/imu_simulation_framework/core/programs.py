@@ -245,6 +245,8 @@ class Apart:
         except (EOFError, OSError):
             # Whatever else was raised there was printed there.
             code = self._process.wait()
+            if code == -signal.SIGXCPU:
+                raise FrameworkError(f"{self._what} takes too much processor time") from None
             raise FrameworkError(f"{self._what} has ended with code {code}") from None
         if refused is not None:
             raise FrameworkError(refused)

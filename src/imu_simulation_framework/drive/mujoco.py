@@ -53,7 +53,10 @@ def build_model(
     ``physics_rate``: physics steps per second [Hz]; ``terrain``: bumps on the ground; it is level
     without; ``bodies``: shapes in the world that nothing touches.
     """
-    spec = _specification(robot_description(parameters))
+    try:
+        spec = _specification(robot_description(parameters))
+    except ValueError as error:
+        raise _refused(parameters, error) from None
     # A URDF's root link is fixed to the world unless it gets a joint.
     _body(spec, ROBOT_FRAME).add_freejoint()
     _add_ground(spec, terrain)
@@ -67,8 +70,7 @@ def build_model(
     try:
         model = spec.compile()
     except ValueError as error:
-        reason = " ".join(str(error).split())
-        raise ConfigurationError(f"{parameters.path}: MuJoCo refuses the robot: {reason}") from None
+        raise _refused(parameters, error) from None
     model.opt.timestep = 1.0 / physics_rate
     # Not an implicit integrator: those solve the contacts without regard to the motors' damping
     # and apply it afterwards, so that every change of the command kicks the robot forward.
@@ -84,6 +86,11 @@ def build_model(
     _set_contacts(model, parameters)
     _require_stable_motors(model, parameters, physics_rate)
     return model
+
+
+def _refused(parameters, error) -> ConfigurationError:
+    reason = " ".join(str(error).split())
+    return ConfigurationError(f"{parameters.path}: MuJoCo refuses the robot: {reason}")
 
 
 def _degree_of_freedom(model, joint) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Iterator, Mapping, NamedTuple, Sequence
@@ -20,7 +20,15 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..core.errors import ConfigurationError, beginning
+from ..core.errors import ConfigurationError, FrameworkError, beginning
+from ..core.files import (
+    XML_LIMIT,
+    UnusableXmlError,
+    open_regular,
+    read_at_most,
+    require_bounded_xml,
+)
+from ..core.programs import Apart
 from ..core.sentences import shown
 from ..core.settings import (
     LARGEST_NUMBER,
@@ -33,11 +41,16 @@ from ..core.settings import (
 )
 from ..core.topics import IMU_FRAME, ROBOT_FRAME
 from ..core.units import STANDARD_GRAVITY
+from ..core.whole_files import reason_of
 from .drivetrain import AckermannDrivetrain, DifferentialDrivetrain, Drivetrain, RobotLimits
-from .robot import LONGEST_DELAY, Contact, Motors, RobotParameters, expand_xacro
+from .robot import LONGEST_DELAY, Contact, Motors, RobotParameters
+from .xacro_expansion import is_plain_urdf, package_beside
 
 _POSITIVE: dict[str, Any] = {"above": 0.0, "maximum": 1e9}
+_LENGTH: dict[str, Any] = {"minimum": 1e-3, "maximum": 1e3}  # m
 _MULTIPLIER: dict[str, Any] = {"minimum": 0.1, "maximum": 10.0}
+MAX_LINKS = 1000  # a humanoid with hands has 150; MuJoCo's time grows with their square
+SMALLEST_NUMBER = 1e-30
 _RIM_ACCELERATION = 4.0  # m/s^2
 _SAME_PLACE = 1e-4  # m
 _TURNING = ("continuous", "revolute")  # types of joints
@@ -47,9 +60,10 @@ _STEERING_GIVES = math.radians(0.5)
 
 def _checked_names(name: str, value: Any) -> tuple[str, ...]:
     names = checked_list(name, value, 8)
-    if not names or len(set(names)) < len(names):
+    joints = tuple(checked_text(name, joint, needed=True) for joint in names)
+    if not joints or len(set(joints)) < len(joints):
         raise ConfigurationError(f"{name} is {shown(value)}, expected a list of different joints.")
-    return tuple(checked_text(name, one, needed=True) for one in names)
+    return joints
 
 
 def _checked_arguments(name: str, value: Any) -> dict[str, Any]:
@@ -117,8 +131,8 @@ class OwnRobot(Settings):
     right_wheel: tuple[str, ...] = declared(check=_checked_names)
     steering: tuple[str, ...] | None = declared(None, _checked_names)
     arguments: Mapping[str, Any] = declared(dict, _checked_arguments)
-    wheel_radius: float | None = declared(None, unit="m", **_POSITIVE)
-    turning_half_track: float | None = declared(None, unit="m", **_POSITIVE)
+    wheel_radius: float | None = declared(None, unit="m", **_LENGTH)
+    turning_half_track: float | None = declared(None, unit="m", **_LENGTH)
     sideslip_time: float | None = declared(None, unit="s", minimum=-1.0, maximum=1.0)
     wheel_separation_multiplier: float | None = declared(None, **_MULTIPLIER)
     left_wheel_radius_multiplier: float = declared(1.0, **_MULTIPLIER)
@@ -147,8 +161,20 @@ class Description:
 
     def __init__(self, text: str, path: Path) -> None:
         self.path = path
-        self.tree = ElementTree.fromstring(text)
+        self._place = ""  # of what is checked, to begin a sentence with
+        try:
+            self.tree = ElementTree.fromstring(text)
+        except ElementTree.ParseError as error:
+            raise self.fault(f"it is no well-formed XML: {error}") from None
+        if self.tree.tag != "robot":
+            raise self.fault(f"its root is <{self.tree.tag}>, expected <robot>, as of a URDF")
+        # MuJoCo's own settings, which its viewer reads, are set by :mod:`.mujoco`.
+        for element in self.tree.findall("mujoco"):
+            self.tree.remove(element)
         self.links, self.joints = self._named("link"), self._named("joint")
+        if len(self.links) > MAX_LINKS:
+            raise self.fault(f"it has {len(self.links)} links, expected at most {MAX_LINKS}")
+        self._check_numbers()
         self.above = {self.child(joint): joint for joint in self.joints.values()}
         roots = [name for name in self.links if name not in self.above]
         if len(roots) != 1:
@@ -157,7 +183,7 @@ class Description:
         self.poses = {self.root: _Pose(Rotation.identity(), np.zeros(3))}
 
     def fault(self, reason: str) -> ConfigurationError:
-        return ConfigurationError(f"{self.path}: {reason}.")
+        return ConfigurationError(f"{self.path}: {self._place}{reason}.")
 
     def _name(self, element) -> str:
         return element.get("name", "")
@@ -187,10 +213,42 @@ class Description:
             found = np.array([float(word) for word in text.split()])
         except ValueError:
             found = np.empty(0)
-        if len(found) != count or not np.all(np.abs(found) < LARGEST_NUMBER):
+        # Python reads 1_0 as 10; what is no zero and below the smallest number loses its digits.
+        usual = (found == 0.0) | (np.abs(found) > SMALLEST_NUMBER)
+        within = np.all(np.abs(found) < LARGEST_NUMBER) and np.all(usual) and "_" not in text
+        if len(found) != count or not within:
             tag = element.tag if element is not None else "it"
-            raise self.fault(f"{key} of {tag} is {shown(text)}, expected {count} finite numbers")
+            expected = "a finite number" if count == 1 else f"{count} finite numbers"
+            raise self.fault(f"{key} of {tag} is {shown(text)}, expected {expected}")
         return found
+
+    def _check_numbers(self) -> None:
+        """Refuse numbers of inertias and limits that no robot has, with their link or joint."""
+        for name, link in self.links.items():
+            self._place = f"link {name}: "
+            inertials = link.findall("inertial")
+            if len(inertials) > 1:
+                raise self.fault(f"has {len(inertials)} inertials, expected one")
+            for inertial in inertials:
+                self._check_inertial(inertial)
+        for name, joint in self.joints.items():
+            self._place = f"joint {name}: "
+            for limit in joint.findall("limit"):
+                for key in ("effort", "velocity"):
+                    value = float(self.numbers(limit, key, 1, "0")[0])
+                    if value < 0.0:
+                        raise self.fault(f"{key} of limit is {value:g}, expected 0 or more")
+        self._place = ""
+
+    def _check_inertial(self, inertial) -> None:
+        self.origin(inertial)
+        for mass in inertial.findall("mass"):
+            value = float(self.numbers(mass, "value", 1)[0])
+            if value < 0.0:
+                raise self.fault(f"value of mass is {value:g} kg, expected 0 or more")
+        for inertia in inertial.findall("inertia"):
+            for key in inertia.attrib:
+                self.numbers(inertia, key, 1)
 
     def origin(self, element) -> _Pose:
         origin = element.find("origin")
@@ -302,8 +360,7 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
                 "steers; expected none."
             )
     file = path.parent / own.description
-    with _packages_beside(file):
-        text = expand_xacro(file, own.arguments)
+    text = _expanded(file, own.arguments)
     if simulator == "gazebo":
         # Its wheels hold on to the ground along the robot there, see for_gazebo.
         own = replace(
@@ -321,47 +378,30 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     return parameters
 
 
-def _package_beside(file: Path, name: str) -> Path | None:
-    for folder in file.resolve().parents:
-        for place in (folder, folder / name):
-            if place.name == name and (place / "package.xml").is_file():
-                return place
-    return None
+_EXPANDER = ("imu_simulation_framework.drive.xacro_expansion", "XacroExpander")
 
 
-@contextmanager
-def _packages_beside(file: Path) -> Iterator[None]:
-    """Have xacro's $(find PACKAGE) look in the folders above a file, before where ROS looks.
+def _expanded(file: Path, arguments: Mapping[str, Any]) -> str:
+    """Return the URDF of a description, which may be a xacro file.
 
-    So a robot's description is read that was cloned without building a workspace around it.
+    Raises ConfigurationError: it cannot be read or expanded within the limits.
     """
     try:
-        arguments = importlib.import_module("xacro.substitution_args")
-        find = arguments._eval_find
-    except (ImportError, AttributeError):  # xacro of ROS 1 asks rospkg
-        yield
-        return
-
-    def beside(name: str) -> str:
-        place = _package_beside(file, name)
-        if place is not None:
-            return str(place)
-        missing.append(name)
-        return find(name)
-
-    missing: list[str] = []
-    arguments._eval_find = beside  # type: ignore[attr-defined]
-    try:
-        yield
-    except ConfigurationError as error:
-        if missing:
-            raise ConfigurationError(
-                f"{file}: it names the package {missing[-1]} by $(find {missing[-1]}), but no "
-                "folder above it has that, with a package.xml in it."
-            ) from error
-        raise
-    finally:
-        arguments._eval_find = find  # type: ignore[attr-defined]
+        with open_regular(file) as opened:
+            content = read_at_most(opened, XML_LIMIT)
+        require_bounded_xml(content)
+        if is_plain_urdf(content):
+            return content.decode("utf-8")
+    except (OSError, UnicodeDecodeError, UnusableXmlError) as error:
+        reason = reason_of(error) if isinstance(error, OSError) else error
+        raise ConfigurationError(
+            f"{file}: the robot's description cannot be read: {reason}."
+        ) from None
+    with Apart(*_EXPANDER, f"{file}: its expansion") as apart:
+        try:
+            return apart.call("expand", str(file.resolve()), dict(arguments))
+        except FrameworkError as error:
+            raise ConfigurationError(str(error)) from None
 
 
 def _find_meshes(urdf: Description) -> None:
@@ -377,7 +417,7 @@ def _find_meshes(urdf: Description) -> None:
             if mesh is None or scheme != "package":
                 continue
             name, _, inside = rest.partition("/")
-            place = _package_beside(urdf.path, name)
+            place = package_beside(urdf.path, name)
             if place is not None:
                 mesh.set("filename", f"file://{place / inside}")
             elif not _known_to_ros(name):
@@ -610,13 +650,8 @@ def _only_wheels_turn(urdf, driven, steering, rolling) -> float:
         ElementTree.SubElement(
             ElementTree.SubElement(collision, "geometry"), "sphere", radius=repr(radius)
         )
-    for inertia in urdf.tree.iterfind("link/inertial/inertia"):
-        for key in inertia.attrib:
-            urdf.numbers(inertia, key, 1)
     found = urdf.tree.iterfind("link/inertial/mass")
     masses = [float(urdf.numbers(one, "value", 1)[0]) for one in found]
-    if min(masses, default=0.0) < 0.0:
-        raise urdf.fault(f"a link has a mass of {min(masses):g} kg, expected none below 0")
     if not sum(masses) > 0.0:
         raise urdf.fault("its links have no mass")
     return sum(masses)

@@ -1,0 +1,171 @@
+"""A robot's description of somebody else can neither run code nor use up the machine."""
+
+import os
+
+import pytest
+import yaml
+from test_own_robot import FILE, description
+
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.drive.mujoco import MujocoSimulator
+from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.xacro_expansion import require_harmless
+
+XACRO = '<robot name="x" xmlns:xacro="http://ros.org/wiki/xacro">'
+
+
+def load(folder, text, **keys):
+    (folder / "own.urdf").write_text(text)
+    (folder / "own.yaml").write_text(yaml.safe_dump({**FILE, **keys}))
+    return load_robot_parameters(folder / "own.yaml")
+
+
+def describe_with(added):
+    """Return a xacro file that would be a robot without what is added."""
+    return description().replace('<robot name="own">', XACRO + added)
+
+
+def refuse(folder, text, **keys):
+    """Return the sentence with which a description is refused."""
+    with pytest.raises(ConfigurationError) as caught:
+        MujocoSimulator(load(folder, text, **keys))
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert "own." in sentence
+    return sentence
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "().__class__",
+        "[[c for c in ().__class__.__base__.__subclasses__()] for _ in [1]]",
+        "(lambda: ().__class__)()",
+        "[g for g in [(x for x in [1])]][0].gi_frame",
+        "'{0.__class__}'.format(1)",
+        "str.format_map",
+        "__import__('os')",
+        "[__import__ for x in [1]]",
+        "{'a': x.f_globals}",
+        "names['__class__']",
+    ],
+)
+def test_expression_that_reaches_beyond_its_names_is_rejected(expression):
+    with pytest.raises(ValueError, match="an expression"):
+        require_harmless(expression)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "2 * radius + pi / 4",
+        "[0.1 * i for i in range(4)][2]",
+        "xacro.load_yaml('robot.yaml')['wheel']['radius']",
+        "python.round(wheel.radius, 3)",
+        "' '.join(['left', 'right'])",
+        "radius if has_wheels else 0",
+    ],
+)
+def test_usual_expression_is_accepted(expression):
+    require_harmless(expression)
+
+
+def test_expression_of_description_cannot_create_file(tmp_path):
+    created = tmp_path / "created"
+    reaching = (
+        "[c for c in ().__class__.__base__.__subclasses__() if c.__name__ == 'catch_warnings']"
+        f"[0]()._module.__builtins__['open']('{created}', 'w')"
+    )
+    text = describe_with(f'<xacro:property name="p" value="${{{reaching}}}"/><link name="${{p}}"/>')
+    assert "expression" in refuse(tmp_path, text)
+    assert not created.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("fifo", "not a regular file"), ("/dev/zero", "not a regular file")]
+)
+def test_included_file_that_never_ends_is_rejected(tmp_path, name, words):
+    os.mkfifo(tmp_path / "fifo")
+    text = describe_with(f'<xacro:include filename="{name}"/>')
+    assert words in refuse(tmp_path, text)
+
+
+def test_included_files_that_are_too_large_together_are_rejected(tmp_path):
+    (tmp_path / "large.xacro").write_text(f"{XACRO}<!--{3 * 2**20 * 'x'}--></robot>")
+    text = describe_with('<xacro:include filename="large.xacro"/>' * 3)
+    assert "8 MiB" in refuse(tmp_path, text)
+
+
+def test_text_that_does_not_fit_into_memory_is_rejected(tmp_path):
+    text = describe_with('<xacro:property name="p" value="${2000000000 * \'a\'}"/><l name="${p}"/>')
+    assert "MB" in refuse(tmp_path, text)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "added",
+    [
+        '<xacro:property name="p" value="${10**10**9}"/><link name="${p}"/>',
+        '<xacro:macro name="m0"><link name="a"/></xacro:macro>'
+        + "".join(
+            f'<xacro:macro name="m{i + 1}"><xacro:m{i}/><xacro:m{i}/></xacro:macro>'
+            for i in range(40)
+        )
+        + "<xacro:m40/>",
+    ],
+)
+def test_description_that_takes_hours_is_rejected(tmp_path, added):
+    assert "processor time" in refuse(tmp_path, describe_with(added))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('mass value="3.0"', 'mass value="1e-320"', "link base_link: value of mass is '1e-320'"),
+        ('mass value="3.0"', 'mass value="1_0"', "link base_link: value of mass is '1_0'"),
+        ('xyz="0.1 0 0"', 'xyz="0.1 0"', "xyz of origin is '0.1 0'"),
+        (
+            '<inertial><mass value="3.0"/>',
+            '<inertial><origin xyz="nan nan nan"/><mass value="3.0"/>',
+            "link base_link: xyz of origin is 'nan nan nan'",
+        ),
+        (
+            '<inertial><mass value="3.0"/>',
+            '<inertial/><inertial><mass value="3.0"/>',
+            "link base_link: has 2 inertials",
+        ),
+        ('effort="1"', 'effort="-1"', "joint finger_joint: effort of limit is -1"),
+        ('ixx="0.01"', 'ixx="-0.01"', "MuJoCo refuses the robot"),
+    ],
+)
+def test_number_that_no_robot_has_is_rejected_with_its_element(tmp_path, before, after, words):
+    assert before in description()
+    assert words in refuse(tmp_path, description().replace(before, after, 1))
+
+
+def test_root_that_is_no_robot_is_rejected(tmp_path):
+    text = description().replace("<robot ", "<sdf ").replace("</robot>", "</sdf>")
+    assert "its root is <sdf>" in refuse(tmp_path, text)
+
+
+def test_result_that_is_not_well_formed_is_rejected(tmp_path):
+    refuse(tmp_path, description().replace("</robot>", ""))
+
+
+def test_settings_of_mujoco_are_left_out(tmp_path):
+    settings = '<mujoco><option timestep="-1"/></mujoco></robot>'
+    MujocoSimulator(load(tmp_path, description().replace("</robot>", settings)))
+
+
+def test_description_with_thousands_of_links_is_rejected(tmp_path):
+    links = "".join(f'<link name="l{number}"/>' for number in range(3000))
+    assert "links, expected at most 1000" in refuse(
+        tmp_path, description().replace("</robot>", f"{links}</robot>")
+    )
+
+
+@pytest.mark.parametrize(
+    "keys", [{"left_wheel": [["left_joint"]]}, {"left_wheel": [{}]}, {"wheel_radius": 1e-320}]
+)
+def test_key_of_wrong_type_or_size_is_rejected(tmp_path, keys):
+    assert next(iter(keys)) in refuse(tmp_path, description(), **keys)
