@@ -48,7 +48,7 @@ _SENTENCE = re.compile(
 )
 _NOVATEL = re.compile(rb"(?:\A|\n)[^\n$\"]{0,60}[#%][A-Z0-9_]{4,20}A,[^\n;]{10,120};")
 _ECHOED = re.compile(rb"(?:---\s*\n)?[A-Za-z_]\w*:[ \r\n]")
-_WORD_AND_NUMBER = re.compile(rb"[A-Za-z][A-Za-z_. ]*\d?\]?\s*[:=]\s*[+-]?\.?\d")
+_WORD_AND_NUMBER = re.compile(rb"\b[A-Za-z][A-Za-z_. ]{0,60}\d?\]?\s{0,9}[:=]\s{0,9}[+-]?\.?\d")
 _JSON = re.compile(rb"\s*(\[\s*)?\{|\s*\[\s*\[\s*-?\d")
 _BINARY = {
     b"\xb5b": "UBX of u-blox, of which its u-center makes NMEA and RTKLIB positions",

@@ -20,7 +20,7 @@ from ..core.tables import QUATERNION
 from .cleaning import Samples
 from .frames import ImuConventions, ReferenceConventions, conventional_imu, conventional_reference
 from .guessing.candidates import is_time
-from .text_table import LINE, TextTable
+from .text_table import LINE, TextTable, refuse_endless_names
 
 SIGN = "."
 """Between the name of a table and that of its column: ``Gyroscope.x``."""
@@ -93,6 +93,7 @@ def recorded_tables(
     found = {}
     for name, given in tables.items():
         if not isinstance(given, TextTable):
+            refuse_endless_names(path, [str(column) for column in given.columns])
             for place, kind in enumerate(given.dtypes):
                 if kind.kind == "f":
                     # What is not a number may make every calculation warn (signalling).

@@ -141,6 +141,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
     if given is None:
         separator = _separator(first[1])
         names = _cells(first[1], separator)
+        refuse_endless_names(path, names)
     if given is not None or _is_data(names) or _is_named(names, comment, separator):
         rows = itertools.chain([first], rows)
         names = given or _names(comment, separator, names)
@@ -175,6 +176,28 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
         cells.columns = distinct
         del block, texts
         yield TextTable(str(path), cells, np.array(numbers, dtype=int), namesakes)
+
+
+MAX_COLUMNS = 1000  # the widest recording, a flattened bag with all its covariances, has 600
+MAX_NAME = 500  # letters; a column's name with the names of the messages around it has 100
+
+
+def refuse_endless_names(path, names) -> None:
+    """Raise RecordingError where a table has more, or longer, names than a recording has.
+
+    What columns are is decided by comparing them, which takes longer than their number grows.
+    """
+    if len(names) > MAX_COLUMNS:
+        raise RecordingError(
+            f"{path}: has {len(names)} columns, expected at most {MAX_COLUMNS}; leave out those "
+            "that are no time, reference or IMU"
+        )
+    for place, name in enumerate(names, 1):
+        if len(name) > MAX_NAME:
+            raise RecordingError(
+                f"{path}: the name of column {place}, {shown(name)}, has {len(name)} letters, "
+                f"expected at most {MAX_NAME}"
+            )
 
 
 def _below_preamble(lines):
@@ -353,7 +376,8 @@ def _in_groups(names, below) -> list[str]:
         empty = all(place < len(cells) and not cells[place] for cells in below)
         group = name if empty else group
         groups.append("" if empty else group)
-    repeated = {group for group, name in zip(groups, names) if names.count(name) > 1}
+    counts = collections.Counter(names)
+    repeated = {group for group, name in zip(groups, names) if counts[name] > 1}
     return [
         f"{group}.{name}" if group and group in repeated else name
         for group, name in zip(groups, names)

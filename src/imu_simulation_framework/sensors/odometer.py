@@ -48,9 +48,9 @@ class OdometerSpecification(Settings):
     by 1 g.
     """
 
-    rate: float = declared(50.0, unit="Hz", above=0.0, maximum=1e4)
-    wheel_radius: float = declared(0.1, unit="m", above=0.0, maximum=10.0)
-    track: float = declared(0.5, unit="m", above=0.0, maximum=100.0)
+    rate: float = declared(50.0, unit="Hz", minimum=1e-3, maximum=1e4)
+    wheel_radius: float = declared(0.1, unit="m", minimum=1e-3, maximum=10.0)
+    track: float = declared(0.5, unit="m", minimum=1e-3, maximum=100.0)
     ticks_per_turn: int = setting(0, minimum=0, maximum=1e9)
     scale: float = declared(1.0, **_NEAR_ONE)
     diameter_ratio: float = declared(1.0, **_NEAR_ONE)

@@ -20,7 +20,13 @@ import pandas as pd
 from ...core.errors import RecordingError, required
 from ...core.files import size_text
 from ..cleaning import MINIMUM_SAMPLES
-from ..file_access import UNPACKED_LIMIT, unpacked, unpacked_blocks
+from ..file_access import (
+    RATIO_FROM,
+    RATIO_LIMIT,
+    UNPACKED_LIMIT,
+    unpacked,
+    unpacked_blocks,
+)
 from ..text_table import distinct_names
 
 _MOST_COLUMNS = 9
@@ -52,7 +58,7 @@ def read_numpy(path) -> dict[str, pd.DataFrame]:
             if isinstance(loaded, np.ndarray):
                 loaded = {"array": loaded}
             content = {name: loaded[name] for name in loaded}
-        except _DAMAGE as error:
+        except Exception as error:  # of a header that Python's own parsers read
             raise damaged(path, "arrays of NumPy", error) from None
     return _tables(path, content, False)
 
@@ -160,7 +166,8 @@ class Mat5:
         for kind, content in self._elements(data[_HEADER:]):
             if kind == _PACKED:
                 unpacker = zlib.decompressobj()
-                plain = unpacker.decompress(content, UNPACKED_LIMIT)
+                most = min(UNPACKED_LIMIT, max(RATIO_FROM, RATIO_LIMIT * len(content)))
+                plain = unpacker.decompress(content, most)
                 if not unpacker.eof:
                     raise ValueError("a packed variable is cut off, or larger than a recording")
                 ((kind, content),) = self._elements(plain)

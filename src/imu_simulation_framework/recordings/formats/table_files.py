@@ -46,7 +46,15 @@ from ..file_access import (
 )
 from ..guessing.candidates import WITH_GRAVITY, is_time
 from ..tables import RecordedTables, recorded_tables
-from ..text_table import TextTable, as_numbers, distinct_names, parse_table, text_lines, with_units
+from ..text_table import (
+    TextTable,
+    as_numbers,
+    distinct_names,
+    parse_table,
+    refuse_endless_names,
+    text_lines,
+    with_units,
+)
 from .autopilot_logs import read_binary_log, read_text_log, read_ulog
 from .matlab import damaged, read_hdf5, read_mat, read_numpy
 from .receiver_logs import read_gpx, read_novatel, read_vbox
@@ -142,6 +150,7 @@ def _of_samples(path, samples):
                 f"{path}: {place} is no object, expected samples as {{'time': 0.1, 'gyro_z': 0.2}}"
             )
         rows.append(dict(_flat(one)))
+        refuse_endless_names(path, rows[-1])
         owners.update(key for key, value in one.items() if isinstance(value, str))
     key = next((key for key in ("sensor", "name", "topic") if owners[key] == len(rows)), None)
     tables = collections.defaultdict(list)
@@ -167,6 +176,7 @@ _SAYS_NOTHING = ("samples", "data", "values", "records", "measurements")
 def _collect(path, document, name, found):
     """Put the lists inside an object into tables: of samples, or of one column each."""
     columns: dict[int, dict] = collections.defaultdict(dict)
+    refuse_endless_names(path, document)
     for key, one in document.items():
         own = name if key in _SAYS_NOTHING else key
         if isinstance(one, dict) and one and all(map(str.isdigit, one)):

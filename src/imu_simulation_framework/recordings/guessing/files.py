@@ -127,9 +127,8 @@ def _table(path, column=""):
     names = list(table.cells.columns)
     pieces = np.searchsorted(pieces, table.lines, side="right")
     said = names_said(path, names, [table.cells[name] for name in names])
-    meanings = [
-        None if name in table.ambiguous else meaning_in_file(path, str(name)) for name in said
-    ]
+    ambiguous = table.ambiguous
+    meanings = [None if name in ambiguous else meaning_in_file(path, str(name)) for name in said]
     return candidates_of(names, [table.cells[name] for name in names], meanings), pieces
 
 
