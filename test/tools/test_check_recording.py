@@ -1,4 +1,6 @@
+import math
 import os
+import re
 from pathlib import Path
 
 import drive_recordings as drives
@@ -12,14 +14,14 @@ from planted_faults import (
     scaled,
     shifted,
 )
-from tool_calls import PNG, call_tool, run_as_process
+from tool_calls import PNG, call_tool, run_as_process, succeeded
 
 from imu_simulation_framework.core import whole_files
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.recordings.plausibility import findings as faults
 
 TOOL = "check_recording.py"
-NOTHING = "nothing is in the way"
+NOTHING = "usable: "
 
 
 @pytest.fixture
@@ -49,8 +51,10 @@ def test_a_good_drive_as_a_person_calls_the_tool(tmp_path):
     assert "/imu (sensor_msgs/Imu), 5000 samples" in done.stdout
     assert "if /odom is wheel odometry, the yaw error is that of both" in done.stdout
     out = tmp_path / "check_drive"
-    assert done.stdout.splitlines()[-2:] == [
-        str(Path("check_drive") / name) for name in ("recording.png", "config.ini")
+    assert done.stdout.splitlines()[-3:] == [
+        "check_drive/recording.png",
+        "check_drive/config.ini",
+        "usable: run_experiment.py config:=check_drive/config.ini",
     ]
     configuration = load_configuration(written_config(out))
     assert Path(configuration.recording.path).resolve() == bag.resolve()
@@ -222,3 +226,35 @@ def test_numbers_next_to_zero_are_zero(column):
         done = call_tool("check_recording.py", "track.csv", "imu.csv")
         told.append((done.returncode, done.stdout, done.stderr))
     assert told[0] == told[1]
+
+
+def write_gpx(path):
+    """Write the track of a receiver that drives an S of 60 m in a minute."""
+    points, x, y = [], 0.0, 0.0
+    for second in range(120):
+        heading = 0.8 * math.sin(2.0 * math.pi * second / 60.0)
+        x, y = x + 0.5 * math.cos(heading), y + 0.5 * math.sin(heading)
+        latitude, longitude = 48.0 + math.degrees(y / 6.371e6), 11.0 + math.degrees(x / 4.263e6)
+        time = f"2026-05-01T10:{second // 60:02d}:{second % 60:02d}Z"
+        points.append(
+            f'<trkpt lat="{latitude:.9f}" lon="{longitude:.9f}"><ele>500</ele>'
+            f"<time>{time}</time></trkpt>"
+        )
+    path.write_text(
+        '<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1" version="1.1"><trk>'
+        f"<trkseg>{''.join(points)}</trkseg></trk></gpx>"
+    )
+
+
+def test_track_without_imu_is_usable_and_its_configuration_says_so(tmp_path):
+    write_gpx(tmp_path / "track.gpx")
+    done = succeeded(call_tool(TOOL, tmp_path / "track.gpx", "--out", tmp_path / "out"))
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("usable") and "no IMU" in last
+    (length,) = re.findall(r"the reference drives ([\d.]+) m", done.stdout)
+    assert float(length) == pytest.approx(59.5, rel=0.02)
+    configuration = load_configuration(tmp_path / "out" / "config.ini")
+    assert configuration.imu_recording.use is False
+    config, out = tmp_path / "out" / "config.ini", tmp_path / "again"
+    again = succeeded(call_tool(TOOL, "--config", config, "--out", out))
+    assert again.stdout.splitlines()[-1].startswith("usable")

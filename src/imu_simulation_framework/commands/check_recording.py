@@ -10,7 +10,9 @@ its evidence and the setting that mends it. No ROS is started. Writes to DIR:
     check_recording.py my_drive.bag
     check_recording.py gps.csv imu.csv
 
-Exit code: 0 if nothing is in the way, 3 if there are grave findings, 2 if it cannot be used.
+The last line says whether the recording is usable, usable with the settings that were written, or
+not usable, and why. Exit code: 0 if nothing is in the way, 3 if there are grave findings, 2 if it
+cannot be used.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from ..core import colours, whole_files
 from ..core.errors import RecordingError
 from ..core.files import name_of_recording, package_share
 from ..core.programs import ArgumentParser
-from ..drive.check import check_experiment, config_text, set_up
+from ..core.sentences import listed
+from ..drive.check import NO_IMU, check_experiment, config_text, set_up
 from ..drive.results.files import safe_name
 from ..recordings.plausibility.findings import TOO_FAST
 from ..recordings.plausibility.relation import gyro_heading, imu_heading, reference_heading
@@ -42,11 +45,30 @@ def main(arguments):
     settings = heading_choices.settings(options.setting)
     setup = set_up(config, options.recording or "", options.imu or "", settings)
     check = check_experiment(setup.load())
+    if check.without_imu:
+        setup.set("imu_recording", use="false")
     print(*report_lines(setup, check), sep="\n")
-    print(*write_check(options.out or _folder(options, check), setup, check), sep="\n")
+    written = write_check(options.out or _folder(options, check), setup, check)
+    print(*written, sep="\n")
     if check.problems:
-        raise RecordingError(f"it cannot be driven as it is: {check.problems[0]}")
+        raise RecordingError(f"not usable as it is: {check.problems[0]}")
+    print(verdict(check, written[-1]))
     return 3 if check.grave else 0
+
+
+def verdict(check, configuration) -> str:
+    """Return whether a recording can be used, in one sentence.
+
+    ``check`` (RecordingCheck): without problems; ``configuration``: path of the config.ini that was
+    written.
+    """
+    if not check.grave:
+        only = f"; {NO_IMU}" if check.without_imu else ""
+        return f"usable: run_experiment.py config:={configuration}{only}"
+    faults = listed(dict.fromkeys(finding.fault for finding in check.grave))
+    if all(finding.settings for finding in check.grave):
+        return f"usable with the settings in {configuration}, which mend: {faults}"
+    return f"not usable as it is: {faults}"
 
 
 def _folder(options, check) -> str:
@@ -98,7 +120,7 @@ def report_lines(setup, check) -> list[str]:
     for title, sentences in parts.items():
         if sentences:
             lines += [title, *(f"  {sentence}" for sentence in sentences)]
-    return lines if check.problems or found else [*lines, "nothing is in the way"]
+    return lines
 
 
 def _map(setup, check):

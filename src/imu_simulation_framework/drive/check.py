@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import errors
 from ..core.files import default_configuration_path, json_text
+from ..core.tables import ACCEL, GYRO, QUATERNION
 from ..motion.drives import DRIVES
 from ..recordings import reading
 from ..recordings.cleaning import Samples
@@ -56,7 +57,8 @@ class RecordingCheck:
     it; ``remarks``: what was found while reading: counts, gaps, what is assumed; ``reference``:
     read as the configuration says; ``reference_samples``, ``imu_samples``: as recorded, None where
     they cannot be read; ``as_configured``, ``as_understood``: measured with the settings as they
-    are, and with the remedies of the findings.
+    are, and with the remedies of the findings; ``without_imu``: whether the recording is a track
+    only, with which only the simulated IMU is judged.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -67,6 +69,7 @@ class RecordingCheck:
     imu_samples: Samples | None = None
     as_configured: Observations | None = None
     as_understood: Observations | None = None
+    without_imu: bool = False
 
     @property
     def grave(self) -> list[Finding]:
@@ -115,7 +118,16 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
             if lacking and not configuration.columns["reference_columns"]:
                 check.problems = [f"{sources.reference}: {_NO_REFERENCE}"]
         except errors.RecordingError as error:
-            check.problems.append(str(error))
+            is_recorded = not isinstance(error, errors.NotRecordedError)
+            if is_recorded or check.reference is None or _is_imu_named(configuration):
+                check.problems.append(str(error))
+            else:
+                check.without_imu = True
+        if check.reference is not None and not _is_imu_named(configuration):
+            check.without_imu |= _is_same_orientation(check.reference_samples, check.imu_samples)
+        if check.without_imu:
+            check.imu_samples, imu_samples, imu_remarks = None, None, []
+            check.remarks.append(f"{sources.imu}: {NO_IMU}")
     if check.reference_samples is not None:
         thin = (thinned(check.reference_samples), imu_samples and thinned(imu_samples))
         offsets = (reference.time_offset, imu.time_offset)
@@ -131,10 +143,33 @@ def check_recording(configuration: Configuration) -> RecordingCheck:
     return check
 
 
+NO_IMU = "no IMU is in it, so that only the simulated IMU is judged"
+"""Remark on a recording that is a track, as a receiver or a tracking system writes it."""
+
+
+def _is_imu_named(configuration: Configuration) -> bool:
+    """Return whether a recorded IMU has a file, a topic or columns of its own."""
+    sources, settings = preparation.recording_sources(configuration), configuration.imu_recording
+    own = settings.topic or configuration.columns["imu_columns"]
+    return bool(own) or sources.imu != sources.reference
+
+
+def _is_same_orientation(reference: Samples | None, imu: Samples | None) -> bool:
+    """Return whether all that was read of an IMU is the orientation of the reference."""
+    if reference is None or imu is None or len(reference) != len(imu):
+        return False
+    if any(name in imu for name in (*GYRO, *ACCEL)):
+        return False
+    names = QUATERNION if imu.has(QUATERNION) else ("yaw",)
+    both = imu.has(names) and reference.has(names)
+    return both and np.array_equal(imu.matrix(names), reference.matrix(names), equal_nan=True)
+
+
 def check_experiment(configuration: Configuration) -> RecordingCheck:
     """Check the recording of a configuration, and whether the robot can drive it."""
     check = check_recording(configuration)
     if check.reference is not None:
+        check.remarks.append(path_sentence(check.reference.table))
         try:
             drive = preparation.prepare_drive(configuration, check.reference)
             check.remarks += drive.smoothing_remarks
@@ -148,6 +183,17 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
         except (errors.RecordingError, errors.TrajectoryError) as error:
             check.problems.append(str(error))
     return check
+
+
+def path_sentence(poses) -> str:
+    """Return length, duration and turn of a reference's path in words."""
+    steps = np.hypot(np.diff(poses["x"]), np.diff(poses["y"]))
+    turned = np.diff(poses["yaw"])
+    return (
+        f"the reference drives {steps.sum():.1f} m in {poses.index[-1] - poses.index[0]:.1f} s and "
+        f"turns by {np.degrees(np.abs(turned).sum()):.0f} deg, "
+        f"{np.degrees(turned.sum()):.0f} deg of it remain"
+    )
 
 
 def _too_fast(error) -> Finding:
@@ -435,15 +481,17 @@ class PreparationSession:
         """
         check = ensure_plausible(configuration)
         self.drive = drive = preparation.prepare_drive(configuration, check.reference)
-        self.recorded_imu = imu = preparation.prepare_recorded_imu(
-            configuration, drive.start, drive.stop
-        )
+        imu = None
+        if not check.without_imu:
+            imu = preparation.prepare_recorded_imu(configuration, drive.start, drive.stop)
+        self.recorded_imu = imu
         self._report = {
             "reference": drive.report,
             "findings": check.to_dict(),
             DRIVE: drive.name,
             **({} if imu is None else {RECORDED_IMU: imu.report}),
         }
+        without_imu = [NO_IMU] if check.without_imu else []
         return DriveToFollow(
             name=drive.name,
             reference=Reference.of_table(drive.trajectory),
@@ -451,7 +499,7 @@ class PreparationSession:
             stop=drive.stop,
             length=drive.length,
             read=(
-                (*drive.remarks, *drive.smoothing_remarks),
+                (*drive.remarks, *drive.smoothing_remarks, *without_imu),
                 *([] if imu is None else [imu.remarks]),
             ),
             warnings=tuple(finding.sentence() for finding in check.findings),

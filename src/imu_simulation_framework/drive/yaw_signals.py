@@ -27,7 +27,7 @@ from ..recordings.imu import turn_of_gyroscope
 from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from ..recordings.reading import read_imu, read_reference
 from . import preparation
-from .check import CONFIGURATION, ensure_plausible, set_up_named
+from .check import CONFIGURATION, NO_IMU, ensure_plausible, set_up_named
 from .results.files import MARKER, ResultFolder, find_result, load_table
 from .summary import previous_summary
 
@@ -155,11 +155,10 @@ def _of_configuration(path):
     configuration = set_up_named(path).load()
     name = preparation.drive_name(configuration)
     files = preparation.recording_sources(configuration)
-    findings = [
-        f"{name}: {finding.sentence()}" for finding in ensure_plausible(configuration).findings
-    ]
+    check = ensure_plausible(configuration)
+    findings = [f"{name}: {finding.sentence()}" for finding in check.findings]
     parts = [("reference", files.reference, preparation.read_configured_reference)]
-    if configuration.imu_recording.use:
+    if configuration.imu_recording.use and not check.without_imu:
         parts.append(("IMU", files.imu, preparation.read_configured_imu))
     signals = [
         _signal(f"{name} {what}", read(configuration), Path(file)) for what, file, read in parts
@@ -406,6 +405,8 @@ def _drive_of_recording(text, config, step, settings):
             f"{name}: [imu_recording] use is false, so that no yaw error was observed"
         )
     check = ensure_plausible(configuration)
+    if check.without_imu:
+        raise RecordingError(f"{name}: {NO_IMU}, and no yaw error was observed")
     recorded = check.reference or preparation.read_configured_reference(configuration)
     driven, _ = preparation.chosen_part(configuration, recorded.table, configuration.control.rate)
     start, stop = float(driven.index[0]), float(driven.index[-1])

@@ -30,6 +30,9 @@ RATIO_FROM = 256 * 2**20
 own size. Recordings of sensors shrink to a half or a tenth, lines that are all alike to a
 hundredth; gzip's most is a thousandth."""
 
+GNSS_INS_SIM = ("time", "ref_pos", "ref_att_euler")
+"""Files, without their ending, of a folder that gnss-ins-sim has written."""
+
 _TABLES = {
     b"PK\x03\x04": "zip",
     b"ULog\x01\x12\x35": "ulog",
@@ -150,12 +153,13 @@ def has_columns(path) -> bool:
 
 
 def table_kind(path, start=None) -> str:
-    """Return which kind of file of tables this is, ``folder`` or one by its first bytes, or none.
+    """Return which kind of file of tables this is, a folder or one by its first bytes, or none.
 
     ``start``: the first bytes, if they are known.
     """
     if os.path.isdir(path):
-        return "folder"
+        names = {file.name.partition(".csv")[0] for file in csv_files(path)}
+        return "gnss_ins_sim" if names.issuperset(GNSS_INS_SIM) else "folder"
     start = read_start(path) if start is None else start
     if _JSON.match(start):
         return "json"

@@ -19,6 +19,7 @@ import datetime
 import functools
 import itertools
 import json
+import os
 import re
 import zipfile
 import zlib
@@ -56,6 +57,7 @@ from ..text_table import (
     with_units,
 )
 from .autopilot_logs import read_binary_log, read_text_log, read_ulog
+from .gnss_ins_sim import read_gnss_ins_sim
 from .matlab import damaged, read_hdf5, read_mat, read_numpy
 from .receiver_logs import read_gpx, read_novatel, read_vbox
 from .serial_lines import read_echoed, read_sentences, read_tagged, read_words
@@ -355,6 +357,7 @@ def _is_sensor(name) -> bool:
 
 TABLE_FILES: dict[str, tuple[Callable[..., Mapping], str]] = {
     "folder": (read_folder, "enu"),
+    "gnss_ins_sim": (read_gnss_ins_sim, "ned"),
     "zip": (read_zip, "enu"),
     "json": (read_json, "enu"),
     "workbook": (read_workbook, "enu"),
@@ -384,7 +387,7 @@ def read_table_file(path) -> RecordedTables:
             f"{path}: cannot be read as format tables, expected a folder, an archive or a file of "
             "several tables; leave the format to auto, or say csv"
         )
-    files = csv_files(path) if kind == "folder" else [path]
+    files = csv_files(path) if os.path.isdir(path) else [path]
     return _read(str(path), kind, versions_of(files))
 
 

@@ -1,0 +1,91 @@
+"""Folders that gnss-ins-sim writes: a CSV file of each quantity, and one with the times of all.
+
+``ref_pos.csv`` and ``ref_att_euler.csv`` are the true motion, ``gyro-0.csv`` and ``accel-0.csv``
+the IMU of the first run. Axes are north-east-down and forward-right-down, yaw is clockwise from
+north; positions are latitude and longitude, or metres where its ``ref_frame`` is 1
+(https://github.com/Aceinna/gnss-ins-sim, README, "Step 5 get simulation results").
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from ...core.errors import RecordingError
+from ...motion.positioning import local_position
+from ..file_access import GNSS_INS_SIM, csv_files, text_blocks
+from ..text_table import parse_table
+
+_NAMES = {
+    "ref_pos_lat": "latitude",
+    "ref_pos_lon": "longitude",
+    "ref_pos_alt": "altitude",
+    "ref_pos_x": "x",
+    "ref_pos_y": "y",
+    "ref_pos_z": "z",
+    "ref_Yaw": "yaw",
+    "ref_Pitch": "pitch",
+    "ref_Roll": "roll",
+}
+_GEODETIC = (("latitude", "deg"), ("longitude", "deg"), ("altitude", "m"))
+_REFERENCE = ("ref_pos", "ref_att_euler")
+_IMU = ("gyro-0", "accel-0")
+_HEADER = re.compile(r"\s*(?P<name>\w+)\s*\((?P<unit>[^()]*)\)\s*\Z")
+
+
+def read_gnss_ins_sim(path) -> dict[str, pd.DataFrame]:
+    """Return the tables ``groundtruth`` and, of an IMU that was simulated, ``imu``.
+
+    Raises RecordingError: a file cannot be read, or has another number of rows than the times.
+    """
+    files = {file.name.partition(".csv")[0]: file for file in csv_files(path)}
+    times = _read(files[GNSS_INS_SIM[0]])
+    tables = {}
+    for name, parts in (("groundtruth", _REFERENCE), ("imu", _IMU)):
+        found = [_read(files[part]) for part in parts if part in files]
+        for part in found:
+            if len(part) != len(times):
+                raise RecordingError(
+                    f"{path}: {part.attrs['file']} has {len(part)} rows, expected {len(times)} as "
+                    f"{times.attrs['file']} has"
+                )
+        if found:
+            tables[name] = pd.concat([times, *found], axis="columns")
+    tables["groundtruth"] = _in_metres(tables["groundtruth"])
+    return tables
+
+
+def _in_metres(reference: pd.DataFrame) -> pd.DataFrame:
+    """Return a reference with x north, y east and z down [m] in the place of a geodetic position.
+
+    The yaw beside such a position would be taken for that of a receiver with two antennas, and be
+    smoothed with the course; that of a simulation is exact.
+    """
+    geodetic = [f"{name} [{unit}]" for name, unit in _GEODETIC]
+    if not set(geodetic) <= set(reference):
+        return reference
+    fix = reference[geodetic].set_axis([name for name, _ in _GEODETIC], axis="columns")
+    east, north = local_position(fix).T
+    down = fix["altitude"].iloc[0] - fix["altitude"]
+    own = {"x [m]": north, "y [m]": east, "z [m]": down}
+    return reference.drop(columns=geodetic).assign(**own)
+
+
+def _read(file: Path) -> pd.DataFrame:
+    def text():
+        # In the header of a single column the blank before the unit separates nothing.
+        return (block.replace(" (", "(") for block in text_blocks(file))
+
+    cells = parse_table(file, text).cells.rename(columns=_named)
+    cells.attrs["file"] = file.name
+    return cells
+
+
+def _named(column: str) -> str:
+    match = _HEADER.match(column)
+    if match is None:
+        return column
+    unit = {"sec": "s"}.get(match["unit"], match["unit"])
+    return f"{_NAMES.get(match['name'], match['name'])} [{unit}]"
