@@ -179,7 +179,7 @@ def test_notes_name_the_imu_that_they_are_about(comparison):
 def test_first_lines_give_size_time_and_most_useful_calibration(comparison):
     title = comparison.text.splitlines()[0]
     assert ", zeroed at rest for 10 s: yaw error after 62 s" in title
-    sentence = comparison.line("mpu6050: within ")
+    sentence = comparison.line("mpu6050: holds 5 deg for all 62 s in ")
     assert "; 5 deg is passed in 5 % of them within" in sentence
     assert "most is scale factor; scale factor and axes calibrated would make it" in sentence
     budget = comparison.table("budget", ["IMU", "source"]).loc["mpu6050"]

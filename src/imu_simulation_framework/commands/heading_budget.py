@@ -328,13 +328,17 @@ def _summary(budget, answer: HeadingAnswer):
         "nearly_all": math.degrees(answer.nearly_all),
         "within": table_text.percent(answer.within),
         "always": table_text.percent(stays) + (f" +- {100.0 * half_width:.1g}" if known else ""),
-        "early": _passed(answer.passage.by(LATE)),
-        "median": _passed(answer.passage.by(0.5)),
+        "early": _passed(answer.passage, LATE),
+        "median": _passed(answer.passage, 0.5),
     }
 
 
-def _passed(time):
-    return "later" if math.isinf(time) else f"{time:.3g}"
+def _passed(passage, share):
+    time = passage.by(share)
+    if math.isinf(time):
+        return "later"
+    low, high = (f"{end:.4g}" for end in passage.interval(share))
+    return f"{time:.4g}" if low == high else f"{time:.4g} ({low} to {high})"
 
 
 def _summary_columns(limit):
@@ -354,8 +358,8 @@ def _summary_columns(limit):
 
 _COUNTED = f"""\
 50 %, 95 %: what the error does not exceed in so many drives;
-all the time, passed by: counted in {RUNS} drawn drives, +- half of the 95 % interval; > 99.9 % is
-nearly all drives, < 0.1 % nearly none"""
+all the time, passed by: counted in {RUNS} drawn drives, with the 95 % interval; > 99.9 % is nearly
+all drives, < 0.1 % nearly none"""
 _SOURCE_COLUMNS = (
     Column("imu", "IMU"),
     Column("source", "source"),

@@ -64,7 +64,15 @@ class Passage(NamedTuple):
 
     def by(self, share: float) -> float:
         """Return when this share of drives has passed the limit [s]; infinite if later."""
-        passed = np.flatnonzero(self.stays <= 1.0 - share)
+        return self._first(self.stays, share)
+
+    def interval(self, share: float) -> tuple[float, float]:
+        """Return the 95 % interval of :meth:`by` [s], by the number of drawn drives."""
+        ends = self.stays - self.half_width, self.stays + self.half_width
+        return self._first(ends[0], share), self._first(ends[1], share)
+
+    def _first(self, stays: np.ndarray, share: float) -> float:
+        passed = np.flatnonzero(stays <= 1.0 - share)
         return float(self.time[passed[0]]) if len(passed) else math.inf
 
 
@@ -95,9 +103,12 @@ class HeadingAnswer(NamedTuple):
     def sentence(self, name: str, limit: float) -> str:
         """Return all of it in one line."""
         limit_text = f"{math.degrees(limit):g} deg"
+        stays = float(self.passage.stays[-1])
+        holds = "more than 99.9" if stays > 0.9995 else f"{100.0 * stays:.3g}"
         words = (
-            f"{name}: within {angle(self.half)} in 50 % and {angle(self.nearly_all)} in 95 % of "
-            f"drives; {self._passage_words(limit_text)}"
+            f"{name}: holds {limit_text} for all {seconds(self.passage.time[-1])} in "
+            f"{holds} % of drives; at the end {self._spread_words()}; "
+            f"{self._passage_words(limit_text)}"
         )
         if self.nearly_all > 0.0 and len(self.causes):
             words += f"; most is {self.causes.index[0]}"
@@ -112,12 +123,25 @@ class HeadingAnswer(NamedTuple):
             words += " (95 %)"
         return words
 
+    def _spread_words(self) -> str:
+        if self.half >= math.pi:
+            return "off by half a turn or more in 50 %"
+        half = f"within {angle(self.half)} in 50 %"
+        if self.nearly_all >= math.pi:
+            return f"{half}, off by half a turn or more in 5 %"
+        return f"{half} and {angle(self.nearly_all)} in 95 %"
+
     def _passage_words(self, limit: str) -> str:
         early, median = self.passage.by(LATE), self.passage.by(0.5)
         if math.isinf(early):
             return f"{limit} is passed in fewer than {100.0 * LATE:g} %"
-        words = f"{limit} is passed in {100.0 * LATE:g} % of them within {early:.3g} s"
-        return words if math.isinf(median) else f"{words}, in half of them within {median:.3g} s"
+        words = f"{limit} is passed in {100.0 * LATE:g} % of them within {seconds(early)}"
+        return words if math.isinf(median) else f"{words}, in half of them within {seconds(median)}"
+
+
+def seconds(time: float) -> str:
+    """Return a time with three digits, or with all of its whole seconds."""
+    return f"{time:.3g} s" if time < 1000.0 else f"{time:.0f} s"
 
 
 def angle(size: float) -> str:
@@ -140,10 +164,13 @@ def heading_answer(
     :meth:`.YawErrorDistribution.survival`.
     """
     stays, half_width = model.survival(limit, runs, seed, on_runs)
+    within = model.probability_within(limit)
+    # What stays within it so far is within it now; only the former is counted in drawn drives.
+    stays = np.minimum.accumulate(np.minimum(stays, within))
     return HeadingAnswer(
         model.not_exceeded(0.5),
         model.not_exceeded(0.95),
-        float(model.probability_within(limit)[-1]),
+        float(within[-1]),
         Passage(model.time - model.time[0], stays, half_width),
         causes_of(model),
         mendings,
@@ -320,7 +347,10 @@ def which_imu(
     rows = {}
     for name, model in _models(imus, moved, at, operation, sample):
         nearly_all = model.not_exceeded(probability)
-        stays, _ = model.probability_always_within(limit, runs)
+        stays = min(
+            model.probability_always_within(limit, runs)[0],
+            float(model.probability_within(limit)[-1]),
+        )
         causes = causes_of(model)
         rows[name] = {
             "half": model.not_exceeded(0.5),

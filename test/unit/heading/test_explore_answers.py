@@ -31,7 +31,7 @@ RANKED_ADDRESSES = [
     "motion=mowing&duration=4min&imu=stim300,bmi088&unit=any&warm_up=5min",
     "stops=given&every=1min&stop=4s&duration=10min&imu=bmi270",
 ]
-WITHIN = re.compile(r"(\S+): within (\S+) deg in 50 % and (\S+) deg in 95 % of drives;")
+WITHIN = re.compile(r"(\S+): holds .*; at the end within (\S+) deg in 50 % and (\S+) deg in 95 %;")
 
 
 @pytest.fixture(scope="module")
