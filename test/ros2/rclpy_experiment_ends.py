@@ -48,6 +48,16 @@ def test_interrupted_drive_keeps_recorded_data_and_exits_with_130(driving, tmp_p
     read_partial_result(tmp_path)
 
 
+def test_nodes_of_killed_launcher_end_with_results(driving, tmp_path):
+    running = driving()
+    running.send_signal(signal.SIGKILL)
+    # Its nodes have its standard output, which ends with the last of them.
+    code, output = running.wait()
+    assert code == -signal.SIGKILL
+    assert "run_experiment.py has ended" in output
+    read_partial_result(tmp_path)
+
+
 def test_second_imu_ends_experiment_with_results(driving, ros, tmp_path):
     running = driving()
     ros.publisher("imu/data", Imu).publish(Imu())

@@ -5,7 +5,9 @@ The arguments are those of experiment.launch in ROS 1.
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -91,7 +93,12 @@ def _run(simulator: str, parameters: dict[str, Any], level: str) -> int:
     try:
         for name, classes in nodes.items():
             command = [sys.executable, "-m", entry_points.__name__, *classes, *options]
-            processes[name] = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment)
+            processes[name] = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                env=environment,
+                preexec_fn=_end_with_this_process,
+            )
         while not first:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
             ended = [name for name, one in processes.items() if one.poll() is not None]
@@ -104,6 +111,14 @@ def _run(simulator: str, parameters: dict[str, Any], level: str) -> int:
         return 0
     print(f"the experiment ended early: {first} ended with code {code}")
     return 1
+
+
+_PR_SET_PDEATHSIG = 1  # of linux/prctl.h
+
+
+def _end_with_this_process() -> None:
+    """Have the kernel tell a node to end, and to save what it has, when the launcher is killed."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end(processes: list[subprocess.Popen]) -> None:

@@ -405,10 +405,13 @@ def _run(node_types) -> int:
     nodes: list[Node] = []
     interrupted = []
     starting = node_types[0].program
+    parent = os.getppid()
 
     def on_signal(*_):
         interrupted.append(True)
         end_all()
+        if os.getppid() != parent:
+            say("run_experiment.py has ended, and so does this node; what was recorded is saved")
 
     def end_all():
         for node in nodes:
