@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import difflib
 import importlib
+import os
 import signal
 import time
 import traceback

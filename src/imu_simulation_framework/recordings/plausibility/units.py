@@ -61,9 +61,10 @@ def check_imu_units(samples: Samples, stated: Iterable[str] = ()) -> None:
     known = samples.stated_units.union(stated)
     forces = _rows(samples, ACCEL)
     rates = _rows(samples, GYRO)
-    times = samples.columns.get("stamp")
-    if times is None or not np.isfinite(times).any():
-        times = samples.columns.get("receipt", np.full(len(samples), np.nan))
+    unknown = np.full(len(samples), np.nan)
+    times = samples.columns.get("stamp", unknown)
+    if not np.isfinite(times).any():
+        times = samples.columns.get("receipt", unknown)
     times = times[:_MAX_SAMPLES]
     accel = _contradicted_accel(times, forces) if forces is not None else None
     if accel is not None and not known.issuperset(ACCEL):
