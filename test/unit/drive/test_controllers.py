@@ -578,3 +578,16 @@ def test_who_slides_out_of_a_turn_heads_into_it_and_is_right(controller):
     v, yaw_rate = sliding.correct(0.6, 0.5, inwards)
     assert yaw_rate == pytest.approx(0.5, abs=1e-12)
     assert v == pytest.approx(0.6, rel=2e-3)
+
+
+@pytest.mark.parametrize("wheel", [0.5, 2.0, 4.0, -4.0])
+def test_offset_of_heading_is_that_of_the_equation(wheel):
+    gains = {"yaw_integral": 0.0, "yaw_derivative": 0.0, "distance_integral": 0.0}
+    controller = made("yaw_distance_pid", distance_proportional=0.8, yaw_proportional=1.0, **gains)
+    radius, side = ROBOT.drivetrain.wheel_radius, 0.1
+    error = TrackingError(0.0, side, 0.0, side)
+    assert error.along_the_robot() == pytest.approx((0.0, side))
+    _, yaw_rate = controller.correct(radius * wheel, 0.0, error)
+    # w_0 = 2 rad/s, as the class says.
+    offset = 0.8 * side * wheel / (wheel**2 + 2.0**2)
+    assert yaw_rate == pytest.approx(radius / ROBOT.drivetrain.half_track * offset)

@@ -255,3 +255,45 @@ def test_a_standing_car_stores_no_yaw_error_that_it_cannot_reduce(robot, name):
     assert waiting.correct(0.5, 0.0, error) == pytest.approx(
         fresh.correct(0.5, 0.0, error), abs=0.1
     )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reached"),
+    [
+        # The rims move with 1.5 m/s at most; turning takes precedence over speed.
+        ((3.0, 0.0), (1.5, 0.0)),
+        ((0.3, 20.0), (0.0, 7.5)),
+        ((3.0, 2.5), (1.0, 2.5)),
+        ((-3.0, -2.5), (-1.0, -2.5)),
+        ((1.0, 2.0), (1.0, 2.0)),
+    ],
+)
+def test_differential_drive_reaches_limit_of_its_wheels(wanted, reached):
+    assert DIFFERENTIAL.limited(*wanted) == pytest.approx(reached)
+    assert max(map(abs, DIFFERENTIAL.inverse(*reached))) <= LIMITS.max_wheel_velocity + 1e-9
+
+
+def test_car_keeps_its_circle_at_limit_of_its_wheels():
+    assert CAR.limited(3.0, 0.0) == pytest.approx((1.5, 0.0))
+    v, yaw_rate = CAR.limited(2.0, 1.0)
+    assert yaw_rate / v == pytest.approx(0.5)
+    assert v + HALF_TRACK * yaw_rate == pytest.approx(1.5)
+    # The tightest circle has the steered axle's angle at its middle.
+    v, yaw_rate = CAR.limited(0.5, 100.0)
+    assert v == pytest.approx(0.5)
+    assert yaw_rate == pytest.approx(0.5 / CAR.least_radius)
+
+
+def test_follower_commands_velocity_in_middle_of_control_period():
+    times = np.arange(0.0, 2.0, 0.01)
+    acceleration = 0.6  # m/s^2
+    zero = np.zeros_like(times)
+    poses = {"x": 0.5 * acceleration * times**2, "y": zero, "yaw": zero}
+    velocities = {"v": acceleration * times, "yaw_rate": zero}
+    table = pd.DataFrame({**poses, **velocities}, index=pd.Index(times, name="time"))
+    robot = load_robot_parameters()
+    controller = make_controller("open_loop", ControllerGains(), PERIOD, robot)
+    follower = Follower(Reference.of_table(table), controller, PERIOD, robot.drivetrain)
+    for time in (0.0, 0.5, 1.0):
+        middle = acceleration * (time + 0.5 * PERIOD) / robot.drivetrain.wheel_radius
+        assert follower.command(time) == pytest.approx((middle, middle))

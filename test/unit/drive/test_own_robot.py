@@ -524,3 +524,19 @@ def test_in_gazebo_a_car_steers_with_velocities_and_its_front_wheels_roll_freely
     for name in parameters.steering_joints:
         limit = gazebo.find(f"joint[@name='{name}']/limit")
         assert float(limit.get("velocity")) == parameters.drivetrain.max_steering_rate
+
+
+def test_weight_on_all_wheels_of_a_car_gives_torque_of_its_motors(robot):
+    parameters = robot(car(), **STEERED)
+    # Body, and on each side a driven wheel, a kingpin and a front wheel; two wheels are driven.
+    mass = 3.0 + 2.0 * (0.2 + 0.1 + 0.2)
+    grip = 1.0 * mass * 9.80665 / 4.0
+    assert parameters.motors.max_wheel_torque == pytest.approx(2.0 * grip * RADIUS)
+    assert parameters.steering_gain == pytest.approx(grip * RADIUS / math.radians(0.5))
+
+
+def test_ground_is_below_the_larger_of_unequal_wheels(robot):
+    height = robot().imu_position[2]
+    assert height == pytest.approx(IMU[2])
+    for radii in ((RADIUS, 0.9 * RADIUS), (0.9 * RADIUS, RADIUS)):
+        assert robot(description(radii)).imu_position[2] == pytest.approx(height)

@@ -9,6 +9,8 @@ from scipy.signal import lfilter
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import RecordingError
+from imu_simulation_framework.heading.identification.odometer import _factor
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 
 RUNS = 20
 TRACK = 0.55
@@ -101,3 +103,16 @@ def test_a_way_without_turns_does_not_tell_the_track():
     readings, yaw = driven(isf.straight(300.0), isf.OdometerSpecification(rate=10, slip=1e-3))
     with pytest.raises(RecordingError, match="E_b"):
         isf.heading.identify_odometer(readings, yaw, 0.5)
+
+
+@pytest.mark.parametrize("mixed", [-1.2, 0.0, 0.5])
+def test_factor_of_slip_is_that_of_inverse_curvature(mixed):
+    curvature = np.array([[2.0, mixed], [mixed, 1.5]])
+    found = np.array([0.3, -0.2])
+
+    def criterion(at):
+        return 0.5 * (at - found) @ curvature @ (at - found)
+
+    variance = np.linalg.inv(curvature)[0, 0]
+    factor = _factor(criterion, found)
+    assert math.log(factor) == pytest.approx(TWO_SIDED * math.sqrt(variance), rel=1e-6)
