@@ -178,12 +178,12 @@ def test_where_a_reference_says_how_wrong_it_is_the_imus_own_final_error_is_a_co
     Path("drive.ini").write_text(known)
     table, _ = compared("drive.ini")
     row = table.iloc[0]
-    assert 0.0 < row["+- [deg]"] < 10.0
-    within = row["+- [deg]"] + 1e-9
+    assert 0.0 < row["within [deg]"] < 10.0
+    within = row["within [deg]"] + 1e-9
     assert row["final of this one [deg]"] == pytest.approx(row["final [deg]"], abs=within)
     Path("drive.ini").write_text(known.replace("0.005", ""))
     table, _ = compared("drive.ini")
-    assert "final [deg]" in table and "+- [deg]" not in table
+    assert "final [deg]" in table and "within [deg]" not in table
 
 
 @pytest.mark.parametrize("pitch, told", [(50.0, False), (-80.0, True)])

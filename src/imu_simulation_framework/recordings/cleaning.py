@@ -118,8 +118,10 @@ _FAR = 1.0  # deg
 
 def at_zero(latitude, longitude) -> np.ndarray:
     """Return which places [deg], (n,), are zero as where there is no fix: the usual one is not."""
-    usual = np.nanmedian(np.hypot(latitude, longitude)[(latitude != 0.0) | (longitude != 0.0)])
-    return (latitude == 0.0) & (longitude == 0.0) & bool(usual > _FAR)
+    zero = (latitude == 0.0) & (longitude == 0.0)
+    distances = np.hypot(latitude, longitude)
+    distances = distances[np.isfinite(distances) & ~zero]
+    return zero & bool(len(distances) and np.median(distances) > _FAR)
 
 
 MIN_VALUE = 1e-30

@@ -1,6 +1,7 @@
 """What a receiver tells, on the way from samples to a path, and in topics beside its positions."""
 
 import json
+import warnings
 
 import numpy as np
 import pymap3d
@@ -13,7 +14,7 @@ from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.tables import QUATERNION, REFERENCE_ERROR
 from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.motion.positioning import RANGE_ERROR, UNKNOWN_VARIANCE, FixSettings
-from imu_simulation_framework.recordings.cleaning import Samples
+from imu_simulation_framework.recordings.cleaning import Samples, at_zero
 from imu_simulation_framework.recordings.reading import read_reference, read_reference_samples
 from imu_simulation_framework.recordings.reference import reference_table
 
@@ -236,3 +237,12 @@ def test_a_courses_error_is_beside_it_and_antennas_are_at_most_as_wrong_as_they_
     table, _ = reference_table(samples(0.01, position_error=np.full(COUNT, 0.02), yaw=noisy))
     # At the rate of the trajectory, between headings, they have 2/3 of the variance.
     assert np.sqrt(2.0 / 3.0) < np.degrees(table["yaw_std"]).median() < 1.2
+
+
+def test_places_without_any_number_are_not_at_zero():
+    nowhere = np.full(5, np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not at_zero(nowhere, nowhere).any()
+        assert not at_zero(np.zeros(5), np.zeros(5)).any()
+    assert at_zero(np.array([0.0, 48.0, 48.0]), np.array([0.0, 11.0, 11.0])).tolist() == [1, 0, 0]

@@ -189,6 +189,8 @@ RATE_OF_STOPS = 5.0
 """At least, so that a motion that brakes for a second is one [Hz]."""
 SAMPLES = 3000
 """Of a described motion without turns, at 1 Hz at least."""
+MOST_SAMPLES = 500_000
+"""An answer takes 4 s and 0.5 GB for as many, and a page waits for it."""
 SAMPLES_PER_TURN = 100.0
 """So that the filter's lean in a curve is known, but no fewer than ten a second."""
 
@@ -300,6 +302,12 @@ class Answers:
         if turning:
             rates += [10.0, math.ceil(SAMPLES_PER_TURN * turning)]
         rate = min(max(rates), 1.0 / SAMPLE)
+        if rate * duration > MOST_SAMPLES:
+            raise ConfigurationError(
+                f"time: {time_text(duration)} of this motion, in turns of "
+                f"{1.0 / turning:.2g} s, take {rate * duration:.2g} samples, expected at most "
+                f"{MOST_SAMPLES:.2g}; choose a shorter time or wider turns, or heading_budget.py"
+            )
         if question.motion == "straight":
             return "straight on", sources.straight(way, speed, rate), ()
         if question.motion == "circles":

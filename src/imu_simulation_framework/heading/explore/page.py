@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import importlib
 import json
 import math
+import sys
+import threading
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Mapping, Sequence
@@ -107,6 +110,8 @@ class _Page:
         self.dash, self.html, self.dcc = dash, dash.html, dash.dcc
         self.answers, self.words, self.folder = answers, words, folder
         self.newest: dict[str, int] = {}
+        # One question at a time: several at once would take several times the memory.
+        self.computing = threading.Lock()
         assets = Path(__file__).with_name("assets")
         self.app = dash.Dash(
             "imu_simulation_framework", assets_folder=str(assets), title=TITLE, update_title=None,
@@ -115,6 +120,7 @@ class _Page:
         )  # fmt: skip
         self.app.layout = self.layout
         self._only_from_here()
+        self._answer_forged_requests()
         self._callbacks()
 
     def _only_from_here(self):
@@ -128,6 +134,25 @@ class _Page:
             return [b"This page is for the machine that it is on."]
 
         self.app.server.wsgi_app = application
+
+    def _answer_forged_requests(self):
+        """Answer 400, and 404 for a file that is not there, where Dash would print a traceback."""
+        exceptions = importlib.import_module("werkzeug.exceptions")
+
+        def answer(error):
+            if isinstance(error, exceptions.HTTPException):
+                return error
+            request = importlib.import_module("flask").request
+            print(
+                f"explore.py: {request.path} was not answered: {type(error).__name__}: "
+                f"{' '.join(str(error).split())[:200]}",
+                file=sys.stderr,
+            )
+            if "component-suites" in request.path:
+                return exceptions.NotFound()
+            return exceptions.BadRequest()
+
+        self.app.server.register_error_handler(Exception, answer)
 
     # --- What is on the page -----------------------------------------------------------------
 
@@ -287,12 +312,14 @@ class _Page:
     def compute(self, asked):
         """Return all that is computed for what the fields say."""
         keep = self.dash.no_update
+        self._refuse_forged(asked)
         self._note(asked)
         shown = {"number": asked["number"], "accepted": False}
         try:
             question = question_of_texts(asked["texts"])
-            moved = self.answers.moved(question)
-            parts = [self.answers.part(question, name) for name in question.imu]
+            with self.computing:
+                moved = self.answers.moved(question)
+                parts = [self.answers.part(question, name) for name in question.imu]
         except FrameworkError as error:
             return _sentence(error), *[keep] * 7, shown
         texts = texts_of_question(question)
@@ -319,6 +346,20 @@ class _Page:
             shown,
         )
 
+    def _refuse_forged(self, asked):
+        """Answer 400 to what the page's own script does not ask."""
+        is_question = isinstance(asked, dict) and isinstance(asked.get("texts"), dict)
+        if not is_question or not (
+            isinstance(asked.get("number"), int)
+            and isinstance(asked.get("page"), str)
+            and all(isinstance(text, str) for text in asked["texts"].values())
+        ):
+            exceptions = importlib.import_module("werkzeug.exceptions")  # Dash stands on it
+            raise exceptions.BadRequest("a question of this page has a number, a page and texts")
+
+    def _is_outdated(self, asked) -> bool:
+        return asked["number"] < self.newest.get(asked["page"], 0)
+
     def _note(self, asked):
         """Keep the number of a page's newest question; of the oldest pages nothing is kept."""
         page, number = asked["page"], asked["number"]
@@ -329,22 +370,25 @@ class _Page:
     def draw(self, rested):
         """Return what is drawn at random, unless something newer is asked for meanwhile."""
         keep = self.dash.no_update
-
-        def outdated():
-            return rested["number"] < self.newest.get(rested["page"], 0)
-
+        self._refuse_forged(rested)
         try:
             question = question_of_texts(rested["texts"])
             answers = {}
             for name in question.imu:
-                if outdated():
-                    return [keep] * 4
-                answers[name] = self.answers.answer(question, name)
+                with self.computing:
+                    if self._is_outdated(rested):
+                        return [keep] * 4
+                    answers[name] = self.answers.answer(question, name)
             rows = []
-            for row in self.answers.ranked(question):
+            ranked = self.answers.ranked(question)
+            while True:
+                with self.computing:
+                    if self._is_outdated(rested):
+                        return [keep] * 4
+                    row = next(ranked, None)
+                if row is None:
+                    break
                 rows.append(row)
-                if outdated():
-                    return [keep] * 4
         except FrameworkError:
             return keep, keep, keep, rested["number"]  # the fast answer has said it
         passages = {name: answer.passage for name, answer in answers.items()}
