@@ -51,9 +51,10 @@ def test_result_folder_of_recorded_drive_has_every_file_and_message(recorded_dri
         assert messages[stream]["gaps"] == 0
     # 20 Hz, and the first error answers the first control period's end.
     assert messages["control_error"]["received"] == 160
-    *_, table, factor, place = recorded_drive.lines
+    *_, table, factor, sentence, place = recorded_drive.lines
     assert table.startswith("tracking error, distance")
     assert factor.startswith("real-time factor")
+    assert sentence.startswith("the simulated IMU drifts ")
     assert place == f"results: {result.folder}"
     for name in ("simulated IMU", "odometer"):
         assert sum(f"yaw error, {name}" in line for line in recorded_drive.lines) == 1

@@ -385,7 +385,35 @@ def terminal_table(summary) -> str:
     factor = summary["execution"].get("real_time_factor")
     if factor is not None:
         lines.append(f"{'real-time factor'.ljust(widths[0])}  {factor:.1f}")
-    return "\n".join(lines)
+    sentence = drift_sentence(summary)
+    return "\n".join([*lines, sentence] if sentence else lines)
+
+
+def drift_sentence(summary) -> str:
+    """Return how fast the simulated IMU drifts beside the recorded one; empty without a drift.
+
+    The drift of the recorded IMU is compared only where the reference's own error leaves its sign.
+    """
+    simulated, real = (summary["yaw_error"].get(key) or {} for key in ("simulated", "real"))
+    drift, recorded = (imu.get("drift_rad_per_s") for imu in (simulated, real))
+    if drift is None:
+        return ""
+    own = f"{60.0 * math.degrees(abs(drift)):.2g} deg/min"
+    if recorded is None:
+        return f"the simulated IMU drifts by {own}; no recorded one is beside it"
+    reference = real.get("reference") or {}
+    uncertainty = TWO_SIDED * reference.get("drift_std_rad_per_s", 0.0)
+    if abs(recorded) <= max(uncertainty, 1e-12):
+        return (
+            f"the simulated IMU drifts by {own}; that of the recorded one is not told from none, "
+            f"within {60.0 * math.degrees(uncertainty):.2g} deg/min"
+        )
+    times = f"{abs(drift / recorded):.2g} times"
+    sentence = f"the simulated IMU drifts {times} as fast as the recorded one"
+    if reference:
+        explained = math.degrees(reference["rms_rad"])
+        sentence += f"; the reference explains {explained:.2g} deg rms of the recorded error"
+    return sentence
 
 
 def _numbers(statistics, unit_key, unit, factor):
