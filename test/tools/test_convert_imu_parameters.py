@@ -98,3 +98,15 @@ def test_the_documented_commands_do_what_they_say(tmp_path):
         done = succeeded(call_tool(TOOL, *arguments))
         assert done.stdout
     assert {"imu.yaml", "kalibr_imu.yaml"} < set(os.listdir(tmp_path))
+
+
+def test_bundled_imu_is_converted_by_its_name():
+    by_name = succeeded(run("bno055", "--to", "kalibr", "--rate", 100))
+    path = ROOT / "config" / "imus" / "bno055.yaml"
+    by_path = succeeded(run(path, "--from", "specification", "--to", "kalibr", "--rate", 100))
+    assert by_name.stdout == by_path.stdout
+
+
+def test_file_without_format_is_rejected(kalibr):
+    refused(run(kalibr, "--to", "sdf"), str(kalibr), "--from")
+    refused(run("bno05", "--to", "sdf"), "bno05", "--from")

@@ -4,15 +4,19 @@ What the target cannot say, and what of the input was left out, read in one of s
 from a simulator's defaults, is listed on standard error and in the output as comments.
 
     convert_imu_parameters.py imu.yaml --from kalibr --to hector --rate 100
-    convert_imu_parameters.py bno055.yaml --from specification --to sdf --out imu.sdf
+    convert_imu_parameters.py my_imu.yaml --from specification --to sdf --out imu.sdf
+    convert_imu_parameters.py bno055 --to hector --rate 100
 """
 
+import os
 import sys
 from pathlib import Path
 
+from ..core.errors import ConfigurationError
 from ..core.programs import ArgumentParser
 from ..core.settings import LARGEST_NUMBER
 from ..core.whole_files import refuse_overwriting
+from ..sensors.files import find_imu_specification, imu_names
 from ..sensors.formats.base import WriteOptions
 from ..sensors.formats.registry import FORMATS, read_imu_parameters, write_imu_parameters
 from .command_line import number_type, write_file
@@ -21,9 +25,16 @@ from .command_line import number_type, write_file
 def main(arguments):
     """Convert the file named on the command line."""
     options = _parser().parse_args(arguments)
+    source, file = options.source, options.input
+    if source is None and not os.path.exists(file) and file in imu_names():
+        source, file = "specification", str(find_imu_specification(file))
+    if source is None:
+        raise ConfigurationError(
+            f"{file}: no bundled IMU has this name; --from names the format of a file"
+        )
     if options.out is not None:
-        refuse_overwriting(options.out, [options.input])
-    reading = read_imu_parameters(options.input, options.source, options.rate)
+        refuse_overwriting(options.out, [file])
+    reading = read_imu_parameters(file, source, options.rate)
     wishes = WriteOptions(
         options.correlation_time,
         options.yaw_drift and tuple(options.yaw_drift),
@@ -31,7 +42,7 @@ def main(arguments):
         options.inflate,
         options.subsampled,
     )
-    title = f"Converted from {Path(options.input).name} ({options.source})."
+    title = f"Converted from {Path(file).name} ({source})."
     comments = [title, *(f"- {remark}" for remark in reading.remarks)]
     writing = write_imu_parameters(
         reading.specification, options.target, options.rate, wishes, comments
@@ -51,8 +62,8 @@ def _parser():
     parser = ArgumentParser(__doc__, epilog=f"formats:\n{formats}")
     add = parser.add_argument
     # fmt: off
-    add("input", metavar="IN", help="the file to convert")
-    add("--from", dest="source", required=True, choices=FORMATS, metavar="F")
+    add("input", metavar="IN", help="the file to convert, or the name of a bundled IMU")
+    add("--from", dest="source", choices=FORMATS, metavar="F", help="of a file")
     written = [name for name, kind in FORMATS.items() if kind.write is not None]
     add("--to", dest="target", required=True, choices=written, metavar="F")
     add("--rate", type=_positive, metavar="HZ",
