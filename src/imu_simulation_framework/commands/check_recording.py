@@ -17,7 +17,6 @@ cannot be used.
 
 from __future__ import annotations
 
-import math
 import textwrap
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from ..core import colours, whole_files
 from ..core.errors import RecordingError
 from ..core.files import name_of_recording, package_share
 from ..core.programs import ArgumentParser
-from ..core.sentences import listed
+from ..core.sentences import listed, whole_degrees
 from ..drive.check import NO_IMU, check_experiment, config_text, set_up
 from ..drive.results.files import safe_name
 from ..recordings.plausibility.findings import TOO_FAST
@@ -157,8 +156,8 @@ def _turns(observations) -> list[str]:
         relation = getattr(observations, name)
         if relation is None:
             continue
-        one, other = (math.degrees(net) for net in relation.net)
-        line = f"{relation.first} {one:.0f} deg, {relation.second} {other:.0f} deg"
+        one, other = map(whole_degrees, relation.net)
+        line = f"{relation.first} {one}, {relation.second} {other}"
         if name.startswith("reference") and observations.known < 1.0:
             share = 100.0 * observations.known
             line += f" in the {share:.0f} % of the time in which the reference knows its heading"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 import unicodedata
 
@@ -90,3 +91,8 @@ def duration_text(seconds) -> str:
         if seconds >= 2.0 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} s"
+
+
+def whole_degrees(angle) -> str:
+    """Return an angle [rad] in whole degrees, without the sign of a zero."""
+    return f"{round(math.degrees(angle))} deg"

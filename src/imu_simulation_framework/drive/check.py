@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import errors
 from ..core.files import default_configuration_path, json_text
+from ..core.sentences import whole_degrees
 from ..core.tables import ACCEL, GYRO, QUATERNION
 from ..motion.drives import DRIVES
 from ..recordings import reading
@@ -191,8 +192,8 @@ def path_sentence(poses) -> str:
     turned = np.diff(poses["yaw"])
     return (
         f"the reference drives {steps.sum():.1f} m in {poses.index[-1] - poses.index[0]:.1f} s and "
-        f"turns by {np.degrees(np.abs(turned).sum()):.0f} deg, "
-        f"{np.degrees(turned.sum()):.0f} deg of it remain"
+        f"turns by {whole_degrees(np.abs(turned).sum())}, "
+        f"{whole_degrees(turned.sum())} of it remain"
     )
 
 

@@ -1,9 +1,10 @@
 """What a person wrote stands whole in the sentence about it, but not what only a program writes."""
 
+import numpy as np
 import pytest
 
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.core.sentences import listed, shown
+from imu_simulation_framework.core.sentences import listed, shown, whole_degrees
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,9 @@ def test_a_list_of_names_is_whole_unless_it_is_a_table():
     assert listed(names) == ", ".join(names)
     assert listed(names * 9).endswith("column_19 and 340 more")
     assert listed(["a" * 9000]).endswith("(9000 characters)")
+
+
+@pytest.mark.parametrize(("angle", "words"), [(-0.001, "0 deg"), (0.0, "0 deg"), (-7.0, "-401 deg")])
+def test_angle_in_whole_degrees_has_no_sign_of_zero(angle, words):
+    assert whole_degrees(angle) == words
+    assert whole_degrees(np.float64(angle)) == words

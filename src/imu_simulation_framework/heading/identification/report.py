@@ -12,6 +12,7 @@ import scipy
 
 from ... import __version__
 from ...core.errors import versions
+from ...core.sentences import whole_degrees
 from ...core.tables import table_to_csv
 from ...core.units import factor
 from ...core.whole_files import picture
@@ -164,8 +165,8 @@ def explained_sentence(identification: YawErrorIdentification, index: int) -> st
     known = parts.columns.intersection(["start offset", "rate bias of the drive", *constants])
     left = parts["error"] - parts[known].sum(axis=1)
     return (
-        f"{drive.name}: {drive.time[-1]:.0f} s, turned {math.degrees(drive.net_turn[-1]):.0f} deg "
-        f"net and {math.degrees(drive.absolute_turn[-1]):.0f} deg in all; yaw error "
+        f"{drive.name}: {drive.time[-1]:.0f} s, turned {whole_degrees(drive.net_turn[-1])} "
+        f"net and {whole_degrees(drive.absolute_turn[-1])} in all; yaw error "
         f"{_rms(parts['error'] - parts['error'].mean()):.3g} deg rms about its mean, "
         f"{_rms(left - left.mean()):.3g} deg without its constants"
     )

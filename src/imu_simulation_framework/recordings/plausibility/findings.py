@@ -13,6 +13,7 @@ from typing import Callable
 import numpy as np
 
 from ...core.errors import FrameworkError
+from ...core.sentences import whole_degrees
 from .observations import GOOD, Observations
 
 MIRRORED_YAW = "mirrored yaw"
@@ -86,9 +87,9 @@ def _remedies(one) -> list[str]:
 
 def describe_relation(relation) -> str:
     """Return figures of a relation in words."""
-    one, other = np.degrees(relation.net)
+    one, other = map(whole_degrees, relation.net)
     return (
-        f"{relation.first} turns {one:.0f} deg where {relation.second} turns {other:.0f} deg "
+        f"{relation.first} turns {one} where {relation.second} turns {other} "
         f"(correlation {relation.correlation:.2f}, scale {relation.scale_text('.3g')})"
     )
 
