@@ -63,7 +63,9 @@ def test_a_list_of_names_is_whole_unless_it_is_a_table():
     assert listed(["a" * 9000]).endswith("(9000 characters)")
 
 
-@pytest.mark.parametrize(("angle", "words"), [(-0.001, "0 deg"), (0.0, "0 deg"), (-7.0, "-401 deg")])
+@pytest.mark.parametrize(
+    ("angle", "words"), [(-0.001, "0 deg"), (0.0, "0 deg"), (-7.0, "-401 deg")]
+)
 def test_angle_in_whole_degrees_has_no_sign_of_zero(angle, words):
     assert whole_degrees(angle) == words
     assert whole_degrees(np.float64(angle)) == words
