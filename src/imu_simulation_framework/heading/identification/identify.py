@@ -260,7 +260,9 @@ def _kept_constants(
     kept, sentences = [], []
     for term, estimate, std in zip(constants, estimates, np.sqrt(np.diag(covariance))):
         p = float(chi2.sf((abs(estimate) / std) ** 2, 1))
-        low, high = estimate - TWO_SIDED * std, estimate + TWO_SIDED * std
+        # Of the level that decides: a narrower interval may be without the 0 that is not excluded.
+        half = float(chi2.isf(reliability.LEVEL, 1)) ** 0.5 * std
+        low, high = estimate - half, estimate + half
         differs = p < reliability.LEVEL
         if differs and term is DIRECTION:
             # Seldom there, and easily taken for it: sure of, whatever the random terms may be.
@@ -272,7 +274,11 @@ def _kept_constants(
             sentences += [f"{term.name}: {reason}"] if reason else []
             continue
         low, high = 100.0 * low, 100.0 * high
-        sentence = f"{term.name}: between {low:.2g} and {high:.2g} %, left out as it may be 0"
+        sure = f"{100.0 * (1.0 - reliability.LEVEL):g} %"
+        sentence = (
+            f"{term.name}: between {low:.2g} and {high:.2g} % with a confidence of {sure}, left out "
+            "as it may be 0"
+        )
         sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
     return kept, sentences
 

@@ -288,7 +288,13 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
     for name, estimate in estimates.items():
         words = name.replace("_", " ")
         if name.endswith("_time"):
-            if estimate.low == 0.0:
+            if estimate.low == 0.0 and not math.isfinite(estimate.high):
+                sentences.append(
+                    f"{words}: nothing is known of it; a drive of "
+                    f"{3.0 * max(estimate.value, duration):.0f} s, or shorter steps than "
+                    f"{drives[0].step:g} s, would tell more"
+                )
+            elif estimate.low == 0.0:
                 sentences.append(
                     f"{words}: only an upper limit of {estimate.high:.3g} s is known at steps of "
                     f"{drives[0].step:g} s; shorter steps would tell more"
