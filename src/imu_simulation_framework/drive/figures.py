@@ -250,7 +250,11 @@ def yaw_psd(comparison) -> Figure:
 
 def _spectra(comparison, attribute, title):
     headings = style.headings(comparison)
-    spectra = [(getattr(result, attribute), look, name) for result, look, name in headings]
+    is_error = attribute == "error_spectrum"
+    spectra = [
+        (getattr(result, attribute), look, name, 2.0 * result.reference_period * is_error)
+        for result, look, name in headings
+    ]
     spectra = [row for row in spectra if row[0] is not None]
     nothing = "The power spectral density is zero." if spectra else _TOO_FEW
     figure = Figure(title, f"frequency [Hz] (mean within bands of 1/{BANDS} decade)", nothing)
@@ -258,9 +262,17 @@ def _spectra(comparison, attribute, title):
     spectra = [row for row in spectra if np.any(row[0].density > 0.0)]
     if spectra:
         figure.panel("density [rad²/Hz]", log="xy", height=360)
-    for spectrum, look, name in spectra:
+    for spectrum, look, name, shortest in spectra:
         frequency, density = logarithmic_average(spectrum, BANDS)
         low, high = confidence_factors(spectrum, BANDS, CONFIDENCE)
+        # Above half the reference's rate the error is that of interpolating between its samples.
+        kept = frequency * shortest <= 1.0
+        if not kept.all():
+            frequency, density, low, high = (
+                np.broadcast_to(values, kept.shape)[kept]
+                for values in (frequency, density, low, high)
+            )
+            name = f"{name}, to half the reference's rate"
         figure.band(
             frequency, low * density, high * density, look["color"], 0.22,
             f"{100.0 * CONFIDENCE:.0f} % confidence, of a stationary signal",

@@ -129,7 +129,8 @@ class YawComparison:
     the reference.
     ``over_distance``, ``over_turn``: how the error changes over stretches of path [m] and of
     turning [rad] of the trajectory, the same ones for both IMUs. ``at_start``: by the median of how
-    many samples the error is zero.
+    many samples the error is zero. ``reference_period``: median step of the reference [s]; faster
+    than half its rate the error is that of an interpolation.
     """
 
     imu_yaw: pd.Series
@@ -147,6 +148,7 @@ class YawComparison:
     over_turn: list[RelativeError] = field(default_factory=list)
     at_start: int = 1
     zero: str = START
+    reference_period: float = 0.0
 
     @property
     def zero_words(self) -> str:
@@ -273,6 +275,9 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
         split=split,
         at_start=at_start,
         zero=zero,
+        reference_period=float(np.median(np.diff(reference_time)))
+        if len(reference_time) > 1
+        else 0,
     )
 
 

@@ -210,6 +210,18 @@ def test_figures_say_why_there_is_nothing_to_see():
     assert "density is zero" in texts(figure)
 
 
+def test_spectrum_of_error_ends_at_half_the_rate_of_a_slower_reference():
+    tables = make_tables(60.0)
+    tables.reference = tables.reference.iloc[::20]
+    period = float(np.median(np.diff(tables.reference.index)))
+    figure = drawing(FIGURES["yaw_errors_psd"](comparison(tables)))
+    lines = {line.get_label(): line.get_xdata() for line in figure.axes[0].get_lines()}
+    recorded = [x for name, x in lines.items() if "recorded" in name]
+    simulated = [x for name, x in lines.items() if "simulated" in name]
+    assert max(recorded[0]) <= 0.5 / period
+    assert max(simulated[0]) > 2.0 * max(recorded[0])
+
+
 def test_no_global_state_is_touched():
     before = dict(matplotlib.rcParams)
     make_figures(comparison(make_tables(5.0)))

@@ -276,8 +276,8 @@ def _kept_constants(
         low, high = 100.0 * low, 100.0 * high
         sure = f"{100.0 * (1.0 - reliability.LEVEL):g} %"
         sentence = (
-            f"{term.name}: between {low:.2g} and {high:.2g} % with a confidence of {sure}, left out "
-            "as it may be 0"
+            f"{term.name}: between {low:.2g} and {high:.2g} % with a confidence of {sure}, left "
+            "out as it may be 0"
         )
         sentences.append(f"{sentence}. {reason[0].upper()}{reason[1:]}" if reason else sentence)
     return kept, sentences
