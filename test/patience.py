@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 
-FACTOR = float(os.environ.get("IMU_SIMULATION_FRAMEWORK_TEST_PATIENCE", "5"))
-"""Factor on every limit of the tests; the default suits a machine with 10 busy processes a core."""
+FACTOR = float(os.environ.get("IMU_SIMULATION_FRAMEWORK_TEST_PATIENCE", "10"))
+"""Factor on every limit of the tests; the default suits a machine with 20 busy processes a core."""
 
 PATIENCE = 60.0 * FACTOR
 """Wall-clock limit for one event, such as a started node or the end of a short drive [s]."""

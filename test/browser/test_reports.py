@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 from browsers import WIDTHS, requested
 from page_examples import drawn_errors, fitted_drive, shown_ensemble
+from patience import wait_until
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from tool_calls import call_tool, succeeded
@@ -104,10 +105,15 @@ def opened(driver, path):
     requested(driver)
     driver.get_log("browser")
     driver.get(path.as_uri())
-    plots = driver.find_elements(By.CSS_SELECTOR, ".plot")
-    assert driver.execute_script("return document.documentElement.dataset.drawn") == str(len(plots))
-    assert plots
-    return plots
+    found = []
+
+    def is_drawn():
+        found[:] = driver.find_elements(By.CSS_SELECTOR, ".plot")
+        drawn = driver.execute_script("return document.documentElement.dataset.drawn")
+        return bool(found) and drawn == str(len(found))
+
+    wait_until(is_drawn, "figures of the page")
+    return found
 
 
 def axis(driver, plot):

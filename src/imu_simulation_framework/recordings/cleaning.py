@@ -187,6 +187,7 @@ class Samples:
 
 
 _FEWEST_RUNS = 20
+_MANY_REPEATED = 0.05  # Share from which samples are repeated by the recording, not by an accident
 _SAME_LENGTH = 0.9  # Share of the runs that have the usual length
 
 
@@ -202,7 +203,7 @@ def repeated_samples(columns, stamps=None) -> np.ndarray:
     columns : iterable of array_like (n,)
         Measured quantities; each is looked at once.
     stamps : array_like (n,), optional
-        Samples with the same time and the same values are repeated in any case.
+        Where many samples have the time and the values of the one before, they are repeated, too.
     """
     repeated = None
     for values in columns:
@@ -217,9 +218,11 @@ def repeated_samples(columns, stamps=None) -> np.ndarray:
         usual = int(np.median(lengths))
         if usual > 1 and np.mean(lengths == usual) > _SAME_LENGTH:
             return repeated
-    if stamps is None or np.ptp(stamps) == 0.0:
-        return np.zeros(len(repeated), dtype=bool)
-    return repeated & np.concatenate([[False], stamps[1:] == stamps[:-1]])
+    if stamps is not None and np.ptp(stamps) > 0.0:
+        repeated &= np.concatenate([[False], stamps[1:] == stamps[:-1]])
+        if np.mean(repeated) > _MANY_REPEATED:
+            return repeated
+    return np.zeros(len(repeated), dtype=bool)
 
 
 def repeated_sentence(repeated) -> str:
