@@ -61,3 +61,8 @@ def test_heading_that_is_lost_is_not_called_within_half_a_turn():
     sentence = answer(0.5, 4.0, [1.0, 0.5, 0.1]).sentence("part", LIMIT)
     assert "off by half a turn or more in 5 %" in sentence
     assert "within half a turn" not in sentence
+
+
+def test_limit_that_hardly_any_drive_passes_is_said_with_its_share():
+    sentence = answer(0.01, 0.02, [1.0, 0.99, 0.98]).sentence("part", LIMIT)
+    assert "3 deg is passed in fewer than 5 %" in sentence
