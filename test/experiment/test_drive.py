@@ -190,7 +190,7 @@ def test_quiet_experiment_of_car_prints_result_and_gives_tables_of_one_process(
     lines = [line for line in printed.splitlines() if not line.startswith("[WARN]")]
     assert lines[0].split()[:4] == ["rms", "max", "final", "drift"]
     assert lines[-1].startswith("results: ")
-    assert len(lines) == 7, printed
+    assert len(lines) == 8, printed
     result = ended.result()
     repeated = repeat_in_process(result, tmp_path)
     assert read_tables(repeated, scenario) == read_tables(result, scenario)

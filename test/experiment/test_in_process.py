@@ -186,6 +186,6 @@ def test_demo_prints_table_of_readme():
     tables = run(trajectory={}, recording={"laps": 1}, imu_recording={"use": True})
     summary, _ = evaluate(tables)
     lines = terminal_table(summary).splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 6
     documented = README.read_text().splitlines()
     assert [line for line in lines if f"    {line}" not in documented] == []

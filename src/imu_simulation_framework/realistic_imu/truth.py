@@ -298,7 +298,7 @@ def check_frames(truths, has_orientation: bool) -> None:
     if size < _MIN_GRAVITY * STANDARD_GRAVITY:
         raise RecordingError(
             f"the ideal IMU's acceleration is without gravity: its mean is {said}, {wanted}; "
-            "let the simulator publish it with gravity, or add it by add_gravity (--add-gravity)"
+            "let the simulator publish it with gravity, or add it by the setting add_gravity"
         )
     if has_orientation and mean[2] < size * np.cos(_STEEPEST):
         raise RecordingError(
