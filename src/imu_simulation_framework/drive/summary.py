@@ -390,7 +390,7 @@ def terminal_table(summary) -> str:
 
 
 def drift_sentence(summary) -> str:
-    """Return how fast the simulated IMU drifts beside the recorded one; empty without a drift.
+    """Return a sentence that compares the drifts of simulated and recorded IMU, or an empty text.
 
     The drift of the recorded IMU is compared only where the reference's own error leaves its sign.
     """
@@ -400,12 +400,12 @@ def drift_sentence(summary) -> str:
         return ""
     own = f"{60.0 * math.degrees(abs(drift)):.2g} deg/min"
     if recorded is None:
-        return f"the simulated IMU drifts by {own}; no recorded one is beside it"
+        return f"the simulated IMU drifts by {own}; there is no recorded IMU to compare it with"
     reference = real.get("reference") or {}
     uncertainty = TWO_SIDED * reference.get("drift_std_rad_per_s", 0.0)
     if abs(recorded) <= max(uncertainty, 1e-12):
         return (
-            f"the simulated IMU drifts by {own}; that of the recorded one is not told from none, "
+            f"the simulated IMU drifts by {own}; the recorded IMU's drift does not differ from zero "
             f"within {60.0 * math.degrees(uncertainty):.2g} deg/min"
         )
     times = f"{abs(drift / recorded):.2g} times"

@@ -54,9 +54,9 @@ class XacroExpander:
             (resource.RLIMIT_FSIZE, 0),
             (resource.RLIMIT_NOFILE, OPEN_FILES),
         ):
-            resource.setrlimit(limit, (value, value))
+            _lower_limit(limit, value, value)
         # The first limit ends it by SIGXCPU, by which it is recognised, the second by SIGKILL.
-        resource.setrlimit(resource.RLIMIT_CPU, (time, time + 1))
+        _lower_limit(resource.RLIMIT_CPU, time, time + 1)
 
     def expand(self, path: str, arguments: Mapping[str, Any]) -> str:
         """Return the URDF that a xacro file describes.
@@ -154,6 +154,14 @@ class XacroExpander:
             return find(name)
 
         arguments._eval_find = find_beside
+
+
+def _lower_limit(limit: int, soft: int, hard: int) -> None:
+    """Set a limit of this process, unless the limit that it has inherited is lower."""
+    inherited = resource.getrlimit(limit)[1]
+    if inherited != resource.RLIM_INFINITY:
+        soft, hard = min(soft, inherited), min(hard, inherited)
+    resource.setrlimit(limit, (soft, hard))
 
 
 def package_beside(file: Path, name: str) -> Path | None:

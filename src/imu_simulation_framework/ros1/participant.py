@@ -91,8 +91,8 @@ class Participant(Node, ABC):
             )
         except FrameworkError as error:
             if self.interrupted:
-                # Whoever ended this node ends the caller, too, which would report a refusal as the
-                # reason; without an answer its call ends with this process.
+                # The caller gets a signal, too, and would report a refusal as the cause of the end.
+                # Without an answer its call ends with this process.
                 threading.Event().wait()
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")

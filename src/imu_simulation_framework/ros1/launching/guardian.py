@@ -32,8 +32,8 @@ REMINDING_PERIOD = 2.0
 ENDING_TIMEOUT = 10.0  # wall-clock seconds that any other node has to end, before it is made to
 
 LEADER = "path_follower"
-"""Node that asks the others; it is told to end before them, so that it reports none of their
-refusals, which are a consequence of the end."""
+"""Node that calls the services of the others. It gets its signal before them, so that it does not
+report the refusals of nodes that are ending."""
 
 CORE = ("rosmaster", "rosout")
 """Programs and nodes that are ended last, since the others say good-bye to them."""

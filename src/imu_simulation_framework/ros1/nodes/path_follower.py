@@ -241,7 +241,7 @@ class PathFollower(Node):
                 call_service(service, silence=self._simulator.silence)
             except SimulatorError as error:
                 if self.interrupted:
-                    return  # each is told to end as well, and saves what it has
+                    return  # each node gets a signal of its own, and saves its data
                 if master_answers():
                     self.fail(str(error))
                     continue
