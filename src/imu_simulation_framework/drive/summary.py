@@ -405,7 +405,7 @@ def drift_sentence(summary) -> str:
     uncertainty = TWO_SIDED * reference.get("drift_std_rad_per_s", 0.0)
     if abs(recorded) <= max(uncertainty, 1e-12):
         return (
-            f"the simulated IMU drifts by {own}; the recorded IMU's drift does not differ from zero "
+            f"the simulated IMU drifts by {own}; the recorded IMU's does not differ from zero "
             f"within {60.0 * math.degrees(uncertainty):.2g} deg/min"
         )
     times = f"{abs(drift / recorded):.2g} times"

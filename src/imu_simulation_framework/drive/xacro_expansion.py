@@ -13,7 +13,7 @@ import errno
 import importlib
 import io
 import resource
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from types import CodeType
 from typing import Any, Mapping
@@ -79,7 +79,10 @@ class XacroExpander:
         }
         try:
             self._find_packages_beside(Path(path))
-            text = self._xacro.process_file(path, mappings=mappings).toxml()
+            # Its warnings would fail where standard error is a file, which is not to grow.
+            printed = io.StringIO()
+            with redirect_stdout(printed), redirect_stderr(printed):
+                text = self._xacro.process_file(path, mappings=mappings).toxml()
             require_bounded(text.encode())
             return text
         except UnusableXmlError as error:

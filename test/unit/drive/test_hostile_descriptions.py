@@ -148,6 +148,19 @@ def test_root_that_is_no_robot_is_rejected(tmp_path):
     assert "its root is <sdf>" in refuse(tmp_path, text)
 
 
+def test_warning_of_xacro_is_no_failure_where_output_is_a_file(tmp_path):
+    added = '<xacro:property name="p" value="${xacro.warning(\'old\')}"/><xacro:if value="${p}"/>'
+    with open(tmp_path / "printed", "w") as printed:
+        former = os.dup(2)
+        os.dup2(printed.fileno(), 2)
+        try:
+            parameters = load(tmp_path, describe_with(added.replace("${p}", "${p == 1}")))
+        finally:
+            os.dup2(former, 2)
+            os.close(former)
+    assert parameters.drivetrain.wheel_radius > 0.0
+
+
 def test_result_that_is_not_well_formed_is_rejected(tmp_path):
     refuse(tmp_path, description().replace("</robot>", ""))
 
