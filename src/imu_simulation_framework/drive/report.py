@@ -9,7 +9,6 @@ import traceback
 from ..core.errors import FrameworkError
 from ..core.files import json_text
 from ..core.tables import WHEELS
-from ..report.drawing import drawing
 from ..report.page import Page, Section, Table, facts
 from .figures import FIGURES
 from .summary import HEADINGS, IMUS, NOTHING_TOLD, evaluate, parts_of_rms
@@ -255,11 +254,14 @@ def _write_figures(folder, comparison, formats, footer):
     failures: list[str] = []
     for name, describe in FIGURES.items() if formats else ():
         try:
+            # Matplotlib is imported after everything else is saved, and only for figures.
+            from ..report.drawing import drawing
+
             figure = drawing(describe(comparison), footer)
             for format in formats:
                 folder.write_figure(name, figure, format)
             del figure
-            gc.collect()  # a picture of matplotlib refers to itself, and would stay for long
+            gc.collect()  # a matplotlib figure refers to itself and would stay in memory
         except FrameworkError:
             raise
         except Exception as error:

@@ -90,8 +90,8 @@ class Node:
     """While this is true a signal breaks off whatever the main thread waits for."""
 
     saved = False
-    """Whether what was recorded is on the disk: a second signal then breaks off what is left,
-    SIGTERM, with which roslaunch goes on when a node has not ended in time."""
+    """Whether everything recorded is on the disk. From then on a second signal ends the node at
+    once if one of the two is SIGTERM, which roslaunch sends to a node that is slow to end."""
 
     def __init__(self) -> None:
         layers = EXPERIMENT_PARAMETERS, "~"
@@ -297,15 +297,16 @@ def run_node(node_type, *others) -> None:
     """
     node = None
     beside: list[_Beside] = []
-    pending = []
+    received: list[int] = []
     sentence = ""
 
     def on_signal(number, _):
-        pending.append(True)
+        received.append(number)
         if node is not None:
-            again = node.interrupted
+            # Python may handle two pending signals in either order.
+            is_second = len(received) > 1 and signal.SIGTERM in received
             node.interrupt()
-            if node.nothing_to_save or (again and node.saved and number == signal.SIGTERM):
+            if node.nothing_to_save or (is_second and node.saved):
                 raise KeyboardInterrupt
 
     raise_dropped_interrupts()
@@ -328,7 +329,7 @@ def run_node(node_type, *others) -> None:
             # Gazebo drops messages when its threads have to wait, and waits itself when the nodes
             # do not keep up.
             os.nice(15)
-        if pending:
+        if received:
             node.interrupt()
         for one in beside:
             one.start()
@@ -336,8 +337,8 @@ def run_node(node_type, *others) -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except FrameworkError as error:
-        code = INTERRUPTED if pending else 1
-        sentence = "" if pending else str(error)
+        code = INTERRUPTED if received else 1
+        sentence = "" if received else str(error)
     except Exception as error:  # a defect; threads of rospy would keep the process
         code, sentence = 1, _what_ended(node_type.name, error)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):

@@ -2,6 +2,7 @@ import dataclasses
 import json
 import math
 import re
+import sys
 from datetime import datetime
 
 import numpy as np
@@ -172,6 +173,15 @@ def test_figure_that_fails_leaves_other_figures_and_summary(folder, monkeypatch,
     assert folder.path("trajectory.png").exists()
     assert folder.path("yaw_psd.png").exists()
     assert "a defect" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("yaw_figure_only")
+def test_matplotlib_that_cannot_be_imported_leaves_tables_and_summary(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "imu_simulation_framework.report.drawing", None)
+    summary = write_results(folder, make_tables(20.0))
+    assert [note for note in summary["notes"] if "imu_yaw could not be drawn" in note]
+    assert json.loads(folder.read_text("summary.json")) == summary
+    assert len(ExperimentTables.load(folder).imu_simulated) > 0
 
 
 def test_full_disk_at_the_figures_leaves_tables_and_summary(folder, monkeypatch):
