@@ -264,6 +264,7 @@ def _fit_findings(identification, name, result):
             f"either sign for its filter{process} they do{error} of the Allan variance from "
             f"{fit.start:.3g} s on"
         )
+    yield from _model_findings(name, fit)
     if not fit.describes:
         yield (
             f"{name}: the terms do not describe this Allan deviation (mean square of the "
@@ -275,6 +276,23 @@ def _fit_findings(identification, name, result):
         yield (
             f"{name}: {symbols} not identified alone, but written, since without that the sensor "
             "would leave the measured curve"
+        )
+
+
+def _model_findings(name, fit):
+    """Yield which other model of the slow noise describes the recording as well."""
+    process = fit.terms.get(GAUSS_MARKOV)
+    if process and not fit.start:
+        time = fit.gauss_markov_time
+        yield (
+            f"{name}: a Gauss-Markov process of {time.value:.0f} s describes the slow noise best"
+            + ("" if process.identified else "; flicker noise or a random walk is not ruled out")
+        )
+    if fit.time_like_walk:
+        yield (
+            f"{name}: instead of the random walk, a Gauss-Markov process of "
+            f"{fit.time_like_walk:.0f} s or longer would describe this recording as well; a longer "
+            "recording distinguishes them"
         )
 
 
@@ -454,6 +472,7 @@ def _axis(triad, result) -> dict:
         "model_error_of_variance": fit.model_error,
         "terms": {term: _term(triad, result, term) for term in TERMS},
         "gauss_markov": gauss_markov,
+        "gauss_markov_time_like_random_walk_s": fit.time_like_walk,
         "written": result.choice,
         "lines": [
             [{"frequency_hz": line.frequency, "amplitude": line.amplitude} for line in lines]

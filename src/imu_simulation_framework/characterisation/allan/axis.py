@@ -19,6 +19,7 @@ from scipy.stats import chi2, norm
 from . import extended
 from . import model as allan_model
 from .fit import CONFIDENCE, DETECTION_DEVIATIONS, AllanFit, AllanProblem, fit_terms
+from .slow_noise import SlowNoiseLikelihood
 
 SHORTEST = 1.0
 """The comparison begins here [s]..."""
@@ -242,19 +243,21 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
     """
     recorded = tuple(np.sqrt(variance) for variance in variances)
     lines = ((),) * len(models)
+    parts = [model.parts(axis) for model in models]
     fit = _fit_standard_terms(models, variances, comparisons)
     if fit is None:
-        variances, lines = _without_lines(models, axis, variances)
+        variances, lines, parts = _without_lines(models, parts, variances)
         fit = _fit_standard_terms(models, variances, comparisons) if any(lines) else None
-    beside = (
-        np.concatenate(variances),
-        lambda time: _joined(models, time),
-        max(model.longest for model in models),
-    )
+    data = np.concatenate(variances), lambda time: _joined(models, time)
+    duration = max(model.longest for model in models)
+    rates = [model.recording.rate for model in models]
+    slow_noise = SlowNoiseLikelihood(list(zip(parts, rates)), models[0].band)
     if fit is None:
-        fit = extended.fit_real_sensor(np.concatenate([model.tau for model in models]), *beside)
+        tau = np.concatenate([model.tau for model in models])
+        fit = extended.fit_real_sensor(tau, *data, duration)
+        fit = extended.require_support(fit, duration, slow_noise)
     else:
-        fit = extended.weigh_slow_terms(fit, *beside)
+        fit = extended.weigh_slow_terms(fit, *data, duration, slow_noise)
     single = [
         _fit_alike(model, variance, fit)
         for model, variance in zip(models, variances)
@@ -312,13 +315,14 @@ def _fit_standard_terms(models, single_variances, comparisons):
     return fit
 
 
-def _without_lines(models, axis, variances):
-    cleaned, lines = [], []
-    for model, variance in zip(models, variances):
-        parts, found = extended.remove_lines(model.parts(axis), model.recording.rate)
-        cleaned.append(model.variance(parts) if found else variance)
+def _without_lines(models, parts, variances):
+    cleaned, lines, remaining = [], [], []
+    for model, own, variance in zip(models, parts, variances):
+        own, found = extended.remove_lines(own, model.recording.rate)
+        cleaned.append(model.variance(own) if found else variance)
         lines.append(found)
-    return cleaned, tuple(lines)
+        remaining.append(own)
+    return cleaned, tuple(lines), remaining
 
 
 def _fit_alike(model, variance, fit) -> AllanFit:

@@ -11,8 +11,8 @@ the likelihood with the coefficients integrated out. A point left out keeps a li
 own: anything within about two in the logarithm. To the standard terms are added a ``1 / tau^2``
 term of either sign for the sensor's low-pass filter, and a Gauss-Markov process where the
 restricted likelihood gains by it: drift over minutes that comes to an end. Where the standard terms
-do describe the data, flicker noise and a random walk may still be such a process in disguise: both
-rise where it rises. So the process is tried there, too.
+do describe the data, flicker noise and a random walk may still be such a process: they rise alike
+until it levels off. The spectrum decides (:mod:`.allan.slow_noise`).
 
 Narrow lines in the noise of a sensor at rest (mains, fans, a pump, the sensor's own clocks) are
 taken out before. A line of amplitude a and frequency f adds ``a^2 sin^4(pi f tau) / (pi f tau)^2``
@@ -32,8 +32,9 @@ from scipy.ndimage import median_filter
 from scipy.signal import oaconvolve, welch
 from scipy.stats import chi2
 
-from .fit import DETECTION_DEVIATIONS, AllanFit, AllanProblem, TermEstimate, TimeEstimate, fit_terms
+from .fit import AllanFit, AllanProblem, TermEstimate, TimeEstimate, fit_terms
 from .model import GAUSS_MARKOV, TERMS
+from .slow_noise import MARGIN, WALK
 
 # Relative errors of the modelled Allan variance that are tried.
 _ERRORS = np.concatenate([[0.0], np.geomspace(0.003, 0.4, 10)])
@@ -148,32 +149,77 @@ _SAME = 3.84
 _CLOSE = 1.0  # s
 _TENTH = 10.0
 _SLOW_TERMS = TERMS[2:4]
+# Processes up to this part of a record are compared with a random walk; a longer one is a constant.
+_CONSTANT = 3.0
+_LONG_TIMES = 6
 
 
-def weigh_slow_terms(fit, variances, model, duration) -> AllanFit:
-    """Return a fit of the standard terms, or one with a Gauss-Markov process if that says more.
+def weigh_slow_terms(fit, variances, model, duration, slow_noise) -> AllanFit:
+    """Choose between flicker noise and random walk and, instead, a Gauss-Markov process.
 
-    Where the data are far likelier with the process, it is in the model; where they are not, the
-    other terms' intervals hold what either model says. ``fit`` is one of the standard terms which
-    describes the data, all else is as for :func:`fit_real_sensor`.
+    Parameters
+    ----------
+    fit : AllanFit
+        Fit of the standard terms, which describes the data.
+    variances, model, duration
+        As for :func:`fit_real_sensor`.
+    slow_noise : SlowNoiseLikelihood
+        Likelihood of the same data.
+
+    Returns
+    -------
+    AllanFit
+        The fit itself, in which slow terms are identified only if the spectrum supports them, or
+        one with a process. The intervals of the latter hold those of every correlation time that
+        describes the data as well, and those of the standard terms unless the spectrum rejects
+        them.
     """
     if not any(fit.squares[TERMS.index(name)] > 0.0 for name in _SLOW_TERMS):
         return fit
-    times, deviances = _possible_times(duration), []
-    for time in times:
-        problem = AllanProblem(variances, *model(float(time)))
-        deviances.append(problem.deviance(problem.solve()))
-    best = min(deviances)
-    time = times[np.argmin(deviances)]
-    beside = fit_terms(variances, *model(float(time)))
-    plain = AllanProblem(variances, *model(None)).deviance(fit.squares)
-    if plain - best < DETECTION_DEVIATIONS**2:
-        terms = _joined_terms(fit, [beside])
-        return replace(fit, terms={**terms, **{name: fit.terms[name] for name in _SLOW_TERMS}})
-    same = times[np.array(deviances) < best + _SAME]
-    others = [fit_terms(variances, *model(float(one))) for one in (same[0], same[-1])]
-    estimate = _time_estimate(time, same, times, np.sqrt(times[1] / times[0]))
-    return replace(beside, terms=_joined_terms(beside, others), gauss_markov_time=estimate)
+    choice = slow_noise.choose(_possible_times(duration), _SAME)
+    if choice.time is None:
+        return _with_support(fit, choice, slow_noise, duration)
+    problem = AllanProblem(variances, *model(choice.time))
+    absent = [TERMS.index(name) for name in _SLOW_TERMS if name not in choice.terms]
+    with_process = fit_terms(variances, *model(choice.time))
+    ends = {choice.possible_times[0], choice.possible_times[-1]} - {choice.time}
+    others = [fit_terms(variances, *model(float(end))) for end in ends]
+    if GAUSS_MARKOV not in choice.supported:
+        others.append(fit)
+    terms = _joined_terms(with_process, others)
+    for index in absent:
+        terms[TERMS[index]] = replace(terms[TERMS[index]], value=0.0, low=0.0, identified=False)
+    times = _possible_times(duration)
+    half = np.sqrt(times[1] / times[0])
+    estimate = _time_estimate(choice.time, choice.possible_times, times, half)
+    squares = problem.solve(without=absent)
+    return replace(with_process, terms=terms, squares=squares, gauss_markov_time=estimate)
+
+
+def require_support(fit, duration, slow_noise) -> AllanFit:
+    """Return a fit in which slow terms are identified only if the spectrum supports them.
+
+    Parameters are those of :func:`weigh_slow_terms`; the fit may have a process.
+    """
+    if not any(fit.terms[name].identified for name in _SLOW_TERMS):
+        return fit
+    choice = slow_noise.choose(_possible_times(duration), _SAME)
+    return _with_support(fit, choice, slow_noise, duration)
+
+
+def _with_support(fit, choice, slow_noise, duration):
+    terms = dict(fit.terms)
+    for name in _SLOW_TERMS:
+        if name not in choice.supported:
+            terms[name] = replace(terms[name], low=0.0, identified=False)
+    like_walk = None
+    if terms[WALK].identified and fit.gauss_markov_time is None:
+        chosen = slow_noise.cost(choice.terms)
+        for time in np.geomspace(duration / _LONGEST_TIME, duration / _CONSTANT, _LONG_TIMES):
+            if slow_noise.cost((GAUSS_MARKOV,), float(time)) < chosen + MARGIN:
+                like_walk = float(time)
+                break
+    return replace(fit, terms=terms, time_like_walk=like_walk)
 
 
 def _time_estimate(time, same, times, half):
@@ -187,15 +233,17 @@ def _time_estimate(time, same, times, half):
 
 def _joined_terms(fit, others):
     """Return the terms of a fit with intervals that hold those of other fits to the same data."""
-    return {
-        name: replace(
-            found,
-            low=min(one.terms[name].low for one in (fit, *others)),
-            high=max(one.terms[name].high for one in (fit, *others)),
-            identified=all(one.terms[name].identified for one in (fit, *others)),
+    absent = TermEstimate(0.0, 0.0, 0.0, False)
+    joined = {}
+    for name, estimate in fit.terms.items():
+        estimates = [estimate, *(other.terms.get(name, absent) for other in others)]
+        joined[name] = replace(
+            estimate,
+            low=min(other.low for other in estimates),
+            high=max(other.high for other in estimates),
+            identified=all(other.identified for other in estimates),
         )
-        for name, found in fit.terms.items()
-    }
+    return joined
 
 
 def _possible_times(duration):

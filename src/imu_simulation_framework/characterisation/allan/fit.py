@@ -71,7 +71,9 @@ class AllanFit:
     have come from them; otherwise the weights leave correlation aside, which a wrong description
     would exploit, and intervals are widened by the misfit. ``start``: averaging times from here on
     are described [s]; ``model_error``: relative standard deviation of the true Allan variance
-    around that of the terms; ``gauss_markov_time``: correlation time, if there is such a process.
+    around that of the terms; ``gauss_markov_time``: correlation time, if there is such a process;
+    ``time_like_walk``: shortest correlation time [s] of a process that describes the data as well
+    as the random walk, None if there is none.
     """
 
     terms: dict[str, TermEstimate]
@@ -81,6 +83,7 @@ class AllanFit:
     start: float = 0.0
     model_error: float = 0.0
     gauss_markov_time: TimeEstimate | None = None
+    time_like_walk: float | None = None
 
 
 def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None) -> AllanFit:
@@ -188,11 +191,11 @@ class AllanProblem:
     def _coefficients(self, matrix, target):
         free = matrix[:, 0]
         if not (self.smoothing and free.any()):
-            return _nnls(matrix, target)
+            return nonnegative_least_squares(matrix, target)
         # What is orthogonal to the column of the free coefficient does not depend on it.
         direction = free / np.linalg.norm(free)
         rest = matrix[:, 1:]
-        positive = _nnls(
+        positive = nonnegative_least_squares(
             rest - np.outer(direction, direction @ rest), target - direction * (direction @ target)
         )
         first = direction @ (target - rest @ positive) / np.linalg.norm(free)
@@ -239,7 +242,8 @@ def _whiten(factor, vectors):
     return np.column_stack([dtrsv(factor, column, lower=True) for column in vectors.T])
 
 
-def _nnls(matrix, target):
+def nonnegative_least_squares(matrix, target):
+    """Solve a least-squares problem whose columns may differ by many orders of magnitude."""
     scale = np.linalg.norm(matrix, axis=0)
     scale[scale == 0.0] = 1.0
     return nnls(matrix / scale, target)[0] / scale
