@@ -13,7 +13,8 @@ from imu_simulation_framework.sensors.measured import part_of
 
 
 def ranked(*arguments, path="table.csv"):
-    title, *rows = printed_by(call_tool("which_imu.py", *arguments, "--table", "csv")).splitlines()
+    printed = printed_by(call_tool("which_imu.py", *arguments, "--table", "csv"))
+    title, *rows = [line for line in printed.splitlines() if not line.startswith("note: ")]
     with open(path, "w") as file:
         file.write("\n".join(row for row in rows if not row.startswith("note: ")))
     return title, pd.read_csv(path, index_col="IMU")
@@ -60,3 +61,11 @@ def test_own_imus_on_a_straight_line_are_ranked_as_in_closed_form(tmp_path):
 def test_ranking_is_for_the_whole_motion_by_default():
     title, _ = ranked("--straight", "3min", "--imu", "stim300")
     assert "within 5 deg for 180 s" in title
+
+
+def test_bundled_imus_that_are_left_out_are_named():
+    printed = printed_by(call_tool("which_imu.py", "--straight", "1min", "--within", "5deg"))
+    (note,) = [line for line in printed.splitlines() if "left out" in line]
+    assert "agisim, bno055, bno055_magnetometer" in note
+    chosen = call_tool("which_imu.py", "--straight", "1min", "--within", "5deg", "--imu", "bmi088")
+    assert "left out" not in printed_by(chosen)

@@ -40,6 +40,7 @@ from ..realistic_imu.truth import ImuInput, check_frames, imu_numbers, usual_per
 from ..recordings.formats.bag import choose_topic
 from ..recordings.formats.written_bags import RawBag, bag_like, opened_bag
 from ..recordings.messages import IMU, MAGNETIC_FIELD, read_numbers, with_numbers
+from ..sensors.errors_in_motion import understated_in_motion
 from ..sensors.formats.registry import named_imu
 from ..sensors.imu_specification import ImuSpecification
 from .command_line import add_seed, number_type
@@ -80,8 +81,12 @@ def main(arguments):
         if not ideal.has_orientation:
             _reported(bag, topic, session.without_orientation)
         written = _copy(bag, topic, reported, session, ideal, options)
+    understated = None
+    if isinstance(chosen.errors, ImuSpecification):
+        understated = understated_in_motion(chosen.errors)
     for remark in (
         *chosen.remarks,
+        *filter(None, [understated]),
         *reported.remarks,
         *_sentences(topic, ideal, reported, session, options, written),
     ):

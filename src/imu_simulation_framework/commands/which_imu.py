@@ -22,6 +22,7 @@ from ..heading.answer import which_imu
 from ..report import table as table_text
 from ..report.table import Column
 from ..sensors.errors_in_motion import without_noise
+from ..sensors.files import imu_names
 from ..sensors.formats.registry import NamedImu
 from ..sensors.imu_specification import ImuSpecification
 from . import heading_choices
@@ -50,6 +51,12 @@ def main(arguments):
     )
     for remark in chosen.remarks:
         print(f"note: {remark}")
+    left_out = [] if options.imu else sorted(set(imu_names()) - set(imus))
+    if left_out:
+        print(
+            f"note: left out, as their files state no tolerances from unit to unit: "
+            f"{', '.join(left_out)}; name one with --imu"
+        )
     shown = table.reset_index()
     shown["margin"] = options.within / shown["nearly_all"].clip(lower=1e-12)
     shown["passes"] = np.where(shown["passes"], "yes", "no")

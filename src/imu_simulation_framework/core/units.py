@@ -53,6 +53,7 @@ SIZES = {
     "mg": 1e-3 * STANDARD_GRAVITY,
     "ug": 1e-6 * STANDARD_GRAVITY,
     "K": 1.0,
+    "V": 1.0,
     "T": 1.0,
     "uT": 1e-6,
     "nT": 1e-9,

@@ -21,6 +21,7 @@ from ..core.settings import LARGEST_SEED, Settings, declared, setting
 from ..core.stamps import NANOSECONDS
 from ..core.units import WORLD_GRAVITY
 from ..recordings import messages
+from ..sensors.errors_in_motion import understated_in_motion
 from ..sensors.formats.registry import named_imu
 from ..sensors.imu_models.bno055_modes import CalibrationTexts
 from ..sensors.imu_specification import ImuSpecification
@@ -65,7 +66,7 @@ class RealisticImuArguments(Settings):
     """The node's parameters; what each means stands beside it, for launch files and for ROS 2."""
 
     specification: str = setting(
-        "bno055",
+        "adis16448",
         about="a bundled specification, a file, FORMAT:FILE, or generic, hector, hector_slow, "
         "ideal",
     )
@@ -176,7 +177,20 @@ class RealisticImuArguments(Settings):
                 )
             output = dataclasses.replace(errors.output, drop_repeated=self.drop_repeated == "true")
             errors = dataclasses.replace(errors, output=output)
-        return errors, chosen.remarks
+        remarks = list(chosen.remarks)
+        if isinstance(errors, ImuSpecification):
+            remarks += filter(None, [understated_in_motion(errors), self._not_zeroed(errors)])
+        return errors, remarks
+
+    def _not_zeroed(self, errors: ImuSpecification) -> str | None:
+        gyroscope = errors.gyroscope
+        has_bias = any((*gyroscope.turn_on_bias, *gyroscope.turn_on_bias_sigma))
+        if self.operation() is not None or not has_bias:
+            return None
+        return (
+            f"{errors.name}: the gyroscope keeps the bias that it is switched on with; set "
+            "standstill or stops to have it zeroed at rest, as heading budgets assume"
+        )
 
 
 DIAGNOSED_PERIOD = 1.0  # wall-clock seconds between two messages on /diagnostics

@@ -99,7 +99,7 @@ def gz_launch() -> LaunchDescription:
         [
             # First of all, since it declares the seed; it waits for the robot.
             experiment_launch(simulator="external", imu="published"),
-            _argument("specification", "bno055", "errors of the robot's IMU"),
+            _argument("specification", "adis16448", "errors of the robot's IMU"),
             ExecuteProcess(cmd=["gz", "sim", "-s", "-r", world], on_exit=[Shutdown()]),
             Node(package="ros_gz_bridge", executable="parameter_bridge", arguments=[*BRIDGED]),
             Node(

@@ -205,18 +205,21 @@ UNITS = {
         "magnetometer": _per_all("/sqrt(s)")["magnetometer"],
     },
     "temperature": _per_all("/K"),
+    "supply": _per_all("/V"),
 }
 """Kind of quantity -> triad -> units that it may be stated in, as factors to SI."""
 
 RATIOS = {"1": 1.0, "%": 1e-2, "ppm": 1e-6, **factors("deg", "mrad", "rad")}
 """Units of scale factors, misalignments and cross-axis sensitivities."""
-_RATIOS_PER_KELVIN = {f"{unit}/K": RATIOS[unit] for unit in ("1", "%", "ppm")}
+_PLAIN_RATIOS = {unit: RATIOS[unit] for unit in ("1", "%", "ppm")}
+_RATIOS_PER_KELVIN = {f"{unit}/K": ratio for unit, ratio in _PLAIN_RATIOS.items()}
+_RATIOS_PER_VOLT = {f"{unit}/V": ratio for unit, ratio in _PLAIN_RATIOS.items()}
 
 SPECTRA = ("one-sided", "two-sided")
 MEANINGS = ("coefficient", "allan_minimum")
 _SIGNALS = ("bias_instability", "gauss_markov_sigma", "turn_on_bias", "turn_on_bias_sigma")
 _KINDS = dict.fromkeys((*_SIGNALS, "saturation", "resolution"), "signal")
-_KINDS.update(random_walk="random_walk", temperature_bias="temperature")
+_KINDS.update(random_walk="random_walk", temperature_bias="temperature", supply_bias="supply")
 
 _WRITTEN = {
     **dict.fromkeys(_KINDS, "{value: NUMBER, unit: UNIT}"),
@@ -334,9 +337,29 @@ def _stated_value(stated: _Stated, white_noise: Any) -> Any:
         return tuple((size, size, size) for size in stated.axes(key, units))
     if name == "temperature_scale_factor":
         return stated.axes(stated.way("value"), _RATIOS_PER_KELVIN)
+    if name == "supply_scale_factor":
+        return stated.axes(stated.way("value"), _RATIOS_PER_VOLT)
+    if name == "bandwidth":
+        (size, *_) = stated.axes(stated.way("value"), factors("Hz"))
+        return size
+    if name == "nonlinearity":
+        return _nonlinearity(stated)
     if name not in _KINDS:
         raise ConfigurationError(f"{name} cannot be stated with a unit, but only as a number.")
     return stated.axes(stated.way("value"), UNITS[_KINDS[name]][triad])
+
+
+def _nonlinearity(stated: _Stated) -> tuple[float, ...]:
+    """Return K2 of a largest deviation from the best straight line, as a share of the full scale.
+
+    Over a full scale of ``-F`` to ``F`` the response ``f + K2 f^2`` is at most ``K2 F^2 / 2`` off.
+    """
+    key = stated.way("value", others=("full_scale", "full_scale_unit"))
+    units = UNITS["signal"][stated.triad]
+    unit = stated.choice("full_scale_unit", tuple(units))
+    number = stated.entry.get("full_scale")
+    full_scale = checked_number(f"{stated.name}: full_scale", number, above=0.0) * units[unit]
+    return tuple(2.0 * share / full_scale for share in stated.axes(key, _PLAIN_RATIOS))
 
 
 def _white_noise(stated: _Stated) -> tuple[float, ...]:

@@ -67,3 +67,17 @@ def test_rate_gaps_left_out_messages_and_yaw_error(clock):
     assert float(bad.values["yaw error [deg]"]) == pytest.approx(error, abs=0.0006)
     later = diagnosed(1.0)
     assert later.is_warning and later.message == "no message on /imu now"
+
+
+def test_missing_errors_in_motion_and_kept_bias_are_reported():
+    shells = {name: RecordingShell(ros2=True) for name in ("bno055", "adis16448")}
+    for name, shell in shells.items():
+        LiveImu(RealisticImuArguments(specification=name), shell)
+    (understated,) = shells["bno055"].warned
+    assert "no scale factor, misalignment, g-sensitivity or turn-on bias" in understated
+    (kept,) = shells["adis16448"].warned
+    assert "keeps the bias that it is switched on with" in kept
+    zeroed = RecordingShell(ros2=True)
+    LiveImu(RealisticImuArguments(specification="adis16448", standstill=10.0), zeroed)
+    assert zeroed.warned == []
+    assert RealisticImuArguments().specification == "adis16448"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from refusals import require_refused
 
+from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.yaml_files import load_plain
 from imu_simulation_framework.sensors.files import in_si, load_imu_specification
 from imu_simulation_framework.sensors.noise.processes import random_walk_of_minimum
@@ -42,6 +43,13 @@ def lowest_allan_deviation(noise, flicker, walk):
         ),
         (GYRO, "g_sensitivity: {value: 1.0, unit: deg/s/g}", DEG / G),
         (GYRO, "temperature_scale_factor: {value: 3.0, unit: ppm/K}", 3e-6),
+        (GYRO, "supply_bias: {value: 0.1, unit: deg/s/V}", 0.1 * DEG),
+        (GYRO, "supply_scale_factor: {value: 0.2, unit: '%/V'}", 2e-3),
+        (
+            ACCEL,
+            "nonlinearity: {value: 0.5, unit: '%', full_scale: 4, full_scale_unit: g}",
+            2.0 * 0.005 / (4.0 * G),
+        ),
     ],
 )
 def test_what_is_stated_becomes_si(triad, stated, expected):
@@ -49,6 +57,12 @@ def test_what_is_stated_becomes_si(triad, stated, expected):
     value = in_si({parameter: {**entry, "source": "a table"}}, triad)[parameter]
     shape = (3, 3) if "scale_factor_and" in parameter or parameter == "g_sensitivity" else (3,)
     np.testing.assert_allclose(value, np.broadcast_to(expected, shape), rtol=1e-12)
+
+
+def test_bandwidth_is_one_number_and_nonlinearity_needs_its_full_scale():
+    assert in_si({"bandwidth": {"value": 32, "unit": "Hz"}}, GYRO)["bandwidth"] == 32.0
+    with pytest.raises(ConfigurationError, match="nonlinearity: full_scale_unit is"):
+        in_si({"nonlinearity": {"value": 0.05, "unit": "%", "full_scale": 2000}}, GYRO)
 
 
 def test_walk_and_flicker_follow_from_the_lowest_allan_deviation_unless_they_are_stated():

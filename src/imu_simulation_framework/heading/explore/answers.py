@@ -80,7 +80,7 @@ class Question(settings.Settings):
     length: float = settings.setting(20.0, minimum=0.1, maximum=1e4, unit="m")
     width: float = settings.setting(2.0, minimum=0.1, maximum=1e3, unit="m")
     duration: float = settings.setting(600.0, minimum=10.0, maximum=8.0 * HOUR, unit="s")
-    imu: tuple[str, ...] = settings.declared(("bno055", "adis16470"), _checked_parts)
+    imu: tuple[str, ...] = settings.declared(("adis16448", "bmi088"), _checked_parts)
     unit: str = settings.setting("stated", choices=("stated", "any", "this"))
     standstill: float = settings.setting(10.0, minimum=0.0, maximum=HOUR, unit="s")
     warm_up: float = settings.setting(0.0, minimum=0.0, maximum=24.0 * HOUR, unit="s")
