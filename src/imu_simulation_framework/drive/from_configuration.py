@@ -251,13 +251,14 @@ def with_earth_turning(truth: ImuTruth, latitude: float | None) -> ImuTruth:
     return truth._replace(angular_velocity=rate + turned(to_body, axis).reshape(rate.shape))
 
 
-def published_rate(configuration: Configuration) -> float:
-    """Return messages per second of simulated time on the IMU's topic [Hz]."""
+def published_samples(configuration: Configuration) -> tuple[float, float]:
+    """Return the rate of the IMU's messages [Hz] and the time of the first one [s], simulated."""
     model = make_experiment_imu(configuration)
+    rate = configuration.imu.rate
     if model.drop_repeated:
-        # Nobody measures more often than there are samples of the truth.
-        return min(model.parameters.specification.output.rate, configuration.imu.rate)
-    return configuration.imu.rate
+        # No sensor measures more often than there are samples of the truth.
+        rate = min(model.parameters.specification.output.rate, rate)
+    return rate, model.first_sample_time
 
 
 def imu_remarks(configuration: Configuration) -> list[str]:
@@ -269,6 +270,12 @@ def imu_remarks(configuration: Configuration) -> list[str]:
     in_motion = errors_in_motion.understated_in_motion(specification)
     remarks = [*_specified(configuration).remarks, in_motion]
     zeroed = configuration.operation.standstill > 0.0  # which takes it off
+    gyroscope = specification.gyroscope
+    if zeroed and any((*gyroscope.turn_on_bias, *gyroscope.turn_on_bias_sigma)):
+        remarks.append(
+            "the gyroscope's bias at switching on is measured at the standstill of "
+            f"{configuration.operation.standstill:g} s, [operation] standstill, and removed"
+        )
     if configuration.simulation.latitude is None and not zeroed:
         remarks.append(errors_in_motion.without_earth_turning(specification))
     return [sentence for sentence in remarks if sentence is not None]

@@ -16,7 +16,7 @@ from imu_simulation_framework.drive.from_configuration import (
     describe_imu,
     imu_remarks,
     make_magnetic_environment,
-    published_rate,
+    published_samples,
 )
 
 
@@ -178,7 +178,7 @@ def test_an_imu_is_published_no_faster_than_it_is_simulated(tmp_path, rate, publ
         "imu": {"model": "specification", "rate": 100},
         "imu_specification": {"file": str(path)},
     }
-    assert published_rate(load_configuration(overrides=sections)) == published
+    assert published_samples(load_configuration(overrides=sections)) == (published, 0.0)
 
 
 def test_what_a_specification_leaves_out_is_remarked_on():
@@ -196,6 +196,8 @@ def test_what_a_specification_leaves_out_is_remarked_on():
     assert remarks("bno055", latitude=50.0) == [at_rest]
     # A sensor with a bias far above the Earth's rate, and all its errors stated, needs neither.
     assert remarks("bno055_datasheet") == []
+    (zeroed,) = remarks("bno055_datasheet", standstill=10.0)
+    assert "standstill of 10 s, [operation] standstill, and removed" in zeroed
     assert remarks("bno055", model="hector") == []
 
 

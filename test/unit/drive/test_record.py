@@ -61,7 +61,11 @@ def test_tables_in_blocks_are_those_of_the_samples(folder, monkeypatch):
     assert record.zero() == ZERO
     assert record.complete_until(ZERO + 10_000 * MILLISECOND)
     assert not record.complete_until(ZERO + 10_001 * MILLISECOND)
-    assert record.imu.expected(100.0, ZERO, ZERO + 10_000 * MILLISECOND) == SAMPLES + 1
+    assert record.imu.expected(100.0, 0.0, ZERO, ZERO + 10_000 * MILLISECOND) == SAMPLES + 1
+    # The record begins 1 s before ZERO: a sensor that starts then has lost no samples.
+    late = ZERO - 2_000 * MILLISECOND, ZERO + 10_000 * MILLISECOND
+    assert record.imu.expected(100.0, 1.0, *late) == SAMPLES + 101
+    assert record.imu.expected(100.0, 0.0, *late) == SAMPLES + 201
     recorded = record.tables(ZERO, ZERO + 10_000 * MILLISECOND)
     tables = {name: table.whole() for name, table in recorded.items()}
     times = 0.01 * np.arange(SAMPLES + 1)

@@ -115,6 +115,22 @@ def test_figure_caption_names_drive_model_seed_and_date(folder):
     assert f"<!-- {footer} -->" in folder.read_text("imu_yaw.svg")
 
 
+def test_control_errors_of_a_denser_odometry_have_no_gaps():
+    tables = make_tables(20.0)
+    # At 20 Hz each is of the first odometry, at 30 Hz, after a control period.
+    times = np.unique(np.ceil(0.05 * np.arange(400) * 30.0 - 1e-9) / 30.0)
+    error = tables.control_error.iloc[: len(times)].set_axis(times, axis=0)
+
+    def counted(table):
+        tables.control_error = table
+        run = RunDescription({"control_period_s": 0.05})
+        counts = evaluate(tables, None, run)[0]["messages"]["control_error"]
+        return counts["expected"], counts["received"], counts["gaps"]
+
+    assert counted(error) == (400, 400, 0)
+    assert counted(error.drop(error.index[[100, 101, 200]])) == (400, 397, 2)
+
+
 def test_lost_messages_are_counted():
     tables = make_tables(20.0)
     tables.ground_truth = tables.ground_truth.drop(tables.ground_truth.index[[50, 51, 52, 700]])

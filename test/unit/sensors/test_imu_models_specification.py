@@ -151,6 +151,19 @@ def _sampled(time, period, **output):
     return model.emitted(np.asarray(time), model.new_samples(len(time)))
 
 
+@pytest.mark.parametrize("drop_repeated", [False, True])
+def test_no_sample_is_emitted_before_the_sensor_starts(drop_repeated):
+    model = _with_output(rate=50.0, start_offset=0.05, drop_repeated=drop_repeated)
+    assert model.first_sample_time == pytest.approx(0.05)
+    truth = ImuTruth(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, 9.81]))
+    emitted = []
+    for number in range(12):
+        model.step(truth)
+        given = model.emitted(np.array([0.01 * number]), np.array([model.has_new_sample]))
+        emitted += [number] * (1 if given is None else len(given))
+    assert emitted == ([5, 7, 9, 11] if drop_repeated else list(range(5, 12)))
+
+
 def test_a_faster_sensor_gives_each_sample_once_or_as_often_as_its_rate_wants():
     time = 0.02 * np.arange(50)
     assert _sampled(time, 0.02, rate=100.0) is None

@@ -206,17 +206,19 @@ class Stream:
         table = np.frombuffer(bytes(content), dtype=self._type)
         return table["stamp"].astype(np.int64), table["values"].astype(float)
 
-    def expected(self, rate: float, zero: int, end: int) -> int:
-        """How many samples there should be from stamp ``zero`` to ``end`` [ns] at this rate [Hz].
+    def expected(self, rate: float, start: float, zero: int, end: int) -> int:
+        """Return how many samples there should be from stamp ``zero`` to ``end`` [ns].
 
-        The stream's phase is its own: a simulator need not sample at time zero.
+        The stream has this ``rate`` [Hz] and begins ``start`` seconds after ``zero``. Its phase is
+        its own: a simulator need not sample at time zero.
         """
         first, last = self.span(zero, end)
+        zero += round(start * NANOSECONDS)
         if first == last:
-            return int((end - zero + 0.5) / NANOSECONDS * rate) + 1
+            return max(0, int((end - zero + 0.5) / NANOSECONDS * rate) + 1)
         begin = _Stamps(self)[first]
         # Half a nanosecond: the end may be a whole number of periods after the first one.
-        before = int((begin - zero + 0.5) / NANOSECONDS * rate)
+        before = max(0, int((begin - zero + 0.5) / NANOSECONDS * rate))
         return before + int((end - begin + 0.5) / NANOSECONDS * rate) + 1
 
     def count_until(self, end: int) -> int:

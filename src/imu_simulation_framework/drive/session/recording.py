@@ -433,8 +433,10 @@ def write_results(
     rate = configuration.imu.rate
     imu, truth = record.imu, record.ground_truth
     expected = {
-        "ground_truth": truth.expected(rate, zero, end),
-        "imu_simulated": imu.expected(from_configuration.published_rate(configuration), zero, end),
+        "ground_truth": truth.expected(rate, 0.0, zero, end),
+        "imu_simulated": imu.expected(
+            *from_configuration.published_samples(configuration), zero, end
+        ),
     }
     expected = {name: count for name, count in expected.items() if name not in irregular}
     backwards = {"imu_simulated": imu.backwards, "ground_truth": truth.backwards}
@@ -446,6 +448,7 @@ def write_results(
         "simulator": configuration.simulation.simulator,
         "imu": from_configuration.describe_imu(configuration),
         "controller": configuration.control.controller,
+        "control_period_s": 1.0 / configuration.control.rate,
         "seed": configuration.experiment.seed,
         "recording": recording,
         "recorded_imu": recorded_imu,

@@ -116,11 +116,6 @@ def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=Tr
         return _AxisNoise()
     bias_mean = noise.inside("bias_mean", Tag.number)
     unknown_bias = bias_mean if bias_sign_is_drawn else 0.0
-    if unknown_bias != 0.0:
-        remarks.append(
-            f"Line {noise.line}: bias_mean, whose sign Gazebo chooses at random, became part of "
-            "turn_on_bias_sigma."
-        )
     turn_on = math.hypot(unknown_bias, noise.inside("bias_stddev", Tag.size))
     density, time = noise.inside("dynamic_bias_stddev", Tag.size), noise.inside(_TIME, Tag.size)
     if density > 0.0 and time == 0.0:
@@ -144,6 +139,12 @@ def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=Tr
                 f"Line {noise.line}: Gazebo lets the bias drawn at the start decay with the "
                 "correlation time of the dynamic bias; here turn_on_bias_sigma stays."
             )
+    if unknown_bias != 0.0:
+        place = "turn_on_bias_sigma" if turn_on > 0.0 else "gauss_markov_sigma, which is larger"
+        remarks.append(
+            f"Line {noise.line}: bias_mean, whose sign Gazebo chooses at random, became part of "
+            f"{place}."
+        )
     precision = noise.inside("precision", Tag.size)
     if 0.0 < precision <= _SMALLEST_PRECISION:
         remarks.append(f"Line {noise.line}: a precision of {precision:g} has no effect in Gazebo.")

@@ -221,6 +221,8 @@ class ImuModel(ABC):
     """Whether the last :meth:`step` gave a new sample of the sensor."""
     drop_repeated: bool = False
     """Whether a sample that is not new shall be left out."""
+    first_sample_time: float = 0.0
+    """From the first sample of the simulation to the sensor's first [s]; none is emitted before."""
     has_magnetometer: bool = False
     """Whether its readings have the :data:`.base.MAGNETIC_PARTS` where there is a field."""
     feels_speed: bool = False

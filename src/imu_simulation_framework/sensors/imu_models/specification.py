@@ -165,7 +165,7 @@ class SpecificationImu(ImuModel):
 
     Where the specification's rate is below the simulation's, a reading is held until the next
     one; ``has_new_sample`` tells the two apart. Before the sensor's first sample the reading
-    is the truth.
+    is the truth, and none is emitted.
 
     The biases of a reading are those of its angular velocity and specific force without noise,
     and without what depends on the truth (scale factor, misalignment, g-sensitivity).
@@ -177,6 +177,7 @@ class SpecificationImu(ImuModel):
         output = specification.output
         self._first, self._stride = sample_instants(output, self.period, self._seed)
         self._sensor_period = self._stride * self.period
+        self.first_sample_time = self._first * self.period
         self._use(specification)
         self.drop_repeated = output.drop_repeated
         self.has_magnetometer = len(self._triads) == 3
@@ -209,9 +210,11 @@ class SpecificationImu(ImuModel):
     def emitted(self, time, new):
         output = self._specification.output
         times = output.rate * self.period
+        # The samples are the last of those that were stepped through.
+        has_begun = np.maximum.accumulate(new) | (self._count - len(time) > self._first)
+        given = np.flatnonzero(new if output.drop_repeated else has_begun)
         if not output.repeat_samples or times <= 1.0:
-            return super().emitted(time, new)
-        given = np.flatnonzero(new) if output.drop_repeated else np.arange(len(time))
+            return given if output.drop_repeated or not has_begun.all() else None
         # How many of the sensor's instants have passed since the sample before.
         passed = [
             np.floor(at * output.rate + 1e-3) for at in (time[given] - self.period, time[given])

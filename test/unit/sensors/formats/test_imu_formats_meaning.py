@@ -167,6 +167,18 @@ def test_a_dynamic_bias_needs_its_time_and_what_begins_otherwise_is_told(read):
         assert any(words in remark for remark in reading.remarks)
 
 
+@pytest.mark.parametrize(
+    "mean, place", [("0.5", "gauss_markov_sigma"), ("1.25", "turn_on_bias_sigma")]
+)
+def test_remark_names_the_key_that_has_gazebos_bias_mean(read, mean, place):
+    dynamic = "<dynamic_bias_stddev>0.2</dynamic_bias_stddev>"
+    dynamic += "<dynamic_bias_correlation_time>50</dynamic_bias_correlation_time>"
+    reading = read("sdf", sdf(f"{dynamic}<bias_mean>{mean}</bias_mean>"))
+    (remark,) = [remark for remark in reading.remarks if "bias_mean" in remark]
+    assert f"became part of {place}" in remark
+    assert getattr(reading.specification.gyroscope, place)[2] > 0.0
+
+
 def hector(tags):
     return (
         '<robot name="r"><gazebo><plugin name="i" filename="libhector_gazebo_ros_imu.so">'
