@@ -77,7 +77,6 @@ setup(
     data_files=shared_files(),
     python_requires=">=3.8",
     install_requires=[
-        "allantools>=2024.6",
         "defusedxml>=0.7",
         "lazy_loader>=0.3",
         "lz4>=3.1",
@@ -98,6 +97,8 @@ setup(
         "zstandard>=0.18",
     ],
     extras_require={
+        # It requires Sphinx, numpydoc and pytest in turn, so that it is not among the above.
+        "allan": ["allantools>=2024.6,<2025"],
         "cluster": ["dask[distributed]>=2023.5"],
         # Version 4 looks otherwise.
         "explore": ["dash>=3.0,<4"],

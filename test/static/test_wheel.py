@@ -35,12 +35,14 @@ assert not any(map(importlib.util.find_spec, ("rospy", "roslib", "mujoco"))), "n
 """
 MISSING = """
 import imu_simulation_framework as isf
+from imu_simulation_framework.characterisation.allan.model import overlapping_allan_variance
 from imu_simulation_framework.report.figure import Figure
 from imu_simulation_framework.report.page import Page, Section, page_html
 for job in (
     lambda: isf.robot_motion,
     lambda: isf.fly("c3104", 1.0),
     lambda: page_html(Page("title", [], [Section("figure", figure=Figure().panel())])),
+    lambda: overlapping_allan_variance([[0.0, 1.0, 0.0]], 1.0, [1]),
 ):
     try:
         job()
@@ -163,10 +165,17 @@ def test_isf_in_bare_environment_offers_every_program(bare):
 
 def test_missing_library_is_reported_with_its_extra(bare):
     messages = bare.run("python", "-c", MISSING).splitlines()
-    for message, library in zip(messages, ("mujoco", "jsbsim", "plotly")):
+    for message, library in zip(messages, ("mujoco", "jsbsim", "plotly", "allantools")):
         assert f"needs the Python library {library}, which is not installed" in message
         assert f'pip install ".[{EXTRAS[library]}]"' in message
-    assert len(messages) == 3
+    assert len(messages) == 4
+    packages = bare.run(
+        "python",
+        "-c",
+        "from importlib import metadata as m; "
+        "print(*(d.metadata['Name'].lower() for d in m.distributions()))",
+    ).split()
+    assert not {"sphinx", "numpydoc", "pytest"} & set(packages)
 
 
 def test_examples_in_complete_environment_run(complete, repository):

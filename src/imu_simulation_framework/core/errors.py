@@ -102,6 +102,7 @@ class ClusterError(FrameworkError):
 
 
 EXTRAS = {
+    "allantools": "allan",
     "dash": "explore",
     "distributed": "cluster",
     "h5py": "formats",

@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import allantools
 import numpy as np
-from allantools.ci import confidence_interval, edf_greenhall
 
+from ...core.errors import required
 from ...sensors.noise.processes import flicker_processes, gauss_markov_allan_variance
 
 TERMS = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate_ramp")
@@ -245,6 +244,7 @@ def overlapping_allan_variance(parts, rate, factors):
     ``parts`` (n,) are in some unit, at a rate [Hz]; returned is its square, one for each of the
     averaging ``factors``.
     """
+    required("allantools", "an Allan analysis")
     factors = np.asarray(factors)
     total, weights = np.zeros(len(factors)), np.zeros(len(factors))
     for part in parts:
@@ -266,6 +266,8 @@ def overlapping_allan_variance(parts, rate, factors):
 
 def _variance(phase, rate, factor, stride):
     """Return the Allan variance at one averaging time, piece by piece, as memory has room."""
+    import allantools
+
     sparse = phase[::stride]
     overlap = 2 * factor // stride
     total = 0.0
@@ -285,6 +287,8 @@ def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray
     that contributes most at each averaging time; the parts, of so many samples, add up.
     ``contributions`` (taus,) is the Allan variance of each term of the fit.
     """
+    from allantools.ci import edf_greenhall
+
     names = [name for name in _POWER_LAWS if name in contributions]
     strongest = np.argmax([contributions[name] for name in names], axis=0)
     freedom = np.zeros(len(factors))
@@ -313,6 +317,8 @@ class AllanCurve:
 
 def allan_curve(tau, variance, degrees_of_freedom, confidence) -> AllanCurve:
     """Give each deviation the interval of its degrees of freedom (NIST SP 1065, eq. 45)."""
+    from allantools.ci import confidence_interval
+
     deviation = np.sqrt(variance)
     intervals = [
         confidence_interval(value, freedom, ci=confidence)
