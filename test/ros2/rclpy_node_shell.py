@@ -49,7 +49,10 @@ def test_parameters_are_declared_with_types_ranges_and_descriptions(ros):
 WRONG_PARAMETERS = [
     ({"specification": "bno"}, "bno: there is no such file, nor an IMU of that name"),
     ({"input_type": "pose"}, "input_type is 'pose', but it must be imu or gazebo_ros_imu or"),
-    ({"magnetometer": True}, "has a magnetometer, as bno055_magnetometer; bno055 has none"),
+    (
+        {"specification": "bno055", "magnetometer": True},
+        "has a magnetometer, as bno055_magnetometer; bno055 has none",
+    ),
     ({"magnetometer": "yes"}, "magnetometer is 'yes', but it must be false or true"),
     ({"drop_repeated": "often"}, "drop_repeated is often, expected true or false"),
     ({"seed": -1}, "seed is -1, but it must be at least 0"),

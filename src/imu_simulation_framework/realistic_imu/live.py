@@ -179,10 +179,13 @@ class RealisticImuArguments(Settings):
             errors = dataclasses.replace(errors, output=output)
         remarks = list(chosen.remarks)
         if isinstance(errors, ImuSpecification):
-            remarks += filter(None, [understated_in_motion(errors), self._not_zeroed(errors)])
+            remarks += filter(None, [understated_in_motion(errors)])
         return errors, remarks
 
-    def _not_zeroed(self, errors: ImuSpecification) -> str | None:
+    def kept_bias(self, errors: Any) -> str | None:
+        """Return a sentence where nothing zeroes a gyroscope that is switched on with a bias."""
+        if not isinstance(errors, ImuSpecification):
+            return None
         gyroscope = errors.gyroscope
         has_bias = any((*gyroscope.turn_on_bias, *gyroscope.turn_on_bias_sigma))
         if self.operation() is not None or not has_bias:
@@ -221,6 +224,9 @@ class LiveImu(Session):
         errors, remarks = arguments.errors()
         for remark in remarks:
             shell.warn(remark)
+        kept = arguments.kept_bias(errors)
+        if kept is not None:
+            shell.inform(kept)
         is_odometry = arguments.input_type == "odometry"
         self._surroundings = _surroundings(arguments, errors, shell)
         self._session = RealisticImu(
