@@ -100,5 +100,5 @@ def test_random_walk_names_the_process_that_would_fit_as_well():
     made = prepare_at_rest(np.arange(LENGTH) / RATE, record[:, None], ("gyro_x",), "made")
     fit = identify([made]).axes["gyro_x"].fit
     assert fit.terms[WALK].identified
-    # Half an hour tells a process from a random walk up to a few minutes.
+    # In half an hour only processes of up to a few minutes differ from a random walk.
     assert 60.0 < fit.time_like_walk <= 600.0

@@ -16,8 +16,8 @@ a constant of the differences, and not in it.
 Models are compared by their deviance and a cost of each term. Costs and margin were chosen on 500
 records of ``test/benchmarks/coverage_allan.py``: in 3 to 4 % of the records of a process a random
 walk or flicker noise is supported, and in 91 to 92 % of those that have one of these. A margin of 2
-makes that 7 to 9 % and 93 to 94 %. Processes longer than a thirtieth of the record look like a
-random walk too often to be told from it.
+makes that 7 to 9 % and 93 to 94 %. Processes longer than a thirtieth of the record often look like
+a random walk.
 """
 
 from __future__ import annotations
