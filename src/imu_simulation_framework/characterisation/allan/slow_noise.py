@@ -107,13 +107,13 @@ class SlowNoiseLikelihood:
         same : float
             Times whose deviance is larger than the smallest by less describe the data as well.
         """
-        values = {
+        costs = {
             terms: np.array([self.cost(terms, time) for time in times])
             if GAUSS_MARKOV in terms
             else np.array([self.cost(terms)])
             for terms in _MODELS
         }
-        lowest = {terms: found.min() for terms, found in values.items()}
+        lowest = {terms: values.min() for terms, values in costs.items()}
         chosen = min(lowest, key=lambda terms: lowest[terms])
         supported = frozenset(
             term
@@ -123,12 +123,12 @@ class SlowNoiseLikelihood:
         )
         if GAUSS_MARKOV not in chosen:
             return SlowNoiseChoice(chosen, None, np.array([]), supported)
-        found = values[chosen]
-        possible = np.asarray(times)[found < found.min() + same]
-        return SlowNoiseChoice(chosen, float(times[found.argmin()]), possible, supported)
+        time_costs = costs[chosen]
+        possible = np.asarray(times)[time_costs < time_costs.min() + same]
+        return SlowNoiseChoice(chosen, float(times[time_costs.argmin()]), possible, supported)
 
     def cost(self, terms: Sequence[str], time=None) -> float:
-        """Return the deviance and the costs of a model with white noise and so many other terms."""
+        """Return the deviance and the costs of a model of white noise and other terms."""
         return self.deviance((WHITE, *terms), time) + sum(COSTS[term] for term in terms)
 
     def deviance(self, terms, time=None) -> float:
@@ -164,7 +164,10 @@ class SlowNoiseLikelihood:
         key = (term, time if term == GAUSS_MARKOV else None)
         if key not in self._shapes:
             self._shapes[key] = np.concatenate(
-                [_expected_periodogram(term, time, self._band, one) for one in self._spectra]
+                [
+                    _expected_periodogram(term, time, self._band, spectrum)
+                    for spectrum in self._spectra
+                ]
             )
         return self._shapes[key]
 
