@@ -25,11 +25,13 @@ from ...srv import StartStopTime
 from ..answers import NoAnswerError, ask_master, is_started_by_roslaunch, master_answers
 from ..messages import tracking_error
 from ..node import POLL_PERIOD, PROGRESS, RESULT, Node, advertise, experiment_parameter
+from ..participant import LAST_MESSAGES_TIMEOUT
 from ..simulators.interface import (
     call_service,
     make_simulator_interface,
     needs_error_model,
     wait_for_service,
+    wait_until_processed,
 )
 
 PROGRESS_PERIOD = 2.0  # wall-clock seconds between two progress lines
@@ -65,6 +67,7 @@ class PathFollower(Node):
         self._running = False
         self._driven = False
         self._answered_at = 0.0
+        self._last_stamp = 0.0  # of the newest tracking error, in simulated time [s]
         self._progressed_at = 0.0
         self._started_at = 0.0
         self._command = Float64MultiArray()
@@ -159,9 +162,10 @@ class PathFollower(Node):
         stamp, time_from_start, error = tracking_error(data)
         command = self._session.answer(time_from_start, error)
         self._answered_at = time.monotonic()
+        self._last_stamp = stamp / NANOSECONDS
         self._publish(*command)
         if not self._session.finished:
-            self._simulator.answered(stamp / NANOSECONDS)
+            self._simulator.answered(self._last_stamp)
             return
         self._running = False
         self._driven = True
@@ -232,7 +236,26 @@ class PathFollower(Node):
             worker.join(KEEP_ALIVE_PERIOD)
             self._publish(*self._session.standstill())
 
+    def _wait_for_last_samples(self) -> None:
+        """Wait until each node has published what it makes of the drive's last sample.
+
+        A simulator that does not wait for its nodes may be ahead of them by several control
+        periods, and the recorder cannot know that a fix is still to come.
+        """
+        if self._simulator.lock_step:
+            return
+        last = self._last_stamp - 0.5 / self.configuration.imu.rate
+        behind = wait_until_processed(self._participants, last, LAST_MESSAGES_TIMEOUT)
+        if behind and not self.interrupted:
+            rospy.logwarn(
+                "%s: %s did not process the last samples of the drive within %g s",
+                self.name,
+                ", ".join(behind),
+                LAST_MESSAGES_TIMEOUT,
+            )
+
     def _call_stop_services(self) -> None:
+        self._wait_for_last_samples()
         for participant in ("experiment_recorder", "result_comparison"):
             if participant not in self._participants:
                 continue

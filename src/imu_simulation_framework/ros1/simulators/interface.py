@@ -165,6 +165,43 @@ def wait_for_service(name: str, timeout: float) -> None:
     raise SimulatorError(f"service {rospy.resolve_name(name)} was not there after {timeout:g} s")
 
 
+def wait_until_processed(participants: Sequence[str], stamp: float, timeout: float) -> list[str]:
+    """Wait until nodes have processed samples later than a simulated time.
+
+    Parameters
+    ----------
+    participants : sequence of str
+        Names of the nodes, each of which reports on ``experiment/progress``.
+    stamp : float
+        Simulated time [s].
+    timeout : float
+        Wall-clock seconds after which those that are behind are not waited for any longer.
+
+    Returns
+    -------
+    list of str
+        The nodes that are still behind; empty when all have processed such a sample.
+    """
+    processed: dict[str, float] = {}
+    reported = threading.Condition()
+
+    def on_progress(report) -> None:
+        with reported:
+            processed[report.frame_id] = report.stamp.to_sec()
+            reported.notify_all()
+
+    def behind() -> list[str]:
+        return [name for name in participants if processed.get(name, 0.0) <= stamp]
+
+    subscriber = rospy.Subscriber(topics.PROGRESS, Header, on_progress, tcp_nodelay=True)
+    try:
+        with reported:
+            reported.wait_for(lambda: not behind(), timeout)
+            return behind()
+    finally:
+        subscriber.unregister()
+
+
 SET_POSE = "mujoco_simulator/set_pose"
 SET_IMU_PARAMETERS = "mujoco_simulator/set_imu_parameters"
 END_DRIVE = "mujoco_simulator/end_drive"
@@ -233,28 +270,12 @@ class ExternalInterface(SimulatorInterface):
 
     def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
         """Wait until everybody has taken in where the robot stands since its pose was set."""
-        placed = rospy.get_param(PLACED)
-        reached: dict[str, float] = {}
-        reported = threading.Condition()
-
-        def on_progress(report) -> None:
-            with reported:
-                reached[report.frame_id] = report.stamp.to_sec()
-                reported.notify_all()
-
-        def behind() -> list[str]:
-            return [name for name in participants if reached.get(name, 0.0) <= placed]
-
-        subscriber = rospy.Subscriber(topics.PROGRESS, Header, on_progress, tcp_nodelay=True)
-        try:
-            with reported:
-                if not reported.wait_for(lambda: not behind(), self.silence):
-                    raise SimulatorError(
-                        f"gave up waiting for {', '.join(behind())} to take in what was published; "
-                        f"or {self.why_silent()}"
-                    )
-        finally:
-            subscriber.unregister()
+        behind = wait_until_processed(participants, rospy.get_param(PLACED), self.silence)
+        if behind:
+            raise SimulatorError(
+                f"gave up waiting for {', '.join(behind)} to take in what was published; "
+                f"or {self.why_silent()}"
+            )
 
     def set_imu_parameters(self, model, parameters, seed):
         """Leave the robot's IMU as it is."""
