@@ -20,12 +20,16 @@ def yaw_at(times):
 
 
 def drive(seed=1, speed=SPEED, duration=DURATION, rates=(REFERENCE_RATE, IMU_RATE), wander=True):
-    """Samples of a reference and of an IMU with the noise of a usual one, and its wandering yaw."""
+    """Samples of a reference and of an IMU with the noise of a usual one, and its wandering yaw.
+
+    ``speed``: in m/s, or a function of the time.
+    """
+    speed_at = speed if callable(speed) else lambda times: np.full(len(times), speed)
     generator = np.random.default_rng(seed)
     times = np.arange(0.0, duration, 1.0 / rates[0])
     yaw = yaw_at(times)
-    steps = speed / rates[0] * np.column_stack([np.cos(yaw), np.sin(yaw)])
-    x, y = np.cumsum(steps, axis=0).T
+    steps = speed_at(times) / rates[0] * np.array([np.cos(yaw), np.sin(yaw)])
+    x, y = np.cumsum(steps, axis=1)
     reference = _samples(times, x=x, y=y, **_orientation(yaw))
     times = np.arange(0.0, duration, 1.0 / rates[1])
     yaw = yaw_at(times)
@@ -33,7 +37,8 @@ def drive(seed=1, speed=SPEED, duration=DURATION, rates=(REFERENCE_RATE, IMU_RAT
     for name in (*GYRO, *ACCEL):
         columns[name] = (0.003 if name in GYRO else 0.05) * generator.standard_normal(len(times))
     columns["gyro_z"] += np.gradient(yaw, times)
-    columns["accel_y"] += speed * np.gradient(yaw, times)
+    columns["accel_x"] += np.gradient(speed_at(times), times)
+    columns["accel_y"] += speed_at(times) * np.gradient(yaw, times)
     columns["accel_z"] += 9.81
     return reference, _samples(times, **columns)
 

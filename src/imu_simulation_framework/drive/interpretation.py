@@ -116,6 +116,15 @@ class Interpretation:
             yield way(fault, **changes)
         # Without an orientation of its own one is made of these.
         grave = not self._has_orientation
+        if samples.has(GYRO + ACCEL):
+            # Its z axis points down, and the accelerometer nevertheless shows +g on it.
+            (sign,) = _others(frames.ACCEL_CONVENTIONS, conventions.accel_convention)
+            for frame in _others(frames.FRAMES, conventions.frame):
+                fault = f"{faults.FRAME} and {faults.ACCELERATION_SIGN}"
+                yield way(fault, frame=frame, accel_convention=sign)
+        if samples.has(GYRO) and self._has_orientation:
+            for convention in _others(frames.YAW_CONVENTIONS, conventions.yaw)[:1]:
+                yield self._mirrored_imu(convention)
         if samples.has(GYRO):
             yield self._scaled_imu(faults.MIRRORED_GYRO, GYRO, -1.0, "", grave)
             if conventions.gyro_unit == "rad/s" and not _stated(samples, GYRO):
@@ -132,6 +141,18 @@ class Interpretation:
                 yield self._scaled_imu(faults.RADIANS, angles, 1.0 / _DEGREE, "rad", True)
             else:
                 yield self._scaled_imu(faults.DEGREES, angles, _DEGREE, "deg", True)
+
+    def _mirrored_imu(self, yaw_convention):
+        """Return a way in which the IMU's yaw and its gyroscope are both mirrored."""
+        gyroscope = self._scaled_imu(faults.MIRRORED_GYRO, GYRO, -1.0, "", True)
+        changes = {"yaw_convention": yaw_convention}
+        return self._other(
+            f"{faults.MIRRORED_YAW} and {faults.MIRRORED_GYRO}",
+            gyroscope.remedy,
+            settings=_settings("imu_recording", changes),
+            imu=_scaled(self.imu, GYRO, -1.0),
+            imu_conventions=replace(self.imu_conventions, **changes),
+        )
 
     @property
     def _has_orientation(self) -> bool:

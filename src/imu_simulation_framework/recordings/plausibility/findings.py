@@ -94,13 +94,20 @@ def describe_relation(relation) -> str:
     )
 
 
+def describe_handedness(lateral) -> str:
+    """Return what the accelerometer says about the gyroscope's sense, in words."""
+    sense = "the same way as" if lateral.sine > 0.0 else "against"
+    return f"the gyroscope turns {sense} the accelerometer's lateral acceleration in curves"
+
+
 _GAIN = 0.1  # Of the weighted mean of the marks, from which on an alternative is believed
 _CLEAR = 0.5  # Or of one of them alone, if the others stay; or none is bad any more
 _RIVALS = 0.005  # Alternatives whose mean marks are so close explain a recording equally well
 _EXPLAINED = 0.5  # What explains turns makes one pair of them go together at least so well
 _UNCHANGED = 0.02  # A mark that changes by less is the same
-# Of marks that rest on one number instead of a whole drive; all others weigh 1.
-_WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3}
+# Of marks that rest on one number, or on a mounting, instead of a whole drive; all others weigh 1.
+_WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3, "ahead": 0.3}
+_RESPONSES = {"lateral", "ahead"}  # Marks of how the accelerometer responds to the motion
 _MAX_FAULTS = 3  # Faults looked for on top of each other
 
 
@@ -155,7 +162,9 @@ def _finding(best, before) -> Finding:
     # What leaves the yaw against the reference as it is costs no answer.
     harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
     fault = " or ".join(dict.fromkeys(one.fault for one, _ in best))
-    name = max({*marks, *better}, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
+    # A response that shows only if its units are right is no evidence for them.
+    names = {*marks, *better} - (_RESPONSES - (marks.keys() & better.keys()))
+    name = max(names, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
     evidence = f"{describe_mark(before, name)}; read otherwise, {describe_mark(after, name)}"
     grave = taken.grave and not harmless
     if len({_mirrors_reference(before, observed) for _, observed in best}) > 1:
@@ -237,5 +246,10 @@ def describe_mark(observations, name) -> str:
     if name == "tilt":
         tilt = np.degrees(observations.tilt)
         return f"the orientation is tilted by {tilt:.0f} deg against the accelerometer"
+    if name == "lateral":
+        return describe_handedness(observations.lateral)
+    if name == "ahead":
+        x = observations.lateral.ahead[0]
+        return f"the IMU's x axis points {'ahead' if x > 0.0 else 'back'} when the robot speeds up"
     relation = getattr(observations, name)
     return describe_relation(relation) if relation is not None else "one of the two is missing"

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ...core.tables import ACCEL
 from ...core.units import STANDARD_GRAVITY
+from .handedness import Handedness, handedness
 from .relation import (
     PathDirection,
     Relation,
@@ -39,7 +40,8 @@ class Observations:
     between the verticals of orientation and accelerometer [rad]. ``known``: share of the time with
     the IMU in which the reference knows its heading; what a held or bridged heading turns is a
     guess, and in no relation's ``net``. ``attitude`` (scipy.spatial.transform.Slerp or None): of a
-    reference whose body leans, from its axes to the world's.
+    reference whose body leans, from its axes to the world's. ``lateral``: whether the gyroscope
+    turns as the accelerometer's response to curves says; None where that does not show.
     """
 
     reference: pd.DataFrame
@@ -53,6 +55,7 @@ class Observations:
     tilt: float | None
     known: float = 1.0
     attitude: Any = None
+    lateral: Handedness | None = None
 
     def marks(self) -> dict[str, float]:
         """How well each pair goes together: 1 perfectly, 0 not at all, below that against it.
@@ -77,6 +80,10 @@ class Observations:
             marks["gravity"] = min(size / STANDARD_GRAVITY, STANDARD_GRAVITY / size)
         if self.tilt is not None:
             marks["tilt"] = np.cos(self.tilt)
+        if self.lateral is not None:
+            marks["lateral"] = self.lateral.sine
+            if self.up is not None and abs(self.up[2]) > GOOD:
+                marks["ahead"] = self.lateral.ahead[0]
         return {name: float(mark) for name, mark in marks.items()}
 
     @property
@@ -123,6 +130,7 @@ def observe(
     else:
         reference_gyro, vertical = relate(leaning[0], leaning[1], shortest_window), None
     force = None if imu is None else mean_specific_force(imu)
+    delays = [pair.delay for pair in (reference_gyro, vertical) if pair is not None and pair.delay]
     return Observations(
         reference=reference,
         imu=imu,
@@ -135,6 +143,7 @@ def observe(
         tilt=_tilt(imu, force),
         known=float(np.mean(known)) if len(known) else 1.0,
         attitude=None if leaning is None else attitude,
+        lateral=handedness(reference, imu, *delays[:1]),
     )
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from ...core.sentences import whole_degrees
 from ...core.tables import GYRO
 from . import findings as faults
-from .findings import Finding, describe_relation
+from .findings import Finding, describe_handedness, describe_relation
 from .observations import GOOD, mean_up
 from .relation import MINIMUM_STEPS, gyro_heading, imu_heading, part_of, reference_heading, relate
 
@@ -124,13 +124,14 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
     """Find that the gyroscope turns against the reference about what the accelerometer calls up.
 
     Either the accelerometer gives gravity instead of its reaction, as telephones of one kind do, or
-    a heading is mirrored. Where the sensor lies flat the other pairs decide, and where the
-    reference's path turns against its yaw it is the reference. Otherwise a third vote does: an
-    orientation whose vertical is opposite to the accelerometer's, and whose yaw goes with the
-    reference. What remains is ambiguous.
+    the gyroscope has the wrong sign, or the reference's yaw is mirrored. Where the sensor lies flat
+    the other pairs decide, and where the reference's path turns against its yaw it is the
+    reference. An orientation decides whose vertical is opposite to the accelerometer's, and whose
+    yaw goes with the reference. The lateral acceleration in curves says whether it is the
+    gyroscope. What remains is ambiguous.
     """
     relation, imu = observations.reference_vertical, observations.imu
-    path, tilt = observations.path, observations.tilt
+    path, tilt, lateral = observations.path, observations.tilt, observations.lateral
     if relation is None or not relation.conclusive or not relation.opposed:
         return []
     up = mean_up(imu)
@@ -148,12 +149,23 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
     )
     if tilt is not None and np.cos(tilt) > GOOD:
         gravity += ", and the orientation's roll or pitch has the opposite sign as well"
-    mirrored = "the accelerometer is right and the gyroscope has the wrong sign"
-    if not course_is_yaw and (path is None or not path.conclusive):
-        mirrored += " or the reference's yaw is mirrored, [reference] yaw_convention"
-    grave, remedy = not _yaw_is_trusted(observations), f"{_LAY_IT_FLAT}; {faults.TURN_IT}"
-    readings = (gravity, mirrored)
-    return [Finding(faults.AMBIGUOUS_VERTICAL, evidence, remedy, grave, readings=readings)]
+    gyroscope = "the gyroscope has the wrong sign"
+    reference = "the reference's yaw is mirrored, [reference] yaw_convention"
+    readings = [gravity, f"the accelerometer is right and {gyroscope}"]
+    may_be_mirrored = not course_is_yaw and (path is None or not path.conclusive)
+    if may_be_mirrored:
+        readings[1] += f" or {reference}"
+    grave = not _yaw_is_trusted(observations)
+    if lateral is not None:
+        evidence += f"; {describe_handedness(lateral)}"
+        if lateral.sine < 0.0:
+            remedy = f"{gyroscope}, [imu_columns] gyro_x, gyro_y and gyro_z = ... * -1"
+            return [Finding(faults.MIRRORED_GYRO, evidence, remedy, grave)]
+        if not may_be_mirrored:
+            return [Finding(faults.ACCELERATION_SIGN, evidence, gravity, grave)]
+        readings[1] = reference
+    remedy = f"{_LAY_IT_FLAT}; {faults.TURN_IT}"
+    return [Finding(faults.AMBIGUOUS_VERTICAL, evidence, remedy, grave, readings=tuple(readings))]
 
 
 def _lying(observations) -> list[Finding]:

@@ -1,0 +1,158 @@
+"""Whether a gyroscope turns the way the accelerometer beside it says that the robot turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.tables import ACCEL, GYRO
+
+SHORTEST_WINDOW = 0.5
+"""Motion is compared as means over windows of at least this length [s]."""
+
+MINIMUM_WINDOWS = 40
+"""Windows with a known acceleration, without which nothing is decided."""
+
+SIGNIFICANT = 4.0
+"""Standard errors by which both responses have to differ from zero."""
+
+SMALLEST_RESPONSES, LARGEST_RESPONSE = (0.05, 0.25), 2.5
+"""Of the accelerometer to a change of speed and to a curve, 1 in theory. Noise of the positions
+makes them smaller, the first one most."""
+
+SMALLEST_SINE = 0.8
+"""Of the angle between the two responses, 90 deg in theory."""
+
+CORRELATED_WINDOWS = 3.0
+"""Neighbouring windows that share their noise, since each speed is a difference of two places."""
+
+
+@dataclass(frozen=True)
+class Handedness:
+    """How the accelerometer responds to a change of speed and to a curve.
+
+    On a robot that drives the way it looks, the specific force is dv/dt along its x axis and
+    v times the turn rate along its y axis. Seen along the vertical, the second response is the
+    first one turned by +90 deg, however the sensor is mounted about the vertical, whichever sign
+    the accelerometer has, and whichever sense the reference's yaw has.
+
+    Attributes
+    ----------
+    sine : float
+        Sine of the angle from the first response to the second, about the accelerometer's
+        vertical: +1 if the gyroscope turns as the accelerometer says, -1 if it turns against it.
+    ahead : ndarray, shape (3,)
+        Unit vector to where the robot accelerates, in the accelerometer's axes. An accelerometer
+        that gives gravity instead of its reaction shows the opposite.
+    windows : int
+        Windows that were compared.
+    """
+
+    sine: float
+    ahead: np.ndarray
+    windows: int
+
+
+def handedness(reference, imu, delay=0.0) -> Handedness | None:
+    """Compare the accelerometer with the speed along a path and the gyroscope's turn rate.
+
+    Parameters
+    ----------
+    reference : DataFrame
+        Poses: positions x, y [m] over time [s]. Its yaw is not used.
+    imu : DataFrame or None
+        ImuRecord over the same clock, with accelerometer [m/s^2] and gyroscope [rad/s].
+    delay : float, optional
+        How late the IMU's stamps are against the reference's [s].
+
+    Returns
+    -------
+    Handedness or None
+        None where the recording does not decide: without one of the sensors, on a path without
+        changes of speed or without curves, or where the robot often drives backwards.
+    """
+    if imu is None or not set(ACCEL) <= set(imu) or not set(GYRO) <= set(imu):
+        return None
+    forces = imu[list(ACCEL)].to_numpy()
+    mean = forces.mean(axis=0) if len(forces) else np.zeros(3)
+    size = np.linalg.norm(mean)
+    if not size > 0.0:
+        return None
+    up = mean / size
+    times = reference.index.to_numpy(dtype=float), imu.index.to_numpy(dtype=float) - delay
+    windows = _Windows.shared_by(*times)
+    if windows is None:
+        return None
+    places = windows.means(times[0], reference[["x", "y"]].to_numpy())
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=1) / windows.length
+    speed, change = 0.5 * (steps[1:] + steps[:-1]), np.diff(steps) / windows.length
+    rates = imu[list(GYRO)].to_numpy() @ up
+    horizontal = _horizontal(up)
+    measured = windows.means(times[1], np.column_stack([forces @ horizontal.T, rates]))
+    measured = 0.25 * measured[:-2] + 0.5 * measured[1:-1] + 0.25 * measured[2:]
+    responses, count = _responses(measured[:, :2], change, speed * measured[:, 2])
+    if responses is None:
+        return None
+    along, across = responses / np.linalg.norm(responses, axis=1)[:, None]
+    sine = float(along[0] * across[1] - along[1] * across[0])
+    return Handedness(sine, along @ horizontal, count) if abs(sine) > SMALLEST_SINE else None
+
+
+def _horizontal(up) -> np.ndarray:
+    """Return two unit vectors, shape (2, 3), that make a right-handed frame with ``up``."""
+    first = np.cross(np.eye(3)[np.argmin(np.abs(up))], up)
+    first /= np.linalg.norm(first)
+    return np.array([first, np.cross(up, first)])
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """Windows one after another, of ``length`` [s] each, between ``edges`` [s]."""
+
+    edges: np.ndarray
+    length: float
+
+    @classmethod
+    def shared_by(cls, *times) -> _Windows | None:
+        if min(map(len, times)) < MINIMUM_WINDOWS:
+            return None
+        start, stop = max(t[0] for t in times), min(t[-1] for t in times)
+        length = max(SHORTEST_WINDOW, *(2.0 * float(np.median(np.diff(t))) for t in times))
+        count = int((stop - start) / length)
+        if count < MINIMUM_WINDOWS:
+            return None
+        return cls(start + length * np.arange(count + 1), length)
+
+    def means(self, times, values) -> np.ndarray:
+        """Return the mean of ``values`` (n, m) in each window; nan in one without a sample."""
+        place = np.searchsorted(self.edges, times, side="right") - 1
+        inside = (place >= 0) & (place < len(self.edges) - 1)
+        place, values = place[inside], values[inside]
+        count = np.bincount(place, minlength=len(self.edges) - 1)
+        sums = [np.bincount(place, column, minlength=len(count)) for column in values.T]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.column_stack(sums) / count[:, None]
+
+
+def _responses(forces, change, centripetal):
+    """Regress forces (n, 2) on a change of speed and a centripetal acceleration, each (n,).
+
+    Returns both responses, shape (2, 2), or None if one is not significant, and how many windows
+    were compared.
+    """
+    known = np.isfinite(forces).all(axis=1) & np.isfinite(change) & np.isfinite(centripetal)
+    count = int(known.sum())
+    if count < MINIMUM_WINDOWS:
+        return None, count
+    motion = np.column_stack([change, centripetal, np.ones(len(change))])[known]
+    fitted, _, rank, _ = np.linalg.lstsq(motion, forces[known], rcond=None)
+    if rank < motion.shape[1]:
+        return None, count
+    residuals = forces[known] - motion @ fitted
+    variance = CORRELATED_WINDOWS * np.sum(residuals**2) / (2.0 * (count - motion.shape[1]))
+    errors = np.sqrt(variance * np.diag(np.linalg.inv(motion.T @ motion)))[:2]
+    sizes = np.linalg.norm(fitted[:2], axis=1)
+    plausible = (sizes > SMALLEST_RESPONSES) & (sizes < LARGEST_RESPONSE)
+    is_significant = bool(np.all(plausible & (sizes > SIGNIFICANT * errors)))
+    return (fitted[:2] if is_significant else None), count

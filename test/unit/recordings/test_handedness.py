@@ -1,0 +1,129 @@
+"""Lateral acceleration in curves decides whether the gyroscope or the reference is mirrored."""
+
+import numpy as np
+import pytest
+from drive_recordings import drive
+from planted_faults import check, clockwise_from_north, constant, exchanged, scaled, without
+from scipy.spatial.transform import Rotation
+from test_turned_sensors import PORTRAIT, turned
+
+from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.recordings.plausibility import findings as faults
+
+
+def speed_in_traffic(times):
+    """Speed [m/s] of a vehicle that accelerates and brakes, and never drives backwards."""
+    return 2.0 + 1.2 * np.sin(0.8 * times) + 0.5 * np.sin(0.37 * times + 2.0)
+
+
+def traffic_drive(seed=1):
+    return drive(seed=seed, speed=speed_in_traffic)
+
+
+def as_it_is(imu):
+    return imu
+
+
+def turned_about_vertical(degrees):
+    """Turn the sensor, whose x axis then points aside or backwards."""
+    rotation = Rotation.from_euler("z", degrees, degrees=True)
+    return lambda imu: turned(imu, rotation)
+
+
+def bare(imu):
+    return without(imu, *QUATERNION)
+
+
+def lateral_of(result):
+    return result.as_configured.lateral
+
+
+@pytest.mark.parametrize("degrees", [0.0, 90.0, 180.0, 215.0])
+@pytest.mark.parametrize(("gyroscope", "sense"), [(1.0, 1.0), (-1.0, -1.0)])
+@pytest.mark.parametrize("accelerometer", [1.0, -1.0], ids=["reaction", "gravity"])
+def test_sense_of_gyroscope_shows_however_sensor_is_mounted(
+    degrees, gyroscope, sense, accelerometer
+):
+    reference, imu = traffic_drive()
+    imu = bare(turned_about_vertical(degrees)(imu))
+    imu = scaled(scaled(imu, GYRO, gyroscope), ACCEL, accelerometer)
+    # The responses are those of the motion itself: their angle is 90 deg within the noise.
+    assert lateral_of(check(reference, imu)).sine == pytest.approx(sense, abs=0.02)
+
+
+def test_mirrored_reference_does_not_change_sense_of_gyroscope():
+    reference, imu = traffic_drive()
+    lateral = lateral_of(check(clockwise_from_north(reference), imu))
+    assert lateral.sine == pytest.approx(1.0, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "recording",
+    [
+        pytest.param(lambda: drive(), id="constant speed"),
+        pytest.param(lambda: drive(speed=lambda times: 2.0 * np.sin(0.8 * times)), id="to and fro"),
+    ],
+)
+def test_motion_that_does_not_decide_has_no_lateral_evidence(recording):
+    assert lateral_of(check(*recording())) is None
+
+
+def test_sensor_without_accelerometer_has_no_lateral_evidence():
+    reference, imu = traffic_drive()
+    assert lateral_of(check(reference, without(imu, *ACCEL))) is None
+
+
+@pytest.mark.parametrize("mount", [as_it_is, turned_about_vertical(180.0)], ids=["ahead", "back"])
+def test_gyroscope_with_wrong_sign_is_named_by_lateral_acceleration(mount):
+    reference, imu = traffic_drive()
+    (finding,) = check(reference, scaled(bare(mount(imu)), GYRO, -1.0)).findings
+    assert finding.fault == faults.MIRRORED_GYRO and not finding.readings
+
+
+def test_mirrored_reference_is_named_by_lateral_acceleration():
+    reference, imu = traffic_drive()
+    mirrored = clockwise_from_north(exchanged(reference, "x", "y"))
+    for sensor in (imu, bare(imu)):
+        (finding,) = check(mirrored, sensor).findings
+        assert finding.settings == (("reference", "frame", "ned"),)
+
+
+def test_sensor_whose_yaw_and_gyroscope_are_mirrored_is_named_by_lateral_acceleration():
+    reference, imu = traffic_drive()
+    (finding,) = check(reference, scaled(clockwise_from_north(imu), GYRO, -1.0)).findings
+    assert finding.fault == f"{faults.MIRRORED_YAW} and {faults.MIRRORED_GYRO}"
+
+
+def test_sensor_whose_z_axis_points_down_and_shows_gravity_is_named():
+    reference, imu = traffic_drive()
+    of_frd = scaled(bare(imu), (*GYRO[1:], *ACCEL[1:]), -1.0)
+    (finding,) = check(reference, scaled(of_frd, ACCEL, -1.0)).findings
+    settings = {key: value for _, key, value in finding.settings}
+    assert settings == {"frame": "ned", "accel_convention": "gravity"}
+
+
+@pytest.mark.parametrize("imu", [as_it_is, bare], ids=["orientation", "bare"])
+def test_mirror_without_lateral_evidence_names_both_readings_and_changes_nothing(imu):
+    reference, sensor = drive()
+    mirrored = clockwise_from_north(exchanged(reference, "x", "y"))
+    (finding,) = check(mirrored, imu(sensor)).findings
+    assert len(finding.readings) == 2 and not finding.settings
+
+
+def test_lateral_acceleration_settles_telephone_held_upright():
+    reference, imu = traffic_drive()
+    upright = bare(turned(imu, PORTRAIT))
+    (finding,) = check(reference, scaled(upright, GYRO, -1.0)).findings
+    assert finding.fault == faults.MIRRORED_GYRO
+    assert "against the accelerometer's lateral acceleration" in finding.evidence
+    (finding,) = check(reference, scaled(upright, ACCEL, -1.0)).findings
+    assert finding.fault == faults.ACCELERATION_SIGN
+    assert "accel_convention" in finding.sentence()
+
+
+def test_lateral_acceleration_excludes_gyroscope_where_reference_has_no_path():
+    reference, imu = traffic_drive()
+    imu = scaled(bare(turned(imu, PORTRAIT)), ACCEL, -1.0)
+    (finding,) = check(constant(reference, ("x", "y"), (0.0, 0.0)), imu).findings
+    # Without positions there is no speed, and nothing decides.
+    assert finding.fault == faults.AMBIGUOUS_VERTICAL and not finding.settings
