@@ -234,6 +234,12 @@ def test_drive_survives_hangup_lost_rosout_and_foreign_calls(driving):
     assert second.code == 2, second.output
     assert "runs already on the ROS master at" in second.lines[-1]
     assert "process[" not in second.output
+    # roslaunch would start robot_state_publisher, which ends the first one's.
+    second = running.start_client(ROSLAUNCH).wait()
+    assert second.code == 1, second.output
+    (sentence,) = [line for line in second.lines if "runs already on the ROS master at" in line]
+    assert sentence.startswith("a node /result_comparison"), second.output
+    assert "process[" not in second.output
     running.signal_node("path_follower", signal.SIGCONT)
     # It answers when the drive is over.
     running.run_client("rosservice", "call", "/result_comparison/stop")

@@ -29,6 +29,7 @@ from ...drive.results.files import ResultFolder
 from ...drive.robot import robot_description
 from ...drive.session.driving import PREPARATION
 from ..simulators.gazebo_server import ensure_no_gazebo_runs
+from .guardian import MARK
 from .supervision import report, run
 
 MASTER_URI = "ROS_MASTER_URI"
@@ -171,12 +172,15 @@ def load_launch_file(arguments):
     folder = os.getcwd()
     # Relative paths start where this program was called, see experiment.launch.
     os.environ["PWD"] = plain(folder)
+    # Another experiment on this master is refused before the nodes are started, not here.
+    os.environ[MARK] = "loading"
     try:
         config = roslaunch.config.load_config_default(
             [(launch_file(), [f"{name}:={plain(value)}" for name, _, value in pairs])], None
         )
     finally:
         os.environ["PWD"] = folder
+        del os.environ[MARK]
     for parameter in config.params.values():
         for word, value in kept.items():
             if isinstance(parameter.value, str):

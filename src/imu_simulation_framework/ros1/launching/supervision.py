@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.parse
 import xmlrpc.client
 from dataclasses import dataclass, field
 from http.client import HTTPException
@@ -29,10 +28,11 @@ from ...drive.experiment_arguments import EXPERIMENT_PARAMETERS
 from ...drive.results.files import ResultFolder, tidy
 from ...drive.results.record import ENDING as SAMPLES
 from ...drive.summary import terminal_table
-from ..answers import MASTER_TIMEOUT, NoAnswerError, answers, ask_master
+from ..answers import MASTER_TIMEOUT, NoAnswerError, ask_master
 from ..entry_points import INTERRUPTED
 from ..node import FAILURE, PROGRESS, RESULT
 from . import guardian
+from .alone import ensure_alone
 from .guardian import LEADER
 
 _ESCAPE = re.compile(r"\x1b(\[[\d;]*m|\][^\a]*\a)")
@@ -240,7 +240,7 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
     for node in config.nodes if not verbose else ():
         # Warnings and errors are shown even so: they go to standard error.
         node.output = "log"
-    _ensure_alone([rosgraph.names.ns_join(node.namespace, node.name) for node in config.nodes])
+    ensure_alone([rosgraph.names.ns_join(node.namespace, node.name) for node in config.nodes])
     config.add_param(
         roslaunch.core.Param(f"/{EXPERIMENT_PARAMETERS}/supervised", True), verbose=False
     )
@@ -264,27 +264,6 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
     finally:
         watcher.kill()
         watcher.wait()
-
-
-def _ensure_alone(names) -> None:
-    """Refuse to start nodes that run already: the master would end those. Raises FrameworkError."""
-    uri = rosgraph.get_master_uri()
-    try:
-        publishers, subscribers, services = ask_master("getSystemState")
-    except NoAnswerError as error:
-        place = urllib.parse.urlsplit(uri)
-        with contextlib.suppress(OSError):
-            socket.create_connection((place.hostname, place.port), timeout=1.0).close()
-            raise FrameworkError(f"{error}, but somebody listens there") from None
-        return
-    known = {n for _, nodes in (*publishers, *subscribers, *services) for n in nodes}
-    for name in sorted(known.intersection(names)):
-        address = ask_master("lookupNode", name)
-        if address and answers(address, MASTER_TIMEOUT):
-            raise FrameworkError(
-                f"a node {name} runs already on the ROS master at {uri}: wait for the end of "
-                "that experiment, or set ROS_MASTER_URI to another port"
-            )
 
 
 class _Run:
