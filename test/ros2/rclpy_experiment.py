@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 
 import numpy as np
@@ -16,6 +17,7 @@ from sensor_msgs.msg import JointState
 from scenarios import SCENARIOS, WITH_FIGURES, read_tables, repeat_in_process  # isort: skip
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.drive.configuration import load_configuration
+from imu_simulation_framework.ros2.domains import DOMAINS
 from imu_simulation_framework.ros2.experiment import ErrorPublisher
 
 
@@ -32,8 +34,12 @@ def test_nodes_write_figures_and_tables_of_one_process(program, tmp_path):
     scenario = SCENARIOS["receiver and odometer"]
     scenario.write(tmp_path)
     config = f"config:={tmp_path / 'mine.ini'}"
-    code, output = program(*experiment_arguments(tmp_path, config, settings=WITH_FIGURES)).wait()
+    arguments = experiment_arguments(tmp_path, config, settings=WITH_FIGURES)
+    # In a domain that it chooses itself.
+    code, output = program(*arguments, ROS_DOMAIN_ID=None).wait()
     assert code == 0, output
+    (domain,) = re.findall(r"^ROS_DOMAIN_ID=(\d+) shows the topics", output, re.MULTILINE)
+    assert int(domain) in DOMAINS
     assert "yaw error, simulated IMU" in output
     result = read_repeatable_result(tmp_path, scenario)
     assert {path.suffix for path in result.folder.iterdir()} >= {".csv", ".png", ".json", ".ini"}

@@ -170,14 +170,15 @@ def experiment_arguments(folder, *arguments, settings=None):
 
 
 class Program:
-    """A node as a program of its own."""
+    """A node as a program of its own, with changes of the environment; None removes a variable."""
 
-    def __init__(self, name, *arguments, **environment):
+    def __init__(self, name, *arguments, **changes):
         self._mark = new_mark()
+        environment = {**os.environ, PROGRAM_MARK: self._mark, **changes}
         # As ./run ros2 has it on PATH; its first line's python3 is that of the environment.
         self._process = subprocess.Popen(
             [name, *map(str, arguments)],
-            env={**os.environ, PROGRAM_MARK: self._mark, **environment},
+            env={name: text for name, text in environment.items() if text is not None},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

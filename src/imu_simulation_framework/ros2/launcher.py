@@ -5,6 +5,7 @@ The arguments are those of experiment.launch in ROS 1.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -27,6 +28,7 @@ from ..drive.experiment_arguments import (
 from ..drive.results.files import ResultFolder
 from ..drive.session.driving import PREPARATION
 from . import entry_points, participant
+from .domains import reserved_domain
 
 OF_ROS1 = {
     "gui": "Gazebo is started by ROS 1",
@@ -39,6 +41,8 @@ OF_ROS1 = {
 
 SIMULATORS = {participant.MUJOCO: "MujocoSimulatorNode", participant.EXTERNAL: "ExternalRobot"}
 """Classes of the nodes that are, or speak to, a simulator."""
+
+DOMAIN = "ROS_DOMAIN_ID"  # variable of the environment
 
 _PATIENCE = 60.0  # wall-clock seconds in which a node that is told to end may save what it has
 
@@ -69,10 +73,27 @@ def main(arguments: list[str]) -> int:
         path.write_text(configuration.to_ini(), "utf-8")
         simulator = SIMULATORS[participant.simulator_program(configuration)]
         parameters = {"config": path, "prepared": prepared.prefix_path}
-        return _run(simulator, parameters, "info" if options.verbose else "warn")
+        with _chosen_domain(configuration) as domain:
+            level = "info" if options.verbose else "warn"
+            return _run(simulator, parameters, level, domain)
 
 
-def _run(simulator: str, parameters: dict[str, Any], level: str) -> int:
+@contextlib.contextmanager
+def _chosen_domain(configuration):
+    """Choose a domain of its own for an experiment that needs no nodes but its own.
+
+    Yields the variables of the environment that name it; none where it is chosen already, or where
+    a robot runs in the domain of whoever calls. Raises FrameworkError: there is no free one.
+    """
+    if DOMAIN in os.environ or configuration.simulation.simulator != "mujoco":
+        yield {}
+        return
+    with reserved_domain() as domain:
+        print(f"{DOMAIN}={domain} shows the topics of this experiment", flush=True)
+        yield {DOMAIN: str(domain)}
+
+
+def _run(simulator: str, parameters: dict[str, Any], level: str, domain: dict[str, str]) -> int:
     """Start the nodes, and end them when the first of them has ended.
 
     Those that wait for each other share a process, in which a message costs less; who records has
@@ -87,7 +108,7 @@ def _run(simulator: str, parameters: dict[str, Any], level: str) -> int:
     options = ["--ros-args", "--log-level", level]
     options += [part for name in parameters for part in ("-p", f"{name}:={parameters[name]}")]
     # Files where it was called are not to be taken for libraries; Python before 3.11 takes them.
-    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+    environment = {**os.environ, **domain, "PYTHONSAFEPATH": "1"}
     processes: dict[str, subprocess.Popen] = {}
     first = ""
     try:
