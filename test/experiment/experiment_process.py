@@ -7,12 +7,14 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from xmlrpc.client import ServerProxy
 
 import roslib.packages
 from marked_processes import MARK, find_marked, kill_marked
@@ -177,6 +179,13 @@ class ExperimentProcess:
     def signal_node(self, node, number) -> None:
         """Send a signal to a node once it has been started."""
         os.kill(self.wait_until_started(node), number)
+
+    def open_and_close_connection(self, node, topic) -> None:
+        """Connect to a node as a subscriber of one of its topics does, and send nothing."""
+        _, _, address = ServerProxy(self._master_uri).lookupNode("/test", node)
+        answer = ServerProxy(address).requestTopic("/test", topic, [["TCPROS"]])
+        _, host, port = answer[2]
+        socket.create_connection((host, port)).close()
 
     def run_client(self, *command):
         """Run a program on this experiment's ROS master to its end; return its completion."""

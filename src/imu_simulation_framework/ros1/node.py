@@ -288,6 +288,20 @@ def tell_failure(sentence) -> None:
             ask_master("setParam", rospy.resolve_name(FAILURE), str(sentence))
 
 
+def _is_worth_a_warning(record: logging.LogRecord) -> bool:
+    """Return whether rospy logs more than a connection that was closed before it was used.
+
+    Gazebo and tools that look at the nodes open some and close them at once. What happened is
+    still in the node's log file.
+    """
+    unused = "before handshake header received"
+    return not (
+        record.levelno == logging.WARNING
+        and str(record.msg).startswith("Inbound TCP/IP connection failed")
+        and unused in record.getMessage()
+    )
+
+
 def run_node(node_type, *others) -> None:
     """Start a node of the given type, run it, and exit with its code.
 
@@ -320,6 +334,7 @@ def run_node(node_type, *others) -> None:
             # roslaunch has made the link to the newest logs; nodes that start together would meet
             # at it, and print that they cannot make it.
             rosgraph.roslogging.renew_latest_logdir = lambda _: True
+            logging.getLogger("rosout").addFilter(_is_worth_a_warning)
             if others:
                 connect_directly()
             rospy.init_node(node_type.name, disable_signals=True)
