@@ -8,12 +8,10 @@ import signal
 import numpy as np
 import psutil
 import pytest
-from experiment_process import STARTED, find_program
+from experiment_process import STARTED, find_program, summary_of
 from patience import wait_until
 from rosbags.highlevel import AnyReader
 from scenarios import WITH_FIGURES
-
-from imu_simulation_framework.drive.results.files import complete_tables
 
 SHARED = "one_process:=true"
 EARLY = "the experiment ended early: "
@@ -131,7 +129,7 @@ def test_node_killed_during_drive_ends_experiment_with_results(driving):
 
 
 def test_killed_writers_leave_samples_for_offline_tables_and_readable_bag(driving):
-    running = driving("record:=true", SHARED)
+    running = driving("record:=true", "seed:=7", SHARED)
     # Lost are the last twenty samples of each kind, of the commands a second, and the last 64 kB of
     # the bag, half a second of all topics.
     running.wait_for(r"simulated ([4-9]|\d\d+)\.\d of")
@@ -143,7 +141,16 @@ def test_killed_writers_leave_samples_for_offline_tables_and_readable_bag(drivin
     assert not result.path("imu_simulated.csv").exists()
     with AnyReader([result.path("experiment.bag")]) as reader:
         assert reader.message_count > 0
-    complete_tables(result)
+    done = running.run_client(find_program("offline_result_comparison.py"), result.folder)
+    assert done.returncode == 0, done.stdout
+    run = summary_of(result)["run"]
+    # What the killed node would have written, as it stands in config.ini and recording.json.
+    told = {name: run[name] for name in ("completed", "drive", "simulator", "seed", "controller")}
+    assert told == {
+        "completed": False, "drive": "trajectory_a", "simulator": "mujoco", "seed": 7,
+        "controller": "yaw_pid",
+    }  # fmt: skip
+    assert run["imu"]["model"] == "hector" and run["recording"]
     for name in ("imu_simulated", "ground_truth"):
         assert len(read_whole_table(result, name)) > 250
     assert len(result.read_table("wheel_velocities")) > 30

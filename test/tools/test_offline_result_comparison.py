@@ -9,6 +9,7 @@ from synthetic_experiment import make_tables
 from tool_calls import call_tool, refused, succeeded
 
 from imu_simulation_framework.drive import report
+from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.figures import FIGURES
 from imu_simulation_framework.drive.report import write_results
 from imu_simulation_framework.drive.results.files import ResultFolder, create_result_folder
@@ -54,6 +55,20 @@ def test_equal_settings_give_equal_files(result):
     lines = done.stdout.splitlines()
     assert lines[-1] == str(result.folder)
     assert any(line.startswith("real-time factor") and line.endswith("30.0") for line in lines)
+
+
+def test_missing_summary_without_prepared_files_is_reported(result):
+    result.path("summary.json").unlink()
+    done = succeeded(run(result.folder))
+    assert "without config.ini and recording.json the summary does not name drive" in done.stderr
+    assert json.loads(result.read_text("summary.json"))["run"] == {"completed": False}
+
+
+def test_malformed_recording_json_beside_missing_summary_is_refused(result):
+    result.path("summary.json").unlink()
+    result.write_text("config.ini", load_configuration().to_ini())
+    result.write_text("recording.json", "{")
+    refused(run(result.folder), result.path("recording.json"), "not valid JSON")
 
 
 def test_other_settings_change_figures_and_summary_in_another_folder(result, tmp_path):

@@ -6,9 +6,11 @@ same code as the experiment. What is not said on the command line stays as it wa
     offline_result_comparison.py experiment_results/drive_a/generic/1 --median-window 10 --align
 
 If the experiment was killed before it could write its tables, they are made first, of the samples
-that it left behind.
+that it left behind; drive, IMU, simulator and seed are those of the config.ini and recording.json
+beside them.
 """
 
+import sys
 from pathlib import Path
 
 from ..core.programs import ArgumentParser
@@ -16,6 +18,7 @@ from ..core.whole_files import make_folder
 from ..drive import summary as summaries
 from ..drive.report import write_results
 from ..drive.results import files
+from ..heading.comparison import ComparisonSettings
 from ..heading.error_split import ZEROS
 from .command_line import add_formats, add_result
 
@@ -29,8 +32,15 @@ def main(arguments):
     previous = summaries.previous_summary(source)
     path = source.path("summary.json")
     chosen = {name: getattr(options, name) for name in summaries.SETTINGS}
-    settings = summaries.settings_of(previous, path, **chosen)
     run = summaries.described_run(previous, path)
+    if not previous:
+        facts, settings = _prepared(source)
+        run = summaries.RunDescription({**run.facts, **facts})
+        chosen = {
+            name: getattr(settings, name) if value is None else value
+            for name, value in chosen.items()
+        }
+    settings = summaries.settings_of(previous, path, **chosen)
     target = source
     if options.out is not None:
         target = files.ResultFolder(make_folder(Path(options.out)), source.prefix)
@@ -41,6 +51,33 @@ def main(arguments):
     for note in summary["notes"]:
         print(note)
     print(target.folder)
+
+
+def _prepared(source):
+    """Return what an experiment without a summary had prepared: facts of it, and its settings.
+
+    Raises FrameworkError: its config.ini or recording.json is not what an experiment writes.
+    """
+    # Of an experiment that ended as it should nothing of this is needed.
+    from ..drive.configuration import load_configuration
+    from ..drive.session.recording import experiment_facts
+
+    names = ("config.ini", "recording.json")
+    missing = [name for name in names if not source.path(name).exists()]
+    if missing:
+        print(
+            f"{source.folder}: without {' and '.join(missing)} the summary does not name drive, "
+            "IMU, simulator and seed",
+            file=sys.stderr,
+        )
+        return {}, ComparisonSettings()
+    configuration = load_configuration(source.path("config.ini"))
+    try:
+        return experiment_facts(source, configuration), configuration.comparison
+    except ValueError as error:
+        raise summaries.unusable(
+            source.path("recording.json"), f"not valid JSON ({error})"
+        ) from error
 
 
 def _parser():

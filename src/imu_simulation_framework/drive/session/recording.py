@@ -395,6 +395,41 @@ DRIVE, RECORDED_IMU = "drive", "recorded_imu"
 """Keys of recording.json with the drive's name, and with what is reported of the recorded IMU."""
 
 
+def experiment_facts(folder: ResultFolder, configuration: Configuration) -> dict[str, Any]:
+    """Return what a summary reports of an experiment before anything is recorded.
+
+    Parameters
+    ----------
+    folder : ResultFolder
+        With the ``recording.json`` that was prepared before the drive.
+    configuration : Configuration
+        Of the experiment.
+
+    Returns
+    -------
+    dict
+        Part of the summary's ``run``: drive, simulator, IMU, controller, seed and recording.
+
+    Raises
+    ------
+    ResultError
+        ``recording.json`` is not there.
+    """
+    recording = json.loads(folder.read_text("recording.json"))
+    drive, recorded_imu = recording.pop(DRIVE, None), recording.pop(RECORDED_IMU, None)
+    return {
+        "drive": drive,
+        "trajectory_scale": configuration.trajectory.scale,
+        "simulator": configuration.simulation.simulator,
+        "imu": from_configuration.describe_imu(configuration),
+        "controller": configuration.control.controller,
+        "control_period_s": 1.0 / configuration.control.rate,
+        "seed": configuration.experiment.seed,
+        "recording": recording,
+        "recorded_imu": recorded_imu,
+    }
+
+
 def write_results(
     folder: ResultFolder,
     configuration: Configuration,
@@ -415,8 +450,8 @@ def write_results(
     from ..results.files import ExperimentTables, load_table, write_recorded_tables
     from ..summary import RunDescription
 
-    recording = json.loads(folder.read_text("recording.json"))
-    drive, recorded_imu = recording.pop(DRIVE, None), recording.pop(RECORDED_IMU, None)
+    facts = experiment_facts(folder, configuration)
+    recorded_imu = facts["recorded_imu"]
     record, zero, end, completed = session.record, session.zero, session.end(), session.complete
     assert zero is not None
     # If they cannot be written the samples stay.
@@ -441,19 +476,7 @@ def write_results(
     expected = {name: count for name, count in expected.items() if name not in irregular}
     backwards = {"imu_simulated": imu.backwards, "ground_truth": truth.backwards}
     record.discard()
-    run = {
-        "completed": completed,
-        "drive": drive,
-        "trajectory_scale": configuration.trajectory.scale,
-        "simulator": configuration.simulation.simulator,
-        "imu": from_configuration.describe_imu(configuration),
-        "controller": configuration.control.controller,
-        "control_period_s": 1.0 / configuration.control.rate,
-        "seed": configuration.experiment.seed,
-        "recording": recording,
-        "recorded_imu": recorded_imu,
-        "messages_out_of_order": backwards,
-    }
+    run = {"completed": completed, **facts, "messages_out_of_order": backwards}
     return write_results(
         folder,
         tables,
