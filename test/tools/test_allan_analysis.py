@@ -74,8 +74,10 @@ def bag(tmp_path_factory):
 
 def test_simulated_recording_gives_back_its_specification(bag, tmp_path):
     out = tmp_path / "results"
-    done = succeeded(run_as_process(TOOL, bag, "--out", out, "--name", "found"))
-    assert {path.name for path in out.iterdir()} == RESULTS
+    done = succeeded(run_as_process(TOOL, bag, "--out", out, "--name", "found", "--report"))
+    assert {path.name for path in out.iterdir()} == {*RESULTS, "allan_analysis.html"}
+    page = (out / "allan_analysis.html").read_text()
+    assert "<h1>Allan analysis of found" in page and "N white noise" in page
     found = load_imu_specification(out / "imu.yaml")
     assert found.name == "found"
     assert found.output.rate == 50.0
@@ -102,8 +104,8 @@ def test_simulated_recording_gives_back_its_specification(bag, tmp_path):
     assert "Kalibr needs one" in (out / "kalibr_imu.yaml").read_text()
     assert "not identifiable from this recording" in done.stdout
     assert "deg/sqrt(h)" in done.stdout and "rad/s/sqrt(Hz)" in done.stdout
-    *_, drift, last = done.stdout.splitlines()
-    assert last == str(out)
+    *_, drift, folder, report = done.stdout.splitlines()
+    assert (folder, report) == (str(out), str(out / "allan_analysis.html"))
     # White noise integrates to N sqrt(t), a random walk of the rate to K sqrt(t^3 / 3); one of each
     # is 1e-3, so that after ten minutes the second is all: 487 deg, known within some 40 %.
     said = re.search(r"heading drifts by .* deg after 60 s, ([0-9.]+) deg after 10 min", drift)

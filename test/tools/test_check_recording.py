@@ -44,22 +44,26 @@ def written_config(out):
 
 def test_a_good_drive_as_a_person_calls_the_tool(tmp_path):
     bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
-    done = run_as_process(TOOL, "drive.bag", cwd=tmp_path)
+    done = run_as_process(TOOL, "drive.bag", "--report", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert NOTHING in done.stdout
     assert "/odom (nav_msgs/Odometry), 2000 samples" in done.stdout
     assert "/imu (sensor_msgs/Imu), 5000 samples" in done.stdout
     assert "if /odom is wheel odometry, the yaw error is that of both" in done.stdout
     out = tmp_path / "check_drive"
-    assert done.stdout.splitlines()[-3:] == [
+    assert done.stdout.splitlines()[-4:] == [
         "check_drive/recording.png",
         "check_drive/config.ini",
+        "check_drive/recording.html",
         "usable: run_experiment.py config:=check_drive/config.ini",
     ]
     configuration = load_configuration(written_config(out))
     assert Path(configuration.recording.path).resolve() == bag.resolve()
     assert configuration.experiment.name == f"{tmp_path.name}_drive"
-    assert {path.name for path in out.iterdir()} == {"recording.png", "config.ini"}
+    files = {"recording.png", "recording.html", "config.ini"}
+    assert {path.name for path in out.iterdir()} == files
+    page = (out / "recording.html").read_text()
+    assert "usable: run_experiment.py" in page and "turns by" in page
 
 
 @pytest.mark.usefixtures("undrawn")

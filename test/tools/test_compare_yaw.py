@@ -61,7 +61,9 @@ def test_all_yaws_of_a_result_are_compared_with_its_reference_or_with_a_named_ta
 
 def test_bag_csv_and_tum_meet_in_one_table(tables):
     drives.write_bag("drive.bag", *drives.drive())
-    table, printed = compared("drive.bag", "drive.bag@/imu", "drive.bag@odom")
+    table, printed = compared("drive.bag", "drive.bag@/imu", "drive.bag@odom", "--report")
+    page = Path("compare_yaw/compare_yaw.html").read_text()
+    assert "<h1>Yaws compared" in page and "drive.bag /imu (1)" in page
     assert list(table.index) == ["drive.bag /imu (1)", "drive.bag /imu (2)", "drive.bag odom"]
     # The topic that is chosen without a name is the one that is named.
     assert table["rms [deg]"].iloc[0] == table["rms [deg]"].iloc[1]

@@ -41,7 +41,10 @@ def test_an_odometer_from_a_drive_to_a_budget(files):
     budget = call_tool("heading_budget.py", "a", "--odometer", "identify_odometer/odometer.yaml")
     assert "odometer  unequal wheels" in printed_by(budget)
     again = printed_by(
-        call_tool("identify_odometer.py", *files, "--track", "0.55", "--wheel-radius", "0.165")
-    )
+        call_tool("identify_odometer.py", *files, "--track", "0.55", "--wheel-radius", "0.165",
+                  "--report")
+    )  # fmt: skip
+    page = Path("identify_odometer/identification.html").read_text()
+    assert "<h1>Errors of a wheel odometer" in page and f"E_d  {found.diameter_ratio:.5f}" in page
     assert "E_d" in again
     assert isf.read_odometer("identify_odometer/odometer.yaml").wheel_radius == 0.165

@@ -32,8 +32,11 @@ def bag(tmp_path_factory):
 
 def test_a_realistic_imu_is_compared_with_the_ideal_one_in_the_same_bag(bag, tmp_path):
     done = run_as_process(
-        TOOL, f"{bag}@/imu/data", f"{bag}@/imu", "--out", tmp_path / "out", "--limits", LIMITS
-    )
+        TOOL, f"{bag}@/imu/data", f"{bag}@/imu", "--out", tmp_path / "out", "--limits", LIMITS,
+        "--report",
+    )  # fmt: skip
+    page = (tmp_path / "out" / "validation.html").read_text()
+    assert "1 of 2 limits exceeded." in page and "rate norm mean" in page
     # The noise of a BNO055 alone has a mean length of 0.0016 rad/s.
     assert done.returncode == 1, done.stderr
     assert "FAILED: rate norm mean 0.0016" in done.stdout
@@ -47,6 +50,10 @@ def test_a_realistic_imu_is_compared_with_the_ideal_one_in_the_same_bag(bag, tmp
     assert table.standard_deviation["rate", "z"] == pytest.approx(4.89565e-4, rel=0.05)
     allan = pd.read_csv(tmp_path / "out" / "allan_deviation.csv")
     assert set(allan.axis) == {"x", "y", "z", "norm", "roll", "pitch", "yaw"}
+
+
+def test_report_without_folder_is_refused(bag):
+    refused(run(f"{bag}@/imu/data", f"{bag}@/imu", "--report"), "--report needs --out DIR")
 
 
 def test_within_the_limits_it_ends_with_0_and_poses_will_do_for_the_yaw(bag, tmp_path):

@@ -9,6 +9,7 @@ recordings of one sensor are combined. Writes to DIR:
     allan_deviation.csv    the Allan deviation with its 95 % interval
     allan_gyroscope.png, allan_accelerometer.png
     raw_gyroscope.png, raw_accelerometer.png    what was recorded, and what is an outlier of it
+    allan_analysis.html    with --report: all of this as one web page
 
     allan_analysis.py static.bag --topic /imu/data --out bno055_identified
 
@@ -21,6 +22,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -42,14 +44,17 @@ from ..core.whole_files import picture, write_whole
 from ..recordings.at_rest import read_at_rest
 from ..recordings.frames import ImuConventions
 from ..report.drawing import drawing
+from ..report.page import Page, Section, Table
 from ..sensors.files import imu_specification_text
 from ..sensors.triads import TRIADS
 from .command_line import (
+    add_report,
     add_unit_options,
     guessed_columns,
     named_column,
     number_type,
     results_folder,
+    write_report,
 )
 
 LEAVES_THE_BAND = 3
@@ -61,6 +66,7 @@ _SHORT_NAMES = {"gyro": analysis.SENSORS["gyroscope"], "accel": analysis.SENSORS
 NOT_IDENTIFIABLE = "not identifiable from this recording"
 HIDDEN = "unknown, hidden behind the sensor's low-pass filter or resonances"
 
+REPORT = "allan_analysis.html"
 _SHOWN_LINES = 5
 _DRIFTS, _DRIFT_STEP = (60.0, 600.0, 3600.0), 10.0  # s
 _FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
@@ -118,8 +124,12 @@ def main(arguments):
         bar.set_description("writing")
         remarks = _write(identification, options.out, options.name, options.recordings)
     outside = list(_departures(identification))
-    said = [*sentences, *_findings(identification), *_terminal_table(identification), *remarks]
-    print(*said, *outside, *_heading_drift(identification), options.out, sep="\n")
+    findings, table = list(_findings(identification)), list(_terminal_table(identification))
+    drift = _heading_drift(identification)
+    print(*sentences, *findings, *table, *remarks, *outside, *drift, options.out, sep="\n")
+    if options.report:
+        page = _page(identification, options.name, [*drift, *outside], [*sentences, *findings])
+        write_report(Path(options.out) / REPORT, page)
     return LEAVES_THE_BAND if outside else 0
 
 
@@ -175,9 +185,50 @@ def _parser():
              f"{analysis.DEFAULT_BAND[0]:g} {analysis.DEFAULT_BAND[1]:g}")
     add("--longest-gap", type=float, default=StampLimits().longest_gap, metavar="S",
         help="refuse a recording with a longer gap [s], by default %(default)g")
+    add_report(parser)
     add("--quiet", action="store_true", help="no progress bar, even on a terminal")
     # fmt: on
     return parser
+
+
+def _page(identification, name, answers, findings) -> Page:
+    """Return all of an analysis as one web page."""
+    sections = []
+    for sensor, axes in identification.sensors.items():
+        triad, rows = TRIADS[sensor], []
+        for term in TERMS:
+            unit, factor = triad.datasheet(term)
+            label = f"{SYMBOLS[term]} {term.replace('_', ' ')}"
+            for axis in axes:
+                line = _line(identification.axes[axis], term, factor)
+                rows.append((label, triad.unit_of(term), unit, axis, line))
+        headings = ("term", "unit", "and", "axis", "estimate (95 % interval), in both units")
+        sections.append(
+            Section(
+                f"Allan deviation of the {sensor}",
+                table=Table(headings, rows),
+                figure=allan_figure(identification, sensor),
+                how_to_read="The band is the measured deviation's 95 % interval, the line the "
+                "identified sensor's.",
+            )
+        )
+        for number, recording in enumerate(identification.recordings, 1):
+            count = f" {number}" if len(identification.recordings) > 1 else ""
+            sections.append(
+                Section(
+                    f"Recording{count} of the {sensor}",
+                    figure=raw_figure(recording, sensor),
+                    folded=True,
+                )
+            )
+    sections.append(Section("Found in the recordings", text=findings))
+    sources = ", ".join(recording.source for recording in identification.recordings)
+    return Page(
+        title=f"Allan analysis of {name}",
+        summary=answers,
+        sections=sections,
+        footer=f"{sources}, imu_simulation_framework {__version__}",
+    )
 
 
 def _terminal_table(identification):

@@ -5,6 +5,7 @@ order, spinning wheels, shifted clocks, degrees taken for radians, turned mounti
 its evidence and the setting that mends it. No ROS is started. Writes to DIR:
 
     recording.png    path, headings, rates and speed
+    recording.html   with --report: all of this as one web page
     config.ini       to start from: run_experiment.py config:=DIR/config.ini
 
     check_recording.py my_drive.bag
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .. import __version__
 from ..core import colours, whole_files
 from ..core.errors import RecordingError
 from ..core.files import name_of_recording, package_share
@@ -34,7 +36,9 @@ from ..recordings.plausibility.relation import gyro_heading, imu_heading, refere
 from ..report import style
 from ..report.drawing import drawing
 from ..report.figure import Figure
+from ..report.page import Page, Section
 from . import heading_choices
+from .command_line import add_report, write_report
 
 
 def main(arguments):
@@ -49,8 +53,10 @@ def main(arguments):
     print(*report_lines(setup, check), sep="\n")
     written = write_check(options.out or _folder(options, check), setup, check)
     print(*written, sep="\n")
+    if options.report:
+        write_report(written[-1].with_name("recording.html"), _page(setup, check, written[-1]))
     if check.problems:
-        raise RecordingError(f"not usable as it is: {check.problems[0]}")
+        raise RecordingError(verdict(check, written[-1]))
     print(verdict(check, written[-1]))
     return 3 if check.grave else 0
 
@@ -58,9 +64,10 @@ def main(arguments):
 def verdict(check, configuration) -> str:
     """Return whether a recording can be used, in one sentence.
 
-    ``check`` (RecordingCheck): without problems; ``configuration``: path of the config.ini that was
-    written.
+    ``check`` (RecordingCheck); ``configuration``: path of the config.ini that was written.
     """
+    if check.problems:
+        return f"not usable as it is: {check.problems[0]}"
     if not check.grave:
         only = f"; {NO_IMU}" if check.without_imu else ""
         return f"usable: run_experiment.py config:={configuration}{only}"
@@ -68,6 +75,25 @@ def verdict(check, configuration) -> str:
     if all(finding.settings for finding in check.grave):
         return f"usable with the settings in {configuration}, which mend: {faults}"
     return f"not usable as it is: {faults}"
+
+
+def _page(setup, check, configuration) -> Page:
+    """Return all of a check as one web page."""
+    parts = report_parts(setup, check)
+    sections = [
+        Section(title[0].upper() + title[1:], text=sentences)
+        for title, sentences in reversed(parts.items())
+        if sentences
+    ]
+    if check.as_understood is not None:
+        figure = recording_figure(check.as_understood, _title(check))
+        sections.append(Section("Recording", figure=figure))
+    return Page(
+        title="A recording, checked",
+        summary=[verdict(check, configuration)],
+        sections=sections,
+        footer=f"imu_simulation_framework {__version__}",
+    )
 
 
 def _folder(options, check) -> str:
@@ -91,6 +117,7 @@ def _parser():
         "-o", "--out", metavar="DIR",
         help="folder for the results, by default check_<recording>, with _again where config is",
     )  # fmt: skip
+    add_report(parser)
     return parser
 
 
@@ -104,22 +131,26 @@ def _as_option(text) -> str:
 
 def report_lines(setup, check) -> list[str]:
     """Return the lines of the report."""
+    lines = []
+    for title, sentences in report_parts(setup, check).items():
+        if sentences:
+            lines += [f"{title}:", *(f"  {sentence}" for sentence in sentences)]
+    return lines
+
+
+def report_parts(setup, check) -> dict[str, list[str]]:
+    """Return the sentences of the report, by what they are about."""
     found = check.findings
     speed = [one for one in found if one.fault == TOO_FAST]
-    parts = {
-        "read as:": [*_map(setup, check), *setup.sentences, *_odometry(setup, check)],
-        "found while reading:": check.remarks,
-        "turns:": [] if check.as_configured is None else _turns(check.as_configured),
-        "would stop an experiment:": check.problems,
-        "refused until it is mended:": [o.sentence() for o in found if o.grave and o not in speed],
-        "for an experiment only, a yaw error does without:": [one.sentence() for one in speed],
-        "worth knowing:": [one.sentence() for one in found if not one.grave],
+    return {
+        "read as": [*_map(setup, check), *setup.sentences, *_odometry(setup, check)],
+        "found while reading": check.remarks,
+        "turns": [] if check.as_configured is None else _turns(check.as_configured),
+        "would stop an experiment": check.problems,
+        "refused until it is mended": [o.sentence() for o in found if o.grave and o not in speed],
+        "for an experiment only, a yaw error does without": [one.sentence() for one in speed],
+        "worth knowing": [one.sentence() for one in found if not one.grave],
     }
-    lines = []
-    for title, sentences in parts.items():
-        if sentences:
-            lines += [title, *(f"  {sentence}" for sentence in sentences)]
-    return lines
 
 
 def _map(setup, check):
@@ -180,19 +211,23 @@ def write_check(folder, setup, check) -> list[Path]:
     whole_files.refuse_overwriting(folder / "config.ini", [setup.path])
     written = []
     if check.as_understood is not None:
-        read = [s for s in (check.reference_samples, check.imu_samples) if s is not None]
-        names = [" ".join((Path(s.path).name, s.topic)).strip() for s in read]
-        title = " and ".join(dict.fromkeys(names))
-        if any(finding.settings for finding in check.findings):
-            title += "; read with the settings that the findings propose"
         written.append(folder / "recording.png")
-        whole_files.write_whole(
-            written[-1], whole_files.picture(drawing(recording_figure(check.as_understood, title)))
-        )
+        figure = recording_figure(check.as_understood, _title(check))
+        whole_files.write_whole(written[-1], whole_files.picture(drawing(figure)))
     written.append(folder / "config.ini")
     text = config_text(setup, check.findings, folder)
     whole_files.write_whole(written[-1], text.encode("utf-8"))
     return written
+
+
+def _title(check) -> str:
+    """Return which files a figure shows, and how they were read."""
+    read = [s for s in (check.reference_samples, check.imu_samples) if s is not None]
+    names = [" ".join((Path(s.path).name, s.topic)).strip() for s in read]
+    title = " and ".join(dict.fromkeys(names))
+    if any(finding.settings for finding in check.findings):
+        title += "; read with the settings that the findings propose"
+    return title
 
 
 _GYROSCOPE = {"color": colours.DIFFERENCE, "linestyle": (0, (1, 1.2)), "linewidth": 1.8}

@@ -98,12 +98,16 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_results(parser: argparse.ArgumentParser, folder: str, report: bool = True) -> None:
+def add_results(parser: argparse.ArgumentParser, folder: str) -> None:
     """Give a parser the options on figures, the web page, and the folder that all is written to."""
-    if report:
-        parser.add_argument("--report", action="store_true", help="write a web page, too")
+    add_report(parser)
     add_formats(parser)
     add_out(parser, folder)
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """Give a parser the option ``--report``."""
+    parser.add_argument("--report", action="store_true", help="write a web page, too")
 
 
 def results_folder(path: Path, names: Iterable[str], inputs: Sequence[Any]) -> Path:
@@ -124,6 +128,14 @@ def write_pictures(folder: Path, name: str, figure: Any, formats: Sequence[str])
     """Write a matplotlib figure in each of the formats, and print the files' names."""
     for format in dict.fromkeys(formats):
         write_file(folder / f"{name}.{format}", picture(figure, format))
+
+
+def write_report(path: Path, page: Any) -> None:
+    """Write a :class:`~imu_simulation_framework.report.page.Page`, and print the file's name."""
+    # Who writes none does not wait for it.
+    from ..report.page import page_html
+
+    write_file(path, page_html(page).encode("utf-8"))
 
 
 def named_column(text) -> tuple[str, str]:

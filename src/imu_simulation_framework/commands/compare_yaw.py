@@ -16,6 +16,7 @@ Writes to DIR:
 
     compare_yaw.png     the yaws, and the first minus each of the others
     compare_yaw.csv     the table
+    compare_yaw.html    with --report: all of this as one web page
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from .. import __version__
 from ..core.errors import RecordingError
 from ..core.programs import ArgumentParser
 from ..core.sentences import distinguished
@@ -37,8 +39,9 @@ from ..heading.error_split import ZEROS
 from ..heading.statistics import TWO_SIDED
 from ..report import table as table_text
 from ..report.drawing import drawing
-from ..report.table import Column
-from .command_line import add_results, write_pictures
+from ..report.page import Page, Section
+from ..report.table import Column, page_table
+from .command_line import add_results, write_pictures, write_report
 
 NAME = "compare_yaw"
 COLUMNS = (
@@ -78,8 +81,9 @@ def main(arguments):
     table = differences_table(differences)
     table.insert(0, "name", table.index)
     out = make_folder(options.out)
-    formats = [f"{NAME}.{format}" for format in options.formats]
-    for path in formats + [f"{NAME}.{table_text.ENDINGS[format]}" for format in options.table]:
+    written = [f"{NAME}.{format}" for format in options.formats]
+    written += [f"{NAME}.html"] if options.report else []
+    for path in written + [f"{NAME}.{table_text.ENDINGS[format]}" for format in options.table]:
         refuse_overwriting(out / path, [source for one in signals for source in one.sources])
     for signal in signals:
         for remark in signal.remarks:
@@ -90,16 +94,33 @@ def main(arguments):
     if unknown:
         columns = tuple(one for one in COLUMNS if one.key not in WHOSE)
     print(table_text.table_text(table, columns), end="")
-    for remark in [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]:
-        print(remark)
+    remarks = [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]
     if unknown and signals[0].poses is not None and not signals[0].group:
-        print(
+        remarks.append(
             f"{names[0]}: nothing is known of how wrong it is, so that its error is not told from "
             "the others'; where it is odometry, whose wheels slip, [reference] turn_slip of a "
             "config.ini says by how much, here as in an experiment"
         )
-    figure = drawing(yaws_figure(names, yaws, differences))
-    write_pictures(out, NAME, figure, options.formats)
+    if remarks:
+        print(*remarks, sep="\n")
+    figure = yaws_figure(names, yaws, differences)
+    write_pictures(out, NAME, drawing(figure), options.formats)
+    if options.report:
+        page = Page(
+            title="Yaws compared",
+            summary=[f"Compared with {names[0]}.", *remarks],
+            sections=[
+                Section("Differences", table=page_table(table, columns)),
+                Section(
+                    "Yaws",
+                    text=[remark for signal in signals for remark in signal.remarks],
+                    figure=figure,
+                    how_to_read="Above the yaws; below, the first one minus each of the others.",
+                ),
+            ],
+            footer=f"{', '.join(options.signals)}, imu_simulation_framework {__version__}",
+        )
+        write_report(out / f"{NAME}.html", page)
     for path in table_text.write_tables(out, NAME, table, columns, options.table):
         print(path)
 
@@ -131,7 +152,7 @@ def _parser():
         "start: on that beginning alone; %(default)s by default",
     )  # fmt: skip
     table_text.add_option(parser)
-    add_results(parser, NAME, report=False)
+    add_results(parser, NAME)
     return parser
 
 

@@ -12,6 +12,7 @@ only white noise is told apart. Writes to DIR:
     odometer.yaml          for heading_budget.py --odometer and isf.read_odometer
     identification.csv     error, and what wheels and track explain, over time [rad]
     identification.png     the same as a figure
+    identification.html    with --report: all of this as one web page
 """
 
 import math
@@ -20,6 +21,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from .. import __version__
 from ..core.errors import RecordingError
 from ..core.programs import ArgumentParser
 from ..core.settings import to_mapping
@@ -30,6 +32,7 @@ from ..heading.figures import odometer_figure
 from ..heading.identification.odometer import identify_odometer
 from ..heading.statistics import TWO_SIDED
 from ..report.drawing import drawing
+from ..report.page import Page, Section, facts
 from . import command_line
 
 _MAX_SHIFT = 2.0  # of the reference's clock [s]
@@ -49,11 +52,12 @@ def main(arguments):
     shift = find_time_shift(yaw.index, yaw, odometer.yaw.index, odometer.yaw, _MAX_SHIFT)
     yaw = pd.Series(yaw.to_numpy(), yaw.index.to_numpy(dtype=float) - shift.shift)
     found = identify_odometer(odometer.poses.dropna(), yaw, options.track, options.step)
-    endings = ("csv", *options.formats)
+    endings = ("csv", *options.formats, *(["html"] if options.report else []))
     names = ["odometer.yaml", *(f"identification.{ending}" for ending in endings)]
     out = command_line.results_folder(options.out, names, [*odometer.sources, *reference.sources])
     remarks = dict.fromkeys([*odometer.remarks, *reference.remarks])
-    print(*remarks, *_sentences(found, shift, odometer.name, reference.name), sep="\n")
+    sentences = list(_sentences(found, shift, odometer.name, reference.name))
+    print(*remarks, *sentences, sep="\n")
     kept = to_mapping(found.specification)
     if options.wheel_radius is not None:
         kept["wheel_radius"] = options.wheel_radius
@@ -62,8 +66,26 @@ def main(arguments):
     command_line.write_file(out / "odometer.yaml", text.encode("utf-8"))
     table = found.error.to_frame("error").assign(explained=found.explained)
     command_line.write_file(out / "identification.csv", table_to_csv(table).encode("utf-8"))
-    figure = drawing(odometer_figure(found), f"{odometer.name} beside {reference.name}")
-    command_line.write_pictures(out, "identification", figure, options.formats)
+    compared = f"{odometer.name} beside {reference.name}"
+    figure = odometer_figure(found)
+    command_line.write_pictures(out, "identification", drawing(figure, compared), options.formats)
+    if options.report:
+        page = Page(
+            title=f"Errors of a wheel odometer: {compared}",
+            summary=sentences,
+            sections=[
+                Section("odometer.yaml", table=facts(kept)),
+                Section(
+                    "Heading error",
+                    figure=figure,
+                    how_to_read="What wheels and track do not explain is slip and the reference.",
+                ),
+                Section("Recordings", text=list(remarks)),
+            ],
+            footer=f"{options.odometry}, {options.reference}, "
+            f"imu_simulation_framework {__version__}",
+        )
+        command_line.write_report(out / "identification.html", page)
 
 
 def _one(text):
@@ -140,5 +162,5 @@ def _parser():
     add("--step", type=_positive, default=1.0, metavar="S",
         help="from one difference to the next [s], %(default)g by default")
     # fmt: on
-    command_line.add_results(parser, "identify_odometer", report=False)
+    command_line.add_results(parser, "identify_odometer")
     return parser

@@ -143,7 +143,7 @@ def main(arguments):
         footer=f"{options.flight}, seed {options.seed}, imu_simulation_framework {__version__}",
     )
     command_line.write_file(out / "report.html", page_html(page).encode("utf-8"))
-    for sentence in [*found.sentences(), *remarks]:
+    for sentence in [*found.sentences(), *remarks, *starmap(_answer, navigated.items())]:
         print(sentence)
     print(
         f"{flown.imu_motion.duration:g} s of flight, simulated in {simulated:.1f} s, all in "
@@ -181,7 +181,8 @@ def _answer(name, navigated):
     median, runs = navigated[1].median(), len(navigated[1])
     position = np.sqrt(sum(median[f"position_{way}"] ** 2 for way in "ned"))
     return (
-        f"Navigator, {name}: heading {1000.0 * median['heading']:.2g} mrad rms, position "
+        f"Navigator, {name}: heading {np.degrees(median['heading']):.2g} deg rms "
+        f"({1000.0 * median['heading']:.2g} mrad), position "
         f"{position:.2g} m, of {'1 run' if runs == 1 else f'{runs} runs'}."
     )
 

@@ -20,6 +20,7 @@ from typing import Any, Mapping, NamedTuple
 import numpy as np
 import pandas as pd
 
+from .. import __version__
 from ..characterisation.allan.model import averaging_factors, overlapping_allan_variance
 from ..core.angles import difference, unwrap
 from ..core.errors import ConfigurationError, RecordingError, beginning
@@ -35,7 +36,7 @@ from ..heading.statistics import ErrorStatistics, error_statistics
 from ..realistic_imu.files import read_imu_table
 from ..report import style
 from ..report.figure import Figure
-from .command_line import above_zero
+from .command_line import above_zero, add_report, write_report
 
 FAILED = 1
 """Exit code when a limit is exceeded."""
@@ -59,6 +60,8 @@ _GAP = 3.0  # periods of the truth, in a longer gap of which nothing is compared
 def main(arguments):
     """Compare what the command line names; return the exit code."""
     options = _parser().parse_args(arguments)
+    if options.report and not options.out:
+        raise ConfigurationError("--report needs --out DIR, for the web page")
     limits = []
     if options.limits:
         limits = read_described(options.limits, "the file of limits", read_limits)
@@ -102,11 +105,50 @@ def main(arguments):
             "passed": passed,
             "remarks": remarks,
         }  # fmt: skip
-        _write(options.out, validation, errors, summary)
+        page = _page(validation, errors, summary) if options.report else None
+        _write(options.out, validation, errors, summary, page)
     return 0 if passed else FAILED
 
 
-def _write(folder, validation, errors, summary) -> None:
+def _page(validation, errors, summary):
+    """Return all of a validation as one web page."""
+    from ..report.page import Page, Section, Table
+
+    words = {True: "passed", False: "FAILED"}
+    limits = [
+        (
+            judged["limit"],
+            f"{judged['value']:.4g}",
+            f"{judged['maximum']:g}",
+            words[judged["passed"]],
+        )
+        for judged in summary["limits"]
+    ]
+    rows = [
+        (row.quantity, row.axis, row.unit, *(f"{getattr(row, name):.4g}" for name in STATISTICS))
+        for row in errors.itertuples(index=False)
+    ]
+    headings = ("error of", "axis", "unit", "mean", "std", "rms", "maximum")
+    failed = sum(not judged["passed"] for judged in summary["limits"])
+    verdict = "No limits were given."
+    if limits:
+        verdict = f"{failed} of {len(limits)} limits exceeded." if failed else "Within all limits."
+    sections = [Section("Errors", text=summary["remarks"], table=Table(headings, rows, numbers=4))]
+    if limits:
+        headings = ("limit", "found", "at most", "")
+        sections.insert(0, Section("Limits", table=Table(headings, limits, numbers=3)))
+    sections.append(
+        Section("Errors and their Allan deviation", figure=validation_figure(validation))
+    )
+    return Page(
+        title="An IMU compared with the truth",
+        summary=[f"{summary['simulated']} against {summary['truth']}.", verdict],
+        sections=sections,
+        footer=f"imu_simulation_framework {__version__}",
+    )
+
+
+def _write(folder, validation, errors, summary, page=None) -> None:
     # Nobody else waits for matplotlib.
     from ..report.drawing import drawing
 
@@ -122,6 +164,8 @@ def _write(folder, validation, errors, summary) -> None:
     write_whole(out / "validation.json", json_text(summary).encode())
     write_whole(out / "validation.png", picture(drawing(validation_figure(validation))))
     print(f"{out}: validation.csv, allan_deviation.csv, validation.json, .png")
+    if page is not None:
+        write_report(out / "validation.html", page)
 
 
 def _parser():
@@ -132,7 +176,8 @@ def _parser():
     add("--limits", metavar="FILE", help="YAML, as config/imu_limits.yaml")
     add("--align", action="store_true", help="move the stamps until the yaw rates fit best")
     add("--max-shift", type=above_zero, default=1.0, metavar="S", help="at most (default: 1)")
-    add("-o", "--out", metavar="DIR", help="for CSV, JSON and the figure")
+    add("-o", "--out", metavar="DIR", help="for CSV, JSON, the figure and the web page")
+    add_report(parser)
     return parser
 
 

@@ -56,7 +56,7 @@ class _Chart:
                 **_AXIS, "anchor": x, "domain": [low, high], "title": {"text": _said(panel.y)},
                 **(_logarithmic(panel, "y") if "y" in panel.log else {}),
                 **({"scaleanchor": x} if panel.equal else {}),
-                **({"range": list(panel.limits)} if panel.limits else {}),
+                **({"range": _in_axis(panel, "y", panel.limits)} if panel.limits else {}),
             }  # fmt: skip
             if self._title(number):
                 places = {"xanchor": "left", "yanchor": "bottom"}
@@ -85,7 +85,7 @@ class _Chart:
             **_AXIS, "anchor": self._axes()[1], "title": {"text": _said(title)},
             "showticklabels": bool(panel.x is not None or last),
             **(_logarithmic(panel, "x") if "x" in panel.log else {}),
-            **({"range": list(panel.x_limits)} if panel.x_limits else {}),
+            **({"range": _in_axis(panel, "x", panel.x_limits)} if panel.x_limits else {}),
             **({"tickvals": _numbers(panel.ticks)} if len(panel.ticks) else {}),
         }  # fmt: skip
         if self.number in sharing[1:]:
@@ -182,7 +182,9 @@ class _Chart:
 
     def text(self, x, y, text, colour):
         places = {"xanchor": "center", "yanchor": "bottom", "font": {"color": colour}}
-        self._write(_said(text), float(x), float(y), *self._axes(), **places)
+        panel = self.panels[self.number]
+        (x,), (y,) = _in_axis(panel, "x", [x]), _in_axis(panel, "y", [y])
+        self._write(_said(text), x, y, *self._axes(), **places)
 
     def words(self, text):
         x, y = self._axes()
@@ -218,6 +220,11 @@ def _logarithmic(panel, axis):
     # Of few decades powers of ten would be too few.
     ticks = "D2" if reach < 2.0 else 1 if reach < 8.0 else 2
     return {"type": "log", "exponentformat": "power", "dtick": ticks}
+
+
+def _in_axis(panel, axis, values) -> list:
+    """Return places on an axis as plotly takes them for ranges and annotations: logarithms."""
+    return [float(np.log10(value) if axis in panel.log else value) for value in values]
 
 
 def _some(values, most):

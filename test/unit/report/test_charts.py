@@ -84,6 +84,15 @@ def test_steps_that_grow_along_a_logarithmic_axis_are_no_gaps():
     assert np.isfinite(drawing(figure).axes[0].lines[0].get_ydata()).all()
 
 
+def test_limits_and_text_of_logarithmic_axis_are_logarithms_for_plotly():
+    figure = Figure().panel("deviation", log="xy", limits=(1e-5, 1e-2), x_limits=(0.1, 100.0))
+    figure.line([1.0, 10.0], [1e-4, 1e-3], style.REAL).text(10.0, 1e-3, "N", "black")
+    layout = chart(figure)["layout"]
+    assert layout["yaxis"]["range"] == [-5.0, -2.0] and layout["xaxis"]["range"] == [-1.0, 2.0]
+    (note,) = (one for one in layout["annotations"] if one["text"] == "N")
+    assert (note["x"], note["y"]) == (1.0, -3.0)
+
+
 def test_long_lines_and_paths_are_thinned_keep_their_peaks_and_gaps():
     time = np.arange(200_000) / 100.0
     values = np.sin(time)
