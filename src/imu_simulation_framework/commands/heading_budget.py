@@ -12,8 +12,8 @@
 Each IMU is a bundled one's name, the file of a specification, FORMAT:FILE with another tool's
 parameters, or a plug-in's parameters by name. The gyroscope's offset is measured while the robot
 stands still before the drive (--standstill), and each IMU is any unit of its part, unless its file
-describes one unit (--unit). An odometer's file has the fields of isf.OdometerSpecification;
---fuse adds what the best estimator makes of both.
+describes one unit (--unit). An odometer is a bundled one, differential or skid_steer, or a file
+with the fields of isf.OdometerSpecification; --fuse adds what the best estimator makes of both.
 
 The bands are computed, not drawn, and exact where errors are small; "all the time" is counted in
 4000 drawn drives, between the model's steps, too. With --require: how small each error of a
@@ -32,7 +32,8 @@ import dataclasses
 import math
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, Mapping, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -92,6 +93,7 @@ class _Budget(NamedTuple):
     model: YawErrorDistribution
     remarks: list[str]
     mendings: tuple[Mending, ...]
+    origins: Mapping[str, str] = MappingProxyType({})
 
 
 def main(arguments):
@@ -174,7 +176,10 @@ def _show_budgets(options, out, title, budgets):
     with tqdm(total=total, unit=" runs", unit_scale=True, leave=False, disable=None) as progress:
         common = {"seed": options.seed, "on_runs": progress.update}
         found = [heading_answer(b.model, options.within, b.mendings, **common) for b in budgets]
-    sentences = [answer.sentence(one.name, options.within) for one, answer in zip(budgets, found)]
+    sentences = [
+        answer.sentence(one.name, options.within, one.origins)
+        for one, answer in zip(budgets, found)
+    ]
     summary = pd.DataFrame([_summary(*both) for both in zip(budgets, found)])
     columns = _summary_columns(options.within)
     causes = pd.concat([_sources(*both) for both in zip(budgets, found)])
@@ -244,7 +249,7 @@ def _budget(placed, chosen, driven, operation, period, at, part, options):
             "its yaw error is a plug-in's, or that of drives as recorded: zeroing changes nothing"
         )
     remarks += [f"{imu.name}: {sentence}" for sentence in said]
-    return _Budget(name, errors, model, remarks, mendings)
+    return _Budget(name, errors, model, remarks, mendings, imu.origins)
 
 
 def _fused(imu, odometer):
@@ -417,7 +422,7 @@ def _parser():
     add = parser.add_argument
     # fmt: off
     add("--imu", action="append", default=[], metavar="IMU", help="see above; several are compared")
-    add("--odometer", action="append", default=[], metavar="FILE",
+    add("--odometer", action="append", default=[], metavar="ODOMETER",
         help="a differential drive's wheel odometry, compared with the IMUs; may be given again")
     add("--fuse", action="store_true", help="also each IMU's heading fused with each odometer's")
     heading_choices.add_magnetic_options(parser)

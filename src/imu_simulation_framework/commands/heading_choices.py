@@ -151,7 +151,8 @@ def unit_of(imu: NamedImu, options: argparse.Namespace) -> NamedImu:
         return imu._replace(errors=errors.this_unit())
     if errors.units.tolerances and not imu.files:  # a bundled one
         part = part_of(errors)
-        return imu._replace(errors=part.specification, remarks=(*imu.remarks, part.sentence()))
+        remarks = (*imu.remarks, part.sentence())
+        return imu._replace(errors=part.specification, remarks=remarks, origins=part.origins)
     return imu if options.unit is None else imu._replace(errors=errors.any_unit())
 
 

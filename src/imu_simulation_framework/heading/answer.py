@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Iterator, NamedTuple
+from types import MappingProxyType
+from typing import Any, Callable, Iterator, Mapping, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from ..motion.earth_motion import EarthMotion
 from ..motion.motion import Motion
 from ..sensors.conditions import TemperatureProfile
 from ..sensors.imu_specification import ImuSpecification, OutputSpecification, TriadSpecification
+from ..sensors.measured import AND_CLASS, OF_CLASS, SHEET
 from ..sensors.noise.processes import FLICKER_PLATEAU
 from ..sensors.odometer import OdometerSpecification
 from ..sensors.operation import Operation
@@ -47,6 +49,9 @@ STEPS = 60
 STOPS = "every 2min for 3s"
 WORTH = 0.9
 """What mending a cause must make of the error for it to be worth a word."""
+
+SMALLEST_BASIS = 0.01
+"""Share of the variance whose origin is worth a word."""
 
 KNOWN, UNITS, STARTS, DRIVE = "known", "between units", "between switch-ons", "within a drive"
 
@@ -100,8 +105,26 @@ class HeadingAnswer(NamedTuple):
     causes: pd.DataFrame
     mendings: tuple[Mending, ...]
 
-    def sentence(self, name: str, limit: float) -> str:
-        """Return all of it in one line."""
+    def sentence(
+        self, name: str, limit: float, origins: Mapping[str, str] = MappingProxyType({})
+    ) -> str:
+        """Return all of it in one line.
+
+        Parameters
+        ----------
+        name : str
+            Of the IMU.
+        limit : float
+            That was asked for [rad].
+        origins : mapping of str to str, optional
+            Where the gyroscope's numbers are from, by field, as of :class:`.Part`.
+
+        Returns
+        -------
+        str
+            How long the limit holds, how far the heading is off, why, on what the numbers rest,
+            and what would make it better.
+        """
         limit_text = f"{math.degrees(limit):g} deg"
         stays = float(self.passage.stays[-1])
         holds = "more than 99.9" if stays > 0.9995 else f"{100.0 * stays:.3g}"
@@ -112,6 +135,8 @@ class HeadingAnswer(NamedTuple):
         )
         if self.nearly_all > 0.0 and len(self.causes):
             words += f"; most is {self.causes.index[0]}"
+            basis = basis_words(self.causes["share"], origins)
+            words += f"; {basis}" if basis else ""
         # The best way to use it otherwise, and another part.
         used = [one for one in self.mendings if not one.is_part][:1]
         best = used + [one for one in self.mendings if one.is_part][:1]
@@ -137,6 +162,46 @@ class HeadingAnswer(NamedTuple):
             return f"{limit} is passed in fewer than {100.0 * LATE:g} %"
         words = f"{limit} is passed in {100.0 * LATE:g} % of them within {seconds(early)}"
         return words if math.isinf(median) else f"{words}, in half of them within {seconds(median)}"
+
+
+FIELDS = {
+    "angle random walk": "white_noise",
+    "rate random walk": "random_walk",
+    of_imu.BIAS_INSTABILITY: "bias_instability",
+    of_imu.SCALE_FACTOR: "scale_factor",
+    of_imu.MISALIGNMENT: "misalignment",
+}
+"""Sources of the yaw error, and the fields of a part whose origin is known."""
+
+
+def basis_words(shares: pd.Series, origins: Mapping[str, str]) -> str:
+    """Return on what the variance of a yaw error rests, empty if nothing is known of that.
+
+    Parameters
+    ----------
+    shares : Series
+        Share of the variance [1] by source.
+    origins : mapping of str to str
+        Where the gyroscope's numbers are from, by field, as of :class:`.Part`.
+    """
+    by_basis: dict[str, float] = {}
+    for source, share in shares.items():
+        origin = origins.get(FIELDS.get(str(source), ""), "")
+        if origin:
+            basis = "measured on this part"
+            if origin == OF_CLASS:
+                basis = "assumed from similar parts"
+            elif origin == SHEET:
+                basis = "from the data sheet"
+            elif origin.endswith(AND_CLASS):
+                basis = "measured on this part and weighed with similar ones"
+            by_basis[basis] = by_basis.get(basis, 0.0) + float(share)
+    told = sorted(by_basis.items(), key=lambda pair: -pair[1])
+    parts = [f"{100.0 * share:.0f} %" for _, share in told if share >= SMALLEST_BASIS]
+    if not parts:
+        return ""
+    parts[0] += " of the variance is"
+    return ", ".join(f"{part} {basis}" for part, (basis, _) in zip(parts, told))
 
 
 def seconds(time: float) -> str:

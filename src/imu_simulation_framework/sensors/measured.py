@@ -282,7 +282,7 @@ def _class_model(mean: np.ndarray, variance: np.ndarray, within: Any) -> ClassMo
 
 
 def _estimate(rows: pd.DataFrame, model: ClassModel, name: str, other_name: bool) -> Estimate:
-    units, origin = len(rows), "class of part"
+    units, origin = len(rows), OF_CLASS
     mean, variance, _ = model.of_part()
     if units:
         part = _part_means(rows).iloc[0]
@@ -290,11 +290,13 @@ def _estimate(rows: pd.DataFrame, model: ClassModel, name: str, other_name: bool
         origin = f"measured ({units} unit{'s' if units > 1 else ''}"
         origin += f" of {name})" if other_name else ")"
         if weight > _NEGLIGIBLE:
-            origin += " and class"
+            origin += AND_CLASS
     return Estimate(math.exp(mean), math.sqrt(variance + model.within), units, origin)
 
 
 SHEET = "data sheet"
+OF_CLASS = "class of part"
+AND_CLASS = " and class"
 SHEET_SPREAD = 0.2
 """Standard deviation of the logarithm from unit to unit of noise that a sheet calls typical."""
 

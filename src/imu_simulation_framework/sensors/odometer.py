@@ -21,7 +21,7 @@ import numpy as np
 from ..core.errors import ConfigurationError
 from ..core.settings import Settings, declared, from_mapping, setting
 from ..core.units import STANDARD_GRAVITY
-from ..core.yaml_files import read_described
+from ..core.yaml_files import find_description, read_described
 from .noise.streams import child_generator, child_seed, run_seed
 
 if TYPE_CHECKING:
@@ -62,11 +62,21 @@ class OdometerSpecification(Settings):
     acceleration_slip: float = declared(0.0, minimum=0.0, maximum=10.0)
 
 
-def read_odometer(path: str | os.PathLike[str]) -> OdometerSpecification:
-    """Return the odometer whose parameters a YAML file has as keys.
+def read_odometer(name: str | os.PathLike[str]) -> OdometerSpecification:
+    """Return an odometer from its YAML file, or by the name of a bundled one.
 
-    Raises :class:`.ConfigurationError`: the file cannot be read, or describes no odometer.
+    Parameters
+    ----------
+    name : str or PathLike
+        A file whose keys are the fields of :class:`OdometerSpecification`, or the name of one in
+        config/odometers, ``differential``.
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither, or it describes no odometer.
     """
+    path = find_description(name, "odometers", "an odometer")
     make = partial(from_mapping, OdometerSpecification, what="it")
     return read_described(path, "the odometer", make)
 

@@ -66,3 +66,28 @@ def test_heading_that_is_lost_is_not_called_within_half_a_turn():
 def test_limit_that_hardly_any_drive_passes_is_said_with_its_share():
     sentence = answer(0.01, 0.02, [1.0, 0.99, 0.98]).sentence("part", LIMIT)
     assert "3 deg is passed in fewer than 5 %" in sentence
+
+
+def test_sentence_says_which_share_of_variance_rests_on_similar_parts():
+    shares = {
+        "rate random walk": 0.62,
+        "bias instability": 0.3,
+        "angle random walk": 0.05,
+        "scale factor": 0.026,
+        "misalignment": 0.004,
+    }
+    origins = {
+        "random_walk": "class of part",
+        "bias_instability": "measured (1 unit) and class",
+        "white_noise": "measured (3 units)",
+        "scale_factor": "data sheet",
+        "misalignment": "data sheet",
+    }
+    causes = pd.DataFrame({"share": shares})
+    found = answer(0.01, 0.05, [1.0, 0.97, 0.92])._replace(causes=causes)
+    assert (
+        "most is rate random walk; 62 % of the variance is assumed from similar parts, 30 % "
+        "measured on this part and weighed with similar ones, 5 % measured on this part, 3 % from "
+        "the data sheet"
+    ) in found.sentence("part", LIMIT, origins)
+    assert "variance" not in found.sentence("part", LIMIT)

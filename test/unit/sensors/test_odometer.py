@@ -118,6 +118,10 @@ def test_files_and_refusals(tmp_path):
     path.write_text("wheel_radius: -1\n")
     with pytest.raises(ConfigurationError, match="odometer.yaml: wheel_radius is -1"):
         isf.read_odometer(path)
+    bundled = isf.read_odometer("skid_steer")
+    assert (bundled.track, bundled.slip) == (0.55, 0.02)
+    with pytest.raises(ConfigurationError, match="there are differential, skid_steer"):
+        isf.read_odometer("tracked")
     path.write_text("wheel: 1\n")
     with pytest.raises(ConfigurationError, match="odometer.yaml: .*wheel"):
         isf.read_odometer(path)

@@ -10,7 +10,8 @@ import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Callable, NamedTuple, Sequence
+from types import MappingProxyType
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -210,12 +211,27 @@ def _format(name: str) -> Any:
 
 
 class NamedImu(NamedTuple):
-    """``name`` for a person; ``errors``, specification or a plug-in's parameters; ``remarks``."""
+    """An IMU that a word means.
+
+    Attributes
+    ----------
+    name : str
+        For a person.
+    errors : object
+        Specification, or a plug-in's parameters.
+    files : tuple of str
+        Files that it was read from.
+    remarks : tuple of str
+        Sentences for who uses it.
+    origins : mapping of str to str
+        Of any unit of a bundled part where the gyroscope's numbers are from, by field.
+    """
 
     name: str
     errors: object
     files: tuple[str, ...]
     remarks: tuple[str, ...]
+    origins: Mapping[str, str] = MappingProxyType({})
 
 
 def named_imu(text: str) -> NamedImu:
