@@ -140,8 +140,9 @@ def control_error(comparison) -> Figure:
 def imu_yaw(comparison) -> Figure:
     """Return the heading of both IMUs and what is right for each, the whole drive and its end.
 
-    Each pair has a zero of its own, the recording's and the simulator's. Both are turned as the
-    trajectory is, which starts at zero.
+    What is right is drawn first and broadly, so that it hides no IMU. Each pair has a zero of its
+    own, the recording's and the simulator's. Both are turned as the trajectory is, which starts at
+    zero.
     """
     real = ((style.REFERENCE, "reference"), (style.REAL, "recorded IMU"))
     simulated = ((style.TRUTH, "simulator's truth"), (style.SIMULATED, "simulated IMU"))
@@ -160,10 +161,11 @@ def imu_yaw(comparison) -> Figure:
         (begin, "Detail of the end"),
     ):
         figure.panel("yaw, unwrapped [deg]", title, x="time [s]", height=270)
-        for result, offset, styles in pairs:
-            for yaw, (look, name) in zip((result.reference_yaw, result.imu_yaw), styles):
+        for place, heading in enumerate(("reference_yaw", "imu_yaw")):
+            for result, offset, styles in pairs:
+                yaw = getattr(result, heading)
                 yaw = yaw[yaw.index >= start] - offset
-                figure.line(yaw.index, np.degrees(yaw), look, name)
+                figure.line(yaw.index, np.degrees(yaw), *styles[place])
     return figure
 
 

@@ -305,7 +305,8 @@ def _draw_view(axis, position, marks):
         across, up = seen(points)
         kept = path_steps(across, up, 4000)
         axis.plot(across[kept], up[kept], **look)
-    for sign, place in _apart(marks, 0.02 * np.ptp(position, axis=0).max()):
+    # A label takes a twentieth of the view's width.
+    for sign, place in _apart(marks, 0.05 * wide, lambda place: np.ravel(seen([place]))):
         axis.plot(*seen([place, [place[0], place[1], floor]]), **_MARK)
         axis.plot(*seen([place]), "o", color=colours.DIRECTION, markersize=4)
         write(f"({sign})", place, (4, 9), colours.DIRECTION, 9.0, "left")
@@ -322,11 +323,14 @@ def _draw_view(axis, position, marks):
     axis.margins(0.08)
 
 
-def _apart(marks, distance):
-    """Return signs and places, those that would hide each other as one."""
+def _apart(marks, distance, seen=lambda place: place):
+    """Return signs and places, those that would hide each other as one.
+
+    ``seen``: makes of a place where it is drawn, in the units of ``distance``.
+    """
     together: list = []
     for sign, _, place in marks:
-        if together and np.linalg.norm(place - together[-1][1]) < distance:
+        if together and np.linalg.norm(seen(place) - seen(together[-1][1])) < distance:
             together[-1][0].append(sign)
         else:
             together.append(([sign], place))

@@ -38,6 +38,13 @@ class ShownBudget(NamedTuple):
     model: YawErrorDistribution
 
 
+MOST_CHANGES = 6
+"""Changes of the largest source, from which on its shares over time are stripes."""
+
+SMALLEST_SHARE_OF_SCALE = 0.1
+"""Of the largest error of several budgets, from which on one is drawn on the same scale."""
+
+
 def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:
     """Return :func:`budget_bands` beside :func:`budget_shares`, a row for each budget."""
     bands, shares = budget_bands(budgets, limit), budget_shares(budgets)
@@ -48,22 +55,31 @@ def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:
 def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
     """Return bands of the yaw error over time, a panel for each budget, and a limit [rad]."""
     figure, unit = _over_time(budgets)
-    for budget in budgets:
+    probabilities = [probability for probability, _ in style.BANDS]
+    found = [np.degrees(budget.model.bands(probabilities)) for budget in budgets]
+    reaches = [float(np.abs(bands[["lower_99", "upper_99"]].to_numpy()).max()) for bands in found]
+    for budget, bands, reach in zip(budgets, found, reaches):
         time = budget.model.time / unit
-        bands = np.degrees(budget.model.bands([probability for probability, _ in style.BANDS]))
-        figure.panel("yaw error [deg]", budget.name, height=260)
+        # To be compared at sight; one that is far smaller would be a line.
+        alike = reach > SMALLEST_SHARE_OF_SCALE * max(reaches) and max(reaches) > 0.0
+        limits = (-1.05 * max(reaches), 1.05 * max(reaches)) if alike else None
+        title = budget.name if alike else f"{budget.name}, on a scale of its own"
+        figure.panel("yaw error [deg]", title, height=260, limits=limits)
         for probability, opacity in style.BANDS:
             low, high = (bands[f"{edge}_{100.0 * probability:g}"] for edge in ("lower", "upper"))
             name = f"{100.0 * probability:g} % of drives"
             figure.band(time, low, high, colours.SIMULATED, opacity, name)
         figure.line(time, bands["mean"], {**style.REAL, "linewidth": 1.4}, "mean")
-        edges = [bands["lower_99"], bands["upper_99"]]
-        _limit(figure, limit, float(np.max(np.abs(edges))))
+        _limit(figure, limit, max(reaches) if alike else reach)
     return figure
 
 
 def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
-    """Return each source's share of the variance over time, a panel for each budget."""
+    """Return each source's share of the variance over time, a panel for each budget.
+
+    Where the largest source changes often, as on lanes that are driven to and fro, shares would be
+    stripes; there each source's standard deviation is a line.
+    """
     figure, unit = _over_time(budgets)
     tables = [budget.model.budget() for budget in budgets]
     # What is the same in every drive is not drawn and takes no colour.
@@ -72,7 +88,19 @@ def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
         source: (_SOURCES[place % _COLOURS], _HATCHES[(place + place // _COLOURS) % len(_HATCHES)])
         for place, source in enumerate(every)
     }
+    striped = any(
+        np.count_nonzero(np.diff(table.to_numpy().argmax(axis=1))) > MOST_CHANGES
+        for table in tables
+    )
     for budget, table in zip(budgets, tables):
+        if striped:
+            figure.panel("std of each source [deg]", budget.name, height=260)
+            for name in table:
+                if np.any(table[name] > 0.0):
+                    deviation = np.degrees(np.sqrt(table[name].to_numpy()))
+                    look = {"color": styles[name][0], "linewidth": 1.6}
+                    figure.line(budget.model.time / unit, deviation, look, name)
+            continue
         total = table.sum(axis=1).to_numpy()
         known = total > 0.0
         figure.panel("share of variance [%]", budget.name, height=260, limits=(0.0, 100.0))

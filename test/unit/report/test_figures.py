@@ -147,6 +147,9 @@ def test_no_line_crosses_a_gap():
 def test_both_pairs_of_headings_start_at_zero(figures):
     axis = figures["imu_yaw"].axes[0]
     assert "zero" in axis.get_title(loc="left")
+    # The broad lines of what is right come first, so that they hide no IMU.
+    names = [line.get_label() for line in axis.lines]
+    assert names == ["reference", "simulator's truth", "recorded IMU", "simulated IMU"]
     for line in axis.lines:
         assert abs(line.get_ydata()[0]) < 2.0
     # Headings in another frame, and with whole turns more, are the same drive.

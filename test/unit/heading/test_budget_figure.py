@@ -1,0 +1,58 @@
+"""Figures of heading budgets that a person compares and reads at sight."""
+
+import numpy as np
+import pytest
+
+import imu_simulation_framework as isf
+from imu_simulation_framework.heading.figures import ShownBudget, budget_bands, budget_shares
+from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.report.drawing import drawing
+from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
+from imu_simulation_framework.sensors.operation import Operation
+
+LIMIT = np.radians(5.0)
+
+
+def shown(name, motion, noise, scale_factor=0.0):
+    """Return the budget of an angle random walk, and of a scale factor that is drawn."""
+    triad = TriadSpecification(
+        white_noise=[noise] * 3, scale_factor_and_misalignment=np.diag([scale_factor] * 3).tolist()
+    )
+    imu = ImuSpecification(gyroscope=triad).any_unit()
+    model = yaw_error_model(imu, motion, 1.0, operation=Operation(standstill=0.0))
+    return ShownBudget(name, model)
+
+
+@pytest.fixture(scope="module")
+def straight():
+    return isf.straight(120.0)
+
+
+def test_bands_of_similar_imus_share_their_scale(straight):
+    budgets = [shown("one", straight, 1e-3), shown("other", straight, 3e-3)]
+    one, other = drawing(budget_bands(budgets, LIMIT)).axes
+    assert one.get_ylim() == other.get_ylim()
+
+
+def test_far_smaller_error_has_scale_of_its_own_and_says_so(straight):
+    budgets = [shown("coarse", straight, 1e-2), shown("fine", straight, 1e-4)]
+    coarse, fine = drawing(budget_bands(budgets, LIMIT)).axes
+    assert fine.get_ylim()[1] < 0.1 * coarse.get_ylim()[1]
+    assert fine.get_title(loc="left") == "fine, on a scale of its own"
+
+
+def test_causes_on_lanes_are_lines_instead_of_stripes():
+    lanes = isf.mowing(20, 20.0, 2.0, 1.0)
+    budget = shown("mower", lanes, 1e-4, scale_factor=0.01)
+    (axis,) = drawing(budget_shares([budget])).axes
+    assert axis.get_ylabel() == "std of each source [deg]"
+    lines = {line.get_label(): line.get_ydata() for line in axis.lines}
+    # 1 % of the half turn that every other lane is turned by.
+    assert max(lines["scale factor"]) == pytest.approx(1.8, rel=1e-2)
+    end = np.degrees(1e-4 * np.sqrt(lanes.duration))
+    assert lines["angle random walk"][-1] == pytest.approx(end, rel=1e-2)
+
+
+def test_causes_on_straight_line_are_shares(straight):
+    (axis,) = drawing(budget_shares([shown("rover", straight, 1e-3)])).axes
+    assert axis.get_ylabel() == "share of variance [%]"
