@@ -126,6 +126,48 @@ def test_page_is_drawn_within_the_screen_from_its_own_server_only(request, addre
     assert max(driver.execute_script(hidden)) <= 0
     rows = driver.find_elements(By.CSS_SELECTOR, "#ranking tbody tr")
     assert len(rows) > 15
+    check_sliders_are_named(driver)
+    assert text(driver, "busy") == ""
+    check_plots_stay_in_their_boxes_when_window_changes(driver)
+
+
+SLIDERS = """
+    return Array.from(document.querySelectorAll("[role=slider]")).map(
+      (handle) => [handle.getAttribute("aria-label"), handle.getAttribute("aria-valuetext")]);
+"""
+
+
+def check_sliders_are_named(driver):
+    """Check what a screen reader says of each slider: its label, and the text of its field."""
+    named = dict(driver.execute_script(SLIDERS))
+    assert None not in named and len(named) > 8
+    assert named["Limit of the error [deg]"] == driver.find_element(By.ID, "limit").get_attribute(
+        "value"
+    )
+
+
+def check_plots_stay_in_their_boxes_when_window_changes(driver):
+    size = driver.get_window_size()
+    overlap = """
+        return Array.from(document.querySelectorAll(".dash-graph")).map((graph) => {
+          const drawn = graph.querySelector(".main-svg").getBoundingClientRect();
+          const box = graph.getBoundingClientRect();
+          return [graph.id, drawn.height, box.height];
+        });
+    """
+    before = driver.execute_script(overlap)
+    assert {name for name, *_ in before} == {"bands", "passages"}
+    driver.set_window_size(size["width"] - 60, size["height"] - 200)
+    width = "return document.querySelector('#bands .main-svg').getBoundingClientRect().width"
+    drawn = "return document.querySelector('#bands').getBoundingClientRect().width"
+    waited(
+        driver,
+        lambda _: abs(driver.execute_script(width) - driver.execute_script(drawn)) < 2.0,
+    )
+    for name, height, box in driver.execute_script(overlap):
+        assert height == pytest.approx(box, abs=1.0), name
+    assert driver.execute_script(overlap) == before
+    driver.set_window_size(size["width"], size["height"])
 
 
 def test_numbers_follow_a_slider_and_are_those_of_the_model(desktop, address):

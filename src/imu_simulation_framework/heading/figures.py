@@ -57,7 +57,7 @@ def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
     figure, unit = _over_time(budgets)
     probabilities = [probability for probability, _ in style.BANDS]
     found = [np.degrees(budget.model.bands(probabilities)) for budget in budgets]
-    reaches = [float(np.abs(bands[["lower_99", "upper_99"]].to_numpy()).max()) for bands in found]
+    reaches = [float(np.max(np.abs([bands["lower_99"], bands["upper_99"]]))) for bands in found]
     for budget, bands, reach in zip(budgets, found, reaches):
         time = budget.model.time / unit
         # To be compared at sight; one that is far smaller would be a line.

@@ -90,9 +90,21 @@ _LABELS = {
     "ranked": "Ranked are",
 }
 _PLOT = {"displayModeBar": False, "responsive": True}
+_NO_AXIS = {"visible": False}
+_NOT_YET = {"data": [], "layout": {"xaxis": _NO_AXIS, "yaxis": _NO_AXIS, "height": 300}}
+"""A figure of which nothing is computed yet: without it a plot would have axes of its own."""
 
 LEAST_CAUSE = 1e-3
 """Share of the error's size; a cause that adds less is not shown."""
+
+
+def _drawn(figure) -> tuple[Mapping[str, Any], dict[str, str]]:
+    """Return what plotly draws, and the style of its box, which has to have the same height.
+
+    When the window changes plotly makes a figure as high as its box.
+    """
+    made = chart(figure)
+    return made, {"height": f"{made['layout']['height']}px"}
 
 
 def make_app(answers: Answers, words: Words, folder: str) -> Any:
@@ -175,12 +187,14 @@ class _Page:
             "Yaw error over time": [
                 html.P("At each time 50 % of all drives are within the dark band, and 95 % within "
                        "the light one.", className="how"),
-                dcc.Graph(id="bands", config=_PLOT),
+                dcc.Graph(id="bands", config=_PLOT, figure=_NOT_YET),
             ],
             "What it comes from, at the end": [html.Div(id="causes")],
             "When the limit is passed for the first time": [
                 html.P("How many drives have passed it by each time.", className="how"),
-                html.Div(dcc.Graph(id="passages", config=_PLOT), className="drawn"),
+                html.Div(
+                    dcc.Graph(id="passages", config=_PLOT, figure=_NOT_YET), className="drawn"
+                ),
                 html.Div(id="sentences", className="drawn"),
             ],
             "Which part is good enough": [
@@ -204,6 +218,7 @@ class _Page:
             html.Div(id="unread", className="mistake", role="alert"),
             html.Div(id="mistake", className="mistake", role="alert"),
             html.Div(id="cards", className="cards"),
+            html.Div(id="busy", className="busy", role="status"),
         ]
         main = [
             html.Section(asking, className="asking"),
@@ -282,13 +297,16 @@ class _Page:
         def children(*names):
             return [Output(name, "children") for name in names]
 
+        def plot(name):
+            return [Output(name, "figure"), Output(name, "style")]
+
         app.callback(
-            *children("mistake", "cards", "remarks", "causes"), Output("bands", "figure"),
+            *children("mistake", "cards", "remarks", "causes"), *plot("bands"),
             *children("budget-command", "ranking-command", "python"), Output("shown", "data"),
             Input("asked", "data"), prevent_initial_call=True,
         )(self.compute)  # fmt: skip
         app.callback(
-            Output("passages", "figure"), *children("sentences", "ranking"),
+            *plot("passages"), *children("sentences", "ranking"),
             Output("drawn", "data"), Input("rested", "data"), prevent_initial_call=True,
         )(self.draw)  # fmt: skip
         app.callback(
@@ -321,7 +339,7 @@ class _Page:
                 moved = self.answers.moved(question)
                 parts = [self.answers.part(question, name) for name in question.imu]
         except FrameworkError as error:
-            return _sentence(error), *[keep] * 7, shown
+            return _sentence(error), *[keep] * 8, shown
         texts = texts_of_question(question)
         shown = {
             "number": asked["number"],
@@ -339,7 +357,7 @@ class _Page:
             [self._card(place, part, question) for place, part in enumerate(parts)],
             self._remarks(question, moved, parts),
             self._causes(parts),
-            chart(bands_figure(parts, question.limit)),
+            *_drawn(bands_figure(parts, question.limit)),
             words.budget_command(question, moved),
             words.ranking_command(question, moved),
             words.python_lines(question, moved, parts[0].model.step),
@@ -377,27 +395,27 @@ class _Page:
             for name in question.imu:
                 with self.computing:
                     if self._is_outdated(rested):
-                        return [keep] * 4
+                        return [keep] * 5
                     answers[name] = self.answers.answer(question, name)
             rows = []
             ranked = self.answers.ranked(question)
             while True:
                 with self.computing:
                     if self._is_outdated(rested):
-                        return [keep] * 4
+                        return [keep] * 5
                     row = next(ranked, None)
                 if row is None:
                     break
                 rows.append(row)
         except FrameworkError:
-            return keep, keep, keep, rested["number"]  # the fast answer has said it
+            return keep, keep, keep, keep, rested["number"]  # the fast answer has said it
         passages = {name: answer.passage for name, answer in answers.items()}
         said = [
             self.html.P(answer.sentence(name, question.limit_angle) + ".")
             for name, answer in answers.items()
         ]
         ranking = self._ranking(pd.concat(rows), question)
-        return chart(passages_figure(passages)), said, ranking, rested["number"]
+        return *_drawn(passages_figure(passages)), said, ranking, rested["number"]
 
     def keep(self, contents, filename):
         """Return the drives with a recording that was dropped in, or why it is refused."""

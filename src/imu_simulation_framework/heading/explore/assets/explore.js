@@ -3,6 +3,7 @@
 (function () {
   "use strict";
   const QUIET = 300; // [ms] after the last answer, until what takes longer is asked for
+  const SLOW = 400; // [ms] after which it is said that something is computed
   const LOST = 10000; // [ms] after which an answer does not come any more
   // The motions for which a field has a meaning; null: where stops are given.
   const SHOWN = {
@@ -20,6 +21,23 @@
     return names.map((one) => one.prop_id.split(".")[0]);
   }
 
+  // A word on what takes longer than a moment; read aloud, since it is a status.
+  function say(text) {
+    const busy = document.getElementById("busy");
+    if (busy) busy.textContent = text;
+  }
+
+  // A slider is named by the label of its field, and says what the field says.
+  function name_sliders(texts) {
+    for (const [name, text] of Object.entries(texts)) {
+      const handle = document.querySelector(`#slider-${name} [role=slider]`);
+      const label = document.querySelector(`label[for="${name}"]`);
+      if (!handle || !label) continue;
+      handle.setAttribute("aria-label", label.textContent);
+      handle.setAttribute("aria-valuetext", text);
+    }
+  }
+
   function ask() {
     if (state.asked !== null && performance.now() - state.since < LOST) return;
     if (state.wanted === null || state.wanted === state.asked) return;
@@ -28,6 +46,7 @@
     state.number += 1;
     const data = { page, number: state.number, texts: JSON.parse(state.asked) };
     dash().set_props("asked", { data });
+    window.setTimeout(() => { if (state.asked !== null) say("computing ..."); }, SLOW);
   }
 
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
@@ -57,6 +76,7 @@
           const box = document.getElementById("box-" + part);
           if (box) box.style.display = visible ? "" : "none";
         }
+        name_sliders(texts);
         state.wanted = JSON.stringify(texts);
         ask();
         return nothing();
@@ -75,6 +95,7 @@
         state.asked = null;
         window.clearTimeout(state.timer);
         document.body.classList.toggle("refused", !shown.accepted);
+        say(shown.accepted ? "counting drives ..." : "");
         if (shown.accepted) {
           const address = window.location.pathname + (shown.address ? "?" + shown.address : "");
           window.history.replaceState(null, "", address);
@@ -90,7 +111,10 @@
         return nothing();
       },
       drawn: function (number) {
-        if (number === state.number) document.body.classList.remove("drawing");
+        if (number === state.number) {
+          document.body.classList.remove("drawing");
+          say("");
+        }
         return nothing();
       },
     },
