@@ -62,3 +62,7 @@ def main() -> int:
         return 2
     print()
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
