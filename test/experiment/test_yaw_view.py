@@ -1,6 +1,7 @@
 """The live view in a window of a virtual screen."""
 
 import shutil
+import signal
 import subprocess
 
 import numpy as np
@@ -42,8 +43,11 @@ def display():
 
 
 def pixels_of(display, colour) -> int:
-    """Count the pixels of the screen that have exactly this colour."""
-    picture = np.asarray(ImageGrab.grab(xdisplay=display).convert("RGB"))
+    """Count the pixels of the screen that have exactly this colour; 0 if it does not answer."""
+    try:
+        picture = np.asarray(ImageGrab.grab(xdisplay=display).convert("RGB"))
+    except OSError:  # a busy X server refuses a connection now and then
+        return 0
     wanted = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
     return int((picture == wanted).all(axis=2).sum())
 
@@ -53,10 +57,17 @@ def test_window_shows_curves_until_ctrl_c_after_completed_drive(experiment, disp
     settings = {"trajectory": {"stop": 8.0}}
     running = experiment("view:=matplotlib", "real_time_factor:=1", settings=settings)
 
+    def shows(pixels):
+        return all(pixels_of(display, colour) > pixels for colour in COLOURS.values())
+
     def shows_curves():
         # The legends alone have some dozens of pixels of each colour.
-        return all(pixels_of(display, colour) > 300 for colour in COLOURS.values())
+        return shows(300)
 
+    # The drive begins when the window is there, which may take longer than the drive.
+    running.signal_node("path_follower", signal.SIGSTOP)
+    wait_until(lambda: shows(10), "legends in the window")
+    running.signal_node("path_follower", signal.SIGCONT)
     running.wait_until_driving()
     wait_until(shows_curves, "curves in the window")
     running.wait_for(STAYS)

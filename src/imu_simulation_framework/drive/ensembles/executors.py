@@ -75,8 +75,13 @@ def on_this_computer(
             )
         except (OSError, RuntimeError, TimeoutError) as error:
             raise ClusterError(f"{workers} processes cannot be started: {error}") from error
-        with cluster, distributed.Client(cluster, set_as_default=False) as client:
-            yield from _through(distributed, client, work, common, tasks)
+        try:
+            with distributed.Client(cluster, set_as_default=False) as client:
+                yield from _through(distributed, client, work, common, tasks)
+        finally:
+            # On a busy machine processes may take longer to end than Dask waits for them.
+            with suppress(TimeoutError, asyncio.TimeoutError):
+                cluster.close()
 
 
 def on_cluster(
