@@ -147,7 +147,9 @@ def test_an_odometer_is_none_or_that_of_a_file_which_can_be(tmp_path):
     with pytest.raises(ConfigurationError, match=r"\[odometer\] file: .*odometer.yaml: .*wheel"):
         experiment_odometer(configured(tmp_path, named))
     path.unlink()
-    with pytest.raises(ConfigurationError, match=r"\[odometer\] file: .*yaml: .*there is no such file"):
+    with pytest.raises(
+        ConfigurationError, match=r"\[odometer\] file: .*yaml: .*there is no such file"
+    ):
         experiment_odometer(configured(tmp_path, named))
 
 
