@@ -9,11 +9,15 @@ import socket
 import tempfile
 from pathlib import Path
 
+from imu_simulation_framework.ros2.domains import (
+    DOMAINS,
+    PORT_BASE,
+    PORTS_PER_DOMAIN,
+    RESERVED_PORT,
+)
+
 PORTS = range(10000, 12000)
 """Below the range from which Linux hands out ports, and below that of ``./run``."""
-
-DOMAINS = range(1, 102)
-"""ROS 2 domains whose ports are below the range from which Linux hands out ports."""
 
 _FOLDER = Path(tempfile.gettempdir()) / f"imu_simulation_framework_tests-{os.getuid()}"
 
@@ -27,9 +31,23 @@ def reserved_port():
 
 @contextlib.contextmanager
 def reserved_domain():
-    """Reserve a ROS 2 domain of this machine until the context ends."""
-    with _reserved("domain", DOMAINS, lambda _: True) as domain:
-        yield domain
+    """Reserve a ROS 2 domain of this machine until the context ends.
+
+    An experiment that chooses a domain itself does not take it either.
+    """
+    with contextlib.ExitStack() as held:
+
+        def is_free(domain):
+            probe = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            try:
+                probe.bind(("", PORT_BASE + PORTS_PER_DOMAIN * domain + RESERVED_PORT))
+            except OSError:
+                probe.close()
+                return False
+            held.enter_context(probe)
+            return True
+
+        yield held.enter_context(_reserved("domain", DOMAINS, is_free))
 
 
 @contextlib.contextmanager

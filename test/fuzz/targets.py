@@ -46,7 +46,7 @@ MAX_DRIVE_DURATION = 2.0 * specimens.DURATION
 
 def check(arguments):
     """Run check_recording.py without writing its files."""
-    check_recording.__globals__["write_check"] = lambda *_: ()
+    check_recording.__globals__["write_check"] = lambda folder, *_: [Path(folder) / "config.ini"]
     return check_recording(arguments)
 
 

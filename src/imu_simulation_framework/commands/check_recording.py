@@ -56,7 +56,7 @@ def main(arguments):
     if options.report:
         write_report(written[-1].with_name("recording.html"), _page(setup, check, written[-1]))
     if check.problems:
-        raise RecordingError(verdict(check, written[-1]))
+        raise RecordingError(_unusable(check))
     print(verdict(check, written[-1]))
     return 3 if check.grave else 0
 
@@ -67,7 +67,7 @@ def verdict(check, configuration) -> str:
     ``check`` (RecordingCheck); ``configuration``: path of the config.ini that was written.
     """
     if check.problems:
-        return f"not usable as it is: {check.problems[0]}"
+        return _unusable(check)
     if not check.grave:
         only = f"; {NO_IMU}" if check.without_imu else ""
         return f"usable: run_experiment.py config:={configuration}{only}"
@@ -75,6 +75,10 @@ def verdict(check, configuration) -> str:
     if all(finding.settings for finding in check.grave):
         return f"usable with the settings in {configuration}, which mend: {faults}"
     return f"not usable as it is: {faults}"
+
+
+def _unusable(check) -> str:
+    return f"not usable as it is: {check.problems[0]}"
 
 
 def _page(setup, check, configuration) -> Page:

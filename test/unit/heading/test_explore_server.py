@@ -40,7 +40,7 @@ def request_body(asked, output="asked"):
     """Return a request as the page's script sends it for its fast answer."""
     names = ("mistake", "cards", "remarks", "causes")
     outputs = [{"id": name, "property": "children"} for name in names]
-    outputs += [{"id": "bands", "property": "figure"}]
+    outputs += [{"id": "bands", "property": name} for name in ("figure", "style")]
     outputs += [
         {"id": name, "property": "children"}
         for name in ("budget-command", "ranking-command", "python")
