@@ -117,7 +117,8 @@ class HeadingAnswer(NamedTuple):
         limit : float
             That was asked for [rad].
         origins : mapping of str to str, optional
-            Where the gyroscope's numbers are from, by field, as of :class:`.Part`.
+            Where the gyroscope's numbers are from, by field, as of
+            :class:`~imu_simulation_framework.sensors.measured.Part`.
 
         Returns
         -------
@@ -182,7 +183,8 @@ def basis_words(shares: pd.Series, origins: Mapping[str, str]) -> str:
     shares : Series
         Share of the variance [1] by source.
     origins : mapping of str to str
-        Where the gyroscope's numbers are from, by field, as of :class:`.Part`.
+        Where the gyroscope's numbers are from, by field, as of
+        :class:`~imu_simulation_framework.sensors.measured.Part`.
     """
     by_basis: dict[str, float] = {}
     for source, share in shares.items():
