@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import time
 from pathlib import Path
 
 import numpy as np
@@ -202,7 +201,8 @@ def test_receiver_behind_simulator_publishes_last_fixes_for_bag(gazebo, tmp_path
     with contextlib.suppress(ProcessLookupError):
         running.signal_node("gnss_receiver", signal.SIGSTOP)
         running.wait_for(r"simulated 4\.0 of 4\.0 s")
-        time.sleep(2.0)  # in which a bag that is not waiting for the receiver would be completed
+        # Two simulated seconds later a bag that did not wait for the receiver would be complete.
+        running.run_client("rostopic", "echo", "-n", "200", "/clock")
         running.signal_node("gnss_receiver", signal.SIGCONT)
     # A bag goes on for a control period after the drive's end.
     check_fixes(running.wait().ensure_completed().result(), most=24)

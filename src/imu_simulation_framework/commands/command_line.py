@@ -132,7 +132,7 @@ def write_pictures(folder: Path, name: str, figure: Any, formats: Sequence[str])
 
 def write_report(path: Path, page: Any) -> None:
     """Write a :class:`~imu_simulation_framework.report.page.Page`, and print the file's name."""
-    # Who writes none does not wait for it.
+    # Imported here, so that a call without a report does not load it.
     from ..report.page import page_html
 
     write_file(path, page_html(page).encode("utf-8"))

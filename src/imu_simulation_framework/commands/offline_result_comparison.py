@@ -58,7 +58,7 @@ def _prepared(source):
 
     Raises FrameworkError: its config.ini or recording.json is not what an experiment writes.
     """
-    # Of an experiment that ended as it should nothing of this is needed.
+    # Imported here, since a completed experiment does not need it.
     from ..drive.configuration import load_configuration
     from ..drive.session.recording import experiment_facts
 

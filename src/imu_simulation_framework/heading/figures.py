@@ -42,7 +42,7 @@ MOST_CHANGES = 6
 """Changes of the largest source, from which on its shares over time are stripes."""
 
 SMALLEST_SHARE_OF_SCALE = 0.1
-"""Of the largest error of several budgets, from which on one is drawn on the same scale."""
+"""Smallest share of the largest error from which on a budget is drawn on the common scale."""
 
 
 def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:

@@ -1,4 +1,4 @@
-"""A ROS 2 domain that nobody else uses on this machine.
+"""Reservation of a ROS 2 domain that is free on this machine.
 
 Two experiments in one domain would hear each other's messages. A domain's participants listen on
 UDP ports that follow from its number (OMG DDS Interoperability Wire Protocol 2.5, section 9.6.2.3).
@@ -19,10 +19,10 @@ DOMAINS = range(1, 102)
 PORT_BASE, PORTS_PER_DOMAIN = 7400, 250
 
 PARTICIPANT_PORTS = range(74)
-"""Of a domain: multicast, then two for each of the 32 participants that are looked for locally."""
+"""Ports of a domain's participants: multicast, then two for each of 32 local participants."""
 
 RESERVED_PORT = 249
-"""Of a domain: held by whoever has chosen it, and too high for a participant."""
+"""Port of a domain that marks it as reserved; no participant uses a port this high."""
 
 
 @contextlib.contextmanager
@@ -57,7 +57,7 @@ def reserved_domain() -> Iterator[int]:
 
 
 def _bound(port: int) -> socket.socket:
-    """Return a UDP socket that shares its port with nobody. Raises OSError: somebody has it."""
+    """Return a UDP socket with exclusive use of a port. Raises OSError: the port is in use."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         listener.bind(("", port))

@@ -20,7 +20,7 @@ def traffic_drive(seed=1):
     return drive(seed=seed, speed=speed_in_traffic)
 
 
-def as_it_is(imu):
+def unchanged(imu):
     return imu
 
 
@@ -73,7 +73,7 @@ def test_sensor_without_accelerometer_has_no_lateral_evidence():
     assert lateral_of(check(reference, without(imu, *ACCEL))) is None
 
 
-@pytest.mark.parametrize("mount", [as_it_is, turned_about_vertical(180.0)], ids=["ahead", "back"])
+@pytest.mark.parametrize("mount", [unchanged, turned_about_vertical(180.0)], ids=["ahead", "back"])
 def test_gyroscope_with_wrong_sign_is_named_by_lateral_acceleration(mount):
     reference, imu = traffic_drive()
     (finding,) = check(reference, scaled(bare(mount(imu)), GYRO, -1.0)).findings
@@ -102,7 +102,7 @@ def test_sensor_whose_z_axis_points_down_and_shows_gravity_is_named():
     assert settings == {"frame": "ned", "accel_convention": "gravity"}
 
 
-@pytest.mark.parametrize("imu", [as_it_is, bare], ids=["orientation", "bare"])
+@pytest.mark.parametrize("imu", [unchanged, bare], ids=["orientation", "bare"])
 def test_mirror_without_lateral_evidence_names_both_readings_and_changes_nothing(imu):
     reference, sensor = drive()
     mirrored = clockwise_from_north(exchanged(reference, "x", "y"))

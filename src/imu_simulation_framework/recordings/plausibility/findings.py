@@ -105,7 +105,7 @@ _CLEAR = 0.5  # Or of one of them alone, if the others stay; or none is bad any 
 _RIVALS = 0.005  # Alternatives whose mean marks are so close explain a recording equally well
 _EXPLAINED = 0.5  # What explains turns makes one pair of them go together at least so well
 _UNCHANGED = 0.02  # A mark that changes by less is the same
-# Of marks that rest on one number, or on a mounting, instead of a whole drive; all others weigh 1.
+# Weights of marks that rest on one number or on a mounting, not on a whole drive; others weigh 1.
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3, "ahead": 0.3}
 _RESPONSES = {"lateral", "ahead"}  # Marks of how the accelerometer responds to the motion
 _MAX_FAULTS = 3  # Faults looked for on top of each other

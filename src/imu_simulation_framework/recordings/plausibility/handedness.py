@@ -1,4 +1,4 @@
-"""Whether a gyroscope turns the way the accelerometer beside it says that the robot turns."""
+"""Consistency of a gyroscope's sign with the lateral acceleration of the same IMU."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SIGNIFICANT = 4.0
 """Standard errors by which both responses have to differ from zero."""
 
 SMALLEST_RESPONSES, LARGEST_RESPONSE = (0.05, 0.25), 2.5
-"""Of the accelerometer to a change of speed and to a curve, 1 in theory. Noise of the positions
-makes them smaller, the first one most."""
+"""Responses of the accelerometer to a change of speed and to a curve, 1 in theory. Noise of the
+positions makes them smaller, the first one most."""
 
 SMALLEST_SINE = 0.8
-"""Of the angle between the two responses, 90 deg in theory."""
+"""Sine of the angle between the two responses, which is 90 deg in theory."""
 
 CORRELATED_WINDOWS = 3.0
 """Neighbouring windows that share their noise, since each speed is a difference of two places."""
