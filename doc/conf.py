@@ -78,7 +78,7 @@ napoleon_use_rtype = False
 add_module_names = False
 # A reference in a docstring that leads nowhere is a fault; see also _only_explicit below.
 nitpicky = True
-_OF_OTHERS = "abc|allantools|argparse|numpy|pandas|rclpy|rospy|scipy|yaml"
+_OF_OTHERS = "abc|allantools|argparse|numpy|pandas|rclpy|rospy|scipy|tqdm|yaml"
 nitpick_ignore_regex = [("py:.*", rf"({_OF_OTHERS})\..*")]
 python_use_unqualified_type_names = True
 

@@ -13,6 +13,9 @@ from patience import TEST_LIMIT
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
+# Whether a program is so slow that it reports its progress depends on the machine's load.
+os.environ["TQDM_DISABLE"] = "1"
+
 # A shell that starts the tests in the background may have set these to be ignored, and the programs
 # that tests start and send these signals to would inherit it.
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -221,7 +221,7 @@ def test_terminal_shows_progress_of_four_wheels_on_own_recording(experiment, tmp
         ),
     )
     # script gives it a terminal.
-    command = f"stty cols 100; {shlex.join(words)}"
+    command = f"stty cols 100; unset TQDM_DISABLE; {shlex.join(words)}"
     ended = experiment.run(program=["script", "-qefc", command, "/dev/null"]).ensure_completed()
     assert re.search(r"driving: +\d+%\|.*\| \d+ of [78] s \[", ended.output), ended.output
     assert "process[" not in ended.output

@@ -26,7 +26,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from .. import __version__
 from ..characterisation.allan import analysis
@@ -37,6 +36,7 @@ from ..characterisation.samples_at_rest import RestSettings, prepare_axes
 from ..core.errors import ConfigurationError, RecordingError
 from ..core.files import json_text
 from ..core.programs import ArgumentParser
+from ..core.progress import progress_bar
 from ..core.sentences import duration_text
 from ..core.stamps import StampLimits
 from ..core.tables import table_to_csv
@@ -134,8 +134,7 @@ def main(arguments):
 
 
 def _bar(options, what, **settings):
-    # Without a terminal a bar is not visible.
-    return tqdm(desc=what, disable=options.quiet or None, leave=False, **settings)
+    return progress_bar(desc=what, disable=options.quiet or None, **settings)
 
 
 def _axes(path, names, wanted, before) -> tuple[str, ...]:
@@ -186,7 +185,7 @@ def _parser():
     add("--longest-gap", type=float, default=StampLimits().longest_gap, metavar="S",
         help="refuse a recording with a longer gap [s], by default %(default)g")
     add_report(parser)
-    add("--quiet", action="store_true", help="no progress bar, even on a terminal")
+    add("--quiet", action="store_true", help="no progress bar, and no lines of progress")
     # fmt: on
     return parser
 

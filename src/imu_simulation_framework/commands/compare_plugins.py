@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import yaml
-from tqdm import tqdm
 
 from ..core import topics
 from ..core.angles import yaw_from_quaternion
 from ..core.errors import ResultError
 from ..core.programs import ArgumentParser
+from ..core.progress import progress_bar
 from ..core.tables import ACCEL, GYRO, QUATERNION, text_cell
 from ..core.whole_files import write_whole
 from ..core.yaml_files import NOT_YAML, load_plain
@@ -198,7 +198,7 @@ def _compare(folder, options):
     imu, period, about = _load(folder)
     # Other random numbers than those of the experiment itself.
     model = make_imu_model(about["model"], about["parameters"], period, options.seed + 1)
-    progress = functools.partial(tqdm, desc="model", unit=" runs", disable=None)
+    progress = functools.partial(progress_bar, desc="model", unit=" runs")
     table = compare_with_model(imu, model, options.runs, progress)
     received, lost = about["received"], about["expected"] - about["received"]
     print(f"{folder.folder}: {about['simulator']}, {received} messages, {lost} lost")

@@ -37,11 +37,11 @@ from typing import Any, Mapping, NamedTuple
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from .. import __version__
 from ..core.errors import ConfigurationError, beginning, versions
 from ..core.programs import ArgumentParser
+from ..core.progress import progress_bar
 from ..core.sentences import distinguished
 from ..core.tables import text_cell
 from ..core.whole_files import write_whole
@@ -173,7 +173,7 @@ def main(arguments):
 
 def _show_budgets(options, out, title, budgets):
     total = RUNS * len(budgets)
-    with tqdm(total=total, unit=" runs", unit_scale=True, leave=False, disable=None) as progress:
+    with progress_bar(desc="drawing drives", total=total, unit=" runs") as progress:
         common = {"seed": options.seed, "on_runs": progress.update}
         found = [heading_answer(b.model, options.within, b.mendings, **common) for b in budgets]
     sentences = [

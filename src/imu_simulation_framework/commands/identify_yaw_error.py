@@ -27,9 +27,8 @@ large everywhere; or the reference hides the sensor, whose errors are bounded on
 imu.yaml and no hector.yaml, and yaw_error_model.yaml says why.
 """
 
-from tqdm import tqdm
-
 from ..core.programs import ArgumentParser
+from ..core.progress import progress_bar
 from ..core.whole_files import make_folder, refuse_overwriting
 from ..drive.yaw_signals import read_drives
 from ..heading.identification import identify, report
@@ -57,7 +56,7 @@ def main(arguments):
     predictions = []
     if options.runs and len(drives) > 1:
         found = identify.predicted_from_others(observed, satellite, options.runs)
-        bar = tqdm(found, "predicting", len(drives), unit=" drives", leave=False, disable=None)
+        bar = progress_bar(found, "predicting", total=len(drives), unit=" drives")
         predictions = list(bar)
     specification, unsaid = specification_of(identification.parameters, options.name, options.rate)
     hector = hector_of(identification.fit, 1.0 / options.rate)

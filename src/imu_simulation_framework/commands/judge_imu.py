@@ -36,12 +36,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from .. import __version__
 from ..core.errors import ConfigurationError, versions
 from ..core.files import json_text
 from ..core.programs import ArgumentParser
+from ..core.progress import progress_bar
 from ..core.sentences import distinguished, listed, shown
 from ..core.whole_files import picture
 from ..drive.ensembles.executors import processors
@@ -178,7 +178,7 @@ def _judged(options, drive, motion, placed, noise) -> Judged:
 
 def _drawn(drawing, name, options):
     workers = (options.workers or processors()) if options.what == "sensor" else 1
-    with tqdm(total=options.runs, unit=" runs", desc=name, leave=False, disable=None) as bar:
+    with progress_bar(total=options.runs, unit=" runs", desc=name) as bar:
         return monte_carlo(
             drawing, options.runs, workers=workers, keep=options.runs, on_runs=bar.update
         )

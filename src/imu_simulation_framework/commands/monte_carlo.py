@@ -28,10 +28,9 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from tqdm import tqdm
-
 from ..core.errors import ConfigurationError
 from ..core.programs import ArgumentParser
+from ..core.progress import progress_bar
 from ..drive.configuration import Configuration, load_configuration
 from ..drive.ensembles.executors import processors
 from ..drive.ensembles.monte_carlo import KEEP, monte_carlo
@@ -66,7 +65,7 @@ def main(arguments):
     if isinstance(drawing, LinearDrawing):
         remarks += drawing.model.limits
     workers = processors() if options.workers is None else options.workers
-    with tqdm(total=options.runs, unit=" runs", unit_scale=True, disable=None) as progress:
+    with progress_bar(total=options.runs, unit=" runs") as progress:
         ensemble = monte_carlo(
             drawing,
             options.runs,

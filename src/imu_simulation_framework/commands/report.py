@@ -9,9 +9,8 @@ another filter or alignment call offline_result_comparison.py first.
 
 from pathlib import Path
 
-from tqdm import tqdm
-
 from ..core.programs import ArgumentParser
+from ..core.progress import progress_bar
 from ..core.whole_files import refuse_overwriting
 from ..drive import summary as summaries
 from ..drive.report import caption, experiment_page
@@ -26,7 +25,7 @@ def main(arguments):
     folder = files.find_result(options.result)
     place = folder.path("summary.json")
     out = folder.path("report.html") if options.out is None else options.out
-    with tqdm(total=3, desc="reading tables", unit=" steps", disable=None) as progress:
+    with progress_bar(desc="reading tables", total=3, unit=" steps") as progress:
         files.complete_tables(folder)
         refuse_overwriting(out, [place, *folder.folder.glob(f"{folder.prefix}_*.csv")])
         tables = files.ExperimentTables.load(folder)

@@ -30,6 +30,7 @@ from .. import __version__
 from ..core.errors import ConfigurationError, RecordingError, versions
 from ..core.files import package_share, read_settings, urdf_path
 from ..core.programs import ArgumentParser
+from ..core.progress import progress_bar
 from ..core.sentences import listed
 from ..core.signals import find_time_shift
 from ..core.whole_files import make_folder, picture, write_whole
@@ -379,7 +380,7 @@ def main(arguments):
     out = make_folder(options.out)
 
     rows, sections = [], []
-    for item in (bar := tqdm(items, unit=" figures", disable=None)):
+    for item in (bar := progress_bar(items, unit=" figures")):
         bar.set_description(f"figure {item.label}")
         heading = f"Figure{'s' * (',' in item.label)} {item.label}: {item.title}"
         section, ours, file = Section(heading, text=[item.thesis]), NOT_MADE, ""

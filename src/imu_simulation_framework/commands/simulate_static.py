@@ -11,10 +11,9 @@ config/imus.
 import shutil
 from pathlib import Path
 
-from tqdm import tqdm
-
 from ..core.errors import ConfigurationError, ResultError
 from ..core.programs import ArgumentParser
+from ..core.progress import progress_bar
 from ..core.whole_files import refuse_overwriting
 from ..recordings.imu_writer import FORMATS, format_of, write_imu_recording
 from ..sensors.files import find_imu_specification, load_imu_specification
@@ -42,7 +41,7 @@ def main(arguments):
     _require_room(options.out, format_of(options.out, options.format), samples)
     blocks = record_at_rest(specification, samples, rate, options.seed)
     covariances = specification.covariances(1.0 / rate, samples / rate)
-    with tqdm(total=samples, unit=" samples", unit_scale=True, disable=None) as progress:
+    with progress_bar(desc="simulating", total=samples, unit=" samples") as progress:
         write_imu_recording(options.out, _counted(blocks, progress), covariances, options.format)
     size = Path(options.out).stat().st_size / 1e6
     print(f"{options.out} ({samples} samples, {samples / rate:g} s, {size:.1f} MB)")

@@ -23,10 +23,10 @@ from typing import Any, Callable, Mapping
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
-from tqdm import tqdm
 
 from ..core.errors import ConfigurationError, SimulatorError
 from ..core.programs import ArgumentParser
+from ..core.progress import progress_bar
 from ..core.sentences import listed
 from ..core.tables import WHEELS
 from ..core.whole_files import make_folder
@@ -183,7 +183,7 @@ def main(arguments):
             return driven["yaw"]
         return math.hypot(driven["distance"], options.yaw_weight * driven["yaw"])
 
-    with tqdm(total=options.tries, unit=" drives", leave=False, disable=None) as progress:
+    with progress_bar(desc="tuning", total=options.tries, unit=" drives") as progress:
         gains = tuned(
             Tracking(setup, seconds), first, cost, options.effort, options.tries, progress.update
         )

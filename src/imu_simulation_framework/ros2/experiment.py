@@ -20,6 +20,7 @@ from std_srvs.srv import Empty
 
 from ..core import topics
 from ..core.angles import yaw_in_a_loop
+from ..core.progress import DRIVE_BAR, progress_bar
 from ..core.stamps import NANOSECONDS
 from ..drive import from_configuration
 from ..drive.session.driving import DriveSession, TrackedPose, TrackingSession, prepared_drive
@@ -258,6 +259,12 @@ class PathFollower(ExperimentNode):
         self._session = DriveSession(follower)
         self._timeout = configuration.simulation.command_timeout
         self._started_at = self._answered_at = self._progressed_at = 0.0
+        self._bar = progress_bar(
+            desc="driving",
+            total=self._session.duration,
+            bar_format=DRIVE_BAR,
+            disable=not self._given("show_progress", False) or None,
+        )
         self._publisher = self.advertise(topics.WHEEL_COMMAND, "std_msgs/Float64MultiArray")
         self._end_drive = self.create_client(Empty, END_DRIVE)
         error = "sensor_msgs/JointState"
@@ -279,6 +286,7 @@ class PathFollower(ExperimentNode):
         _, time_from_start, error = _read_error(message)
         self._command(self._session.answer(time_from_start, error))
         if self._session.finished:
+            self._bar.close()
             self._end_drive.call_async(Empty.Request())
 
     def _command(self, commands) -> None:
@@ -303,11 +311,8 @@ class PathFollower(ExperimentNode):
             )
         elif now - self._progressed_at > _PROGRESS_PERIOD:
             self._progressed_at = now
-            factor = self._session.time / (now - self._started_at)
-            self.inform(
-                f"simulated {self._session.time:.1f} of {self._session.duration:.1f} s, "
-                f"{factor:.1f} x real time"
-            )
+            self.inform(self._session.progress(now - self._started_at))
+            self._bar.update(self._session.time - self._bar.n)
 
 
 class ResultComparison(Participant):

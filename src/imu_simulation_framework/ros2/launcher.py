@@ -75,6 +75,7 @@ def main(arguments: list[str]) -> int:
         parameters = {"config": path, "prepared": prepared.prefix_path}
         with _chosen_domain(configuration) as domain:
             level = "info" if options.verbose else "warn"
+            parameters["show_progress"] = not options.verbose
             return _run(simulator, parameters, level, domain)
 
 

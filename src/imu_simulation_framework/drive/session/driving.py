@@ -142,6 +142,19 @@ class DriveSession:
         """How long the whole drive takes [s]."""
         return self._follower.reference.duration
 
+    def progress(self, elapsed: float) -> str:
+        """Return a sentence on how far the drive is, and how fast it is simulated.
+
+        Parameters
+        ----------
+        elapsed : float
+            Wall-clock time since the first command [s].
+        """
+        return (
+            f"simulated {self.time:.1f} of {self.duration:.1f} s "
+            f"({100.0 * self.time / self.duration:.0f} %), {self.time / elapsed:.1f} x real time"
+        )
+
     def first_pose(self):
         """Return where the robot has to stand before the first command, a :class:`.Pose2D`."""
         return self._follower.reference.pose_at(0.0)

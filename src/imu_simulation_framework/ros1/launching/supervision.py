@@ -21,9 +21,9 @@ import roslaunch
 import roslaunch.parent
 import roslaunch.pmon
 from roslaunch.pmon import ProcessListener
-from tqdm import tqdm
 
 from ...core.errors import FrameworkError
+from ...core.progress import DRIVE_BAR, progress_bar
 from ...drive.experiment_arguments import EXPERIMENT_PARAMETERS
 from ...drive.results.files import ResultFolder, tidy
 from ...drive.results.record import ENDING as SAMPLES
@@ -219,9 +219,6 @@ class _Monitor(roslaunch.pmon.ProcessMonitor):
             super().unregister(process)
 
 
-_BAR = "{desc}: {percentage:3.0f}%|{bar}| {n:.0f} of {total:.0f} s [{elapsed}<{remaining}]"
-
-
 def _node_name(process_name) -> str:
     """roslaunch appends ``-<number>`` to the node's name."""
     head, dash, number = process_name.rpartition("-")
@@ -233,8 +230,7 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
 
     Raises FrameworkError: nothing was started. ``patience``: wall-clock seconds that a node which
     was stopped, or a master that is silent, is waited for; ``verbose``: whether roslaunch and the
-    nodes print more than warnings; otherwise it is in their logs, and a terminal shows a progress
-    bar.
+    nodes print more than warnings; otherwise it is in their logs, and the progress is shown.
     """
     config.nodes = [node for node in config.nodes if node.name != GUARDIAN]
     for node in config.nodes if not verbose else ():
@@ -255,10 +251,8 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     try:
-        # Without a terminal it shows nothing.
-        hidden, form = verbose or None, "{desc}, {elapsed}"
-        with _printing(verbose) as everybody, tqdm(
-            desc="starting", disable=hidden, leave=False, bar_format=form
+        with _printing(verbose) as everybody, progress_bar(
+            desc="starting", disable=verbose or None, bar_format="{desc}, {elapsed}"
         ) as bar:
             return _Run(config, patience, everybody, bar).outcome()
     finally:
@@ -405,7 +399,7 @@ class _Run:
             if progress is not None:
                 done, bar.total = progress
                 bar.desc = "driving" if done < bar.total - 0.05 else "writing results"
-                bar.bar_format = _BAR
+                bar.bar_format = DRIVE_BAR
                 bar.n = done
             bar.refresh()
 
