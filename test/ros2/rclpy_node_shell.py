@@ -112,8 +112,8 @@ def test_input_without_usable_message_is_reported(ros):
     message = Odometry(child_frame_id="robot")
     message.pose.pose.position.x = float("nan")
     ros.publish(ros.publisher("/imu", Odometry), UNUSED * [message])
-    ros.until(lambda: node.warned, "warning")
-    assert re.search(r"/imu: \d+ messages have come, of which none could be used", node.warned[0])
+    pattern = re.compile(r"/imu: \d+ messages have come, of which none could be used")
+    ros.until(lambda: any(map(pattern.search, node.warned)), "warning")
 
 
 @pytest.mark.parametrize(
