@@ -204,8 +204,19 @@ def test_receiver_behind_simulator_publishes_last_fixes_for_bag(gazebo, tmp_path
         # Two simulated seconds later a bag that did not wait for the receiver would be complete.
         running.run_client("rostopic", "echo", "-n", "200", "/clock")
         running.signal_node("gnss_receiver", signal.SIGCONT)
+    result = running.wait().ensure_completed().result()
     # A bag goes on for a control period after the drive's end.
-    check_fixes(running.wait().ensure_completed().result(), most=24)
+    check_fixes(result, most=24)
+    check_drift_starts_with_drive(result)
+
+
+def check_drift_starts_with_drive(result):
+    """Check the error of Hector's yaw, which the stand-in increases with each sample."""
+    imu, truth = (result.read_table(name)["yaw"] for name in ("imu_simulated", "ground_truth"))
+    error = np.unwrap(imu.to_numpy() - np.interp(imu.index, truth.index, np.unwrap(truth)))
+    assert abs(error[0]) < 1e-6
+    # The drift that is started before the first sample is added after it.
+    assert np.diff(error)[1:].min() > 0.0
 
 
 def check_steering(result):

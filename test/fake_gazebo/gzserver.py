@@ -64,7 +64,7 @@ class FakeGazebo:
         self._driving = False
         self._ground_truth = self._imu = self._joint_states = self._torques = None
         self._phase = 0
-        self._offset = 0.0
+        self._offset = self._drift = self._drifted = 0.0
         self._limit = None
         self._v = 0.0
         self._ended = False
@@ -129,13 +129,15 @@ class FakeGazebo:
         truth.pose.pose.orientation = _orientation(yaw)
         truth.twist.twist.linear.x, truth.twist.twist.angular.z = v, turn
         self._ground_truth.publish(truth)
-        imu = Imu(orientation=_orientation(yaw + 1e-9 * self._phase * turn + self._offset))
+        measured = yaw + 1e-9 * self._phase * turn + self._offset + self._drifted
+        imu = Imu(orientation=_orientation(measured))
         imu.header.stamp = stamp + rospy.Duration(0, self._phase)
         imu.angular_velocity.z = turn
         imu.linear_acceleration.x = (v - self._v) / (1e-9 * SAMPLE)
         imu.linear_acceleration.z = GRAVITY
         self._v = v
         self._imu.publish(imu)
+        self._drifted += self._drift
 
     def _set_paused(self, paused):
         with self._changed:
@@ -189,12 +191,13 @@ class FakeGazebo:
             self._limit = message.data
 
     def _configure(self, request):
-        """A fake Hector's parameters: of them only the yaw's offset acts."""
+        """A fake Hector's parameters: only the yaw's offset and drift [rad per sample] act."""
         values = yaml.safe_load(request.parameters)
         # dynamic_reconfigure keeps parameters within their ranges without a word.
         values["offset"] = min(values["offset"], LARGEST_OFFSET)
         if "/yaw/" in request._connection_header["service"]:
-            self._offset = values["offset"]
+            self._offset, self._drift = values["offset"], values["drift"]
+            self._drifted = self._drifted if self._drift else 0.0
         return SetImuParametersResponse(True, yaml.safe_dump(values))
 
     def _on_load(self, request):

@@ -54,6 +54,19 @@ class Interface(GazeboTest):
             imu.next()
             self.assertAlmostEqual(difference(yaw(imu.next().orientation), true), offset)
 
+    def test_drift_of_hector_starts_when_drift_is_started(self):
+        imu = self.collect("imu/data", Imu)
+        drifting = {"yaw_drift": 0.01}
+        self.addCleanup(self.gazebo.set_imu_parameters, "hector", {}, 1)
+        self.gazebo.set_imu_parameters("hector", drifting, 1)
+        before = [yaw(imu.next().orientation) for _ in range(3)]
+        self.gazebo.start_drift("hector", drifting)
+        imu.next()
+        after = [yaw(imu.next().orientation) for _ in range(3)]
+        self.assertEqual(len(set(before)), 1)
+        for earlier, later in zip(after, after[1:]):
+            self.assertAlmostEqual(difference(later, earlier), 0.01)
+
     def test_parameter_that_hector_limits_is_rejected(self):
         with self.assertRaisesRegex(SimulatorError, "imu/data/yaw/offset to 10.0 instead of 50"):
             self.gazebo.set_imu_parameters("hector", {"yaw_offset": 50.0}, 1)

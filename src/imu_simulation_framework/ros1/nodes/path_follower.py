@@ -18,7 +18,7 @@ from ...core import topics
 from ...core.errors import SimulatorError
 from ...core.stamps import NANOSECONDS
 from ...core.topics import WORLD_FRAME
-from ...drive.from_configuration import make_follower
+from ...drive.from_configuration import imu_model_and_parameters, make_follower
 from ...drive.session.driving import DriveSession, prepared_drive
 from ...msg import ErrorCoordinates2, ReferenceTrajectory
 from ...srv import StartStopTime
@@ -150,6 +150,8 @@ class PathFollower(Node):
             # The specified IMU is switched on where the robot stands at first.
             restart = rospy.ServiceProxy("imu_error_model/restart", Trigger)
             call_service(restart, silence=self._simulator.silence)
+        else:
+            self._simulator.start_drift(*imu_model_and_parameters(settings))
         now = time.monotonic()
         self._started_at = self._answered_at = self._progressed_at = now
         self._running = True
@@ -203,11 +205,7 @@ class PathFollower(Node):
         )
 
     def _progress(self, now: float) -> str:
-        factor = self._session.time / (now - self._started_at)
-        return (
-            f"simulated {self._session.time:.1f} of {self._session.duration:.1f} s, "
-            f"{factor:.1f} x real time"
-        )
+        return self._session.progress(now - self._started_at)
 
     def _leave_progress(self) -> None:
         """Leave for the launcher how far the drive is; it asks now and then."""

@@ -336,36 +336,18 @@ class GazeboInterface(SimulatorInterface):
             subscriber.unregister()
 
     def set_imu_parameters(self, model, parameters, seed):
-        """Hector's parameters online, read back; the generic plug-in got its at spawning.
+        """Set Hector's parameters except its drifts, which ``start_drift`` sets.
 
-        Neither plug-in's random numbers can be seeded.
+        The generic plug-in has its parameters from spawning. Neither plug-in's random numbers can
+        be seeded.
         """
-        preset = PRESETS[model]
-        if preset.model != "hector":
-            return
-        kind = IMU_MODELS["hector"].parameters
-        values = dataclasses.asdict(kind(**{**preset.parameters, **parameters}))
-        for sensor in HECTOR_SENSORS:
-            wanted = {key: values[f"{sensor}_{key}"] for key in HECTOR_KEYS[sensor]}
-            server = f"{topics.IMU}/{sensor}"
-            try:
-                client = Client(server, timeout=10.0)
-                got = client.update_configuration(wanted)
-                client.close()
-            except (
-                rospy.ROSException,
-                rospy.ServiceException,
-                DynamicReconfigureCallbackException,
-                DynamicReconfigureParameterException,
-            ) as error:
-                raise SimulatorError(
-                    f"Hector's plug-in does not take parameters on {server}: {error}"
-                ) from None
-            for key, value in wanted.items():
-                if abs(got[key] - value) > 1e-9:
-                    raise SimulatorError(
-                        f"Hector's plug-in has set {server}/{key} to {got[key]} instead of {value}"
-                    )
+        for sensor, wanted in _hector_parameters(model, parameters).items():
+            _set_hector_parameters(sensor, {**wanted, "drift": 0.0})
+
+    def start_drift(self, model, parameters):
+        for sensor, wanted in _hector_parameters(model, parameters).items():
+            if wanted["drift"]:
+                _set_hector_parameters(sensor, wanted)
 
     def irregular(self, model):
         # Gazebo's own IMU sensor measures in a thread that now and then comes late.
@@ -418,6 +400,48 @@ class GazeboInterface(SimulatorInterface):
         pace, self._pace = self._pace, None
         if pace is not None:
             pace.end()
+
+
+def _hector_parameters(model, parameters) -> dict[str, dict[str, float]]:
+    """Return the parameters of each sensor of Hector's plug-in; empty for the generic plug-in."""
+    preset = PRESETS[model]
+    if preset.model != "hector":
+        return {}
+    kind = IMU_MODELS["hector"].parameters
+    values = dataclasses.asdict(kind(**{**preset.parameters, **parameters}))
+    return {
+        sensor: {key: values[f"{sensor}_{key}"] for key in HECTOR_KEYS[sensor]}
+        for sensor in HECTOR_SENSORS
+    }
+
+
+def _set_hector_parameters(sensor, wanted) -> None:
+    """Set parameters of one sensor of Hector's plug-in and check that they are in force.
+
+    Raises
+    ------
+    SimulatorError
+        If the plug-in does not answer or has not taken a value.
+    """
+    server = f"{topics.IMU}/{sensor}"
+    try:
+        client = Client(server, timeout=10.0)
+        got = client.update_configuration(wanted)
+        client.close()
+    except (
+        rospy.ROSException,
+        rospy.ServiceException,
+        DynamicReconfigureCallbackException,
+        DynamicReconfigureParameterException,
+    ) as error:
+        raise SimulatorError(
+            f"Hector's plug-in does not take parameters on {server}: {error}"
+        ) from None
+    for key, value in wanted.items():
+        if abs(got[key] - value) > 1e-9:
+            raise SimulatorError(
+                f"Hector's plug-in has set {server}/{key} to {got[key]} instead of {value}"
+            )
 
 
 def _wait(condition, deadline, what) -> None:

@@ -68,7 +68,24 @@ class SimulatorInterface(ABC):
     def set_imu_parameters(self, model: str, parameters: Mapping[str, float], seed: int) -> None:
         """Give the simulated IMU its error model; its drift starts anew.
 
+        Where simulated time runs freely, the drift starts with ``start_drift``.
         Raises SimulatorError: the simulator refuses, or does not answer.
+        """
+
+    def start_drift(self, model: str, parameters: Mapping[str, float]) -> None:  # noqa: B027
+        """Start the drift of the simulated IMU, while simulated time stands still before a drive.
+
+        Parameters
+        ----------
+        model : str
+            Name of the IMU's error model, as for :meth:`.SimulatorInterface.set_imu_parameters`.
+        parameters : mapping of str to float
+            Parameters that differ from the model's defaults.
+
+        Raises
+        ------
+        SimulatorError
+            If the simulator refuses or does not answer.
         """
 
     def irregular(self, model: str) -> tuple[str, ...]:
