@@ -107,8 +107,6 @@ def experiments():
     ways = {
         "ROS nodes in lock-step": {},
         "the same, record:=true": {"record": "true"},
-        "one_process:=true": {"one_process": "true"},
-        "the same, record:=true ": {"one_process": "true", "record": "true"},
         "ROS 2 nodes in lock-step": {"of_ros2": True},
     }
     for name, way in ways.items():

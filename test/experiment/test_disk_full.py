@@ -8,7 +8,6 @@ from experiment_process import find_program
 
 from imu_simulation_framework.drive.results.files import find_result
 
-SHARED = "one_process:=true"
 SHORT = {"trajectory": {"stop": 8.0}}
 
 
@@ -45,13 +44,13 @@ def run_on_small_disk(experiment, tmp_path):
 
 
 def test_disk_full_before_drive_leaves_whole_files(run_on_small_disk):
-    sentence, files = run_on_small_disk("64k", SHORT, SHARED)
+    sentence, files = run_on_small_disk("64k", SHORT)
     assert "imu_real.csv" in sentence
     assert set(files) == {"trajectory_data.csv", "reference.csv", "config.ini", "recording.json"}
 
 
 def test_disk_full_after_drive_leaves_recorded_samples(run_on_small_disk):
-    sentence, files = run_on_small_disk("256k", SHORT, SHARED)
+    sentence, files = run_on_small_disk("256k", SHORT)
     assert "imu_simulated.csv" in sentence
     streams = ("imu_simulated", "ground_truth", "control_error", "wheel_velocities")
     streams += ("wheel_velocities_actual", "magnetometer_simulated")
@@ -66,7 +65,7 @@ def test_disk_filled_by_bag_leaves_space_to_results(run_on_small_disk):
         "imu_recording": {"use": False},
         "simulation": {"real_time_factor": 10.0},
     }
-    sentence, files = run_on_small_disk("4m", long, "record:=true", SHARED)
+    sentence, files = run_on_small_disk("4m", long, "record:=true")
     assert "experiment.bag" in sentence
     assert "experiment.bag" not in files
     assert {"imu_simulated.csv", "ground_truth.csv"} <= set(files)

@@ -13,7 +13,6 @@ from patience import wait_until
 from rosbags.highlevel import AnyReader
 from scenarios import WITH_FIGURES
 
-SHARED = "one_process:=true"
 EARLY = "the experiment ended early: "
 SHORT = {"trajectory": {"stop": 4.0}, "imu_recording": {"use": False}}
 LONG = {
@@ -87,16 +86,16 @@ def test_interrupted_drive_keeps_recorded_data_and_exits_with_130(driving):
 
 
 @pytest.mark.parametrize(
-    ("event", "number", "arguments"),
+    ("event", "number"),
     [
-        ("auto-starting new master", signal.SIGINT, []),
-        pytest.param(STARTED.format(node="rosout"), signal.SIGTERM, [], marks=pytest.mark.thorough),
-        ("driving trajectory_a", signal.SIGHUP, []),
-        pytest.param("samples in use", signal.SIGINT, [SHARED], marks=pytest.mark.thorough),
+        ("auto-starting new master", signal.SIGINT),
+        pytest.param(STARTED.format(node="rosout"), signal.SIGTERM, marks=pytest.mark.thorough),
+        ("driving trajectory_a", signal.SIGHUP),
+        pytest.param("samples in use", signal.SIGINT, marks=pytest.mark.thorough),
     ],
 )
-def test_interrupted_start_records_nothing(experiment, event, number, arguments):
-    running = experiment(*arguments, settings=LONG)
+def test_interrupted_start_records_nothing(experiment, event, number):
+    running = experiment(settings=LONG)
     running.wait_for(event)
     os.kill(running.pid, number)
     ended = running.wait()
@@ -124,7 +123,7 @@ def test_node_killed_during_start_ends_experiment(experiment, node):
 
 
 def test_node_killed_during_drive_ends_experiment_with_results(driving):
-    running = driving(SHARED)
+    running = driving()
     running.signal_node("path_follower", signal.SIGKILL)
     ended = running.wait()
     assert read_partial_failure(ended) == "path_follower ended with code -9 (SIGKILL)"
@@ -132,7 +131,7 @@ def test_node_killed_during_drive_ends_experiment_with_results(driving):
 
 
 def test_killed_writers_leave_samples_for_offline_tables_and_readable_bag(driving):
-    running = driving("record:=true", "seed:=7", SHARED)
+    running = driving("record:=true", "seed:=7")
     # Lost are the last twenty samples of each kind, of the commands a second, and the last 64 kB of
     # the bag, half a second of all topics.
     running.wait_for(r"simulated ([4-9]|\d\d+)\.\d of")
@@ -160,14 +159,14 @@ def test_killed_writers_leave_samples_for_offline_tables_and_readable_bag(drivin
 
 
 def test_master_killed_during_drive_ends_experiment_with_results(driving):
-    running = driving(SHARED)
+    running = driving()
     running.signal_node("master", signal.SIGKILL)
     reason = read_partial_failure(running.wait())
     assert reason == "the ROS master ended with code -9 (SIGKILL)"
 
 
 def test_master_killed_after_drive_costs_no_results(experiment):
-    running = experiment("record:=true", SHARED, settings=SHORT)
+    running = experiment("record:=true", settings=SHORT)
     running.wait_for(r"simulated 4\.0 of 4\.0 s")
     running.signal_node("master", signal.SIGKILL)
     result = running.wait().ensure_completed().result()
@@ -183,7 +182,7 @@ ROSLAUNCH = ["roslaunch", "imu_simulation_framework", "experiment.launch"]
 
 @pytest.mark.parametrize("program", [None, pytest.param(ROSLAUNCH, marks=pytest.mark.thorough)])
 def test_killed_launcher_leaves_results_and_no_process(driving, program):
-    running = driving(SHARED, program=program)
+    running = driving(program=program)
     running.kill()
     ended = running.wait()
     assert ended.code == -signal.SIGKILL

@@ -82,7 +82,6 @@ def test_bag_that_cannot_be_driven_is_refused(refused, tmp_path, topics, setting
         ("imux:=ideal", ["imux:=ideal", "expected name:=value"]),
         ("config:=mine.ini", ["mine.ini", "controler", "did you mean controller?"]),
         ("imu:=hector settings:={imu_hector: {yaw_drif: 1}}", ["hector has no parameter 'yaw_dri"]),
-        ("one_process:=true simulator:=external imu:=published", ["is for simulator:=mujoco"]),
         ("simulator:=mujoco imu:=published", ["[imu] model published is that of a robot of"]),
         ("settings:={robot: {parameters: robot.yaml}}", ["robot.yaml", "radius"]),
         ("settings:={trajectory: {scale: 10.0}}", ["too fast for the robot", "1.2 would fit"]),
@@ -141,7 +140,7 @@ def test_program_refuses_mirrored_yaw_with_code_2_and_remedy(experiment, mirrore
 
 def test_accepted_mirrored_yaw_is_reported_and_in_summary(experiment, mirrored):
     accepted = {**SHORT, "experiment": {"accept_implausible": True}}
-    ended = experiment.run(f"recording:={mirrored}", "one_process:=true", settings=accepted)
+    ended = experiment.run(f"recording:={mirrored}", settings=accepted)
     assert ended.code == 0, ended.output
     assert "mirrored yaw" in ended.output
     summary = ended.summary

@@ -24,7 +24,7 @@ EXPERIMENT_PARAMETERS = "experiment"
 keys as config.ini has, and ``settings_text``, which is the same as the text of a YAML mapping."""
 
 CHOICES = {
-    **dict.fromkeys(("gui", "one_process", "record", "rviz", "table"), ("true", "false")),
+    **dict.fromkeys(("gui", "record", "rviz", "table"), ("true", "false")),
     "view": ("none", "multiplot", "matplotlib"),
 }
 """What roslaunch itself decides on; all else is checked as a setting of config.ini."""

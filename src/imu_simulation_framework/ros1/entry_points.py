@@ -18,13 +18,6 @@ from ..core.programs import run_tool, use_one_arena, use_one_thread
 use_one_thread()
 use_one_arena()
 
-BESIDE = {
-    "mujoco_simulator": "MujocoSimulatorNode",
-    "error_publisher": "ErrorPublisher",
-    "imu_yaw_publisher": "ImuYawPublisher",
-}
-"""Nodes that may share another's process, and their classes: they have nothing to save."""
-
 INTERRUPTED = 130
 """Exit code of a program that a signal ended before its work was done, as shells have it."""
 
@@ -45,30 +38,15 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
     """Import a node's class from ``imu_simulation_framework.ros1.nodes`` and run it.
 
     With ``--help`` it says what the node is, without a ROS master and without what it imports;
-    ``launch`` is the file that starts it. Those of ``--beside NODE,...`` share its process.
+    ``launch`` is the file that starts it.
     """
     if {"-h", "--help"} & set(sys.argv[1:]):
         sys.exit(run_tool(lambda _: print(_help(module, launch)), []))
-    wanted = {module: class_name, **_beside(module)}
     try:
-        kinds = [
-            getattr(importlib.import_module(f"{__package__}.nodes.{place}"), name)
-            for place, name in wanted.items()
-        ]
+        kind = getattr(importlib.import_module(f"{__package__}.nodes.{module}"), class_name)
     except ModuleNotFoundError as error:
         sys.exit(f"[FATAL] {_name(module)}: the Python package {error.name} is not installed")
-    importlib.import_module(f"{__package__}.node").run_node(*kinds)
-
-
-def _beside(module: str) -> dict[str, str]:
-    words = [*sys.argv, ""]
-    if "--beside" not in words:
-        return {}
-    names = words[words.index("--beside") + 1].split(",")
-    if not set(names) <= set(BESIDE):
-        expected = f"expected of {','.join(BESIDE)} those that are to share its process"
-        sys.exit(f"[FATAL] {_name(module)}: --beside {','.join(names)}: {expected}")
-    return {name: BESIDE[name] for name in names}
+    importlib.import_module(f"{__package__}.node").run_node(kind)
 
 
 def _help(module, launch) -> str:

@@ -25,7 +25,6 @@ from ..core.errors import FrameworkError, SimulatorError
 from ..drive.experiment_arguments import EXPERIMENT_PARAMETERS, folder_of_call, node_configuration
 from .answers import MASTER_TIMEOUT, NoAnswerError, ask_master, is_node_alive
 from .entry_points import INTERRUPTED
-from .shared_process import connect_directly, is_shared, reading
 
 FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
 """Parameter with the sentence of the first node that failed."""
@@ -65,8 +64,6 @@ def subscribe(topic, message_type, callback, queue_size=None) -> rospy.Subscribe
             if not rospy.core.is_shutdown_requested():
                 raise
 
-    if is_shared() and message_type is not rospy.AnyMsg:
-        message_type, callback = rospy.AnyMsg, reading(message_type, callback)
     return rospy.Subscriber(
         topic, message_type, unless_ended, queue_size=queue_size, tcp_nodelay=True
     )
@@ -273,14 +270,8 @@ def experiment_parameter(name: str, default):
     return default if value is None else value
 
 
-_told: set[str] = set()
-
-
 def tell_failure(sentence) -> None:
     """Log why the experiment ends, and leave it for whoever started it; the first reason counts."""
-    if sentence in _told:
-        return  # of nodes that share a process, the leader repeats why another has ended
-    _told.add(sentence)
     rospy.logfatal(sentence)
     # The master may be gone; then there is no reader left.
     with contextlib.suppress(NoAnswerError):
@@ -302,15 +293,13 @@ def _is_worth_a_warning(record: logging.LogRecord) -> bool:
     )
 
 
-def run_node(node_type, *others) -> None:
+def run_node(node_type) -> None:
     """Start a node of the given type, run it, and exit with its code.
 
     Signals end the node through :meth:`.Node.interrupt`, so that it saves what it has
-    while its connections are still there. ``others``: types of nodes that share its process, and
-    its name among the nodes of ROS; they end with it, and it ends when one of them fails.
+    while its connections are still there.
     """
     node = None
-    beside: list[_Beside] = []
     received: list[int] = []
     sentence = ""
 
@@ -335,19 +324,14 @@ def run_node(node_type, *others) -> None:
             # at it, and print that they cannot make it.
             rosgraph.roslogging.renew_latest_logdir = lambda _: True
             logging.getLogger("rosout").addFilter(_is_worth_a_warning)
-            if others:
-                connect_directly()
             rospy.init_node(node_type.name, disable_signals=True)
             node = node_type()
-            beside = [_Beside(other(), node) for other in others]
         if node.configuration.simulation.simulator == "gazebo":
             # Gazebo drops messages when its threads have to wait, and waits itself when the nodes
             # do not keep up.
             os.nice(15)
         if received:
             node.interrupt()
-        for one in beside:
-            one.start()
         code = node.run()
     except KeyboardInterrupt:
         code = INTERRUPTED
@@ -358,36 +342,9 @@ def run_node(node_type, *others) -> None:
         code, sentence = 1, _what_ended(node_type.name, error)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
-    for one in beside:
-        one.end()
     if sentence:
         tell_failure(sentence)
     _leave(code)
-
-
-class _Beside(threading.Thread):
-    """Runs a node beside the one that leads their process, which fails when it does."""
-
-    def __init__(self, node: Node, leader: Node) -> None:
-        super().__init__(name=node.name, daemon=True)
-        self._node, self._leader = node, leader
-
-    def run(self):
-        try:
-            failed = self._node.run() == 1
-            sentence = self._node.failure
-        except FrameworkError as error:
-            failed, sentence = True, str(error)
-        except Exception as error:  # as of the leader
-            failed, sentence = True, _what_ended(self._node.name, error)
-        if failed:
-            self._leader.fail(sentence)
-
-    def end(self) -> None:
-        """End the node; it has nothing to save."""
-        self._node.finish()
-        if self.is_alive():
-            self.join(POLL_PERIOD * 100)
 
 
 def _what_ended(name: str, error: Exception) -> str:

@@ -32,7 +32,6 @@ from .domains import reserved_domain
 
 OF_ROS1 = {
     "gui": "Gazebo is started by ROS 1",
-    "one_process": "nodes that wait for each other share a process in any case",
     "record": "ros2 bag record writes a bag",
     "rviz": "rviz2 shows /tf",
     "view": "rqt_plot or PlotJuggler show imu_yaw/...",

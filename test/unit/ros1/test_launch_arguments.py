@@ -184,7 +184,7 @@ def test_a_folder_of_call_that_was_removed_is_refused(tmp_path):
 
 
 NOTHING = {
-    **dict.fromkeys(("gui", "one_process", "rviz"), "false"),
+    **dict.fromkeys(("gui", "rviz"), "false"),
     "simulator": "mujoco",
     "imu": "",
     "view": "none",

@@ -106,11 +106,6 @@ def check_installation(values) -> None:
     Raises FrameworkError: names the argument and what is missing. ``values`` (mapping): all
     arguments of experiment.launch, by name.
     """
-    if values["one_process"] == "true" and values["simulator"] != "mujoco":
-        raise FrameworkError(
-            f"one_process:=true is for simulator:=mujoco: with simulator:={values['simulator']} "
-            "the nodes do not wait for each other"
-        )
     if values["simulator"] == "gazebo":
         hector = () if values["imu"] == "generic" else (HECTOR_PACKAGE,)
         _check_packages("simulator:=gazebo", (*GAZEBO_PACKAGES, *hector))

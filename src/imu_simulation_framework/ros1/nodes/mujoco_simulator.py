@@ -32,7 +32,6 @@ from ...srv import (
 )
 from ..messages import CalibrationPublisher, GnssPublisher, RobotMessages, publish_packed
 from ..node import Node, advertise
-from ..shared_process import DirectTransport, is_shared
 from ..simulators.interface import END_DRIVE, SET_IMU_PARAMETERS, SET_POSE
 
 DRIVING = "the robot drives already, and the experiment would mean nothing any more"
@@ -82,8 +81,6 @@ class MujocoSimulatorNode(Node):
             *(() if self._gnss is None else self._gnss.publishers),
             *(() if self._odometry is None else (self._odometry,)),
         ]
-        self._command: tuple[float, ...] = ()
-        self._unanswered = False
         self._driving = self._drive_ended = False
         self._began = self._reported = 0.0
         self._waiting_since: float | None = time.monotonic()  # wall clock; None while it drives
@@ -95,8 +92,6 @@ class MujocoSimulatorNode(Node):
 
     def spin_once(self):
         """Repeat the first tick until the first command; give up waiting for the next one."""
-        if self._unanswered and is_shared():
-            self._answer()
         with self._lock:
             if self._driving:
                 self._publish_waiting()
@@ -116,22 +111,24 @@ class MujocoSimulatorNode(Node):
                 f"at {self._robot.time:.2f} s of simulated time"
             )
 
-    def _answer(self) -> None:
-        """Drive for one control period after the other, as long as there is a command for it."""
+    def _answer(self, command: tuple[float, ...]) -> None:
+        """Drive for one control period and wait for the next command.
+
+        It runs in the thread that received the command: to wake another one takes a third of the
+        time that the physics takes.
+        """
         self._waiting_since = None
         if not self._driving:
             self._begin()
         factor = self.configuration.simulation.real_time_factor
-        while self._unanswered and not self.ended:
-            self._unanswered = False
-            with self._lock:
-                self._publish_motion(self._robot.drive(*self._command))
-                # While the others work on their answer, the sensors measure.
-                if self._robot.waiting >= WAITING or factor > 0.0 or self._has_listeners():
-                    self._publish_waiting()
-            if factor > 0.0:
-                ahead = self._robot.time / factor
-                self._ended.wait(max(0.0, ahead - (time.monotonic() - self._began)))
+        with self._lock:
+            self._publish_motion(self._robot.drive(*command))
+            # While the others work on their answer, the sensors measure.
+            if self._robot.waiting >= WAITING or factor > 0.0 or self._has_listeners():
+                self._publish_waiting()
+        if factor > 0.0:
+            ahead = self._robot.time / factor
+            self._ended.wait(max(0.0, ahead - (time.monotonic() - self._began)))
         self._waiting_since = time.monotonic()
 
     def _begin(self) -> None:
@@ -149,8 +146,6 @@ class MujocoSimulatorNode(Node):
             connection.endpoint_id.rpartition("/")[2] not in _MAY_WAIT
             for publisher in self._readings
             for connection in publisher.impl.connections
-            # None that shares this process answers a reading.
-            if not isinstance(connection, DirectTransport)
         )
 
     def _publish(self, samples) -> None:
@@ -196,14 +191,7 @@ class MujocoSimulatorNode(Node):
         if wrong:
             self.fail(f"{self.name}: {wrong}")
             return
-        self._command = tuple(message.data)
-        self._unanswered = True
-        if is_shared():
-            # Who commands is in this process, and must not wait until the drive is over.
-            self.wake()
-        else:
-            # In the thread that received it: to wake another takes a third of what the physics do.
-            self._answer()
+        self._answer(tuple(message.data))
 
     def _offer_calibration(self) -> None:
         """Offer the services of Hector's plug-in, which are answered at any time.
