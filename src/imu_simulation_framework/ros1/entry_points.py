@@ -46,7 +46,7 @@ def start_node(module: str, class_name: str, launch: str = "experiment.launch") 
         kind = getattr(importlib.import_module(f"{__package__}.nodes.{module}"), class_name)
     except ModuleNotFoundError as error:
         sys.exit(f"[FATAL] {_name(module)}: the Python package {error.name} is not installed")
-    importlib.import_module(f"{__package__}.node").run_node(kind)
+    importlib.import_module(f"{__package__}.node_process").run_node(kind)
 
 
 def _help(module, launch) -> str:

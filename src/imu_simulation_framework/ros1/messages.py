@@ -6,9 +6,8 @@ these messages stand at their end, so that names of frames, which differ in leng
 
 from __future__ import annotations
 
-import contextlib
 import struct
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import rospy
@@ -28,6 +27,7 @@ from ..recordings.messages import ERROR_COORDINATES, last_numbers, odometry_pack
 from ..sensors.gnss.specification import GnssSpecification, fix_topics
 from ..sensors.imu_models.bno055_modes import CalibrationTexts
 from .node import advertise
+from .rospy_internals import write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,7 +169,7 @@ def publish_packed(publisher: rospy.Publisher, messages: np.ndarray) -> None:
         messages["sequence"] = np.arange(first, first + len(messages))
         return messages.tobytes()
 
-    _publish(publisher, len(messages), numbered)
+    write(publisher, len(messages), numbered)
 
 
 def publish_serialised(publisher: rospy.Publisher, message: bytearray) -> None:
@@ -182,27 +182,7 @@ def publish_serialised(publisher: rospy.Publisher, message: bytearray) -> None:
         _LENGTH.pack_into(message, 0, first)
         return _LENGTH.pack(len(message)) + message
 
-    _publish(publisher, 1, numbered)
+    write(publisher, 1, numbered)
 
 
 _LENGTH = struct.Struct("<I")
-
-
-def _publish(publisher, count: int, numbered: Callable[[int], bytes]) -> None:
-    topic = publisher.impl
-    if topic is None or topic.closed:
-        if rospy.is_shutdown():
-            return
-        raise rospy.ROSException(f"{publisher.resolved_name} is closed")
-    topic.acquire()
-    try:
-        data = numbered(topic.seq + 1)
-        topic.seq += count
-        for connection in list(topic.connections):
-            try:
-                connection.write_data(data)
-            except Exception:  # also what closing raises once rospy has closed the topic
-                with contextlib.suppress(Exception):
-                    connection.close()
-    finally:
-        topic.release()

@@ -1,41 +1,27 @@
-"""What every node of an experiment shares: settings, waiting, ending, also as a process.
-
-As a process it starts alone, is broken off by signals, and ends with an exit code.
-"""
+"""What every node of an experiment shares: settings, topics, waiting, and its life cycle."""
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import os
-import signal
-import sys
 import threading
 import time
-import traceback
 import warnings
 from typing import Callable
 
-import rosgraph
-import rosgraph.roslogging
 import rospy
-import rospy.impl.simtime
 
 from ..core.errors import FrameworkError, SimulatorError
 from ..drive.experiment_arguments import EXPERIMENT_PARAMETERS, folder_of_call, node_configuration
-from .answers import MASTER_TIMEOUT, NoAnswerError, ask_master, is_node_alive
+from .answers import MASTER_TIMEOUT, ask_master, is_node_alive
 from .entry_points import INTERRUPTED
-
-FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
-"""Parameter with the sentence of the first node that failed."""
-
-PROGRESS = f"{EXPERIMENT_PARAMETERS}/progress"
-"""Parameter with the simulated time and the drive's duration [s], for the launcher."""
-
-RESULT = f"{EXPERIMENT_PARAMETERS}/result"
-"""Parameter with folder and prefix of the results, for whoever started the experiment."""
+from .experiment_state import report_failure
+from .node_process import fault_sentence
+from .rospy_internals import is_ending, serve_first
 
 POLL_PERIOD = 0.02  # wall-clock seconds between two checks of a condition that no message announces
+
+ANSWERING_NODES = ("mujoco_simulator", "error_publisher", "path_follower")
+"""Nodes for which others wait; they get each message before those that only record."""
 
 
 def advertise(topic, message_type, latch=False) -> rospy.Publisher:
@@ -61,7 +47,7 @@ def subscribe(topic, message_type, callback, queue_size=None) -> rospy.Subscribe
         try:
             callback(message)
         except rospy.ROSException:
-            if not rospy.core.is_shutdown_requested():
+            if not is_ending():
                 raise
 
     return rospy.Subscriber(
@@ -144,7 +130,7 @@ class Node:
             # Somebody has registered a node of the same name, or rosnode kill was called.
             self.failure = f"{self.name}: was told to end by the ROS master or another node"
         if self.failure:
-            tell_failure(self.failure)
+            report_failure(self.failure)
             return 1
         return INTERRUPTED if self.interrupted else 0
 
@@ -191,7 +177,7 @@ class Node:
             except rospy.ROSException:
                 raise
             except Exception as error:  # a defect, after which rospy would go on
-                self.fail(_what_ended(self.name, error))
+                self.fail(fault_sentence(self.name, error))
 
         return subscribe(topic, rospy.AnyMsg if raw else message_type, checked)
 
@@ -246,192 +232,4 @@ class Node:
 
         self.wait_until(all_connected, lambda: f"the subscribers of {missing} to connect")
         for publisher in publishers:
-            _serve_first_who_answers(publisher)
-
-
-_ANSWERING = ("mujoco_simulator", "error_publisher", "path_follower")
-
-
-def _serve_first_who_answers(publisher) -> None:
-    """Have messages go to nodes that others wait for before they go to those that only record."""
-    topic = publisher.impl
-    if topic is None or topic.closed:
-        return
-    with topic.c_lock:
-        topic.connections = sorted(
-            topic.connections,
-            key=lambda connection: connection.endpoint_id.rpartition("/")[2] not in _ANSWERING,
-        )
-
-
-def experiment_parameter(name: str, default):
-    """Return a parameter that all nodes of the experiment share."""
-    value = ask_master("getParam", rospy.resolve_name(f"{EXPERIMENT_PARAMETERS}/{name}"))
-    return default if value is None else value
-
-
-def tell_failure(sentence) -> None:
-    """Log why the experiment ends, and leave it for whoever started it; the first reason counts."""
-    rospy.logfatal(sentence)
-    # The master may be gone; then there is no reader left.
-    with contextlib.suppress(NoAnswerError):
-        if not ask_master("hasParam", rospy.resolve_name(FAILURE)):
-            ask_master("setParam", rospy.resolve_name(FAILURE), str(sentence))
-
-
-def _is_worth_a_warning(record: logging.LogRecord) -> bool:
-    """Return whether rospy logs more than a connection that was closed before it was used.
-
-    Gazebo and tools that look at the nodes open some and close them at once. What happened is
-    still in the node's log file.
-    """
-    unused = "before handshake header received"
-    return not (
-        record.levelno == logging.WARNING
-        and str(record.msg).startswith("Inbound TCP/IP connection failed")
-        and unused in record.getMessage()
-    )
-
-
-def run_node(node_type) -> None:
-    """Start a node of the given type, run it, and exit with its code.
-
-    Signals end the node through :meth:`.Node.interrupt`, so that it saves what it has
-    while its connections are still there.
-    """
-    node = None
-    received: list[int] = []
-    sentence = ""
-
-    def on_signal(number, _):
-        received.append(number)
-        if node is not None:
-            # Python may handle two pending signals in either order.
-            is_second = len(received) > 1 and signal.SIGTERM in received
-            node.interrupt()
-            if node.nothing_to_save or (is_second and node.saved):
-                raise KeyboardInterrupt
-
-    raise_dropped_interrupts()
-    signal.signal(signal.SIGINT, on_signal)
-    signal.signal(signal.SIGTERM, on_signal)
-    try:
-        # To get its settings and to make itself known, on a busy machine.
-        with _limited(120.0, node_type.name):
-            _ensure_alone(node_type.name)
-            _keep_off_the_clock()
-            # roslaunch has made the link to the newest logs; nodes that start together would meet
-            # at it, and print that they cannot make it.
-            rosgraph.roslogging.renew_latest_logdir = lambda _: True
-            logging.getLogger("rosout").addFilter(_is_worth_a_warning)
-            rospy.init_node(node_type.name, disable_signals=True)
-            node = node_type()
-        if node.configuration.simulation.simulator == "gazebo":
-            # Gazebo drops messages when its threads have to wait, and waits itself when the nodes
-            # do not keep up.
-            os.nice(15)
-        if received:
-            node.interrupt()
-        code = node.run()
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    except FrameworkError as error:
-        code = INTERRUPTED if received else 1
-        sentence = "" if received else str(error)
-    except Exception as error:  # a defect; threads of rospy would keep the process
-        code, sentence = 1, _what_ended(node_type.name, error)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
-        signal.signal(number, signal.SIG_IGN)
-    if sentence:
-        tell_failure(sentence)
-    _leave(code)
-
-
-def _what_ended(name: str, error: Exception) -> str:
-    if isinstance(error, MemoryError):
-        return f"{name}: there is not enough memory; end other programs"
-    traceback.print_exc()
-    return f"{name}: ended by {type(error).__name__}: {error}"
-
-
-def raise_dropped_interrupts() -> None:
-    """Raise a KeyboardInterrupt again that Python drops, as in a weak reference's callback."""
-
-    def hook(unraisable):
-        if isinstance(unraisable.exc_value, KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, 0.01)
-        else:
-            sys.__unraisablehook__(unraisable)
-
-    sys.unraisablehook = hook
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
-
-
-@contextlib.contextmanager
-def _limited(timeout: float, name: str):
-    """End this process with a sentence when the block takes longer than so many seconds."""
-
-    def give_up():
-        tell_failure(f"{name}: could not be made ready within {timeout:g} s, is the master silent?")
-        _flush()
-        os._exit(1)
-
-    timer = threading.Timer(timeout, give_up)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-def _keep_off_the_clock() -> None:
-    """Have rospy not subscribe to ``/clock`` where there is simulated time.
-
-    It would run Python for every tick in every node. A message's stamp tells when it is of.
-    """
-
-    def without_simulated_time() -> bool:
-        rospy.rostime.set_rostime_initialized(True)
-        return True
-
-    rospy.impl.simtime.init_simtime = without_simulated_time
-
-
-def _ensure_alone(name: str) -> None:
-    """Do not take the name of a node that lives: the master would end that one.
-
-    What stands there of a failure belongs to that node's experiment, and is left alone.
-    """
-    name = rosgraph.names.load_mappings(sys.argv).get("__name", name)
-    name = rosgraph.names.ns_join(rosgraph.names.get_ros_namespace(), name)
-    if is_node_alive(name, 3.0):
-        rospy.logfatal(
-            f"a node {name} runs already on the ROS master at {rosgraph.get_master_uri()}: "
-            "wait for the end of that experiment, or set ROS_MASTER_URI to another port"
-        )
-        _leave(1)
-
-
-def _leave(code: int) -> None:
-    """End this process; no other node is waited for.
-
-    Without the interpreter's own end, in which a signal would change the exit code.
-    """
-    _flush()
-    # To say good-bye to a master that may be silent; everything is saved.
-    timer = threading.Timer(10.0, os._exit, [code])
-    timer.daemon = True
-    timer.start()
-    try:
-        rospy.signal_shutdown("the node has ended")
-        logging.shutdown()
-        _flush()
-    finally:  # Debian 11's rospy fails with its Python, whatever this node has done
-        os._exit(code)
-
-
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
+            serve_first(publisher, ANSWERING_NODES)

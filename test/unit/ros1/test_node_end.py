@@ -11,7 +11,7 @@ from imu_simulation_framework.ros1.messages import publish_serialised
 
 INTERRUPTED_IN_A_CALLBACK = """
 import os, signal, time, weakref
-from imu_simulation_framework.ros1.node import raise_dropped_interrupts
+from imu_simulation_framework.ros1.node_process import raise_dropped_interrupts
 
 raise_dropped_interrupts()
 try:

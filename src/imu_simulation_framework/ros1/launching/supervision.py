@@ -30,7 +30,7 @@ from ...drive.results.record import ENDING as SAMPLES
 from ...drive.summary import terminal_table
 from ..answers import MASTER_TIMEOUT, NoAnswerError, ask_master
 from ..entry_points import INTERRUPTED
-from ..node import FAILURE, PROGRESS, RESULT
+from ..experiment_state import FAILURE, PROGRESS, RESULT
 from . import guardian
 from .alone import ensure_alone
 from .guardian import LEADER

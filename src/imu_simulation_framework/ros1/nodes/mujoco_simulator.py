@@ -32,6 +32,7 @@ from ...srv import (
 )
 from ..messages import CalibrationPublisher, GnssPublisher, RobotMessages, publish_packed
 from ..node import Node, advertise
+from ..rospy_internals import connected_nodes
 from ..simulators.interface import END_DRIVE, SET_IMU_PARAMETERS, SET_POSE
 
 DRIVING = "the robot drives already, and the experiment would mean nothing any more"
@@ -141,12 +142,9 @@ class MujocoSimulatorNode(Node):
         self._began = time.monotonic()
 
     def _has_listeners(self) -> bool:
-        """Whether anybody is connected to what sensors say who may want to answer it."""
-        return any(
-            connection.endpoint_id.rpartition("/")[2] not in _MAY_WAIT
-            for publisher in self._readings
-            for connection in publisher.impl.connections
-        )
+        """Return whether a node is connected to a sensor's topic that may answer its readings."""
+        connected = {node for each in self._readings for node in connected_nodes(each)}
+        return not connected <= set(_MAY_WAIT)
 
     def _publish(self, samples) -> None:
         """Publish samples, the ground truth first, which is what the others work on."""

@@ -23,8 +23,9 @@ from ...drive.session.driving import DriveSession, prepared_drive
 from ...msg import ErrorCoordinates2, ReferenceTrajectory
 from ...srv import StartStopTime
 from ..answers import NoAnswerError, ask_master, is_started_by_roslaunch, master_answers
+from ..experiment_state import PROGRESS, RESULT, experiment_parameter
 from ..messages import tracking_error
-from ..node import POLL_PERIOD, PROGRESS, RESULT, Node, advertise, experiment_parameter
+from ..node import POLL_PERIOD, Node, advertise
 from ..participant import LAST_MESSAGES_TIMEOUT
 from ..simulators.interface import (
     call_service,

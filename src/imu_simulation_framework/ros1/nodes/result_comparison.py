@@ -23,8 +23,8 @@ from ...drive.summary import terminal_table
 from ...msg import ErrorCoordinates2
 from ...recordings.messages import stamp_of
 from ...sensors.gnss.specification import fix_topics
+from ..experiment_state import experiment_parameter
 from ..messages import FIXES, tracking_error, wheel_rows
-from ..node import experiment_parameter
 from ..participant import EARLY_END_TIMEOUT, Participant
 from ..simulators import interface
 

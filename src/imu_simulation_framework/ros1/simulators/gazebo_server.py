@@ -10,7 +10,7 @@ import rospkg
 
 from ...core.errors import FrameworkError
 from ...core.programs import ArgumentParser
-from ..node import tell_failure
+from ..experiment_state import report_failure
 
 MASTER_URI = "GAZEBO_MASTER_URI"
 DEFAULT_MASTER_URI = "http://localhost:11345"
@@ -54,9 +54,9 @@ def main(arguments) -> int:
         (program, *_) = roslib.packages.find_node("gazebo_ros", "gzserver")
         ensure_no_gazebo_runs()
     except FrameworkError as error:
-        tell_failure(str(error))
+        report_failure(str(error))
         return 1
     except (rospkg.ResourceNotFound, ValueError):
-        tell_failure("the package gazebo_ros, which starts Gazebo, is not installed")
+        report_failure("the package gazebo_ros, which starts Gazebo, is not installed")
         return 1
     return os.execv(program, [program, *given])
