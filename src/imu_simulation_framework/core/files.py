@@ -139,12 +139,18 @@ def plain_path(path) -> str:
     return shortened if os.path.realpath(shortened) == real else real
 
 
+RECORDING_SUFFIXES = (
+    *(".bag", ".db3", ".mcap", ".csv", ".tsv", ".txt", ".log", ".tum", ".gz", ".zst", ".zip"),
+    *(".nmea", ".gpx", ".ubx", ".vbo", ".ulg", ".bin", ".mat", ".npy", ".npz", ".h5", ".hdf5"),
+    *(".parquet", ".xlsx", ".json"),
+)
+"""Endings of recordings; anything else behind a point is a part of the name, as in a date."""
+
+
 def name_of_recording(path) -> str:
     """Return the name of a recording's file or folder without its endings."""
     name = Path(path).name
-    # What else stands behind a point is a part of the name, as in a date.
-    known = (".bag", ".csv", ".db3", ".gz", ".log", ".mcap", ".txt", ".tum", ".zst")
-    while Path(name).suffix.lower() in known:
+    while Path(name).suffix.lower() in RECORDING_SUFFIXES:
         name = Path(name).stem
     return name
 

@@ -173,8 +173,10 @@ def test_a_gzip_file_that_is_damaged_is_refused(tmp_path, harm, words):
         ("some/where/gps.csv.gz", "gps"),
         ("drive.v2.BAG", "drive.v2"),
         ("run_1.db3.zst", "run_1"),
+        ("track.nmea", "track"),
+        ("flight.ulg", "flight"),
         (".bag", ".bag"),
     ],
 )
-def test_a_recording_keeps_what_is_no_ending(path, name):
+def test_recording_name_keeps_text_that_is_no_file_suffix(path, name):
     assert name_of_recording(path) == name
