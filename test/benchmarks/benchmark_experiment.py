@@ -26,7 +26,7 @@ from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import drive_in_process
 from imu_simulation_framework.drive.mujoco import build_model
 from imu_simulation_framework.drive.preparation import prepare_drive
-from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.turning import load_robot_parameters
 
 PHYSICS_RATE, SAMPLE_RATE = 1000, 100
 COMMAND = (8.0, 10.0)

@@ -16,7 +16,8 @@ from scipy.spatial.transform import Rotation
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.files import urdf_path
-from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
+from imu_simulation_framework.drive.robots.files import robot_description
+from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.recordings.reading import read_reference_samples
 from imu_simulation_framework.ros1.launching.launcher import GAZEBO_PLUGIN
 

@@ -15,9 +15,9 @@ from imu_simulation_framework.drive.check import ensure_plausible
 from imu_simulation_framework.drive.in_process import drive_in_process, robot_motion, run_in_process
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
 from imu_simulation_framework.drive.preparation import prepare_drive
-from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.summary import evaluate, terminal_table
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
+from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.sensors.imu_models.plugins import PRESETS
 

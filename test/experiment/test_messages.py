@@ -11,10 +11,10 @@ from sensor_msgs.msg import Imu, JointState, MagneticField
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.topics import WHEEL_JOINTS
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
-from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.session import messages as messages_of_drive
 from imu_simulation_framework.drive.session.driving import DriveSession, TrackingSession, TruePose
 from imu_simulation_framework.drive.tracking.controllers import Pose2D, TrackingError
+from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.msg import ErrorCoordinates2
 from imu_simulation_framework.recordings.messages import ImuPackers
 from imu_simulation_framework.ros1 import messages as raw_messages

@@ -35,7 +35,7 @@ from std_msgs.msg import Float64, Float64MultiArray, Time
 from std_srvs.srv import Empty
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, yaw_from_quaternion
-from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.srv import SetImuParameters, SetImuParametersResponse
 
 SAMPLE = 10_000_000  # nanoseconds from one sample to the next

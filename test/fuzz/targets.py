@@ -32,7 +32,7 @@ from imu_simulation_framework.drive.results.files import (
     create_result_folder,
     write_recorded_tables,
 )
-from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.flight.gimbal.specification import gimbal_to_mapping
 from imu_simulation_framework.sensors.correction import imu_correction_text, read_imu_correction
 

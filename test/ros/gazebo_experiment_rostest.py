@@ -22,7 +22,8 @@ from reservations import reserved_port
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.files import urdf_path
-from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
+from imu_simulation_framework.drive.robots.files import robot_description
+from imu_simulation_framework.drive.turning import load_robot_parameters
 
 DRIVE_LIMIT = 3.0 * PATIENCE
 FILTER_TIME_CONSTANT = 3.0  # of config/imus/bno055.yaml [s]

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from imu_simulation_framework.core import colours, topics
-from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
+from imu_simulation_framework.drive.robots.files import robot_description
+from imu_simulation_framework.drive.turning import load_robot_parameters
 
 COLOURS = {
     "ground truth": colours.LIVE_TRUTH,

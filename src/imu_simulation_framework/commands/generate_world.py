@@ -4,7 +4,7 @@ import dataclasses
 from pathlib import Path
 
 from ..core.programs import ArgumentParser
-from ..drive.for_gazebo import world_sdf
+from ..drive.gazebo_world import world_sdf
 from ..motion.drives import Terrain
 from .command_line import write_file
 

@@ -20,8 +20,9 @@ from ..sensors.imu_specification import ImuSpecification
 from ..sensors.magnetism.environment import MagneticEnvironment, read_magnetic_environment, turned
 from ..sensors.odometer import OdometerSpecification, read_odometer
 from .configuration import PUBLISHED, Configuration
-from .robot import RobotParameters, load_robot_parameters
+from .robots.parameters import RobotParameters
 from .tracking.controllers import Follower, Reference, make_controller
+from .turning import load_robot_parameters
 
 if TYPE_CHECKING:
     from ..sensors.formats.registry import NamedImu

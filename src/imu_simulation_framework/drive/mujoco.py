@@ -17,7 +17,8 @@ from ..core.units import WORLD_GRAVITY
 from ..motion.drives import Terrain
 from ..sensors.imu_models.base import ImuTruth
 from ..sensors.magnetism.bodies import Bar, FerrousBody
-from .robot import RobotParameters, robot_description
+from .robots.files import robot_description
+from .robots.parameters import RobotParameters
 
 mujoco = required("mujoco", "the robot in MuJoCo")
 

@@ -19,7 +19,7 @@ from ..core.sentences import listed, shown
 from ..core.tables import ACCEL, EULER, GROUND_TRUTH, GYRO
 from ..drive.configuration import load_configuration
 from ..drive.results.files import find_result, load_table
-from ..drive.robot import load_robot_parameters
+from ..drive.turning import load_robot_parameters
 from ..drive.yaw_signals import is_result, split_name
 from ..motion.motion import Motion
 from ..recordings import messages

@@ -20,7 +20,7 @@ from tf2_msgs.msg import TFMessage
 from ..core import topics
 from ..core.stamps import NANOSECONDS
 from ..core.topics import GNSS_FRAME, ROBOT_FRAME, WHEEL_JOINTS, WORLD_FRAME
-from ..drive.robot import RobotParameters
+from ..drive.robots.parameters import RobotParameters
 from ..drive.session.messages import motor_row, pack_odometry, pack_states
 from ..drive.tracking.controllers import TrackingError
 from ..recordings.messages import ERROR_COORDINATES, last_numbers, odometry_packer, stamp_of

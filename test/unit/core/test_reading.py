@@ -12,7 +12,7 @@ import zstandard
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.files import name_of_recording
 from imu_simulation_framework.core.tables import read_csv
-from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.recordings import file_access
 from imu_simulation_framework.recordings.formats import bag
 from imu_simulation_framework.sensors.files import load_imu_specification

@@ -15,7 +15,6 @@ from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.drivetrain import DifferentialDrivetrain, RobotLimits
 from imu_simulation_framework.drive.from_configuration import make_follower
-from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.tracking import controllers as control
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.drive.tracking.controllers import (
@@ -27,6 +26,7 @@ from imu_simulation_framework.drive.tracking.controllers import (
     make_controller,
     tracking_error,
 )
+from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.heading.comparison import compare_wheels
 from imu_simulation_framework.motion import trajectory
 

@@ -17,7 +17,6 @@ from imu_simulation_framework.drive.drivetrain import (
 )
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
 from imu_simulation_framework.drive.preparation import prepare_drive
-from imu_simulation_framework.drive.robot import load_robot_parameters
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.drive.tracking.controllers import (
     CONTROLLERS,
@@ -27,6 +26,7 @@ from imu_simulation_framework.drive.tracking.controllers import (
     TrackingError,
     make_controller,
 )
+from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.motion import trajectory
 
 WHEELBASE, HALF_TRACK, RADIUS, ANGLE, RATE = 0.4, 0.2, 0.1, 0.6, 2.0

@@ -10,7 +10,8 @@ import yaml
 
 from imu_simulation_framework.core.errors import ConfigurationError, FrameworkError
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
-from imu_simulation_framework.drive.robot import load_robot_parameters, robot_description
+from imu_simulation_framework.drive.robots.files import robot_description
+from imu_simulation_framework.drive.turning import load_robot_parameters
 
 RADIUS, HALF_TRACK, BEHIND, IMU = 0.05, 0.11, 0.08, (0.07, -0.02, 0.12)
 

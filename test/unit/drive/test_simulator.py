@@ -11,7 +11,7 @@ from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.mujoco import MujocoSimulator, build_model
-from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.sensors.magnetism.bodies import Bar, Ellipsoid
 
 PERIOD = 0.01

@@ -9,9 +9,9 @@ import pytest
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import package_share
-from imu_simulation_framework.drive.for_gazebo import iron_sdf, world_sdf
+from imu_simulation_framework.drive.gazebo_world import iron_sdf, world_sdf
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
-from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.motion.drives import START_CLEARANCE, Terrain
 from imu_simulation_framework.sensors.magnetism.bodies import Bar, Ellipsoid
 

@@ -9,7 +9,7 @@ import pytest
 import rospy
 
 from imu_simulation_framework.core.errors import SimulatorError
-from imu_simulation_framework.drive.robot import load_robot_parameters
+from imu_simulation_framework.drive.turning import load_robot_parameters
 
 # Behind everything else: where Gazebo is installed, its own messages are taken.
 sys.path.append(str(Path(__file__).resolve().parents[2] / "fake_gazebo"))

@@ -27,7 +27,7 @@ from .. import from_configuration
 from ..check import ensure_plausible
 from ..configuration import Configuration
 from ..preparation import PreparedDrive, prepare_drive
-from ..robot import load_robot_parameters
+from ..turning import load_robot_parameters
 
 
 class Drawing(ABC):

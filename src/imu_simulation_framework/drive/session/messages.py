@@ -9,7 +9,7 @@ import numpy as np
 from ...core import topics
 from ...core.errors import SimulatorError
 from ...recordings import messages
-from ..robot import RobotParameters
+from ..robots.parameters import RobotParameters
 from .driving import TruePose
 
 _SAID = (

@@ -23,7 +23,7 @@ from ..from_configuration import (
 )
 from ..mujoco import MujocoSimulator, SimulatorState
 from ..results.record import STORED_OF_RECEIVER
-from ..robot import load_robot_parameters
+from ..turning import load_robot_parameters
 from .recording import ticks_between_wheels
 
 if TYPE_CHECKING:

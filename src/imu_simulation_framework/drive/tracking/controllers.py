@@ -23,7 +23,7 @@ from ...core.errors import ConfigurationError, TrajectoryError
 from ...core.settings import Settings, checked_number, setting
 from ...core.tables import TRAJECTORY
 from ..drivetrain import Drivetrain
-from ..robot import RobotParameters
+from ..robots.parameters import RobotParameters
 
 
 class Pose2D(NamedTuple):

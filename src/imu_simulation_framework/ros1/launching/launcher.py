@@ -26,7 +26,7 @@ from ...drive.experiment_arguments import (
     read_command_line,
 )
 from ...drive.results.files import ResultFolder
-from ...drive.robot import robot_description
+from ...drive.robots.files import robot_description
 from ...drive.session.driving import PREPARATION
 from ..simulators.gazebo_server import ensure_no_gazebo_runs
 from .guardian import MARK

@@ -25,7 +25,6 @@ from ...core.topics import (
     WHEEL_GROUP_CONTROLLER,
     WORLD_FRAME,
 )
-from ...drive.for_gazebo import iron_sdf, terrain_sdf
 from ...drive.from_configuration import (
     SPECIFICATION,
     experiment_robot,
@@ -33,7 +32,9 @@ from ...drive.from_configuration import (
     make_magnetic_environment,
     make_terrain,
 )
-from ...drive.robot import RobotParameters, robot_description
+from ...drive.gazebo_world import iron_sdf, terrain_sdf
+from ...drive.robots.files import robot_description
+from ...drive.robots.parameters import RobotParameters
 from ...sensors.imu_models.plugins import IMU_MODELS, PRESETS
 from ..node import Node, advertise, subscribe
 from ..simulators.gazebo import MODEL, READY, plugin_of, set_speed

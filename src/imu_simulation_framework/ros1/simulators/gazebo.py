@@ -30,7 +30,7 @@ from ...core import topics
 from ...core.angles import difference, quaternion_from_roll_pitch_yaw, yaw_from_quaternion
 from ...core.errors import SimulatorError
 from ...drive.experiment_arguments import EXPERIMENT_PARAMETERS
-from ...drive.for_gazebo import HIGHEST_UPDATE_RATE, PHYSICS_RATE
+from ...drive.gazebo_world import HIGHEST_UPDATE_RATE, PHYSICS_RATE
 from ...sensors.imu_models.plugins import IMU_MODELS, PRESETS
 from ..node import advertise
 from .interface import SimulatorInterface, call

@@ -1,8 +1,9 @@
-"""Expands the xacro file of a robot that somebody else has written, in a process of its own.
+"""Expansion of xacro files.
 
-A xacro file holds Python expressions, and macros that may double without end. Here each expression
-is checked before it is evaluated, each file is bounded before it is read, and the process has
-limits of processor time, memory and output. :mod:`.robot` expands the package's own files without.
+A xacro file holds Python expressions, and macros that may double without end. A file that somebody
+else has written is expanded in a process of its own with limits of processor time, memory and
+output; each expression is checked before it is evaluated, and each file is bounded before it is
+read. The package's own files are expanded in this process.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from types import CodeType
 from typing import Any, Mapping
+from xml.parsers.expat import ExpatError
 
-from ..core.errors import ConfigurationError, required
-from ..core.files import XML_LIMIT, UnusableXmlError, open_regular, read_at_most
-from ..core.files import require_bounded_xml as require_bounded
-from ..core.sentences import shown
-from ..core.whole_files import reason_of
+from ...core.errors import ConfigurationError, FrameworkError, required
+from ...core.files import XML_LIMIT, UnusableXmlError, open_regular, read_at_most
+from ...core.files import require_bounded_xml as require_bounded
+from ...core.programs import Apart
+from ...core.sentences import shown
+from ...core.whole_files import reason_of
 
 CPU_TIME = 3  # s; a description of 1000 links takes 1 s
 MEMORY = 300 * 2**20  # bytes beyond those that the process has at its beginning
@@ -35,6 +38,53 @@ LONGEST_EXPRESSION = 10_000  # letters
 _REACHING = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
 _REACHING_NAMES = {"format", "format_map", "mro", "with_traceback"}
 _REMOVED = ("vars", "type")  # of xacro's namespace ``python``
+
+
+def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
+    """Return the URDF that a xacro file describes.
+
+    Raises ConfigurationError: the file cannot be read or evaluated, or xacro is not installed.
+    ``path`` (str or Path): the xacro file; ``arguments``: values of its ``xacro:arg``. A mapping
+    stays one, for ``xacro.arg(...)``; anything else becomes text, as on the command line.
+    """
+    arguments = arguments or {}
+    mappings = {k: v if isinstance(v, Mapping) else str(v) for k, v in arguments.items()}
+    xacro = required("xacro", "the robot's description")
+    # Of a missing attribute xacro makes a RuntimeError, of a macro that calls itself a
+    # RecursionError, and of what is no UTF-8 a ValueError.
+    refusals = (xacro.XacroException, ExpatError, OSError, RuntimeError, ValueError)
+    try:
+        with open_regular(path) as file:
+            require_bounded(read_at_most(file, XML_LIMIT))
+        document = xacro.process_file(str(Path(path).resolve()), mappings=mappings)
+    except refusals as error:
+        raise ConfigurationError(
+            f"{path}: the robot's description cannot be expanded: {error}."
+        ) from error
+    return document.toxml()
+
+
+def expand_description(file: Path, arguments: Mapping[str, Any]) -> str:
+    """Return the URDF of a description, which may be a xacro file.
+
+    Raises ConfigurationError: it cannot be read or expanded within the limits.
+    """
+    try:
+        with open_regular(file) as opened:
+            content = read_at_most(opened, XML_LIMIT)
+        require_bounded(content)
+        if is_plain_urdf(content):
+            return content.decode("utf-8")
+    except (OSError, UnicodeDecodeError, UnusableXmlError) as error:
+        reason = reason_of(error) if isinstance(error, OSError) else error
+        raise ConfigurationError(
+            f"{file}: the robot's description cannot be read: {reason}."
+        ) from None
+    with Apart(__name__, XacroExpander.__name__, f"{file}: its expansion") as apart:
+        try:
+            return apart.call("expand", str(file.resolve()), dict(arguments))
+        except FrameworkError as error:
+            raise ConfigurationError(str(error)) from None
 
 
 class XacroExpander:

@@ -1,17 +1,12 @@
-"""What Gazebo is given: world files, of the ground that MuJoCo has, and robots with a URDF."""
+"""Gazebo's worlds: physics, the ground that MuJoCo has, and bodies of iron."""
 
 from __future__ import annotations
 
-from typing import Any, Sequence
-from xml.etree import ElementTree
+from typing import Sequence
 
-from ..core.files import urdf_path
-from ..core.topics import IMU_FRAME
 from ..core.units import WORLD_GRAVITY
 from ..motion.drives import Terrain
 from ..sensors.magnetism.bodies import Ellipsoid, FerrousBody
-from .drivetrain import AckermannDrivetrain
-from .robot import RobotParameters, expand_xacro
 
 PHYSICS_RATE = 1000  # steps per second of simulated time [Hz]
 
@@ -131,80 +126,3 @@ def _bumps(terrain) -> str:
 """
         )
     return "".join(parts)
-
-
-_SIDEWAYS = 0.5
-"""What resists the turn of a skid-steered robot in Gazebo, of what its wheels can turn it with."""
-
-
-def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
-    """Return the URDF of such a robot with what Gazebo needs besides.
-
-    That is the IMU on a link of its own, motors, contacts and ground truth. Plug-ins, sensors and
-    transmissions that the description has are left out: they would command the same joints.
-
-    Gazebo's friction acts along two axes independently, by default those of the world, so that a
-    skid-steered robot would turn differently in each heading. Here they are those of the wheel, and
-    sideways it has so little that nothing slides along the wheels. The robot then turns as a
-    differential drive whose track is the wheels' distance.
-
-    ``arguments``: of own_robot.gazebo.xacro, but for ``robot``.
-    """
-    from .own_robot import Description  # scipy, of which a world needs nothing
-
-    urdf = Description(parameters.description, parameters.path)
-    for tag in ("gazebo", "transmission"):
-        for element in urdf.tree.findall(tag):
-            urdf.tree.remove(element)
-    if IMU_FRAME in urdf.links:
-        urdf.rename(IMU_FRAME)
-    for collision in urdf.tree.iterfind("link/collision"):
-        # What is merged into another link keeps its contact only without a name of its own.
-        collision.attrib.pop("name", None)
-    for element in urdf.tree.iterfind("joint[@name='imu_joint']"):
-        element.set("name", "imu_joint_of_the_description")
-    drivetrain = parameters.drivetrain
-    motor = (parameters.motors.max_wheel_torque, drivetrain.limits.max_wheel_velocity)
-    _limit_motors(urdf, parameters.wheel_joints, *motor)
-    if isinstance(drivetrain, AckermannDrivetrain):
-        steering = (parameters.steering_gain, drivetrain.max_steering_rate)
-        _limit_motors(urdf, parameters.steering_joints, *steering)
-    robot = {
-        "contacts": _contacts(urdf, parameters),
-        "motors": list(parameters.commanded_joints),
-        "driven": list(parameters.wheel_joints),
-        "free": list(parameters.rolling_joints),
-        "imu": [*parameters.imu_position, *parameters.imu_orientation],
-    }
-    added = expand_xacro(
-        urdf_path("components/own_robot.gazebo.xacro"), {"robot": robot, **arguments}
-    )
-    urdf.tree.extend(ElementTree.fromstring(added))
-    return ElementTree.tostring(urdf.tree, encoding="unicode")
-
-
-def _limit_motors(urdf, joints, effort, velocity) -> None:
-    for name in joints:
-        joint = urdf.joints[name]
-        for limit in joint.findall("limit"):
-            joint.remove(limit)
-        ElementTree.SubElement(joint, "limit", effort=repr(effort), velocity=repr(velocity))
-
-
-def _contacts(urdf, parameters) -> list[dict[str, Any]]:
-    """Return the friction of all links that touch something, as own_robot.gazebo.xacro wants it."""
-    rolling = parameters.wheel_joints + parameters.rolling_joints
-    wheels = {urdf.child(urdf.joints[name]): urdf.joints[name] for name in rolling}
-    frictions = {link: parameters.friction(joint.get("name")) for link, joint in wheels.items()}
-    contacts = {
-        link: {"link": link, "friction": frictions.get(link, parameters.contact.caster_friction)}
-        for link, *_ in urdf.collisions()
-    }
-    reach = max(abs(urdf.pose(link).position[0]) for link in wheels)
-    if len(parameters.wheel_joints) > 2 and reach > 0.0:
-        most = _SIDEWAYS * parameters.drivetrain.half_track / reach
-        for link, joint in wheels.items():
-            axis = joint.find("axis").get("xyz")
-            sideways = min(1.0, most) * contacts[link]["friction"]
-            contacts[link].update(axis=axis, sideways=sideways)
-    return list(contacts.values())

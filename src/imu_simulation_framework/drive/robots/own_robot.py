@@ -1,4 +1,4 @@
-"""A robot with a description of its own: its URDF, made ready to be driven in MuJoCo.
+"""A robot with a description of its own: its URDF, made ready to be driven in a simulator.
 
 The tables and the topics tell of ``base_footprint``, on the ground below the middle of the driven
 wheels, and of ``imu_link``. A description that has them elsewhere, or not at all, gets them. Wheels
@@ -14,24 +14,15 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Iterator, Mapping, NamedTuple, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 from xml.etree import ElementTree
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..core.errors import ConfigurationError, FrameworkError, beginning
-from ..core.files import (
-    XML_LIMIT,
-    UnusableXmlError,
-    open_regular,
-    read_at_most,
-    require_bounded_xml,
-)
-from ..core.programs import Apart
-from ..core.sentences import shown
-from ..core.settings import (
-    LARGEST_NUMBER,
+from ...core.errors import ConfigurationError, beginning
+from ...core.sentences import shown
+from ...core.settings import (
     Settings,
     checked_list,
     checked_numbers,
@@ -39,18 +30,16 @@ from ..core.settings import (
     declared,
     from_mapping,
 )
-from ..core.topics import IMU_FRAME, ROBOT_FRAME
-from ..core.units import STANDARD_GRAVITY
-from ..core.whole_files import reason_of
-from .drivetrain import AckermannDrivetrain, DifferentialDrivetrain, Drivetrain, RobotLimits
-from .robot import LONGEST_DELAY, Contact, Motors, RobotParameters
-from .xacro_expansion import is_plain_urdf, package_beside
+from ...core.topics import IMU_FRAME, ROBOT_FRAME
+from ...core.units import STANDARD_GRAVITY
+from ..drivetrain import AckermannDrivetrain, DifferentialDrivetrain, Drivetrain, RobotLimits
+from .parameters import LONGEST_DELAY, Contact, Motors, RobotParameters
+from .urdf import Description, Pose
+from .xacro_expansion import expand_description, package_beside
 
 _POSITIVE: dict[str, Any] = {"above": 0.0, "maximum": 1e9}
 _LENGTH: dict[str, Any] = {"minimum": 1e-3, "maximum": 1e3}  # m
 _MULTIPLIER: dict[str, Any] = {"minimum": 0.1, "maximum": 10.0}
-MAX_LINKS = 1000  # a humanoid with hands has 150; MuJoCo's time grows with their square
-SMALLEST_NUMBER = 1e-30
 _RIM_ACCELERATION = 4.0  # m/s^2
 _SAME_PLACE = 1e-4  # m
 _TURNING = ("continuous", "revolute")  # types of joints
@@ -142,195 +131,6 @@ class OwnRobot(Settings):
     contact: OwnContact = declared(OwnContact, part=OwnContact)
 
 
-class _Pose(NamedTuple):
-    rotation: Rotation
-    position: np.ndarray
-
-    def __mul__(self, other):
-        return _Pose(
-            self.rotation * other.rotation, self.position + self.rotation.apply(other.position)
-        )
-
-    def inverse(self):
-        back = self.rotation.inv()
-        return _Pose(back, -back.apply(self.position))
-
-
-class Description:
-    """A URDF's links and joints, and where they are when all joints are at zero."""
-
-    def __init__(self, text: str, path: Path) -> None:
-        self.path = path
-        self._place = ""  # of what is checked, to begin a sentence with
-        try:
-            self.tree = ElementTree.fromstring(text)
-        except ElementTree.ParseError as error:
-            raise self.fault(f"it is no well-formed XML: {error}") from None
-        if self.tree.tag != "robot":
-            raise self.fault(f"its root is <{self.tree.tag}>, expected <robot>, as of a URDF")
-        # MuJoCo's own settings, which its viewer reads, are set by :mod:`.mujoco`.
-        for element in self.tree.findall("mujoco"):
-            self.tree.remove(element)
-        self.links, self.joints = self._named("link"), self._named("joint")
-        if len(self.links) > MAX_LINKS:
-            raise self.fault(f"it has {len(self.links)} links, expected at most {MAX_LINKS}")
-        self._check_numbers()
-        self.above = {self.child(joint): joint for joint in self.joints.values()}
-        roots = [name for name in self.links if name not in self.above]
-        if len(roots) != 1:
-            raise self.fault(f"it has the root links {shown(roots)}, expected a single one")
-        (self.root,) = roots
-        self.poses = {self.root: _Pose(Rotation.identity(), np.zeros(3))}
-
-    def fault(self, reason: str) -> ConfigurationError:
-        return ConfigurationError(f"{self.path}: {self._place}{reason}.")
-
-    def _name(self, element) -> str:
-        return element.get("name", "")
-
-    def _named(self, tag) -> dict[str, Any]:
-        elements = self.tree.findall(tag)
-        named = {self._name(element): element for element in elements}
-        if len(named) < len(elements):
-            twice = next(one for one in map(self._name, elements) if named.pop(one, None) is None)
-            raise self.fault(f"it has two {tag}s with the name {shown(twice)}")
-        return named
-
-    def child(self, joint) -> str:
-        return self._end(joint, "child")
-
-    def _end(self, joint, end) -> str:
-        found = joint.find(end)
-        link = "" if found is None else found.get("link", "")
-        if link not in self.links:
-            raise self.fault(f"joint {self._name(joint)} has the {end} link {shown(link)}, a link "
-                             "that is not there")  # fmt: skip
-        return link
-
-    def numbers(self, element, key: str, count: int, default: str = "") -> np.ndarray:
-        text = default if element is None else element.get(key, default)
-        try:
-            found = np.array([float(word) for word in text.split()])
-        except ValueError:
-            found = np.empty(0)
-        # Python reads 1_0 as 10; what is no zero and below the smallest number loses its digits.
-        usual = (found == 0.0) | (np.abs(found) > SMALLEST_NUMBER)
-        within = np.all(np.abs(found) < LARGEST_NUMBER) and np.all(usual) and "_" not in text
-        if len(found) != count or not within:
-            tag = element.tag if element is not None else "it"
-            expected = "a finite number" if count == 1 else f"{count} finite numbers"
-            raise self.fault(f"{key} of {tag} is {shown(text)}, expected {expected}")
-        return found
-
-    def _check_numbers(self) -> None:
-        """Refuse numbers of inertias and limits that no robot has, with their link or joint."""
-        for name, link in self.links.items():
-            self._place = f"link {name}: "
-            inertials = link.findall("inertial")
-            if len(inertials) > 1:
-                raise self.fault(f"has {len(inertials)} inertials, expected one")
-            for inertial in inertials:
-                self._check_inertial(inertial)
-        for name, joint in self.joints.items():
-            self._place = f"joint {name}: "
-            for limit in joint.findall("limit"):
-                for key in ("effort", "velocity"):
-                    value = float(self.numbers(limit, key, 1, "0")[0])
-                    if value < 0.0:
-                        raise self.fault(f"{key} of limit is {value:g}, expected 0 or more")
-        self._place = ""
-
-    def _check_inertial(self, inertial) -> None:
-        self.origin(inertial)
-        for mass in inertial.findall("mass"):
-            value = float(self.numbers(mass, "value", 1)[0])
-            if value < 0.0:
-                raise self.fault(f"value of mass is {value:g} kg, expected 0 or more")
-        for inertia in inertial.findall("inertia"):
-            for key in inertia.attrib:
-                self.numbers(inertia, key, 1)
-
-    def origin(self, element) -> _Pose:
-        origin = element.find("origin")
-        xyz, rpy = (self.numbers(origin, key, 3, "0 0 0") for key in ("xyz", "rpy"))
-        return _Pose(Rotation.from_euler("xyz", rpy), xyz)
-
-    def ancestors(self, link: str) -> list[str]:
-        """Return the links that this one hangs on, from its parent to the root."""
-        self.pose(link)  # which refuses a chain that closes
-        found = []
-        while link in self.above:
-            link = self._end(self.above[link], "parent")
-            found.append(link)
-        return found
-
-    def pose(self, link: str) -> _Pose:
-        """Return where a link is in the root link. A chain that closes has no root."""
-        way = []
-        while link not in self.poses:
-            if link in way:
-                raise self.fault(f"link {link} is its own parent")
-            way.append(link)
-            link = self._end(self.above[link], "parent")
-        pose = self.poses[link]
-        for one in reversed(way):
-            pose = self.poses[one] = pose * self.origin(self.above[one])
-        return pose
-
-    def rename(self, link: str) -> None:
-        """Give a link another name, since one of ours has to have it."""
-        new = f"{link}_of_the_description"
-        while new in self.links:
-            new += "_"
-        self.links[link].set("name", new)
-        tables: tuple[dict[str, Any], ...] = (self.links, self.above, self.poses)
-        for table in tables:
-            if link in table:
-                table[new] = table.pop(link)
-        self.root = new if link == self.root else self.root
-        for end in self.tree.iter():
-            for key in ("link", "reference"):
-                if end.get(key) == link:
-                    end.set(key, new)
-
-    def add(self, link: str, parent: str, child: str, pose: _Pose) -> None:
-        """Add a link without mass, and a fixed joint between it and another."""
-        self.links[link] = ElementTree.SubElement(self.tree, "link", name=link)
-        name = f"{link}_joint"
-        name += "_" if name in self.joints else ""
-        joint = ElementTree.SubElement(self.tree, "joint", name=name, type="fixed")
-        ElementTree.SubElement(joint, "child", link=child)
-        self.hang(joint, parent, pose)
-
-    def hang(self, joint, parent: str, pose: _Pose) -> None:
-        """Give a joint this parent and place there, and make it the last of all joints."""
-        for tag in ("parent", "origin"):
-            for element in joint.findall(tag):
-                joint.remove(element)
-        ElementTree.SubElement(joint, "parent", link=parent)
-        rpy = pose.rotation.as_euler("xyz")
-        texts = (" ".join(map(repr, map(float, numbers))) for numbers in (pose.position, rpy))
-        ElementTree.SubElement(joint, "origin", dict(zip(("xyz", "rpy"), texts)))
-        if joint in list(self.tree):
-            self.tree.remove(joint)
-        self.tree.append(joint)
-
-    def collisions(self) -> Iterator[tuple[str, Any, _Pose, Any]]:
-        """Give each link with each of its collision elements, where it is and its shape."""
-        for name, link in self.links.items():
-            for collision in link.findall("collision"):
-                geometry = collision.find("geometry")
-                shape = None if geometry is None or not len(geometry) else geometry[0]
-                yield name, collision, self.pose(name) * self.origin(collision), shape
-
-    def reach(self, shape) -> float:
-        """Return how far a shape reaches from its middle [m]."""
-        if shape.tag == "box":
-            return 0.5 * float(np.linalg.norm(self.numbers(shape, "size", 3)))
-        length = float(self.numbers(shape, "length", 1, "0")[0])
-        return math.hypot(float(self.numbers(shape, "radius", 1)[0]), 0.5 * length)
-
-
 class _Part(NamedTuple):
     """A wheel with its radius, or what steers with the wheels on it."""
 
@@ -345,8 +145,7 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     """Return the parameters of a robot whose file names a description.
 
     ``path``: of the file; ``content``: what it says, keys as of :class:`OwnRobot`; ``simulator``:
-    where it turns: in MuJoCo it is tried how. Raises ConfigurationError: a key or the description
-    is not what it must be, or MuJoCo refuses it.
+    where it turns. Raises ConfigurationError: a key or the description is not what it must be.
     """
     with beginning(f"{path}: "):
         own = from_mapping(OwnRobot, content, "the file")
@@ -360,7 +159,7 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
                 "steers; expected none."
             )
     file = path.parent / own.description
-    text = _expanded(file, own.arguments)
+    text = expand_description(file, own.arguments)
     if simulator == "gazebo":
         # Its wheels hold on to the ground along the robot there, see for_gazebo.
         own = replace(
@@ -372,36 +171,12 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     if simulator == "gazebo":
         _require_inertia(urdf, parameters)
     skids = own.steering is None and len(own.left_wheel) > 1
-    turns = own.turning_half_track or own.wheel_separation_multiplier
-    if simulator == "mujoco" and not turns and skids:
-        return _turning_as_in_mujoco(parameters, own.sideslip_time)
-    return parameters
-
-
-_EXPANDER = ("imu_simulation_framework.drive.xacro_expansion", "XacroExpander")
-
-
-def _expanded(file: Path, arguments: Mapping[str, Any]) -> str:
-    """Return the URDF of a description, which may be a xacro file.
-
-    Raises ConfigurationError: it cannot be read or expanded within the limits.
-    """
-    try:
-        with open_regular(file) as opened:
-            content = read_at_most(opened, XML_LIMIT)
-        require_bounded_xml(content)
-        if is_plain_urdf(content):
-            return content.decode("utf-8")
-    except (OSError, UnicodeDecodeError, UnusableXmlError) as error:
-        reason = reason_of(error) if isinstance(error, OSError) else error
-        raise ConfigurationError(
-            f"{file}: the robot's description cannot be read: {reason}."
-        ) from None
-    with Apart(*_EXPANDER, f"{file}: its expansion") as apart:
-        try:
-            return apart.call("expand", str(file.resolve()), dict(arguments))
-        except FrameworkError as error:
-            raise ConfigurationError(str(error)) from None
+    if simulator != "mujoco" or not skids:
+        return parameters
+    if own.turning_half_track or own.wheel_separation_multiplier:
+        return parameters
+    unknown = ("half_track", "sideslip_time") if own.sideslip_time is None else ("half_track",)
+    return replace(parameters, unknown_turning=unknown)
 
 
 def _find_meshes(urdf: Description) -> None:
@@ -586,9 +361,9 @@ def _steering_limits(urdf, steering, drive, path) -> tuple[float, float]:
     return min(angles), rate
 
 
-def _place_imu(urdf, imu: OwnImu, middle, path) -> _Pose:
+def _place_imu(urdf, imu: OwnImu, middle, path) -> Pose:
     """Have a link imu_link where the IMU is; return where that is in base_footprint."""
-    footprint = _Pose(Rotation.identity(), middle)
+    footprint = Pose(Rotation.identity(), middle)
     link = imu.link or IMU_FRAME
     if link in urdf.links:
         place = footprint.inverse() * urdf.pose(link)
@@ -597,7 +372,7 @@ def _place_imu(urdf, imu: OwnImu, middle, path) -> _Pose:
         has = f"it has {', '.join(like)}" if like else "say imu.position instead"
         raise ConfigurationError(f"{path}: the description has no link {link} for the IMU; {has}.")
     else:
-        place = _Pose(Rotation.identity(), np.zeros(3))
+        place = Pose(Rotation.identity(), np.zeros(3))
     if imu.position is not None:
         place = place._replace(position=np.array(imu.position))
     if imu.orientation is not None:
@@ -622,8 +397,8 @@ def _place_footprint(urdf, middle) -> None:
         return
     if ROBOT_FRAME in urdf.links:
         urdf.rename(ROBOT_FRAME)
-    urdf.add(ROBOT_FRAME, ROBOT_FRAME, urdf.root, _Pose(Rotation.identity(), -middle))
-    urdf.poses[ROBOT_FRAME] = _Pose(Rotation.identity(), middle)
+    urdf.add(ROBOT_FRAME, ROBOT_FRAME, urdf.root, Pose(Rotation.identity(), -middle))
+    urdf.poses[ROBOT_FRAME] = Pose(Rotation.identity(), middle)
     urdf.root = ROBOT_FRAME
 
 
@@ -682,42 +457,3 @@ def _require_inertia(urdf, parameters) -> None:
             raise urdf.fault(f"link {link} turns, and its mass or inertia is not above 0, {needs}")
     if not any(has_inertia(link) for link in set(urdf.links) - turning):
         raise urdf.fault(f"no link but its wheels has a mass and an inertia above 0, {needs}")
-
-
-_SPEED = 0.5  # m/s, at which turns are tried
-_YAW_RATES = (0.2, 0.4, 0.8)  # rad/s, as which they are commanded
-
-
-def _turning_as_in_mujoco(
-    parameters: RobotParameters, sideslip_time: float | None
-) -> RobotParameters:
-    """Return the parameters with the half track that fits three turns by least squares.
-
-    The sideslip grows faster than the yaw rate; its time is that of the turn between the others,
-    since one that hardly turns tells nothing.
-    """
-    # Imported here, as MuJoCo's robot is made of parameters in turn.
-    from .mujoco import MujocoSimulator
-
-    simulator, drivetrain = MujocoSimulator(parameters), parameters.drivetrain
-    assert isinstance(drivetrain, DifferentialDrivetrain)
-    speed = min(_SPEED, 0.5 * drivetrain.rim_velocity)
-    turns = []
-    for yaw_rate in _YAW_RATES:
-        simulator.reset()
-        simulator.command(*drivetrain.inverse(speed, yaw_rate))
-        states = simulator.steps(400)
-        v_x, v_y, _ = states.linear_velocity[100:].mean(axis=0)
-        turns.append((float(states.angular_velocity[100:, 2].mean()), -math.atan2(v_y, v_x)))
-    rates, sideslips = zip(*turns)
-    if min(rates) <= 0.0:
-        raise ConfigurationError(
-            f"{parameters.path}: the robot does not turn in MuJoCo when its wheels do; say "
-            "turning_half_track, or contact.wheel_friction as it is."
-        )
-    more = float(np.dot(_YAW_RATES, rates) / np.dot(rates, rates))
-    if sideslip_time is None:
-        sideslip_time = float(np.clip(np.median(np.divide(sideslips, rates)), -1.0, 1.0))
-    half_track = more * drivetrain.half_track
-    turning = replace(drivetrain, half_track=half_track, sideslip_time=sideslip_time)
-    return replace(parameters, drivetrain=turning)

@@ -1,0 +1,1 @@
+"""Robots: their parameters and descriptions, without a simulator."""

@@ -1,0 +1,157 @@
+"""The bundled robot, and others that urdf/robot.xacro describes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import ConfigurationError, beginning
+from ...core.sentences import shown
+from ...core.settings import Settings, checked_list, declared, from_mapping
+from ...core.topics import wheel_joints
+from ..drivetrain import DifferentialDrivetrain, RobotLimits
+from .parameters import (
+    POSITIVE,
+    Contact,
+    Motors,
+    RobotParameters,
+    checked_finite,
+)
+
+MAX_WHEELS = 8  # on a side
+
+
+def _checked_positions(name: str, value: Any) -> tuple[float, ...]:
+    places = checked_list(name, value, MAX_WHEELS)
+    if not places or len(set(map(repr, places))) < len(places):
+        raise ConfigurationError(
+            f"{name} is {shown(value)}, but it must be a list of 1 to {MAX_WHEELS} places."
+        )
+    return checked_finite(name, value, len(places))
+
+
+_PLACE: dict[str, Any] = {"check": checked_finite, "count": 3}
+
+
+@dataclass(frozen=True)
+class Chassis(Settings):
+    """A box [m, kg]; places are those of its middles in base_footprint."""
+
+    size: tuple[float, ...] = declared(count=3, **POSITIVE)
+    position: tuple[float, ...] = declared(**_PLACE)
+    mass: float = declared(**POSITIVE)
+    centre_of_mass: tuple[float, ...] = declared(**_PLACE)
+
+
+@dataclass(frozen=True)
+class Wheels(Settings):
+    """The driven wheels [m, kg], at these ``positions`` along each side."""
+
+    radius: float = declared(**POSITIVE)
+    width: float = declared(**POSITIVE)
+    half_track: float = declared(**POSITIVE)
+    mass: float = declared(**POSITIVE)
+    positions: tuple[float, ...] = declared((0.0,), _checked_positions)
+    turning_half_track: float | None = declared(None, **POSITIVE)
+    turning_half_track_in_gazebo: float | None = declared(None, **POSITIVE)
+    sideslip_time: float = declared(0.0, unit="s", minimum=-1.0, maximum=1.0)
+    diameter_ratio: float = declared(1.0, minimum=0.8, maximum=1.25)
+
+
+@dataclass(frozen=True)
+class Caster(Settings):
+    """A ball caster [m, kg]; there is another one on the other side."""
+
+    radius: float = declared(**POSITIVE)
+    position: tuple[float, ...] = declared(count=2, **POSITIVE)
+    mass: float = declared(**POSITIVE)
+
+
+@dataclass(frozen=True)
+class ImuBox(Settings):
+    """The IMU [m, kg], and how it is turned [rad]."""
+
+    size: tuple[float, ...] = declared(count=3, **POSITIVE)
+    mass: float = declared(**POSITIVE)
+    position: tuple[float, ...] = declared(**_PLACE)
+    orientation: tuple[float, ...] = declared(**_PLACE)
+
+
+@dataclass(frozen=True)
+class BundledRobot(Settings):
+    """Sections and keys of urdf/robot.yaml."""
+
+    chassis: Chassis = declared(part=Chassis)
+    wheel: Wheels = declared(part=Wheels)
+    imu: ImuBox = declared(part=ImuBox)
+    drive: Motors = declared(part=Motors)
+    contact: Contact = declared(part=Contact)
+    caster: Caster | None = declared(None, part=Caster)
+
+    @property
+    def footprint_radius(self) -> float:
+        """Distance beyond which no part touches the ground [m]."""
+        wheel = self.wheel
+        farthest = max(map(abs, wheel.positions)) + wheel.radius
+        wheels = math.hypot(farthest, wheel.half_track + wheel.width / 2.0)
+        if self.caster is None:
+            return wheels
+        return max(wheels, math.hypot(*self.caster.position) + self.caster.radius)
+
+    def require_balance(self) -> None:
+        """Refuse a robot that falls over, which would only be noticed as nonsense in results."""
+        centre, wheels = self.chassis.centre_of_mass[0], self.wheel.positions
+        if self.caster is None and len(wheels) == 1:
+            raise ConfigurationError("the file lacks the key caster; on two wheels nothing stands.")
+        casters = [] if self.caster is None else [self.caster.position[0]]
+        rear, front = min((*wheels, *casters)), max((*wheels, *casters))
+        if not rear < centre < front:
+            several = "its wheels, or casters, at the rear and at the front"
+            supports = several if len(wheels) > 1 else "the axle and the casters"
+            raise ConfigurationError(
+                f"chassis.centre_of_mass is {centre} m in front of base_footprint, but the robot "
+                f"only stands with it between {supports}, from {rear:g} to {front:g} m."
+            )
+
+
+def bundled_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
+    """Return the parameters of a robot that urdf/robot.xacro describes.
+
+    Parameters
+    ----------
+    path : Path
+        YAML file of the robot.
+    content : Any
+        Content of the file, with the keys of :class:`BundledRobot`.
+    simulator : str
+        Simulator in which the robot turns.
+
+    Raises
+    ------
+    ConfigurationError
+        If a key is missing or unknown, or a value is none that the robot could have.
+    """
+    with beginning(f"{path}: "):
+        robot = from_mapping(BundledRobot, content, "the file")
+        robot.require_balance()
+    wheel, motors, turning = robot.wheel, robot.drive, robot.wheel.turning_half_track
+    if simulator == "gazebo":
+        turning = wheel.turning_half_track_in_gazebo or turning
+    return RobotParameters(
+        path=path,
+        numbers=asdict(robot),
+        wheel_joints=wheel_joints(len(wheel.positions)),
+        drivetrain=DifferentialDrivetrain(
+            wheel.radius,
+            turning or wheel.half_track,
+            RobotLimits(motors.max_wheel_velocity, motors.max_wheel_acceleration),
+            sideslip_time=0.0 if simulator == "gazebo" else wheel.sideslip_time,
+        ),
+        motors=motors,
+        contact=robot.contact,
+        imu_position=robot.imu.position,
+        imu_orientation=robot.imu.orientation,
+        footprint_radius=robot.footprint_radius,
+    )

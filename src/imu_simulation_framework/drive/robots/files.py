@@ -1,0 +1,97 @@
+"""Files of robots: their parameters, and the URDF that follows from them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from ...core.errors import ConfigurationError
+from ...core.files import urdf_path
+from ...core.settings import checked_text
+from ...core.yaml_files import read_yaml
+from .bundled import bundled_robot
+from .parameters import RobotParameters
+from .xacro_expansion import expand_xacro
+
+
+def read_robot(path=None, simulator: str = "mujoco") -> RobotParameters:
+    """Read a robot's parameters from its file.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        YAML file with the keys of urdf/robot.yaml, which is the default, or with those of
+        :class:`.OwnRobot`. The key ``like`` names another such file, which has what is left out. A
+        robot with several wheels on each side, as that of urdf/robot_four_wheels.yaml, may lack
+        casters.
+    simulator : str, optional
+        Simulator in which the robot turns: wheels slide otherwise in Gazebo than in MuJoCo.
+
+    Returns
+    -------
+    RobotParameters
+        Without the fields of the drivetrain that are in its ``unknown_turning``.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be read, a key is missing or unknown, or a value is none that the robot
+        could have.
+    """
+    path = urdf_path("robot.yaml") if path is None else Path(os.path.abspath(path))
+    content = _completed(read_yaml(path, "the robot's parameters"), path)
+    if isinstance(content, Mapping) and "description" in content:
+        # Imported here for scipy, which the bundled robot does not need.
+        from .own_robot import own_robot
+
+        parameters = own_robot(path, content, simulator)
+    else:
+        parameters = bundled_robot(path, content, simulator)
+    delay = parameters.motors.command_delay
+    if simulator == "gazebo" and delay > 0.0:
+        raise ConfigurationError(
+            f"{path}: drive.command_delay is {delay:g} s, but Gazebo's controllers have none; "
+            "expected 0 there."
+        )
+    return parameters
+
+
+def _completed(content, path, likes=()):
+    """Return a file's content with what it leaves out and the file that it is like has.
+
+    ``likes``: files that have led to this one, each by being like the next.
+    """
+    if not isinstance(content, dict) or "like" not in content:
+        return content
+    named = checked_text(f"{path}: like", content.pop("like"), needed=True)
+    other = Path(os.path.abspath(path.parent / named))
+    if other in likes:
+        raise ConfigurationError(f"{path}: it is like {named}, which is like it in turn.")
+    known = _completed(read_yaml(other, "the robot that it is like"), other, (*likes, path))
+    completed = dict(known) if isinstance(known, dict) else {}
+    if isinstance(completed.get("description"), str):
+        completed["description"] = str(other.parent / completed["description"])
+    for section, values in content.items():
+        former = completed.get(section)
+        both = isinstance(former, dict) and isinstance(values, dict)
+        completed[section] = _present({**former, **values}) if both else values
+    return _present(completed)
+
+
+def _present(values):
+    """Leave out what is said to be nothing."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def robot_description(parameters: RobotParameters, **arguments) -> str:
+    """Return the URDF of the robot; ``arguments``: of robot.xacro."""
+    if parameters.description and arguments.pop("simulator", "") == "gazebo":
+        # Imported here for scipy, as above.
+        from .gazebo_description import description_in_gazebo
+
+        return description_in_gazebo(parameters, **arguments)
+    if parameters.description:
+        return parameters.description
+    # Numbers, not the name of their file: nothing that a person wrote gets near an expression.
+    return expand_xacro(urdf_path("robot.xacro"), {"robot": parameters.numbers, **arguments})
