@@ -29,7 +29,7 @@ def test_steps_and_their_time_are_shown_on_a_terminal(tmp_path):
     folder = write_result(tmp_path)
     command = shlex.join([sys.executable, str(TOOLS / "report.py"), str(folder.folder)])
     # script gives it a terminal.
-    script = ["script", "-qefc", f"stty cols 100; {command}", "/dev/null"]
+    script = ["script", "-qefc", f"stty cols 100; unset TQDM_DISABLE; {command}", "/dev/null"]
     options = {"stdout": subprocess.PIPE, "text": True, "timeout": PATIENCE}
     shown = subprocess.run(script, check=True, **options).stdout
     for step in ("reading tables", "comparing yaws", "drawing figures"):

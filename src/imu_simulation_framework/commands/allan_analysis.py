@@ -134,7 +134,7 @@ def main(arguments):
 
 
 def _bar(options, what, **settings):
-    return progress_bar(desc=what, disable=options.quiet or None, **settings)
+    return progress_bar(desc=what, disable=options.quiet or None, leave=False, **settings)
 
 
 def _axes(path, names, wanted, before) -> tuple[str, ...]:

@@ -173,7 +173,7 @@ def main(arguments):
 
 def _show_budgets(options, out, title, budgets):
     total = RUNS * len(budgets)
-    with progress_bar(desc="drawing drives", total=total, unit=" runs") as progress:
+    with progress_bar(desc="drawing drives", total=total, unit=" runs", leave=False) as progress:
         common = {"seed": options.seed, "on_runs": progress.update}
         found = [heading_answer(b.model, options.within, b.mendings, **common) for b in budgets]
     sentences = [

@@ -56,7 +56,7 @@ def main(arguments):
     predictions = []
     if options.runs and len(drives) > 1:
         found = identify.predicted_from_others(observed, satellite, options.runs)
-        bar = progress_bar(found, "predicting", total=len(drives), unit=" drives")
+        bar = progress_bar(found, "predicting", total=len(drives), unit=" drives", leave=False)
         predictions = list(bar)
     specification, unsaid = specification_of(identification.parameters, options.name, options.rate)
     hector = hector_of(identification.fit, 1.0 / options.rate)

@@ -178,7 +178,7 @@ def _judged(options, drive, motion, placed, noise) -> Judged:
 
 def _drawn(drawing, name, options):
     workers = (options.workers or processors()) if options.what == "sensor" else 1
-    with progress_bar(total=options.runs, unit=" runs", desc=name) as bar:
+    with progress_bar(total=options.runs, unit=" runs", desc=name, leave=False) as bar:
         return monte_carlo(
             drawing, options.runs, workers=workers, keep=options.runs, on_runs=bar.update
         )

@@ -183,7 +183,7 @@ def main(arguments):
             return driven["yaw"]
         return math.hypot(driven["distance"], options.yaw_weight * driven["yaw"])
 
-    with progress_bar(desc="tuning", total=options.tries, unit=" drives") as progress:
+    with progress_bar(desc="tuning", total=options.tries, unit=" drives", leave=False) as progress:
         gains = tuned(
             Tracking(setup, seconds), first, cost, options.effort, options.tries, progress.update
         )

@@ -27,7 +27,9 @@ class ProgressLines(tqdm):
 
     def __init__(self, *arguments, **settings) -> None:
         self._next_line = time.monotonic() + LINE_PERIOD
-        super().__init__(*arguments, **{**settings, "mininterval": LINE_PERIOD, "miniters": 1})
+        # A bar that is left at its end would add an empty line.
+        own = {"leave": False, "mininterval": LINE_PERIOD, "miniters": 1}
+        super().__init__(*arguments, **{**settings, **own})
 
     def display(self, msg=None, pos=None) -> bool:
         """Write a line, unless the last one is younger than :data:`LINE_PERIOD`."""
@@ -72,4 +74,4 @@ def progress_bar(iterable=None, desc: str = "running", **settings) -> tqdm:
     if settings.get("disable") is None:
         # tqdm takes None for "disabled unless on a terminal".
         settings.pop("disable", None)
-    return kind(iterable, desc, **{"leave": False, **settings})
+    return kind(iterable, desc, **settings)

@@ -263,6 +263,7 @@ class PathFollower(ExperimentNode):
             desc="driving",
             total=self._session.duration,
             bar_format=DRIVE_BAR,
+            leave=False,
             disable=not self._given("show_progress", False) or None,
         )
         self._publisher = self.advertise(topics.WHEEL_COMMAND, "std_msgs/Float64MultiArray")

@@ -252,7 +252,7 @@ def run(config, patience: float, verbose: bool = True) -> Outcome:
     )
     try:
         with _printing(verbose) as everybody, progress_bar(
-            desc="starting", disable=verbose or None, bar_format="{desc}, {elapsed}"
+            desc="starting", disable=verbose or None, leave=False, bar_format="{desc}, {elapsed}"
         ) as bar:
             return _Run(config, patience, everybody, bar).outcome()
     finally:
