@@ -20,7 +20,7 @@ class ProgressLines(tqdm):
     Parameters
     ----------
     *arguments, **settings
-        As of :class:`tqdm.tqdm`; what concerns the bar's looks has no effect.
+        As of :class:`tqdm.tqdm`; arguments for the looks of a bar have no effect.
     """
 
     monitor_interval = 0  # no thread that writes lines between two updates

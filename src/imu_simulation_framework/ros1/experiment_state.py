@@ -16,7 +16,7 @@ PROGRESS = f"{EXPERIMENT_PARAMETERS}/progress"
 """Parameter with the simulated time and the drive's duration [s], for the launcher."""
 
 RESULT = f"{EXPERIMENT_PARAMETERS}/result"
-"""Parameter with folder and prefix of the results, for whoever started the experiment."""
+"""Parameter with folder and prefix of the results, for the launcher."""
 
 
 def experiment_parameter(name: str, default):

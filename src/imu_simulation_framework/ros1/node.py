@@ -1,4 +1,4 @@
-"""What every node of an experiment shares: settings, topics, waiting, and its life cycle."""
+"""Base class of an experiment's nodes: settings, topics, waiting, and the life cycle."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Names inside rospy that have no public counterpart, each with the reason for its use.
 
-Beside these, nodes use what genpy gives every message class and message: ``_type``, ``_md5sum``,
-``_has_header``, ``_connection_header`` with the publisher's name, and ``_buff``, the bytes of a
-``rospy.AnyMsg``.
+In addition, nodes use attributes that genpy gives every message class and message: ``_type``,
+``_md5sum``, ``_has_header``, ``_connection_header`` with the publisher's name, and ``_buff``, the
+bytes of a ``rospy.AnyMsg``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def ignore_clock() -> None:
     """Keep rospy from subscribing to ``/clock``, also where ``/use_sim_time`` is true.
 
     The subscription runs Python in every node for every tick of the simulation, and no parameter of
-    rospy switches it off for a node. The stamps of messages tell the simulated time.
+    rospy switches it off for a node. The stamps of messages give the simulated time.
     """
 
     def without_simulated_time() -> bool:

@@ -189,7 +189,8 @@ class MujocoSimulatorNode(Node):
         if wrong:
             self.fail(f"{self.name}: {wrong}")
             return
-        self._answer(tuple(message.data))
+        if not self.ended:
+            self._answer(tuple(message.data))
 
     def _offer_calibration(self) -> None:
         """Offer the services of Hector's plug-in, which are answered at any time.
