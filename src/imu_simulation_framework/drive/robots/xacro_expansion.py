@@ -21,7 +21,7 @@ from typing import Any, Mapping
 from xml.parsers.expat import ExpatError
 
 from ...core.errors import ConfigurationError, FrameworkError, required
-from ...core.files import XML_LIMIT, UnusableXmlError, open_regular, read_at_most
+from ...core.files import XML_LIMIT, UnusableXmlError, open_regular, read_at_most, urdf_path
 from ...core.files import require_bounded_xml as require_bounded
 from ...core.programs import Apart
 from ...core.sentences import shown
@@ -80,6 +80,8 @@ def expand_description(file: Path, arguments: Mapping[str, Any]) -> str:
         raise ConfigurationError(
             f"{file}: the robot's description cannot be read: {reason}."
         ) from None
+    if not arguments and urdf_path("").resolve() in file.resolve().parents:
+        return expand_xacro(file)
     with Apart(__name__, XacroExpander.__name__, f"{file}: its expansion") as apart:
         try:
             return apart.call("expand", str(file.resolve()), dict(arguments))
