@@ -1,5 +1,6 @@
 """Tiers, time limits and environment of all tests."""
 
+import itertools
 import os
 import shlex
 import signal
@@ -31,8 +32,11 @@ TIERS = ("quick", "gate", "thorough")
 TIER_OF_FOLDER = {"unit": "quick", "static": "quick"}
 """Tier of the tests of a folder that have no marker; of all other folders it is ``gate``."""
 
-EARLY_FOLDERS = ("ros2", "experiment", "ros", "browser", "static", "tools", "fuzz")
-"""Folders whose tests start programs; they run first, so that no long test is the last one."""
+SECONDS_PER_TEST = {"ros2": 30.0, "experiment": 5.0, "ros": 5.0, "browser": 3.0, "fuzz": 0.5}
+"""Folder -> usual processor time of a test [s]; of all other tests of the gate it is a second.
+
+Only the balance between the processes of pytest-xdist depends on these numbers.
+"""
 
 TESTS = Path(__file__).resolve().parent
 
@@ -50,16 +54,16 @@ def _restored_signals():
             signal.signal(number, handler)
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Give each test its tier and its time limit; put the long tests first."""
+    """Give each test its tier and its time limit; balance the chosen tests between processes."""
     for item in items:
-        folder = _folder(item)
         if not any(item.get_closest_marker(tier) for tier in TIERS):
-            item.add_marker(TIER_OF_FOLDER.get(folder, "gate"))
+            item.add_marker(TIER_OF_FOLDER.get(_folder(item), "gate"))
         if item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(TEST_LIMIT))
-    items.sort(key=_rank)
+    yield
+    items[:] = _balance(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 def _folder(item):
@@ -67,10 +71,31 @@ def _folder(item):
     return relative.parts[0] if relative.parts else ""
 
 
-def _rank(item):
-    folder = _folder(item)
-    place = EARLY_FOLDERS.index(folder) if folder in EARLY_FOLDERS else len(EARLY_FOLDERS)
-    return place, item.get_closest_marker("quick") is not None
+def _usual_seconds(item):
+    return SECONDS_PER_TEST.get(_folder(item), 1.0) if item.get_closest_marker("gate") else 0.0
+
+
+def _balance(items, workers):
+    """Order tests so that each process starts with its part of the long ones.
+
+    pytest-xdist gives each process the same number of consecutive tests, and moves some as soon as
+    a process has none left. The long tests of a file stay together, as they share fixtures.
+    """
+    shares = [[] for _ in range(workers)]
+    seconds = [0.0] * workers
+    long_tests = sorted(filter(_usual_seconds, items), key=_usual_seconds, reverse=True)
+    for _, group in itertools.groupby(long_tests, key=lambda item: item.path):
+        tests = list(group)
+        shortest = seconds.index(min(seconds))
+        shares[shortest] += tests
+        seconds[shortest] += sum(map(_usual_seconds, tests))
+    short_tests = itertools.filterfalse(_usual_seconds, items)
+    remaining = len(items)
+    for place, share in enumerate(shares):
+        size = remaining // (workers - place)
+        share += itertools.islice(short_tests, max(0, size - len(share)))
+        remaining -= len(share)
+    return [item for share in shares for item in share]
 
 
 def pytest_terminal_summary(terminalreporter):
