@@ -1,0 +1,275 @@
+"""Names of columns: which quantity, axis and unit they state.
+
+A name is cut into words; words that only say where the quantity comes from are dropped; the others
+must be a known name as a whole. A word that is not known makes the column unknown, so that
+``gyro_bias_x`` or ``mag_field.x`` are not taken for what they are not. The words are those of
+``config/column_vocabulary.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+
+from .vocabulary import vocabulary
+
+WITH_GRAVITY = "+Gravity"
+"""Behind the name of a table of accelerations without gravity, to which it is added."""
+
+_BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
+_WORD = re.compile(r"[a-z]+\d*|\d+")
+_CAMEL_CASE = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # Counted from 1 they are shifted later
+# What an axis alone is if its unit says so.
+_BY_UNIT = ("accel", "gyro", "velocity", "euler")
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """Quantity, axis and unit that a column's name states.
+
+    Attributes
+    ----------
+    kind : str
+        Quantity of the vocabulary: ``time``, ``gyro``, ``accel``, ``quaternion``, ``latitude`` ...
+    axis : str
+        Of a vector or quaternion, else empty.
+    stem : str
+        Words without axis and unit; the columns of one vector share them.
+    unit : str
+        Unit of column maps; empty if the name states none.
+    origin : tuple of str
+        Words that only state where the quantity comes from.
+    is_numbered : bool
+        Whether a number states the axis.
+    """
+
+    kind: str
+    axis: str
+    stem: str
+    unit: str
+    origin: tuple[str, ...]
+    is_numbered: bool
+
+    @property
+    def is_from_imu(self) -> bool:
+        """Whether the name states that the IMU is the source."""
+        return not vocabulary().imu_words.isdisjoint(self.origin)
+
+    @property
+    def is_from_reference(self) -> bool:
+        """Whether the name states that the source is another one than the IMU."""
+        words = vocabulary().reference_words
+        return not self.is_from_imu and not words.isdisjoint(self.origin)
+
+
+def meaning_of(name):
+    """Return the Meaning of a column's name, ``Gyroscope X (deg/s)`` or ``q[0]``.
+
+    Returns
+    -------
+    Meaning or None
+        None if the name is not known.
+    """
+    words_known = vocabulary()
+    text, stated = words_known.without_decorations(name.strip()), ""
+    match = _BRACKET.search(text)
+    if match and not match["unit"].strip().isdigit():
+        stated = canonical_unit(match["unit"])
+        text = text[: match.start()]
+        if not stated and "".join(words_of(match["unit"])) not in words_known.clocks:
+            return None
+    words = words_of(text)
+    # The words of a unit stand before the number of an axis.
+    number = words[-1:] if words and words[-1].isdigit() else []
+    plain = words[: len(words) - len(number)]
+    for tail in range(3 if not stated else 0, 0, -1):
+        unit = _unit_of(plain[-tail:])
+        meaning = _meaning_of_words(plain[: len(plain) - tail] + number, unit) if unit else None
+        if meaning:
+            return meaning
+    return _meaning_of_words(words, stated)
+
+
+def _unit_of(words):
+    """Return the unit that words are, ``deg per s``; empty if they are none."""
+    if len(words) == 3 and words[1] == "per":
+        return canonical_unit(f"{words[0]}/{words[2]}")
+    return vocabulary().unit_words.get(tuple(words), "")
+
+
+_TIME_WORDS = frozenset(["time", "times", "timestamp", "timestamps", "stamp", "stamps"])
+
+
+def plainly_a_time(name):
+    """Return a Meaning if a name has a word for a time: ``rover_time_us``; else None."""
+    match = _BRACKET.search(name)
+    words = words_of(name[: match.start()] if match else name)
+    if _TIME_WORDS.isdisjoint(words):
+        return None
+    unit = canonical_unit(match["unit"] if match else words[-1])
+    unit = unit if unit in vocabulary().quantity_units["time"] else ""
+    return Meaning("time", "", " ".join(words), unit, (), False)
+
+
+def is_time(name) -> bool:
+    """Return whether a column is a time by its name."""
+    meaning = meaning_of(name) or plainly_a_time(name)
+    return meaning is not None and meaning.kind == "time"
+
+
+def words_of(name) -> list[str]:
+    """Return the words of a name in lower case: ``horizontalAccuracy`` has two."""
+    return _WORD.findall(_CAMEL_CASE.sub(" ", name).lower())
+
+
+def canonical_unit(text) -> str:
+    """Return a unit as column maps have it, empty if it is not known; no unit is ``1``."""
+    text = re.sub(r"\s+", "", text).lower()
+    units = vocabulary().units
+    return units.get(text) or units.get(text.replace(".", "")) or ""
+
+
+def _meaning_of_words(words, unit):
+    origins = vocabulary().origins
+    plain = [word for word in words if _origin(word) not in origins]
+    known = vocabulary().names.get(" ".join(words)) or _known_name(plain)
+    if known is None:
+        singular = [_singular(word) for word in words]
+        return None if singular == words else _meaning_of_words(singular, unit)
+    kind, axis, shared = known
+    text = " ".join(plain)
+    if kind == "position" and not shared and unit:
+        # An axis alone, whose unit tells the quantity.
+        fitting = (name for name in ("position", *_BY_UNIT) if _fitting_unit(name, unit, text))
+        kind = next(fitting, kind)
+    unit = _fitting_unit(kind, unit, text)
+    if unit is None:
+        return None
+    origin = [word for word in words if _origin(word) in origins]
+    stem = " ".join([*origin, shared] if axis else words).strip()
+    return Meaning(kind, axis, stem, unit, tuple(map(_origin, origin)), text[-1:].isdigit())
+
+
+def _known_name(words):
+    """Return kind, axis and shared words of a name in the vocabulary's form, or None."""
+    names = vocabulary().names
+    known = names.get(" ".join(words))
+    if known or not words:
+        return known
+    *first, last = words
+    if last in _NUMBERED:
+        known = names.get(" ".join([*first, _NUMBERED[last]]))
+        if known and last == "3":
+            known = known[0], "3", known[2]
+    if not known and len(words) > 1 and words[0] in ("x", "y", "z") and len(words[1]) > 2:
+        known = names.get(" ".join([*words[1:], words[0]]))
+    return known
+
+
+def _singular(word):
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+
+
+def _origin(word):
+    """Return a word without the number of the unit that it names, ``imu`` of ``imu0``."""
+    return word.rstrip("0123456789")
+
+
+def _fitting_unit(kind, unit, text):
+    """Return the unit, empty if none is said, None if such a quantity cannot have it."""
+    if not unit:
+        return vocabulary().units.get(text, "") if kind == "time" else ""
+    possible = vocabulary().quantity_units[kind]
+    whole = "m/s^2" if (kind, unit) == ("accel", "ms") else vocabulary().short_units.get(unit)
+    unit = whole if whole in possible and unit not in possible else unit
+    return unit if unit in possible else None
+
+
+def meaning_in(table, column):
+    """Understand the name of a column in a table of several: ``Gyroscope`` and ``x``.
+
+    Together they may say what neither says alone; else the column has to say it. Returns as
+    :func:`meaning_of`.
+    """
+    table = table.replace(WITH_GRAVITY, "")
+    together, alone = meaning_of(f"{table} {column}"), meaning_of(column)
+    if together or alone is None or alone.kind in ("time", "date"):
+        return together or alone
+    words, known = words_of(table), vocabulary()
+    bare = alone.kind == "position" and not alone.stem
+    if bare and known.not_measured.isdisjoint(words):
+        # Words before may be of a file: 20240101_gyro.csv
+        together = _by_last_words(words, column)
+        if together:
+            return together
+    if not known.not_measured.isdisjoint(words) or (bare and known.places.isdisjoint(words)):
+        return None
+    origin = tuple(word for word in words if word in known.origins)
+    return replace(alone, origin=alone.origin + origin)
+
+
+def meaning_in_file(path, name):
+    """Understand the name of a column; of x alone in ``my_gyroscope.csv`` by the file's, too."""
+    alone = meaning_of(name)
+    if alone is None or alone.kind != "position" or alone.stem:
+        return alone
+    return _by_last_words(words_of(Path(path).name.split(".")[0]), name) or alone
+
+
+def _by_last_words(words, name):
+    """Return what an axis of a sensor is by the last words of its file's name, or None."""
+    for place in (k for k in range(len(words)) if len(words[k]) > 2):
+        together = meaning_of(" ".join([*words[place:], name]))
+        if together and together.kind in ("gyro", "accel"):
+            return together
+    return None
+
+
+_STAMP = ["stamp.sec", "stamp.nanosec", ""]
+_POSE = [f"position.{axis}" for axis in "xyz"] + [f"orientation.{axis}" for axis in "xyzw"]
+_INERTIAL = [[""] * 9 + [f"{of}.{axis}" for axis in "xyz"] for of in ("gyro", "accel")]
+_ECHOED = {
+    len(names): names
+    for names in (
+        _STAMP + _POSE,
+        [*_STAMP, "", *_POSE, *[""] * 78],
+        _STAMP + _POSE[3:] + _INERTIAL[0] + _INERTIAL[1] + [""] * 9,
+    )
+}
+"""What ``ros2 topic echo --csv`` prints of PoseStamped, Odometry and Imu, by how many they are."""
+
+
+def names_said(source, names, columns) -> list[str]:
+    """Return the names of columns; of a sensor's file without any, of an axis each and a time.
+
+    ``columns`` are their values; of four the one that grows is the time. GoPro's telemetry names
+    the first of z, x, y and numbers the others; of which axes these are where that says none,
+    depends on the camera.
+    """
+    if "1" in names[1:] and "2" in names:
+        first = names[names.index("1") - 1]
+        known = meaning_of(first) or meaning_of(first.replace(" [", " z ["))
+        if known and known.axis == "z":
+            parts = [first.replace("(z)", f"({axis})") * ("(z)" in first) for axis in "xy"]
+            return [{"1": parts[0], "2": parts[1]}.get(name, name) for name in names]
+    if [f"col{k}" for k in range(1, len(names) + 1)] != names:
+        return names
+    if len(names) in _ECHOED and not pd.to_numeric(columns[2], errors="coerce").any():
+        return _ECHOED[len(names)]
+    if len(names) not in (3, 4) or not is_axis_of(source, "x"):
+        return names
+    axes = iter("xyz")
+    grows = [k for k, one in enumerate(columns) if pd.Series(one).is_monotonic_increasing]
+    return [
+        "time" if len(names) == 4 and k in grows[:1] else next(axes, "") for k in range(len(names))
+    ]
+
+
+def is_axis_of(path, name) -> bool:
+    """Return whether x, y or z is a sensor's, of a file that is called ``gyro.csv``."""
+    meaning = meaning_in_file(path, name) if name in ("x", "y", "z") else None
+    return meaning is not None and meaning.kind != "position"

@@ -1,0 +1,185 @@
+"""Layouts of recordings: the columns of known loggers, as YAML files.
+
+A layout names the columns by which the table of a logger is recognised, and has column maps for it,
+with the keys of ``[imu_columns]`` and ``[reference_columns]`` of a config.ini. The package's own
+layouts are in ``config/recording_layouts``.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, Mapping, Sequence
+
+from ..core.errors import ConfigurationError, RecordingError
+from ..core.sentences import shown
+from ..core.settings import Settings, checked_list, checked_text, declared, from_mapping
+from ..core.yaml_files import bundled_names, find_description, read_described
+from .column_maps import check_description, parse_map
+
+FOLDER = "recording_layouts"
+"""Of the package's config."""
+
+
+def _checked_columns(name: str, value: Any) -> tuple[str, ...]:
+    texts = checked_list(name, value)
+    return tuple(checked_text(f"{name}[{place}]", text, True) for place, text in enumerate(texts))
+
+
+def _checked_map(name: str, value: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a column map.")
+    descriptions = {}
+    for quantity, given in value.items():
+        texts = [given] if isinstance(given, str) else given
+        descriptions[quantity] = _checked_columns(f"{name}.{quantity}", texts)
+        for text in descriptions[quantity]:
+            try:
+                check_description(name, quantity, text)
+            except RecordingError as error:
+                raise ConfigurationError(f"{error}.") from None
+    return descriptions
+
+
+@dataclass(frozen=True)
+class RecordingLayout(Settings):
+    """Columns of the tables that one logger writes.
+
+    Parameters
+    ----------
+    name : str
+        The logger.
+    header : sequence of str
+        Columns by which its tables are recognised; all have to be there. In a recording of several
+        tables they are named ``TABLE.column``.
+    imu_columns, reference_columns : mapping of str to str or to a sequence of str
+        Quantity -> ``column [unit]``, see :mod:`.column_maps`. The first of a sequence that is
+        there is taken. A quantity whose columns are absent is left out.
+    source : str
+        Where units and axes are documented.
+
+    Raises
+    ------
+    ConfigurationError
+        A quantity or unit is unknown, or nothing is mapped.
+    """
+
+    name: str = declared(check=checked_text, needed=True)
+    header: tuple[str, ...] = declared(check=_checked_columns)
+    imu_columns: Mapping[str, tuple[str, ...]] = declared(dict, _checked_map)
+    reference_columns: Mapping[str, tuple[str, ...]] = declared(dict, _checked_map)
+    source: str = declared("", checked_text)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.header:
+            raise ConfigurationError("header is empty, expected the columns that identify a table.")
+        if not (self.imu_columns or self.reference_columns):
+            raise ConfigurationError("imu_columns and reference_columns are empty, expected one.")
+
+    def matches(self, columns: Sequence[str]) -> bool:
+        """Return whether a table with these columns has the layout."""
+        return set(self.header) <= set(columns)
+
+    def maps(self, path: str | os.PathLike[str], columns: Sequence[str]) -> LayoutMaps:
+        """Return the column maps of a table that matches.
+
+        Parameters
+        ----------
+        path : path-like
+            The recording.
+        columns : sequence of str
+            Its columns.
+        """
+        imu, reference = (
+            _present_columns(path, descriptions, columns)
+            for descriptions in (self.imu_columns, self.reference_columns)
+        )
+        return LayoutMaps(self.name, imu, reference)
+
+
+@dataclass(frozen=True)
+class LayoutMaps:
+    """Column maps of one table, quantity -> ``column [unit]``, and the layout that they are of."""
+
+    name: str
+    imu: Mapping[str, str]
+    reference: Mapping[str, str]
+
+
+def _present_columns(path, descriptions, columns) -> dict[str, str]:
+    found = {}
+    for quantity, alternatives in descriptions.items():
+        for description in alternatives:
+            try:
+                parse_map(path, {quantity: description}, columns)
+            except RecordingError:  # Units are checked; the column is absent.
+                continue
+            found[quantity] = description
+            break
+    return found
+
+
+def read_layout(name: str | os.PathLike[str]) -> RecordingLayout:
+    """Return a layout from its YAML file, or by the name of a bundled one.
+
+    Parameters
+    ----------
+    name : path-like
+        A file whose keys are the fields of :class:`RecordingLayout`, or the name of one in
+        config/recording_layouts, ``xsens_mti``.
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither, or it is no layout.
+    """
+    path = find_description(name, FOLDER, "a recording layout")
+    make = partial(from_mapping, RecordingLayout, what="it")
+    return read_described(path, "the recording layout", make, named=True)
+
+
+@lru_cache(maxsize=1)
+def bundled_layouts() -> tuple[RecordingLayout, ...]:
+    """Return the package's own layouts."""
+    return tuple(read_layout(name) for name in bundled_names(FOLDER))
+
+
+def find_layout(
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    layout: RecordingLayout | None = None,
+) -> LayoutMaps | None:
+    """Return the column maps of the layout that a table has.
+
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    columns : sequence of str
+        Its columns.
+    layout : RecordingLayout, optional
+        The layout that the user names.
+
+    Returns
+    -------
+    LayoutMaps or None
+        Of the layout with the longest header that matches; None if none matches.
+
+    Raises
+    ------
+    RecordingError
+        The table does not have the layout that the user names.
+    """
+    if layout is not None:
+        absent = [name for name in layout.header if name not in columns]
+        if absent:
+            raise RecordingError(
+                f"{path}: column {shown(absent[0])} of the layout {layout.name} is missing"
+            )
+        return layout.maps(path, columns)
+    matching = [known for known in bundled_layouts() if known.matches(columns)]
+    if not matching:
+        return None
+    return max(matching, key=lambda known: len(known.header)).maps(path, columns)

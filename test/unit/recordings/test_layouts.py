@@ -1,0 +1,140 @@
+"""Layouts of recordings: recognition by the header, column maps, and evidence against them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from column_tables import TIME, Car
+
+from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.core.yaml_files import bundled_names
+from imu_simulation_framework.recordings.guessing.files import find_columns, guess_columns
+from imu_simulation_framework.recordings.layouts import (
+    FOLDER,
+    RecordingLayout,
+    bundled_layouts,
+    find_layout,
+    read_layout,
+)
+from imu_simulation_framework.recordings.reading import read_imu_samples
+
+CAR = Car()
+GRAVITY = 9.80665
+AXES = "xyz"
+LAYOUT = RecordingLayout(
+    name="two sensors",
+    header=("counter", "p", "q2"),
+    imu_columns={
+        "time": ["counter [ms]"],
+        **{f"gyro_{axis}": f"{name} [deg/s]" for axis, name in zip(AXES, ("p", "q2", "r9"))},
+        **{f"accel_{axis}": [f"a{axis} [g]", f"b{axis} [m/s^2]"] for axis in AXES},
+    },
+)
+
+
+def write_table(path, accel="b", gravity=1.0):
+    columns = {"counter": 1e3 * TIME}
+    columns.update(zip(("p", "q2", "r9"), np.degrees(CAR.rates).T))
+    columns.update(zip((f"{accel}{axis}" for axis in AXES), gravity * CAR.forces.T))
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("name", bundled_names(FOLDER))
+def test_bundled_layout_is_valid_and_recognises_its_own_columns(name):
+    layout = read_layout(name)
+    descriptions = {**layout.imu_columns, **layout.reference_columns}
+    # A map has names and units; without the unit each is a name, as no layout has a sum.
+    columns = [
+        text.rpartition(" [")[0].partition(" * ")[0].split(" + ")
+        for alternatives in descriptions.values()
+        for text in alternatives
+    ]
+    present = list(dict.fromkeys([*layout.header, *(name for names in columns for name in names)]))
+    maps = find_layout("a.csv", present)
+    assert maps.name == layout.name
+    assert set(maps.imu) == set(layout.imu_columns)
+    assert set(maps.reference) == set(layout.reference_columns)
+
+
+def test_longest_matching_header_is_taken():
+    layouts = bundled_layouts()
+    shortest, longest = (read_layout(name) for name in ("xsens_dot", "xsens_dot_euler"))
+    both = [*shortest.header, *longest.header]
+    assert find_layout("a.csv", both).name == shortest.name
+    assert len(shortest.header) > len(longest.header)
+    assert len({layout.name for layout in layouts}) == len(layouts)
+
+
+@pytest.mark.parametrize("accel, gravity, unit", [("a", 1.0 / GRAVITY, "g"), ("b", 1.0, "m/s^2")])
+def test_first_column_that_is_present_is_mapped(tmp_path, accel, gravity, unit):
+    path = write_table(tmp_path / "a.csv", accel, gravity)
+    found = find_columns(path, "imu_recording", layout=LAYOUT)
+    assert found.layout == LAYOUT.name
+    assert found.columns["accel_z"] == f"{accel}z [{unit}]"
+    samples = read_imu_samples(path, columns=found.columns)
+    np.testing.assert_allclose(samples.columns["gyro_z"], CAR.rates[:, 2], atol=1e-9)
+    np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2], atol=1e-9)
+
+
+def test_absent_quantities_are_left_out():
+    present = ["counter", "p", "q2", "ax", "ay"]
+    assert sorted(find_layout("a.csv", present, LAYOUT).imu) == [
+        "accel_x",
+        "accel_y",
+        "gyro_x",
+        "gyro_y",
+        "time",
+    ]
+
+
+def test_accelerations_without_the_length_of_gravity_contradict_a_layout(tmp_path):
+    path = write_table(tmp_path / "a.csv", "b", 1.0 / GRAVITY)
+    guess = guess_columns(path, layout=LAYOUT)
+    assert guess.layout == ""
+    assert LAYOUT.name in guess.reasons[0] and "accel_x" in guess.reasons[0]
+
+
+def test_rates_that_turn_too_far_contradict_a_layout(tmp_path):
+    layout = RecordingLayout(
+        name="with yaw",
+        header=("t", "yaw"),
+        imu_columns={
+            "time": "t [s]",
+            "yaw": "yaw [rad]",
+            **{f"gyro_{axis}": f"g{axis} [rad/s]" for axis in AXES},
+        },
+    )
+    path = tmp_path / "a.csv"
+    rates = zip((f"g{axis}" for axis in AXES), np.degrees(CAR.rates).T)
+    pd.DataFrame({"t": TIME, "yaw": CAR.yaw, **dict(rates)}).to_csv(path, index=False)
+    guess = guess_columns(path, layout=layout)
+    assert guess.layout == "" and "gyro_x" in guess.reasons[0]
+    assert guess.imu["gyro_z"] == "gz [deg/s]"
+
+
+def test_named_layout_without_its_header_is_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    pd.DataFrame({"t": TIME, "p": TIME}).to_csv(path, index=False)
+    with pytest.raises(RecordingError, match="counter"):
+        find_columns(path, "imu_recording", layout=LAYOUT)
+
+
+@pytest.mark.parametrize(
+    "header, columns, key",
+    [
+        ("[a]", "{}", "imu_columns"),
+        ("[]", '{time: "a [s]"}', "header"),
+        ("[a]", '{tme: "a [s]"}', "tme"),
+        ("[a]", '{time: "a [furlong]"}', "furlong"),
+        ("[a]", "{time: 3}", "imu_columns.time"),
+        ("[a]", "[a]", "imu_columns"),
+        ("a", '{time: "a [s]"}', "header"),
+        ("[a]", '{time: "a [s]"}\nunits: SI', "units"),
+    ],
+)
+def test_invalid_layout_is_refused_with_its_key(tmp_path, header, columns, key):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"header: {header}\nimu_columns: {columns}\n")
+    with pytest.raises(ConfigurationError, match=key) as refusal:
+        read_layout(path)
+    assert str(path) in str(refusal.value)
