@@ -5,8 +5,11 @@ from pathlib import Path
 
 import drive_recordings as drives
 import numpy as np
+import pandas as pd
 import pytest
 import recording_writers as writers
+import yaml
+from column_tables import TIME, Car
 from planted_faults import (
     QUATERNION,
     clockwise_from_north,
@@ -64,6 +67,51 @@ def test_a_good_drive_as_a_person_calls_the_tool(tmp_path):
     assert {path.name for path in out.iterdir()} == files
     page = (out / "recording.html").read_text()
     assert "usable: run_experiment.py" in page and "turns by" in page
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_columns_without_a_unit_are_left_open_with_lines_that_work(tmp_path):
+    # A telephone in the hand: its rates neither rest nor turn fast, so that their size shows no
+    # unit.
+    car = Car()
+    rates = car.rates + np.random.default_rng(3).normal(0.0, 0.1, car.rates.shape)
+    columns = {"t": TIME, "x": 0.1 * car.east, "y": 0.1 * car.north}
+    columns.update(zip(("ax", "ay", "az", "gx", "gy", "gz"), np.hstack([car.forces, rates]).T))
+    path, out = tmp_path / "drive.csv", tmp_path / "out"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    code, done = check(str(path), "--out", str(out))
+    assert code == 2 and "gyro_z" in done.stderr
+    config = out / "config.ini"
+    assert load_configuration(config).columns["imu_columns"].keys() == {
+        *("time", "accel_x", "accel_y", "accel_z"),
+    }
+    config.write_text(re.sub(r"# (gyro_. = .*\[rad/s\])", r"\1", config.read_text()))
+    code, done = check("--config", str(config), "--out", str(tmp_path / "again"))
+    assert code == 0 and NOTHING in done.stdout
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_layout_of_the_command_line_maps_unknown_columns(tmp_path):
+    car = Car()
+    columns = {"tick": np.rint(1e3 * TIME), "x": 0.1 * car.east, "y": 0.1 * car.north}
+    columns.update(zip("uvwabc", np.hstack([np.degrees(car.rates), car.forces]).T))
+    path, layout = tmp_path / "drive.csv", tmp_path / "mine.yaml"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    vectors = {
+        **{f"gyro_{axis}": f"{name} [deg/s]" for axis, name in zip("xyz", "uvw")},
+        **{f"accel_{axis}": f"{name} [m/s^2]" for axis, name in zip("xyz", "abc")},
+    }
+    content = {
+        "header": ["tick", "u", "a"],
+        "imu_columns": {"time": "tick [ms]", **vectors},
+        "reference_columns": {"time": "tick [ms]", "x": "x [m]", "y": "y [m]"},
+    }
+    layout.write_text(yaml.safe_dump(content))
+    done = succeeded(call_tool(TOOL, path, "--layout", layout, "--out", tmp_path / "out"))
+    assert "by the layout mine" in done.stdout
+    found = load_configuration(tmp_path / "out" / "config.ini").columns
+    assert found["imu_columns"] == content["imu_columns"]
+    assert found["reference_columns"] == content["reference_columns"]
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -48,6 +48,7 @@ from ..report.page import Page, Section, Table
 from ..sensors.files import imu_specification_text
 from ..sensors.triads import TRIADS
 from .command_line import (
+    add_layout_option,
     add_report,
     add_unit_options,
     guessed_columns,
@@ -93,7 +94,7 @@ def main(arguments):
             recorded = read_at_rest(
                 path,
                 options.topic,
-                columns or guessed_columns(path, options.rate, sentences),
+                columns or guessed_columns(path, options.rate, sentences, options.layout),
                 conventions=conventions,
                 rate=options.rate,
                 stamp_limits=StampLimits(longest_gap=options.longest_gap),
@@ -166,6 +167,7 @@ def _parser():
         help="column of a CSV file with names of its own, if they are not guessed rightly, for "
              "instance 'gyro_x=wx [deg/s]'; once for each of time, gyro_x to accel_z, or some of "
              "them")
+    add_layout_option(add)
     add("--rate", metavar="HZ",
         type=number_type(lambda rate: 1e-3 <= rate <= 1e7, "is no rate from 0.001 to 1e7 Hz"),
         help="samples per second, for recordings without time stamps or with useless ones: all "

@@ -37,6 +37,7 @@ from ..sensors.correction import read_imu_correction
 from ..sensors.files import read_imu_specification
 from .command_line import (
     above_zero,
+    add_layout_option,
     add_unit_options,
     guessed_columns,
     named_column,
@@ -131,7 +132,7 @@ def _inertial(wishes, found):
     recorded = read_imu(
         source,
         wishes.topic,
-        columns=columns or guessed_columns(source, wishes.rate, found.remarks),
+        columns=columns or guessed_columns(source, wishes.rate, found.remarks, wishes.layout),
         conventions=ImuConventions(gyro_unit=wishes.gyro_unit, accel_unit=wishes.accel_unit),
         rate=wishes.rate,
         require=(),
@@ -285,6 +286,7 @@ def _parser():
         help="column of a CSV file with names of its own, once for each: time, gyro_x to accel_z, "
              "mag_x to mag_z, temperature; those of gyroscope and accelerometer are guessed where "
              "nobody says them")
+    add_layout_option(add)
     add("--rate", type=above_zero, metavar="HZ",
         help="samples per second, for recordings without time stamps or with useless ones")
     add_unit_options(parser)

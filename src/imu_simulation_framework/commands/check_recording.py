@@ -29,7 +29,7 @@ from ..core.errors import RecordingError
 from ..core.files import name_of_recording, package_share
 from ..core.programs import ArgumentParser
 from ..core.sentences import listed, whole_degrees
-from ..drive.check import NO_IMU, check_experiment, config_text, set_up
+from ..drive.check import NO_IMU, check_experiment, config_text, open_lines, set_up
 from ..drive.results.files import safe_name
 from ..recordings.plausibility.findings import TOO_FAST
 from ..recordings.plausibility.relation import gyro_heading, imu_heading, reference_heading
@@ -38,7 +38,7 @@ from ..report.drawing import drawing
 from ..report.figure import Figure
 from ..report.page import Page, Section
 from . import heading_choices
-from .command_line import add_report, write_report
+from .command_line import add_layout_option, add_report, write_report
 
 
 def main(arguments):
@@ -46,7 +46,7 @@ def main(arguments):
     options = _parser().parse_args([_as_option(text) for text in arguments])
     config = options.config or package_share() / "config.ini"
     settings = heading_choices.settings(options.setting)
-    setup = set_up(config, options.recording or "", options.imu or "", settings)
+    setup = set_up(config, options.recording or "", options.imu or "", settings, options.layout)
     check = check_experiment(setup.load())
     if check.without_imu:
         setup.set("imu_recording", use="false")
@@ -56,7 +56,8 @@ def main(arguments):
     if options.report:
         write_report(written[-1].with_name("recording.html"), _page(setup, check, written[-1]))
     if check.problems:
-        raise RecordingError(_unusable(check))
+        units = f"; state the unit of {listed(setup.open_columns)} in {written[-1]}"
+        raise RecordingError(f"{_unusable(check)}{units if setup.open_columns else ''}")
     print(verdict(check, written[-1]))
     return 3 if check.grave else 0
 
@@ -117,6 +118,7 @@ def _parser():
     add("imu", nargs="?", metavar="IMU", help="the IMU, if it has its own file")
     add("--config", metavar="FILE", help="a config.ini that describes it; config:=FILE as well")
     heading_choices.add_setting_option(parser)
+    add_layout_option(add)
     add(
         "-o", "--out", metavar="DIR",
         help="folder for the results, by default check_<recording>, with _again where config is",
@@ -148,6 +150,7 @@ def report_parts(setup, check) -> dict[str, list[str]]:
     speed = [one for one in found if one.fault == TOO_FAST]
     return {
         "read as": [*_map(setup, check), *setup.sentences, *_odometry(setup, check)],
+        "left open: keep one line of each quantity in [imu_columns]": open_lines(setup),
         "found while reading": check.remarks,
         "turns": [] if check.as_configured is None else _turns(check.as_configured),
         "would stop an experiment": check.problems,

@@ -148,24 +148,63 @@ def named_column(text) -> tuple[str, str]:
     return quantity.strip(), column.strip()
 
 
-def guessed_columns(path, rate, sentences) -> dict | None:
-    """Return gyroscope and accelerometer of a text file with names of its own, as they seem to be.
+def add_layout_option(add) -> None:
+    """Add ``--layout``, which :func:`guessed_columns` and :func:`.set_up` take."""
+    add(
+        "--layout", metavar="FILE", type=_layout,
+        help="a recording layout that names the columns, or the name of a bundled one",
+    )  # fmt: skip
 
-    None where nothing has to be guessed, or nothing can be. Raises RecordingError if no column is
-    the time and no ``rate`` [Hz] is given; a sentence on what was guessed is added to
-    ``sentences``.
+
+def _layout(name):
+    from ..recordings.layouts import read_layout
+
+    return read_layout(name)
+
+
+def guessed_columns(path, rate, sentences, layout=None) -> dict | None:
+    """Find gyroscope and accelerometer in a text file with names of its own.
+
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    rate : float or None
+        Samples per second, which replaces a time [Hz].
+    sentences : list of str
+        A sentence on the columns is added.
+    layout : RecordingLayout, optional
+        The layout that the user names.
+
+    Returns
+    -------
+    dict or None
+        Column map; None where none is needed or found.
+
+    Raises
+    ------
+    RecordingError
+        No column is the time, and there is no rate.
     """
     from ..recordings.file_access import has_columns
 
     if not has_columns(path):
         return None
-    from ..recordings.guessing.files import guess_where_unknown
+    from ..recordings.guessing.files import find_columns
 
-    guessed, _ = guess_where_unknown(path, "imu_recording")
-    columns = {name: column for name, column in guessed.items() if name in ("time", *GYRO, *ACCEL)}
+    found = find_columns(path, "imu_recording", layout=layout)
+    wanted = ("time", *GYRO, *ACCEL)
+    columns = {name: column for name, column in found.columns.items() if name in wanted}
+    if found.open_columns:
+        options = " ".join(
+            f"--column '{name}={lines[0]}'" for name, lines in found.open_columns.items()
+        )
+        units = " or ".join(next(iter(found.open_columns.values())))
+        sentences.append(f"{path}: the unit is not known, {units}; state it: {options}")
     if columns and "time" not in columns and rate is None:
         raise RecordingError(f"{path}: no column is the time; state the rate with --rate HZ")
     if columns:
         listing = ", ".join(f"{name}={column}" for name, column in columns.items())
-        sentences.append(f"{path}: columns are guessed, say it with --column if not so: {listing}")
+        by = f"by the layout {found.layout}" if found.layout else "guessed"
+        sentences.append(f"{path}: columns are {by}, say it with --column if not so: {listing}")
     return columns or None

@@ -293,14 +293,14 @@ def _driven(drive, options, rate):
 def _guessed(path, stated):
     """Return settings for a table with column names of its own that nobody maps, and remarks."""
     from ..recordings.file_access import COLUMN_FORMATS, recording_format
-    from ..recordings.guessing.files import guess_where_unknown
+    from ..recordings.guessing.files import find_columns
 
     of_reference = stated.get("reference", {})
     described = "reference_columns" in stated or {"path", "format"} & set(of_reference)
     format = "" if described or not Path(path).exists() else recording_format(path)
     if format not in COLUMN_FORMATS:
         return {}, ()
-    columns, reasons = guess_where_unknown(path, "reference")
+    columns, reasons, *_ = find_columns(path, "reference")
     if not columns:
         return {}, ()
     listing = ", ".join(f"{name} = {column}" for name, column in columns.items())

@@ -18,7 +18,7 @@ from ..recordings import reading
 from ..recordings.cleaning import Samples
 from ..recordings.file_access import COLUMN_FORMATS, recording_format
 from ..recordings.formats.any_format import likely_topics, topics_of_bag
-from ..recordings.guessing.files import guess_where_unknown
+from ..recordings.guessing.files import find_columns
 from ..recordings.imu import imu_table
 from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from ..recordings.plausibility import findings as faults
@@ -323,12 +323,15 @@ class RecordingSetup:
     """How a recording is going to be read.
 
     ``path``: the config.ini that it rests on; ``overrides`` (dict): ``{section: {key: value}}``:
-    what differs from that; ``sentences`` (list of str): what is taken for what, and why.
+    what differs from that; ``sentences`` (list of str): what is taken for what, and why;
+    ``open_columns``: quantity of the IMU -> possible lines of ``[imu_columns]``, where the unit of
+    its column cannot be determined.
     """
 
     path: str
     overrides: dict = field(default_factory=dict)
     sentences: list[str] = field(default_factory=list)
+    open_columns: dict[str, list[str]] = field(default_factory=dict)
 
     def load(self) -> Configuration:
         """Return the configuration; ConfigurationError if it cannot be read."""
@@ -339,14 +342,15 @@ class RecordingSetup:
         self.overrides.setdefault(section, {}).update(values)
 
 
-def set_up(config, reference="", imu="", settings=None) -> RecordingSetup:
+def set_up(config, reference="", imu="", settings=None, layout=None) -> RecordingSetup:
     """Find out how to read a recording.
 
     What the config.ini says stays; topics that it leaves open are chosen, and the columns of CSV
     files that it does not map are guessed. Raises FrameworkError: the config.ini or a recording
     cannot be read. ``reference``, ``imu``: paths of the recording, and of the IMU's if it is in a
     file of its own; empty for those of the config.ini. ``settings``: section -> key -> value, what
-    else is to be as in a config.ini.
+    else is to be as in a config.ini. ``layout`` (RecordingLayout, optional): of the parts for which
+    it has columns.
     """
     setup = RecordingSetup(str(config))
     for section, values in (settings or {}).items():
@@ -361,12 +365,14 @@ def set_up(config, reference="", imu="", settings=None) -> RecordingSetup:
         # A bundled drive is described already.
         return setup
     sources = preparation.recording_sources(configuration)
+    of_reference = layout if layout is not None and layout.reference_columns else None
+    of_imu = layout if layout is not None and layout.imu_columns else None
     left_open = _set_up_part(
-        setup, "reference", sources, configuration, REFERENCE_TYPES, "the reference"
+        setup, "reference", sources, configuration, REFERENCE_TYPES, "the reference", of_reference
     )
     if configuration.imu_recording.use:
         left_open += _set_up_part(
-            setup, "imu_recording", sources, configuration, IMU_TYPES, "the IMU"
+            setup, "imu_recording", sources, configuration, IMU_TYPES, "the IMU", of_imu
         )
     setup.sentences += [one for one in dict.fromkeys(left_open) if one not in setup.sentences]
     return setup
@@ -393,7 +399,7 @@ def set_up_named(text: str, imu: str = "", config=None) -> RecordingSetup:
     return set_up(base, text, imu)
 
 
-def _set_up_part(setup, section, sources, configuration, message_types, what) -> list[str]:
+def _set_up_part(setup, section, sources, configuration, message_types, what, layout) -> list[str]:
     """Choose the topic or the columns of a part; return why none could be guessed."""
     settings = getattr(configuration, section)
     path = sources.reference if section == "reference" else sources.imu
@@ -409,14 +415,16 @@ def _set_up_part(setup, section, sources, configuration, message_types, what) ->
         setup.sentences.append(f"{what}: {topics[0]} is taken; {others}")
     if format in COLUMN_FORMATS or (is_open and not topics):
         apart = sources.reference != sources.imu
-        guessed, reasons = guess_where_unknown(path, section, orientation=apart, shared=not apart)
-        if guessed:
+        found = find_columns(path, section, orientation=apart, shared=not apart, layout=layout)
+        setup.open_columns.update(found.open_columns)
+        if found.columns:
             setup.set(section, format=format)
-            setup.set(columns, **guessed)
-            setup.sentences.append(f"{what}: the columns of {path} are guessed, look at them")
-            setup.sentences += [reason for reason in reasons if reason not in setup.sentences]
+            setup.set(columns, **found.columns)
+            by = f"by the layout {found.layout}" if found.layout else "guessed, look at them"
+            setup.sentences.append(f"{what}: the columns of {path} are {by}")
+            setup.sentences += [one for one in found.reasons if one not in setup.sentences]
             return []
-        return reasons
+        return found.reasons
     return []
 
 
@@ -454,7 +462,19 @@ def config_text(setup, findings, folder) -> str:
             if (section, key) in comments:
                 lines.append(f"# {comments[section, key]}")
             lines.append(f"{key} = {value}".rstrip())
+        if section == "imu_columns" and setup.open_columns:
+            lines.append("# The unit cannot be determined. Keep one line of each quantity:")
+            lines += [f"# {line}" for line in open_lines(setup)]
     return "\n".join(lines) + "\n"
+
+
+def open_lines(setup) -> list[str]:
+    """Return lines of ``[imu_columns]``, of which one of each quantity is right."""
+    return [
+        f"{quantity} = {description}"
+        for quantity, descriptions in setup.open_columns.items()
+        for description in descriptions
+    ]
 
 
 class PreparationSession:

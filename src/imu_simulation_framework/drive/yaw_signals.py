@@ -22,7 +22,7 @@ from ..motion import sources as motions
 from ..motion.motion import Motion
 from ..recordings import file_access
 from ..recordings.formats.any_format import likely_topics, topics_of_bag
-from ..recordings.guessing.files import guess_angle, guess_columns, guess_where_unknown
+from ..recordings.guessing.files import find_columns, guess_angle, guess_columns
 from ..recordings.imu import turn_of_gyroscope
 from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from ..recordings.reading import read_imu, read_reference
@@ -234,7 +234,7 @@ def _of_text(path, format):
     readings, refusals = [], []
     for section, read in (("reference", read_reference), ("imu_recording", read_imu)):
         try:
-            columns = guess_where_unknown(path, section)[0] if format == "csv" else None
+            columns = find_columns(path, section).columns if format == "csv" else None
             options = {"format": "csv", "columns": columns} if columns else {}
             signal = _of_recording(read, path, **options)
             if columns:

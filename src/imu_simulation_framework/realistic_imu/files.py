@@ -27,7 +27,7 @@ from ..recordings.file_access import COLUMN_FORMATS, recording_format
 from ..recordings.formats import written_bags
 from ..recordings.formats.any_format import topics_of_bag
 from ..recordings.formats.bag import choose_topic
-from ..recordings.guessing.files import guess_where_unknown
+from ..recordings.guessing.files import find_columns
 from ..recordings.reading import read_imu, read_reference
 from ..sensors.imu_specification import ImuSpecification
 from ..sensors.magnetism.environment import read_magnetic_environment
@@ -124,7 +124,7 @@ def _of_text(path, truth) -> ImuTable:
     def recorded(section, read, **options):
         format = recording_format(path)
         if format in COLUMN_FORMATS:
-            columns = guess_where_unknown(path, section)[0]
+            columns = find_columns(path, section).columns
             options.update({"format": format, "columns": columns} if columns else {})
         return _table(read(path, **options))
 

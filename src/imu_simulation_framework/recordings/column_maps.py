@@ -202,10 +202,7 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
     """
     parsed: dict = {}
     for name, description in columns.items():
-        if name not in QUANTITIES:
-            near = difflib.get_close_matches(name, QUANTITIES, n=1)
-            hint = f", did you mean {near[0]}?" if near else f"; known are {', '.join(QUANTITIES)}"
-            raise RecordingError(f"{path}: the column map's {shown(name)} is not known{hint}")
+        _require_known(path, name)
         target = QUANTITIES[name].target
         if target in parsed:
             raise RecordingError(
@@ -214,6 +211,37 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
             )
         parsed[target] = _parse(path, QUANTITIES[name], description.strip(), list(present))
     return list(parsed.values())
+
+
+def _require_known(path, name):
+    if name in QUANTITIES:
+        return
+    near = difflib.get_close_matches(name, QUANTITIES, n=1)
+    hint = f", did you mean {near[0]}?" if near else f"; known are {', '.join(QUANTITIES)}"
+    raise RecordingError(f"{path}: the column map's {shown(name)} is not known{hint}")
+
+
+def check_description(path, quantity, description) -> None:
+    """Check quantity and unit of a line of a column map for which there is no table yet.
+
+    Parameters
+    ----------
+    path : path-like
+        The file of the map.
+    quantity : str
+        Key of the line.
+    description : str
+        Its value, ``column [unit]``.
+
+    Raises
+    ------
+    RecordingError
+        The quantity, its unit or the words behind the unit are not known.
+    """
+    _require_known(path, quantity)
+    match = _WITH_UNIT.match(description.strip())
+    if match:
+        _unit_and_words(path, QUANTITIES[quantity], match["unit"].strip())
 
 
 def implied_map(present) -> dict[str, str]:

@@ -12,11 +12,22 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Mapping, Sequence
 
+import numpy as np
+
 from ..core.errors import ConfigurationError, RecordingError
 from ..core.sentences import shown
-from ..core.settings import Settings, checked_list, checked_text, declared, from_mapping
+from ..core.settings import (
+    Settings,
+    checked_list,
+    checked_numbers,
+    checked_text,
+    declared,
+    from_mapping,
+)
 from ..core.yaml_files import bundled_names, find_description, read_described
+from .cleaning import Samples
 from .column_maps import check_description, parse_map
+from .plausibility.units import describe_unit_contradiction
 
 FOLDER = "recording_layouts"
 """Of the package's config."""
@@ -56,6 +67,9 @@ class RecordingLayout(Settings):
     imu_columns, reference_columns : mapping of str to str or to a sequence of str
         Quantity -> ``column [unit]``, see :mod:`.column_maps`. The first of a sequence that is
         there is taken. A quantity whose columns are absent is left out.
+    rates : tuple of float, optional
+        Least and largest number of samples per second that the logger can have [Hz]. It decides
+        between loggers with one header and clocks of different units.
     source : str
         Where units and axes are documented.
 
@@ -69,6 +83,7 @@ class RecordingLayout(Settings):
     header: tuple[str, ...] = declared(check=_checked_columns)
     imu_columns: Mapping[str, tuple[str, ...]] = declared(dict, _checked_map)
     reference_columns: Mapping[str, tuple[str, ...]] = declared(dict, _checked_map)
+    rates: tuple[float, float] | None = declared(None, checked_numbers, count=2, above=0.0)
     source: str = declared("", checked_text)
 
     def __post_init__(self) -> None:
@@ -96,16 +111,39 @@ class RecordingLayout(Settings):
             _present_columns(path, descriptions, columns)
             for descriptions in (self.imu_columns, self.reference_columns)
         )
-        return LayoutMaps(self.name, imu, reference)
+        return LayoutMaps(self, imu, reference)
 
 
 @dataclass(frozen=True)
 class LayoutMaps:
     """Column maps of one table, quantity -> ``column [unit]``, and the layout that they are of."""
 
-    name: str
-    imu: Mapping[str, str]
-    reference: Mapping[str, str]
+    layout: RecordingLayout
+    imu: dict[str, str]
+    reference: dict[str, str]
+
+    def contradiction(self, samples: Samples) -> str:
+        """Return the evidence that samples are not those of the layout.
+
+        Parameters
+        ----------
+        samples : Samples
+            Read by one of the maps.
+
+        Returns
+        -------
+        str
+            Empty where there is none.
+        """
+        evidence = describe_unit_contradiction(samples)
+        times = samples.columns["stamp"]
+        steps = np.diff(times[np.isfinite(times)])
+        rate = 1.0 / float(np.median(steps)) if len(steps) and np.median(steps) > 0.0 else 0.0
+        rates = self.layout.rates
+        if rate and rates is not None and not rates[0] <= rate <= rates[1]:
+            expected = f"expected {rates[0]:g} to {rates[1]:g}"
+            evidence = evidence or f"there are {rate:.4g} samples per second, {expected}"
+        return evidence
 
 
 def _present_columns(path, descriptions, columns) -> dict[str, str]:
@@ -146,12 +184,12 @@ def bundled_layouts() -> tuple[RecordingLayout, ...]:
     return tuple(read_layout(name) for name in bundled_names(FOLDER))
 
 
-def find_layout(
+def find_layouts(
     path: str | os.PathLike[str],
     columns: Sequence[str],
     layout: RecordingLayout | None = None,
-) -> LayoutMaps | None:
-    """Return the column maps of the layout that a table has.
+) -> list[LayoutMaps]:
+    """Return the column maps of the layouts that a table may have.
 
     Parameters
     ----------
@@ -164,8 +202,8 @@ def find_layout(
 
     Returns
     -------
-    LayoutMaps or None
-        Of the layout with the longest header that matches; None if none matches.
+    list of LayoutMaps
+        Those with the longest header first.
 
     Raises
     ------
@@ -178,8 +216,7 @@ def find_layout(
             raise RecordingError(
                 f"{path}: column {shown(absent[0])} of the layout {layout.name} is missing"
             )
-        return layout.maps(path, columns)
+        return [layout.maps(path, columns)]
     matching = [known for known in bundled_layouts() if known.matches(columns)]
-    if not matching:
-        return None
-    return max(matching, key=lambda known: len(known.header)).maps(path, columns)
+    matching.sort(key=lambda known: -len(known.header))
+    return [known.maps(path, columns) for known in matching]

@@ -19,7 +19,7 @@ from ..core.sentences import listed, printable, shown
 from ..core.tables import QUATERNION
 from .cleaning import Samples
 from .frames import ImuConventions, ReferenceConventions, conventional_imu, conventional_reference
-from .guessing.candidates import is_time
+from .guessing.names import is_time
 from .text_table import LINE, TextTable, refuse_endless_names
 
 SIGN = "."

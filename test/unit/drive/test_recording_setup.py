@@ -14,7 +14,7 @@ from imu_simulation_framework.drive.check import (
 )
 from imu_simulation_framework.drive.configuration import is_default, load_configuration, paths_of
 from imu_simulation_framework.recordings.formats.any_format import likely_topics
-from imu_simulation_framework.recordings.guessing.files import guess_where_unknown
+from imu_simulation_framework.recordings.guessing.files import find_columns
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.plausibility.findings import Finding
 
@@ -133,9 +133,9 @@ def test_an_orientation_beside_positions_is_the_imus_if_the_file_is_called_so(tm
     }
     path = tmp_path / "ins.csv"
     pd.DataFrame(table).to_csv(path, index=False)
-    columns, _ = guess_where_unknown(path, "imu_recording")
+    columns = find_columns(path, "imu_recording").columns
     assert columns == {"time": "t_s [s]", "yaw": "yaw_rad [rad cw from north]"}
-    columns, _ = guess_where_unknown(path, "reference")
+    columns = find_columns(path, "reference").columns
     assert columns["latitude"] == "lat_deg [deg]"
 
 
@@ -176,9 +176,9 @@ def test_rates_beside_an_odometrys_orientation_make_it_no_imu_where_that_is_anot
         "q.w": np.cos(0.5 * yaw),
     }
     pd.DataFrame(odometry).to_csv(tmp_path / "odom.csv")
-    columns, _ = guess_where_unknown(tmp_path / "odom.csv", "reference", orientation=True)
+    columns = find_columns(tmp_path / "odom.csv", "reference", orientation=True).columns
     assert columns["qz"] == "q.z [1]" and columns["x"] == "x [m]"
-    columns, reasons = guess_where_unknown(tmp_path / "odom.csv", "reference", shared=True)
+    columns, reasons, *_ = find_columns(tmp_path / "odom.csv", "reference", shared=True)
     assert "qz" not in columns and any("may be the IMU's" in reason for reason in reasons)
 
 

@@ -9,8 +9,8 @@ from recording_writers import write_csv
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.recordings.file_access import recording_format
-from imu_simulation_framework.recordings.guessing.candidates import canonical_unit, meaning_of
 from imu_simulation_framework.recordings.guessing.files import guess_angle, guess_columns
+from imu_simulation_framework.recordings.guessing.names import canonical_unit, meaning_of
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 REST = np.zeros(len(TIME))

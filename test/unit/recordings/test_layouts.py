@@ -12,7 +12,7 @@ from imu_simulation_framework.recordings.layouts import (
     FOLDER,
     RecordingLayout,
     bundled_layouts,
-    find_layout,
+    find_layouts,
     read_layout,
 )
 from imu_simulation_framework.recordings.reading import read_imu_samples
@@ -50,19 +50,49 @@ def test_bundled_layout_is_valid_and_recognises_its_own_columns(name):
         for text in alternatives
     ]
     present = list(dict.fromkeys([*layout.header, *(name for names in columns for name in names)]))
-    maps = find_layout("a.csv", present)
-    assert maps.name == layout.name
+    (maps,) = (maps for maps in find_layouts("a.csv", present) if maps.layout.name == layout.name)
     assert set(maps.imu) == set(layout.imu_columns)
     assert set(maps.reference) == set(layout.reference_columns)
 
 
-def test_longest_matching_header_is_taken():
-    layouts = bundled_layouts()
-    shortest, longest = (read_layout(name) for name in ("xsens_dot", "xsens_dot_euler"))
-    both = [*shortest.header, *longest.header]
-    assert find_layout("a.csv", both).name == shortest.name
-    assert len(shortest.header) > len(longest.header)
-    assert len({layout.name for layout in layouts}) == len(layouts)
+def test_longest_matching_header_is_first():
+    names = [maps.layout.name for maps in find_layouts("a.csv", read_layout("xsens_mti").header)]
+    assert names == ["Xsens MTi"]
+    both = [*read_layout("xsens_dot").header, *read_layout("xsens_dot_euler").header]
+    names = [maps.layout.name for maps in find_layouts("a.csv", both)]
+    assert names == ["Xsens DOT", "Xsens DOT with Euler angles"]
+    assert len({layout.name for layout in bundled_layouts()}) == len(bundled_layouts())
+
+
+@pytest.mark.parametrize(
+    "count, size, name",
+    [(1e4, 1.0, "Xsens MTi without orientation"), (1e6, 57.3, "Xsens DOT without orientation")],
+)
+def test_rate_decides_between_clocks_of_one_header(tmp_path, count, size, name):
+    path = tmp_path / "a.csv"
+    columns = {"PacketCounter": np.arange(len(TIME)), "SampleTimeFine": np.rint(count * TIME)}
+    for axis, force, rate in zip("XYZ", CAR.forces.T, size * CAR.rates.T):
+        columns.update({f"Acc_{axis}": force, f"Gyr_{axis}": rate})
+    pd.DataFrame(columns).to_csv(path, index=False)
+    found = find_columns(path, "imu_recording")
+    assert found.layout == name
+    stamps = read_imu_samples(path, columns=found.columns).columns["stamp"]
+    np.testing.assert_allclose(stamps, TIME, atol=1e-4)
+
+
+def test_telephone_in_the_hand_has_the_units_of_its_logger(tmp_path):
+    # Rates that neither rest nor turn fast show no unit by their size.
+    rates = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
+    stamps = np.rint(1e9 * (1.7e9 + TIME)).astype(np.int64)
+    for name, vectors in (("Gyroscope", rates), ("TotalAcceleration", CAR.forces)):
+        columns = {"time": stamps, "seconds_elapsed": TIME, **dict(zip("zyx", vectors.T[::-1]))}
+        pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
+    guess = guess_columns(tmp_path)
+    assert guess.layout == "Sensor Logger"
+    assert guess.imu["gyro_z"] == "Gyroscope.z [rad/s]"
+    samples = read_imu_samples(tmp_path)
+    np.testing.assert_allclose(samples.columns["gyro_z"], rates[:, 2])
+    np.testing.assert_allclose(samples.columns["accel_x"], CAR.forces[:, 0])
 
 
 @pytest.mark.parametrize("accel, gravity, unit", [("a", 1.0 / GRAVITY, "g"), ("b", 1.0, "m/s^2")])
@@ -78,13 +108,8 @@ def test_first_column_that_is_present_is_mapped(tmp_path, accel, gravity, unit):
 
 def test_absent_quantities_are_left_out():
     present = ["counter", "p", "q2", "ax", "ay"]
-    assert sorted(find_layout("a.csv", present, LAYOUT).imu) == [
-        "accel_x",
-        "accel_y",
-        "gyro_x",
-        "gyro_y",
-        "time",
-    ]
+    (maps,) = find_layouts("a.csv", present, LAYOUT)
+    assert sorted(maps.imu) == ["accel_x", "accel_y", "gyro_x", "gyro_y", "time"]
 
 
 def test_accelerations_without_the_length_of_gravity_contradict_a_layout(tmp_path):

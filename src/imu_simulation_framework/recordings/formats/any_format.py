@@ -18,10 +18,10 @@ from ...core.sentences import listed
 from ...core.stamps import seconds_from_nanoseconds
 from .. import column_maps, file_access
 from ..cleaning import GLOBAL_POSITION, POSITION, Samples
-from ..guessing.candidates import is_axis_of
-from ..guessing.guess import ColumnGuess
 from ..guessing.measures import degrees_of
+from ..guessing.names import is_axis_of
 from ..guessing.tables import guess_from_tables
+from ..layouts import find_layouts
 from ..tables import join, turned
 from ..text_table import TextTable, parse_table, table_blocks
 from .bag import UnsuitableTopicError, bag_topics, read_bag
@@ -88,11 +88,20 @@ def sample_blocks(
 
 
 def _mapped_or_guessed(path, recorded, columns, purpose, timed, guessing):
-    """Return the columns of a map; without one, those named so or, if allowed, as they seem."""
+    """Return the columns of a map; without one, those named so, of a layout, or as they seem."""
     try:
         return read_tables(path, recorded, columns, purpose, timed)
     except RecordingError:
-        guess = guess_from_tables(recorded) if guessing and not columns else ColumnGuess()
+        if columns or not guessing:
+            raise
+        for maps in find_layouts(path, recorded.columns):
+            of_layout = {"reference": maps.reference, "IMU": maps.imu}.get(purpose)
+            if of_layout:
+                samples = read_tables(path, recorded, of_layout, purpose, timed)
+                if not maps.contradiction(samples):
+                    remark = f"the columns are those of {maps.layout.name}"
+                    return replace(samples, remarks=(remark,))
+        guess = guess_from_tables(recorded)
         guessed = {"reference": guess.reference, "IMU": guess.imu}.get(purpose)
         if not guessed:
             raise

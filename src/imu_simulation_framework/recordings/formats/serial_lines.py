@@ -23,7 +23,7 @@ import pandas as pd
 from ...core.errors import RecordingError
 from ..cleaning import MINIMUM_SAMPLES
 from ..file_access import TAG_COMMENTS, decoded, tag_cells, tag_place, text_blocks, unpacked_blocks
-from ..guessing.candidates import canonical_unit
+from ..guessing.names import canonical_unit
 from ..text_table import as_numbers, distinct_names, text_lines
 
 _SENTENCE = re.compile(r"\$(?P<content>[A-Z]{4,6},[^$*]*)(?:\*(?P<checksum>[0-9A-Fa-f]{2}))?")

@@ -45,7 +45,7 @@ from ..file_access import (
     unpacked,
     versions_of,
 )
-from ..guessing.candidates import WITH_GRAVITY, is_time
+from ..guessing.names import WITH_GRAVITY, is_time
 from ..tables import RecordedTables, recorded_tables
 from ..text_table import (
     TextTable,

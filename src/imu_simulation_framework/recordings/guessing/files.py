@@ -1,6 +1,11 @@
 """Guessing the columns of a file: a text's, or those of any other format of tables."""
 
+from __future__ import annotations
+
 import itertools
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -10,29 +15,80 @@ from ..file_access import recording_format, text_blocks
 from ..formats.any_format import sample_blocks
 from ..formats.bag_tables import read_bag_tables
 from ..formats.table_files import read_table_file
+from ..layouts import find_layouts
 from ..messages import IMU_TYPES, REFERENCE_TYPES
 from ..text_table import ROWS_AT_ONCE, parse_table, text_lines
 from . import measures
-from .candidates import candidates_of, meaning_in_file, names_said
+from .candidates import candidates_of
 from .guess import PIECES, ROWS, ColumnGuess, find_time, guess_from_candidates
+from .names import meaning_in_file, names_said
 from .tables import guess_from_tables, spread_candidates
 
 
-def guess_columns(path, column="", inertial=True) -> ColumnGuess:
-    """Guess what the columns of a text file or of a file of tables are.
+def guess_columns(path, column="", inertial=True, layout=None) -> ColumnGuess:
+    """Find out what the columns of a text file or of a file of tables are.
 
-    ``column``: only those of the table that has this column; ``inertial``: whether a text may have
-    a gyroscope and an accelerometer. Raises RecordingError: the file cannot be read, is no table,
-    or has no such column.
+    By the layout that the file has or, where none is known, by their names and numbers.
+
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    column : str
+        Only columns of the table that has this one.
+    inertial : bool
+        Whether a text may have a gyroscope and an accelerometer.
+    layout : RecordingLayout, optional
+        The layout that the user names.
+
+    Raises
+    ------
+    RecordingError
+        The file cannot be read, is no table, has no such column, or has another layout.
     """
     format = recording_format(path)
     if format in ("tables", "bag") and not column:
-        return guess_from_tables(_recorded(path, format))
-    candidates, pieces = _table(path, column)
-    if not inertial:
-        sensors = ("gyro", "accel")
-        candidates = [c for c in candidates if not (c.meaning and c.meaning.kind in sensors)]
-    return guess_from_candidates(candidates, pieces)
+        recorded = _recorded(path, format)
+        guess, names = guess_from_tables(recorded), recorded.columns
+    else:
+        candidates, pieces = _table(path, column)
+        names = [candidate.name for candidate in candidates]
+        if not inertial:
+            sensors = ("gyro", "accel")
+            candidates = [c for c in candidates if not (c.meaning and c.meaning.kind in sensors)]
+        guess = guess_from_candidates(candidates, pieces)
+    return _with_layout(path, guess, find_layouts(path, names, layout)) if inertial else guess
+
+
+def _with_layout(path, guess, layouts):
+    """Return the maps of the first layout that the numbers do not contradict, or the guess."""
+    reasons = []
+    for maps in layouts:
+        contradiction = _contradiction(path, maps)
+        if contradiction:
+            reasons.append(f"the header is that of {maps.layout.name}, but {contradiction}")
+            continue
+        imu, reference = maps.imu or guess.imu, maps.reference or guess.reference
+        mapped = " ".join([*imu.values(), *reference.values()])
+        time = {**reference, **imu}.get("time", guess.time)
+        reasons = [f"the header is that of {maps.layout.name}"]
+        unused = [name for name in guess.unused if name not in mapped]
+        return ColumnGuess(reference, imu, time, reasons, unused, maps.layout.name)
+    return replace(guess, reasons=[*reasons, *guess.reasons])
+
+
+def _contradiction(path, maps):
+    """Return the evidence that a table is not of a layout, or nothing."""
+    format = recording_format(path)
+    format = format if format in ("tables", "bag") else "csv"
+    columns, kind = maps.imu, (IMU_TYPES, "IMU")
+    if not columns:
+        columns, kind = maps.reference, (REFERENCE_TYPES, "reference")
+    try:
+        blocks = sample_blocks(path, "", format, columns, *kind, rows_at_once=ROWS_AT_ONCE)
+        return maps.contradiction(next(blocks))
+    except RecordingError as error:
+        return str(error).replace(f"{path}: ", "")
 
 
 def guess_angle(path, column) -> str:
@@ -56,23 +112,43 @@ def guess_angle(path, column) -> str:
     return angles.written(unit) if unit else column
 
 
-def guess_where_unknown(path, section, orientation=False, shared=False):
-    """Guess the columns of a file, unless they are named as this package's own.
+class FoundColumns(NamedTuple):
+    """A column map, empty where none is needed or found, and why.
 
-    ``section``: ``reference`` or ``imu_recording``: what it is to be read as; ``orientation``:
-    whether an orientation alone will do for a reference, as beside an IMU in another file;
-    ``shared``: whether both are read of this file, where an orientation cannot be both's. Returns
-    the column map, empty if no guess is needed or possible, and the reasons. Raises RecordingError:
-    the file cannot be read at all.
+    ``layout``: name of the layout that it is of, or empty; ``open_columns``: quantity -> possible
+    lines of the map, where the unit cannot be determined.
     """
-    try:
-        found = recording_format(path)
-        format = found if found in ("tables", "bag") else "csv"
-        if _own_names(path, format, section) and not (shared and _of_both(path, format)):
-            return {}, []
-    except RecordingError:
-        pass
-    guess, is_reference = guess_columns(path), section == "reference"
+
+    columns: dict[str, str]
+    reasons: list[str]
+    layout: str = ""
+    open_columns: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+
+def find_columns(path, section, orientation=False, shared=False, layout=None) -> FoundColumns:
+    """Find the columns of a file, unless they are named as this package's own.
+
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    section : str
+        ``reference`` or ``imu_recording``: what it is to be read as.
+    orientation : bool
+        Whether an orientation alone will do for a reference, as beside an IMU in another file.
+    shared : bool
+        Whether both are read of this file, where an orientation cannot be both's.
+    layout : RecordingLayout, optional
+        The layout that the user names.
+
+    Raises
+    ------
+    RecordingError
+        The file cannot be read at all, or does not have the layout.
+    """
+    if layout is None and _has_own_names(path, section, shared):
+        return FoundColumns({}, [])
+    guess, is_reference = guess_columns(path, layout=layout), section == "reference"
     headless = "x" in guess.reference and {"qw", "yaw", "heading"}.isdisjoint(guess.reference)
     if is_reference and orientation and headless:
         # Odometry has rates, too, and is no IMU where that is another file.
@@ -91,7 +167,17 @@ def guess_where_unknown(path, section, orientation=False, shared=False):
             "the orientation beside the positions is the reference's and no IMU's; one in a file "
             "of its own is named behind this one"
         )
-    return columns, guess.reasons
+    open_columns = {} if is_reference else guess.open_columns
+    return FoundColumns(columns, guess.reasons, guess.layout, open_columns)
+
+
+def _has_own_names(path, section, shared) -> bool:
+    try:
+        found = recording_format(path)
+        format = found if found in ("tables", "bag") else "csv"
+        return bool(_own_names(path, format, section)) and not (shared and _of_both(path, format))
+    except RecordingError:
+        return False
 
 
 _KINDS = {"reference": (REFERENCE_TYPES, "reference"), "imu_recording": (IMU_TYPES, "IMU")}

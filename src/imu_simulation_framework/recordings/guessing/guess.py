@@ -16,8 +16,9 @@ import pandas as pd
 from ...core.sentences import shown
 from ..column_maps import TIME_OF_DAY, seconds_of_dates
 from . import measures
-from .candidates import best_scalar, matrix, quaternions, vectors, with_a_time, words_of
+from .candidates import best_scalar, matrix, quaternions, vectors, with_a_time
 from .maps import guess_imu, guess_reference, turns_tenfold, with_courses
+from .names import words_of
 from .orientations import with_euler_angles
 
 
@@ -28,7 +29,9 @@ class ColumnGuess:
     ``reference``, ``imu``: column maps, quantity -> column with its unit. Empty if the table has
     none; that of an IMU may lack the time, which only an Allan analysis can do without. ``time``:
     the column that is the time, with its unit, whether or not it is in a map; empty if none.
-    ``reasons``: why, a sentence each; ``unused``: the columns that are in neither map.
+    ``reasons``: why, a sentence each; ``unused``: the columns that are in neither map; ``layout``:
+    name of the layout that the table has, empty if none is known; ``open_columns``: quantity of the
+    IMU -> possible lines of its map, where the unit cannot be determined.
     """
 
     reference: dict[str, str] = field(default_factory=dict)
@@ -36,6 +39,8 @@ class ColumnGuess:
     time: str = ""
     reasons: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
+    layout: str = ""
+    open_columns: dict[str, list[str]] = field(default_factory=dict)
 
 
 def guess_from_candidates(candidates, pieces=None, spans=()) -> ColumnGuess:
@@ -87,13 +92,14 @@ def _by_names(guess, candidates, pieces, spans):
     candidates = with_euler_angles(candidates, seconds, pieces, guess.reasons)
     if positions == "fixes":
         candidates = with_courses(candidates, seconds, pieces, guess.reasons)
-    imu, imu_used, orientation = guess_imu(candidates, seconds, pieces, positions, guess.reasons)
+    found = guess_imu(candidates, seconds, pieces, positions, guess.reasons)
+    imu, guess.open_columns = found.columns, found.open_columns
     reference, reference_used = {}, set()
     if time:
         reference, reference_used = guess_reference(
-            [c for c in candidates if c not in orientation], seconds, pieces, guess.reasons
+            [c for c in candidates if c not in found.orientation], seconds, pieces, guess.reasons
         )
-    used = imu_used | reference_used
+    used = found.used | reference_used
     if time and reference:
         guess.reference = {"time": time.written, **reference}
     if imu:
@@ -294,10 +300,6 @@ def overlap(one, other) -> bool:
     return max(one[0], other[0]) <= min(one[1], other[1])
 
 
-# Xsens MTi count 0.1 ms there and Movella DOT, which have 120 Hz at most, us.
-_XSENS, _DOT_STEP = "sample time fine", 4000.0
-
-
 def all_times(candidates, pieces, usual):
     """Return a TimeColumn for each time among columns, and why others are none."""
     named = [c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > 0.5]
@@ -305,11 +307,6 @@ def all_times(candidates, pieces, usual):
     paired = {column for time in found for column in time.columns}
     for column in named:
         if column in paired or column.texts is not None:
-            continue
-        if column.meaning.stem == _XSENS and measures.step(column.values, pieces) < _DOT_STEP:
-            text = f"{column.name}, in steps of a device that counts 0.1 ms: [ms]"
-            written = column.written("ms", factor=" * 0.1")
-            found.append(TimeColumn(written, (column,), 1e-4 * column.values, text))
             continue
         stated = column.meaning.unit
         unit, reason = measures.time_unit(column.values, pieces, usual)

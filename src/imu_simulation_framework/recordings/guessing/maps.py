@@ -1,6 +1,9 @@
 """Which columns of a table are an IMU's, and which are a reference's."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +12,7 @@ from ..cleaning import at_zero
 from . import measures
 from .candidates import best_scalar, fullest_first, matrix, quaternions, shared_unit, vectors
 from .orientations import AGREE, chosen, ordered
+from .vocabulary import vocabulary
 
 _RADIANS = factors("rad", "deg")
 _NAUTICAL = "cw from north"
@@ -31,12 +35,50 @@ _FACTOR = 1.6  # By how much their ratio may miss that of a unit
 _TILTED_FACTOR = 4.0  # The same where gravity shows it, in which accelerations are, too
 
 
-def guess_imu(candidates, seconds, pieces, positions, reasons):
-    """Guess the columns of an IMU, and add to the reasons.
+class ImuColumns(NamedTuple):
+    """Columns of an IMU.
 
-    ``seconds`` (n,): time of each row, nan if it is not known; ``positions``: ``fixes``, ``poses``,
-    or empty if the table has none. Returns the column map, the set of candidates in it, and that of
-    those of an orientation that is not the reference's.
+    Attributes
+    ----------
+    columns : dict
+        Column map, quantity -> ``column [unit]``.
+    used : set of Candidate
+        Columns in the map.
+    orientation : set of Candidate
+        Columns of an orientation that is not the reference's.
+    open_columns : dict
+        Quantity -> possible lines of the map, where the unit cannot be determined.
+    """
+
+    columns: dict[str, str]
+    used: set
+    orientation: set
+    open_columns: dict[str, list[str]]
+
+
+class GyroUnit(NamedTuple):
+    """Unit and factor of a gyroscope's columns; empty, and the possible ones, if not determined."""
+
+    unit: str
+    factor: str = ""
+    alternatives: tuple[tuple[str, str], ...] = ()
+
+
+def guess_imu(candidates, seconds, pieces, positions, reasons) -> ImuColumns:
+    """Guess the columns of an IMU.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    seconds : numpy.ndarray
+        Time of each row [s], shape (n,), nan if it is not known.
+    pieces : numpy.ndarray
+        Piece of the recording of each row, shape (n,).
+    positions : str
+        ``fixes``, ``poses``, or empty if the table has none.
+    reasons : list of str
+        Sentences are added.
     """
     gyros = fullest_first(vectors(candidates, "gyro", ""))
     gyro = gyros[0] if gyros else {}
@@ -47,7 +89,7 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
     linear = matrix([forces[0][axis] for axis in "xyz"]) if forces else None
     inertial = [*gyro.values(), *accel.values()]
     if positions and not inertial:
-        return {}, set(), set()
+        return ImuColumns({}, set(), set(), {})
     attitudes = _attitudes(candidates, seconds, pieces, reasons)
     own = _own(attitudes, positions, reasons)
     most = max((column.filled for column in inertial), default=0.0)
@@ -56,26 +98,33 @@ def guess_imu(candidates, seconds, pieces, positions, reasons):
         if attitude not in full:
             reasons.append(f"{attitude.names}: no value in many rows of the IMU, left out")
     attitude = chosen(full, gyro, seconds, pieces, reasons)
-    columns, used = {}, set()
+    columns, used, open_columns = {}, set(), {}
     witnesses = [attitude] if attitude else attitudes
-    unit = None
+    found = GyroUnit("")
     if gyro:
         beside = matrix(list(accel.values())) if accel else None, linear, *of_accel
         motion = (seconds, pieces, rate)
-        unit = _gyro_unit(gyro, witnesses, beside, motion, reasons, _format_of(gyro, candidates))
+        found = _gyro_unit(gyro, witnesses, beside, motion, reasons)
     if attitude and attitude.unit is None:
-        attitude.settle(gyro if unit else {}, unit, seconds, pieces, reasons)
+        attitude.settle(gyro if found.unit else {}, found, seconds, pieces, reasons)
     if attitude and attitude.unit is not None:
         columns.update(attitude.written())
         used.update(attitude.columns)
-    if unit:
+    elif attitude:
+        open_columns.update(attitude.alternatives())
+    if found.unit:
         for axis in sorted(gyro):
-            columns[f"gyro_{axis}"] = gyro[axis].written(unit[0], factor=unit[1])
+            columns[f"gyro_{axis}"] = gyro[axis].written(found.unit, factor=found.factor)
         used.update(gyro.values())
+    for axis in sorted(gyro) if found.alternatives else ():
+        open_columns[f"gyro_{axis}"] = [
+            gyro[axis].written(unit, factor=by) for unit, by in found.alternatives
+        ]
     columns.update({f"accel_{a}": accel[a].written(of_accel[0], "", of_accel[1]) for a in accel})
     used.update(accel.values())
-    foreign = {c for a in attitudes if a.of_reference for c in a.columns}
-    return columns, used, {c for a in attitudes for c in a.columns} - foreign
+    foreign = {c for a in attitudes if a.is_from_reference for c in a.columns}
+    orientation = {c for a in attitudes for c in a.columns} - foreign
+    return ImuColumns(columns, used, orientation, open_columns)
 
 
 def turns_tenfold(candidates, seconds, pieces) -> bool:
@@ -98,12 +147,12 @@ def turns_tenfold(candidates, seconds, pieces) -> bool:
 
 def _own(attitudes, positions, reasons):
     """Return the IMU's orientations in a table that has an IMU, and perhaps positions."""
-    of_imu = [attitude for attitude in attitudes if attitude.of_imu]
-    others = [attitude for attitude in attitudes if attitude.of_reference]
+    of_imu = [attitude for attitude in attitudes if attitude.is_from_imu]
+    others = [attitude for attitude in attitudes if attitude.is_from_reference]
     plain = [attitude for attitude in attitudes if attitude not in of_imu + others]
     if positions == "poses" and of_imu:
         for attitude in plain:
-            attitude.of_reference = True
+            attitude.is_from_reference = True
         return of_imu
     for attitude in list(plain):
         lone_heading = positions == "fixes" and list(attitude.by_name) == ["heading"]
@@ -126,8 +175,8 @@ class _Attitude:
         self.filled = min(column.filled for column in self.columns)
         self.quaternion = "qw" in columns
         meanings = [column.meaning for column in self.columns]
-        self.of_imu = any(meaning.of_imu for meaning in meanings)
-        self.of_reference = any(meaning.of_reference for meaning in meanings)
+        self.is_from_imu = any(meaning.is_from_imu for meaning in meanings)
+        self.is_from_reference = any(meaning.is_from_reference for meaning in meanings)
 
     def values(self):
         """Return quaternions, or yaw or roll, pitch, yaw [rad]; of an unknown unit yaw as it is."""
@@ -143,11 +192,20 @@ class _Attitude:
             for name, column in self.by_name.items()
         }
 
-    def settle(self, gyro, gyro_unit_and_factor, seconds, pieces, reasons):
+    def alternatives(self):
+        """Return quantity -> possible lines of a column map, where the unit is not known."""
+        return {
+            name: [
+                column.written(unit, self.words if name == "heading" else "") for unit in _RADIANS
+            ]
+            for name, column in self.by_name.items()
+        }
+
+    def settle(self, gyro, gyro_unit, seconds, pieces, reasons):
         """Find the unit of the angles from that of the gyroscope, if there is one."""
         scale, correlation = 0.0, 0.0
         if gyro:
-            rates = factor(gyro_unit_and_factor[0]) * matrix(list(gyro.values()))
+            rates = factor(gyro_unit.unit) * matrix(list(gyro.values()))
             scale, correlation = measures.turn_scale(seconds, pieces, self.values(), rates)
         if correlation > AGREE:
             for unit, radians in _RADIANS.items():
@@ -172,7 +230,7 @@ def _attitudes(candidates, seconds, pieces, reasons):
         if all(np.ptp(c.values[np.isfinite(c.values)]) == 0.0 for c in group.values()):
             reasons.append(f"{names}: never changes, no orientation that was measured, left out")
             continue
-        if any(c.meaning.numbered for c in group.values()):
+        if any(c.meaning.is_numbered for c in group.values()):
             group = ordered(group, candidates, seconds, pieces, reasons)
         columns = {f"q{axis}": group[axis] for axis in "xyzw"}
         if counts[0] != 1:
@@ -208,33 +266,31 @@ def _angles(candidates, seconds, pieces, reasons):
     return [_Attitude(columns, unit or None, words)]
 
 
-def _format_of(gyro, candidates):
-    """Return what by the columns' names wrote them, always in rad/s; or empty."""
-    if any(c.meaning and c.meaning.stem == "seconds elapsed" for c in candidates):
-        return "Sensor Logger"
-    ros = all("angular velocity" in column.meaning.stem for column in gyro.values())
-    return "sensor_msgs/Imu" if ros else ""
+def _usual_unit(gyro):
+    """Return the unit that such names have by convention, and the convention, or nothing."""
+    for words, (unit, convention) in vocabulary().usual_units.items():
+        if all(words in column.meaning.stem for column in gyro.values()):
+            return unit, convention
+    return "", ""
 
 
-def _gyro_unit(gyro, attitudes, accel, motion, reasons, of_format):
-    """Return unit and factor of the gyroscope's columns, None if they cannot be determined.
+def _gyro_unit(gyro, attitudes, accel, motion, reasons):
+    """Return the GyroUnit of the gyroscope's columns.
 
     ``accel``: forces (n, 3), or None, those without gravity that do as well to tell whether it
-    rests, and unit and factor of their columns; ``motion``: seconds,
-    pieces and samples per second; ``of_format``: what writes rad/s under such names, or empty.
+    rests, and unit and factor of their columns; ``motion``: seconds, pieces and samples per second.
     """
     names = ", ".join(column.name for column in gyro.values())
     rates, (forces, linear, unit_of_accel, of_accel) = matrix(list(gyro.values())), accel
     *motion, rate = motion
     in_thousandths = unit_of_accel == "mg" and whole(rates)
-    mavlink = all(column.name.lower().endswith(f"{axis}gyro") for axis, column in gyro.items())
     stated = shared_unit(gyro.values())
     if stated is None:
         reasons.append(f"{names}: in different units, left out")
-        return None
+        return GyroUnit("")
     if stated:
         reasons.append(f"{names}: in {stated} by name")
-        return stated, ""
+        return GyroUnit(stated)
     for attitude in attitudes:
         if attitude.unit is None:
             continue
@@ -245,21 +301,23 @@ def _gyro_unit(gyro, attitudes, accel, motion, reasons, of_format):
                 reasons.append(
                     f"{turns} (correlation {correlation:.2f}), so{factor} [{unit}]{also}"
                 )
-                return unit, factor
+                return GyroUnit(unit, factor)
             reasons.append(f"{turns}, which is no known unit, left out")
-            return None
+            return GyroUnit("")
     if of_accel.startswith(_EACH) or (whole(rates) and np.nanmax(np.abs(rates)) > _MAX_RATE):
         reasons.append(
             f"{names}: counts, of which the file does not say how many are a deg/s, left out; say "
             f"it by the data sheet, as gyro_z = {list(gyro.values())[-1].name} / 131 [deg/s]"
         )
-        return None
+        return GyroUnit("", alternatives=(("deg/s", " / 131"), ("deg/s", " / 16.4")))
     if of_accel:
         # Changes of angle beside changes of velocity.
         unit = measures.gyro_unit(rates * rate, forces)
         by = f"changes from sample to sample as those of the accelerometer, {rate:.4g} in a second"
         reasons.append(f"{names}: {by if unit else 'whether rad or deg is not known, left out'}")
-        return (unit, of_accel) if unit else None
+        if unit:
+            return GyroUnit(unit, of_accel)
+        return GyroUnit("", alternatives=(("rad/s", of_accel), ("deg/s", of_accel)))
     if forces is not None and set("xyz") <= set(gyro):
         rates = matrix([gyro[axis] for axis in "xyz"])
         scale, correlation = measures.gravity_scale(*motion, forces, rates)
@@ -267,29 +325,31 @@ def _gyro_unit(gyro, attitudes, accel, motion, reasons, of_format):
         for name, expected in _THOUSANDTHS if in_thousandths else _WHOLE:
             if not expected / _TILTED_FACTOR < scale < expected * _TILTED_FACTOR:
                 continue
-            if name == "mrad/s" and not mavlink:
+            if name == "mrad/s":  # Or counts of 16 a deg/s, which are 1.09 mrad/s.
                 break
             reasons.append(f"{turns} (correlation {correlation:.2f}), so [{name}]")
-            return name, ""
+            return GyroUnit(name)
         if correlation > AGREE or (in_thousandths and scale):
             last = list(gyro.values())[-1].name
             reasons.append(
                 f"{turns}, which may be mrad/s or counts of 16 a deg/s and others, left out; say "
                 f"it by the data sheet, as gyro_z = {last} / 16 [deg/s]"
             )
-            return None
+            return GyroUnit("", alternatives=(("mrad/s", ""), ("deg/s", " / 16")))
     unit = "" if in_thousandths else measures.gyro_unit(rates, linear if forces is None else forces)
-    if not unit and of_format and np.nanmax(np.abs(rates)) < _FASTEST:
-        reasons.append(f"{names}: in rad/s as {of_format} has them")
-        return "rad/s", ""
+    usual, convention = _usual_unit(gyro)
+    if not unit and usual and np.nanmax(np.abs(rates)) < _FASTEST:
+        reasons.append(f"{names}: in {usual} as {convention} has them")
+        return GyroUnit(usual)
     if not unit:
         reasons.append(
             f"{names}: whether rad/s or deg/s{' or mrad/s' * in_thousandths} cannot be "
             f"determined, left out; say it, as gyro_z = {list(gyro.values())[-1].name} [deg/s]"
         )
-        return None
+        units = ["deg/s", "rad/s", *["mrad/s"] * in_thousandths]
+        return GyroUnit("", alternatives=tuple((unit, "") for unit in units))
     reasons.append(f"{names}: in {unit} by their size alone, which is only a guess")
-    return unit, ""
+    return GyroUnit(unit)
 
 
 def _nearest_unit(scale, rate, counted):
@@ -547,7 +607,7 @@ class _Reference:
         """Return whether there is a quaternion, ``alone`` one that by its name is not the IMU's."""
         for group in quaternions(self.candidates):
             length = np.nanmedian(np.linalg.norm(matrix(list(group.values())), axis=1))
-            if abs(length - 1.0) < 0.05 and (group["w"].meaning.of_reference or not alone):
+            if abs(length - 1.0) < 0.05 and (group["w"].meaning.is_from_reference or not alone):
                 for axis in "xyzw":
                     self._take(f"q{axis}", group[axis], "1")
                 return True

@@ -11,19 +11,9 @@ import numpy as np
 from ..cleaning import MINIMUM_SAMPLES
 from ..tables import RecordedTables, order_of
 from . import measures
-from .candidates import (
-    best_scalar,
-    candidates_of,
-    matrix,
-    meaning_in,
-    meaning_of,
-    names_said,
-    quaternions,
-    vectors,
-    with_a_time,
-    words_of,
-)
+from .candidates import best_scalar, candidates_of, matrix, quaternions, vectors, with_a_time
 from .guess import ColumnGuess, all_times, guess_from_candidates, pieces_of, seconds_of
+from .names import meaning_in, meaning_of, names_said, words_of
 
 _TIMES = ("time", "date")
 _DIRECTIONS = ("quaternion", "yaw", "heading", "euler")
@@ -47,6 +37,7 @@ def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
             guess.reasons += [reason for reason in one.reasons if reason not in guess.reasons]
             if getattr(one, what):
                 setattr(guess, what, getattr(one, what))
+                guess.open_columns.update(one.open_columns if what == "imu" else {})
                 guess.time = guess.time or one.time
                 spans = found.spans(leader, one.time)
                 break
@@ -136,7 +127,7 @@ class _Tables:
 
     def true(self, name):
         """Return whether a table is not of the IMU by its name."""
-        return any(c.meaning.of_reference for c in self.by_table[name])
+        return any(c.meaning.is_from_reference for c in self.by_table[name])
 
     def of_place(self, name):
         """Return candidates of rows spread over a table with places, and which piece each is of."""

@@ -34,6 +34,9 @@ class Vocabulary:
         Spelling of a unit, or of one that is short for another -> unit of column maps.
     unit_words : mapping of tuple of str to str
         Last words of a name -> unit of column maps.
+    usual_units : mapping of str to tuple of str
+        Words of a name -> unit by convention, where the size of the numbers tells none, and the
+        convention.
     imu_words, reference_words, origins : frozenset of str
         Words for the IMU, for another source, and all that only state an origin.
     not_measured, places : frozenset of str
@@ -47,6 +50,7 @@ class Vocabulary:
     units: Mapping[str, str]
     short_units: Mapping[str, str]
     unit_words: Mapping[tuple[str, ...], str]
+    usual_units: Mapping[str, tuple[str, str]]
     imu_words: frozenset[str]
     reference_words: frozenset[str]
     origins: frozenset[str]
@@ -80,6 +84,11 @@ def vocabulary() -> Vocabulary:
         units={**units, "": "1"},
         short_units=content["short_units"],
         unit_words=words,
+        usual_units={
+            words: (unit, convention)
+            for convention, units_of in content["usual_units"].items()
+            for words, unit in units_of.items()
+        },
         imu_words=imu,
         reference_words=reference,
         origins=imu | reference | other,

@@ -61,11 +61,7 @@ def check_imu_units(samples: Samples, stated: Iterable[str] = ()) -> None:
     known = samples.stated_units.union(stated)
     forces = _rows(samples, ACCEL)
     rates = _rows(samples, GYRO)
-    unknown = np.full(len(samples), np.nan)
-    times = samples.columns.get("stamp", unknown)
-    if not np.isfinite(times).any():
-        times = samples.columns.get("receipt", unknown)
-    times = times[:_MAX_SAMPLES]
+    times = _times(samples)
     accel = _contradicted_accel(times, forces) if forces is not None else None
     if accel is not None and not known.issuperset(ACCEL):
         doubtful = [name for name in GYRO if name in samples and name not in known]
@@ -82,16 +78,53 @@ def check_imu_units(samples: Samples, stated: Iterable[str] = ()) -> None:
         _refuse(samples, gyro, [])
 
 
+def describe_unit_contradiction(samples: Samples) -> str:
+    """Return the evidence that rates or forces have another unit than the one they are taken in.
+
+    Parameters
+    ----------
+    samples : Samples
+        In the package's units, as far as they are known.
+
+    Returns
+    -------
+    str
+        Empty where nothing contradicts the units.
+    """
+    times, forces, rates = _times(samples), _rows(samples, ACCEL), _rows(samples, GYRO)
+    accel = _contradicted_accel(times, forces) if forces is not None else None
+    gyro = _contradicted_gyro(times, rates, forces, samples) if rates is not None else None
+    evidence = [f"{listed(wrong.names)} {wrong.evidence}" for wrong in (accel, gyro) if wrong]
+    usual = _steady_length(forces) if forces is not None and accel is None else 0.0
+    if usual and not measures.is_gravity(usual, "m/s^2"):
+        evidence.append(f"{listed(ACCEL)} are usually {usual:.3g} m/s^2 long, expected 9.81 m/s^2")
+    return "; ".join(evidence)
+
+
+def _times(samples: Samples) -> np.ndarray:
+    unknown = np.full(len(samples), np.nan)
+    times = samples.columns.get("stamp", unknown)
+    if not np.isfinite(times).any():
+        times = samples.columns.get("receipt", unknown)
+    return times[:_MAX_SAMPLES]
+
+
 def _rows(samples: Samples, names: Sequence[str]) -> np.ndarray | None:
     return samples.matrix(names)[:_MAX_SAMPLES] if samples.has(names) else None
 
 
-def _contradicted_accel(times: np.ndarray, forces: np.ndarray) -> _Contradiction | None:
+def _steady_length(forces: np.ndarray) -> float:
+    """Return the usual length of forces (n, 3), 0 if it varies as without gravity."""
     lengths = np.linalg.norm(forces[np.isfinite(forces).all(axis=1)], axis=1)
     if len(lengths) < _MIN_SAMPLES:
-        return None
+        return 0.0
     low, usual, high = (float(value) for value in np.percentile(lengths, [25.0, 50.0, 75.0]))
-    if usual == 0.0 or high - low > _STEADY * usual:
+    return usual if high - low <= _STEADY * usual else 0.0
+
+
+def _contradicted_accel(times: np.ndarray, forces: np.ndarray) -> _Contradiction | None:
+    usual = _steady_length(forces)
+    if not usual:
         return None
     for unit in ("g", "mg"):
         if measures.is_gravity(usual, unit):
