@@ -26,7 +26,7 @@ lost is where in a period a velocity changed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Callable
+from typing import Callable, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,15 +36,32 @@ from ..core.errors import MotionError
 from .earth import EARTH_RATE, gravitation_ecef
 from .motion import checked_samples, composed
 
-if TYPE_CHECKING:
-    from .earth_motion import EarthMotion
-
 Gravitation = Callable[[np.ndarray], np.ndarray]
 """Of positions in ECEF (n, 3) [m], in ECEF axes (n, 3) [m/s^2]."""
 
 _SMALL = 1e-2  # of an angle below which the series of the coefficients are exact [rad]
 _SETTLED = 1e-7  # by how much a path may still move when its gravitation is computed again [m]
 _MAX_ROUNDS = 100
+
+
+class StatesOnEarth(Protocol):
+    """States of a body in ECEF, as :class:`.EarthMotion` has them."""
+
+    @property
+    def time(self) -> np.ndarray:
+        """Times [s], shape (n,)."""
+
+    @property
+    def position(self) -> np.ndarray:
+        """Positions [m], shape (n, 3)."""
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Velocities against the Earth [m/s], shape (n, 3)."""
+
+    @property
+    def orientation(self) -> np.ndarray:
+        """Quaternions x, y, z, w from the body to ECEF, shape (n, 4)."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +100,21 @@ class Path:
     orientation: np.ndarray
 
 
-def increments_of(motion: EarthMotion, gravitation: Gravitation = gravitation_ecef) -> Increments:
-    """Return what an IMU without errors, which integrates, says of its own EarthMotion.
+def increments_of(motion: StatesOnEarth, gravitation: Gravitation = gravitation_ecef) -> Increments:
+    """Return the increments that an integrating IMU without errors outputs.
 
-    Another ``gravitation`` is for comparison with who has another.
+    Parameters
+    ----------
+    motion : EarthMotion
+        Motion of the IMU.
+    gravitation : callable
+        Gravitation at positions in ECEF (n, 3) [m], in ECEF axes (n, 3) [m/s^2]; another than the
+        package's own is for comparisons with other software.
+
+    Returns
+    -------
+    Increments
+        At the motion's times.
     """
     turned, gained = increments_between(
         motion.time, motion.position, motion.velocity, motion.orientation, gravitation
