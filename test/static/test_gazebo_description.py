@@ -11,8 +11,8 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.files import package_share, urdf_path
+from imu_simulation_framework.core.xacro_expansion import expand_xacro
 from imu_simulation_framework.drive.robots.files import robot_description
-from imu_simulation_framework.drive.robots.xacro_expansion import expand_xacro
 from imu_simulation_framework.drive.turning import load_robot_parameters
 
 ARGUMENTS = [

@@ -6,9 +6,9 @@ import yaml
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.core.xacro_expansion import expand_xacro
 from imu_simulation_framework.core.yaml_files import DEEPEST, load_plain
 from imu_simulation_framework.drive.experiment_arguments import node_configuration
-from imu_simulation_framework.drive.robots.xacro_expansion import expand_xacro
 from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.sensors.files import load_imu_specification
 from imu_simulation_framework.sensors.formats.registry import read_imu_parameters

@@ -7,8 +7,8 @@ import yaml
 from test_own_robot import FILE, description
 
 from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.xacro_expansion import require_harmless
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
-from imu_simulation_framework.drive.robots.xacro_expansion import require_harmless
 from imu_simulation_framework.drive.turning import load_robot_parameters
 
 XACRO = '<robot name="x" xmlns:xacro="http://ros.org/wiki/xacro">'

@@ -10,8 +10,8 @@ import yaml
 from imu_simulation_framework.core import topics
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import urdf_path
+from imu_simulation_framework.core.xacro_expansion import expand_xacro
 from imu_simulation_framework.drive.robots.files import robot_description
-from imu_simulation_framework.drive.robots.xacro_expansion import expand_xacro
 from imu_simulation_framework.drive.turning import load_robot_parameters
 
 

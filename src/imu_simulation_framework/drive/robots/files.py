@@ -9,10 +9,10 @@ from pathlib import Path
 from ...core.errors import ConfigurationError
 from ...core.files import urdf_path
 from ...core.settings import checked_text
+from ...core.xacro_expansion import expand_xacro
 from ...core.yaml_files import read_yaml
 from .bundled import bundled_robot
 from .parameters import RobotParameters
-from .xacro_expansion import expand_xacro
 
 
 def read_robot(path=None, simulator: str = "mujoco") -> RobotParameters:

@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 from ...core.files import urdf_path
 from ...core.topics import IMU_FRAME
+from ...core.xacro_expansion import expand_xacro
 from ..drivetrain import AckermannDrivetrain
 from .parameters import RobotParameters
 from .urdf import Description
-from .xacro_expansion import expand_xacro
 
 _SIDEWAYS = 0.5
 """What resists the turn of a skid-steered robot in Gazebo, of what its wheels can turn it with."""

@@ -32,10 +32,10 @@ from ...core.settings import (
 )
 from ...core.topics import IMU_FRAME, ROBOT_FRAME
 from ...core.units import STANDARD_GRAVITY
+from ...core.xacro_expansion import expand_description, package_beside
 from ..drivetrain import AckermannDrivetrain, DifferentialDrivetrain, Drivetrain, RobotLimits
 from .parameters import LONGEST_DELAY, Contact, Motors, RobotParameters
 from .urdf import Description, Pose
-from .xacro_expansion import expand_description, package_beside
 
 _POSITIVE: dict[str, Any] = {"above": 0.0, "maximum": 1e9}
 _LENGTH: dict[str, Any] = {"minimum": 1e-3, "maximum": 1e3}  # m

@@ -5,10 +5,8 @@ refused, so that a file can neither grow while it is read nor reach for another 
 defusedxml's work. Its own trees know no lines, and lxml's, which do, come of a parser that accepts
 such declarations.
 
-Of a xacro file ``<xacro:property name="noise" value="0.0003"/>`` directly below the root is known,
-and ``${2 * noise}`` anywhere: where an expression has only numbers, such properties, ``pi``,
-``+ - * / **`` and brackets, the number it makes replaces it. Everything else, parameters and local
-properties of macros and arguments above all, is left as it is, for xacro itself to expand.
+A xacro file is expanded first, see :mod:`.xacro_expansion`. Where that gives no sensor, as in a
+file of macros, the file is read as it stands, and a value that is an expression is refused.
 
 Of YAML OpenCV's files are read as well: their first line ``%YAML:1.0`` is no directive of YAML's,
 and tags like ``!!opencv-matrix`` say nothing of numbers.
@@ -16,102 +14,25 @@ and tags like ``!!opencv-matrix`` say nothing of numbers.
 
 from __future__ import annotations
 
-import ast
 import difflib
 import math
-import operator
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Mapping
+from typing import Any, Callable, Iterable, Iterator
 from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import ContentHandler
 
 import numpy as np
 import yaml
 
-from ...core.errors import ConfigurationError
+from ...core.errors import ConfigurationError, FrameworkError
 from ...core.files import XML_LIMIT, UnusableXmlError, open_regular, require_bounded_xml
 from ...core.sentences import shown
 from ...core.whole_files import reason_of
+from ...core.xacro_expansion import expand_description
 from ...core.yaml_files import PlainLoader
-
-_EXPRESSION = re.compile(r"\$\{([^{}]{1,200})\}")
-_PROPERTIES = ("xacro:property", "property")
-_MACROS = ("xacro:macro", "macro")
-_OPERATORS: dict[type, Callable[..., float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-}
-
-
-def expand_properties(root):
-    """Replace expressions in the texts of the tags in a root by the numbers that they are."""
-    values = {"pi": math.pi}
-    again = set()
-    for tag in root.children:
-        name, text = tag.attributes.get("name"), tag.attributes.get("value")
-        if tag.name not in _PROPERTIES or name is None or text is None:
-            continue
-        # Which of two values holds where is xacro's affair.
-        if name in values:
-            again.add(name)
-        try:
-            values[name] = float(expanded(text, values))
-        except ValueError:
-            values[name] = None
-    known = {name: value for name, value in values.items() if name not in again}
-    waiting = [(root, known)]
-    while waiting:
-        tag, visible = waiting.pop()
-        if tag.name in _MACROS:
-            hidden = _own_names(tag)
-            visible = {name: value for name, value in visible.items() if name not in hidden}
-        tag.text = expanded(tag.text, visible)
-        waiting.extend((child, visible) for child in tag.children)
-
-
-def expanded(text: str, values: Mapping[str, float | None]) -> str:
-    """Return a text with each expression in it that values make a number replaced by that."""
-
-    def replacement(match):
-        try:
-            result = _evaluate(ast.parse(match.group(1).strip(), mode="eval").body, values)
-            return repr(result) if math.isfinite(result) else match.group()
-        except (SyntaxError, ValueError, ArithmeticError, LookupError, TypeError, RecursionError):
-            return match.group()
-
-    return _EXPRESSION.sub(replacement, text) if "${" in text else text
-
-
-def _own_names(macro):
-    # A parameter may have a default: name:=value, name:=^; a block begins with a star.
-    names = {word.lstrip("*").split(":=")[0] for word in macro.attributes.get("params", "").split()}
-    inner = (tag for tag in macro.walk() if tag.name in _PROPERTIES)
-    return names | {tag.attributes.get("name") for tag in inner}
-
-
-def _evaluate(node, values) -> float:
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        # Not int: 9 ** 9 ** 9 would be computed to its last digit.
-        return float(node.value)
-    if isinstance(node, ast.Name):
-        value = values[node.id]
-        if value is None:
-            raise ValueError(node.id)
-        return value
-    if isinstance(node, ast.BinOp):
-        sides = _evaluate(node.left, values), _evaluate(node.right, values)
-        return _OPERATORS[type(node.op)](*sides)
-    if isinstance(node, ast.UnaryOp):
-        return _OPERATORS[type(node.op)](_evaluate(node.operand, values))
-    raise ValueError(type(node).__name__)
-
 
 EXPAND_WITH_XACRO = "expand the file with xacro first (xacro FILE.xacro -o FILE.urdf)"
 
@@ -203,17 +124,40 @@ class Tag:
 
 
 def read_tags(path) -> Tag:
-    """Return the root of an XML file.
+    """Return the root of an XML file, expanded if it is a xacro file.
 
-    Raises :class:`.ConfigurationError`: the file cannot be read, is no XML, is larger than 8 MB,
-    nested too deeply, or has a document type declaration, entities or external references.
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    Tag
+        Lines are those of the expanded file, where they differ.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, is no XML, is larger than 8 MB, nested too deeply, or has a
+        document type declaration, entities or external references.
     """
+    path = Path(path)
+    content = read_bytes(path)
+    root = _parse(content, path)
+    if b"xacro" in content:
+        with suppress(FrameworkError):
+            expanded = _parse(expand_description(path, {}).encode(), path)
+            if any(tag.name in ("plugin", "sensor") for tag in expanded.walk()):
+                return expanded
+    return root
+
+
+def _parse(content: bytes, path: Path) -> Tag:
     # Imported here, since every format is known to the tools whichever is used.
     from defusedxml import DefusedXmlException
     from defusedxml.sax import parseString
 
-    path = Path(path)
-    content = read_bytes(path)
     builder = _TreeBuilder(path)
     try:
         require_bounded_xml(content)
@@ -233,7 +177,6 @@ def read_tags(path) -> Tag:
         ) from error
     except (SAXException, ValueError, LookupError) as error:
         raise ConfigurationError(f"{path}: cannot be read as XML: {error}.") from error
-    expand_properties(builder.root)
     return builder.root
 
 

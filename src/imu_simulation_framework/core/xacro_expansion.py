@@ -1,4 +1,4 @@
-"""Expansion of xacro files.
+"""Expansion of xacro files, of robots as of IMU parameters.
 
 A xacro file holds Python expressions, and macros that may double without end. A file that somebody
 else has written is expanded in a process of its own with limits of processor time, memory and
@@ -20,12 +20,12 @@ from types import CodeType
 from typing import Any, Mapping
 from xml.parsers.expat import ExpatError
 
-from ...core.errors import ConfigurationError, FrameworkError, required
-from ...core.files import XML_LIMIT, UnusableXmlError, open_regular, read_at_most, urdf_path
-from ...core.files import require_bounded_xml as require_bounded
-from ...core.programs import Apart
-from ...core.sentences import shown
-from ...core.whole_files import reason_of
+from .errors import ConfigurationError, FrameworkError, required
+from .files import XML_LIMIT, UnusableXmlError, open_regular, read_at_most, urdf_path
+from .files import require_bounded_xml as require_bounded
+from .programs import Apart
+from .sentences import shown
+from .whole_files import reason_of
 
 CPU_TIME = 3  # s; a description of 1000 links takes 1 s
 MEMORY = 300 * 2**20  # bytes beyond those that the process has at its beginning
@@ -49,7 +49,7 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
     """
     arguments = arguments or {}
     mappings = {k: v if isinstance(v, Mapping) else str(v) for k, v in arguments.items()}
-    xacro = required("xacro", "the robot's description")
+    xacro = required("xacro", "a xacro file")
     # Of a missing attribute xacro makes a RuntimeError, of a macro that calls itself a
     # RecursionError, and of what is no UTF-8 a ValueError.
     refusals = (xacro.XacroException, ExpatError, OSError, RuntimeError, ValueError)
@@ -58,9 +58,7 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
             require_bounded(read_at_most(file, XML_LIMIT))
         document = xacro.process_file(str(Path(path).resolve()), mappings=mappings)
     except refusals as error:
-        raise ConfigurationError(
-            f"{path}: the robot's description cannot be expanded: {error}."
-        ) from error
+        raise ConfigurationError(f"{path}: the file cannot be expanded: {error}.") from error
     return document.toxml()
 
 
@@ -77,9 +75,7 @@ def expand_description(file: Path, arguments: Mapping[str, Any]) -> str:
             return content.decode("utf-8")
     except (OSError, UnicodeDecodeError, UnusableXmlError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else error
-        raise ConfigurationError(
-            f"{file}: the robot's description cannot be read: {reason}."
-        ) from None
+        raise ConfigurationError(f"{file}: the file cannot be read: {reason}.") from None
     if not arguments and urdf_path("").resolve() in file.resolve().parents:
         return expand_xacro(file)
     with Apart(__name__, XacroExpander.__name__, f"{file}: its expansion") as apart:
@@ -93,7 +89,7 @@ class XacroExpander:
     """What runs in the process of its own."""
 
     def __init__(self) -> None:
-        self._xacro = required("xacro", "the robot's description")
+        self._xacro = required("xacro", "a xacro file")
         self._read = 0
         self._missing: list[str] = []
         self._guard()
@@ -141,7 +137,7 @@ class XacroExpander:
             reason = f"line {error.line} of the result: {error}"
         except Exception as error:  # whatever an expression of somebody else's file raises
             reason = self._reason(error)
-        raise ConfigurationError(f"{path}: the robot's description cannot be expanded: {reason}.")
+        raise ConfigurationError(f"{path}: the file cannot be expanded: {reason}.")
 
     def _reason(self, error: Exception) -> str:
         cause: Any = error
