@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from patience import PATIENCE
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.remote.remote_connection import RemoteConnection
 
 WIDTHS = {"desktop": (1200, 900), "phone": (390, 844)}
 # Root has no sandbox; the others keep the browser itself from sending requests to its makers.
@@ -42,6 +44,11 @@ def browser(kind):
         metrics = {"width": width, "height": height, "pixelRatio": 2.0, "touch": True}
         options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
     started = webdriver.Chrome(options=options, service=Service(driver))
+    # By default an answer is waited for 120 s, which a busy machine exceeds. The successor of this
+    # function, an argument of Chrome, is not in this release.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        RemoteConnection.set_timeout(PATIENCE)
     try:
         started.set_page_load_timeout(PATIENCE)
         started.set_script_timeout(PATIENCE)

@@ -51,7 +51,9 @@ def test_recorder_stopped_for_a_while_misses_nothing_of_live_yaw_errors(program,
     config = f"config:={tmp_path / 'mine.ini'}"
     # From 4 s on.
     settings = {"trajectory": {"stop": 34.0}, "simulation": {"real_time_factor": 3.0}}
-    running = program(*experiment_arguments(tmp_path, config, settings=settings))
+    # A stopped process may hold a lock in the shared memory that all the others use.
+    environment = {"FASTDDS_BUILTIN_TRANSPORTS": "UDPv4"}
+    running = program(*experiment_arguments(tmp_path, config, settings=settings), **environment)
     errors, truths = (
         ros.listen(f"imu_yaw/{name}", JointState, QoSProfile(depth=10000), raw=False)
         for name in ("simulated_error", "ground_truth")

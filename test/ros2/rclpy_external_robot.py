@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Pose2D, Twist, TwistStamped
 from nav_msgs.msg import Odometry
+from patience import PATIENCE
 from rclpy.clock import Clock, ClockType
 from ros2_peers import BEST_EFFORT, LATCHED, RELIABLE, experiment_arguments, result_below
 from sensor_msgs.msg import Imu
@@ -17,7 +18,8 @@ from lagging_robot import DRIFT, PERIOD, TICKS_PER_ODOMETRY, LaggingRobot  # iso
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.ros2.external_robot import ExternalRobot
 
-IMPATIENCE = 5.0  # startup_timeout for topics that never come [s]
+# s, for a topic that never comes.
+IMPATIENT = {"simulation.startup_timeout": 5.0}
 
 
 class Robot:
@@ -112,8 +114,8 @@ def connector(ros, tmp_path):
         ):
             ros.peer.create_publisher(type(message), topic, LATCHED).publish(message)
         external = {"simulation.simulator": "external", "imu.model": "published"}
-        external["simulation.startup_timeout"] = IMPATIENCE
-        return ros.start(ExternalRobot, **external, **settings)
+        external["simulation.startup_timeout"] = PATIENCE
+        return ros.start(ExternalRobot, **{**external, **settings})
 
     return start
 
@@ -121,7 +123,7 @@ def connector(ros, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "options", "sentence"),
     [
-        ({"external.command": "cmd"}, {}, "nobody listens on /cmd ([external] command)"),
+        ({"external.command": "cmd", **IMPATIENT}, {}, "nobody listens on /cmd ([external] com"),
         ({}, {"v": 0.3}, "the robot moves, at 0.3 m/s"),
         ({"external.odometry": "imu"}, {}, "publishes sensor_msgs/msg/Imu on /imu, expected nav"),
         ({}, {"kind": Pose2D}, "listens on /cmd_vel for geometry_msgs/msg/Pose2D, expected"),

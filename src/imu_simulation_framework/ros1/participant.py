@@ -13,14 +13,29 @@ from std_msgs.msg import Header
 from ..core import topics
 from ..core.errors import FrameworkError, SimulatorError
 from ..core.stamps import NANOSECONDS
+from ..drive.configuration import Configuration
 from ..drive.results.files import ResultFolder
 from ..msg import ReferenceTrajectory
 from ..srv import StartStopTime, StartStopTimeResponse
 from .node import Node, advertise
 from .simulators.interface import make_simulator_interface
 
-LAST_MESSAGES_TIMEOUT = 20.0
-"""Wall-clock seconds for the next of the last messages to arrive once the drive has ended."""
+
+def last_messages_timeout(configuration: Configuration) -> float:
+    """Return how long to wait for the next of the last messages once the drive has ended.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Of the experiment; twice its ``command_timeout``, as nodes and simulator may both be slow.
+
+    Returns
+    -------
+    float
+        Wall-clock time [s].
+    """
+    return 2.0 * configuration.simulation.command_timeout
+
 
 EARLY_END_TIMEOUT = 3.0  # the same when the node was told to end; the others may be driving on
 
@@ -133,19 +148,21 @@ class Participant(Node, ABC):
         before = None
         while True:
             try:
-                return self.wait_until(complete, what, LAST_MESSAGES_TIMEOUT)
+                return self.wait_until(complete, what, last_messages_timeout(self.configuration))
             except SimulatorError:
                 now = received()
                 if self.ended or not over() or now == before:
                     raise
                 before = now
 
-    def read_what_is_there(self, received, timeout=LAST_MESSAGES_TIMEOUT) -> None:
+    def read_what_is_there(self, received, timeout: float | None = None) -> None:
         """Leave messages that have been sent already, but not yet read, the time for it.
 
         ``received``: returns how many messages have come so far; ``timeout``: wall-clock seconds
-        after which those that still come are new ones.
+        after which those that still come are new ones, by default those for the last messages.
         """
+        if timeout is None:
+            timeout = last_messages_timeout(self.configuration)
         deadline = time.monotonic() + timeout
         before = None
         while received() != before and time.monotonic() < deadline:

@@ -15,7 +15,6 @@ from imu_simulation_framework.core.stamps import NANOSECONDS
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.session.recording import MessageSession
 from imu_simulation_framework.msg import ReferenceTrajectory
-from imu_simulation_framework.ros1 import participant
 from imu_simulation_framework.ros1.nodes import experiment_recorder
 from imu_simulation_framework.ros1.nodes.experiment_recorder import ExperimentRecorder
 from imu_simulation_framework.srv import StartStopTimeRequest
@@ -79,8 +78,8 @@ def test_only_the_topics_that_nobody_publishes_are_named(recorder):
     assert "an experiment is running already" in answer.message
 
 
-def test_a_bag_that_lacks_the_last_messages_is_said(recorder, monkeypatch):
-    monkeypatch.setattr(participant, "LAST_MESSAGES_TIMEOUT", 0.1)
+def test_bag_without_last_messages_is_reported(recorder):
+    recorder.configuration = SimpleNamespace(simulation=SimpleNamespace(command_timeout=0.05))
     recorder._session.ends_after(10.0)
     recorder._session.take_error(0, 0.0)
     recorder._session.take(topics.TRAJECTORY_ERROR, 10 * NANOSECONDS, "last")

@@ -26,7 +26,7 @@ from ..answers import NoAnswerError, ask_master, is_started_by_roslaunch, master
 from ..experiment_state import PROGRESS, RESULT, experiment_parameter
 from ..messages import tracking_error
 from ..node import POLL_PERIOD, Node, advertise
-from ..participant import LAST_MESSAGES_TIMEOUT
+from ..participant import last_messages_timeout
 from ..simulators.interface import (
     call_service,
     make_simulator_interface,
@@ -244,13 +244,14 @@ class PathFollower(Node):
         if self._simulator.lock_step:
             return
         last = self._last_stamp - 0.5 / self.configuration.imu.rate
-        behind = wait_until_processed(self._participants, last, LAST_MESSAGES_TIMEOUT)
+        timeout = last_messages_timeout(self.configuration)
+        behind = wait_until_processed(self._participants, last, timeout)
         if behind and not self.interrupted:
             rospy.logwarn(
                 "%s: %s did not process the last samples of the drive within %g s",
                 self.name,
                 ", ".join(behind),
-                LAST_MESSAGES_TIMEOUT,
+                timeout,
             )
 
     def _call_stop_services(self) -> None:
