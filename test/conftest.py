@@ -32,8 +32,33 @@ TIERS = ("quick", "gate", "thorough")
 TIER_OF_FOLDER = {"unit": "quick", "static": "quick"}
 """Tier of the tests of a folder that have no marker; of all other folders it is ``gate``."""
 
-SECONDS_PER_TEST = {"ros2": 30.0, "experiment": 5.0, "ros": 5.0, "browser": 3.0, "fuzz": 0.5}
-"""Folder -> usual processor time of a test [s]; of all other tests of the gate it is a second.
+SECONDS_OF_FILE = {
+    "ros2/test_under_ros2.py": 90,
+    "experiment/test_fake_gazebo.py": 85,
+    "experiment/test_ends.py": 85,
+    "static/test_wheel.py": 75,
+    "browser/test_reports.py": 60,
+    "unit/heading/test_yaw_error_identification.py": 55,
+    "experiment/test_drive.py": 45,
+    "tools/test_heading_budget.py": 40,
+    "static/test_workspace.py": 30,
+    "experiment/test_external_robot.py": 30,
+    "experiment/test_compare_plugins.py": 30,
+    "experiment/test_disk_full.py": 25,
+    "experiment/test_in_process.py": 25,
+    "ros/test_rostests.py": 25,
+    "experiment/test_realistic_imu_node.py": 20,
+    "tools/test_identify_yaw_error.py": 20,
+    "tools/test_check_recording.py": 20,
+    "experiment/test_yaw_view.py": 20,
+    "tools/test_allan_analysis.py": 20,
+    "experiment/test_refused.py": 20,
+    "browser/test_explore_page.py": 20,
+    "fuzz/test_hostile_results.py": 15,
+    "unit/drive/test_executors.py": 15,
+    "tools/test_simulate_flight.py": 15,
+}
+"""File -> processor time of its tests of the gate [s]; of those that are left out, at most 15 s.
 
 Only the balance between the processes of pytest-xdist depends on these numbers.
 """
@@ -71,8 +96,10 @@ def _folder(item):
     return relative.parts[0] if relative.parts else ""
 
 
-def _usual_seconds(item):
-    return SECONDS_PER_TEST.get(_folder(item), 1.0) if item.get_closest_marker("gate") else 0.0
+def _usual_seconds(path, tests):
+    """Return the processor time of tests of one file [s]."""
+    name = str(path.relative_to(TESTS)) if TESTS in path.parents else ""
+    return SECONDS_OF_FILE.get(name, 0.3 * len(tests))
 
 
 def _balance(items, workers):
@@ -81,19 +108,21 @@ def _balance(items, workers):
     pytest-xdist gives each process the same number of consecutive tests, and moves some as soon as
     a process has none left. The long tests of a file stay together, as they share fixtures.
     """
+    files = {}
+    short_tests = []
+    for item in items:
+        is_long = item.get_closest_marker("gate") is not None
+        (files.setdefault(item.path, []) if is_long else short_tests).append(item)
     shares = [[] for _ in range(workers)]
     seconds = [0.0] * workers
-    long_tests = sorted(filter(_usual_seconds, items), key=_usual_seconds, reverse=True)
-    for _, group in itertools.groupby(long_tests, key=lambda item: item.path):
-        tests = list(group)
+    for path, tests in sorted(files.items(), key=lambda entry: -_usual_seconds(*entry)):
         shortest = seconds.index(min(seconds))
         shares[shortest] += tests
-        seconds[shortest] += sum(map(_usual_seconds, tests))
-    short_tests = itertools.filterfalse(_usual_seconds, items)
-    remaining = len(items)
+        seconds[shortest] += _usual_seconds(path, tests)
+    remaining, others = len(items), iter(short_tests)
     for place, share in enumerate(shares):
         size = remaining // (workers - place)
-        share += itertools.islice(short_tests, max(0, size - len(share)))
+        share += itertools.islice(others, max(0, size - len(share)))
         remaining -= len(share)
     return [item for share in shares for item in share]
 

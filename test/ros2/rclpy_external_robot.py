@@ -18,8 +18,8 @@ from lagging_robot import DRIFT, PERIOD, TICKS_PER_ODOMETRY, LaggingRobot  # iso
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.ros2.external_robot import ExternalRobot
 
-# s, for a topic that never comes.
-IMPATIENT = {"simulation.startup_timeout": 5.0}
+# s, for a topic that never comes, and a robot that never stands.
+IMPATIENT = {"simulation.startup_timeout": 10.0}
 
 
 class Robot:
@@ -124,7 +124,7 @@ def connector(ros, tmp_path):
     ("settings", "options", "sentence"),
     [
         ({"external.command": "cmd", **IMPATIENT}, {}, "nobody listens on /cmd ([external] com"),
-        ({}, {"v": 0.3}, "the robot moves, at 0.3 m/s"),
+        (IMPATIENT, {"v": 0.3}, "the robot moves, at 0.3 m/s"),
         ({"external.odometry": "imu"}, {}, "publishes sensor_msgs/msg/Imu on /imu, expected nav"),
         ({}, {"kind": Pose2D}, "listens on /cmd_vel for geometry_msgs/msg/Pose2D, expected"),
         ({}, {"orientation": False}, "/imu ([external] imu) has no orientation"),

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.drive.check import Interpretation, RecordingCheck, judge
+from imu_simulation_framework.drive.check import RecordingCheck, judge
+from imu_simulation_framework.drive.interpretation import Interpretation
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
 

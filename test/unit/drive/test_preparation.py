@@ -8,10 +8,10 @@ from drive_recordings import yaw_at
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import TrajectoryError
 from imu_simulation_framework.core.files import default_configuration_path
-from imu_simulation_framework.drive.check import PreparationSession
 from imu_simulation_framework.drive.preparation import coverage_remarks, drive_name, prepare_drive
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.session.driving import DriveToFollow
+from imu_simulation_framework.drive.session.preparation import PreparationSession
 
 EPOCH = 1.6e9
 NOISE = np.radians(2.0)

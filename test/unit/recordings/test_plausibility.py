@@ -21,7 +21,7 @@ from planted_faults import (
 
 from imu_simulation_framework.core import files
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.drive.check import Interpretation, thinned
+from imu_simulation_framework.drive.interpretation import Interpretation, thinned
 from imu_simulation_framework.recordings.bundled_drives import ensure_drive
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
