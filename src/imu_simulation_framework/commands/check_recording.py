@@ -29,7 +29,8 @@ from ..core.errors import RecordingError
 from ..core.files import name_of_recording, package_share
 from ..core.programs import ArgumentParser
 from ..core.sentences import listed, whole_degrees
-from ..drive.check import NO_IMU, check_experiment, config_text, open_lines, set_up
+from ..drive.check import NO_IMU, check_experiment
+from ..drive.recording_setup import config_text, open_lines, set_up
 from ..drive.results.files import safe_name
 from ..recordings.plausibility.findings import TOO_FAST
 from ..recordings.plausibility.relation import gyro_heading, imu_heading, reference_heading

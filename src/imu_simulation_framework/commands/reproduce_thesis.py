@@ -35,8 +35,8 @@ from ..core.sentences import listed
 from ..core.signals import find_time_shift
 from ..core.whole_files import make_folder, picture, write_whole
 from ..drive import figures
-from ..drive.check import CONFIGURATION, set_up_named
 from ..drive.figures import ShownError
+from ..drive.recording_setup import CONFIGURATION, set_up_named
 from ..drive.report import section as experiment_section
 from ..drive.summary import RunDescription, evaluate
 from ..heading.comparison import ComparisonSettings, compare_yaw

@@ -1,26 +1,18 @@
-"""The check of a recording: everything that would stop or mislead an experiment, and a set-up."""
+"""The check of a recording: everything that would stop or mislead an experiment."""
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
 
 from ..core import errors
-from ..core.files import default_configuration_path, json_text
 from ..core.sentences import whole_degrees
 from ..core.tables import ACCEL, GYRO, QUATERNION
-from ..motion.drives import DRIVES
 from ..recordings import reading
 from ..recordings.cleaning import Samples
-from ..recordings.file_access import COLUMN_FORMATS, recording_format
-from ..recordings.formats.any_format import likely_topics, topics_of_bag
-from ..recordings.guessing.files import find_columns
 from ..recordings.imu import imu_table
-from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from ..recordings.plausibility import findings as faults
 from ..recordings.plausibility import relation
 from ..recordings.plausibility.findings import Finding, explain
@@ -29,13 +21,8 @@ from ..recordings.plausibility.symptoms import opposed_vertical, scale_remarks, 
 from ..recordings.reading import Recorded
 from ..recordings.reference import has_to_be_smoothed, reference_table
 from . import preparation
-from .configuration import Configuration, is_default, load_configuration, paths_of
-from .from_configuration import imu_label
+from .configuration import Configuration
 from .interpretation import Interpretation, thinned
-from .results.files import ResultFolder, check_result_folder, safe_name
-from .session.driving import DriveToFollow
-from .session.recording import DRIVE, RECORDED_IMU
-from .tracking.controllers import Reference
 
 _NO_REFERENCE = (
     "no reference is in it, with whose yaw the IMU's is compared: one in a file of its own is "
@@ -313,235 +300,3 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
         anyway = "to run it all the same: [experiment] accept_implausible = true"
         raise errors.ImplausibleRecordingError(f"{path}: {faulty}; {anyway}")
     return check
-
-
-CONFIGURATION = ".ini"  # how the name of a file with settings ends
-
-
-@dataclass
-class RecordingSetup:
-    """How a recording is going to be read.
-
-    ``path``: the config.ini that it rests on; ``overrides`` (dict): ``{section: {key: value}}``:
-    what differs from that; ``sentences`` (list of str): what is taken for what, and why;
-    ``open_columns``: quantity of the IMU -> possible lines of ``[imu_columns]``, where the unit of
-    its column cannot be determined.
-    """
-
-    path: str
-    overrides: dict = field(default_factory=dict)
-    sentences: list[str] = field(default_factory=list)
-    open_columns: dict[str, list[str]] = field(default_factory=dict)
-
-    def load(self) -> Configuration:
-        """Return the configuration; ConfigurationError if it cannot be read."""
-        return load_configuration(self.path, self.overrides)
-
-    def set(self, section, **values) -> None:
-        """Add overrides."""
-        self.overrides.setdefault(section, {}).update(values)
-
-
-def set_up(config, reference="", imu="", settings=None, layout=None) -> RecordingSetup:
-    """Find out how to read a recording.
-
-    What the config.ini says stays; topics that it leaves open are chosen, and the columns of CSV
-    files that it does not map are guessed. Raises FrameworkError: the config.ini or a recording
-    cannot be read. ``reference``, ``imu``: paths of the recording, and of the IMU's if it is in a
-    file of its own; empty for those of the config.ini. ``settings``: section -> key -> value, what
-    else is to be as in a config.ini. ``layout`` (RecordingLayout, optional): of the parts for which
-    it has columns.
-    """
-    setup = RecordingSetup(str(config))
-    for section, values in (settings or {}).items():
-        setup.set(section, **values)
-    if reference and imu:
-        setup.set("reference", path=reference)
-        setup.set("imu_recording", path=imu)
-    elif reference:
-        setup.set("recording", path=reference)
-    configuration = setup.load()
-    if not (configuration.recording.path or configuration.reference.path):
-        # A bundled drive is described already.
-        return setup
-    sources = preparation.recording_sources(configuration)
-    of_reference = layout if layout is not None and layout.reference_columns else None
-    of_imu = layout if layout is not None and layout.imu_columns else None
-    left_open = _set_up_part(
-        setup, "reference", sources, configuration, REFERENCE_TYPES, "the reference", of_reference
-    )
-    if configuration.imu_recording.use:
-        left_open += _set_up_part(
-            setup, "imu_recording", sources, configuration, IMU_TYPES, "the IMU", of_imu
-        )
-    setup.sentences += [one for one in dict.fromkeys(left_open) if one not in setup.sentences]
-    return setup
-
-
-def set_up_named(text: str, imu: str = "", config=None) -> RecordingSetup:
-    """Find out how to read what a person names.
-
-    Raises FrameworkError: there is no such recording, or it cannot be read. ``text``: a recording,
-    the config.ini of one, or the name of a bundled drive; ``imu``: path of the recorded IMU, if it
-    is in a file of its own; ``config``: a config.ini that describes recordings, by default the
-    package's own.
-    """
-    base = config or default_configuration_path()
-    if text in DRIVES and not os.path.exists(text):
-        setup = set_up(base)
-        setup.set("recording", drive=text, path="")
-        return setup
-    for path in (text, imu) if imu else (text,):
-        if not (os.path.exists(path) or path.endswith(CONFIGURATION)):
-            raise errors.RecordingError(f"{path}: there is no such recording or result")
-    if text.endswith(CONFIGURATION):
-        return set_up(text)
-    return set_up(base, text, imu)
-
-
-def _set_up_part(setup, section, sources, configuration, message_types, what, layout) -> list[str]:
-    """Choose the topic or the columns of a part; return why none could be guessed."""
-    settings = getattr(configuration, section)
-    path = sources.reference if section == "reference" else sources.imu
-    columns = {"reference": "reference_columns", "imu_recording": "imu_columns"}[section]
-    if configuration.columns[columns]:
-        return []
-    format = settings.format if settings.format != "auto" else recording_format(path)
-    is_open = format == "bag" and not settings.topic
-    topics = likely_topics(topics_of_bag(path), message_types) if is_open else []
-    if len(topics) > 1:
-        setup.set(section, topic=topics[0])
-        others = f"{', '.join(topics[1:])} could serve as well, [{section}] topic"
-        setup.sentences.append(f"{what}: {topics[0]} is taken; {others}")
-    if format in COLUMN_FORMATS or (is_open and not topics):
-        apart = sources.reference != sources.imu
-        found = find_columns(path, section, orientation=apart, shared=not apart, layout=layout)
-        setup.open_columns.update(found.open_columns)
-        if found.columns:
-            setup.set(section, format=format)
-            setup.set(columns, **found.columns)
-            by = f"by the layout {found.layout}" if found.layout else "guessed, look at them"
-            setup.sentences.append(f"{what}: the columns of {path} are {by}")
-            setup.sentences += [one for one in found.reasons if one not in setup.sentences]
-            return []
-        return found.reasons
-    return []
-
-
-def config_text(setup, findings, folder) -> str:
-    """Return a config.ini that reads the recording as it was understood.
-
-    ``findings`` (sequence of findings.Finding): their settings are in it, each with its finding as
-    a comment; ``folder``: where it is to be, for relative paths.
-    """
-    configuration = setup.load()
-    values = {
-        section: {key: value for key, value in keys.items() if not is_default(section, key, value)}
-        for section, keys in configuration.given.items()
-    }
-    for section, keys in setup.overrides.items():
-        values.setdefault(section, {}).update(keys)
-    # The recording's own name and place, as seen from where the check was made.
-    name = safe_name(preparation.drive_name(configuration))
-    values.setdefault("experiment", {}).setdefault("name", name)
-    # Relative to a folder whose own path may go through links.
-    folder = os.path.realpath(folder)
-    for (section, key), (format_name, path) in paths_of(configuration).items():
-        if key in values.get(section, {}):
-            relative = os.path.relpath(os.path.realpath(path), folder)
-            values[section][key] = format_name + relative
-    comments = {}
-    for finding in findings:
-        for section, key, value in finding.settings:
-            values.setdefault(section, {})[key] = value
-            comments[section, key] = f"{finding.fault}: {finding.evidence}"
-    lines = ["# Made by check_recording.py; what is not here keeps its default."]
-    for section, keys in values.items():
-        lines += ["", f"[{section}]"] if keys else []
-        for key, value in keys.items():
-            if (section, key) in comments:
-                lines.append(f"# {comments[section, key]}")
-            lines.append(f"{key} = {value}".rstrip())
-        if section == "imu_columns" and setup.open_columns:
-            lines.append("# The unit cannot be determined. Keep one line of each quantity:")
-            lines += [f"# {line}" for line in open_lines(setup)]
-    return "\n".join(lines) + "\n"
-
-
-def open_lines(setup) -> list[str]:
-    """Return lines of ``[imu_columns]``, of which one of each quantity is right."""
-    return [
-        f"{quantity} = {description}"
-        for quantity, descriptions in setup.open_columns.items()
-        for description in descriptions
-    ]
-
-
-class PreparationSession:
-    """Reads the configured drive and its recorded IMU; writes them into the results."""
-
-    drive: preparation.PreparedDrive
-    recorded_imu: preparation.PreparedImu | None
-
-    def keep(self, configuration: Configuration, folder: ResultFolder) -> None:
-        """Make sure that the configured experiment can be done, kept, and gives an answer.
-
-        What was read is kept for :meth:`.DriveToFollow.load`; what cannot be written there is read
-        again. Raises FrameworkError: it cannot, or does not.
-        """
-        _check_result_folder(configuration)
-        drive = self.read(configuration)
-        with suppress(errors.ResultError):
-            self.write(folder)
-            drive.save(folder, configuration.to_ini())
-
-    def read(self, configuration: Configuration) -> DriveToFollow:
-        """Read and check what is to be driven.
-
-        Raises FrameworkError: the experiment cannot be done.
-        """
-        check = ensure_plausible(configuration)
-        self.drive = drive = preparation.prepare_drive(configuration, check.reference)
-        imu = None
-        if not check.without_imu:
-            imu = preparation.prepare_recorded_imu(configuration, drive.start, drive.stop)
-        self.recorded_imu = imu
-        self._report = {
-            "reference": drive.report,
-            "findings": check.to_dict(),
-            DRIVE: drive.name,
-            **({} if imu is None else {RECORDED_IMU: imu.report}),
-        }
-        without_imu = [NO_IMU] if check.without_imu else []
-        return DriveToFollow(
-            name=drive.name,
-            reference=Reference.of_table(drive.trajectory),
-            start=drive.start,
-            stop=drive.stop,
-            length=drive.length,
-            read=(
-                (*drive.remarks, *drive.smoothing_remarks, *without_imu),
-                *([] if imu is None else [imu.remarks]),
-            ),
-            warnings=tuple(finding.sentence() for finding in check.findings),
-        )
-
-    def write(self, folder: ResultFolder) -> None:
-        """Write what was read. Raises ResultError: a file cannot be written."""
-        drive, imu = self.drive, self.recorded_imu
-        folder.write_table("trajectory_data", drive.trajectory)
-        folder.write_table("reference", drive.reference)
-        if drive.fixes is not None:
-            folder.write_table("fixes", drive.fixes)
-        # The small one first: it fits on a disk that is too full for the other.
-        folder.write_text("recording.json", json_text(self._report))
-        if imu is not None:
-            folder.write_table("imu_real", imu.table)
-
-
-def _check_result_folder(configuration) -> None:
-    check_result_folder(
-        configuration.experiment.output,
-        preparation.drive_name(configuration),
-        imu_label(configuration),
-    )

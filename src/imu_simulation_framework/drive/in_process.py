@@ -13,7 +13,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..motion.motion import Motion
-from .check import PreparationSession
 from .configuration import Configuration
 from .from_configuration import make_follower
 from .mujoco import SimulatorState
@@ -21,6 +20,7 @@ from .preparation import PreparedDrive
 from .results.files import ExperimentTables
 from .results.record import ExperimentRecord
 from .session.driving import DriveSession, TrackedPose, TrackingSession, TruePose
+from .session.preparation import PreparationSession
 from .session.recording import RecordingSession
 from .session.simulation import MEASURED_AT_ONCE, SimulatedRobot
 from .tracking.controllers import Reference

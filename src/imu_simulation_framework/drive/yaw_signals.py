@@ -27,7 +27,8 @@ from ..recordings.imu import turn_of_gyroscope
 from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from ..recordings.reading import read_imu, read_reference
 from . import preparation
-from .check import CONFIGURATION, NO_IMU, ensure_plausible, set_up_named
+from .check import NO_IMU, ensure_plausible
+from .recording_setup import CONFIGURATION, set_up_named
 from .results.files import MARKER, ResultFolder, find_result, load_table
 from .summary import previous_summary
 

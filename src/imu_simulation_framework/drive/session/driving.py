@@ -71,7 +71,7 @@ class DriveToFollow:
 _FACTS = "drive.json"
 
 PREPARATION = (
-    "imu_simulation_framework.drive.check",
+    "imu_simulation_framework.drive.session.preparation",
     "PreparationSession",
     "the preparation of the drive",
 )
