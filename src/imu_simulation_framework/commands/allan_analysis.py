@@ -21,17 +21,26 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from .. import __version__
 from ..characterisation.allan import analysis
-from ..characterisation.allan.axis import LONGEST_SHARE, SHORTEST
 from ..characterisation.allan.figures import allan_figure, raw_figure
-from ..characterisation.allan.model import GAUSS_MARKOV, SYMBOLS, TERMS
+from ..characterisation.allan.files import (
+    deviation_table,
+    kalibr_file,
+    parameter_contents,
+    specification_comment,
+)
+from ..characterisation.allan.model import SYMBOLS, TERMS
+from ..characterisation.allan.sentences import (
+    coefficient_lines,
+    coefficient_text,
+    describe_departures,
+    describe_recordings,
+)
 from ..characterisation.samples_at_rest import RestSettings, prepare_axes
 from ..core.errors import ConfigurationError, RecordingError
 from ..core.files import json_text
@@ -62,13 +71,9 @@ LEAVES_THE_BAND = 3
 """Exit code where the identified sensor is not what was measured."""
 
 _MANY_DUPLICATES = 0.1
-_TRIAD_OF = {axis: TRIADS[sensor] for sensor, axes in analysis.SENSORS.items() for axis in axes}
 _SHORT_NAMES = {"gyro": analysis.SENSORS["gyroscope"], "accel": analysis.SENSORS["accelerometer"]}
-NOT_IDENTIFIABLE = "not identifiable from this recording"
-HIDDEN = "unknown, hidden behind the sensor's low-pass filter or resonances"
 
 REPORT = "allan_analysis.html"
-_SHOWN_LINES = 5
 _DRIFTS, _DRIFT_STEP = (60.0, 600.0, 3600.0), 10.0  # s
 _FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 
@@ -124,8 +129,11 @@ def main(arguments):
         identification = analysis.identify(recordings, tuple(options.band), bar.update)
         bar.set_description("writing")
         remarks = _write(identification, options.out, options.name, options.recordings)
-    outside = list(_departures(identification))
-    findings, table = list(_findings(identification)), list(_terminal_table(identification))
+    outside = list(describe_departures(identification))
+    findings, table = (
+        list(describe_recordings(identification)),
+        list(coefficient_lines(identification)),
+    )
     drift = _heading_drift(identification)
     print(*sentences, *findings, *table, *remarks, *outside, *drift, options.out, sep="\n")
     if options.report:
@@ -201,7 +209,7 @@ def _page(identification, name, answers, findings) -> Page:
             unit, factor = triad.datasheet(term)
             label = f"{SYMBOLS[term]} {term.replace('_', ' ')}"
             for axis in axes:
-                line = _line(identification.axes[axis], term, factor)
+                line = coefficient_text(identification.axes[axis], term, factor)
                 rows.append((label, triad.unit_of(term), unit, axis, line))
         headings = ("term", "unit", "and", "axis", "estimate (95 % interval), in both units")
         sections.append(
@@ -232,122 +240,6 @@ def _page(identification, name, answers, findings) -> Page:
     )
 
 
-def _terminal_table(identification):
-    for sensor, names in identification.sensors.items():
-        triad, axes = TRIADS[sensor], {name: identification.axes[name] for name in names}
-        for term in TERMS:
-            unit, factor = triad.datasheet(term)
-            said = f"{SYMBOLS[term]} {term.replace('_', ' ')}"
-            yield f"{sensor}, {said} [{triad.unit_of(term)}], [{unit}]"
-            yield from (f"  {one}  {_line(axes[one], term, factor)}" for one in names)
-        fits = {one: axes[one].fit for one in names if GAUSS_MARKOV in axes[one].fit.terms}
-        unit, factor = triad.datasheet("bias_instability")
-        if fits:
-            yield f"{sensor}, Gauss-Markov sigma [{triad.unit}], [{unit}]"
-        for axis, fit in fits.items():
-            sigma, time = fit.terms[GAUSS_MARKOV], fit.gauss_markov_time
-            yield (
-                f"  {axis}  {sigma.value:10.3e}  ({sigma.low:.3e} to {sigma.high:.3e})"
-                f"  {sigma.value * factor:10.4g}  correlation time {time.value:.0f} s"
-                f" ({time.low:.0f} to {time.high:.0f} s)"
-            )
-
-
-def _line(result, term, factor) -> str:
-    estimate = result.fit.terms[term]
-    if estimate.identified:
-        value = estimate.value * (result.ramp_sign if term == "rate_ramp" else 1.0)
-        return (
-            f"{value:10.3e}  ({estimate.low:.3e} to {estimate.high:.3e})"
-            f"  {value * factor:10.4g}  ({estimate.low * factor:.4g} to "
-            f"{estimate.high * factor:.4g})"
-        )
-    if term not in result.needed:
-        return HIDDEN
-    written = result.signed(term)
-    kept = f"; {written:.2e} is written to stay with the curve" if written else ""
-    limit = "no upper limit"
-    if np.isfinite(estimate.high):
-        limit = f"below {estimate.high:.2e} ({estimate.high * factor:.3g})"
-    needed = result.needed[term]
-    value = f"{needed.value:.1e} ({needed.value * factor:.2g})"
-    shown = f"even a month would not show {value}"
-    if np.isfinite(needed.duration):
-        shown = f"{value} would need about {duration_text(needed.duration)}"
-    return f"{NOT_IDENTIFIABLE}: {limit}; {shown}{kept}"
-
-
-def _counted(things, name) -> str:
-    return f"{len(things)} {name}{'s' if len(things) > 1 else ''}"
-
-
-def _findings(identification):
-    for recording in identification.recordings:
-        yield (
-            f"{recording.source}: {recording.duration / 3600.0:.3f} h at {recording.rate:.4f} Hz "
-            f"in {_counted(recording.parts, 'part')}"
-        )
-        yield from recording.remarks
-        for name, finding in recording.outliers.items():
-            if finding:
-                yield (
-                    f"{name}: {finding.count} outlier{'s' if finding.count > 1 else ''} replaced "
-                    f"by the median around, the first at {finding.first_time:.2f} s"
-                )
-    for name, result in identification.axes.items():
-        yield from _fit_findings(identification, name, result)
-
-
-def _fit_findings(identification, name, result):
-    fit = result.fit
-    for recording, lines in zip(identification.recordings, result.lines):
-        if lines:
-            place = f" of {recording.source}" if len(result.lines) > 1 else ""
-            yield (
-                f"{name}{place}: {_counted(lines, 'narrow line')} left out "
-                f"of the spectrum, {_lines_text(lines, name)}"
-            )
-    if fit.start:
-        time = fit.gauss_markov_time
-        process = f", and a Gauss-Markov process of {time.value:.0f} s" if time else ""
-        error = f" within {100.0 * fit.model_error:.1f} %" if fit.model_error else ""
-        yield (
-            f"{name}: the standard terms alone do not describe this sensor; with a 1/tau^2 term of "
-            f"either sign for its filter{process} they do{error} of the Allan variance from "
-            f"{fit.start:.3g} s on"
-        )
-    yield from _model_findings(name, fit)
-    if not fit.describes:
-        yield (
-            f"{name}: the terms do not describe this Allan deviation (mean square of the "
-            f"residuals {fit.misfit:.1f} instead of 1), so look at the figure; intervals are "
-            "widened accordingly"
-        )
-    if result.without_identification:
-        symbols = ", ".join(SYMBOLS[term] for term in result.without_identification)
-        yield (
-            f"{name}: {symbols} not identified alone, but written, since without that the sensor "
-            "would leave the measured curve"
-        )
-
-
-def _model_findings(name, fit):
-    """Yield which other model of the slow noise describes the recording as well."""
-    process = fit.terms.get(GAUSS_MARKOV)
-    if process and not fit.start:
-        time = fit.gauss_markov_time
-        yield (
-            f"{name}: a Gauss-Markov process of {time.value:.0f} s describes the slow noise best"
-            + ("" if process.identified else "; flicker noise or a random walk is not ruled out")
-        )
-    if fit.time_like_walk:
-        yield (
-            f"{name}: instead of the random walk, a Gauss-Markov process of "
-            f"{fit.time_like_walk:.0f} s or longer would describe this recording as well; a longer "
-            "recording distinguishes them"
-        )
-
-
 def _heading_drift(identification) -> list[str]:
     """Return a sentence on how far a heading drifts by the noise that was found about z."""
     if "gyro_z" not in identification.axes:
@@ -373,40 +265,18 @@ def _heading_drift(identification) -> list[str]:
     return [sentence]
 
 
-def _lines_text(lines, axis) -> str:
-    """Return the strongest lines, with frequency and amplitude."""
-    unit = _TRIAD_OF[axis].unit
-    shown = [f"{line.frequency:.4g} Hz ({line.amplitude:.2g} {unit})" for line in lines]
-    rest = len(shown) - _SHOWN_LINES
-    return ", ".join(shown[:_SHOWN_LINES]) + (f" and {rest} weaker" if rest > 0 else "")
-
-
-def _departures(identification):
-    for name, result in identification.axes.items():
-        if result.departures:
-            worst = max(result.departures, key=lambda place: abs(np.log(max(place.ratio, 1e-300))))
-            times = [place.tau for place in result.departures]
-            yield (
-                f"{name}: the identified sensor's Allan deviation is outside the measured band at "
-                f"{_counted(times, 'averaging time')} from {min(times):.3g} to "
-                f"{max(times):.3g} s, most at {worst.tau:.3g} s with {worst.ratio:.2f} times the "
-                f"measured one (compared from {SHORTEST:g} s to 1/{LONGEST_SHARE:g} of the "
-                "recording)"
-            )
-
-
 def _write(identification, folder, name, inputs) -> list[str]:
     """Write what was found, all or nothing, over no input; return remarks."""
     contents = {
         "imu.yaml": imu_specification_text(
-            identification.to_specification(name), _comment(identification)
+            identification.to_specification(name), specification_comment(identification)
         ).encode(),
-        "allan_parameters.json": json_text(_parameters(identification)).encode(),
-        "allan_deviation.csv": table_to_csv(_deviations(identification)).encode(),
+        "allan_parameters.json": json_text(parameter_contents(identification)).encode(),
+        "allan_deviation.csv": table_to_csv(deviation_table(identification)).encode(),
     }
     remarks = []
     try:
-        contents["kalibr_imu.yaml"], unsaid = _kalibr(identification, name)
+        contents["kalibr_imu.yaml"], unsaid = kalibr_file(identification, name)
         remarks += unsaid
     except ConfigurationError as error:
         remarks.append(f"kalibr_imu.yaml is not written: {error}")
@@ -425,156 +295,3 @@ def _write(identification, folder, name, inputs) -> list[str]:
             (folder / file_name).unlink()
             remarks.append(f"{file_name} of an earlier analysis is removed")
     return remarks
-
-
-def _comment(identification) -> str:
-    lines = ["Identified by Allan analysis; the 95 % intervals are in allan_parameters.json."]
-    missing = [axis for axis in analysis.AXES if axis not in identification.axes]
-    if missing:
-        lines.append(f"Not recorded, so without errors here: {', '.join(missing)}.")
-    absent, kept = [], []
-    for name, result in identification.axes.items():
-        if np.isinf(result.fit.terms[TERMS[0]].high):
-            absent.append(f"  {name} {TERMS[0]}: {HIDDEN}")
-        absent += [
-            f"  {name} {term}: below {result.fit.terms[term].high:.3g}"
-            for term in result.needed
-            if not result.signed(term)
-        ]
-        kept += [f"  {name} {term}" for term in result.without_identification]
-        lines += [
-            f"{name}: lines left out: {_lines_text(found, name)}" for found in result.lines if found
-        ]
-    if absent:
-        lines += [f"0, or left out, is what was {NOT_IDENTIFIABLE}:", *absent]
-    if kept:
-        lines += ["Not identified alone, but needed to stay with the measured curve:", *kept]
-    return "\n".join(lines)
-
-
-def _kalibr(identification, name):
-    """Return the content of Kalibr's file, and what of the slow drift it cannot say."""
-    from ..sensors.formats.registry import write_imu_parameters
-
-    missing = [axis for axis in analysis.AXES if axis not in identification.axes]
-    if missing:
-        raise ConfigurationError(
-            f"Kalibr needs both sensors with three axes, but {', '.join(missing)} "
-            f"{'are' if len(missing) > 1 else 'is'} not recorded"
-        )
-    specification = identification.to_specification(name, walk_limit=True)
-    writing = write_imu_parameters(specification, "kalibr", identification.rate)
-    limits = [
-        axis for axis, result in identification.axes.items() if not result.signed("random_walk")
-    ]
-    comment = ""
-    if limits:
-        comment = (
-            f"# The random walk of {', '.join(limits)} is {NOT_IDENTIFIABLE};\n"
-            "# Kalibr needs one, so the upper end of its 95 % interval is used.\n"
-        )
-    unsaid = [
-        f"kalibr_imu.yaml: {remark}"
-        for remark in writing.remarks
-        if GAUSS_MARKOV in remark or "bias_instability" in remark
-    ]
-    return (comment + writing.text).encode(), unsaid
-
-
-def _parameters(identification) -> dict:
-    return {
-        "version": __version__,
-        "rate_hz": identification.rate,
-        "bias_instability_band_s": list(identification.band),
-        "recordings": [
-            {
-                "source": recording.source,
-                "rate_hz": recording.rate,
-                "duration_s": recording.duration,
-                "parts": [list(part) for part in recording.parts],
-                "unused_samples": recording.unused,
-                "gaps": asdict(recording.gaps),
-                "outliers": {name: asdict(f) for name, f in recording.outliers.items()},
-                "remarks": list(recording.remarks),
-            }
-            for recording in identification.recordings
-        ],
-        "axes": {
-            name: _axis(_TRIAD_OF[name], result) for name, result in identification.axes.items()
-        },
-    }
-
-
-def _axis(triad, result) -> dict:
-    fit, gauss_markov = result.fit, None
-    if GAUSS_MARKOV in fit.terms:
-        time = fit.gauss_markov_time
-        gauss_markov = {
-            "unit": triad.unit,
-            **_estimate(fit.terms[GAUSS_MARKOV], 1.0),
-            "written": result.signed(GAUSS_MARKOV),
-            "time_s": time.value,
-            "time_interval_95_s": [time.low, time.high],
-        }
-    return {
-        "misfit": fit.misfit,
-        "described_by_the_terms": fit.describes,
-        "standard_terms_suffice": not fit.start,
-        "described_from_s": fit.start or float(min(curve.tau[0] for curve in result.curves)),
-        "model_error_of_variance": fit.model_error,
-        "terms": {term: _term(triad, result, term) for term in TERMS},
-        "gauss_markov": gauss_markov,
-        "gauss_markov_time_like_random_walk_s": fit.time_like_walk,
-        "written": result.choice,
-        "lines": [
-            [{"frequency_hz": line.frequency, "amplitude": line.amplitude} for line in lines]
-            for lines in result.lines
-        ],
-        "band": {
-            "from_s": SHORTEST,
-            "to_part_of_recording": 1.0 / LONGEST_SHARE,
-            "inside": not result.departures,
-            "outside": [asdict(place) for place in result.departures],
-        },
-        "single_recordings": [
-            {term: _estimate(fit.terms[term], 1.0) for term in TERMS} for fit in result.single_fits
-        ],
-    }
-
-
-def _term(triad, result, term) -> dict:
-    unit, factor = triad.datasheet(term)
-    estimate = result.fit.terms[term]
-    content = {
-        "symbol": SYMBOLS[term],
-        "unit": triad.unit_of(term),
-        **_estimate(estimate, 1.0),
-        "written": result.signed(term),
-        "datasheet": {"unit": unit, **_estimate(estimate, factor)},
-    }
-    if term == "rate_ramp" and estimate.identified:
-        content["sign"] = int(result.ramp_sign)
-    if term in result.needed:
-        needed = result.needed[term]
-        content["needed"] = {"for_value": needed.value, "duration_s": needed.duration}
-    return content
-
-
-def _estimate(estimate, factor) -> dict:
-    return {
-        "identified": estimate.identified,
-        "value": estimate.value * factor if estimate.identified else None,
-        "interval_95": [estimate.low * factor, estimate.high * factor],
-    }
-
-
-def _deviations(identification):
-    tables = []
-    for number in range(len(identification.recordings)):
-        columns = {"recording": number + 1}
-        for name, result in identification.axes.items():
-            curve = result.curves[number]
-            for part in ("deviation", "low", "high", "degrees_of_freedom"):
-                columns[f"{name}_{part}"] = getattr(curve, part)
-        tables.append(pd.DataFrame(columns, index=pd.Index(curve.tau, name="tau")))
-    return pd.concat(tables)

@@ -1,0 +1,205 @@
+"""Contents of the files that an Allan analysis gives."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ... import __version__
+from ...core.errors import ConfigurationError
+from . import analysis
+from .axis import LONGEST_SHARE, SHORTEST
+from .model import GAUSS_MARKOV, SYMBOLS, TERMS
+from .sentences import HIDDEN, NOT_IDENTIFIABLE, TRIAD_OF, spectral_lines_text
+
+
+def specification_comment(identification) -> str:
+    """Return the comment at the beginning of the specification's file.
+
+    Parameters
+    ----------
+    identification : AllanIdentification
+        The analysis.
+    """
+    lines = ["Identified by Allan analysis; the 95 % intervals are in allan_parameters.json."]
+    missing = [axis for axis in analysis.AXES if axis not in identification.axes]
+    if missing:
+        lines.append(f"Not recorded, so without errors here: {', '.join(missing)}.")
+    absent, kept = [], []
+    for name, result in identification.axes.items():
+        if np.isinf(result.fit.terms[TERMS[0]].high):
+            absent.append(f"  {name} {TERMS[0]}: {HIDDEN}")
+        absent += [
+            f"  {name} {term}: below {result.fit.terms[term].high:.3g}"
+            for term in result.needed
+            if not result.signed(term)
+        ]
+        kept += [f"  {name} {term}" for term in result.without_identification]
+        lines += [
+            f"{name}: lines left out: {spectral_lines_text(found, name)}"
+            for found in result.lines
+            if found
+        ]
+    if absent:
+        lines += [f"0, or left out, is what was {NOT_IDENTIFIABLE}:", *absent]
+    if kept:
+        lines += ["Not identified alone, but needed to stay with the measured curve:", *kept]
+    return "\n".join(lines)
+
+
+def kalibr_file(identification, name) -> tuple[bytes, list[str]]:
+    """Return the content of Kalibr's file, and sentences on what it cannot express.
+
+    Parameters
+    ----------
+    identification : AllanIdentification
+        The analysis.
+    name : str
+        Of the specification.
+
+    Raises
+    ------
+    ConfigurationError
+        An axis was not recorded.
+    """
+    from ...sensors.formats.registry import write_imu_parameters
+
+    missing = [axis for axis in analysis.AXES if axis not in identification.axes]
+    if missing:
+        raise ConfigurationError(
+            f"Kalibr needs both sensors with three axes, but {', '.join(missing)} "
+            f"{'are' if len(missing) > 1 else 'is'} not recorded"
+        )
+    specification = identification.to_specification(name, walk_limit=True)
+    writing = write_imu_parameters(specification, "kalibr", identification.rate)
+    limits = [
+        axis for axis, result in identification.axes.items() if not result.signed("random_walk")
+    ]
+    comment = ""
+    if limits:
+        comment = (
+            f"# The random walk of {', '.join(limits)} is {NOT_IDENTIFIABLE};\n"
+            "# Kalibr needs one, so the upper end of its 95 % interval is used.\n"
+        )
+    unsaid = [
+        f"kalibr_imu.yaml: {remark}"
+        for remark in writing.remarks
+        if GAUSS_MARKOV in remark or "bias_instability" in remark
+    ]
+    return (comment + writing.text).encode(), unsaid
+
+
+def parameter_contents(identification) -> dict[str, Any]:
+    """Return all coefficients with their 95 % intervals, and the findings, for JSON.
+
+    Parameters
+    ----------
+    identification : AllanIdentification
+        The analysis.
+    """
+    return {
+        "version": __version__,
+        "rate_hz": identification.rate,
+        "bias_instability_band_s": list(identification.band),
+        "recordings": [
+            {
+                "source": recording.source,
+                "rate_hz": recording.rate,
+                "duration_s": recording.duration,
+                "parts": [list(part) for part in recording.parts],
+                "unused_samples": recording.unused,
+                "gaps": asdict(recording.gaps),
+                "outliers": {name: asdict(f) for name, f in recording.outliers.items()},
+                "remarks": list(recording.remarks),
+            }
+            for recording in identification.recordings
+        ],
+        "axes": {
+            name: _axis(TRIAD_OF[name], result) for name, result in identification.axes.items()
+        },
+    }
+
+
+def _axis(triad, result) -> dict:
+    fit, gauss_markov = result.fit, None
+    if GAUSS_MARKOV in fit.terms:
+        time = fit.gauss_markov_time
+        gauss_markov = {
+            "unit": triad.unit,
+            **_estimate(fit.terms[GAUSS_MARKOV], 1.0),
+            "written": result.signed(GAUSS_MARKOV),
+            "time_s": time.value,
+            "time_interval_95_s": [time.low, time.high],
+        }
+    return {
+        "misfit": fit.misfit,
+        "described_by_the_terms": fit.describes,
+        "standard_terms_suffice": not fit.start,
+        "described_from_s": fit.start or float(min(curve.tau[0] for curve in result.curves)),
+        "model_error_of_variance": fit.model_error,
+        "terms": {term: _term(triad, result, term) for term in TERMS},
+        "gauss_markov": gauss_markov,
+        "gauss_markov_time_like_random_walk_s": fit.time_like_walk,
+        "written": result.choice,
+        "lines": [
+            [{"frequency_hz": line.frequency, "amplitude": line.amplitude} for line in lines]
+            for lines in result.lines
+        ],
+        "band": {
+            "from_s": SHORTEST,
+            "to_part_of_recording": 1.0 / LONGEST_SHARE,
+            "inside": not result.departures,
+            "outside": [asdict(place) for place in result.departures],
+        },
+        "single_recordings": [
+            {term: _estimate(fit.terms[term], 1.0) for term in TERMS} for fit in result.single_fits
+        ],
+    }
+
+
+def _term(triad, result, term) -> dict:
+    unit, factor = triad.datasheet(term)
+    estimate = result.fit.terms[term]
+    content = {
+        "symbol": SYMBOLS[term],
+        "unit": triad.unit_of(term),
+        **_estimate(estimate, 1.0),
+        "written": result.signed(term),
+        "datasheet": {"unit": unit, **_estimate(estimate, factor)},
+    }
+    if term == "rate_ramp" and estimate.identified:
+        content["sign"] = int(result.ramp_sign)
+    if term in result.needed:
+        needed = result.needed[term]
+        content["needed"] = {"for_value": needed.value, "duration_s": needed.duration}
+    return content
+
+
+def _estimate(estimate, factor) -> dict:
+    return {
+        "identified": estimate.identified,
+        "value": estimate.value * factor if estimate.identified else None,
+        "interval_95": [estimate.low * factor, estimate.high * factor],
+    }
+
+
+def deviation_table(identification) -> pd.DataFrame:
+    """Return the Allan deviation of each recording with its 95 % interval, over averaging time [s].
+
+    Parameters
+    ----------
+    identification : AllanIdentification
+        The analysis.
+    """
+    tables = []
+    for number in range(len(identification.recordings)):
+        columns = {"recording": number + 1}
+        for name, result in identification.axes.items():
+            curve = result.curves[number]
+            for part in ("deviation", "low", "high", "degrees_of_freedom"):
+                columns[f"{name}_{part}"] = getattr(curve, part)
+        tables.append(pd.DataFrame(columns, index=pd.Index(curve.tau, name="tau")))
+    return pd.concat(tables)

@@ -1,0 +1,191 @@
+"""Sentences and lines on an Allan analysis: coefficients, findings, and departures of the model."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+import numpy as np
+
+from ...core.sentences import duration_text
+from ...sensors.triads import TRIADS
+from . import analysis
+from .axis import LONGEST_SHARE, SHORTEST
+from .model import GAUSS_MARKOV, SYMBOLS, TERMS
+
+NOT_IDENTIFIABLE = "not identifiable from this recording"
+HIDDEN = "unknown, hidden behind the sensor's low-pass filter or resonances"
+
+TRIAD_OF = {axis: TRIADS[sensor] for sensor, axes in analysis.SENSORS.items() for axis in axes}
+"""Axis, ``gyro_x`` -> its sensor."""
+
+_SHOWN_LINES = 5
+
+
+def coefficient_lines(identification) -> Iterator[str]:
+    """Yield a table of all coefficients, for the terminal.
+
+    Parameters
+    ----------
+    identification : AllanIdentification
+        The analysis.
+    """
+    for sensor, names in identification.sensors.items():
+        triad, axes = TRIADS[sensor], {name: identification.axes[name] for name in names}
+        for term in TERMS:
+            unit, factor = triad.datasheet(term)
+            said = f"{SYMBOLS[term]} {term.replace('_', ' ')}"
+            yield f"{sensor}, {said} [{triad.unit_of(term)}], [{unit}]"
+            yield from (f"  {one}  {coefficient_text(axes[one], term, factor)}" for one in names)
+        fits = {one: axes[one].fit for one in names if GAUSS_MARKOV in axes[one].fit.terms}
+        unit, factor = triad.datasheet("bias_instability")
+        if fits:
+            yield f"{sensor}, Gauss-Markov sigma [{triad.unit}], [{unit}]"
+        for axis, fit in fits.items():
+            sigma, time = fit.terms[GAUSS_MARKOV], fit.gauss_markov_time
+            yield (
+                f"  {axis}  {sigma.value:10.3e}  ({sigma.low:.3e} to {sigma.high:.3e})"
+                f"  {sigma.value * factor:10.4g}  correlation time {time.value:.0f} s"
+                f" ({time.low:.0f} to {time.high:.0f} s)"
+            )
+
+
+def coefficient_text(result, term, factor) -> str:
+    """Return the estimate of one coefficient of one axis with its 95 % interval, in two units.
+
+    Parameters
+    ----------
+    result : AxisResult
+        Analysis of the axis.
+    term : str
+        Name of the coefficient.
+    factor : float
+        From its SI unit to that of data sheets.
+    """
+    estimate = result.fit.terms[term]
+    if estimate.identified:
+        value = estimate.value * (result.ramp_sign if term == "rate_ramp" else 1.0)
+        return (
+            f"{value:10.3e}  ({estimate.low:.3e} to {estimate.high:.3e})"
+            f"  {value * factor:10.4g}  ({estimate.low * factor:.4g} to "
+            f"{estimate.high * factor:.4g})"
+        )
+    if term not in result.needed:
+        return HIDDEN
+    written = result.signed(term)
+    kept = f"; {written:.2e} is written to stay with the curve" if written else ""
+    limit = "no upper limit"
+    if np.isfinite(estimate.high):
+        limit = f"below {estimate.high:.2e} ({estimate.high * factor:.3g})"
+    needed = result.needed[term]
+    value = f"{needed.value:.1e} ({needed.value * factor:.2g})"
+    shown = f"even a month would not show {value}"
+    if np.isfinite(needed.duration):
+        shown = f"{value} would need about {duration_text(needed.duration)}"
+    return f"{NOT_IDENTIFIABLE}: {limit}; {shown}{kept}"
+
+
+def _counted(things, name) -> str:
+    return f"{len(things)} {name}{'s' if len(things) > 1 else ''}"
+
+
+def describe_recordings(identification) -> Iterator[str]:
+    """Yield a sentence on each recording, on outliers, and on the model of each axis.
+
+    Parameters
+    ----------
+    identification : AllanIdentification
+        The analysis.
+    """
+    for recording in identification.recordings:
+        yield (
+            f"{recording.source}: {recording.duration / 3600.0:.3f} h at {recording.rate:.4f} Hz "
+            f"in {_counted(recording.parts, 'part')}"
+        )
+        yield from recording.remarks
+        for name, finding in recording.outliers.items():
+            if finding:
+                yield (
+                    f"{name}: {finding.count} outlier{'s' if finding.count > 1 else ''} replaced "
+                    f"by the median around, the first at {finding.first_time:.2f} s"
+                )
+    for name, result in identification.axes.items():
+        yield from _fit_findings(identification, name, result)
+
+
+def _fit_findings(identification, name, result):
+    fit = result.fit
+    for recording, lines in zip(identification.recordings, result.lines):
+        if lines:
+            place = f" of {recording.source}" if len(result.lines) > 1 else ""
+            yield (
+                f"{name}{place}: {_counted(lines, 'narrow line')} left out "
+                f"of the spectrum, {spectral_lines_text(lines, name)}"
+            )
+    if fit.start:
+        time = fit.gauss_markov_time
+        process = f", and a Gauss-Markov process of {time.value:.0f} s" if time else ""
+        error = f" within {100.0 * fit.model_error:.1f} %" if fit.model_error else ""
+        yield (
+            f"{name}: the standard terms alone do not describe this sensor; with a 1/tau^2 term of "
+            f"either sign for its filter{process} they do{error} of the Allan variance from "
+            f"{fit.start:.3g} s on"
+        )
+    yield from _model_findings(name, fit)
+    if not fit.describes:
+        yield (
+            f"{name}: the terms do not describe this Allan deviation (mean square of the "
+            f"residuals {fit.misfit:.1f} instead of 1), so look at the figure; intervals are "
+            "widened accordingly"
+        )
+    if result.without_identification:
+        symbols = ", ".join(SYMBOLS[term] for term in result.without_identification)
+        yield (
+            f"{name}: {symbols} not identified alone, but written, since without that the sensor "
+            "would leave the measured curve"
+        )
+
+
+def _model_findings(name, fit):
+    """Yield which other model of the slow noise describes the recording as well."""
+    process = fit.terms.get(GAUSS_MARKOV)
+    if process and not fit.start:
+        time = fit.gauss_markov_time
+        yield (
+            f"{name}: a Gauss-Markov process of {time.value:.0f} s describes the slow noise best"
+            + ("" if process.identified else "; flicker noise or a random walk is not ruled out")
+        )
+    if fit.time_like_walk:
+        yield (
+            f"{name}: instead of the random walk, a Gauss-Markov process of "
+            f"{fit.time_like_walk:.0f} s or longer would describe this recording as well; a longer "
+            "recording distinguishes them"
+        )
+
+
+def spectral_lines_text(lines, axis) -> str:
+    """Return the strongest lines, with frequency and amplitude."""
+    unit = TRIAD_OF[axis].unit
+    shown = [f"{line.frequency:.4g} Hz ({line.amplitude:.2g} {unit})" for line in lines]
+    rest = len(shown) - _SHOWN_LINES
+    return ", ".join(shown[:_SHOWN_LINES]) + (f" and {rest} weaker" if rest > 0 else "")
+
+
+def describe_departures(identification) -> Iterator[str]:
+    """Yield a sentence on each axis whose identified sensor leaves the measured band.
+
+    Parameters
+    ----------
+    identification : AllanIdentification
+        The analysis.
+    """
+    for name, result in identification.axes.items():
+        if result.departures:
+            worst = max(result.departures, key=lambda place: abs(np.log(max(place.ratio, 1e-300))))
+            times = [place.tau for place in result.departures]
+            yield (
+                f"{name}: the identified sensor's Allan deviation is outside the measured band at "
+                f"{_counted(times, 'averaging time')} from {min(times):.3g} to "
+                f"{max(times):.3g} s, most at {worst.tau:.3g} s with {worst.ratio:.2f} times the "
+                f"measured one (compared from {SHORTEST:g} s to 1/{LONGEST_SHARE:g} of the "
+                "recording)"
+            )
