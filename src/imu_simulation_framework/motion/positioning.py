@@ -24,6 +24,9 @@ from .smoothing import SmoothMotion, bridge_variance
 if TYPE_CHECKING:
     import pandas as pd
 
+MAX_SAMPLES = 20_000_000
+"""Of a trajectory: two days at 100 Hz, of which one column takes 160 MB."""
+
 RANGE_ERROR = 2.5
 """Error of a horizontal coordinate [m] at a dilution of precision of 1, as a single receiver
 without corrections has under open sky. HDOP is the root of the sum of both coordinates' variances
@@ -424,6 +427,11 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
     # Imported here, since every node knows the settings above, and it takes 40 MB.
     from scipy.interpolate import CubicHermiteSpline
 
+    if duration * rate > MAX_SAMPLES:
+        raise ValueError(
+            f"the positions last {duration:.3g} s, expected at most {MAX_SAMPLES / rate:.3g} s; "
+            "check the unit of their time"
+        )
     correlation_time, given = settings.error_correlation_time, settings.acceleration_density
     left_out = np.zeros(len(fixes.times), dtype=bool)
     densities = None

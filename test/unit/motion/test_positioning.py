@@ -275,3 +275,10 @@ def test_between_fixes_the_velocity_scatters_as_a_walk_of_known_ends_and_way():
     left = walk - walk @ known.T @ np.linalg.solve(known @ walk @ known.T, known @ walk)
     scatter = positioning._between(np.array([5.0, 7.0]), 5.0 + step * at, np.ones(1))
     assert scatter == pytest.approx(np.diag(left), abs=1e-4)
+
+
+def test_positions_over_centuries_are_refused_before_memory_is_taken():
+    times = 1e9 * np.arange(20.0)
+    table = fixes(times, 5.0 * np.arange(20.0), np.zeros(20), 1.0)
+    with pytest.raises(ValueError, match="unit of their time"):
+        positioning.trajectory_from_fixes(table)

@@ -512,3 +512,15 @@ def test_a_place_in_a_vector_is_no_unit(tmp_path):
     path = tmp_path / "a.csv"
     writers.write_csv(path, {"time": TIME.tolist(), "y[0]": TIME.tolist(), "y[1]": TIME.tolist()})
     assert "found time" in refusal(read_reference_samples, path)
+
+
+@pytest.mark.parametrize(
+    "name, count, unit",
+    [("time_us", 1e9, "ns"), ("timestamp_ms", 1.0, "s"), ("time_ms", 1e3, ""), ("t_s", 1.0, "")],
+)
+def test_time_unit_of_a_name_is_taken_unless_its_steps_are_incredible(name, count, unit):
+    found = guess(**{name: count * (1.7e9 + TIME)}, **CAR.inertial())
+    if unit:
+        assert found.time == "" and said(found, name, f"[{unit}] fits")
+    else:
+        assert found.time.startswith(name)

@@ -311,7 +311,12 @@ def all_times(candidates, pieces, usual):
         stated = column.meaning.unit
         unit, reason = measures.time_unit(column.values, pieces, usual)
         if stated and "does not grow" not in reason:
-            unit, reason = stated, "by its name"
+            fitting, (unit, reason) = unit, (stated, "by its name")
+            step = measures.step(column.values, pieces) / measures.TIME_MULTIPLES[stated]
+            shortest, longest = measures.credible_steps(usual)
+            if fitting not in ("", stated) and not shortest < step < longest:
+                unit = ""
+                reason = f"would have {step:.3g} s from row to row in {stated}; [{fitting}] fits"
         steps = measures.steps_within(column.values, pieces)
         if unit == "s" and usual == measures.IMU_STEPS and np.mean(steps == 0.0) > _NEW:
             whole = not (steps % 1.0).any()

@@ -266,6 +266,20 @@ _FASTEST = 6.0  # rad/s, a turn a second
 _EARTH = 6.371e6  # m
 
 
+def credible_steps(usual):
+    """Return between which steps [s] a unit that a name states is credible.
+
+    Nothing is recorded faster than at 50 kHz, an IMU every two seconds at least, and positions
+    every two minutes.
+
+    Parameters
+    ----------
+    usual : tuple of float
+        ``IMU_STEPS`` or ``FIX_STEPS``.
+    """
+    return (2e-5, 2.0) if usual == IMU_STEPS else (2e-5, 120.0)
+
+
 def time_unit(values, pieces, usual):
     """Tell the unit of times, empty if no unit or more than one fits, and the reason.
 
