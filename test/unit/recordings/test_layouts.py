@@ -106,6 +106,18 @@ def test_first_column_that_is_present_is_mapped(tmp_path, accel, gravity, unit):
     np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2], atol=1e-9)
 
 
+def test_table_that_cannot_be_read_as_its_layout_is_guessed(tmp_path):
+    # Without the column time, which the layout maps.
+    for name, vectors in (("Gyroscope", CAR.rates), ("TotalAcceleration", CAR.forces)):
+        columns = {"seconds_elapsed": TIME, **dict(zip("xyz", vectors.T))}
+        pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
+    guess = guess_columns(tmp_path)
+    assert guess.layout == "" and guess.time == "Gyroscope.seconds_elapsed [s]"
+    samples = read_imu_samples(tmp_path)
+    np.testing.assert_allclose(samples.columns["stamp"], TIME)
+    np.testing.assert_allclose(samples.columns["gyro_z"], CAR.rates[:, 2])
+
+
 def test_absent_quantities_are_left_out():
     present = ["counter", "p", "q2", "ax", "ay"]
     (maps,) = find_layouts("a.csv", present, LAYOUT)

@@ -7,6 +7,7 @@ benchmark: ``time x y z qx qy qz qw`` a line. KITTI's is a folder.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Iterable, Iterator
@@ -95,9 +96,12 @@ def _mapped_or_guessed(path, recorded, columns, purpose, timed, guessing):
         if columns or not guessing:
             raise
         for maps in find_layouts(path, recorded.columns):
-            of_layout = {"reference": maps.reference, "IMU": maps.imu}.get(purpose)
-            if of_layout:
-                samples = read_tables(path, recorded, of_layout, purpose, timed)
+            layout_map = {"reference": maps.reference, "IMU": maps.imu}.get(purpose)
+            if not layout_map:
+                continue
+            # A table that cannot be read as its layout is guessed.
+            with suppress(RecordingError):
+                samples = read_tables(path, recorded, layout_map, purpose, timed)
                 if not maps.contradiction(samples):
                     remark = f"the columns are those of {maps.layout.name}"
                     return replace(samples, remarks=(remark,))

@@ -203,7 +203,7 @@ def meaning_in(table, column):
     bare = alone.kind == "position" and not alone.stem
     if bare and known.not_measured.isdisjoint(words):
         # Words before may be of a file: 20240101_gyro.csv
-        together = _by_last_words(words, column)
+        together = _meaning_of_last_words(words, column)
         if together:
             return together
     if not known.not_measured.isdisjoint(words) or (bare and known.places.isdisjoint(words)):
@@ -217,10 +217,10 @@ def meaning_in_file(path, name):
     alone = meaning_of(name)
     if alone is None or alone.kind != "position" or alone.stem:
         return alone
-    return _by_last_words(words_of(Path(path).name.split(".")[0]), name) or alone
+    return _meaning_of_last_words(words_of(Path(path).name.split(".")[0]), name) or alone
 
 
-def _by_last_words(words, name):
+def _meaning_of_last_words(words, name):
     """Return what an axis of a sensor is by the last words of its file's name, or None."""
     for place in (k for k in range(len(words)) if len(words[k]) > 2):
         together = meaning_of(" ".join([*words[place:], name]))
