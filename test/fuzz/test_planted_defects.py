@@ -84,7 +84,7 @@ def dropped_samples(monkeypatch):
 def accepted_infinity(monkeypatch):
     """Omit both checks: of the text, and of the number in the section's dataclass."""
     monkeypatch.setattr(settings, "number_of_text", lambda where, text: float(text))
-    monkeypatch.setattr(settings, "checked_number", lambda name, value, *_, **__: value)
+    monkeypatch.setattr(settings, "check_number", lambda name, value, *_, **__: value)
 
 
 def accepted_value_out_of_range(monkeypatch):

@@ -31,8 +31,11 @@ def test_robot_in_gazebo_uses_topics_and_frames_of_the_library(plugin):
     robot = ElementTree.fromstring(
         robot_description(load_robot_parameters(), simulator="gazebo", imu_plugin=plugin)
     )
-    published = {topics.in_root(item.text) for item in robot.iter("topicName")}
-    assert published == {topics.in_root(topics.GROUND_TRUTH), topics.in_root(topics.IMU)}
+    published = {topics.absolute_topic(item.text) for item in robot.iter("topicName")}
+    assert published == {
+        topics.absolute_topic(topics.GROUND_TRUTH),
+        topics.absolute_topic(topics.IMU),
+    }
     weighed = {item.text for item in robot.iter("torqueTopicName")}
     assert weighed == {topics.WHEEL_TORQUES}
     assert {item.text for item in robot.iter("jointName")} == set(topics.WHEEL_JOINTS)
@@ -64,10 +67,13 @@ def test_colours_and_frames_are_written_in_one_module_each(repository):
 
 def test_rviz_files_use_topics_and_frames_of_the_library(repository):
     shown = (topics.REFERENCE_PATH, topics.DRIVEN_PATH, topics.MAGNETIC_ARROW)
-    experiment_topics = {topics.in_root(name) for name in shown}
+    experiment_topics = {topics.absolute_topic(name) for name in shown}
     frames = (topics.WORLD_FRAME, topics.ROBOT_FRAME)
     assert rviz(repository, "experiment") == (experiment_topics, frames)
-    flight_topics = {topics.in_root(topics.DRIVEN_PATH), topics.in_root(topics.GROUND_TRUTH)}
+    flight_topics = {
+        topics.absolute_topic(topics.DRIVEN_PATH),
+        topics.absolute_topic(topics.GROUND_TRUTH),
+    }
     frames = (topics.WORLD_FRAME, topics.AIRCRAFT_FRAME)
     assert rviz(repository, "airborne") == (flight_topics, frames)
 
@@ -76,7 +82,7 @@ def test_rqt_multiplot_file_uses_topics_and_colours_of_the_library(repository):
     tree = ElementTree.parse(repository / "rqt_multiplot_imu_config.xml")
     curves = [item for item in tree.iter() if re.fullmatch(r"curve_\d+", item.tag)]
     names = [value for name, value in vars(topics).items() if name.isupper()]
-    known_topics = {topics.in_root(name) for name in names if isinstance(name, str)}
+    known_topics = {topics.absolute_topic(name) for name in names if isinstance(name, str)}
     assert curves
     for curve in curves:
         shown = {item.text for item in curve.iter("topic")}

@@ -42,7 +42,7 @@ output:
 @pytest.fixture
 def undrawn(monkeypatch):
     """Write pictures without drawing them, which takes most of a call, where no test reads them."""
-    monkeypatch.setattr(allan_analysis, "picture", lambda *_: PNG)
+    monkeypatch.setattr(allan_analysis, "render_figure", lambda *_: PNG)
 
 
 def table(seconds=600.0, seed=1):

@@ -30,7 +30,7 @@ NOTHING = "usable: "
 @pytest.fixture
 def undrawn(monkeypatch):
     """Write pictures without drawing them, which takes most of a call, where no test reads them."""
-    monkeypatch.setattr(whole_files, "picture", lambda *_: PNG)
+    monkeypatch.setattr(whole_files, "render_figure", lambda *_: PNG)
 
 
 def check(*arguments):

@@ -36,7 +36,7 @@ EARTH_TURN = math.degrees(EARTH_RATE * 60.0)
 @pytest.fixture(autouse=True)
 def _undrawn(monkeypatch):
     """Write pictures without drawing them, which takes most of a call, where no test reads them."""
-    monkeypatch.setattr(command_line, "picture", lambda *_: PNG)
+    monkeypatch.setattr(command_line, "render_figure", lambda *_: PNG)
 
 
 @pytest.fixture(scope="module", autouse=True)

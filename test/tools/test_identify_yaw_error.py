@@ -27,7 +27,7 @@ BIAS, SCALE, WALK, NOISE = 5e-4, 6e-3, 4e-4, 2e-3
 @pytest.fixture
 def undrawn(monkeypatch):
     """Write pictures without drawing them, which takes most of a call, where no test reads them."""
-    monkeypatch.setattr(report, "picture", lambda *_: PNG)
+    monkeypatch.setattr(report, "render_figure", lambda *_: PNG)
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ WALK, NOISE = 2e-3, math.radians(0.5)
 @pytest.fixture
 def undrawn(monkeypatch):
     """Write pictures without drawing them, which takes most of a call, where no test reads them."""
-    monkeypatch.setattr(judge_imu, "picture", lambda *_: PNG)
+    monkeypatch.setattr(judge_imu, "render_figure", lambda *_: PNG)
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from datetime import datetime
 import drive_recordings
 from synthetic_experiment import make_tables
 
-from imu_simulation_framework.core.files import json_text
+from imu_simulation_framework.core.files import format_json
 from imu_simulation_framework.drive.results.files import create_result_folder
 
 __all__ = ["drive_recordings", "make_tables", "write_result"]
@@ -22,5 +22,5 @@ def write_result(output, drive="drive_a", imu="hector_x", seed=1, tables=None, *
     folder = create_result_folder(output, drive, imu, datetime(2026, 5, seed, 12))
     tables.save(folder)
     run = {"drive": drive, "imu": {"model": "hector", "label": imu}, "seed": seed}
-    folder.write_text("summary.json", json_text({"run": run}))
+    folder.write_text("summary.json", format_json({"run": run}))
     return folder

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from ..core.errors import ConfigurationError, RecordingError
 from ..core.settings import Settings, setting
-from ..core.stamps import Occurrences, find_places
+from ..core.stamps import Occurrences, count_places
 
 _BLOCK = 1.0  # s
 _MIN_SAMPLES = 5
@@ -239,7 +239,7 @@ def prepare_axes(
     moved = check_at_rest(times, values, names, rate, source)
     outliers, raw, remarks = _clean(times, values, names, rate, source, settings)
     unused = len(times) - sum(stop - start for start, stop in used)
-    gaps = find_places(after_gap, times)
+    gaps = count_places(after_gap, times)
     reported = (*_gap_remarks(times, gaps, after_gap, used, unused), *moved, *remarks)
     found = (float(rate), values, tuple(used), gaps, unused, outliers, raw)
     return SamplesAtRest(source, *found, reported)
@@ -331,7 +331,7 @@ def _clean(
             return Occurrences(), raw, len(places) / len(signal)
         signal[places] = replacements
         values[axis] = signal
-        return find_places(places, times), raw, 0.0
+        return count_places(places, times), raw, 0.0
 
     # numpy gives other threads their turn while it sorts.
     with ThreadPoolExecutor(threads_for(len(times))) as pool:

@@ -43,13 +43,13 @@ from ..characterisation.allan.sentences import (
 )
 from ..characterisation.samples_at_rest import RestSettings, prepare_axes
 from ..core.errors import ConfigurationError, RecordingError
-from ..core.files import json_text
+from ..core.files import format_json
 from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
-from ..core.sentences import duration_text
+from ..core.sentences import format_duration
 from ..core.stamps import StampLimits
 from ..core.tables import table_to_csv
-from ..core.whole_files import picture, write_whole
+from ..core.whole_files import render_figure, write_whole
 from ..recordings.at_rest import read_at_rest
 from ..recordings.frames import ImuConventions
 from ..report.drawing import drawing
@@ -255,7 +255,7 @@ def _heading_drift(identification) -> list[str]:
         model = yaw_error_model(specification, motion, _DRIFT_STEP)
         rms = np.degrees(np.sqrt(model.mean() ** 2 + model.variance()))
         shown.append([f"{rms[round(time / _DRIFT_STEP)]:.3g}" for time in _DRIFTS])
-    listed = [f"{one} deg after {duration_text(time)}" for one, time in zip(shown[0], _DRIFTS)]
+    listed = [f"{one} deg after {format_duration(time)}" for one, time in zip(shown[0], _DRIFTS)]
     sentence = (
         f"the heading drifts by {', '.join(listed)} (rms, straight ahead, z up, not zeroed), "
         "by this noise alone: a bias from switching on, scale factor and temperature come on top"
@@ -271,7 +271,7 @@ def _write(identification, folder, name, inputs) -> list[str]:
         "imu.yaml": imu_specification_text(
             identification.to_specification(name), specification_comment(identification)
         ).encode(),
-        "allan_parameters.json": json_text(parameter_contents(identification)).encode(),
+        "allan_parameters.json": format_json(parameter_contents(identification)).encode(),
         "allan_deviation.csv": table_to_csv(deviation_table(identification)).encode(),
     }
     remarks = []
@@ -281,10 +281,14 @@ def _write(identification, folder, name, inputs) -> list[str]:
     except ConfigurationError as error:
         remarks.append(f"kalibr_imu.yaml is not written: {error}")
     for sensor in identification.sensors:
-        contents[f"allan_{sensor}.png"] = picture(drawing(allan_figure(identification, sensor)))
+        contents[f"allan_{sensor}.png"] = render_figure(
+            drawing(allan_figure(identification, sensor))
+        )
         for number, recording in enumerate(identification.recordings, 1):
             ending = f"_{number}" if len(identification.recordings) > 1 else ""
-            contents[f"raw_{sensor}{ending}.png"] = picture(drawing(raw_figure(recording, sensor)))
+            contents[f"raw_{sensor}{ending}.png"] = render_figure(
+                drawing(raw_figure(recording, sensor))
+            )
     folder = results_folder(folder, contents, inputs)
     for file_name, content in contents.items():
         write_whole(folder / file_name, content)

@@ -30,7 +30,7 @@ import numpy as np
 import imu_simulation_framework
 
 from ..core import topics
-from ..core.errors import ConfigurationError, RecordingError, beginning
+from ..core.errors import ConfigurationError, RecordingError, prefix_errors
 from ..core.programs import ArgumentParser
 from ..core.units import WORLD_GRAVITY
 from ..core.whole_files import refuse_overwriting
@@ -45,7 +45,7 @@ from ..sensors.formats.registry import named_imu
 from ..sensors.imu_specification import ImuSpecification
 from .command_line import add_seed, number_type
 
-OUTPUT = topics.in_root(topics.IMU)
+OUTPUT = topics.absolute_topic(topics.IMU)
 ERRORS = "errors"
 """Topic below the output's on which it is said what was done."""
 
@@ -56,7 +56,7 @@ def main(arguments):
     chosen = named_imu(options.imu)
     refuse_overwriting(options.out, [options.bag, *chosen.files])
     if options.magnetic_output is None:
-        options.magnetic_output = topics.beside(options.output, topics.IMU_MAG)
+        options.magnetic_output = topics.sibling_topic(options.output, topics.IMU_MAG)
     field = options.magnetic_environment, options.magnetic_input
     measured = options.magnetometer or any(field)
     with opened_bag(options.bag) as bag:
@@ -158,7 +158,7 @@ def _understood(bag, topic, number, raw):
 
 def _reported(bag, topic, function, *arguments):
     """Call a function, and say of which recording it speaks when it refuses."""
-    with beginning(f"{bag.path}, topic {topic}: ", RecordingError):
+    with prefix_errors(f"{bag.path}, topic {topic}: ", RecordingError):
         return function(*arguments)
 
 

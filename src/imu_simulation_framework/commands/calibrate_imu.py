@@ -24,7 +24,7 @@ import pandas as pd
 from ..characterisation.calibration import files, inertial, rest_times, sphere_fit
 from ..core.errors import ConfigurationError, RecordingError
 from ..core.programs import ArgumentParser
-from ..core.sentences import shown
+from ..core.sentences import quote
 from ..core.settings import AXES
 from ..core.tables import ACCEL, GYRO, MAG
 from ..core.units import STANDARD_GRAVITY
@@ -269,10 +269,10 @@ def _turns_wanted(text):
         found = {axis.strip(): float(count) for axis, count in pairs}
     except ValueError:
         raise ConfigurationError(
-            f"--turns {shown(text)} is not understood, expected for instance 10 or x=5,z=10"
+            f"--turns {quote(text)} is not understood, expected for instance 10 or x=5,z=10"
         ) from None
     if not set(found) <= set(AXES):
-        raise ConfigurationError(f"--turns {shown(text)}: axes are x, y and z")
+        raise ConfigurationError(f"--turns {quote(text)}: axes are x, y and z")
     return found
 
 

@@ -26,9 +26,9 @@ import numpy as np
 from .. import __version__
 from ..core import colours, whole_files
 from ..core.errors import RecordingError
-from ..core.files import name_of_recording, package_share
+from ..core.files import package_share, recording_name
 from ..core.programs import ArgumentParser
-from ..core.sentences import listed, whole_degrees
+from ..core.sentences import format_degrees, join_names
 from ..drive.check import NO_IMU, check_experiment
 from ..drive.recording_setup import config_text, open_lines, set_up
 from ..drive.results.files import safe_name
@@ -57,7 +57,7 @@ def main(arguments):
     if options.report:
         write_report(written[-1].with_name("recording.html"), _page(setup, check, written[-1]))
     if check.problems:
-        units = f"; state the unit of {listed(setup.open_columns)} in {written[-1]}"
+        units = f"; state the unit of {join_names(setup.open_columns)} in {written[-1]}"
         raise RecordingError(f"{_unusable(check)}{units if setup.open_columns else ''}")
     print(verdict(check, written[-1]))
     return 3 if check.grave else 0
@@ -73,7 +73,7 @@ def verdict(check, configuration) -> str:
     if not check.grave:
         only = f"; {NO_IMU}" if check.without_imu else ""
         return f"usable: run_experiment.py config:={configuration}{only}"
-    faults = listed(dict.fromkeys(finding.fault for finding in check.grave))
+    faults = join_names(dict.fromkeys(finding.fault for finding in check.grave))
     if all(finding.settings for finding in check.grave):
         return f"usable with the settings in {configuration}, which mend: {faults}"
     return f"not usable as it is: {faults}"
@@ -106,7 +106,7 @@ def _folder(options, check) -> str:
     """Return the default for the results, named by the recording, never where config.ini is."""
     read = check.reference_samples or check.imu_samples
     known = options.recording or (read and read.path) or Path(options.config or "recording").stem
-    folder = f"check_{safe_name(name_of_recording(known))}"
+    folder = f"check_{safe_name(recording_name(known))}"
     while options.config and Path(folder).resolve() == Path(options.config).resolve().parent:
         folder += "_again"
     return folder
@@ -195,7 +195,7 @@ def _turns(observations) -> list[str]:
         relation = getattr(observations, name)
         if relation is None:
             continue
-        one, other = map(whole_degrees, relation.net)
+        one, other = map(format_degrees, relation.net)
         line = f"{relation.first} {one}, {relation.second} {other}"
         if name.startswith("reference") and observations.known < 1.0:
             share = 100.0 * observations.known
@@ -221,7 +221,7 @@ def write_check(folder, setup, check) -> list[Path]:
     if check.as_understood is not None:
         written.append(folder / "recording.png")
         figure = recording_figure(check.as_understood, _title(check))
-        whole_files.write_whole(written[-1], whole_files.picture(drawing(figure)))
+        whole_files.write_whole(written[-1], whole_files.render_figure(drawing(figure)))
     written.append(folder / "config.ini")
     text = config_text(setup, check.findings, folder)
     whole_files.write_whole(written[-1], text.encode("utf-8"))

@@ -8,9 +8,15 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Sequence
 
 from ..core.errors import ConfigurationError, RecordingError
-from ..core.sentences import shown
+from ..core.sentences import quote
 from ..core.tables import ACCEL, GYRO
-from ..core.whole_files import FIGURE_FORMATS, make_folder, picture, refuse_overwriting, write_whole
+from ..core.whole_files import (
+    FIGURE_FORMATS,
+    make_folder,
+    refuse_overwriting,
+    render_figure,
+    write_whole,
+)
 from ..recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions
 
 
@@ -27,7 +33,7 @@ def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) 
 
 def number_type(accepted: Callable[[float], bool], refusal: str) -> Callable[[str], float]:
     """Return a type for argparse: a number that is accepted; else the refusal is said of it."""
-    return lambda text: accepted_number(text, accepted, f"{shown(text)} {refusal}")
+    return lambda text: accepted_number(text, accepted, f"{quote(text)} {refusal}")
 
 
 def whole_type(least: int, most: float, refusal: str) -> Callable[[str], int]:
@@ -36,7 +42,7 @@ def whole_type(least: int, most: float, refusal: str) -> Callable[[str], int]:
     def whole(text: str) -> int:
         # Python reads other alphabets' digits, too.
         if not (text.isascii() and text.isdecimal()) or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{shown(text)} {refusal}")
+            raise argparse.ArgumentTypeError(f"{quote(text)} {refusal}")
         return int(text)
 
     return whole
@@ -127,7 +133,7 @@ def write_file(path: Path, content: bytes) -> None:
 def write_pictures(folder: Path, name: str, figure: Any, formats: Sequence[str]) -> None:
     """Write a matplotlib figure in each of the formats, and print the files' names."""
     for format in dict.fromkeys(formats):
-        write_file(folder / f"{name}.{format}", picture(figure, format))
+        write_file(folder / f"{name}.{format}", render_figure(figure, format))
 
 
 def write_report(path: Path, page: Any) -> None:
@@ -143,7 +149,7 @@ def named_column(text) -> tuple[str, str]:
     quantity, separator, column = text.partition("=")
     if not separator or not quantity.strip() or not column.strip():
         raise ConfigurationError(
-            f"--column {shown(text)} is not understood, expected for instance 'gyro_x=wx [deg/s]'"
+            f"--column {quote(text)} is not understood, expected for instance 'gyro_x=wx [deg/s]'"
         )
     return quantity.strip(), column.strip()
 

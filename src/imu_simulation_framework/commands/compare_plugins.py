@@ -29,7 +29,7 @@ from ..core.angles import yaw_from_quaternion
 from ..core.errors import ResultError
 from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
-from ..core.tables import ACCEL, GYRO, QUATERNION, text_cell
+from ..core.tables import ACCEL, GYRO, QUATERNION, escape_formula
 from ..core.whole_files import write_whole
 from ..core.yaml_files import NOT_YAML, load_plain
 from ..drive.results.files import ResultFolder, find_result
@@ -41,9 +41,9 @@ from ..sensors.imu_models.plugins import PRESETS, make_imu_model
 from ..sensors.statistics_at_rest import BIASES, DEVIATION_LIMIT, ImuAtRest, compare_with_model
 from .command_line import add_seed, number_type, whole_type
 
-IMU_TOPIC = topics.in_root(topics.IMU)
-BIAS_TOPIC = topics.in_root(topics.IMU_BIAS)
-TRUTH_TOPIC = topics.in_root(topics.GROUND_TRUTH)
+IMU_TOPIC = topics.absolute_topic(topics.IMU)
+BIAS_TOPIC = topics.absolute_topic(topics.IMU_BIAS)
+TRUTH_TOPIC = topics.absolute_topic(topics.GROUND_TRUTH)
 
 STILL = 0.01
 """A robot that moves or turns less than this in a whole experiment stands still [m, rad]."""
@@ -147,7 +147,7 @@ def main(arguments):
     for folder in folders:
         name, table = _compare(folder, options)
         print(_text(table), "", sep="\n", flush=True)
-        tables[text_cell(name)] = table
+        tables[escape_formula(name)] = table
     tables = pd.concat(tables, names=["experiment"])
     out.mkdir(parents=True, exist_ok=True)
     write_whole(out / "comparison.csv", tables.to_csv().encode())

@@ -29,7 +29,7 @@ import pandas as pd
 from .. import __version__
 from ..core.errors import RecordingError
 from ..core.programs import ArgumentParser
-from ..core.sentences import distinguished
+from ..core.sentences import number_duplicates
 from ..core.signals import TimeShift, find_time_shift
 from ..core.whole_files import make_folder, refuse_overwriting
 from ..drive.figures import yaws as yaws_figure
@@ -161,7 +161,7 @@ def _distinct(signals):
     names = [signal.name for signal in signals]
     if len({signal.group for signal in signals}) == 1 and signals[0].group:
         names = [signal.name[len(signal.group) :].strip() for signal in signals]
-    return distinguished(names)
+    return number_duplicates(names)
 
 
 def _jumps(names, yaws):

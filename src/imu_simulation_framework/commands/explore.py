@@ -19,7 +19,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from ..core.errors import ConfigurationError
 from ..core.programs import ArgumentParser
-from ..core.whole_files import reason_of
+from ..core.whole_files import explain_file_error
 from ..heading.explore.answers import RATE_OF_DRIVES, Answers, Words
 from ..heading.explore.page import make_app
 from ..sensors.files import imu_catalogue
@@ -66,8 +66,8 @@ def listening(port: int, application) -> WSGIServer:
         server = _Server((HOST, port), _Handler)
     except OSError as error:
         raise ConfigurationError(
-            f"port {port} cannot be listened on ({reason_of(error)}); --port names another one, 0 "
-            "any that is free"
+            f"port {port} cannot be listened on ({explain_file_error(error)}); --port names "
+            "another one, 0 any that is free"
         ) from None
     server.set_app(application)
     return server

@@ -39,11 +39,11 @@ import numpy as np
 import pandas as pd
 
 from .. import __version__
-from ..core.errors import ConfigurationError, beginning, versions
+from ..core.errors import ConfigurationError, prefix_errors, versions
 from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
-from ..core.sentences import distinguished
-from ..core.tables import text_cell
+from ..core.sentences import number_duplicates
+from ..core.tables import escape_formula
 from ..core.whole_files import write_whole
 from ..heading.answer import (
     LATE,
@@ -142,7 +142,7 @@ def main(arguments):
         f"{math.degrees(yaw[1]) - math.degrees(yaw[0]):.0f} deg"
     )
     print(words, *(f"note: {remark}" for remark in chosen.remarks), sep="\n")
-    names = distinguished([budget.name for budget in budgets])
+    names = number_duplicates([budget.name for budget in budgets])
     budgets = [budget._replace(name=name) for name, budget in zip(names, budgets)]
     answers = []
     if imus:
@@ -187,7 +187,9 @@ def _show_budgets(options, out, title, budgets):
     print(table_text.table_text(causes, _SOURCE_COLUMNS), end="")
     for remark in dict.fromkeys(remark for budget in budgets for remark in budget.remarks):
         print(f"note: {remark}")
-    bands = {text_cell(one.name): np.degrees(one.model.bands(PROBABILITIES)) for one in budgets}
+    bands = {
+        escape_formula(one.name): np.degrees(one.model.bands(PROBABILITIES)) for one in budgets
+    }
     text = pd.concat(bands, names=["imu", "time"]).reset_index("imu").to_csv(float_format="%.9g")
     write_whole(out / "bands.csv", text.encode("utf-8"))
     shown = [ShownBudget(one.name, one.model) for one in budgets]
@@ -216,7 +218,7 @@ def _budget(placed, chosen, driven, operation, period, at, part, options):
     name, errors, remarks = imu.name, imu.errors, list(imu.remarks)
     if isinstance(errors, ImuSpecification):
         if options.bias_instability_band is not None:
-            with beginning("--bias-instability-band: "):
+            with prefix_errors("--bias-instability-band: "):
                 gyroscope = dataclasses.replace(
                     errors.gyroscope, bias_instability_band=options.bias_instability_band
                 )

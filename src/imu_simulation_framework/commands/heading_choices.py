@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Sequence
 import numpy as np
 
 from ..core.errors import ConfigurationError
-from ..core.units import amount
+from ..core.units import parse_amount
 from ..heading.model.parameters import is_yaw_error_model_file, read_yaw_error_model
 from ..motion import sources
 from ..motion.drives import DRIVES
@@ -425,7 +425,7 @@ def _placed(imu, heading, place, environment) -> PlacedImu:
 
 def _quantity(text, default, units, expected):
     try:
-        value = amount(text, default, units)
+        value = parse_amount(text, default, units)
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not {expected}") from None
     if not value > 0.0:

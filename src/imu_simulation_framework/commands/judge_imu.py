@@ -39,11 +39,11 @@ import pandas as pd
 
 from .. import __version__
 from ..core.errors import ConfigurationError, versions
-from ..core.files import json_text
+from ..core.files import format_json
 from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
-from ..core.sentences import distinguished, listed, shown
-from ..core.whole_files import picture
+from ..core.sentences import join_names, number_duplicates, quote
+from ..core.whole_files import render_figure
 from ..drive.ensembles.executors import processors
 from ..drive.ensembles.monte_carlo import monte_carlo
 from ..drive.ensembles.page import TESTS, ensemble_page, rounded_tests
@@ -103,7 +103,7 @@ def main(arguments):
     placed = heading_choices.placed_imus(
         [heading_choices.chosen_imu(text) for text in options.imu], options
     )
-    names = distinguished([imu.name for imu, _ in placed])
+    names = number_duplicates([imu.name for imu, _ in placed])
     placed = [one._replace(imu=one.imu._replace(name=name)) for one, name in zip(placed, names)]
     for imu, _ in placed:
         if options.what == "sensor" and isinstance(imu.errors, YawErrorParameters):
@@ -215,7 +215,7 @@ def _noise(text) -> tuple[YawErrorParameters | None, list[str]]:
         if Path(text).is_file() and is_yaw_error_model_file(text):
             return read_yaw_error_model(text), [text]
         raise ConfigurationError(
-            f"the reference's noise is {shown(text)}, which is neither an angle above zero, as "
+            f"the reference's noise is {quote(text)}, which is neither an angle above zero, as "
             "0.2deg, nor the file of an identified model"
         ) from error
 
@@ -324,7 +324,7 @@ class Part(NamedTuple):
             for remark in one.remarks:
                 about.setdefault(remark, []).append(one.name)
         said = [
-            remark if len(names) == len(judged) else f"{listed(names)}: {remark}"
+            remark if len(names) == len(judged) else f"{join_names(names)}: {remark}"
             for remark, names in about.items()
         ]
         return list(dict.fromkeys([*self.drive.remarks, *said, ONE_DRIVE]))
@@ -426,12 +426,12 @@ def _contents_of_several(parts, pooled) -> dict[str, bytes]:
         ],
         "drives": [_record(part) for part in parts],
     }
-    files["judgement.json"] = json_text(record).encode("utf-8")
+    files["judgement.json"] = format_json(record).encode("utf-8")
     for index, one in enumerate(pooled, start=1):
         number = f"_{index}" if len(pooled) > 1 else ""
         figure = drawing(calibration_figure(one.calibration))
         for format in dict.fromkeys(options.formats):
-            files[f"judgement{number}_drives.{format}"] = picture(figure, format)
+            files[f"judgement{number}_drives.{format}"] = render_figure(figure, format)
     said = [one.sentences for one in pooled]
     for index, part in enumerate(parts, start=1):
         files.update(_pictures(part, f"_drive_{index}", said))
@@ -480,7 +480,7 @@ def _shown_rows(rows, columns):
 def _contents(part) -> dict[str, bytes]:
     """Return the files' contents by their names; all are made before the first one is written."""
     files = _tables(_table(part.judged), COLUMNS, _EXACT, part.options)
-    files["judgement.json"] = json_text(_record(part)).encode("utf-8")
+    files["judgement.json"] = format_json(_record(part)).encode("utf-8")
     return {**files, **_pictures(part)}
 
 
@@ -500,7 +500,7 @@ def _pictures(part, ending="", said=None):
         name = f"judgement{f'_{index}' if len(part.judged) > 1 else ''}{ending}"
         figure = drawing(judgement_figure(one.judgement, f"{part.name}, {one.name}"))
         for format in dict.fromkeys(part.options.formats):
-            files[f"{name}.{format}"] = picture(figure, format)
+            files[f"{name}.{format}"] = render_figure(figure, format)
         if part.options.report:
             files[f"{name}.html"] = _page(one, part, said[index - 1] if said else [])
     return files

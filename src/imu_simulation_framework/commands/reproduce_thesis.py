@@ -31,9 +31,9 @@ from ..core.errors import ConfigurationError, RecordingError, versions
 from ..core.files import package_share, read_settings, urdf_path
 from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
-from ..core.sentences import listed
+from ..core.sentences import join_names
 from ..core.signals import find_time_shift
-from ..core.whole_files import make_folder, picture, write_whole
+from ..core.whole_files import make_folder, render_figure, write_whole
 from ..drive import figures
 from ..drive.figures import ShownError
 from ..drive.recording_setup import CONFIGURATION, set_up_named
@@ -391,7 +391,7 @@ def main(arguments):
             caption = f"figure {item.label}: {item.title} · {experiments.described}"
             for format in dict.fromkeys(options.formats):
                 path = out / f"{item.file}.{format}"
-                write_whole(path, picture(drawing(section.figure, caption), format))
+                write_whole(path, render_figure(drawing(section.figure, caption), format))
                 tqdm.write(str(path))
             file = f"{item.file}.{options.formats[0]}"
         rows.append((item.label, item.title, item.thesis, ours, item.why, file))
@@ -437,7 +437,7 @@ def _recordings(named) -> dict[str, list[str]]:
         letter = word.lower()
         if letter not in DRIVES or not words:
             raise ConfigurationError(
-                f"--drive {' '.join([word, *words])}: expected one of {listed(DRIVES)}, and a "
+                f"--drive {' '.join([word, *words])}: expected one of {join_names(DRIVES)}, and a "
                 "recording"
             )
         if letter in recordings:

@@ -25,7 +25,7 @@ import pandas as pd
 
 from .. import __version__
 from ..core.errors import ConfigurationError, versions
-from ..core.files import json_text
+from ..core.files import format_json
 from ..core.programs import ArgumentParser
 from ..core.tables import table_to_csv
 from ..core.whole_files import make_folder
@@ -122,7 +122,7 @@ def main(arguments):
         "rmse": {name: dict(table.median()) for name, (_, table) in navigated.items()},
         "versions": versions(),
     }
-    command_line.write_file(out / "summary.json", json_text(summary).encode())
+    command_line.write_file(out / "summary.json", format_json(summary).encode())
     crashed = "; the aircraft crashed" if flight.crashed else ""
     page = showing.flight_page(
         title="An IMU on a gimbal in flight",

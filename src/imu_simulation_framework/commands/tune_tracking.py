@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from ..core.errors import ConfigurationError, SimulatorError
 from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
-from ..core.sentences import listed
+from ..core.sentences import join_names
 from ..core.tables import WHEELS
 from ..core.whole_files import make_folder
 from ..drive.preparation import prepare_drive
@@ -161,12 +161,13 @@ def main(arguments):
     control = setup.load().control
     if control.controller not in GAINS:
         raise ConfigurationError(
-            f"{control.controller} has no gains; --controller is one of {listed(GAINS)}"
+            f"{control.controller} has no gains; --controller is one of {join_names(GAINS)}"
         )
     first = {name: getattr(control, name) for name in GAINS[control.controller]}
     if not any(first.values()):
         raise ConfigurationError(
-            f"[control] {listed(first)} are 0, and so they stay; expected one above 0 to begin with"
+            f"[control] {join_names(first)} are 0, and so they stay; expected one above 0 to begin "
+            "with"
         )
     whole = prepare_drive(setup.load()).trajectory.index[-1]
     seconds = min(options.seconds, 0.5 * float(whole))

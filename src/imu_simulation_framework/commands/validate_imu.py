@@ -23,15 +23,15 @@ import pandas as pd
 from .. import __version__
 from ..characterisation.allan.model import averaging_factors, overlapping_allan_variance
 from ..core.angles import difference, unwrap
-from ..core.errors import ConfigurationError, RecordingError, beginning
-from ..core.files import json_text
+from ..core.errors import ConfigurationError, RecordingError, prefix_errors
+from ..core.files import format_json
 from ..core.programs import ArgumentParser
-from ..core.sentences import shown
-from ..core.settings import checked_number
+from ..core.sentences import quote
+from ..core.settings import check_number
 from ..core.signals import find_time_shift
 from ..core.tables import ACCEL, EULER, GYRO
-from ..core.whole_files import make_folder, picture, write_whole
-from ..core.yaml_files import read_described
+from ..core.whole_files import make_folder, render_figure, write_whole
+from ..core.yaml_files import read_description
 from ..heading.statistics import ErrorStatistics, error_statistics
 from ..realistic_imu.files import read_imu_table
 from ..report import style
@@ -64,11 +64,11 @@ def main(arguments):
         raise ConfigurationError("--report needs --out DIR, for the web page")
     limits = []
     if options.limits:
-        limits = read_described(options.limits, "the file of limits", read_limits)
+        limits = read_description(options.limits, "the file of limits", read_limits)
     imu, truth = (
         read_imu_table(text, truth) for text, truth in ((options.imu, False), (options.truth, True))
     )
-    with beginning(f"{options.imu} and {options.truth}: ", RecordingError):
+    with prefix_errors(f"{options.imu} and {options.truth}: ", RecordingError):
         validation = validate_imu(imu.table, truth.table, options.align, options.max_shift)
         judged = judge_limits(validation, limits)
     remarks = [*imu.remarks, *truth.remarks, *validation.remarks]
@@ -161,8 +161,8 @@ def _write(folder, validation, errors, summary, page=None) -> None:
     ]
     allan = pd.DataFrame(rows, columns=["quantity", "axis", "tau", "allan_deviation"])
     write_whole(out / "allan_deviation.csv", allan.to_csv(index=False).encode())
-    write_whole(out / "validation.json", json_text(summary).encode())
-    write_whole(out / "validation.png", picture(drawing(validation_figure(validation))))
+    write_whole(out / "validation.json", format_json(summary).encode())
+    write_whole(out / "validation.png", render_figure(drawing(validation_figure(validation))))
     print(f"{out}: validation.csv, allan_deviation.csv, validation.json, .png")
     if page is not None:
         write_report(out / "validation.html", page)
@@ -343,8 +343,8 @@ def read_limits(content: Any) -> list[Limit]:
                 key = f"{place}.{name}"
                 for tau, value in _entries(maximum, key) if name == ALLAN else [(None, maximum)]:
                     if tau is not None:
-                        tau = checked_number(f"an averaging time of {key}", tau, above=0.0)
-                    value = checked_number(key, value, above=0.0)
+                        tau = check_number(f"an averaging time of {key}", tau, above=0.0)
+                    value = check_number(key, value, above=0.0)
                     limits.append(Limit(quantity, axis, name, value, tau))
     if not limits:
         raise ConfigurationError("there are no limits")
@@ -402,10 +402,10 @@ def _axis(quantity, axis, time, error, rate, parts) -> AxisError:
 def _entries(value, name, known=None, what=""):
     """Return keys and values of a mapping; the keys are among those that are known."""
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{name} is {shown(value)}, expected keys with values")
+        raise ConfigurationError(f"{name} is {quote(value)}, expected keys with values")
     for key, entry in value.items():
         if known is not None and key not in known:
-            raise ConfigurationError(f"{shown(key)} is no {what}; there are {', '.join(known)}")
+            raise ConfigurationError(f"{quote(key)} is no {what}; there are {', '.join(known)}")
         yield key, entry
 
 

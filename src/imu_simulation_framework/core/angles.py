@@ -102,7 +102,7 @@ def yaw_from_quaternion(quaternions):
     return float(yaw) if yaw.ndim == 0 else yaw
 
 
-def yaw_in_a_loop(x: float, y: float, z: float, w: float) -> float:
+def fast_yaw(x: float, y: float, z: float, w: float) -> float:
     """Return the yaw [rad], in [-pi, pi], of one quaternion of any length but zero.
 
     It is :func:`yaw_from_quaternion` but for the last digit and for a body on its nose, of which it
@@ -138,7 +138,7 @@ def quaternion_product(x, y, z, w, x2, y2, z2, w2):
     )
 
 
-def turns(first, second):
+def relative_rotations(first, second):
     """Return the rotation vectors that lead from orientations to others, in the axes of the first.
 
     ``first``, ``second`` (n, 4): quaternions x, y, z, w of length one. A vector (n, 3) is axis

@@ -14,7 +14,7 @@ import importlib
 import platform
 from typing import Any, Iterator
 
-from .sentences import printable
+from .sentences import escape_unprintable
 
 _LONGEST = 1500
 
@@ -23,7 +23,7 @@ class FrameworkError(Exception):
     """Root of all errors whose message is a sentence for the user."""
 
     def __str__(self) -> str:
-        text = printable(super().__str__())
+        text = escape_unprintable(super().__str__())
         if len(text) <= _LONGEST:
             return text
         # Whatever a file or an argument has put into it, file and advice stay readable.
@@ -36,7 +36,7 @@ class ConfigurationError(FrameworkError):
 
 
 @contextlib.contextmanager
-def beginning(words: str, kind: type[FrameworkError] = ConfigurationError) -> Iterator[None]:
+def prefix_errors(words: str, kind: type[FrameworkError] = ConfigurationError) -> Iterator[None]:
     """Have the sentence of an error of this kind, if the block raises one, begin with some words.
 
     What is raised is of this very kind.
@@ -121,7 +121,7 @@ class MissingLibraryError(ConfigurationError, ModuleNotFoundError):
     """A library that the job needs is not installed; ``name`` is the module's."""
 
 
-def required(module: str, for_what: str) -> Any:
+def import_optional(module: str, for_what: str) -> Any:
     """Import a library that is installed only where it is asked for.
 
     ``module``: a key of ``EXTRAS``, or a module inside one. ``for_what``: what needs it, for the

@@ -16,7 +16,7 @@ from xml.parsers import expat
 import numpy as np
 
 from .errors import FrameworkError
-from .whole_files import kind_of
+from .whole_files import describe_file_kind
 
 SETTINGS_LIMIT = 16 * 2**20
 """Bytes of a file of settings or parameters; more is no such file."""
@@ -25,7 +25,7 @@ TABLE_LIMIT = 4 * 2**30
 """Bytes of a table as text, which is read as a whole: a day of an IMU at 100 Hz has 3.5 GB as
 ``rostopic echo -p`` prints it."""
 
-BLOCK = 2**20
+BLOCK_SIZE = 2**20
 """Bytes that are read at once."""
 
 
@@ -84,15 +84,15 @@ def read_at_most(file, limit) -> bytes:
     """
     # Block by block: memory is only taken for what is there.
     blocks, size = [], 0
-    for block in iter(lambda: file.read(BLOCK), b""):
+    for block in iter(lambda: file.read(BLOCK_SIZE), b""):
         size += len(block)
         if size > limit:
-            raise UnusableFileError(f"it is larger than {size_text(limit)}")
+            raise UnusableFileError(f"it is larger than {format_size(limit)}")
         blocks.append(block)
     return b"".join(blocks)
 
 
-def size_text(size) -> str:
+def format_size(size) -> str:
     """Return a size as a person writes it, like ``16 MiB``."""
     for unit in ("bytes", "KiB", "MiB"):
         if size < 1024:
@@ -103,7 +103,7 @@ def size_text(size) -> str:
 
 def _require_regular(state) -> None:
     if not stat.S_ISREG(state.st_mode):
-        raise UnusableFileError(f"it is {kind_of(state.st_mode)}, not a regular file")
+        raise UnusableFileError(f"it is {describe_file_kind(state.st_mode)}, not a regular file")
 
 
 PACKAGE = "imu_simulation_framework"
@@ -147,7 +147,7 @@ RECORDING_SUFFIXES = (
 """Endings of recordings; anything else behind a point is a part of the name, as in a date."""
 
 
-def name_of_recording(path) -> str:
+def recording_name(path) -> str:
     """Return the name of a recording's file or folder without its endings."""
     name = Path(path).name
     while Path(name).suffix.lower() in RECORDING_SUFFIXES:
@@ -178,17 +178,17 @@ def drive_folder() -> Path:
     return Path(home) / PACKAGE
 
 
-def json_text(value) -> str:
+def format_json(value) -> str:
     """Return the text of a JSON file."""
-    return json.dumps(plain(value), indent=2, allow_nan=False) + "\n"
+    return json.dumps(to_json_types(value), indent=2, allow_nan=False) + "\n"
 
 
-def plain(value):
+def to_json_types(value):
     """Only what JSON knows: numpy's numbers become Python's, what is not finite None."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_json_types(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [to_json_types(item) for item in value]
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (int, np.integer)):

@@ -19,8 +19,8 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from .errors import FrameworkError
-from .sentences import as_written, printable
-from .whole_files import reason_of
+from .sentences import escape_unprintable, shorten
+from .whole_files import explain_file_error
 
 REFUSED = 2
 """Exit code of a program that cannot do its work."""
@@ -74,7 +74,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
     def error(self, message) -> NoReturn:
         """Print the error to standard error, with an option that may be meant; end with code 2."""
-        words = re.sub(r"\S{200,}", lambda word: as_written(word.group()), printable(message))
+        words = re.sub(r"\S{200,}", lambda word: shorten(word.group()), escape_unprintable(message))
         unknown = re.match(r"unrecognized arguments: (-[^\s=]*)", message)
         if unknown:
             near = difflib.get_close_matches(unknown[1], self._option_string_actions, n=1)
@@ -141,7 +141,7 @@ def _code(main, arguments, what="the file system") -> int:
         _give_up_output()
         return SIGNALLED + signal.SIGPIPE
     except OSError as error:
-        why = f"cannot be read or written: {reason_of(error)}{_folder_of_call()}"
+        why = f"cannot be read or written: {explain_file_error(error)}{_folder_of_call()}"
         _say(f"{error.filename or what}: {why}")
         _give_up_output()
     except MemoryError:
@@ -163,7 +163,7 @@ def _folder_of_call() -> str:
 
 def _say(sentence) -> None:
     # No path of this machine is so long.
-    sentence = re.sub(r"\S{4096,}", lambda word: as_written(word.group()), str(sentence))
+    sentence = re.sub(r"\S{4096,}", lambda word: shorten(word.group()), str(sentence))
     # Standard error may be closed or full, too; then the exit code must do.
     with suppress(OSError):
         print(f"{os.path.basename(sys.argv[0])}: {sentence}", file=sys.stderr)
@@ -201,7 +201,7 @@ def _catch_signals() -> dict:
     return handlers
 
 
-class Apart:
+class SeparateProcess:
     """An object in a process of its own, which ends with the ``with`` statement it is used in.
 
     ``module``, ``class_name``: what the object is; its module is imported there only; ``what``:
@@ -225,7 +225,7 @@ class Apart:
             command = [sys.executable, "-c", "\n".join(lines)]
             self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[place])
 
-    def __enter__(self) -> Apart:
+    def __enter__(self) -> SeparateProcess:
         return self
 
     def __exit__(self, *_) -> None:

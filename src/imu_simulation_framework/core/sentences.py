@@ -10,7 +10,7 @@ LONGEST_VALUE = 200  # characters of a value that a sentence shows whole
 MAX_LISTED = 40  # names that a sentence lists; more are a table
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """Return a text of others as one line that no screen, terminal or log takes for more.
 
     Control characters, line ends and marks that turn the direction of writing stand as Python
@@ -26,7 +26,7 @@ def printable(text: str) -> str:
     )
 
 
-def shown(value) -> str:
+def quote(value) -> str:
     """Return a value as Python writes it; what is too long loses its middle and gets its size.
 
     ``value`` (object): of any kind that a file may hold, nested as deeply or shared as often as it
@@ -35,12 +35,12 @@ def shown(value) -> str:
     if isinstance(value, str):
         # Of a long one no more is looked at than is shown.
         return repr(value) if len(value) <= LONGEST_VALUE else _cut(value, repr)
-    return as_written(_SHORT.repr(value))
+    return shorten(_SHORT.repr(value))
 
 
-def as_written(text) -> str:
-    """Return a text without quotation marks, as :func:`shown` has it otherwise."""
-    text = printable(text)
+def shorten(text) -> str:
+    """Return a text without quotation marks, as :func:`quote` has it otherwise."""
+    text = escape_unprintable(text)
     return text if len(text) <= LONGEST_VALUE else _cut(text, str)
 
 
@@ -49,16 +49,16 @@ def _cut(text, form) -> str:
     return f"{begin} [...] {end} ({len(text)} characters)"
 
 
-def listed(names) -> str:
+def join_names(names) -> str:
     """Return names with commas between; of very many the first, and how many more there are."""
-    names = [as_written(str(name)) for name in names]
+    names = [shorten(str(name)) for name in names]
     if len(names) <= MAX_LISTED:
         return ", ".join(names)
     first = ", ".join(names[: MAX_LISTED // 2])
     return f"{first} and {len(names) - MAX_LISTED // 2} more"
 
 
-def distinguished(names) -> list[str]:
+def number_duplicates(names) -> list[str]:
     """Return the names, those that stand more than once with a number behind: ``a (1), a (2)``."""
     return [
         name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
@@ -85,7 +85,7 @@ class _Short(reprlib.Repr):
 _SHORT = _Short()
 
 
-def duration_text(seconds) -> str:
+def format_duration(seconds) -> str:
     """Return a duration as a person would say it."""
     for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2.0 * size:
@@ -93,6 +93,6 @@ def duration_text(seconds) -> str:
     return f"{seconds:.0f} s"
 
 
-def whole_degrees(angle) -> str:
+def format_degrees(angle) -> str:
     """Return an angle [rad] in whole degrees, without the sign of a zero."""
     return f"{round(math.degrees(angle))} deg"

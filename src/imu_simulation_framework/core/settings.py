@@ -20,8 +20,8 @@ import math
 from dataclasses import MISSING, dataclass, field
 from typing import Any, Callable, Collection, Mapping, Sequence, Tuple, TypeVar
 
-from .errors import ConfigurationError, beginning
-from .sentences import as_written, shown
+from .errors import ConfigurationError, prefix_errors
+from .sentences import quote, shorten
 
 Axes = Tuple[float, float, float]
 Matrix = Tuple[Axes, Axes, Axes]
@@ -48,7 +48,7 @@ def bound_of(
     return ""
 
 
-def checked_number(
+def check_number(
     name: str,
     value: Any,
     minimum: float | None = None,
@@ -62,38 +62,38 @@ def checked_number(
     """
     usable = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (usable and abs(value) < math.inf):
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a finite number.")
+        raise ConfigurationError(f"{name} is {quote(value)}, but it must be a finite number.")
     if abs(value) > LARGEST_NUMBER <= maximum:
-        raise ConfigurationError(f"{name} is {shown(value)}, which is too large.")
+        raise ConfigurationError(f"{name} is {quote(value)}, which is too large.")
     if abs(value) > maximum:
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be at most {maximum:g}.")
+        raise ConfigurationError(f"{name} is {quote(value)}, but it must be at most {maximum:g}.")
     bound = bound_of(value, minimum, None, above)
     if bound:
         must = "not be negative" if minimum == 0 > value else f"be {bound}"
         must = "be positive" if above == 0 >= value else must
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must {must}.")
+        raise ConfigurationError(f"{name} is {quote(value)}, but it must {must}.")
     if above is not None and value < above + 1.0 / LARGEST_NUMBER and maximum >= LARGEST_NUMBER:
-        raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
+        raise ConfigurationError(f"{name} is {quote(value)}, which is too small.")
     return float(value)
 
 
-def checked_choice(name: str, value: Any, choices: Sequence) -> Any:
+def check_choice(name: str, value: Any, choices: Sequence) -> Any:
     """Return one of the choices, which are texts or truth values."""
     if not isinstance(value, type(choices[0])) or value not in choices:
         listing = " or ".join(str(choice).lower() for choice in choices)
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be {listing}.")
+        raise ConfigurationError(f"{name} is {quote(value)}, but it must be {listing}.")
     return value
 
 
-def checked_flag(name: str, value: Any) -> bool:
+def check_flag(name: str, value: Any) -> bool:
     """Return a truth value."""
-    return checked_choice(name, value, (False, True))
+    return check_choice(name, value, (False, True))
 
 
-def checked_text(name: str, value: Any, needed: bool = False) -> str:
+def check_text(name: str, value: Any, needed: bool = False) -> str:
     """Return a text, not an empty one where it is needed."""
     if not isinstance(value, str) or (needed and not value):
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a text.")
+        raise ConfigurationError(f"{name} is {quote(value)}, but it must be a text.")
     return value
 
 
@@ -109,7 +109,7 @@ def check_keys(
     """
     if not isinstance(content, Mapping):
         raise ConfigurationError(
-            f"{where} is {shown(content)}, but it must hold keys and values; known are "
+            f"{where} is {quote(content)}, but it must hold keys and values; known are "
             f"{', '.join(known)}."
         )
     for key in content:
@@ -118,7 +118,7 @@ def check_keys(
             hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
             inside = [name for name, keys in (of_parts or {}).items() if key in keys]
             hint = f"it is a key of {' or '.join(inside)}." if inside else hint
-            raise ConfigurationError(f"{where} has the unknown key {shown(key)}; {hint}")
+            raise ConfigurationError(f"{where} has the unknown key {quote(key)}; {hint}")
 
 
 def _sequence(value: Any) -> Any:
@@ -127,47 +127,47 @@ def _sequence(value: Any) -> Any:
     return list(value) if isinstance(value, (list, tuple)) else value
 
 
-def checked_numbers(name: str, value: Any, count: int, **bounds: Any) -> Any:
+def check_numbers(name: str, value: Any, count: int, **bounds: Any) -> Any:
     """Return a tuple of as many numbers as there have to be, or one number for a count of 0."""
     numbers = _sequence(value)
     if isinstance(numbers, list) != bool(count) or (count and len(numbers) != count):
         expected = f"a list of {count} numbers" if count else "one number"
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be {expected}.")
+        raise ConfigurationError(f"{name} is {quote(value)}, but it must be {expected}.")
     if not count:
-        return checked_number(name, value, **bounds)
-    return tuple(checked_number(name, number, **bounds) for number in numbers)
+        return check_number(name, value, **bounds)
+    return tuple(check_number(name, number, **bounds) for number in numbers)
 
 
-def checked_axes(name: str, value: Any, **bounds: Any) -> Axes:
+def check_axes(name: str, value: Any, **bounds: Any) -> Axes:
     """Return three numbers, of three, or of one that stands for three."""
     value = _sequence(value)
     if not isinstance(value, list):
-        return (checked_number(name, value, **bounds),) * 3
+        return (check_number(name, value, **bounds),) * 3
     if len(value) != 3:
         raise ConfigurationError(
             f"{name} has {len(value)} numbers, but there must be three, for x, y and z, or one."
         )
-    x, y, z = (checked_number(f"{name} {axis}", item, **bounds) for axis, item in zip(AXES, value))
+    x, y, z = (check_number(f"{name} {axis}", item, **bounds) for axis, item in zip(AXES, value))
     return x, y, z
 
 
-def checked_matrix(name: str, value: Any) -> Matrix:
+def check_matrix(name: str, value: Any) -> Matrix:
     """Return three rows of three numbers."""
     rows = [_sequence(row) for row in value] if isinstance(_sequence(value), list) else []
     if len(rows) != 3 or any(not isinstance(row, list) or len(row) != 3 for row in rows):
         raise ConfigurationError(f"{name} must have three rows of three numbers.")
     return tuple(  # type: ignore[return-value]
-        tuple(checked_number(f"{name} {axis}{other}", one) for other, one in zip(AXES, row))
+        tuple(check_number(f"{name} {axis}{other}", one) for other, one in zip(AXES, row))
         for axis, row in zip(AXES, rows)
     )
 
 
-def checked_band(name: str, value: Any) -> tuple[float, float]:
+def check_band(name: str, value: Any) -> tuple[float, float]:
     """Return two positive times, the shorter one first."""
     value = _sequence(value)
     if not isinstance(value, list) or len(value) != 2:
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be two times [s].")
-    shortest, longest = (checked_number(name, item, above=0.0) for item in value)
+        raise ConfigurationError(f"{name} is {quote(value)}, but it must be two times [s].")
+    shortest, longest = (check_number(name, item, above=0.0) for item in value)
     if not shortest < longest:
         raise ConfigurationError(
             f"{name} is {shortest:g} s to {longest:g} s, but the first time must "
@@ -176,7 +176,7 @@ def checked_band(name: str, value: Any) -> tuple[float, float]:
     return shortest, longest
 
 
-def checked_table(
+def check_table(
     name: str, value: Any, what: str = "temperature", over: str = "time"
 ) -> tuple[tuple[float, float], ...]:
     """Return pairs of numbers, as a time and a temperature, of which the first ones increase."""
@@ -184,7 +184,7 @@ def checked_table(
     rows = [_sequence(row) for row in rows] if isinstance(rows, list) else [None]
     if any(not isinstance(row, list) or len(row) != 2 for row in rows):
         raise ConfigurationError(f"{name} must be a list of pairs of a {over} and a {what}.")
-    rows = tuple(tuple(checked_number(name, number) for number in row) for row in rows)
+    rows = tuple(tuple(check_number(name, number) for number in row) for row in rows)
     return require_increasing(name, rows, over)
 
 
@@ -234,7 +234,7 @@ def setting(
 
 def declared(
     default: Any = MISSING,
-    check: Callable[..., Any] = checked_number,
+    check: Callable[..., Any] = check_number,
     *,
     unit: str = "",
     always: bool = False,
@@ -255,29 +255,29 @@ def declared(
     metadata["about"] = about
     if part is not None:
         several = isinstance(default, tuple)
-        check = checked_parts if several else checked_part
+        check = check_parts if several else check_part
         metadata.update(part=part, several=several, check=check, bounds={"kind": part, **bounds})
     if callable(default):
         return field(default_factory=default, metadata=metadata)
     return field(default=default, metadata=metadata)
 
 
-def checked_part(name: str, value: Any, kind: type) -> Any:
+def check_part(name: str, value: Any, kind: type) -> Any:
     """Return an instance of a class."""
     if type(value) is not kind:
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a {kind.__name__}.")
+        raise ConfigurationError(f"{name} is {quote(value)}, but it must be a {kind.__name__}.")
     return value
 
 
-def checked_parts(name: str, value: Any, kind: type, most: int = 10_000) -> tuple[Any, ...]:
+def check_parts(name: str, value: Any, kind: type, most: int = 10_000) -> tuple[Any, ...]:
     """Return a tuple of at most so many instances of a class."""
-    return tuple(checked_part(name, one, kind) for one in checked_list(name, value, most))
+    return tuple(check_part(name, one, kind) for one in check_list(name, value, most))
 
 
-def checked_list(name: str, value: Any, most: int = 10_000) -> tuple:
+def check_list(name: str, value: Any, most: int = 10_000) -> tuple:
     """Return what a list or tuple of at most so many holds."""
     if not isinstance(value, (list, tuple)) or len(value) > most:
-        wrong = f"{name} is {shown(value)}, but it must be a list of at most {most}."
+        wrong = f"{name} is {quote(value)}, but it must be a list of at most {most}."
         raise ConfigurationError(wrong)
     return tuple(value)
 
@@ -335,13 +335,13 @@ def from_mapping(kind: type[Made], content: Any, what: str, inside: str = "") ->
         if not keys[name].metadata["several"]:
             values[name] = from_mapping(part, value, name, f"{name}.")
         elif not isinstance(value, list):
-            raise ConfigurationError(f"{name} is {shown(value)}, but it must be a list.")
+            raise ConfigurationError(f"{name} is {quote(value)}, but it must be a list.")
         else:
             values[name] = tuple(
                 from_mapping(part, one, f"{name}[{number}]", f"{name}[{number}].")
                 for number, one in enumerate(value)
             )
-    with beginning(inside):
+    with prefix_errors(inside):
         return kind(**values)
 
 
@@ -374,27 +374,25 @@ def _checked(key: dataclasses.Field, value: Any) -> Any:
     if value is None and kind != key.type:
         return None
     if kind == "bool":
-        return checked_flag(key.name, value)
+        return check_flag(key.name, value)
     if kind == "str":
         choices = accepted["choices"]
-        return (
-            checked_choice(key.name, value, choices) if choices else checked_text(key.name, value)
-        )
+        return check_choice(key.name, value, choices) if choices else check_text(key.name, value)
     if kind == "tuple":
         if not (isinstance(value, tuple) and _some_of(value, accepted["choices"])):
             raise ConfigurationError(
-                f"{key.name} is {shown(value)}, but it must be some of "
+                f"{key.name} is {quote(value)}, but it must be some of "
                 f"{', '.join(accepted['choices'])}, each once."
             )
         return value
     bounds = {name: accepted[name] for name in ("minimum", "maximum", "above")}
     if kind != "int":
-        return checked_number(key.name, value, **bounds)
+        return check_number(key.name, value, **bounds)
     # Seeds are larger than any number that is measured.
     whole = isinstance(value, int) and not isinstance(value, bool)
     bound = bound_of(value, **bounds) if whole else "a whole number"
     if bound:
-        raise ConfigurationError(f"{key.name} is {shown(value)}, but it must be {bound}.")
+        raise ConfigurationError(f"{key.name} is {quote(value)}, but it must be {bound}.")
     return value
 
 
@@ -409,12 +407,12 @@ def setting_of_text(where: str, key: dataclasses.Field, text: str) -> Any:
     if kind == "bool":
         states = configparser.ConfigParser.BOOLEAN_STATES
         if text.lower() not in states:
-            raise ConfigurationError(f"{where}: expected true or false, got {shown(text)}")
+            raise ConfigurationError(f"{where}: expected true or false, got {quote(text)}")
         return states[text.lower()]
     if kind == "str":
         if accepted["choices"] and text not in accepted["choices"]:
             raise ConfigurationError(
-                f"{where}: expected one of {', '.join(accepted['choices'])}, got {shown(text)}"
+                f"{where}: expected one of {', '.join(accepted['choices'])}, got {quote(text)}"
             )
         return text
     if kind == "tuple":
@@ -430,11 +428,11 @@ def setting_of_text(where: str, key: dataclasses.Field, text: str) -> Any:
         try:
             value = int(text)
         except ValueError:
-            wrong = f"{where}: expected a whole number, got {shown(text)}"
+            wrong = f"{where}: expected a whole number, got {quote(text)}"
             raise ConfigurationError(wrong) from None
     bound = bound_of(value, accepted["minimum"], accepted["maximum"], accepted["above"])
     if bound:
-        raise ConfigurationError(f"{where}: expected {bound}, got {as_written(text)}")
+        raise ConfigurationError(f"{where}: expected {bound}, got {shorten(text)}")
     return value
 
 
@@ -446,9 +444,9 @@ def number_of_text(where: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise ConfigurationError(f"{where}: expected a number, got {shown(text)}") from None
+        raise ConfigurationError(f"{where}: expected a number, got {quote(text)}") from None
     if not math.isfinite(value):
-        raise ConfigurationError(f"{where}: expected a finite number, got {shown(text)}")
+        raise ConfigurationError(f"{where}: expected a finite number, got {quote(text)}")
     return value
 
 

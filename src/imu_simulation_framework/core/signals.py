@@ -247,7 +247,7 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
     return TimeShift(float((lags[best] + parabola_peak(correlation, best)) / rate), found)
 
 
-def delay_of_integral(times, increments, integral, used, largest) -> tuple[float, float]:
+def estimate_delay(times, increments, integral, used, largest) -> tuple[float, float]:
     """Return how late an integral is against measured increments, and its standard deviation.
 
     The delay [s] that brings them nearest to each other, by robust least squares. Unlike a

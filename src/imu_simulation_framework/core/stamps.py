@@ -6,32 +6,32 @@ from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
-ROUNDED = 1e-6
+STAMP_TOLERANCE = 1e-6
 """By how much a stamp may be beside the time that was meant [s]."""
 
 GAP_FACTOR = 5.0
 """A step of more than so many median steps is a gap."""
 
-BRIDGED = 0.5
+MIN_GAP = 0.5
 """A step this long [s] is no gap, however close the other samples are: a heading hardly changes."""
 
 
-def behind_gaps(time) -> np.ndarray:
+def find_gap_ends(time) -> np.ndarray:
     """Return indices of the samples that come first behind a gap.
 
     A gap is a step of more than :data:`GAP_FACTOR` median steps and more than
-    :data:`BRIDGED` seconds.
+    :data:`MIN_GAP` seconds.
 
     ``time`` (n,): strictly ascending [s].
     """
     steps = np.diff(np.asarray(time, dtype=float))
     if len(steps) == 0:
         return np.empty(0, dtype=int)
-    limit = max(BRIDGED, GAP_FACTOR * float(np.median(steps)))
+    limit = max(MIN_GAP, GAP_FACTOR * float(np.median(steps)))
     return np.flatnonzero(steps > limit) + 1
 
 
-def value_at(time, values, when) -> np.ndarray:
+def interpolate_outside_gaps(time, values, when) -> np.ndarray:
     """Return a series at other times, linear between samples; nan in its gaps, before and after it.
 
     ``time``, ``values`` (n,): times strictly ascending [s]. ``when`` (m,) [s].
@@ -40,7 +40,7 @@ def value_at(time, values, when) -> np.ndarray:
     if len(time) == 0:
         return np.full(len(when), np.nan)
     result = np.interp(when, time, values, left=np.nan, right=np.nan)
-    behind = behind_gaps(time)
+    behind = find_gap_ends(time)
     # Of a time within a gap both neighbours are the gap's ends.
     after = np.searchsorted(time, when, side="left")
     exact = (after < len(time)) & (time[np.minimum(after, len(time) - 1)] == when)
@@ -51,7 +51,7 @@ def value_at(time, values, when) -> np.ndarray:
 NANOSECONDS = 1_000_000_000
 
 
-def periods_since(first: int, stamps, rate: float) -> np.ndarray:
+def count_periods(first: int, stamps, rate: float) -> np.ndarray:
     """Return how many whole periods of a rate [Hz] have passed at stamps (n,) since one [ns]."""
     return np.floor((stamps - first) / NANOSECONDS * rate + 1e-6).astype(np.int64)
 
@@ -89,7 +89,7 @@ class StampLimits:
     longest_gap: float = 600.0
 
 
-STATE_THE_RATE = "state the rate, with --rate HZ or as time = line / HZ [s] in a column map"
+RATE_REMEDY = "state the rate, with --rate HZ or as time = line / HZ [s] in a column map"
 """Remedy where stamps are of no use; samples then follow each other evenly."""
 
 
@@ -152,7 +152,7 @@ class StampReport:
         if self.never_set:
             return (
                 f"all {self.samples - self.missing.count} time stamps are {self.start:g} s, so "
-                f"they were never set; {STATE_THE_RATE}"
+                f"they were never set; {RATE_REMEDY}"
             )
         if self.backward_step > limits.backward_step:
             return (
@@ -198,18 +198,18 @@ def seconds_from_counts(counts, per_second):
     return np.where(np.isinf(counts), counts, seconds)[()] if counts.dtype.kind == "f" else seconds
 
 
-def find(mask, times, places=None) -> Occurrences:
+def count_occurrences(mask, times, places=None) -> Occurrences:
     """Count where a mask (n,) is true and tell the first place.
 
     ``mask`` (n,). ``times`` (n,): time of each sample [s], nan where it has none. ``places`` (n,):
     number of each sample in the recording, default 0, 1, 2. The smallest of the times counts as
     zero.
     """
-    return find_places(np.flatnonzero(mask), times, places)
+    return count_places(np.flatnonzero(mask), times, places)
 
 
-def find_places(where, times, places=None) -> Occurrences:
-    """Count growing indices and tell the first, as :func:`find` does of a mask."""
+def count_places(where, times, places=None) -> Occurrences:
+    """Count growing indices and tell the first, as :func:`count_occurrences` does of a mask."""
     if len(where) == 0:
         return Occurrences()
     times = np.asarray(times, dtype=float)
@@ -241,7 +241,7 @@ def examine_stamps(times, places=None, limits=None):
         return _growing_stamps(times, places, limits)
     places = np.arange(len(times)) if places is None else np.asarray(places)
     finite = np.flatnonzero(np.isfinite(times))
-    missing = find(~np.isfinite(times), times, places)
+    missing = count_occurrences(~np.isfinite(times), times, places)
     if len(finite) == 0:
         return finite, StampReport(samples=len(times), missing=missing)
 
@@ -258,8 +258,8 @@ def examine_stamps(times, places=None, limits=None):
         _growing_stamps(times[order], places[order], limits)[1],
         samples=len(times),
         missing=missing,
-        unordered=find(older, recorded, places[finite]),
-        duplicates=find_places(duplicates, times, places),
+        unordered=count_occurrences(older, recorded, places[finite]),
+        duplicates=count_places(duplicates, times, places),
         mean_rate=_mean_rate(recorded),
         backward_step=float(max(0.0, -steps[back])),
         backward_place=int(places[finite][back]) if steps[back] < 0.0 else None,
@@ -283,7 +283,7 @@ def _growing_stamps(times, places, limits):
         median_period=median_period,
         packet=packet_size(times),
         mean_rate=_mean_rate(times),
-        gaps=find_places(gaps, times, places),
+        gaps=count_places(gaps, times, places),
         longest_gap=float(periods[longest]) if longest is not None else 0.0,
         longest_gap_time=float(times[longest] - times[0]) if longest is not None else 0.0,
     )

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import ResultError
-from .files import BLOCK, TABLE_LIMIT, UnusableFileError, open_regular, size_text
-from .sentences import shown
-from .whole_files import reason_of
+from .files import BLOCK_SIZE, TABLE_LIMIT, UnusableFileError, format_size, open_regular
+from .sentences import quote
+from .whole_files import explain_file_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ TRAJECTORY = (*POSES, "v", "yaw_rate")
 IMU_RECORD = (*EULER, *GYRO, *ACCEL)
 GROUND_TRUTH = ("x", "y", "z", *EULER, "v", "yaw_rate", "v_y", "v_z", *GYRO[:2])
 CONTROL_ERROR = ("yaw_error", "distance_error", "along_track_error", "cross_track_error")
-ODOMETER_TOLD = (*POSES[:2], *QUATERNION[2:], *TRAJECTORY[3:])
+ODOMETER_PUBLISHED = (*POSES[:2], *QUATERNION[2:], *TRAJECTORY[3:])
 GNSS_LOCAL = (
     *("x", "y", "z", *LOCAL_VARIANCE, *LOCAL_VELOCITY),
     *("velocity_variance", "velocity_variance_up"),
@@ -44,9 +44,9 @@ GNSS_LOCAL = (
 )
 GNSS_RECORD = (*GNSS_LOCAL[:3], *PLACE, *GNSS_LOCAL[3:])
 FLIGHT = (*PLACE, *LOCAL_VELOCITY, *EULER)
-GNSS_TOLD_POSITION = (*PLACE, "status", *LOCAL_VARIANCE)
-GNSS_TOLD_VELOCITY = (*LOCAL_VELOCITY, "velocity_variance", "velocity_variance_up")
-GNSS_TOLD = (*GNSS_TOLD_POSITION, *GNSS_TOLD_VELOCITY, "heading")
+GNSS_PUBLISHED_POSITION = (*PLACE, "status", *LOCAL_VARIANCE)
+GNSS_PUBLISHED_VELOCITY = (*LOCAL_VELOCITY, "velocity_variance", "velocity_variance_up")
+GNSS_PUBLISHED = (*GNSS_PUBLISHED_POSITION, *GNSS_PUBLISHED_VELOCITY, "heading")
 FLIGHT_TRUTH = (*PLACE, *LOCAL_VELOCITY, *QUATERNION, *GYRO, *ACCEL)
 INCREMENTS = (
     *("delta_theta_x", "delta_theta_y", "delta_theta_z"),
@@ -63,10 +63,10 @@ def table_to_csv(table) -> str:
     Python's own notation of a float is the shortest that reads back to the same float, so a
     table is the same after writing and reading, and equal tables give equal bytes.
     """
-    return "".join(csv_of([table]))
+    return "".join(iterate_csv([table]))
 
 
-def csv_of(tables):
+def iterate_csv(tables):
     """Yield the CSV of tables that follow each other, whole lines; see :func:`table_to_csv`.
 
     ``tables`` (iterable of DataFrame): at least one, with the same columns each.
@@ -82,7 +82,7 @@ def csv_of(tables):
             yield "\n".join(map(",".join, zip(*texts))) + "\n"
 
 
-def text_cell(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Return a text as a cell that is no formula in a spreadsheet: with an apostrophe before it.
 
     Spreadsheets calculate what begins with ``=``, ``+``, ``-`` or ``@``, also from a file
@@ -111,7 +111,7 @@ def read_csv(path, columns=None) -> pd.DataFrame:
         with open_regular(path) as file:
             return _read(path, file, columns)
     except (OSError, UnicodeDecodeError) as error:
-        raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
+        raise ResultError(f"{path}: cannot be read: {explain_file_error(error)}") from error
 
 
 def _read(path, file, columns):
@@ -123,7 +123,7 @@ def _read(path, file, columns):
         if header is None:
             header = text.split("\n", 1)[0].rstrip("\r").split(",")
             if header[0] != "time":
-                wrong = f"the first column must be time, found {shown(header[0])}"
+                wrong = f"the first column must be time, found {quote(header[0])}"
                 raise ResultError(f"{path}: line 1: {wrong}")
             if len(set(header)) != len(header):
                 raise ResultError(f"{path}: line 1: a column name occurs twice")
@@ -149,15 +149,15 @@ def _read(path, file, columns):
 def _pieces(file):
     """Yield the text of a file in pieces of whole lines; the last one may lack its end."""
     rest, size = b"", 0
-    for block in iter(lambda: file.read(BLOCK), b""):
+    for block in iter(lambda: file.read(BLOCK_SIZE), b""):
         size += len(block)
         if size > TABLE_LIMIT:
-            raise UnusableFileError(f"it is larger than {size_text(TABLE_LIMIT)}")
+            raise UnusableFileError(f"it is larger than {format_size(TABLE_LIMIT)}")
         whole, feed, begun = block.rpartition(b"\n")
         if not feed:
             rest += block
             if len(rest) > _LONGEST_LINE:
-                raise UnusableFileError(f"it has a line of more than {size_text(_LONGEST_LINE)}")
+                raise UnusableFileError(f"it has a line of more than {format_size(_LONGEST_LINE)}")
             continue
         yield (rest + whole + feed).decode("utf-8")
         rest = begun
@@ -203,6 +203,6 @@ def _broken_line(path, text, header, first) -> ResultError:
             except ValueError:
                 return ResultError(
                     f"{path}: line {number}, column {name}: a number was expected, "
-                    f"found {shown(cell)}"
+                    f"found {quote(cell)}"
                 )
     return ResultError(f"{path}: not a table of numbers")

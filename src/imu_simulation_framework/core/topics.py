@@ -1,8 +1,8 @@
 """Names of the topics of an experiment, and of services that belong to them; remap them as usual.
 
-They are relative: in the root namespace, as in a bag, :func:`in_root` gives their names. So are
-the names of the robot's frames, joints and wheel controllers, as its description gives them. A test
-holds ``urdf/``, ``rviz/`` and the views to them.
+They are relative: in the root namespace, as in a bag, :func:`absolute_topic` gives their names. So
+are the names of the robot's frames, joints and wheel controllers, as its description gives them. A
+test holds ``urdf/``, ``rviz/`` and the views to them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from .errors import ConfigurationError
-from .sentences import shown
+from .sentences import quote
 
 WORLD_FRAME = "odom"
 """Fixed in the world; what Gazebo calls ``world`` lies in the same place."""
@@ -86,12 +86,12 @@ DRIVEN_PATH = "driven_path"
 MAGNETIC_ARROW = "imu/mag/arrow"
 
 
-def in_root(topic: str) -> str:
+def absolute_topic(topic: str) -> str:
     """Return a topic's full name in the root namespace."""
     return f"/{topic.lstrip('/')}"
 
 
-def beside(topic: str, other: str) -> str:
+def sibling_topic(topic: str, other: str) -> str:
     """Return the name of a topic with the last part of another: ``/imu/mag`` for ``/imu/data``."""
     namespace, slash, _ = topic.rpartition("/")
     return f"{namespace}{slash}{other.rpartition('/')[2]}"
@@ -100,13 +100,13 @@ def beside(topic: str, other: str) -> str:
 _TOPIC = re.compile(r"[~/A-Za-z][\w/]*", re.ASCII)
 
 
-def checked_topic(name: str, value: Any, needed: bool = False) -> str:
+def check_topic(name: str, value: Any, needed: bool = False) -> str:
     """Return the name of a topic; an empty one stands for none, unless it is needed."""
     given = str(value)
     legal = _TOPIC.fullmatch(given) and "//" not in given and given not in ("/", "~")
     if not legal and (given or needed):
         raise ConfigurationError(
-            f"{name} is {shown(given)}, expected the name of a topic: letters, digits and _ "
+            f"{name} is {quote(given)}, expected the name of a topic: letters, digits and _ "
             "between slashes, as /imu/data"
         )
     return given

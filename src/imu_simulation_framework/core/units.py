@@ -87,7 +87,7 @@ def factors(*units: str) -> dict[str, float]:
     return {unit: factor(unit) for unit in units}
 
 
-def over_time(unit: str, power: int) -> str:
+def multiply_by_time(unit: str, power: int) -> str:
     """Return a unit times a power of the second: ``rad/s^2`` from ``rad/s`` and -1."""
     parts = dict(_parts(unit))
     parts["s"] = parts.get("s", 0) + power
@@ -113,7 +113,7 @@ def _parts(unit):
 _AMOUNT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)")
 
 
-def amount(text: str, default: str, units: Sequence[str]) -> float:
+def parse_amount(text: str, default: str, units: Sequence[str]) -> float:
     """Return an amount in SI units that a person wrote, as ``10min``.
 
     ``default``: the unit of a number without one. ``units``: those that are accepted.

@@ -18,7 +18,7 @@ def write_whole(path, content):
     ``path``: the file; an existing one is replaced. ``content`` (bytes). Raises
     :class:`.ResultError`: it cannot be written; the sentence says why and what to do.
     """
-    with written_aside(path) as aside, open(aside, "wb") as file:
+    with replace_file(path) as aside, open(aside, "wb") as file:
         file.write(content)
 
 
@@ -43,7 +43,7 @@ _UNREPEATABLE = {
 FIGURE_FORMATS = tuple(_UNREPEATABLE)
 
 
-def picture(figure, format="png") -> bytes:
+def render_figure(figure, format="png") -> bytes:
     """Return a matplotlib figure as the content of a file, the same bytes each time.
 
     ``figure`` (Figure). ``format``: ``png``, ``pdf`` or ``svg``.
@@ -59,7 +59,7 @@ def picture(figure, format="png") -> bytes:
 
 
 @contextmanager
-def written_aside(path):
+def replace_file(path):
     """Give the name of a file to be written, which becomes ``path`` when the block has ended well.
 
     If it has not, nothing is left of what was written.
@@ -86,7 +86,7 @@ def written_aside(path):
             # Also on KeyboardInterrupt: nothing half-written may stay.
             _remove(folder)
     except OSError as error:
-        raise ResultError(f"{path}: cannot be written: {reason_of(error)}") from error
+        raise ResultError(f"{path}: cannot be written: {explain_file_error(error)}") from error
     # Not every file system can force a new name to the disk.
     with suppress(OSError):
         _sync(path.parent)
@@ -107,7 +107,7 @@ def refuse_overwriting(path, inputs):
                 )
 
 
-def kind_of(mode) -> str:
+def describe_file_kind(mode) -> str:
     """Return what a file is that is no regular one, in words, by its ``st_mode``."""
     return next((words for test, words in _KINDS if test(mode)), "no file of a known kind")
 
@@ -130,7 +130,7 @@ def _replaceable(path):
         return None
     if stat.S_ISREG(state.st_mode):
         return state
-    kind = kind_of(state.st_mode)
+    kind = describe_file_kind(state.st_mode)
     if stat.S_ISLNK(state.st_mode):
         kind = f"a link to {os.readlink(path)}"
     raise ResultError(
@@ -166,7 +166,7 @@ def _sync(path):
         os.close(descriptor)
 
 
-def reason_of(error) -> str:
+def explain_file_error(error) -> str:
     """Return why a file could not be read or written, and what to do, for the end of a sentence."""
     if isinstance(error, UnicodeDecodeError):
         return "it is no UTF-8 text"

@@ -20,12 +20,12 @@ from types import CodeType
 from typing import Any, Mapping
 from xml.parsers.expat import ExpatError
 
-from .errors import ConfigurationError, FrameworkError, required
+from .errors import ConfigurationError, FrameworkError, import_optional
 from .files import XML_LIMIT, UnusableXmlError, open_regular, read_at_most, urdf_path
 from .files import require_bounded_xml as require_bounded
-from .programs import Apart
-from .sentences import shown
-from .whole_files import reason_of
+from .programs import SeparateProcess
+from .sentences import quote
+from .whole_files import explain_file_error
 
 CPU_TIME = 3  # s; a description of 1000 links takes 1 s
 MEMORY = 300 * 2**20  # bytes beyond those that the process has at its beginning
@@ -49,7 +49,7 @@ def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
     """
     arguments = arguments or {}
     mappings = {k: v if isinstance(v, Mapping) else str(v) for k, v in arguments.items()}
-    xacro = required("xacro", "a xacro file")
+    xacro = import_optional("xacro", "a xacro file")
     # Of a missing attribute xacro makes a RuntimeError, of a macro that calls itself a
     # RecursionError, and of what is no UTF-8 a ValueError.
     refusals = (xacro.XacroException, ExpatError, OSError, RuntimeError, ValueError)
@@ -74,11 +74,11 @@ def expand_description(file: Path, arguments: Mapping[str, Any]) -> str:
         if is_plain_urdf(content):
             return content.decode("utf-8")
     except (OSError, UnicodeDecodeError, UnusableXmlError) as error:
-        reason = reason_of(error) if isinstance(error, OSError) else error
+        reason = explain_file_error(error) if isinstance(error, OSError) else error
         raise ConfigurationError(f"{file}: the file cannot be read: {reason}.") from None
     if not arguments and urdf_path("").resolve() in file.resolve().parents:
         return expand_xacro(file)
-    with Apart(__name__, XacroExpander.__name__, f"{file}: its expansion") as apart:
+    with SeparateProcess(__name__, XacroExpander.__name__, f"{file}: its expansion") as apart:
         try:
             return apart.call("expand", str(file.resolve()), dict(arguments))
         except FrameworkError as error:
@@ -89,7 +89,7 @@ class XacroExpander:
     """What runs in the process of its own."""
 
     def __init__(self) -> None:
-        self._xacro = required("xacro", "a xacro file")
+        self._xacro = import_optional("xacro", "a xacro file")
         self._read = 0
         self._missing: list[str] = []
         self._guard()
@@ -175,7 +175,7 @@ class XacroExpander:
             with open_regular(name) as file:
                 content = read_at_most(file, XML_LIMIT)
         except OSError as error:
-            raise OSError(errno.EINVAL, reason_of(error), name) from None
+            raise OSError(errno.EINVAL, explain_file_error(error), name) from None
         self._read += len(content)
         if self._read > INCLUDED:
             raise OSError(errno.EFBIG, f"all files have more than {INCLUDED // 2**20} MiB", name)
@@ -198,7 +198,7 @@ class XacroExpander:
             return
 
         def find_beside(name: str) -> str:
-            place = package_beside(file, name)
+            place = find_package_above(file, name)
             if place is not None:
                 return str(place)
             self._missing.append(name)
@@ -215,7 +215,7 @@ def _lower_limit(limit: int, soft: int, hard: int) -> None:
     resource.setrlimit(limit, (soft, hard))
 
 
-def package_beside(file: Path, name: str) -> Path | None:
+def find_package_above(file: Path, name: str) -> Path | None:
     """Return the folder of a package in the folders above a file; None if there is none."""
     for folder in file.resolve().parents:
         for place in (folder, folder / name):
@@ -236,14 +236,14 @@ def require_harmless(expression: str) -> None:
         if isinstance(node, ast.Attribute):
             name = node.attr
             if name.startswith(_REACHING) or name in _REACHING_NAMES:
-                raise ValueError(f"an expression uses the attribute {shown(name)}")
+                raise ValueError(f"an expression uses the attribute {quote(name)}")
         elif isinstance(node, (ast.Name, ast.arg)):
             name = node.id if isinstance(node, ast.Name) else node.arg
             if name.startswith("__"):
-                raise ValueError(f"an expression uses the name {shown(name)}")
+                raise ValueError(f"an expression uses the name {quote(name)}")
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             if node.value.startswith("__"):
-                raise ValueError(f"an expression names {shown(node.value)}")
+                raise ValueError(f"an expression names {quote(node.value)}")
 
 
 def _checked_compile(source, *others, **named) -> Any:

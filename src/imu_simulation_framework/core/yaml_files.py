@@ -17,12 +17,12 @@ from typing import Any, Callable, Hashable, TypeVar
 
 import yaml
 
-from .errors import ConfigurationError, beginning
+from .errors import ConfigurationError, prefix_errors
 from .files import package_share, read_settings
-from .sentences import shown
-from .whole_files import reason_of
+from .sentences import quote
+from .whole_files import explain_file_error
 
-DEEPEST = 100
+MAX_DEPTH = 100
 """Levels of lists and mappings in each other. Parameters have a handful; PyYAML's time grows with
 the square of their number, and some thousands end its recursion."""
 
@@ -90,7 +90,7 @@ class PlainLoader(yaml.SafeLoader):
         except (AttributeError, IndexError, KeyError):  # PyYAML's words for it
             kind = node.tag[len(_OF_YAML) :]
             raise yaml.constructor.ConstructorError(
-                None, None, f"{shown(node.value)} is tagged {kind}, but is none", node.start_mark
+                None, None, f"{quote(node.value)} is tagged {kind}, but is none", node.start_mark
             ) from None
 
     def construct_mapping(self, node, deep=False):
@@ -105,14 +105,14 @@ class PlainLoader(yaml.SafeLoader):
                 continue
             if key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {shown(key)} occurs twice", key_node.start_mark
+                    None, None, f"the key {quote(key)} occurs twice", key_node.start_mark
                 )
             seen.add(key)
         return super().construct_mapping(node, deep)
 
     def _require_shallow(self):
-        if self.flow_level + len(self.indents) >= DEEPEST:
-            self._refuse(f"it is nested too deeply, more than {DEEPEST} levels", self.get_mark())
+        if self.flow_level + len(self.indents) >= MAX_DEPTH:
+            self._refuse(f"it is nested too deeply, more than {MAX_DEPTH} levels", self.get_mark())
 
     @staticmethod
     def _refuse(sentence, mark):
@@ -149,7 +149,7 @@ def load_plain(text):
     return yaml.load(text, Loader=PlainLoader)
 
 
-def yaml_fault(error) -> str:
+def explain_yaml_error(error) -> str:
     """Return what is wrong with a text that is no YAML, in one line, for the end of a sentence."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
@@ -165,12 +165,14 @@ def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
     try:
         return load_plain(read_settings(path))
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: {what} cannot be read: {reason_of(error)}.") from error
+        raise ConfigurationError(
+            f"{path}: {what} cannot be read: {explain_file_error(error)}."
+        ) from error
     except NOT_YAML as error:
-        raise ConfigurationError(f"{path}: not valid YAML: {yaml_fault(error)}.") from error
+        raise ConfigurationError(f"{path}: not valid YAML: {explain_yaml_error(error)}.") from error
 
 
-def by_name(**readers: Callable[[Any], Any]) -> Callable[[Function], Function]:
+def accept_names(**readers: Callable[[Any], Any]) -> Callable[[Function], Function]:
     """Decorate a function so that it takes these parameters also by a name, or from a file.
 
     ``**readers``: by parameter, what makes its value of a text or a path; also of each in a list.
@@ -222,7 +224,7 @@ def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Pa
     )
 
 
-def read_described(
+def read_description(
     path: str | os.PathLike[str],
     what: str,
     make: Callable[[Any], Described],
@@ -239,7 +241,7 @@ def read_described(
     content = read_yaml(path, what)
     if content is None and may_be_empty:
         content = {}
-    with beginning(f"{path}: "):
+    with prefix_errors(f"{path}: "):
         if named and isinstance(content, dict):
             content.setdefault("name", Path(path).stem)
         return make(content)

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from ..core import errors
-from ..core.sentences import whole_degrees
+from ..core.sentences import format_degrees
 from ..core.tables import ACCEL, GYRO, QUATERNION
 from ..recordings import reading
 from ..recordings.cleaning import Samples
@@ -179,8 +179,8 @@ def path_sentence(poses) -> str:
     turned = np.diff(poses["yaw"])
     return (
         f"the reference drives {steps.sum():.1f} m in {poses.index[-1] - poses.index[0]:.1f} s and "
-        f"turns by {whole_degrees(np.abs(turned).sum())}, "
-        f"{whole_degrees(turned.sum())} of it remain"
+        f"turns by {format_degrees(np.abs(turned).sum())}, "
+        f"{format_degrees(turned.sum())} of it remain"
     )
 
 

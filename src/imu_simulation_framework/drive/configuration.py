@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Collection, Mapping, get_type_hints
 
 from ..core import files, topics
-from ..core.errors import ConfigurationError, beginning
-from ..core.sentences import listed, printable, shown
+from ..core.errors import ConfigurationError, prefix_errors
+from ..core.sentences import escape_unprintable, join_names, quote
 from ..core.settings import (
     LARGEST_SEED,
     Settings,
@@ -28,7 +28,7 @@ from ..core.settings import (
     setting_of_text,
 )
 from ..core.units import WORLD_GRAVITY
-from ..core.whole_files import FIGURE_FORMATS, reason_of
+from ..core.whole_files import FIGURE_FORMATS, explain_file_error
 from ..heading.comparison import LONGEST_WINDOW, ComparisonSettings
 from ..motion.drives import MAX_LAPS, Terrain
 from ..motion.positioning import FixSettings
@@ -154,7 +154,7 @@ class ExternalSection(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("command", "odometry", "imu"):
-            topics.checked_topic(name, getattr(self, name), needed=True)
+            topics.check_topic(name, getattr(self, name), needed=True)
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class OperationSection(Operation):
         super().__post_init__()
         if self.stops.startswith("every"):
             raise ConfigurationError(
-                f"stops is {shown(self.stops)}, but an experiment follows a recording, which has "
+                f"stops is {quote(self.stops)}, but an experiment follows a recording, which has "
                 "its own: none, found or detected."
             )
 
@@ -301,12 +301,12 @@ def load_configuration(
     for section, values in (overrides or {}).items():
         if not isinstance(values, Mapping):
             raise ConfigurationError(
-                f"override of section [{section}]: expected keys with values, got {shown(values)}"
+                f"override of section [{section}]: expected keys with values, got {quote(values)}"
             )
         for key, value in values.items():
             if isinstance(value, (Mapping, list, tuple, set)):
                 raise ConfigurationError(
-                    f"override of [{section}] {key}: expected one value, got {shown(value)}"
+                    f"override of [{section}] {key}: expected one value, got {quote(value)}"
                 )
             if _to_text(value):
                 given.setdefault(section, {})[key] = _to_text(value)
@@ -321,11 +321,11 @@ def load_configuration(
         for key, text in values.items():
             # What a config.ini cannot say: the results' one would say something else.
             where = _where(path, section, key, overridden)
-            if printable(key + text) != key + text:
-                raise ConfigurationError(f"{where}: expected one line of text, got {shown(text)}")
+            if escape_unprintable(key + text) != key + text:
+                raise ConfigurationError(f"{where}: expected one line of text, got {quote(text)}")
             if _COMMENT.search(text):
                 wrong = "a semicolon after a blank begins a comment in config.ini"
-                raise ConfigurationError(f"{where}: {wrong}, got {shown(text)}")
+                raise ConfigurationError(f"{where}: {wrong}, got {quote(text)}")
     sections: dict[str, Any] = {}
     for name, section_type in SECTIONS.items():
         keys = {f.name: f for f in dataclasses.fields(section_type)}
@@ -342,7 +342,7 @@ def load_configuration(
                 base = working_directory if (name, key) in overridden else path.parent
                 file = os.path.join(base, os.path.expanduser(file))
                 parsed[key] = format_name + files.plain_path(file)
-        with beginning(f"configuration {path}, [{name}] "):
+        with prefix_errors(f"configuration {path}, [{name}] "):
             sections[name] = section_type(**parsed)
 
     if not given.get("experiment", {}).get("output"):
@@ -397,7 +397,7 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
         raise ConfigurationError(f"configuration {path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"configuration {path}: cannot be read ({reason_of(error)})"
+            f"configuration {path}: cannot be read ({explain_file_error(error)})"
         ) from None
     try:
         parser.read_string(text, source=str(path))
@@ -415,7 +415,7 @@ def _where(path: Any, section: str, key: str, overridden: Collection[tuple[str, 
 
 def _suggestion(word: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else f"; known are {listed(known)}"
+    return f"; did you mean {close[0]}?" if close else f"; known are {join_names(known)}"
 
 
 def _to_text(value: Any) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from ..core.errors import ConfigurationError
-from ..core.settings import Settings, checked_list, checked_numbers, declared
+from ..core.settings import Settings, check_list, check_numbers, declared
 from ..core.tables import WHEELS
 
 _UNLIMITED = 1e9
@@ -42,9 +42,7 @@ class Drivetrain(Settings, ABC):
     wheel_radius: float = declared(above=0.0, unit="m")
     half_track: float = declared(above=0.0, unit="m")
     limits: RobotLimits = declared(RobotLimits(_UNLIMITED, _UNLIMITED), part=RobotLimits)
-    radius_multipliers: tuple[float, ...] = declared(
-        (1.0, 1.0), checked_numbers, count=2, above=0.0
-    )
+    radius_multipliers: tuple[float, ...] = declared((1.0, 1.0), check_numbers, count=2, above=0.0)
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -146,7 +144,7 @@ STANDING = 0.02  # m/s; a robot that is to be slower holds its steering as it is
 
 
 def _checked_places(name: str, value: Any) -> tuple[tuple[float, float], ...]:
-    places = tuple(checked_numbers(name, one, 2) for one in checked_list(name, value, 2))
+    places = tuple(check_numbers(name, one, 2) for one in check_list(name, value, 2))
     if not places or any(x == 0.0 for x, _ in places):
         raise ConfigurationError(
             f"{name} has to be one or two places, ahead of or behind the driven axle."

@@ -14,8 +14,8 @@ from typing import Any, Mapping
 from ..core.errors import ConfigurationError
 from ..core.files import default_configuration_path, package_share
 from ..core.programs import ArgumentParser
-from ..core.sentences import as_written, shown
-from ..core.yaml_files import NOT_YAML, load_plain, yaml_fault
+from ..core.sentences import quote, shorten
+from ..core.yaml_files import NOT_YAML, explain_yaml_error, load_plain
 from .configuration import Configuration, load_configuration
 
 EXPERIMENT_PARAMETERS = "experiment"
@@ -135,7 +135,7 @@ def node_configuration(
         for section, values in layer.items():
             if not isinstance(values, Mapping):
                 raise ConfigurationError(
-                    f"{node}: the parameter {section} is {shown(values)}, expected a "
+                    f"{node}: the parameter {section} is {quote(values)}, expected a "
                     "section of config.ini, {key: value}"
                 )
             overrides.setdefault(str(section), {}).update(
@@ -168,11 +168,13 @@ def folder_of_call(parameters: Mapping[str, Any]) -> Path:
 
 def _settings_of(text) -> Mapping[str, Any]:
     text = str(text)
-    given, expected = as_written(text), "expected {section: {key: value}}"
+    given, expected = shorten(text), "expected {section: {key: value}}"
     try:
         settings = load_plain(text)
     except NOT_YAML as error:
-        raise ConfigurationError(f"settings:={given}: {expected}; {yaml_fault(error)}") from error
+        raise ConfigurationError(
+            f"settings:={given}: {expected}; {explain_yaml_error(error)}"
+        ) from error
     if settings is None:
         return {}
     if not isinstance(settings, Mapping):

@@ -9,7 +9,7 @@ from math import dist
 import numpy as np
 
 from ..core import colours
-from ..core.sentences import listed
+from ..core.sentences import join_names
 from ..core.signals import confidence_factors, logarithmic_average
 from ..core.tables import WHEELS
 from ..heading.comparison import YawComparison
@@ -183,7 +183,7 @@ def yaw_error(comparison) -> Figure:
     title = _trend_title("Yaw error", comparison)
     estimated = [name for one, _, name in style.headings(comparison) if one.zero == ESTIMATED]
     if estimated:
-        title += f"; zero of the {listed(estimated)}: estimated with the whole drive"
+        title += f"; zero of the {join_names(estimated)}: estimated with the whole drive"
     figure = Figure(title, nothing=NO_IMU)
     headings = style.headings(comparison)
     if headings:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.errors import ConfigurationError, beginning
+from ..core.errors import ConfigurationError, prefix_errors
 from ..core.units import WORLD_GRAVITY
 from ..motion.drives import Terrain
 from ..motion.earth import EARTH_RATE
@@ -96,7 +96,7 @@ def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironme
         if specification is None or specification.magnetometer is None:
             return None
         name = UNDISTURBED
-    with beginning("[magnetic_environment] file: "):
+    with prefix_errors("[magnetic_environment] file: "):
         environment = read_magnetic_environment(name)
     given = {key: getattr(section, key) for key in ("latitude", "longitude", "height", "date")}
     given = {key: value for key, value in given.items() if value not in (None, "")}
@@ -107,7 +107,7 @@ def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironme
             f"[magnetic_environment] {next(iter(given))} has no effect, as {name} states Earth's "
             "field as it was measured"
         )
-    with beginning("[magnetic_environment] "):
+    with prefix_errors("[magnetic_environment] "):
         place = dataclasses.replace(environment.place, **given)
     return dataclasses.replace(environment, place=place)
 
@@ -149,7 +149,7 @@ def experiment_odometer(configuration: Configuration) -> OdometerSpecification |
 
 def _sensor_on_robot(configuration, section, read):
     file = getattr(configuration, section).file
-    with beginning(f"[{section}] file: "):
+    with prefix_errors(f"[{section}] file: "):
         sensor = read(file)
     if sensor.rate > configuration.imu.rate * (1.0 + 1e-6):
         raise ConfigurationError(

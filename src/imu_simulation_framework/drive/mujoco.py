@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, Sequence, cast
 
 import numpy as np
 
-from ..core.errors import ConfigurationError, SimulatorError, required
-from ..core.sentences import listed
-from ..core.settings import checked_number
+from ..core.errors import ConfigurationError, SimulatorError, import_optional
+from ..core.sentences import join_names
+from ..core.settings import check_number
 from ..core.tables import WHEELS
 from ..core.topics import IMU_FRAME, ROBOT_FRAME
 from ..core.units import WORLD_GRAVITY
@@ -20,7 +20,7 @@ from ..sensors.magnetism.bodies import Bar, FerrousBody
 from .robots.files import robot_description
 from .robots.parameters import RobotParameters
 
-mujoco = required("mujoco", "the robot in MuJoCo")
+mujoco = import_optional("mujoco", "the robot in MuJoCo")
 
 GROUND = "ground"
 # Where the base's degrees of freedom are in MuJoCo's vectors of positions and velocities; then come
@@ -467,7 +467,7 @@ class MujocoSimulator:
         self._sample_rate = sample_rate
         self._steps_per_sample = int(physics_rate // sample_rate)
         self._model = build_model(parameters, physics_rate, terrain, bodies)
-        self._model.opt.gravity[:] = (0.0, 0.0, -checked_number("gravity", gravity, above=0.0))
+        self._model.opt.gravity[:] = (0.0, 0.0, -check_number("gravity", gravity, above=0.0))
         self._data = mujoco.MjData(self._model)
         self.gravity = gravity
         # Views of MuJoCo's memory; to ask for one takes as long as to copy it.
@@ -542,7 +542,7 @@ class MujocoSimulator:
         Raises SimulatorError: a number is not finite.
         """
         if not all(map(math.isfinite, commands)):
-            raise SimulatorError(f"The wheels cannot turn with {listed(commands)}.")
+            raise SimulatorError(f"The wheels cannot turn with {join_names(commands)}.")
         self._motors.command(*commands)
 
     def step(self) -> SimulatorState:

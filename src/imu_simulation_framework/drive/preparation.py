@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..core import files
-from ..core.errors import RecordingError, TrajectoryError, beginning
+from ..core.errors import RecordingError, TrajectoryError, prefix_errors
 from ..core.tables import POSES
 from ..motion import drives, sources, trajectory
 from ..motion.motion import Motion
@@ -128,7 +128,7 @@ def chosen_part(
     """
     settings, sources = configuration.trajectory, recording_sources(configuration)
     stop = sources.stop if settings.stop is None else settings.stop
-    with beginning(f"{sources.reference}: ", TrajectoryError):
+    with prefix_errors(f"{sources.reference}: ", TrajectoryError):
         # Smoothed where it was recorded and differentiated before it is cut, so that neither an
         # even grid nor a cut has a part in either.
         smoothed = trajectory.smooth(poses, settings.smoothing_window)
@@ -313,7 +313,7 @@ def _name_of(path: str) -> str:
     Recordings of one name (``gps.csv``, ``drive.bag``) are distinguished by their folders.
     """
     place = os.path.dirname(os.path.abspath(path))
-    folder, stem = os.path.basename(place), files.name_of_recording(os.path.abspath(path))
+    folder, stem = os.path.basename(place), files.recording_name(os.path.abspath(path))
     return stem if stem.startswith(folder) else f"{folder}_{stem}"
 
 

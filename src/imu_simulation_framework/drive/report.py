@@ -7,7 +7,7 @@ import math
 import traceback
 
 from ..core.errors import FrameworkError
-from ..core.files import json_text
+from ..core.files import format_json
 from ..core.tables import WHEELS
 from ..report.page import Page, Section, Table, facts
 from .figures import FIGURES
@@ -220,11 +220,11 @@ def write_results(
     if save_tables:
         tables.save(folder)
     summary, comparison = evaluate(tables, settings, run)
-    folder.write_text("summary.json", json_text(summary))
+    folder.write_text("summary.json", format_json(summary))
     failures = _write_figures(folder, comparison, formats, caption(folder, summary))
     if failures:
         summary["notes"].extend(failures)
-        folder.write_text("summary.json", json_text(summary))
+        folder.write_text("summary.json", format_json(summary))
     return summary
 
 

@@ -53,8 +53,8 @@ from typing import Any, Mapping
 import numpy as np
 
 from ..core.errors import ConfigurationError, ResultError, versions
-from ..core.files import plain
-from ..core.sentences import shown
+from ..core.files import to_json_types
+from ..core.sentences import quote
 from ..core.tables import WHEELS
 from ..heading.comparison import ComparisonSettings, compare
 from ..heading.error_split import ESTIMATED
@@ -141,7 +141,7 @@ def evaluate(tables, settings=None, run=NOTHING_TOLD):
         "notes": list(comparison.remarks),
         "execution": execution,
     }
-    return plain(summary), comparison
+    return to_json_types(summary), comparison
 
 
 def _statistics_summary(statistics, unit) -> dict:
@@ -267,11 +267,11 @@ def previous_summary(folder) -> dict:
         raise unusable(path, f"nested deeper than {DEEPEST} levels")
     for key in ("comparison_settings", "run", "execution", "messages"):
         if not isinstance(summary.get(key, {}), dict):
-            raise unusable(path, f"{key} is {shown(summary[key])}, expected keys with values")
+            raise unusable(path, f"{key} is {quote(summary[key])}, expected keys with values")
     for key in ("wall_time_s", "real_time_factor"):
         number = summary.get("execution", {}).get(key)
         if number is not None and not _is_positive(number):
-            raise unusable(path, f"execution: {key} is {shown(number)}, expected a number above 0")
+            raise unusable(path, f"execution: {key} is {quote(number)}, expected a number above 0")
     return summary
 
 
@@ -304,11 +304,11 @@ def described_run(previous, path) -> RunDescription:
     expected: dict[str, int] = {}
     for name, counts in previous.get("messages", {}).items():
         if not isinstance(counts, dict):
-            raise unusable(path, f"messages: {name} is {shown(counts)}, expected counts")
+            raise unusable(path, f"messages: {name} is {quote(counts)}, expected counts")
         if counts.get("expected_according_to") == "simulator":
             count = counts.get("expected")
             if not (isinstance(count, int) and 0 <= count < MAX_MESSAGES):
-                wrong = f"messages: {name} expects {shown(count)}, expected a whole number"
+                wrong = f"messages: {name} expects {quote(count)}, expected a whole number"
                 raise unusable(path, wrong)
             expected[name] = count
     # Without a summary the experiment has not come to its end.

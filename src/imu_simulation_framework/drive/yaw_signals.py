@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..core.angles import unwrap
 from ..core.errors import ConfigurationError, RecordingError, ResultError
-from ..core.sentences import distinguished, listed, shown
+from ..core.sentences import join_names, number_duplicates, quote
 from ..core.signals import median_rate
 from ..core.tables import POSES
 from ..heading.comparison import ComparisonSettings, compare_yaw, lateness
@@ -137,7 +137,7 @@ def _of_result(path, what):
     folder = find_result(path)
     if what and what not in TABLES:
         raise ResultError(
-            f"{path}: a result has no yaw {shown(what)}; it has {listed(TABLES)}, if recorded"
+            f"{path}: a result has no yaw {quote(what)}; it has {join_names(TABLES)}, if recorded"
         )
     wanted = [what] if what else [name for name in TABLES if name != "trajectory_data"]
     group, signals = short_name(folder.folder), []
@@ -239,7 +239,7 @@ def _of_text(path, format):
             options = {"format": "csv", "columns": columns} if columns else {}
             signal = _of_recording(read, path, **options)
             if columns:
-                given = listed(f"{name} = {column}" for name, column in columns.items())
+                given = join_names(f"{name} = {column}" for name, column in columns.items())
                 remark = f"{path}: the columns are guessed, look at them: {given}"
                 signal = replace(signal, remarks=(*signal.remarks, remark))
             readings.append(signal)
@@ -361,7 +361,7 @@ def read_drives(
             )
             continue
         drives.append(drive)
-    names = distinguished([drive.observed.name for drive in drives])
+    names = number_duplicates([drive.observed.name for drive in drives])
     return [drive.named(name) for drive, name in zip(drives, names)], left_out
 
 

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from ..core import topics
 from ..core.angles import roll_pitch_yaw_from_quaternion, unwrap
 from ..core.errors import MotionError
-from ..core.settings import checked_choice, checked_number
+from ..core.settings import check_choice, check_number
 from ..core.stamps import NANOSECONDS
 from ..core.tables import (
     FLIGHT_TRUTH,
@@ -96,8 +96,8 @@ class AirborneImu:
         run: int = 0,
         gnss_on: str = "body",
     ) -> None:
-        rate = checked_number("rate", rate, above=0.0, maximum=1e4)
-        checked_choice("gnss_on", gnss_on, GNSS_PLACES)
+        rate = check_number("rate", rate, above=0.0, maximum=1e4)
+        check_choice("gnss_on", gnss_on, GNSS_PLACES)
         first, last = float(states.time[0]), float(states.time[-1])
         count = int((last - first) * rate + 1e-6) + 1
         if count < 4:
@@ -137,7 +137,7 @@ class AirborneImu:
 
         ``period``: of at least a sample [s]. Raises ConfigurationError if it is not positive.
         """
-        period = checked_number("period", period, above=0.0)
+        period = check_number("period", period, above=0.0)
         samples = max(1, round(period / self.body.period))
         count = len(self.stamps)
         ends = np.minimum(np.arange(0, count, samples) + samples, count)
@@ -237,7 +237,7 @@ def _odometry(topic, frame, stamps, rows):
 
 
 def _message(topic, kind, stamps, fields, *frames):
-    return Messages(topics.in_root(topic), kind, FIRST_STAMP + stamps, fields, frames)
+    return Messages(topics.absolute_topic(topic), kind, FIRST_STAMP + stamps, fields, frames)
 
 
 def _imu(flown):

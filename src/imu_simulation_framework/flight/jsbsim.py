@@ -29,10 +29,10 @@ from xml.parsers.expat import ErrorString
 import numpy as np
 
 from ..core import files
-from ..core.errors import FrameworkError, SimulatorError, required
-from ..core.sentences import listed, printable, shown
-from ..core.settings import checked_number
-from ..core.whole_files import reason_of
+from ..core.errors import FrameworkError, SimulatorError, import_optional
+from ..core.sentences import escape_unprintable, join_names, quote
+from ..core.settings import check_number
+from ..core.whole_files import explain_file_error
 from ..motion.flight import Flight, FlightStates
 
 _PRINTING = threading.RLock()
@@ -79,7 +79,7 @@ def jsbsim() -> Any:
 
     Raises ConfigurationError if it is not installed.
     """
-    return required("jsbsim", "a flight in JSBSim")
+    return import_optional("jsbsim", "a flight in JSBSim")
 
 
 def data_folder() -> Path:
@@ -163,7 +163,7 @@ def _outputs_kept(notices):
 def _plain(text) -> str:
     """Return a line without marks of KML and colours of terminals."""
     text = re.sub(r"<[^<>]*>|\x1b\[[0-9;]*m|[<>]", " ", text)
-    return printable(" ".join(text.split()))
+    return escape_unprintable(" ".join(text.split()))
 
 
 _OPENED = ("output", "input")
@@ -199,7 +199,7 @@ def _quiet(path):
         builder = ElementTree.TreeBuilder(insert_comments=True)
         root = ElementTree.fromstring(content, ElementTree.XMLParser(target=builder))
     except OSError as error:
-        raise SimulatorError(f"{path}: it cannot be read: {reason_of(error)}") from None
+        raise SimulatorError(f"{path}: it cannot be read: {explain_file_error(error)}") from None
     except files.UnusableXmlError as error:
         raise SimulatorError(f"{refused}: line {error.line}: {error}") from None
     except ElementTree.ParseError as error:
@@ -215,7 +215,7 @@ def _quiet(path):
             name = tag.get(key, "")
             if _OUTSIDE.search(name.strip()):
                 raise SimulatorError(
-                    f"{path}: <{tag.tag}> names {shown(name)}, which is not in the aircraft's own "
+                    f"{path}: <{tag.tag}> names {quote(name)}, which is not in the aircraft's own "
                     "folder; such files are not read"
                 )
     return root
@@ -286,9 +286,9 @@ def fly(
     remark. Raises SimulatorError if the script cannot be flown, or ends before there are enough
     states. Raises ConfigurationError if a number is out of range, or JSBSim is not installed.
     """
-    duration = checked_number("a flight's duration", duration, above=0.0, maximum=_LONGEST)
-    rate = checked_number("a flight's rate", rate, above=0.0, maximum=_FASTEST)
-    start = checked_number("a flight's start", start, minimum=0.0, maximum=_LONGEST)
+    duration = check_number("a flight's duration", duration, above=0.0, maximum=_LONGEST)
+    rate = check_number("a flight's rate", rate, above=0.0, maximum=_FASTEST)
+    start = check_number("a flight's start", start, minimum=0.0, maximum=_LONGEST)
     path = _script_path(script)
     aircraft, engines = _folder(aircraft_folder, "aircraft"), _folder(engine_folder, "engines")
     notices = Notices()
@@ -430,15 +430,17 @@ def _script_path(script) -> Path:
     if not path.exists() and path.suffix == "" and len(path.parts) == 1:
         near = difflib.get_close_matches(name, names, n=3)
         raise SimulatorError(
-            f"JSBSim has no script {shown(name)}"
-            + (f", did you mean {' or '.join(near)}?" if near else f"; it has {listed(names)}")
+            f"JSBSim has no script {quote(name)}"
+            + (f", did you mean {' or '.join(near)}?" if near else f"; it has {join_names(names)}")
             + "; another one is given by the path of its file"
         )
     try:
         with files.open_regular(path):
             return path.absolute()
     except OSError as error:
-        raise SimulatorError(f"{path}: the script cannot be read: {reason_of(error)}") from None
+        raise SimulatorError(
+            f"{path}: the script cannot be read: {explain_file_error(error)}"
+        ) from None
 
 
 def _folder(folder, what) -> Path | None:

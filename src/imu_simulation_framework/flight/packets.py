@@ -26,7 +26,7 @@ from typing import Mapping, Sequence
 
 import numpy as np
 
-from ..core.sentences import listed
+from ..core.sentences import join_names
 from ..motion.earth import SEMI_MAJOR_AXIS, SEMI_MINOR_AXIS, ecef_of
 
 _FOOT, _DEGREE = 0.3048, math.pi / 180.0
@@ -121,7 +121,7 @@ class TextColumns:
         if not place_known or missing:
             lacking = ([] if place_known else ["a position"]) + missing
             raise UnusablePacketError(
-                f"the labels have no {' and no '.join(lacking)}; they are {listed(labels)}"
+                f"the labels have no {' and no '.join(lacking)}; they are {join_names(labels)}"
             )
         return cls(len(labels), places)
 

@@ -13,8 +13,8 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from ..core.errors import ConfigurationError, RecordingError
-from ..core.sentences import shown
-from ..core.settings import checked_choice, checked_numbers
+from ..core.sentences import quote
+from ..core.settings import check_choice, check_numbers
 from ..core.stamps import StampLimits
 from ..core.tables import EULER, LOCAL_VELOCITY, PLACE, QUATERNION
 from ..motion.earth import SEMI_MAJOR_AXIS, ecef_of
@@ -232,10 +232,10 @@ def read_flight(
     RecordingError if the recording cannot be read, or its data cannot be used. Raises
     ConfigurationError if a choice is none.
     """
-    checked_choice("the axes of a recorded flight", axes, AXES)
-    checked_choice("the path of a recorded flight", along, PATHS)
+    check_choice("the axes of a recorded flight", axes, AXES)
+    check_choice("the path of a recorded flight", along, PATHS)
     if origin is not None:
-        origin = checked_numbers("the origin of a recorded flight", origin, 3)
+        origin = check_numbers("the origin of a recorded flight", origin, 3)
     beside = attitude_topic, velocity_topic
     samples, attitude, velocity = _samples(path, topic, format, columns, *beside)
     frame = axes if axes != "auto" else _axes_of(samples)
@@ -435,5 +435,5 @@ def _cut(flight: Flight, start: float, duration: float) -> Flight:
 def _port(name: str) -> int:
     number = name[len(_UDP) :]
     if not (number.isascii() and number.isdigit() and len(number) <= 5):
-        raise ConfigurationError(f"{shown(name)} is no source of packets, expected udp:PORT")
+        raise ConfigurationError(f"{quote(name)} is no source of packets, expected udp:PORT")
     return int(number)

@@ -15,7 +15,7 @@ from typing import Sequence, Tuple
 import numpy as np
 
 from ..core.errors import SimulatorError
-from ..core.settings import checked_number
+from ..core.settings import check_number
 from ..motion.earth import SEMI_MAJOR_AXIS
 from ..motion.flight import Flight, FlightStates
 from . import packets
@@ -128,11 +128,11 @@ def receive_flight(
     which a flight can be made. Raises ConfigurationError if a number is out of range.
     """
     if duration is not None:
-        duration = checked_number("a flight's duration", duration, above=0.0)
+        duration = check_number("a flight's duration", duration, above=0.0)
     if rate is not None:
-        rate = checked_number("the rate of packets", rate, above=0.0)
-    resolution = checked_number("the resolution of times", resolution, above=0.0, maximum=1.0)
-    timeout = checked_number("a receiver's timeout", timeout, above=0.0)
+        rate = check_number("the rate of packets", rate, above=0.0)
+    resolution = check_number("the resolution of times", resolution, above=0.0, maximum=1.0)
+    timeout = check_number("a receiver's timeout", timeout, above=0.0)
     period = None if rate is None else 1.0 / rate
     senders: dict[Sender, _Gathered] = {}
     reached: tuple[_Gathered, float] | None = None

@@ -16,13 +16,13 @@ from ..core.settings import Settings, setting
 from ..core.signals import (
     Spectrum,
     TimeShift,
-    delay_of_integral,
+    estimate_delay,
     find_time_shift,
     median_rate,
     power_spectral_density,
     uniform_grid,
 )
-from ..core.stamps import value_at
+from ..core.stamps import interpolate_outside_gaps
 from .error_split import ESTIMATED, START, ZEROS, ErrorSplit, split_error
 from .reference_error import ReferenceError
 from .statistics import (
@@ -342,7 +342,7 @@ def lateness(
         return np.interp(at, imu_stamps, turned)[:, np.newaxis]
 
     largest = _MAX_LAGS * lag
-    found, std = delay_of_integral(time, changes, turn, used, largest)
+    found, std = estimate_delay(time, changes, turn, used, largest)
     weight = 1.0 / (1.0 + (std / lag) ** 2)
     found, std = weight * found, lag * np.sqrt(1.0 - weight)
     if abs(found) < max(_NOTABLE_LAG, _SURE * std):
@@ -481,7 +481,9 @@ def yaw_error_difference(real_error, simulated_error, settings):
         return None
     rates = [median_rate(error.index) for error in (real_error, simulated_error) if len(error) > 1]
     grid = uniform_grid(start, stop, min(rates)) if rates else np.array([start])
-    real, simulated = (value_at(e.index, e, grid) for e in (real_error, simulated_error))
+    real, simulated = (
+        interpolate_outside_gaps(e.index, e, grid) for e in (real_error, simulated_error)
+    )
     index = pd.Index(grid, name="time")
     difference = pd.Series(real - simulated, index, name="yaw_error_difference").dropna()
     if len(difference) == 0:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..core.stamps import behind_gaps
+from ..core.stamps import find_gap_ends
 from .reference_error import ReferenceError, walk_of_means
 from .statistics import edge_samples
 
@@ -248,7 +248,7 @@ class _Bins:
             ]
         )
         edges = [first] if first < every else []
-        begins = np.unique(np.concatenate([begins, edges, behind_gaps(times)]).astype(int))
+        begins = np.unique(np.concatenate([begins, edges, find_gap_ends(times)]).astype(int))
         counts = np.diff(begins, append=every)
 
         def means(curve: np.ndarray) -> np.ndarray:

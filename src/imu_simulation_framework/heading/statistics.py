@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from ..core.angles import difference, interpolate, unwrap
 from ..core.errors import MotionError
-from ..core.stamps import NANOSECONDS, ROUNDED, behind_gaps, value_at
+from ..core.stamps import NANOSECONDS, STAMP_TOLERANCE, find_gap_ends, interpolate_outside_gaps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,7 @@ def edge_samples(time: np.ndarray, window: float, at_end: bool = False) -> int:
     aligning its start does not remove the error itself.
     """
     since = (time[-1] - time)[::-1] if at_end else time - time[0]
-    return max(1, int(np.searchsorted(since, min(window, 0.1 * since[-1]) - ROUNDED)))
+    return max(1, int(np.searchsorted(since, min(window, 0.1 * since[-1]) - STAMP_TOLERANCE)))
 
 
 def error_statistics(
@@ -130,7 +130,7 @@ def median_trend(series: pd.Series, window: float) -> pd.Series:
     import pandas as pd
 
     stretch = np.zeros(len(series), dtype=int)
-    stretch[behind_gaps(series.index)] = 1
+    stretch[find_gap_ends(series.index)] = 1
     # One after the other: the numbers of stretches.
     parts = [part for _, part in series.groupby(np.cumsum(stretch))]
     medians = [running_window(part, window).median().set_axis(part.index) for part in parts]
@@ -244,7 +244,9 @@ def relative_errors(
         starts = np.arange(max(0, count)) * length / STARTS_PER_LENGTH
         ends = np.minimum(starts + length, progress.end)
         starts, ends = progress.when(starts), progress.when(ends)
-        change = value_at(time, values, ends) - value_at(time, values, starts)
+        change = interpolate_outside_gaps(time, values, ends) - interpolate_outside_gaps(
+            time, values, starts
+        )
         known = np.isfinite(change)
         change = change[known]
         if len(change):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.signals import delay_of_integral
+from ..core.signals import estimate_delay
 from .smoothing import Measurements, MotionModel, SmoothMotion
 
 SMALLEST_JITTER = 1e-3
@@ -301,7 +301,7 @@ def velocity_lag(fixes) -> float:
     if len(part.times) < 2:
         return 0.0
     steps = np.diff(part.times)
-    lag, std = delay_of_integral(
+    lag, std = estimate_delay(
         part.times,
         np.diff(part.positions, axis=0),
         CubicSpline(part.times, part.velocities).antiderivative(),

@@ -25,7 +25,12 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from ..core.angles import quaternion_product, roll_pitch_yaw_from_quaternion, turns, unwrap
+from ..core.angles import (
+    quaternion_product,
+    relative_rotations,
+    roll_pitch_yaw_from_quaternion,
+    unwrap,
+)
 from ..core.errors import MotionError
 from ..core.tables import GROUND_TRUTH
 from ..core.units import WORLD_GRAVITY
@@ -367,7 +372,7 @@ class Motion(SampledMotion):
         step = np.diff(self.time)[:, np.newaxis]
         to_body = Rotation.from_quat(self.orientation).inv()
         rate, force = self.angular_velocity.copy(), self.specific_force.copy()
-        rate[1:] = turns(self.orientation[:-1], self.orientation[1:]) / step
+        rate[1:] = relative_rotations(self.orientation[:-1], self.orientation[1:]) / step
         velocity = to_body.apply(self.velocity)
         steady = np.cross(self.angular_velocity, velocity) + self.gravity * to_body.apply(
             (0.0, 0.0, 1.0)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.angles import wrap
 from ..core.settings import Settings, setting
-from ..core.stamps import Occurrences, find
+from ..core.stamps import Occurrences, count_occurrences
 from ..core.tables import REFERENCE_ERROR, TURN_SLIP
 from . import course, fix_noise
 from .smoothing import SmoothMotion, bridge_variance
@@ -583,8 +583,8 @@ def _report(fixes, path, heading, settings, times, places, left_out) -> FixRepor
         expected = _rms(_course_deviations(*of_course))
     return FixReport(
         fixes=int((~path.left_out).sum()),
-        outliers=find(path.left_out, times, places),
-        velocity_outliers=find(dropped, times, places),
+        outliers=count_occurrences(path.left_out, times, places),
+        velocity_outliers=count_occurrences(dropped, times, places),
         acceleration_density=float(noise.acceleration_density),
         estimated=settings.acceleration_density is None,
         stated_deviation=_rms(fixes.deviations),

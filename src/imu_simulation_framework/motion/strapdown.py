@@ -31,7 +31,7 @@ from typing import Callable, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.angles import turns
+from ..core.angles import relative_rotations
 from ..core.errors import MotionError
 from .earth import EARTH_RATE, gravitation_ecef
 from .motion import checked_samples, composed
@@ -137,7 +137,7 @@ def increments_between(
     """
     step = np.diff(time)
     angle = EARTH_RATE * step
-    turned = turns(orientation[:-1], _with_earth(angle, orientation[1:]))
+    turned = relative_rotations(orientation[:-1], _with_earth(angle, orientation[1:]))
     inertial = velocity + EARTH_RATE * turned_east(position)
     attraction = gravitation(position)
     gained = _about_z(angle, inertial[1:] - 0.5 * step[:, np.newaxis] * attraction[1:])

@@ -14,8 +14,8 @@ import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from ..core.angles import quaternion_from_roll_pitch_yaw
-from ..core.errors import FrameworkError, RecordingError, ResultError, beginning
-from ..core.sentences import listed, shown
+from ..core.errors import FrameworkError, RecordingError, ResultError, prefix_errors
+from ..core.sentences import join_names, quote
 from ..core.tables import ACCEL, EULER, GROUND_TRUTH, GYRO
 from ..drive.configuration import load_configuration
 from ..drive.results.files import find_result, load_table
@@ -59,14 +59,14 @@ def read_imu_table(text: str, truth: bool = False) -> ImuTable:
     if recording_format(path) == "bag":
         return _of_bag(path, what, truth)
     if what:
-        raise RecordingError(f"{path}: only a bag has topics, so leave {shown(what)} out")
+        raise RecordingError(f"{path}: only a bag has topics, so leave {quote(what)} out")
     return _of_text(path, truth)
 
 
 def _of_result(path, what) -> ImuTable:
     folder = find_result(path)
     if what not in TABLES:
-        raise ResultError(f"{path}: there is no {shown(what)} to compare; name {', '.join(TABLES)}")
+        raise ResultError(f"{path}: there is no {quote(what)} to compare; name {', '.join(TABLES)}")
     table = load_table(folder, what)
     if table is None:
         raise ResultError(f"{folder.prefix_path}: this result has no {what}")
@@ -86,7 +86,7 @@ def _of_ground_truth(folder, table) -> ImuTable:
     if lacking:
         remark = (
             f"{folder.prefix_path}: the ground truth was written by an earlier version, without "
-            f"{listed(lacking)}; what needs them is not compared"
+            f"{join_names(lacking)}; what needs them is not compared"
         )
         return ImuTable(table, [remark])
     try:
@@ -209,7 +209,7 @@ class ReportedByBag:
         message = self._understood(raw, messages.MAGNETIC_FIELD)
         if message.frame not in self.frames:
             self.frames.append(message.frame)
-        with beginning(f"{self._bag.path}, topic {self.field}: ", RecordingError):
+        with prefix_errors(f"{self._bag.path}, topic {self.field}: ", RecordingError):
             return self.surroundings.add_field(message.stamp, message.numbers[:3])
 
     def _add_pose(self, raw):

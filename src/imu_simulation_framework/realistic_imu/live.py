@@ -15,8 +15,8 @@ from scipy.spatial.transform import Rotation
 
 from ..core import topics
 from ..core.angles import difference, yaw_from_quaternion
-from ..core.errors import ConfigurationError, beginning
-from ..core.sentences import as_written, shown
+from ..core.errors import ConfigurationError, prefix_errors
+from ..core.sentences import quote, shorten
 from ..core.settings import LARGEST_SEED, Settings, declared, setting
 from ..core.stamps import NANOSECONDS
 from ..core.units import WORLD_GRAVITY
@@ -39,7 +39,7 @@ def checked_true_or_false(name: str, value: Any) -> str:
     """Return ``true``, ``false``, or an empty text for what is not said."""
     given = str(value).lower()
     if given not in ("", "true", "false"):
-        raise ConfigurationError(f"{name} is {as_written(str(value))}, expected true or false")
+        raise ConfigurationError(f"{name} is {shorten(str(value))}, expected true or false")
     return given
 
 
@@ -50,7 +50,7 @@ def checked_triple(name: str, value: Any) -> str:
     except ValueError:
         numbers = []
     if len(numbers) != 3 or not np.all(np.isfinite(numbers)):
-        raise ConfigurationError(f"{name} is {shown(value)}, {_TRIPLE}")
+        raise ConfigurationError(f"{name} is {quote(value)}, {_TRIPLE}")
     return str(value)
 
 
@@ -58,7 +58,7 @@ INPUT_TYPES = {"imu": messages.IMU, "gazebo_ros_imu": messages.IMU, "odometry": 
 
 
 def _topic(default: str, about: str, needed: bool = False) -> Any:
-    return declared(default, topics.checked_topic, needed=needed, about=about)
+    return declared(default, topics.check_topic, needed=needed, about=about)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,9 @@ class RealisticImuArguments(Settings):
         about="imu (sensor_msgs/Imu), gazebo_ros_imu (that of libgazebo_ros_imu.so) or odometry "
         "(nav_msgs/Odometry)",
     )
-    output: str = _topic(topics.in_root(topics.IMU), "topic of the realistic IMU", needed=True)
+    output: str = _topic(
+        topics.absolute_topic(topics.IMU), "topic of the realistic IMU", needed=True
+    )
     seed: int = setting(1, minimum=0, maximum=LARGEST_SEED, about="of every random number")
     rate: float = setting(
         0.0, minimum=0.0, about="samples per second of the sensor; 0: as its specification says"
@@ -157,7 +159,7 @@ class RealisticImuArguments(Settings):
 
     def operation(self) -> Operation | None:
         """Return how the sensor is used; None as it is switched on. Raises ConfigurationError."""
-        with beginning("the private parameter "):
+        with prefix_errors("the private parameter "):
             given = Operation(standstill=self.standstill, stops=self.stops, warm_up=self.warm_up)
         return None if given == Operation(standstill=0.0) else given
 
@@ -254,7 +256,9 @@ class LiveImu(Session):
         self._diagnosed = (self._reported_at, 0, 0)
         self._orientations: tuple[Any, Any] | None = None
         self._output = arguments.output
-        self._magnetic = arguments.magnetic_output or topics.beside(self._output, topics.IMU_MAG)
+        self._magnetic = arguments.magnetic_output or topics.sibling_topic(
+            self._output, topics.IMU_MAG
+        )
         self.outputs = {self._output: messages.IMU}
         if self._surroundings.has_field:
             self.outputs[self._magnetic] = messages.MAGNETIC_FIELD
@@ -262,7 +266,7 @@ class LiveImu(Session):
         self.texts = [self._errors]
         self._calibration: CalibrationTexts | None = None
         if isinstance(errors, ImuSpecification) and errors.output.bno055_mode:
-            self._status = topics.beside(self._output, topics.IMU_CALIBRATION)
+            self._status = topics.sibling_topic(self._output, topics.IMU_CALIBRATION)
             self.texts.append(self._status)
             self._calibration = CalibrationTexts(errors.output.bno055_mode)
         callback = self._on_odometry if is_odometry else self._on_imu

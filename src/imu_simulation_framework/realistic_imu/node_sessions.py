@@ -17,7 +17,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..core import topics
-from ..core.errors import ConfigurationError, SimulatorError, beginning
+from ..core.errors import ConfigurationError, SimulatorError, prefix_errors
 from ..core.settings import Settings, keys_of, setting
 from ..core.stamps import NANOSECONDS
 from ..recordings import messages
@@ -38,7 +38,7 @@ def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], A
     # A name may look like a number to whoever has read it.
     texts = [key.name for key in keys_of(kind) if key.type == "str"]
     values.update({name: str(values[name]) for name in texts})
-    with beginning(f"{node}: "):
+    with prefix_errors(f"{node}: "):
         return kind(**values)
 
 
@@ -201,7 +201,7 @@ class LiveCorrector(Session):
     def __init__(self, arguments: CorrectorArguments, shell: Shell) -> None:
         super().__init__(shell)
         path = arguments.correction
-        with beginning(f"{self.name}: "):
+        with prefix_errors(f"{self.name}: "):
             operation = Operation(standstill=arguments.standstill, stops=arguments.stops)
             self._zeroing = LiveZeroing(operation) if operation.standstill > 0.0 else None
         if not path and self._zeroing is None:

@@ -13,7 +13,7 @@ from typing import List, Optional, Sequence, Tuple
 import numpy as np
 
 from ..core.errors import ConfigurationError, RecordingError
-from ..core.sentences import listed
+from ..core.sentences import join_names
 from ..core.stamps import NANOSECONDS
 from ..core.topics import SIDES
 from ..drive.session.sensors import AlongTheWay
@@ -196,8 +196,8 @@ class WheelEfforts:
             return None
         if len(efforts) != len(names):
             raise RecordingError(
-                f"the joint states of {listed([*sides[0], *sides[1]])} have no effort, which tells "
-                "what the motors pull with"
+                f"the joint states of {join_names([*sides[0], *sides[1]])} have no effort, which "
+                "tells what the motors pull with"
             )
         self.joints = sides
         of_joint = dict(zip(names, efforts))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..core.errors import RecordingError
-from ..core.stamps import Occurrences, StampLimits, StampReport, examine_stamps, find
+from ..core.stamps import Occurrences, StampLimits, StampReport, count_occurrences, examine_stamps
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ class Cleaner:
 
     def count(self, mask, name):
         """Put into the report where a mask is true."""
-        self.counted[name] = find(mask, self.times, self.samples.places)
+        self.counted[name] = count_occurrences(mask, self.times, self.samples.places)
 
     def drop_nan(self, names):
         """Leave out samples of which one of these columns is not finite.

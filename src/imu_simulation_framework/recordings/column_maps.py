@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from ..core.errors import NotRecordedError, RecordingError
-from ..core.sentences import listed, shown
+from ..core.sentences import join_names, quote
 from ..core.stamps import seconds_from_counts, seconds_from_nanoseconds
 from ..core.tables import ACCEL, EULER, GYRO, MAG, QUATERNION
 from ..core.units import factor, factors
@@ -218,7 +218,7 @@ def _require_known(path, name):
         return
     near = difflib.get_close_matches(name, QUANTITIES, n=1)
     hint = f", did you mean {near[0]}?" if near else f"; known are {', '.join(QUANTITIES)}"
-    raise RecordingError(f"{path}: the column map's {shown(name)} is not known{hint}")
+    raise RecordingError(f"{path}: the column map's {quote(name)} is not known{hint}")
 
 
 def check_description(path, quantity, description) -> None:
@@ -289,7 +289,7 @@ def _parse(path, quantity, description, present):
     if quantity.name == "time" and len(parts) == 2 and None not in parts:
         return MappedColumn(quantity, tuple(Term(part, unit, stated) for part in parts))
     raise RecordingError(
-        f"{path}: no column {shown(name.strip())}; its columns are {listed(present)}"
+        f"{path}: no column {quote(name.strip())}; its columns are {join_names(present)}"
     )
 
 
@@ -434,8 +434,8 @@ def _from_dates(table, names):
     if len(wrong):
         text = texts.iloc[wrong[0]].replace("/", "-")
         raise RecordingError(
-            f"{table.path}: line {table.lines[wrong[0]]}, column {shown(names[0])}: "
-            f"{shown(text)} is no date and time as 2015-05-21T10:00:00.123Z is one"
+            f"{table.path}: line {table.lines[wrong[0]]}, column {quote(names[0])}: "
+            f"{quote(text)} is no date and time as 2015-05-21T10:00:00.123Z is one"
         )
     return seconds
 
@@ -500,7 +500,7 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
             found += " but no time"
         raise NotRecordedError(
             f"{path}: expected columns for time and {expected}, found {found}; "
-            f"map them, the file's columns are {listed(present)}"
+            f"map them, the file's columns are {join_names(present)}"
         )
     useless = _useless(names, kind)
     if explicit and useless:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..core.errors import RecordingError
-from ..core.files import BLOCK, TABLE_LIMIT, open_regular, size_text
+from ..core.files import BLOCK_SIZE, TABLE_LIMIT, format_size, open_regular
 
 FORMATS = ("bag", "rostopic_csv", "csv", "tum", "kitti", "tables")
 COLUMN_FORMATS = ("csv", "tables")
@@ -299,7 +299,7 @@ def decoded(path, blocks, progress=None):
         size += len(block)
         if size > TABLE_LIMIT:
             raise RecordingError(
-                f"{path}: larger than {size_text(TABLE_LIMIT)}, which is more than can be read "
+                f"{path}: larger than {format_size(TABLE_LIMIT)}, which is more than can be read "
                 "as text; record a bag, or cut it"
             )
         text = decoder.decode(block, final=not block)
@@ -345,7 +345,7 @@ def limited(path, blocks, packed=None):
         size += len(block)
         if size > UNPACKED_LIMIT or (size > RATIO_FROM and size > RATIO_LIMIT * packed):
             raise RecordingError(
-                f"{path}: its {size_text(packed)} unpack to {size_text(size)} and more, "
+                f"{path}: its {format_size(packed)} unpack to {format_size(size)} and more, "
                 "which is not read; unpack it yourself if it is a recording"
             )
         yield block
@@ -357,7 +357,7 @@ def _opened(path):
     with _reading(path), open_regular(path) as file:
         packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
         file.seek(0)
-        yield (_gunzipped(file) if packed else iter(lambda: file.read(BLOCK), b"")), packed
+        yield (_gunzipped(file) if packed else iter(lambda: file.read(BLOCK_SIZE), b"")), packed
 
 
 def _gunzipped(file):
@@ -367,7 +367,7 @@ def _gunzipped(file):
         unpacker = zlib.decompressobj(wbits=_GZIP)
         while not unpacker.eof:
             packed = packed or file.read(_PACKED_BLOCK)
-            block = unpacker.decompress(packed, BLOCK)
+            block = unpacker.decompress(packed, BLOCK_SIZE)
             if not (packed or block or unpacker.eof):
                 raise EOFError("its end is missing")
             packed = unpacker.unconsumed_tail

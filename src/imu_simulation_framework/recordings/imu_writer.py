@@ -13,10 +13,10 @@ from rosbags.typesys import Stores, get_typestore
 from ..core import topics
 from ..core.angles import roll_pitch_yaw_from_quaternion
 from ..core.errors import ConfigurationError
-from ..core.sentences import shown
+from ..core.sentences import quote
 from ..core.tables import IMU_RECORD
 from ..core.topics import IMU_FRAME
-from ..core.whole_files import written_aside
+from ..core.whole_files import replace_file
 from ..sensors.imu_models.base import ImuSamples
 from .bundled_drives import FIRST_STAMP, IMU_FIELDS
 from .messages import IMU, Packer, separate
@@ -24,7 +24,7 @@ from .messages import IMU, Packer, separate
 FORMATS = ("bag", "rostopic_csv", "csv")
 """By their names in config.ini; the second and third also packed, with ``.gz`` at the end."""
 
-TOPIC = topics.in_root(topics.IMU)
+TOPIC = topics.absolute_topic(topics.IMU)
 
 
 def format_of(path, format="") -> str:
@@ -38,7 +38,7 @@ def format_of(path, format="") -> str:
     if name.endswith((".csv", ".csv.gz")):
         by_name = "csv"
     if format and format not in FORMATS:
-        raise ConfigurationError(f"{shown(format)} is no format; there are {', '.join(FORMATS)}.")
+        raise ConfigurationError(f"{quote(format)} is no format; there are {', '.join(FORMATS)}.")
     if not by_name or (format and (format == "bag") != (by_name == "bag")):
         raise ConfigurationError(
             f"{path}: a recording's name must end in .bag, or in .csv or .csv.gz for a table."
@@ -57,7 +57,7 @@ def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=
     """
     kind = format_of(path, format)
     write = {"bag": _write_bag, "rostopic_csv": _write_rostopic_csv, "csv": _write_table}[kind]
-    with written_aside(path) as aside:
+    with replace_file(path) as aside:
         write(aside, blocks, covariances, packed=str(path).lower().endswith(".gz"))
 
 

@@ -15,16 +15,16 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from ..core.errors import ConfigurationError, RecordingError
-from ..core.sentences import shown
+from ..core.sentences import quote
 from ..core.settings import (
     Settings,
-    checked_list,
-    checked_numbers,
-    checked_text,
+    check_list,
+    check_numbers,
+    check_text,
     declared,
     from_mapping,
 )
-from ..core.yaml_files import bundled_names, find_description, read_described
+from ..core.yaml_files import bundled_names, find_description, read_description
 from .cleaning import Samples
 from .column_maps import check_description, parse_map
 from .plausibility.units import describe_unit_contradiction
@@ -34,13 +34,13 @@ FOLDER = "recording_layouts"
 
 
 def _checked_columns(name: str, value: Any) -> tuple[str, ...]:
-    texts = checked_list(name, value)
-    return tuple(checked_text(f"{name}[{place}]", text, True) for place, text in enumerate(texts))
+    texts = check_list(name, value)
+    return tuple(check_text(f"{name}[{place}]", text, True) for place, text in enumerate(texts))
 
 
 def _checked_map(name: str, value: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a column map.")
+        raise ConfigurationError(f"{name} is {quote(value)}, but it must be a column map.")
     descriptions = {}
     for quantity, given in value.items():
         texts = [given] if isinstance(given, str) else given
@@ -79,12 +79,12 @@ class RecordingLayout(Settings):
         A quantity or unit is unknown, or nothing is mapped.
     """
 
-    name: str = declared(check=checked_text, needed=True)
+    name: str = declared(check=check_text, needed=True)
     header: tuple[str, ...] = declared(check=_checked_columns)
     imu_columns: Mapping[str, tuple[str, ...]] = declared(dict, _checked_map)
     reference_columns: Mapping[str, tuple[str, ...]] = declared(dict, _checked_map)
-    rates: tuple[float, float] | None = declared(None, checked_numbers, count=2, above=0.0)
-    source: str = declared("", checked_text)
+    rates: tuple[float, float] | None = declared(None, check_numbers, count=2, above=0.0)
+    source: str = declared("", check_text)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -175,7 +175,7 @@ def read_layout(name: str | os.PathLike[str]) -> RecordingLayout:
     """
     path = find_description(name, FOLDER, "a recording layout")
     make = partial(from_mapping, RecordingLayout, what="it")
-    return read_described(path, "the recording layout", make, named=True)
+    return read_description(path, "the recording layout", make, named=True)
 
 
 @lru_cache(maxsize=1)
@@ -214,7 +214,7 @@ def find_layouts(
         absent = [name for name in layout.header if name not in columns]
         if absent:
             raise RecordingError(
-                f"{path}: column {shown(absent[0])} of the layout {layout.name} is missing"
+                f"{path}: column {quote(absent[0])} of the layout {layout.name} is missing"
             )
         return [layout.maps(path, columns)]
     matching = [known for known in bundled_layouts() if known.matches(columns)]

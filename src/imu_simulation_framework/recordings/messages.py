@@ -19,7 +19,7 @@ from typing import Any, Iterable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from ..core.sentences import printable
+from ..core.sentences import escape_unprintable
 from ..core.stamps import NANOSECONDS
 from ..core.topics import IMU_FRAME, WORLD_FRAME
 
@@ -383,7 +383,9 @@ def read_numbers(data: bytes, kind: MessageType, ros2: bool) -> NumbersMessage |
     place = _aligned(end - STAMP_PLACE, 8) + STAMP_PLACE if ros2 else end
     if not 0 <= len(data) - place - kind.payload.itemsize < spare:
         return None
-    frame, *children = (printable(text.rstrip(b"\0").decode("utf-8", "replace")) for text in texts)
+    frame, *children = (
+        escape_unprintable(text.rstrip(b"\0").decode("utf-8", "replace")) for text in texts
+    )
     numbers = np.frombuffer(data, "<f8", len(kind.names), place).copy()
     return NumbersMessage(stamp_of(data), frame, numbers, place, *children)
 

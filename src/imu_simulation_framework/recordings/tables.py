@@ -15,7 +15,7 @@ import pandas as pd
 
 from ..core.angles import interpolate
 from ..core.errors import RecordingError
-from ..core.sentences import listed, printable, shown
+from ..core.sentences import escape_unprintable, join_names, quote
 from ..core.tables import QUATERNION
 from .cleaning import Samples
 from .frames import ImuConventions, ReferenceConventions, conventional_imu, conventional_reference
@@ -58,7 +58,7 @@ class RecordedTables:
             if column in table.cells.columns or (column == LINE and len(self.tables) == 1):
                 return name
         raise RecordingError(
-            f"{self.path}: no column {shown(column)}; its columns are {listed(self.columns)}"
+            f"{self.path}: no column {quote(column)}; its columns are {join_names(self.columns)}"
         )
 
     def local(self, column) -> str:
@@ -76,8 +76,8 @@ class RecordedTables:
             if len(times) == 1:
                 return times[0]
             raise RecordingError(
-                f"{self.path}: the time is {shown(column)}, but table {table} has no column "
-                f"{shown(self.local(column))}; it has {listed(present)}"
+                f"{self.path}: the time is {quote(column)}, but table {table} has no column "
+                f"{quote(self.local(column))}; it has {join_names(present)}"
             )
         return theirs
 
@@ -101,7 +101,7 @@ def recorded_tables(
                     given.isetitem(place, np.where(np.isnan(column), np.nan, column))
             given = TextTable(str(path), given, np.arange(1, len(given) + 1))
         if len(given.cells) and len(given.cells.columns):
-            found[printable(str(name))] = given
+            found[escape_unprintable(str(name))] = given
     if not found:
         raise RecordingError(f"{path}: holds no table with rows")
     if len(found) == 1 and not named:

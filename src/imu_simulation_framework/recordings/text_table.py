@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..core.errors import RecordingError
-from ..core.sentences import printable, shown
+from ..core.sentences import escape_unprintable, quote
 
 LINE = "line"
 """What column maps call the number of a row's line, where no column has that name."""
@@ -71,8 +71,8 @@ class TextTable:
         wrong = np.flatnonzero((numbers.isna() & (text != "")).to_numpy())
         if len(wrong):
             raise RecordingError(
-                f"{self.path}: line {self.lines[wrong[0]]}, column {shown(column)}: "
-                f"{shown(text.iloc[wrong[0]])} is no number"
+                f"{self.path}: line {self.lines[wrong[0]]}, column {quote(column)}: "
+                f"{quote(text.iloc[wrong[0]])} is no number"
             )
         return numbers.to_numpy(dtype=float)
 
@@ -80,7 +80,7 @@ class TextTable:
     def ambiguous(self) -> dict[str, str]:
         """Names of several columns that do not say the same -> a sentence on it."""
         return {
-            column: f"{1 + len(others)} columns are called {shown(column)} and do not say the same"
+            column: f"{1 + len(others)} columns are called {quote(column)} and do not say the same"
             for column, others in self.namesakes.items()
             if not all(self.cells[column].equals(self.cells[other]) for other in others)
         }
@@ -195,7 +195,7 @@ def refuse_endless_names(path, names) -> None:
     for place, name in enumerate(names, 1):
         if len(name) > MAX_NAME:
             raise RecordingError(
-                f"{path}: the name of column {place}, {shown(name)}, has {len(name)} letters, "
+                f"{path}: the name of column {place}, {quote(name)}, has {len(name)} letters, "
                 f"expected at most {MAX_NAME}"
             )
 
@@ -312,7 +312,7 @@ def _cells(line, separator) -> list[str]:
     cells = line.split()
     if separator != r"\s+":
         cells = next(csv.reader([line.strip(" \r")], delimiter=separator, skipinitialspace=True))
-    return [printable(cell.strip()) for cell in cells]
+    return [escape_unprintable(cell.strip()) for cell in cells]
 
 
 def _is_data(cells) -> bool:

@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from ..core import colours
-from ..core.stamps import behind_gaps
+from ..core.stamps import find_gap_ends
 from . import style
 from .figure import Figure, decades, path_steps, thin, thin_with_gaps
 
@@ -134,7 +134,7 @@ class _Layers:
         """Draw a path without its gaps, each piece in the colour of its value."""
         time, x, y, values = (np.asarray(one, dtype=float) for one in (time, x, y, values))
         pieces, shown = [], []
-        for part in np.split(np.arange(len(time)), behind_gaps(time)):
+        for part in np.split(np.arange(len(time)), find_gap_ends(time)):
             kept = part[path_steps(x[part], y[part], _COLOURED_POINTS)]
             points = np.column_stack([x[kept], y[kept]])
             pieces.append(np.stack([points[:-1], points[1:]], axis=1))

@@ -10,7 +10,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from ..core.stamps import behind_gaps
+from ..core.stamps import find_gap_ends
 
 
 class Layer(NamedTuple):
@@ -181,7 +181,7 @@ def thin_with_gaps(time, values, points):
     """Thin a line over time as :func:`thin` does; nan breaks it where there are no samples."""
     time, values = np.asarray(time, dtype=float), np.asarray(values, dtype=float)
     stretches = []
-    for part in np.split(np.arange(len(time)), behind_gaps(time)):
+    for part in np.split(np.arange(len(time)), find_gap_ends(time)):
         share = max(4, round(points * len(part) / max(1, len(time))))
         stretches += [thin(time[part], values[part], share), (time[part][-1:], [np.nan])]
     return tuple(np.concatenate(column) for column in zip(*stretches[:-1]))

@@ -15,7 +15,7 @@ from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from ..core.errors import ConfigurationError, required
+from ..core.errors import ConfigurationError, import_optional
 from .charts import chart
 from .figure import Figure
 
@@ -120,7 +120,7 @@ def page_html(page: Page) -> str:
 @lru_cache(maxsize=1)
 def _template():
     # Only who writes a page waits for it.
-    jinja2 = required("jinja2", "a report")
+    jinja2 = import_optional("jinja2", "a report")
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
@@ -136,7 +136,7 @@ def _template():
 
 @lru_cache(maxsize=1)
 def _script_of_plotly() -> str:
-    offline = required("plotly.offline", "a report")
+    offline = import_optional("plotly.offline", "a report")
     # Browsers read every line's end as this one, and so must the policy's hash.
     return offline.get_plotlyjs().replace("\r\n", "\n").replace("\r", "\n")
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from ..core.sentences import printable
-from ..core.tables import text_cell
+from ..core.sentences import escape_unprintable
+from ..core.tables import escape_formula
 from ..core.whole_files import write_whole
 from .page import Table
 
@@ -83,7 +83,7 @@ def page_table(table: pd.DataFrame, columns, texts: int = 1) -> Table:
 
 def _cell(value, digits) -> str:
     if digits is None:
-        return "" if value is None else printable(str(value))
+        return "" if value is None else escape_unprintable(str(value))
     if value is None or not math.isfinite(value):
         return "-"
     return f"{round(value, digits) + 0.0:.{digits}f}"  # no sign of a zero
@@ -100,7 +100,7 @@ def _csv(table, columns):
 
 def _exact(value, column):
     if column.digits is None:
-        return text_cell(printable(value)) if isinstance(value, str) else value
+        return escape_formula(escape_unprintable(value)) if isinstance(value, str) else value
     return "" if value is None or not math.isfinite(value) else repr(float(value))
 
 

@@ -19,7 +19,7 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension, String
 from std_srvs.srv import Empty
 
 from ..core import topics
-from ..core.angles import yaw_in_a_loop
+from ..core.angles import fast_yaw
 from ..core.progress import DRIVE_BAR, progress_bar
 from ..core.stamps import NANOSECONDS
 from ..drive import from_configuration
@@ -480,12 +480,12 @@ class ImuYawPublisher(Participant):
         self._session.begin(stamp - round(time_from_start * NANOSECONDS))
 
     def _on_imu(self, data):
-        yaw = yaw_in_a_loop(*last_numbers(data, IMU)[:4])
+        yaw = fast_yaw(*last_numbers(data, IMU)[:4])
         self._publish(self._session.add_imu(stamp_of(data), yaw))
 
     def _on_ground_truth(self, data):
         pose = true_pose(data)
-        yaw = yaw_in_a_loop(*pose.orientation)
+        yaw = fast_yaw(*pose.orientation)
         self._publish(self._session.add_ground_truth(pose.stamp, yaw))
 
     def _publish(self, samples: list[YawSample]) -> None:

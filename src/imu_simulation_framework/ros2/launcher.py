@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ConfigurationError
-from ..core.programs import Apart
+from ..core.programs import SeparateProcess
 from ..drive import from_configuration
 from ..drive.experiment_arguments import (
     check_arguments,
@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
     from_configuration.ensure_all_can_be_made(configuration)
     with tempfile.TemporaryDirectory() as folder:
         prepared = ResultFolder(folder, "prepared")
-        with Apart(*PREPARATION) as preparation:
+        with SeparateProcess(*PREPARATION) as preparation:
             preparation.call("keep", configuration, prepared)
         path = Path(folder) / "config.ini"
         path.write_text(configuration.to_ini(), "utf-8")

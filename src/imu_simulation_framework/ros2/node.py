@@ -39,7 +39,7 @@ from std_msgs.msg import String
 
 from ..core import topics
 from ..core.errors import ConfigurationError, FrameworkError, SimulatorError
-from ..core.sentences import shown
+from ..core.sentences import quote
 from ..core.settings import LARGEST_SETTING, Settings, keys_of, setting
 from ..core.stamps import NANOSECONDS
 from ..recordings.messages import separate
@@ -168,7 +168,7 @@ class Node(rclpy.node.Node):
         except (InvalidTopicNameException, RuntimeError) as error:
             # The second one is how rcl says what is wrong with a name.
             reason = str(error).partition("\n")[0].partition(", at /")[0]
-            raise ConfigurationError(f"{self.program}: {shown(topic)}: {reason}") from None
+            raise ConfigurationError(f"{self.program}: {quote(topic)}: {reason}") from None
 
     def _guarded(self, callback):
         def guarded(*arguments):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.errors import ConfigurationError
-from ..core.settings import Axes, Settings, checked_axes, checked_number, checked_table, declared
+from ..core.settings import Axes, Settings, check_axes, check_number, check_table, declared
 from .noise.streams import NormalStreams
 
 Pairs = Tuple[Tuple[float, float], ...]
@@ -81,7 +81,7 @@ class SupplyVoltage(Settings):
     """
 
     reference: float = declared(3.3, unit="V")
-    table: Pairs = declared((), checked_table, what="voltage", unit="s, V")
+    table: Pairs = declared((), check_table, what="voltage", unit="s, V")
 
     def at(self, time: float | np.ndarray) -> float | np.ndarray:
         """Return the voltage [V] at a time or times since the start [s]."""
@@ -114,8 +114,8 @@ class TemperatureProfile(Settings):
     start: float = declared(25.0, unit="degC")
     end: float = declared(25.0, unit="degC")
     time_constant: float = declared(600.0, above=0.0, unit="s")
-    table: Pairs = declared((), checked_table, what="temperature", unit="s, degC")
-    power: Pairs = declared((), checked_table, what="power", unit="s, W")
+    table: Pairs = declared((), check_table, what="temperature", unit="s, degC")
+    power: Pairs = declared((), check_table, what="power", unit="s, W")
     thermal_resistance: float = declared(0.0, minimum=0.0, unit="K/W")
 
     def __post_init__(self) -> None:
@@ -167,10 +167,10 @@ TAPS = 512  # of the filter that shapes the noise; the spectrum's lines are half
 
 
 def _checked_spectrum(name: str, value: Any) -> tuple[tuple[float, float], ...]:
-    spectrum = checked_table(name, value, "density", "frequency")
+    spectrum = check_table(name, value, "density", "frequency")
     for frequency, density in spectrum:
-        checked_number(name, frequency, minimum=0.0, maximum=1e5)  # no floor vibrates faster
-        checked_number(name, density, minimum=0.0)
+        check_number(name, frequency, minimum=0.0, maximum=1e5)  # no floor vibrates faster
+        check_number(name, density, minimum=0.0)
     if len(spectrum) == 1:
         raise ConfigurationError(f"{name} has one frequency, but it must have at least two.")
     return spectrum
@@ -189,7 +189,7 @@ class Vibration(Settings):
     """
 
     spectrum: Pairs = declared((), _checked_spectrum, unit="Hz, (m/s^2)^2/Hz")
-    axes: Axes = declared((1.0, 1.0, 1.0), checked_axes, minimum=0.0)
+    axes: Axes = declared((1.0, 1.0, 1.0), check_axes, minimum=0.0)
     reference_speed: float = declared(1.0, above=0.0, unit="m/s")
     exponent: float = declared(1.0, minimum=0.0, maximum=10.0)
     idle: float = declared(0.0, minimum=0.0)

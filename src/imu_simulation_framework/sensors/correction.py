@@ -34,14 +34,14 @@ from ..core.settings import (
     Axes,
     Matrix,
     Settings,
-    checked_axes,
-    checked_matrix,
-    checked_numbers,
+    check_axes,
+    check_matrix,
+    check_numbers,
     declared,
     from_mapping,
     to_mapping,
 )
-from ..core.yaml_files import read_described
+from ..core.yaml_files import read_description
 from .files import text_of_parts
 from .imu_specification import (
     ImuSpecification,
@@ -64,11 +64,11 @@ def _rows(name: str, value: Any) -> Rows:
             f"{name} must be at most {_MAX_POWERS} rows of three numbers, for the powers of the "
             "temperature's difference."
         )
-    return tuple(checked_axes(f"{name} {k + 1}", row) for k, row in enumerate(value))
+    return tuple(check_axes(f"{name} {k + 1}", row) for k, row in enumerate(value))
 
 
 def _checked_range(name: str, value: Any) -> tuple[float, float]:
-    low, high = checked_numbers(name, value, 2)
+    low, high = check_numbers(name, value, 2)
     if low <= high:
         return low, high
     raise ConfigurationError(
@@ -89,10 +89,10 @@ class TriadCorrection(Settings):
     inverted, at any temperature.
     """
 
-    bias: Axes = declared(_ZERO, checked_axes)
-    bias_sigma: Axes = declared(_ZERO, checked_axes, minimum=0.0)
-    scale_factor_and_misalignment: Matrix = declared(_ZERO_MATRIX, checked_matrix)
-    scale_factor_and_misalignment_sigma: Matrix = declared(_ZERO_MATRIX, checked_matrix)
+    bias: Axes = declared(_ZERO, check_axes)
+    bias_sigma: Axes = declared(_ZERO, check_axes, minimum=0.0)
+    scale_factor_and_misalignment: Matrix = declared(_ZERO_MATRIX, check_matrix)
+    scale_factor_and_misalignment_sigma: Matrix = declared(_ZERO_MATRIX, check_matrix)
     temperature_bias: Rows = declared((), _rows)
     temperature_scale_factor: Rows = declared((), _rows)
     temperature_reference: float = declared(25.0)
@@ -222,7 +222,7 @@ _KEY_UNITS = {
 
 def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
     """Read a correction; raises ConfigurationError if the file cannot be read, or is none."""
-    return read_described(path, "the IMU's correction", correction_from_mapping)
+    return read_description(path, "the IMU's correction", correction_from_mapping)
 
 
 def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.settings import checked_number
+from ..core.settings import check_number
 from ..motion.earth import EARTH_RATE
 from .files import imu_names
 from .imu_specification import IMU_TRIADS, ImuSpecification
@@ -99,7 +99,7 @@ def inflated(specification: ImuSpecification, factor: float) -> ImuSpecification
 
     Raises :class:`.ConfigurationError`: the factor is not positive.
     """
-    factor = checked_number("factor", factor, above=0.0)
+    factor = check_number("factor", factor, above=0.0)
     triads: dict[str, Any] = {}
     for name in IMU_TRIADS:
         triad = getattr(specification, name)

@@ -54,11 +54,11 @@ from typing import Any, Callable, Collection, Iterable, Mapping, NamedTuple
 import numpy as np
 import yaml
 
-from ..core.errors import ConfigurationError, beginning
-from ..core.sentences import shown
-from ..core.settings import Matrix, checked_axes, checked_number, from_mapping, to_mapping
+from ..core.errors import ConfigurationError, prefix_errors
+from ..core.sentences import quote
+from ..core.settings import Matrix, check_axes, check_number, from_mapping, to_mapping
 from ..core.units import factors
-from ..core.yaml_files import bundled_names, find_description, read_described, read_yaml
+from ..core.yaml_files import bundled_names, find_description, read_description, read_yaml
 from .imu_specification import LARGEST_TOLERANCE, PARTS, TOLERANCES, ImuSpecification
 from .noise import processes
 from .triads import TRIADS
@@ -91,7 +91,7 @@ def load_imu_specification(path: str | os.PathLike) -> ImuSpecification:
     Raises :class:`.ConfigurationError`: the file cannot be read, has an unknown key, or a value is
     not what it must be.
     """
-    return read_described(path, _WHAT, _specification_of, named=True)
+    return read_description(path, _WHAT, _specification_of, named=True)
 
 
 def _specification_of(content: Any) -> ImuSpecification:
@@ -101,7 +101,7 @@ def _specification_of(content: Any) -> ImuSpecification:
             raise ConfigurationError("source must be a text.")
         for triad in TRIADS:
             if isinstance(content.get(triad), dict):
-                with beginning(f"{triad}."):
+                with prefix_errors(f"{triad}."):
                     content[triad] = in_si(content[triad], triad)
     return from_mapping(ImuSpecification, content, "the specification")
 
@@ -243,7 +243,7 @@ def in_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
     for name in sorted(values, key=lambda name: (name != order[0], name != order[1])):
         if isinstance(values[name], str) and name in _WRITTEN:
             raise ConfigurationError(
-                f"{name} is {shown(values[name])}, but it must be a number in "
+                f"{name} is {quote(values[name])}, but it must be a number in "
                 f"{TRIADS[triad].unit_of(name)}; one in another unit is written as "
                 f"{_WRITTEN[name]}."
             )
@@ -281,13 +281,13 @@ class _Stated:
         known = (there[0], "unit", "source", *others)
         for key in self.entry:
             if key not in known:
-                raise self.error(shown(key), f"is not known here; known are {', '.join(known)}")
+                raise self.error(quote(key), f"is not known here; known are {', '.join(known)}")
         return there[0]
 
     def choice(self, key: str, choices: Collection[str]) -> str:
         value: Any = self.entry.get(key)
         if value not in choices:
-            raise self.error(key, f"is {shown(value)}, but it must be {' or '.join(choices)}")
+            raise self.error(key, f"is {quote(value)}, but it must be {' or '.join(choices)}")
         return value
 
     def factor(self, units: Mapping[str, float]) -> float:
@@ -297,7 +297,7 @@ class _Stated:
         return self.scaled(key, self.factor(units))
 
     def scaled(self, key: str, factor: float) -> tuple[float, ...]:
-        sizes = checked_axes(f"{self.name}: {key}", self.entry.get(key, 0.0))
+        sizes = check_axes(f"{self.name}: {key}", self.entry.get(key, 0.0))
         return tuple(factor * size / self.deviations for size in sizes)
 
     def signal(self, key: str) -> tuple[float, ...]:
@@ -318,12 +318,12 @@ def _stated_value(stated: _Stated, white_noise: Any) -> Any:
         minimum = stated.signal(stated.way("allan_minimum"))
         if white_noise is None:
             raise stated.error("allan_minimum", "needs the triad's white_noise")
-        noise = checked_axes("white_noise", white_noise, above=0.0)
+        noise = check_axes("white_noise", white_noise, above=0.0)
         return tuple(processes.random_walk_of_minimum(minimum, noise))
     if name == "resolution" and "steps" in stated.entry:
         key = stated.way("steps")
         factor = stated.factor(UNITS["signal"][triad])
-        steps = checked_axes(f"{name}: {key}", stated.entry[key], above=0.0)
+        steps = check_axes(f"{name}: {key}", stated.entry[key], above=0.0)
         return tuple(factor / number for number in steps)
     if name == "scale_factor_and_misalignment":
         return _matrix(stated)
@@ -358,7 +358,7 @@ def _nonlinearity(stated: _Stated) -> tuple[float, ...]:
     units = UNITS["signal"][stated.triad]
     unit = stated.choice("full_scale_unit", tuple(units))
     number = stated.entry.get("full_scale")
-    full_scale = checked_number(f"{stated.name}: full_scale", number, above=0.0) * units[unit]
+    full_scale = check_number(f"{stated.name}: full_scale", number, above=0.0) * units[unit]
     return tuple(2.0 * share / full_scale for share in stated.axes(key, _PLAIN_RATIOS))
 
 
@@ -372,7 +372,7 @@ def _white_noise(stated: _Stated) -> tuple[float, ...]:
         return tuple(processes.density_of_one_sided(density)) if one_sided else density
     if way == "rms":
         bandwidth = stated.entry.get("bandwidth")
-        bandwidth = checked_number(f"{stated.name}: bandwidth", bandwidth, above=0.0)
+        bandwidth = check_number(f"{stated.name}: bandwidth", bandwidth, above=0.0)
         return tuple(processes.density_of_rms(stated.signal(way), bandwidth))
     return stated.axes(way, UNITS["white_noise_walk"][stated.triad])
 
@@ -382,11 +382,11 @@ def _of_minimum(stated: _Stated, white_noise: Any, random_walk: Any) -> dict[str
     key = stated.way("value", others=("meaning", "averaging_time"))
     stated.choice("meaning", ("allan_minimum",))
     time = stated.entry["averaging_time"]
-    time = checked_number(f"{stated.name}: averaging_time", time, above=0.0)
+    time = check_number(f"{stated.name}: averaging_time", time, above=0.0)
     if white_noise is None:
         raise stated.error("averaging_time", "needs the triad's white_noise")
-    noise = checked_axes("white_noise", white_noise, minimum=0.0)
-    known = None if random_walk is None else checked_axes("random_walk", random_walk, minimum=0.0)
+    noise = check_axes("white_noise", white_noise, minimum=0.0)
+    known = None if random_walk is None else check_axes("random_walk", random_walk, minimum=0.0)
     flicker, walk = processes.flicker_and_walk_of_minimum(stated.signal(key), time, noise, known)
     if not all(size >= 0.0 for size in flicker):
         raise stated.error(key, f"is below what white noise and random walk leave after {time:g} s")

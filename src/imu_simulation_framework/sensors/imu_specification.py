@@ -26,16 +26,16 @@ from typing import Any, Tuple
 import numpy as np
 
 from ..core.errors import ConfigurationError
-from ..core.sentences import shown
+from ..core.sentences import quote
 from ..core.settings import (
     Axes,
     Matrix,
     Settings,
-    checked_axes,
-    checked_band,
-    checked_choice,
-    checked_flag,
-    checked_matrix,
+    check_axes,
+    check_band,
+    check_choice,
+    check_flag,
+    check_matrix,
     declared,
 )
 from ..core.units import STANDARD_GRAVITY
@@ -63,7 +63,7 @@ def is_topic(text: str) -> bool:
 def _checked_topic(name: str, value: Any) -> str:
     if not (isinstance(value, str) and is_topic(value)):
         raise ConfigurationError(
-            f"{name} is {shown(value)}, but it must be the name of a topic, as /imu/data."
+            f"{name} is {quote(value)}, but it must be the name of a topic, as /imu/data."
         )
     return value
 
@@ -119,19 +119,19 @@ class OutputSpecification(Settings):
 
     rate: float = declared(100.0, above=0.0, unit="Hz")
     start_offset: float = declared(0.0, minimum=0.0, unit="s")
-    drop_repeated: bool = declared(False, checked_flag)
-    orientation_reference: str = declared("fusion", checked_choice, choices=ORIENTATION_REFERENCES)
-    filter: str = declared("mahony", checked_choice, choices=FILTERS)
+    drop_repeated: bool = declared(False, check_flag)
+    orientation_reference: str = declared("fusion", check_choice, choices=ORIENTATION_REFERENCES)
+    filter: str = declared("mahony", check_choice, choices=FILTERS)
     filter_time_constant: float = declared(3.0, above=0.0, unit="s")
-    filter_rate_bias: bool = declared(False, checked_flag)
-    magnetic_heading: bool = declared(False, checked_flag)
+    filter_rate_bias: bool = declared(False, check_flag)
+    magnetic_heading: bool = declared(False, check_flag)
     magnetic_time_constant: float = declared(9.0, above=0.0, unit="s")
-    magnetic_disturbance_rejection: bool = declared(False, checked_flag)
+    magnetic_disturbance_rejection: bool = declared(False, check_flag)
     magnetic_declination: float = declared(0.0, maximum=math.pi, unit="rad")
     topic: str = declared("", _checked_topic)
     random_start_offset: float = declared(0.0, minimum=0.0, unit="s")
-    repeat_samples: bool = declared(False, checked_flag)
-    bno055_mode: str = declared("", checked_choice, choices=("", *BNO055_MODES))
+    repeat_samples: bool = declared(False, check_flag)
+    bno055_mode: str = declared("", check_choice, choices=("", *BNO055_MODES))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -214,31 +214,31 @@ class TriadSpecification(Settings):
         Gyroscope only: angular velocity per specific force [rad/s per m/s^2].
     """
 
-    quantisation: Axes = declared(_ZERO, checked_axes, minimum=0.0)
-    white_noise: Axes = declared(_ZERO, checked_axes, minimum=0.0)
-    bias_instability: Axes = declared(_ZERO, checked_axes, minimum=0.0)
-    bias_instability_band: tuple[float, float] = declared((0.1, 10_000.0), checked_band)
-    random_walk: Axes = declared(_ZERO, checked_axes, minimum=0.0)
-    rate_ramp: Axes = declared(_ZERO, checked_axes)
-    gauss_markov_sigma: Axes = declared(_ZERO, checked_axes, minimum=0.0)
-    gauss_markov_time: Axes = declared((1000.0, 1000.0, 1000.0), checked_axes, above=0.0)
-    turn_on_bias: Axes = declared(_ZERO, checked_axes)
-    turn_on_bias_sigma: Axes = declared(_ZERO, checked_axes, minimum=0.0)
-    scale_factor_and_misalignment: Matrix = declared(_ZERO_MATRIX, checked_matrix)
-    temperature_bias: Axes = declared(_ZERO, checked_axes)
-    temperature_scale_factor: Axes = declared(_ZERO, checked_axes)
-    supply_bias: Axes = declared(_ZERO, checked_axes)
-    supply_scale_factor: Axes = declared(_ZERO, checked_axes)
-    nonlinearity: Axes = declared(_ZERO, checked_axes)
-    vibration_rectification: Axes = declared(_ZERO, checked_axes)
+    quantisation: Axes = declared(_ZERO, check_axes, minimum=0.0)
+    white_noise: Axes = declared(_ZERO, check_axes, minimum=0.0)
+    bias_instability: Axes = declared(_ZERO, check_axes, minimum=0.0)
+    bias_instability_band: tuple[float, float] = declared((0.1, 10_000.0), check_band)
+    random_walk: Axes = declared(_ZERO, check_axes, minimum=0.0)
+    rate_ramp: Axes = declared(_ZERO, check_axes)
+    gauss_markov_sigma: Axes = declared(_ZERO, check_axes, minimum=0.0)
+    gauss_markov_time: Axes = declared((1000.0, 1000.0, 1000.0), check_axes, above=0.0)
+    turn_on_bias: Axes = declared(_ZERO, check_axes)
+    turn_on_bias_sigma: Axes = declared(_ZERO, check_axes, minimum=0.0)
+    scale_factor_and_misalignment: Matrix = declared(_ZERO_MATRIX, check_matrix)
+    temperature_bias: Axes = declared(_ZERO, check_axes)
+    temperature_scale_factor: Axes = declared(_ZERO, check_axes)
+    supply_bias: Axes = declared(_ZERO, check_axes)
+    supply_scale_factor: Axes = declared(_ZERO, check_axes)
+    nonlinearity: Axes = declared(_ZERO, check_axes)
+    vibration_rectification: Axes = declared(_ZERO, check_axes)
     bandwidth: float | None = declared(None, above=0.0)
-    saturation: Axes | None = declared(None, checked_axes, above=0.0)
-    resolution: Axes = declared(_ZERO, checked_axes, minimum=0.0)
-    g_sensitivity: Matrix = declared(_ZERO_MATRIX, checked_matrix)
+    saturation: Axes | None = declared(None, check_axes, above=0.0)
+    resolution: Axes = declared(_ZERO, check_axes, minimum=0.0)
+    g_sensitivity: Matrix = declared(_ZERO_MATRIX, check_matrix)
 
 
 def _checked_iron(name: str, value: Any) -> Any:
-    matrix = checked_matrix(name, value)
+    matrix = check_matrix(name, value)
     if not np.linalg.cond(matrix) < 1e3:
         raise ConfigurationError(
             f"{name} is singular: of a field in some direction it leaves nothing, as no iron does."
@@ -258,7 +258,7 @@ class MagnetometerSpecification(TriadSpecification):
     [T]. ``soft_iron`` (3, 3): what iron on the robot makes of the field around it [1].
     """
 
-    hard_iron: Axes = declared(_ZERO, checked_axes, unit="T")
+    hard_iron: Axes = declared(_ZERO, check_axes, unit="T")
     soft_iron: Matrix = declared(_IDENTITY, _checked_iron, unit="1")
 
 
@@ -273,7 +273,7 @@ class UnitVariation(Settings):
     the median unit's.
     """
 
-    tolerances: bool = declared(False, checked_flag)
+    tolerances: bool = declared(False, check_flag)
     white_noise: float = declared(0.0, minimum=0.0, maximum=3.0)
     bias_instability: float = declared(0.0, minimum=0.0, maximum=3.0)
     random_walk: float = declared(0.0, minimum=0.0, maximum=3.0)
@@ -300,7 +300,7 @@ def checked_line(name: str, value: Any, slash: bool = True) -> str:
     if not line or ("/" in value and not slash):
         hint = "" if slash else ", without a slash"
         raise ConfigurationError(
-            f"{name} is {shown(value)}, but it must be a text in one line{hint}."
+            f"{name} is {quote(value)}, but it must be a text in one line{hint}."
         )
     return value
 
@@ -468,9 +468,9 @@ class UnitSpread(Settings):
     ``g_sensitivity`` (3, 3): the gyroscope's [rad/s per m/s^2].
     """
 
-    gyroscope: Matrix = declared(_ZERO_MATRIX, checked_matrix)
-    accelerometer: Matrix = declared(_ZERO_MATRIX, checked_matrix)
-    g_sensitivity: Matrix = declared(_ZERO_MATRIX, checked_matrix)
+    gyroscope: Matrix = declared(_ZERO_MATRIX, check_matrix)
+    accelerometer: Matrix = declared(_ZERO_MATRIX, check_matrix)
+    g_sensitivity: Matrix = declared(_ZERO_MATRIX, check_matrix)
 
 
 AGISIM_SPREAD = UnitSpread(

@@ -39,7 +39,7 @@ import pandas as pd
 
 from ..core.errors import ConfigurationError
 from ..core.files import package_share, read_settings
-from ..core.sentences import shown
+from ..core.sentences import quote
 from ..core.units import factor
 from .files import RATIOS, read_imu_specification
 from .imu_specification import ImuSpecification, UnitVariation
@@ -165,7 +165,7 @@ def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, s
     parts = measured_parts()
     if part not in parts.index:
         raise ConfigurationError(
-            f"{shown(part)}: nothing was measured of a part of that name; there are "
+            f"{quote(part)}: nothing was measured of a part of that name; there are "
             f"{', '.join(parts.index)}."
         )
     same, kind = parts["measured_as"][part], parts["class"][part]

@@ -21,7 +21,7 @@ import numpy as np
 from ..core.errors import ConfigurationError
 from ..core.settings import Settings, declared, from_mapping, setting
 from ..core.units import STANDARD_GRAVITY
-from ..core.yaml_files import find_description, read_described
+from ..core.yaml_files import find_description, read_description
 from .noise.streams import child_generator, child_seed, run_seed
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def read_odometer(name: str | os.PathLike[str]) -> OdometerSpecification:
     """
     path = find_description(name, "odometers", "an odometer")
     make = partial(from_mapping, OdometerSpecification, what="it")
-    return read_described(path, "the odometer", make)
+    return read_description(path, "the odometer", make)
 
 
 def simulate_odometer(

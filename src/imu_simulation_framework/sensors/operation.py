@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 
 from ..core.errors import ConfigurationError, MotionError
-from ..core.sentences import shown
+from ..core.sentences import quote
 from ..core.settings import Settings, setting
 
 if TYPE_CHECKING:  # every node knows the models, and motions take 60 MB
@@ -92,7 +92,7 @@ class Operation(Settings):
         given = self.given_stops
         if self.stops not in ("none", "found", "detected") and not (given and min(given) > 0.0):
             raise ConfigurationError(
-                f"stops is {shown(self.stops)}, but it must be none, found, detected, or as "
+                f"stops is {quote(self.stops)}, but it must be none, found, detected, or as "
                 "'every 2min for 3s' or 'every 2min for 3s, detected'."
             )
         if self.detects and self.standstill < self.min_stop:

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from ..core.angles import roll_pitch_yaw_from_quaternion, unwrap, yaw_from_quaternion
 from ..core.errors import ConfigurationError, StepError
-from ..core.settings import checked_number
+from ..core.settings import check_number
 from ..core.tables import IMU_RECORD, MAG
-from ..core.yaml_files import by_name
+from ..core.yaml_files import accept_names
 from ..motion.earth_motion import EarthMotion, on_earth
 from ..motion.motion import Motion
 from .files import find_imu_specification, load_imu_specification, read_imu_specification
@@ -110,7 +110,7 @@ def named_errors(name) -> ImuErrors:
     return load_imu_specification(path)
 
 
-@by_name(imu=named_errors, magnetic_environment=read_magnetic_environment)
+@accept_names(imu=named_errors, magnetic_environment=read_magnetic_environment)
 def simulate_imu(
     motion: Motion | EarthMotion,
     imu: ImuErrors,
@@ -242,7 +242,7 @@ class Imu:
         try:
             if not isinstance(specification, ImuSpecification):
                 specification = read_imu_specification(specification)
-            self.rate = checked_number("The IMU's rate", rate, above=0.0)
+            self.rate = check_number("The IMU's rate", rate, above=0.0)
         except ConfigurationError as error:
             raise StepError(str(error)) from None
         if specification.vibration.active:

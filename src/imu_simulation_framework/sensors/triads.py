@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Mapping
 
 from ..core.tables import ACCEL, GYRO, MAG
-from ..core.units import factor, over_time
+from ..core.units import factor, multiply_by_time
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class TriadKind:
         if parameter in _UNITS:
             return _UNITS[parameter].format(self.unit)
         power, suffix = _OVER_TIME[parameter]
-        return over_time(self.unit, power) + suffix
+        return multiply_by_time(self.unit, power) + suffix
 
     def datasheet(self, parameter: str) -> tuple[str, float]:
         """Return the unit that data sheets give a parameter in, and the factor from SI to it."""

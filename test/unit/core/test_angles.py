@@ -11,7 +11,7 @@ from imu_simulation_framework.core import angles
 
 def test_the_yaw_in_a_loop_is_the_yaw():
     quaternions = 1.3 * Rotation.random(100, random_state=4).as_quat()
-    yaws = [angles.yaw_in_a_loop(*quaternion) for quaternion in quaternions.tolist()]
+    yaws = [angles.fast_yaw(*quaternion) for quaternion in quaternions.tolist()]
     np.testing.assert_allclose(yaws, angles.yaw_from_quaternion(quaternions), rtol=0, atol=1e-14)
 
 
@@ -71,7 +71,7 @@ def test_turns_are_those_of_scipy_up_to_half_a_turn():
     second = first * Rotation.from_rotvec(vectors)
     expected = (first.inv() * second).as_rotvec()
     for sign in (1.0, -1.0):
-        found = angles.turns(first.as_quat(), sign * second.as_quat())
+        found = angles.relative_rotations(first.as_quat(), sign * second.as_quat())
         # Half a turn is the same about either direction.
         found[1] *= np.sign(found[1] @ expected[1])
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=2e-15)

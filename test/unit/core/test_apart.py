@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from imu_simulation_framework.core.errors import FrameworkError, RecordingError
-from imu_simulation_framework.core.programs import Apart
+from imu_simulation_framework.core.programs import SeparateProcess
 
 
 class Worker:
@@ -35,7 +35,7 @@ class Worker:
 
 @pytest.fixture
 def apart():
-    with Apart(__name__, "Worker", "the test's work") as apart:
+    with SeparateProcess(__name__, "Worker", "the test's work") as apart:
         yield apart
 
 
@@ -65,7 +65,7 @@ def test_a_process_that_has_ended_is_told_with_its_code(apart):
 
 
 def test_the_process_ends_with_the_statement():
-    with Apart(__name__, "Worker", "the test's work") as apart:
+    with SeparateProcess(__name__, "Worker", "the test's work") as apart:
         *_, process = apart.call("add", 1, 2)
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)

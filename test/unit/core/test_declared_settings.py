@@ -12,8 +12,8 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import (
     LARGEST_SEED,
     Settings,
-    checked_axes,
-    checked_number,
+    check_axes,
+    check_number,
     keys_of,
     setting,
     setting_of_text,
@@ -97,7 +97,7 @@ DECLARED: dict = {**{kind: {} for kind in KINDS}, Bar: {"position": (0.0, 0.0, 0
 def test_no_declared_number_comes_into_being_beyond_its_bounds(kind):
     for key in dataclasses.fields(kind):
         check, bounds = key.metadata.get("check"), key.metadata.get("bounds", {})
-        if check not in (checked_number, checked_axes, checked_parameter):
+        if check not in (check_number, check_axes, checked_parameter):
             continue
         wrong = ["much", True, math.nan, math.inf, 10**400, 1e200]
         wrong += [bounds["minimum"] - 1.0] if "minimum" in bounds else []

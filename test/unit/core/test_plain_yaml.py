@@ -7,7 +7,7 @@ import yaml
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.xacro_expansion import expand_xacro
-from imu_simulation_framework.core.yaml_files import DEEPEST, load_plain
+from imu_simulation_framework.core.yaml_files import MAX_DEPTH, load_plain
 from imu_simulation_framework.drive.experiment_arguments import node_configuration
 from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.sensors.files import load_imu_specification
@@ -86,7 +86,7 @@ NESTED = {
 
 @pytest.mark.parametrize("load", [load_robot_parameters, load_imu_specification, read_mapping])
 @pytest.mark.parametrize("nested", NESTED.values(), ids=NESTED)
-@pytest.mark.parametrize("levels", [DEEPEST + 1, 3000])
+@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 3000])
 def test_a_file_that_is_nested_too_deeply_is_refused(load, nested, levels, tmp_path):
     path = tmp_path / "parameters.yaml"
     path.write_text(nested(levels), encoding="utf-8")
@@ -96,8 +96,8 @@ def test_a_file_that_is_nested_too_deeply_is_refused(load, nested, levels, tmp_p
 
 @pytest.mark.parametrize("name", NESTED)
 def test_a_file_that_is_nested_as_deeply_as_may_be_is_read(name):
-    value = load_plain(NESTED[name](DEEPEST))
-    for _ in range(DEEPEST - 1):
+    value = load_plain(NESTED[name](MAX_DEPTH))
+    for _ in range(MAX_DEPTH - 1):
         (value,) = value.values() if isinstance(value, dict) else value
     assert value in (None, [], [1], {"a": 1}, {"a": None})
 

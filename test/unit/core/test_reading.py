@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.files import name_of_recording
+from imu_simulation_framework.core.files import recording_name
 from imu_simulation_framework.core.tables import read_csv
 from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.recordings import file_access
@@ -179,4 +179,4 @@ def test_a_gzip_file_that_is_damaged_is_refused(tmp_path, harm, words):
     ],
 )
 def test_recording_name_keeps_text_that_is_no_file_suffix(path, name):
-    assert name_of_recording(path) == name
+    assert recording_name(path) == name

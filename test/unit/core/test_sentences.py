@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.core.sentences import listed, shown, whole_degrees
+from imu_simulation_framework.core.sentences import format_degrees, join_names, quote
 
 
 @pytest.mark.parametrize(
@@ -17,11 +17,11 @@ from imu_simulation_framework.core.sentences import listed, shown, whole_degrees
     ],
 )
 def test_what_a_person_writes_is_shown_whole(value):
-    assert shown(value) == repr(value)
+    assert quote(value) == repr(value)
 
 
 def test_what_is_too_long_loses_its_middle_and_says_its_size():
-    text = shown("a" + 9000 * "x" + "b")
+    text = quote("a" + 9000 * "x" + "b")
     assert text.startswith("'axxx")
     assert text.endswith("xxxb' (9002 characters)")
     assert len(text) < 220
@@ -53,19 +53,19 @@ def shared(depth):
     ids=["nested", "shared", "digits", "bits", "within", "many"],
 )
 def test_whatever_it_is_the_sentence_stays_short(value):
-    assert len(shown(value)) < 300
+    assert len(quote(value)) < 300
 
 
 def test_a_list_of_names_is_whole_unless_it_is_a_table():
     names = [f"column_{k}" for k in range(40)]
-    assert listed(names) == ", ".join(names)
-    assert listed(names * 9).endswith("column_19 and 340 more")
-    assert listed(["a" * 9000]).endswith("(9000 characters)")
+    assert join_names(names) == ", ".join(names)
+    assert join_names(names * 9).endswith("column_19 and 340 more")
+    assert join_names(["a" * 9000]).endswith("(9000 characters)")
 
 
 @pytest.mark.parametrize(
     ("angle", "words"), [(-0.001, "0 deg"), (0.0, "0 deg"), (-7.0, "-401 deg")]
 )
 def test_angle_in_whole_degrees_has_no_sign_of_zero(angle, words):
-    assert whole_degrees(angle) == words
-    assert whole_degrees(np.float64(angle)) == words
+    assert format_degrees(angle) == words
+    assert format_degrees(np.float64(angle)) == words

@@ -7,8 +7,8 @@ import pytest
 
 from imu_simulation_framework.core.stamps import (
     StampLimits,
+    count_occurrences,
     examine_stamps,
-    find,
     packet_size,
     seconds_from_nanoseconds,
 )
@@ -26,9 +26,9 @@ def test_nothing_is_found_in_regular_stamps_and_elsewhere_count_and_place():
     assert report.median_period == pytest.approx(0.1)
     assert report.duration == pytest.approx(9.9)
     assert report.refusal(StampLimits()) == ""
-    finding = find([False, True, True], [10.0, 11.0, 12.0], places=[5, 6, 7])
+    finding = count_occurrences([False, True, True], [10.0, 11.0, 12.0], places=[5, 6, 7])
     assert (finding.count, finding.first_place, finding.first_time) == (2, 6, 1.0)
-    assert not find([False], [0.0])
+    assert not count_occurrences([False], [0.0])
 
 
 def test_gaps_of_five_periods_and_more_are_counted_with_the_longest():

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from imu_simulation_framework.core.units import STANDARD_GRAVITY, factor, factors, over_time
+from imu_simulation_framework.core.units import STANDARD_GRAVITY, factor, factors, multiply_by_time
 
 
 @pytest.mark.parametrize(
@@ -34,10 +34,10 @@ def test_what_is_no_unit_is_refused(unit):
 
 
 def test_a_unit_times_a_power_of_the_second():
-    assert over_time("rad/s", 1) == "rad"
-    assert over_time("rad/s", -1) == "rad/s^2"
-    assert over_time("m/s^2", 1) == "m/s"
-    assert over_time("T", 1) == "T s"
-    assert over_time("T", -1) == "T/s"
-    assert over_time("s", -1) == "1"
-    assert over_time("1", -1) == "1/s"
+    assert multiply_by_time("rad/s", 1) == "rad"
+    assert multiply_by_time("rad/s", -1) == "rad/s^2"
+    assert multiply_by_time("m/s^2", 1) == "m/s"
+    assert multiply_by_time("T", 1) == "T s"
+    assert multiply_by_time("T", -1) == "T/s"
+    assert multiply_by_time("s", -1) == "1"
+    assert multiply_by_time("1", -1) == "1/s"

@@ -11,7 +11,7 @@ import pytest
 from patience import PATIENCE
 
 from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.whole_files import refuse_overwriting, write_whole, written_aside
+from imu_simulation_framework.core.whole_files import refuse_overwriting, replace_file, write_whole
 
 
 def refusal(path):
@@ -77,7 +77,7 @@ def test_a_link_is_refused_and_what_it_points_to_is_said(tmp_path, target):
 def test_the_name_aside_is_new_each_time_and_nobody_else_may_enter_its_folder(tmp_path):
     names = set()
     for _ in range(3):
-        with written_aside(tmp_path / "file") as aside:
+        with replace_file(tmp_path / "file") as aside:
             assert stat.S_IMODE(aside.parent.stat().st_mode) == 0o700
             assert aside.parent.parent == tmp_path
             aside.write_bytes(b"new")
@@ -91,7 +91,7 @@ def test_what_is_broken_off_leaves_the_old_file_and_nothing_else(tmp_path, error
     (tmp_path / "file").write_bytes(b"old")
 
     def break_off():
-        with written_aside(tmp_path / "file") as aside:
+        with replace_file(tmp_path / "file") as aside:
             aside.write_bytes(b"half")
             raise error
 
@@ -116,10 +116,10 @@ def test_an_input_is_not_overwritten_by_any_of_its_names_and_a_missing_folder_is
 WRITING_FOR_EVER = """
 import sys, time
 from imu_simulation_framework.core.programs import run_tool
-from imu_simulation_framework.core.whole_files import written_aside
+from imu_simulation_framework.core.whole_files import replace_file
 
 def main(arguments):
-    with written_aside(arguments[0]) as aside, open(aside, "wb") as file:
+    with replace_file(arguments[0]) as aside, open(aside, "wb") as file:
         file.write(b"half")
         file.flush()
         print("writing", flush=True)

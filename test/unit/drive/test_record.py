@@ -10,7 +10,7 @@ import pytest
 
 from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw
 from imu_simulation_framework.core.errors import ResultError
-from imu_simulation_framework.core.tables import GNSS_TOLD, GROUND_TRUTH, TRAJECTORY
+from imu_simulation_framework.core.tables import GNSS_PUBLISHED, GROUND_TRUTH, TRAJECTORY
 from imu_simulation_framework.drive.results import files
 from imu_simulation_framework.drive.results import record as sample_store
 from imu_simulation_framework.drive.results.record import STORED, ExperimentRecord, Stream
@@ -190,7 +190,7 @@ def test_what_a_receiver_said_is_one_table_of_its_fixes():
     end = ZERO + 10_000 * MILLISECOND
     table = record_with_a_receiver().tables(ZERO, end)["gnss_simulated"].whole()
     np.testing.assert_allclose(table.index, 0.2 * np.arange(51))
-    assert tuple(table.columns) == GNSS_TOLD
+    assert tuple(table.columns) == GNSS_PUBLISHED
     np.testing.assert_array_equal(table["status"].iloc[[4, 5, 6]], [2.0, -1.0, 2.0])
     missing = table["heading"].isna().to_numpy()
     assert np.flatnonzero(missing).tolist() == [3, 5]

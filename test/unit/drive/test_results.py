@@ -134,7 +134,7 @@ def test_table_that_is_read_in_pieces_is_unchanged(tmp_path, monkeypatch, piece)
     path = tmp_path / "table.csv"
     path.write_text(table_to_csv(awkward_table().iloc[:100]))
     whole = read_csv(path)
-    monkeypatch.setattr(tables, "BLOCK", piece)
+    monkeypatch.setattr(tables, "BLOCK_SIZE", piece)
     monkeypatch.setattr(tables, "_LONGEST_LINE", 512)
     pd.testing.assert_frame_equal(read_csv(path), whole, check_exact=True)
     some = read_csv(path, [whole.columns[0], "not there"])

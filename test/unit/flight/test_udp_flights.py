@@ -10,7 +10,7 @@ import pytest
 from patience import PATIENCE, wait_until
 from reservations import reserved_port
 
-from imu_simulation_framework.core.angles import turns
+from imu_simulation_framework.core.angles import relative_rotations
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.flight import recording
 from imu_simulation_framework.flight.jsbsim import fly
@@ -113,7 +113,7 @@ def errors(states, flown):
     """Largest errors of position [m], velocity [m/s] and orientation [rad]."""
     rows = np.rint(states.time * 50.0).astype(int)
     place, speed = states.position - flown.position[rows], states.velocity - flown.velocity[rows]
-    turned = turns(states.orientation, flown.orientation[rows])
+    turned = relative_rotations(states.orientation, flown.orientation[rows])
     return [np.linalg.norm(off, axis=1).max() for off in (place, speed, turned)]
 
 

@@ -5,7 +5,7 @@ from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.signals import (
-    delay_of_integral,
+    estimate_delay,
     find_time_shift,
     normalised_correlation,
 )
@@ -178,7 +178,7 @@ def test_a_delay_is_found_in_a_motion_that_nearly_repeats_itself():
 
     time, lag = np.arange(-1.0, 61.0, 0.01), 0.5
     measured = np.diff(heading(np.arange(61.0) - lag))[:, np.newaxis]
-    found, std = delay_of_integral(
+    found, std = estimate_delay(
         np.arange(61.0),
         measured + 0.01 * np.random.default_rng(2).standard_normal(measured.shape),
         lambda at: np.interp(at, time, heading(time))[:, np.newaxis],

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.core.angles import unwrap, wrap
-from imu_simulation_framework.core.stamps import behind_gaps, value_at
+from imu_simulation_framework.core.stamps import find_gap_ends, interpolate_outside_gaps
 from imu_simulation_framework.heading import statistics
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 
@@ -77,19 +77,19 @@ def test_lengths_are_round_and_fit_twice_and_gaps_are_long_steps():
     assert statistics.distances(0.0) == []
     np.testing.assert_allclose(np.degrees(statistics.turns(np.radians(400.0))), [45.0, 90.0, 180.0])
     time = np.concatenate([np.arange(0.0, 1.0, 0.01), np.arange(3.0, 4.0, 0.01)])
-    assert behind_gaps(time).tolist() == [100]
-    assert behind_gaps(np.arange(0.0, 10.0, 1.0)).tolist() == []
-    assert behind_gaps([]).tolist() == behind_gaps([1.0]).tolist() == []
+    assert find_gap_ends(time).tolist() == [100]
+    assert find_gap_ends(np.arange(0.0, 10.0, 1.0)).tolist() == []
+    assert find_gap_ends([]).tolist() == find_gap_ends([1.0]).tolist() == []
     for period, longest in ((0.01, 0.5), (0.05, 0.5), (0.2, 1.0), (1.0, 5.0)):
         # Half a second is bridged whatever the rate, and five usual steps.
         for step, gaps in ((0.98 * longest, []), (1.02 * longest, [50])):
             steps = np.full(100, period)
             steps[49] = step
-            assert behind_gaps(np.append(0.0, np.cumsum(steps))).tolist() == gaps
-    values = value_at(time, time, [-1.0, 0.0, 0.505, 0.99, 2.0, 3.0, 3.985, 5.0])
+            assert find_gap_ends(np.append(0.0, np.cumsum(steps))).tolist() == gaps
+    values = interpolate_outside_gaps(time, time, [-1.0, 0.0, 0.505, 0.99, 2.0, 3.0, 3.985, 5.0])
     expected = [np.nan, 0.0, 0.505, 0.99, np.nan, 3.0, 3.985, np.nan]
     np.testing.assert_allclose(values, expected, atol=1e-12)
-    assert np.isnan(value_at([], [], [1.0])).all()
+    assert np.isnan(interpolate_outside_gaps([], [], [1.0])).all()
 
 
 PERIOD = 10_000_000

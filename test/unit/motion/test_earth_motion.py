@@ -6,7 +6,7 @@ from earth_flights import GIMBAL, LEVER_ARM, flight, on_gimbal, poses, require_s
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, turns
+from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw, relative_rotations
 from imu_simulation_framework.core.errors import MotionError
 from imu_simulation_framework.core.tables import FLIGHT
 from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of, normal_gravity
@@ -56,7 +56,9 @@ def test_a_mounted_motion_is_that_of_its_poses_and_of_the_links_that_move_it():
         pan * tilt * roll,
     )
     linked = on_gimbal(platform)
-    assert turns(at_once.orientation, linked.orientation) == pytest.approx(0.0, abs=1e-12)
+    assert relative_rotations(at_once.orientation, linked.orientation) == pytest.approx(
+        0.0, abs=1e-12
+    )
     require_same_motion(at_once, linked, position=1e-8)
     off = {"velocity": 1e-8, "angular_velocity": 1e-8, "specific_force": 1e-6}
     require_same_motion(at_once, linked, INNER, **off)
@@ -184,6 +186,8 @@ def test_the_table_of_a_flight_is_the_flight(with_velocity):
     states = FlightStates.from_local(motion.time, place, quaternions, velocity)
     again = states.integrated().motion() if with_velocity else states.motion()
     require_same_motion(again, motion, position=1e-4)
-    assert turns(again.orientation, motion.orientation) == pytest.approx(0.0, abs=1e-12)
+    assert relative_rotations(again.orientation, motion.orientation) == pytest.approx(
+        0.0, abs=1e-12
+    )
     off = {"velocity": 1e-5, "angular_velocity": 1e-9, "specific_force": 1e-3}
     require_same_motion(again, motion, INNER, **off)

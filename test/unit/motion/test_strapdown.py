@@ -7,7 +7,7 @@ from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.angles import turns
+from imu_simulation_framework.core.angles import relative_rotations
 from imu_simulation_framework.core.errors import MotionError
 from imu_simulation_framework.motion.earth import EARTH_RATE
 
@@ -17,7 +17,7 @@ def _require_closed(motion, place, velocity, angle):
     begin = motion.position[0], motion.velocity[0], motion.orientation[0]
     path = isf.integrate(isf.increments_of(motion), *begin)
     require_same_motion(path, motion, position=place, velocity=velocity)
-    assert np.abs(turns(path.orientation, motion.orientation)).max() < angle
+    assert np.abs(relative_rotations(path.orientation, motion.orientation)).max() < angle
 
 
 @pytest.mark.parametrize("latitude, longitude", [(90.0, 0.0), (-90.0, 0.0), (3.0, 180.0)])

@@ -8,7 +8,7 @@ import plotly.graph_objects
 import pytest
 
 from imu_simulation_framework.core import colours
-from imu_simulation_framework.core.whole_files import picture
+from imu_simulation_framework.core.whole_files import render_figure
 from imu_simulation_framework.drive.figures import ShownError, yaw_error_spectra, yaw_errors
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.report import style
@@ -52,7 +52,7 @@ def test_every_kind_is_what_plotly_takes():
 
 def test_every_kind_is_drawn_and_named_once():
     drawn = drawing(every_kind(), "footer")
-    assert picture(drawn).startswith(b"\x89PNG")
+    assert render_figure(drawn).startswith(b"\x89PNG")
     (legend,) = drawn.legends
     names = " ".join(sorted(text.get_text() for text in legend.get_texts()))
     assert names == "a arrow b band bars both level line mark path point span"

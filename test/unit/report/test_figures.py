@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.distance import pdist
 from synthetic_experiment import cut, make_tables
 
-from imu_simulation_framework.core.whole_files import picture
+from imu_simulation_framework.core.whole_files import render_figure
 from imu_simulation_framework.drive.figures import FIGURES, paths
 from imu_simulation_framework.heading.comparison import ComparisonSettings, compare
 from imu_simulation_framework.report.drawing import (
@@ -241,8 +241,8 @@ def test_a_name_that_looks_like_a_formula_is_written_as_it_is(name):
     axis.plot([0.0, 1.0], [0.0, 1.0], label=name)
     label(axis, x=name, y=name, title=name)
     outside_legend(figure, [axis])
-    picture(figure)
-    picture(drawing(Figure(nothing=name)))
+    render_figure(figure)
+    render_figure(drawing(Figure(nothing=name)))
     # What is drawn is the name, without what protects it.
     content = io.BytesIO()
     with matplotlib.rc_context({"svg.fonttype": "none"}):

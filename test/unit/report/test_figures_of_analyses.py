@@ -7,7 +7,7 @@ from imu_simulation_framework.characterisation.allan.analysis import identify
 from imu_simulation_framework.characterisation.allan.figures import raw_figure
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.core.tables import ACCEL
-from imu_simulation_framework.core.whole_files import picture
+from imu_simulation_framework.core.whole_files import render_figure
 from imu_simulation_framework.flight.figures import imu_figure, numbered
 from imu_simulation_framework.heading.figures import judgement
 from imu_simulation_framework.heading.judgement import judge
@@ -91,4 +91,4 @@ def test_an_imu_is_drawn_over_the_truth_and_instants_near_each_other_are_one():
     assert [text.get_text() for text in figure.axes[0].texts] == ["(0, i)", "(ii)"]
     figure = drawing(imu_figure(TIME, *sensed()))
     assert [len(axis.lines) for axis in figure.axes] == [4, 2, 6]
-    assert picture(figure).startswith(b"\x89PNG")
+    assert render_figure(figure).startswith(b"\x89PNG")

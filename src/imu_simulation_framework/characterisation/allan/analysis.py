@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from ...core.settings import checked_band
+from ...core.settings import check_band
 from ...sensors.imu_specification import (
     IMU_TRIADS,
     ImuSpecification,
@@ -156,7 +156,7 @@ def identify(
     band is not two positive times, the shorter one first.
     """
     step = progress or (lambda: None)
-    band = checked_band("band", band)
+    band = check_band("band", band)
     recordings = tuple(recordings)
     names = recordings[0].names
     models = [RecordingModel(recording, band) for recording in recordings]

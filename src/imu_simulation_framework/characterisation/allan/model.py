@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.errors import required
+from ...core.errors import import_optional
 from ...sensors.noise.processes import flicker_processes, gauss_markov_allan_variance
 
 TERMS = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate_ramp")
@@ -244,7 +244,7 @@ def overlapping_allan_variance(parts, rate, factors):
     ``parts`` (n,) are in some unit, at a rate [Hz]; returned is its square, one for each of the
     averaging ``factors``.
     """
-    required("allantools", "an Allan analysis")
+    import_optional("allantools", "an Allan analysis")
     factors = np.asarray(factors)
     total, weights = np.zeros(len(factors)), np.zeros(len(factors))
     for part in parts:

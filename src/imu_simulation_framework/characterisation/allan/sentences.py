@@ -6,7 +6,7 @@ from typing import Iterator
 
 import numpy as np
 
-from ...core.sentences import duration_text
+from ...core.sentences import format_duration
 from ...sensors.triads import TRIADS
 from . import analysis
 from .axis import LONGEST_SHARE, SHORTEST
@@ -80,7 +80,7 @@ def coefficient_text(result, term, factor) -> str:
     value = f"{needed.value:.1e} ({needed.value * factor:.2g})"
     shown = f"even a month would not show {value}"
     if np.isfinite(needed.duration):
-        shown = f"{value} would need about {duration_text(needed.duration)}"
+        shown = f"{value} would need about {format_duration(needed.duration)}"
     return f"{NOT_IDENTIFIABLE}: {limit}; {shown}{kept}"
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from ... import __version__
 from ...core import colours, whole_files
-from ...core.files import json_text
-from ...core.sentences import duration_text
+from ...core.files import format_json
+from ...core.sentences import format_duration
 from ...core.settings import AXES
 from ...core.tables import ACCEL, GYRO
 from ...report import style
@@ -60,8 +60,8 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
             "only the magnetometer was looked at, and the noise of the others is not known: "
             "imu.yaml is not written"
         )
-    contents["calibration.json"] = json_text(_numbers(result)).encode("utf-8")
-    contents["calibration.png"] = whole_files.picture(drawing(_figure(result)))
+    contents["calibration.json"] = format_json(_numbers(result)).encode("utf-8")
+    contents["calibration.png"] = whole_files.render_figure(drawing(_figure(result)))
     folder = whole_files.make_folder(folder)
     inputs = [one for one in (result.wishes.recording, result.wishes.reference) if one]
     for file in contents:
@@ -212,9 +212,9 @@ def findings(result) -> list[str]:
         listing = ", ".join(f"{start:.0f} to {stop:.0f}" for start, stop in spans[:20])
         more = f" and {len(spans) - 20} more" if len(spans) > 20 else ""
         sentences.append(
-            f"at rest for {duration_text(total)} in {len(spans)} times [s]: {listing}{more}; there "
-            "the scatter is that of the quietest tenth, neighbouring half seconds agree within "
-            "noise, and it does not turn"
+            f"at rest for {format_duration(total)} in {len(spans)} times [s]: {listing}{more}; "
+            "there the scatter is that of the quietest tenth, neighbouring half seconds agree "
+            "within noise, and it does not turn"
         )
         for turn in result.turns:
             axis = int(np.abs(turn.angle).argmax())

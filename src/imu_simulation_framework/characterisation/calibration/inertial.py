@@ -19,7 +19,7 @@ from typing import Any, Sequence, Tuple
 import numpy as np
 
 from ...core.errors import RecordingError
-from ...core.settings import AXES, checked_number
+from ...core.settings import AXES, check_number
 from ...core.units import STANDARD_GRAVITY
 from ...sensors.correction import TriadCorrection
 from ...sensors.imu_specification import TriadSpecification
@@ -254,7 +254,7 @@ def calibrate_gyroscope(
     far a turn ends from its mark [rad]; ``source``: to begin a sentence with. Raises
     RecordingError: what was recorded is too short, or does not tell apart what is asked for.
     """
-    placement = checked_number("placement", placement, minimum=0.0)
+    placement = check_number("placement", placement, minimum=0.0)
     begin, end, means, group = block_means(times, gyro, rests)
     origin = times[0] - float(np.median(np.diff(times)))
     # Of each mean: begin, end, mean, group, truth, what it is together with, own deviation.
@@ -302,8 +302,8 @@ def calibrate_accelerometer(
     RecordingError: fewer than six positions with an axis up or down, or what was recorded is too
     short.
     """
-    gravity = checked_number("gravity", gravity, above=0.0)
-    placement = checked_number("placement", placement, minimum=0.0)
+    gravity = check_number("gravity", gravity, above=0.0)
+    placement = check_number("placement", placement, minimum=0.0)
     begin, end, means, group = block_means(times, accel, rests)
     directions = np.array([_direction(means[group == k], gravity) for k in range(len(rests))])
     kept = np.flatnonzero(directions.any(axis=1))

@@ -20,7 +20,7 @@ from typing import Mapping, Sequence
 import numpy as np
 
 from ...core.errors import RecordingError
-from ...core.settings import AXES, Axes, checked_number
+from ...core.settings import AXES, Axes, check_number
 from ..samples_at_rest import CHANGES, block_medians
 
 _BLOCK = 0.25  # s
@@ -48,7 +48,7 @@ def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTi
     sentence with; ``minimum_duration``: shorter times do not count [s]. Raises RecordingError:
     there is none, or a value is not finite.
     """
-    minimum = checked_number("minimum_duration", minimum_duration, above=0.0)
+    minimum = check_number("minimum_duration", minimum_duration, above=0.0)
     values = np.asarray(values, dtype=float)
     if len(values) != len(times) or not (np.isfinite(values).all() and np.isfinite(times).all()):
         raise RecordingError(f"{source}: a sample is not a finite number, leave it out")

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from ...core.errors import RecordingError
-from ...core.settings import checked_number
+from ...core.settings import check_number
 from ...core.units import STANDARD_GRAVITY
 from . import estimates
 from .inertial import TriadCalibration
@@ -88,7 +88,7 @@ def fit_to_sphere(
         raise RecordingError(
             f"{said}: has {len(readings)} samples, expected at least {_MIN_POINTS}"
         )
-    size = None if size is None else checked_number("size", size, above=0.0)
+    size = None if size is None else check_number("size", size, above=0.0)
     unit = float(np.median(np.linalg.norm(readings - readings.mean(axis=0), axis=1)))
     if unit <= 0.0 or np.linalg.matrix_rank(readings - readings.mean(axis=0), tol=1e-3 * unit) < 3:
         raise RecordingError(_flat(said))
@@ -265,7 +265,7 @@ def calibrate_accelerometer_freely(
     many sensors, intervals of a common noise do not hold. Raises RecordingError: there are fewer
     positions that are 15 degrees or more apart, or they do not span all directions.
     """
-    gravity = checked_number("gravity", gravity, above=0.0)
+    gravity = check_number("gravity", gravity, above=0.0)
     means = np.array([accel[rest.start : rest.stop].mean(axis=0) for rest in rests])
     means = means.reshape(-1, 3) / np.maximum(np.linalg.norm(means, axis=-1), 1e-9)[..., None]
     positions: list[np.ndarray] = []

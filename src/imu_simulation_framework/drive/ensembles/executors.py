@@ -23,8 +23,8 @@ import time
 from contextlib import contextmanager, suppress
 from typing import Callable, Iterable, Iterator, Sequence, Tuple
 
-from ...core.errors import ClusterError, ConfigurationError, FrameworkError, required
-from ...core.sentences import shown
+from ...core.errors import ClusterError, ConfigurationError, FrameworkError, import_optional
+from ...core.sentences import quote
 
 Task = Tuple[int, tuple]
 """The number of a chunk, and the arguments of the function after what they have in common."""
@@ -60,7 +60,7 @@ def on_this_computer(
     Raises ConfigurationError: dask is not installed. Raises ClusterError: the processes do not
     begin, or end one after the other.
     """
-    distributed = required("distributed", _FOR_WHAT)
+    distributed = import_optional("distributed", _FOR_WHAT)
     with tempfile.TemporaryDirectory() as scratch, _quiet():
         try:
             cluster = distributed.LocalCluster(
@@ -93,7 +93,7 @@ def on_cluster(
     answer, has no worker, or one that cannot do this. ``address``: of the scheduler, as
     ``tcp://10.0.0.1:8786``.
     """
-    distributed = required("distributed", _FOR_WHAT)
+    distributed = import_optional("distributed", _FOR_WHAT)
     _require_listener(address)
     with _quiet():
         try:
@@ -120,7 +120,7 @@ def _require_listener(address):
     found = _ADDRESS.fullmatch(address)
     if found is None:
         raise ConfigurationError(
-            f"{shown(address)} is no address of a Dask scheduler, as tcp://10.0.0.1:8786"
+            f"{quote(address)} is no address of a Dask scheduler, as tcp://10.0.0.1:8786"
         )
     host, port = found.group(1).strip("[]"), int(found.group(2))
     try:

@@ -24,8 +24,8 @@ import numpy as np
 import imu_simulation_framework
 
 from ...core.errors import ClusterError, ConfigurationError, EnsembleError, ResultError
-from ...core.files import json_text, open_regular, read_at_most, read_settings
-from ...core.whole_files import make_folder, reason_of, write_whole
+from ...core.files import format_json, open_regular, read_at_most, read_settings
+from ...core.whole_files import explain_file_error, make_folder, write_whole
 from ...heading.ensemble import Reduction, merged, reduce_runs
 from . import executors
 from .samplers import Drawing, digest
@@ -207,7 +207,7 @@ class _Chunks:
         self.job = ""
         if self._folder is None:
             return
-        self.job = hashlib.sha256(json_text(job).encode()).hexdigest()
+        self.job = hashlib.sha256(format_json(job).encode()).hexdigest()
         path, chunks = self._folder / JOB, make_folder(self._folder / CHUNKS)
         if path.exists():
             _require_same(path, job)
@@ -217,7 +217,7 @@ class _Chunks:
                 "choose another folder"
             )
         else:
-            write_whole(path, json_text({**job, "hash": self.job}).encode())
+            write_whole(path, format_json({**job, "hash": self.job}).encode())
 
     def size(self, first) -> int:
         return min(self._chunk, self._runs - first)
@@ -262,7 +262,7 @@ class _Chunks:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
+            raise ResultError(f"{path}: cannot be read: {explain_file_error(error)}") from error
         except DamagedChunkError as error:
             raise DamagedChunkError(f"{path}: {error}") from error
         except EnsembleError as error:
@@ -280,7 +280,7 @@ def _require_same(path, job):
             f"{path}: does not say what the chunks beside it are of; remove the folder or choose "
             "another one"
         ) from None
-    wanted = json.loads(json_text(job))
+    wanted = json.loads(format_json(job))
     known.pop("hash", None)
     names = [key for key in dict.fromkeys([*wanted, *known]) if known.get(key) != wanted.get(key)]
     if names:

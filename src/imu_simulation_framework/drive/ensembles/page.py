@@ -70,7 +70,7 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
     shown = ShownEnsemble.of(ensemble, PROBABILITIES)
     figure = drawing(figures.ensemble_figure(shown, title, caption.limit), footer)
     for format in dict.fromkeys(formats):
-        write(f"ensemble.{format}", whole_files.picture(figure, format))
+        write(f"ensemble.{format}", whole_files.render_figure(figure, format))
     return lines
 
 
@@ -197,7 +197,7 @@ def _write_runs(path, ensemble):
         else:
             table[f"{name} [{STATISTICS[name][1]}]"] = np.degrees(values)
     # Without name and date, so that equal runs give equal bytes.
-    with whole_files.written_aside(path) as aside, open(aside, "wb") as file, gzip.GzipFile(
+    with whole_files.replace_file(path) as aside, open(aside, "wb") as file, gzip.GzipFile(
         "", "wb", 6, file, mtime=0
     ) as packed:
         for first in range(0, len(table), _ROWS):

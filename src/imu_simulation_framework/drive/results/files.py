@@ -20,8 +20,8 @@ from ...core import tables
 from ...core.angles import quaternion_from_roll_pitch_yaw
 from ...core.errors import ResultError
 from ...core.files import open_regular, read_settings
-from ...core.sentences import listed, shown
-from ...core.whole_files import picture, reason_of, write_whole, written_aside
+from ...core.sentences import join_names, quote
+from ...core.whole_files import explain_file_error, render_figure, replace_file, write_whole
 from .record import NOT_ALWAYS, OF_MOTORS, STORED, ExperimentRecord
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ class ResultFolder:
         ``parts`` (iterable of DataFrame): at least one, following each other.
         """
         path = self.path(f"{name}.csv")
-        with written_aside(path) as aside, open(aside, "wb") as file:
-            for text in tables.csv_of(parts):
+        with replace_file(path) as aside, open(aside, "wb") as file:
+            for text in tables.iterate_csv(parts):
                 file.write(text.encode("utf-8"))
         return path
 
@@ -127,7 +127,7 @@ class ResultFolder:
         """
         files = other.folder.glob(f"{other.prefix}_*")
         for source in sorted(files, key=lambda path: path.stat().st_size):
-            with written_aside(self.path(source.name[len(other.prefix) + 1 :])) as aside:
+            with replace_file(self.path(source.name[len(other.prefix) + 1 :])) as aside:
                 shutil.copyfile(source, aside)
             source.unlink()
 
@@ -141,11 +141,11 @@ class ResultFolder:
         try:
             return read_settings(path)
         except (OSError, UnicodeDecodeError) as error:
-            raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
+            raise ResultError(f"{path}: cannot be read: {explain_file_error(error)}") from error
 
     def write_figure(self, name, figure, format="png") -> Path:
         """Write a matplotlib figure as ``<prefix>_<name>.<format>``, the same bytes each time."""
-        return self._write(f"{name}.{format}", picture(figure, format))
+        return self._write(f"{name}.{format}", render_figure(figure, format))
 
     def _write(self, name, content) -> Path:
         path = self.path(name)
@@ -187,7 +187,7 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
                 continue
     except OSError as error:
         place = error.filename or parent
-        raise _no_folder(place, reason_of(error)) from error
+        raise _no_folder(place, explain_file_error(error)) from error
     return ResultFolder(folder, start.strftime(PREFIX_FORMAT))
 
 
@@ -201,7 +201,7 @@ def check_result_folder(output, trajectory_name, imu_label) -> None:
         os.lstat(parent / _MAX_FILE)
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
-            raise _no_folder(output, reason_of(error)) from None
+            raise _no_folder(output, explain_file_error(error)) from None
     place = parent
     while not os.path.lexists(place):
         place = place.parent
@@ -238,11 +238,11 @@ def find_result(path) -> ResultFolder:
         if prefixes:
             raise ResultError(
                 f"{path}: holds {len(prefixes)} results, say which by folder/prefix: "
-                + listed(prefixes)
+                + join_names(prefixes)
             )
         below = sorted({str(entry.parent) for entry in path.glob(f"**/[!.]*_{MARKER}")})
         if below:
-            raise ResultError(f"{path}: no result in this folder, but in: {listed(below)}")
+            raise ResultError(f"{path}: no result in this folder, but in: {join_names(below)}")
         raise ResultError(f"{path}: no result in this folder, *_{MARKER} was expected")
     if not path.parent.is_dir():
         raise ResultError(f"{path}: there is no such folder or result")
@@ -349,7 +349,7 @@ REQUIRED_COLUMNS = {
     "control_error": tables.CONTROL_ERROR,
     "magnetometer_simulated": tables.MAG,
     "odometer": tables.TRAJECTORY,
-    "gnss_simulated": tables.GNSS_TOLD,
+    "gnss_simulated": tables.GNSS_PUBLISHED,
 }
 """Table name -> the columns that its evaluation needs."""
 
@@ -457,7 +457,7 @@ def load_table(folder, name):
     if len(absurd):
         row, column = absurd[0]
         raise ResultError(
-            f"{folder.path(name + '.csv')}: line {row + 2}, column {shown(table.columns[column])}: "
+            f"{folder.path(name + '.csv')}: line {row + 2}, column {quote(table.columns[column])}: "
             f"{values[row, column]:g}, expected at most {MAX_VALUE:g}"
         )
     return table

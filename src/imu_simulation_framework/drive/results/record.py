@@ -22,18 +22,18 @@ from ...core.stamps import NANOSECONDS
 from ...core.tables import (
     ACCEL,
     CONTROL_ERROR,
-    GNSS_TOLD,
-    GNSS_TOLD_POSITION,
-    GNSS_TOLD_VELOCITY,
+    GNSS_PUBLISHED,
+    GNSS_PUBLISHED_POSITION,
+    GNSS_PUBLISHED_VELOCITY,
     GROUND_TRUTH,
     GYRO,
     MAG,
-    ODOMETER_TOLD,
+    ODOMETER_PUBLISHED,
     QUATERNION,
     TRAJECTORY,
     WHEELS,
 )
-from ...core.whole_files import reason_of
+from ...core.whole_files import explain_file_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +85,7 @@ class Stream:
             file = open_regular(path)
             header = file.readline(_LONGEST_HEADER)
         except OSError as error:
-            raise ResultError(f"{path}: cannot be read: {reason_of(error)}") from error
+            raise ResultError(f"{path}: cannot be read: {explain_file_error(error)}") from error
         try:
             store = cls([str(name) for name in json.loads(header)["columns"]])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -106,7 +106,7 @@ class Stream:
             file = open(path, "x+b", buffering=0)  # noqa: SIM115 (open until all is written)
             file.write(header)
         except OSError as error:
-            raise ResultError(f"{path}: cannot be written: {reason_of(error)}") from error
+            raise ResultError(f"{path}: cannot be written: {explain_file_error(error)}") from error
         with self._lock:
             self._file, self._path, self._first_byte = file, path, len(header)
             self._write_out(len(self._tail) - self._row.size)
@@ -199,7 +199,9 @@ class Stream:
                         raise ResultError(f"{self._path}: is shorter than it was")
                     content += part
             except OSError as error:
-                raise ResultError(f"{self._path}: cannot be read: {reason_of(error)}") from error
+                raise ResultError(
+                    f"{self._path}: cannot be read: {explain_file_error(error)}"
+                ) from error
             offset = split - self._rows_in_file
             if split < last:
                 content += self._tail[offset * size : (last - self._rows_in_file) * size]
@@ -274,13 +276,13 @@ NOT_ALWAYS = ("wheel_velocities_actual", "magnetometer_simulated")
 every IMU has a magnetometer."""
 
 STORED_OF_RECEIVER = {
-    "gnss_position": GNSS_TOLD_POSITION,
-    "gnss_velocity": GNSS_TOLD_VELOCITY,
+    "gnss_position": GNSS_PUBLISHED_POSITION,
+    "gnss_velocity": GNSS_PUBLISHED_VELOCITY,
     "gnss_heading": QUATERNION[2:],
 }
 """The same of a GNSS receiver on the robot, whose messages become one table."""
 
-STORED_OF_ODOMETER = {"odometer": ODOMETER_TOLD}
+STORED_OF_ODOMETER = {"odometer": ODOMETER_PUBLISHED}
 """The same of an odometer on the robot."""
 
 ENDING = "samples"
@@ -472,7 +474,9 @@ class ExperimentRecord:
         known = np.isfinite(heading)
         heading[known] = unwrap(heading[known])
         columns["heading"] = heading
-        return _table((stamps - zero) / NANOSECONDS, {name: columns[name] for name in GNSS_TOLD})
+        return _table(
+            (stamps - zero) / NANOSECONDS, {name: columns[name] for name in GNSS_PUBLISHED}
+        )
 
     def _wheel_velocities(self, zero, end):
         times = [time for time, _ in self.errors.blocks(zero, end)]
@@ -497,7 +501,7 @@ def _imu_columns(values, angles):
 def _odometer_columns(values, angles):
     turned = np.zeros((len(values), 4))
     turned[:, 2:] = values[:, 2:4]
-    columns = dict(zip(ODOMETER_TOLD, values.T), yaw=angles.columns(turned)["yaw"])
+    columns = dict(zip(ODOMETER_PUBLISHED, values.T), yaw=angles.columns(turned)["yaw"])
     return {name: columns[name] for name in TRAJECTORY}
 
 

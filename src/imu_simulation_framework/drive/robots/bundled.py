@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import ConfigurationError, beginning
-from ...core.sentences import shown
-from ...core.settings import Settings, checked_list, declared, from_mapping
+from ...core.errors import ConfigurationError, prefix_errors
+from ...core.sentences import quote
+from ...core.settings import Settings, check_list, declared, from_mapping
 from ...core.topics import wheel_joints
 from ..drivetrain import DifferentialDrivetrain, RobotLimits
 from .parameters import (
@@ -24,10 +24,10 @@ MAX_WHEELS = 8  # on a side
 
 
 def _checked_positions(name: str, value: Any) -> tuple[float, ...]:
-    places = checked_list(name, value, MAX_WHEELS)
+    places = check_list(name, value, MAX_WHEELS)
     if not places or len(set(map(repr, places))) < len(places):
         raise ConfigurationError(
-            f"{name} is {shown(value)}, but it must be a list of 1 to {MAX_WHEELS} places."
+            f"{name} is {quote(value)}, but it must be a list of 1 to {MAX_WHEELS} places."
         )
     return checked_finite(name, value, len(places))
 
@@ -133,7 +133,7 @@ def bundled_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     ConfigurationError
         If a key is missing or unknown, or a value is none that the robot could have.
     """
-    with beginning(f"{path}: "):
+    with prefix_errors(f"{path}: "):
         robot = from_mapping(BundledRobot, content, "the file")
         robot.require_balance()
     wheel, motors, turning = robot.wheel, robot.drive, robot.wheel.turning_half_track

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...core.errors import ConfigurationError
 from ...core.files import urdf_path
-from ...core.settings import checked_text
+from ...core.settings import check_text
 from ...core.xacro_expansion import expand_xacro
 from ...core.yaml_files import read_yaml
 from .bundled import bundled_robot
@@ -64,7 +64,7 @@ def _completed(content, path, likes=()):
     """
     if not isinstance(content, dict) or "like" not in content:
         return content
-    named = checked_text(f"{path}: like", content.pop("like"), needed=True)
+    named = check_text(f"{path}: like", content.pop("like"), needed=True)
     other = Path(os.path.abspath(path.parent / named))
     if other in likes:
         raise ConfigurationError(f"{path}: it is like {named}, which is like it in turn.")

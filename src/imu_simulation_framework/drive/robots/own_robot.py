@@ -20,19 +20,19 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...core.errors import ConfigurationError, beginning
-from ...core.sentences import shown
+from ...core.errors import ConfigurationError, prefix_errors
+from ...core.sentences import quote
 from ...core.settings import (
     Settings,
-    checked_list,
-    checked_numbers,
-    checked_text,
+    check_list,
+    check_numbers,
+    check_text,
     declared,
     from_mapping,
 )
 from ...core.topics import IMU_FRAME, ROBOT_FRAME
 from ...core.units import STANDARD_GRAVITY
-from ...core.xacro_expansion import expand_description, package_beside
+from ...core.xacro_expansion import expand_description, find_package_above
 from ..drivetrain import AckermannDrivetrain, DifferentialDrivetrain, Drivetrain, RobotLimits
 from .parameters import LONGEST_DELAY, Contact, Motors, RobotParameters
 from .urdf import Description, Pose
@@ -48,16 +48,16 @@ _STEERING_GIVES = math.radians(0.5)
 
 
 def _checked_names(name: str, value: Any) -> tuple[str, ...]:
-    names = checked_list(name, value, 8)
-    joints = tuple(checked_text(name, joint, needed=True) for joint in names)
+    names = check_list(name, value, 8)
+    joints = tuple(check_text(name, joint, needed=True) for joint in names)
     if not joints or len(set(joints)) < len(joints):
-        raise ConfigurationError(f"{name} is {shown(value)}, expected a list of different joints.")
+        raise ConfigurationError(f"{name} is {quote(value)}, expected a list of different joints.")
     return joints
 
 
 def _checked_arguments(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{name} is {shown(value)}, expected names and values.")
+        raise ConfigurationError(f"{name} is {quote(value)}, expected names and values.")
     return dict(value)
 
 
@@ -65,9 +65,9 @@ def _checked_arguments(name: str, value: Any) -> dict[str, Any]:
 class OwnImu(Settings):
     """Where the IMU is: a link, or a place and roll, pitch and yaw in base_footprint [m, rad]."""
 
-    link: str = declared("", checked_text)
-    position: tuple[float, ...] | None = declared(None, checked_numbers, count=3)
-    orientation: tuple[float, ...] | None = declared(None, checked_numbers, count=3)
+    link: str = declared("", check_text)
+    position: tuple[float, ...] | None = declared(None, check_numbers, count=3)
+    orientation: tuple[float, ...] | None = declared(None, check_numbers, count=3)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class OwnRobot(Settings):
     controller reckons with.
     """
 
-    description: str = declared(check=checked_text, needed=True)
+    description: str = declared(check=check_text, needed=True)
     left_wheel: tuple[str, ...] = declared(check=_checked_names)
     right_wheel: tuple[str, ...] = declared(check=_checked_names)
     steering: tuple[str, ...] | None = declared(None, _checked_names)
@@ -147,7 +147,7 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     ``path``: of the file; ``content``: what it says, keys as of :class:`OwnRobot`; ``simulator``:
     where it turns. Raises ConfigurationError: a key or the description is not what it must be.
     """
-    with beginning(f"{path}: "):
+    with prefix_errors(f"{path}: "):
         own = from_mapping(OwnRobot, content, "the file")
         if own.turning_half_track and own.wheel_separation_multiplier:
             raise ConfigurationError(
@@ -192,7 +192,7 @@ def _find_meshes(urdf: Description) -> None:
             if mesh is None or scheme != "package":
                 continue
             name, _, inside = rest.partition("/")
-            place = package_beside(urdf.path, name)
+            place = find_package_above(urdf.path, name)
             if place is not None:
                 mesh.set("filename", f"file://{place / inside}")
             elif not _known_to_ros(name):
@@ -245,7 +245,7 @@ def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParame
         radius, half_track, limits, multipliers, own.sideslip_time or 0.0
     )
     steered = steering and _steering_limits(urdf, steering, drive, path)
-    with beginning(f"{path}: "):
+    with prefix_errors(f"{path}: "):
         motors = Motors(
             limits.max_wheel_velocity,
             limits.max_wheel_acceleration,

@@ -10,8 +10,8 @@ from typing import Any, Mapping
 import numpy as np
 
 from ...core.errors import ConfigurationError
-from ...core.sentences import shown
-from ...core.settings import Settings, checked_numbers, declared
+from ...core.sentences import quote
+from ...core.settings import Settings, check_numbers, declared
 from ..drivetrain import Drivetrain
 
 LONGEST_DELAY = 1.0  # s
@@ -20,11 +20,11 @@ LARGEST_NUMBER = 1e9  # of any of the robot's; what is computed of them stays fi
 
 def checked_finite(name: str, value: Any, count: int = 0, **bounds: float) -> Any:
     """Return a number, or ``count`` of them, that a robot's description can hold."""
-    numbers = checked_numbers(name, value, count, **{"maximum": LARGEST_NUMBER, **bounds})
+    numbers = check_numbers(name, value, count, **{"maximum": LARGEST_NUMBER, **bounds})
     # XML's readers, MuJoCo's among them, refuse numbers whose digits are lost.
     least = 1.0 / LARGEST_NUMBER if "above" in bounds else sys.float_info.min
     if any(0.0 < abs(number) < least for number in (numbers if count else (numbers,))):
-        raise ConfigurationError(f"{name} is {shown(value)}, which is too small.")
+        raise ConfigurationError(f"{name} is {quote(value)}, which is too small.")
     return numbers
 
 

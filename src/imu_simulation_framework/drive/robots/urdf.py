@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ...core.errors import ConfigurationError
-from ...core.sentences import shown
+from ...core.sentences import quote
 from ...core.settings import LARGEST_NUMBER
 
 MAX_LINKS = 1000  # a humanoid with hands has 150; MuJoCo's time grows with their square
@@ -54,7 +54,7 @@ class Description:
         self.above = {self.child(joint): joint for joint in self.joints.values()}
         roots = [name for name in self.links if name not in self.above]
         if len(roots) != 1:
-            raise self.fault(f"it has the root links {shown(roots)}, expected a single one")
+            raise self.fault(f"it has the root links {quote(roots)}, expected a single one")
         (self.root,) = roots
         self.poses = {self.root: Pose(Rotation.identity(), np.zeros(3))}
 
@@ -69,7 +69,7 @@ class Description:
         named = {self._name(element): element for element in elements}
         if len(named) < len(elements):
             twice = next(one for one in map(self._name, elements) if named.pop(one, None) is None)
-            raise self.fault(f"it has two {tag}s with the name {shown(twice)}")
+            raise self.fault(f"it has two {tag}s with the name {quote(twice)}")
         return named
 
     def child(self, joint) -> str:
@@ -79,7 +79,7 @@ class Description:
         found = joint.find(end)
         link = "" if found is None else found.get("link", "")
         if link not in self.links:
-            raise self.fault(f"joint {self._name(joint)} has the {end} link {shown(link)}, a link "
+            raise self.fault(f"joint {self._name(joint)} has the {end} link {quote(link)}, a link "
                              "that is not there")  # fmt: skip
         return link
 
@@ -95,7 +95,7 @@ class Description:
         if len(found) != count or not within:
             tag = element.tag if element is not None else "it"
             expected = "a finite number" if count == 1 else f"{count} finite numbers"
-            raise self.fault(f"{key} of {tag} is {shown(text)}, expected {expected}")
+            raise self.fault(f"{key} of {tag} is {quote(text)}, expected {expected}")
         return found
 
     def _check_numbers(self) -> None:

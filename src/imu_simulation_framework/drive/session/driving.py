@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Callable, Iterator, NamedTuple, Sequence
 
 from ...core import topics
-from ...core.angles import yaw_in_a_loop
+from ...core.angles import fast_yaw
 from ...core.errors import SimulatorError
-from ...core.files import json_text
-from ...core.programs import Apart
+from ...core.files import format_json
+from ...core.programs import SeparateProcess
 from ...core.stamps import NANOSECONDS
 from ...core.tables import TRAJECTORY, WHEELS
 from ..configuration import Configuration
@@ -49,7 +49,7 @@ class DriveToFollow:
         Raises ResultError. ``configuration``: the text of the config.ini that it was read for.
         """
         facts = {name: value for name, value in vars(self).items() if name != "reference"}
-        folder.write_text(_FACTS, json_text({**facts, "configuration": configuration}))
+        folder.write_text(_FACTS, format_json({**facts, "configuration": configuration}))
 
     @classmethod
     def load(cls, folder: ResultFolder, configuration: str) -> DriveToFollow | None:
@@ -75,8 +75,8 @@ PREPARATION = (
     "PreparationSession",
     "the preparation of the drive",
 )
-"""What prepares a drive, as :class:`.Apart` wants it: readers of recordings, and tables, which take
-100 MB."""
+"""What prepares a drive, as :class:`.SeparateProcess` wants it: readers of recordings, and tables,
+which take 100 MB."""
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def prepared_drive(
         kept = ResultFolder.from_prefix(place) if place else None
         drive = DriveToFollow.load(kept, configuration.to_ini()) if kept else None
         if drive is None:
-            preparation = until_written.enter_context(Apart(*PREPARATION))
+            preparation = until_written.enter_context(SeparateProcess(*PREPARATION))
             drive, kept = preparation.call("read", configuration), None
         for what_was_read, *found in drive.read:
             inform(what_was_read)
@@ -280,7 +280,7 @@ class TrackingSession:
         self._ensure_upright(pose)
         # A due message that was lost is not answered late, the next one is.
         self._answers = int((time + STAMP_TOLERANCE) / self._period)
-        actual = Pose2D(pose.x, pose.y, yaw_in_a_loop(*pose.orientation))
+        actual = Pose2D(pose.x, pose.y, fast_yaw(*pose.orientation))
         reference = self._reference.pose_at(time)
         return TrackedPose(pose.stamp, time, tracking_error(reference, actual), reference, actual)
 

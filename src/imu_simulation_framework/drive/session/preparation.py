@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ...core import errors
-from ...core.files import json_text
+from ...core.files import format_json
 from .. import preparation
 from ..check import NO_IMU, ensure_plausible
 from ..configuration import Configuration
@@ -73,7 +73,7 @@ class PreparationSession:
         if drive.fixes is not None:
             folder.write_table("fixes", drive.fixes)
         # The small one first: it fits on a disk that is too full for the other.
-        folder.write_text("recording.json", json_text(self._report))
+        folder.write_text("recording.json", format_json(self._report))
         if imu is not None:
             folder.write_table("imu_real", imu.table)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import topics
 from ...core.errors import SimulatorError
-from ...core.stamps import NANOSECONDS, periods_since
+from ...core.stamps import NANOSECONDS, count_periods
 from ...core.tables import WHEELS
 from ...sensors.gnss.specification import GnssSpecification
 from ...sensors.odometer import OdometerSpecification
@@ -111,7 +111,7 @@ class RecordingSession:
         if stream.newest is None:
             return False
         first, _ = stream.rows(0, 1)
-        newest, last = periods_since(int(first[0]), np.array([stream.newest, end]), rate)
+        newest, last = count_periods(int(first[0]), np.array([stream.newest, end]), rate)
         return bool(newest >= last)
 
     @property

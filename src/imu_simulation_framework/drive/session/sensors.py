@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.spatial.transform import Rotation
 
 from ...core.angles import unwrap, yaw_from_quaternion
-from ...core.stamps import NANOSECONDS, periods_since
+from ...core.stamps import NANOSECONDS, count_periods
 from ...sensors.gnss.receiver import GnssReceiver, antenna_motion, with_places
 from ...sensors.gnss.specification import GnssSpecification
 from ...sensors.imu_models.base import ImuTruth
@@ -151,7 +151,7 @@ class _Periods:
         """Return at which of the next stamps (n,) [ns] one begins, the first one too, (n,)."""
         if self._first is None:
             self._first = int(stamps[0])
-        periods = periods_since(self._first, stamps, self._rate)
+        periods = count_periods(self._first, stamps, self._rate)
         new = np.diff(periods, prepend=self._period) > 0
         self._period = int(periods[-1])
         return new

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from ...core.angles import wrap
 from ...core.errors import ConfigurationError, TrajectoryError
-from ...core.settings import Settings, checked_number, setting
+from ...core.settings import Settings, check_number, setting
 from ...core.tables import TRAJECTORY
 from ..drivetrain import Drivetrain
 from ..robots.parameters import RobotParameters
@@ -215,10 +215,10 @@ class Pid:
         names = (*(f"{part} gain" for part in _PARTS), "derivative time constant")
         values = (proportional, integral, derivative, derivative_time_constant)
         for name, value in zip(names, values):
-            checked_number(f"A controller's {name}", value, minimum=0.0)
-        checked_number("A controller's period", period, above=0.0)
+            check_number(f"A controller's {name}", value, minimum=0.0)
+        check_number("A controller's period", period, above=0.0)
         if output_limit != math.inf:
-            checked_number("A controller's output limit", output_limit, above=0.0)
+            check_number("A controller's output limit", output_limit, above=0.0)
         self._gains = proportional, integral, derivative
         self._period = period
         self._output_limit = output_limit
@@ -277,7 +277,7 @@ class Controller(ABC):
     """
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
-        checked_number("A controller's period", period, above=0.0)
+        check_number("A controller's period", period, above=0.0)
         self._gains = gains
         self._drivetrain = robot.drivetrain
         self._radius = robot.drivetrain.wheel_radius

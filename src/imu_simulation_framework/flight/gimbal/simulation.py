@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...core.errors import ConfigurationError, beginning
-from ...core.yaml_files import by_name
+from ...core.errors import ConfigurationError, prefix_errors
+from ...core.yaml_files import accept_names
 from ...sensors.imu_specification import ImuSpecification
 from ...sensors.simulation import ImuErrors, imu_model, imu_truth, named_errors
 from . import stabilisation
@@ -33,7 +33,7 @@ class GimbalMotion:
     remarks: tuple[str, ...] = ()
 
 
-@by_name(gimbal=read_gimbal, imu=named_errors)
+@accept_names(gimbal=read_gimbal, imu=named_errors)
 def simulate_gimbal(
     motion: AnyMotion,
     gimbal: GimbalSpecification,
@@ -97,7 +97,7 @@ def _stabilised(
     turned = np.zeros((len(due), 3))
     turned[1:] = (inertial[:-1].inv() * inertial[1:]).as_rotvec() / (stride * period)
     turned[0] = turned[1]
-    with beginning(f"gimbal {gimbal.name}: "):
+    with prefix_errors(f"gimbal {gimbal.name}: "):
         found = run_loop(
             base.as_quat(),
             inertial.as_quat(),

@@ -30,23 +30,23 @@ from typing import Any, Mapping, Sequence, Union
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from ...core.errors import ConfigurationError, MotionError, ResultError, beginning
-from ...core.sentences import shown
+from ...core.errors import ConfigurationError, MotionError, ResultError, prefix_errors
+from ...core.sentences import quote
 from ...core.settings import (
     Axes,
     Settings,
     check_keys,
-    checked_number,
-    checked_numbers,
-    checked_part,
-    checked_text,
+    check_number,
+    check_numbers,
+    check_part,
+    check_text,
     declared,
     from_mapping,
     require_increasing,
     to_mapping,
 )
 from ...core.tables import read_csv
-from ...core.yaml_files import find_description, read_described
+from ...core.yaml_files import find_description, read_description
 from .geometry import JOINTS, GimbalGeometry, JointMotion
 from .stabilisation import HeldAttitude, PointAhead, PointOnEarth, Stabilisation
 
@@ -62,7 +62,7 @@ class FixedJoints(Settings):
     ``angles`` (3 float): of pan, tilt, roll [rad].
     """
 
-    angles: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LARGEST_ANGLE)
+    angles: Axes = declared(_ZERO, check_numbers, count=3, maximum=_LARGEST_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -83,12 +83,10 @@ class SinusoidalJoints(Settings):
     ``phases`` (3 float) [rad].
     """
 
-    amplitudes: Axes = declared(
-        _ZERO, checked_numbers, count=3, minimum=0.0, maximum=_LARGEST_ANGLE
-    )
-    periods: Axes = declared((4.0, 6.0, 10.0), checked_numbers, count=3, minimum=1e-3, maximum=1e6)
-    offsets: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LARGEST_ANGLE)
-    phases: Axes = declared(_ZERO, checked_numbers, count=3, maximum=_LARGEST_ANGLE)
+    amplitudes: Axes = declared(_ZERO, check_numbers, count=3, minimum=0.0, maximum=_LARGEST_ANGLE)
+    periods: Axes = declared((4.0, 6.0, 10.0), check_numbers, count=3, minimum=1e-3, maximum=1e6)
+    offsets: Axes = declared(_ZERO, check_numbers, count=3, maximum=_LARGEST_ANGLE)
+    phases: Axes = declared(_ZERO, check_numbers, count=3, maximum=_LARGEST_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -107,19 +105,19 @@ class SinusoidalJoints(Settings):
 def _listed(name: str, value: Any) -> list | tuple:
     values = value.tolist() if isinstance(value, np.ndarray) else value
     if not isinstance(values, (list, tuple)):
-        raise ConfigurationError(f"{name} is {shown(value)}, but it must be a list.")
+        raise ConfigurationError(f"{name} is {quote(value)}, but it must be a list.")
     return values
 
 
 def _checked_times(name: str, value: Any) -> tuple[float, ...]:
-    times = tuple(checked_number(name, time) for time in _listed(name, value))
+    times = tuple(check_number(name, time) for time in _listed(name, value))
     require_increasing(name, tuple(zip(times, times)))
     return times
 
 
 def _checked_angles(name: str, value: Any) -> tuple[Any, ...]:
     rows = _listed(name, value)
-    return tuple(checked_numbers(name, row, 3, maximum=_LARGEST_ANGLE) for row in rows)
+    return tuple(check_numbers(name, row, 3, maximum=_LARGEST_ANGLE) for row in rows)
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class TabulatedJoints(Settings):
 
     times: tuple[float, ...] = declared(check=_checked_times)
     angles: tuple[Axes, ...] = declared(check=_checked_angles)
-    source: str = declared("the table", checked_text)
+    source: str = declared("the table", check_text)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -188,11 +186,11 @@ class GimbalSpecification:
     limits: Any = (None, None, None)
 
     def __post_init__(self) -> None:
-        checked_text("name", self.name, needed=True)
-        checked_part("geometry", self.geometry, GimbalGeometry)
+        check_text("name", self.name, needed=True)
+        check_part("geometry", self.geometry, GimbalGeometry)
         if not isinstance(self.limits, (list, tuple)) or len(self.limits) != 3:
             raise ConfigurationError(
-                f"limits is {shown(self.limits)}, but it must be three pairs of angles, of pan, "
+                f"limits is {quote(self.limits)}, but it must be three pairs of angles, of pan, "
                 "tilt and roll."
             )
         limits = tuple(_pair(joint, pair) for joint, pair in zip(JOINTS, self.limits))
@@ -201,7 +199,7 @@ class GimbalSpecification:
             return
         if not isinstance(self.drive, (FixedJoints, SinusoidalJoints, TabulatedJoints)):
             raise ConfigurationError(
-                f"drive is {shown(self.drive)}, but it must be joints or a stabilisation."
+                f"drive is {quote(self.drive)}, but it must be joints or a stabilisation."
             )
         for joint, (low, high), (least, most) in zip(JOINTS, limits, self.drive.reach):
             if least < low or most > high:
@@ -218,12 +216,12 @@ def _pair(joint: str, pair: Any) -> tuple[float, float]:
         return least, most
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
         raise ConfigurationError(
-            f"limits of {joint} are {shown(pair)}, but they must be two angles."
+            f"limits of {joint} are {quote(pair)}, but they must be two angles."
         )
     low, high = (
         end
         if value is None or value == end
-        else checked_number(f"limits of {joint}", value, maximum=min(most, 1e3))
+        else check_number(f"limits of {joint}", value, maximum=min(most, 1e3))
         for value, end in zip(pair, (least, most))
     )
     if not low <= high:
@@ -302,7 +300,7 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
 
 def _drive(key: str, content: Any) -> Any:
     if key == "fixed":
-        with beginning("fixed: "):
+        with prefix_errors("fixed: "):
             return FixedJoints(content)
     if key != "stabilisation":
         kind: Any = TabulatedJoints if key == "table" else SinusoidalJoints
@@ -317,7 +315,7 @@ def _drive(key: str, content: Any) -> Any:
         elif isinstance(given, Mapping) and {"latitude", "longitude", "height"} & set(given):
             kind = PointOnEarth
         loop["target"] = _made(kind, given, f"{key}.{aim}")
-    with beginning(f"{key}."):
+    with prefix_errors(f"{key}."):
         return Stabilisation(**loop)
 
 
@@ -344,7 +342,7 @@ def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
             content["table"] = _table(path.parent, content["table"])
         return gimbal_from_mapping(content)
 
-    return read_described(path, "the gimbal", gimbal_of, named=True, may_be_empty=True)
+    return read_description(path, "the gimbal", gimbal_of, named=True, may_be_empty=True)
 
 
 def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
@@ -380,11 +378,11 @@ def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
             f"{path}: line {longest + 3}: there is a gap of {steps[longest]:g} s before it, while "
             f"the other times are {np.median(steps):g} s apart."
         )
-    with beginning(f"{path}: "):
+    with prefix_errors(f"{path}: "):
         return TabulatedJoints(tuple(time.tolist()), tuple(map(tuple, angles.tolist())), str(path))
 
 
 def _table(folder: Any, name: Any) -> Any:
     if not isinstance(name, str):
-        raise ConfigurationError(f"table is {shown(name)}, but it must be a file's name.")
+        raise ConfigurationError(f"table is {quote(name)}, but it must be a file's name.")
     return read_joint_table(folder / name)

@@ -13,8 +13,8 @@ from scipy.spatial.transform import Rotation
 
 from ...core.angles import unwrap
 from ...core.errors import ConfigurationError, MotionError
-from ...core.sentences import shown
-from ...core.settings import Axes, Settings, checked_choice, checked_numbers, declared
+from ...core.sentences import quote
+from ...core.settings import Axes, Settings, check_choice, check_numbers, declared
 from ...motion.motion import angular_velocity_of, quaternion_spline, unit
 from .geometry import (
     JOINTS,
@@ -78,7 +78,7 @@ Target = Union[HeldAttitude, PointAhead, PointOnEarth]
 def _checked_target(name: str, value: Any) -> Target:
     if isinstance(value, (HeldAttitude, PointAhead, PointOnEarth)):
         return value
-    raise ConfigurationError(f"{name} is {shown(value)}, but it must be an attitude or a point.")
+    raise ConfigurationError(f"{name} is {quote(value)}, but it must be an attitude or a point.")
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,11 @@ class Stabilisation(Settings):
     """
 
     target: Target = declared(HeldAttitude(), _checked_target)
-    boresight: str = declared("forward", checked_choice, choices=tuple(BORESIGHTS))
+    boresight: str = declared("forward", check_choice, choices=tuple(BORESIGHTS))
     bandwidth: float | None = declared(None, above=0.0, maximum=1e4)
     damping: float = declared(0.7, above=0.0, maximum=1e4)
     servo_bandwidth: float = declared(20.0, above=0.0, maximum=1e4)
-    rate_limits: Axes = declared(
-        (2.0, 2.0, 2.0), checked_numbers, count=3, minimum=0.0, maximum=1e3
-    )
+    rate_limits: Axes = declared((2.0, 2.0, 2.0), check_numbers, count=3, minimum=0.0, maximum=1e3)
     aid_time: float | None = declared(None, above=0.0, maximum=1e4)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from ...core.errors import ConfigurationError, EnsembleError, MotionError
-from ...core.yaml_files import by_name
+from ...core.yaml_files import accept_names
 from ...motion.earth import EARTH_RATE
 from ...motion.earth_motion import EarthMotion, ned_to_ecef
 from ...sensors.files import read_imu_specification
@@ -306,7 +306,7 @@ def lever_arm_between(imu: EarthMotion, antenna: EarthMotion, time: ArrayLike) -
     return LeverArm(arm, velocity - np.cross(turning, arm))
 
 
-@by_name(imus=read_imu_specification, gnss=read_gnss_specification)
+@accept_names(imus=read_imu_specification, gnss=read_gnss_specification)
 def navigate_runs(
     motion: EarthMotion,
     imus: Imus,

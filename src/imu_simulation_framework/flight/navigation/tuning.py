@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.settings import Axes, Matrix, Settings, checked_axes, checked_matrix, declared
+from ...core.settings import Axes, Matrix, Settings, check_axes, check_matrix, declared
 from ...sensors.imu_specification import ImuSpecification, TriadSpecification
 from ...sensors.noise.processes import flicker_processes
 from ...sensors.noise.streams import run_seed
@@ -72,15 +72,15 @@ class FilterTuning(Settings):
     the receiver says of it.
     """
 
-    gyroscope_noise: Axes = declared(check=checked_axes, minimum=0.0)
-    accelerometer_noise: Axes = declared(check=checked_axes, minimum=0.0)
-    gyroscope_bias: Axes = declared(check=checked_axes, minimum=0.0)
-    accelerometer_bias: Axes = declared(check=checked_axes, minimum=0.0)
-    gyroscope_random_walk: Axes = declared((0.0, 0.0, 0.0), checked_axes, minimum=0.0)
-    accelerometer_random_walk: Axes = declared((0.0, 0.0, 0.0), checked_axes, minimum=0.0)
-    gyroscope_matrix: Matrix = declared(_NOTHING, checked_matrix)
-    accelerometer_matrix: Matrix = declared(_NOTHING, checked_matrix)
-    g_sensitivity: Matrix = declared(_NOTHING, checked_matrix)
+    gyroscope_noise: Axes = declared(check=check_axes, minimum=0.0)
+    accelerometer_noise: Axes = declared(check=check_axes, minimum=0.0)
+    gyroscope_bias: Axes = declared(check=check_axes, minimum=0.0)
+    accelerometer_bias: Axes = declared(check=check_axes, minimum=0.0)
+    gyroscope_random_walk: Axes = declared((0.0, 0.0, 0.0), check_axes, minimum=0.0)
+    accelerometer_random_walk: Axes = declared((0.0, 0.0, 0.0), check_axes, minimum=0.0)
+    gyroscope_matrix: Matrix = declared(_NOTHING, check_matrix)
+    accelerometer_matrix: Matrix = declared(_NOTHING, check_matrix)
+    g_sensitivity: Matrix = declared(_NOTHING, check_matrix)
     position_noise: float | None = declared(None, above=0.0)
     velocity_noise: float | None = declared(None, above=0.0)
     initial: InitialUncertainty = declared(InitialUncertainty(), part=InitialUncertainty)

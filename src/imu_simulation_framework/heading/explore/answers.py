@@ -22,8 +22,8 @@ import pandas as pd
 
 from ...core import settings
 from ...core.errors import ConfigurationError
-from ...core.sentences import as_written, shown
-from ...core.units import amount
+from ...core.sentences import quote, shorten
+from ...core.units import parse_amount
 from ...motion import sources
 from ...motion.drives import DRIVES
 from ...motion.earth_motion import EarthMotion
@@ -57,7 +57,7 @@ NAMES = {
 def _checked_parts(name, value):
     if not isinstance(value, tuple) or not 1 <= len(set(value)) == len(value) <= MAX_PARTS:
         raise ConfigurationError(
-            f"{NAMES[name]}: expected one to {MAX_PARTS} different IMUs, got {shown(value)}"
+            f"{NAMES[name]}: expected one to {MAX_PARTS} different IMUs, got {quote(value)}"
         )
     return value
 
@@ -117,8 +117,7 @@ def question_of_texts(texts: Mapping[str, str]) -> Question:
     for name, text in texts.items():
         if name not in FIELDS:
             raise ConfigurationError(
-                f"the page has nothing that is called {as_written(name)}; it has "
-                f"{', '.join(FIELDS)}"
+                f"the page has nothing that is called {shorten(name)}; it has {', '.join(FIELDS)}"
             )
         values[name] = _value(NAMES.get(name, name), FIELDS[name], str(text).strip())
     return Question(**values)
@@ -132,16 +131,16 @@ def _value(where, field, text):
     if field.metadata["unit"] != "s":
         return settings.setting_of_text(where, field, text)
     try:
-        value = amount(text, "s", ("s", "min", "h"))
+        value = parse_amount(text, "s", ("s", "min", "h"))
     except ValueError:
         raise ConfigurationError(
-            f"{where}: expected a time, as 90s, 10min or 1.5h, got {shown(text)}"
+            f"{where}: expected a time, as 90s, 10min or 1.5h, got {quote(text)}"
         ) from None
     bound = settings.bound_of(value, field.metadata["minimum"], field.metadata["maximum"])
     if bound:
         *words, limit = bound.split()
         least = " ".join([*words, time_text(float(limit))])
-        raise ConfigurationError(f"{where}: expected {least}, got {as_written(text)}")
+        raise ConfigurationError(f"{where}: expected {least}, got {shorten(text)}")
     return value
 
 
@@ -265,7 +264,7 @@ class Answers:
             self.imu(name, question.unit)
         if question.motion == "drive" and question.drive not in self.drives:
             raise ConfigurationError(
-                f"there is no drive {as_written(question.drive)} here; there are "
+                f"there is no drive {shorten(question.drive)} here; there are "
                 f"{', '.join(self.drives)}: a recording has to be dropped in again after a start"
             )
 
@@ -319,7 +318,7 @@ class Answers:
         """Return a part, any unit or this one or as stated; ConfigurationError: there is none."""
         if name not in self.parts:
             raise ConfigurationError(
-                f"there is no IMU {as_written(name)} here; there are {', '.join(self.parts)}"
+                f"there is no IMU {shorten(name)} here; there are {', '.join(self.parts)}"
             )
         imu = self.parts[name]
         if unit == "this":

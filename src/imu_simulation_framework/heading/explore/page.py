@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 
 from ...core import colours
-from ...core.errors import ConfigurationError, FrameworkError, required
-from ...core.sentences import as_written
+from ...core.errors import ConfigurationError, FrameworkError, import_optional
+from ...core.sentences import shorten
 from ...report import style, table
 from ...report.charts import chart
 from ...report.figure import Figure
@@ -113,7 +113,7 @@ def make_app(answers: Answers, words: Words, folder: str) -> Any:
     ``folder``: where recordings that are dropped in are kept. Raises ConfigurationError: Dash is
     not installed.
     """
-    dash = required("dash", "the page")
+    dash = import_optional("dash", "the page")
     return _Page(dash, answers, words, folder).app
 
 
@@ -433,9 +433,9 @@ class _Page:
         try:
             content = base64.b64decode(contents.partition(",")[2], validate=True)
         except binascii.Error:
-            raise ConfigurationError(f"{as_written(name)}: what the browser sent is cut") from None
+            raise ConfigurationError(f"{shorten(name)}: what the browser sent is cut") from None
         if name in ("", ".", "..") or not name.isprintable():
-            raise ConfigurationError(f"{as_written(name)}: that is no name of a file")
+            raise ConfigurationError(f"{shorten(name)}: that is no name of a file")
         path = Path(self.folder) / name
         path.write_bytes(content)
         self.answers.add_recording(name, str(path))

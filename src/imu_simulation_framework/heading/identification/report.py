@@ -12,10 +12,10 @@ import scipy
 
 from ... import __version__
 from ...core.errors import versions
-from ...core.sentences import whole_degrees
+from ...core.sentences import format_degrees
 from ...core.tables import table_to_csv
 from ...core.units import factor
-from ...core.whole_files import picture
+from ...core.whole_files import render_figure
 from ...report.drawing import drawing
 from ...report.page import Page, Section, Table, facts, page_html
 from ...report.table import Column, page_table, table_text
@@ -165,8 +165,8 @@ def explained_sentence(identification: YawErrorIdentification, index: int) -> st
     known = parts.columns.intersection(["start offset", "rate bias of the drive", *constants])
     left = parts["error"] - parts[known].sum(axis=1)
     return (
-        f"{drive.name}: {drive.time[-1]:.0f} s, turned {whole_degrees(drive.net_turn[-1])} "
-        f"net and {whole_degrees(drive.absolute_turn[-1])} in all; yaw error "
+        f"{drive.name}: {drive.time[-1]:.0f} s, turned {format_degrees(drive.net_turn[-1])} "
+        f"net and {format_degrees(drive.absolute_turn[-1])} in all; yaw error "
         f"{_rms(parts['error'] - parts['error'].mean()):.3g} deg rms about its mean, "
         f"{_rms(left - left.mean()):.3g} deg without its constants"
     )
@@ -224,10 +224,10 @@ def contents(
         figure = figures.identification_figure(drive.name, identification.parts(index), normalised)
         number = f"_{index + 1}" if several else ""
         for format in dict.fromkeys(options.formats):
-            files[f"identification{number}.{format}"] = picture(drawing(figure), format)
+            files[f"identification{number}.{format}"] = render_figure(drawing(figure), format)
     for format in dict.fromkeys(options.formats) if predictions else ():
         figure = figures.calibration_figure(calibrations(predictions))
-        files[f"predictions.{format}"] = picture(drawing(figure), format)
+        files[f"predictions.{format}"] = render_figure(drawing(figure), format)
     return files
 
 

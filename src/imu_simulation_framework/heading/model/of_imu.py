@@ -46,10 +46,10 @@ import numpy as np
 from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
-from ...core.angles import difference, turns, unwrap, yaw_from_quaternion
+from ...core.angles import difference, relative_rotations, unwrap, yaw_from_quaternion
 from ...core.errors import ConfigurationError, MotionError
 from ...core.units import STANDARD_GRAVITY
-from ...core.yaml_files import by_name
+from ...core.yaml_files import accept_names
 from ...motion.earth_motion import EarthMotion
 from ...motion.motion import Motion, absolute_turn
 from ...sensors import simulation
@@ -118,7 +118,7 @@ def _of_specification(imu, motion, time, sample, operation, standstills):
         return sources, limits  # the rest is in the field's curve
     if isinstance(motion, EarthMotion):
         turning = rate.copy()
-        turning[1:] -= turns(level[:-1], level[1:]) / motion.period
+        turning[1:] -= relative_rotations(level[:-1], level[1:]) / motion.period
         sources += vertical.known("Earth's turning", turning)
     curve = np.zeros(len(time))
     # A filter leans while the body accelerates, and one that leans and turns about the vertical
@@ -472,7 +472,7 @@ LinearImu = Union[
 """What says which errors an IMU, or an odometer, has: those whose yaw error is linear in them."""
 
 
-@by_name(imu=simulation.named_errors, magnetic_environment=read_magnetic_environment)
+@accept_names(imu=simulation.named_errors, magnetic_environment=read_magnetic_environment)
 def yaw_error_model(
     imu: LinearImu,
     motion: Motion | EarthMotion,

@@ -27,8 +27,8 @@ import numpy as np
 import yaml
 
 from ...core.errors import ConfigurationError
-from ...core.sentences import shown
-from ...core.settings import Settings, checked_flag, checked_number, declared
+from ...core.sentences import quote
+from ...core.settings import Settings, check_flag, check_number, declared
 from ...core.yaml_files import read_yaml
 from ...sensors.imu_specification import ImuSpecification, OutputSpecification, TriadSpecification
 from ..reference_error import ReferenceError
@@ -50,7 +50,7 @@ _REFERENCE = 1
 
 
 def _checked_count(name, value):
-    return int(checked_number(name, value, minimum=0.0))
+    return int(check_number(name, value, minimum=0.0))
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class YawErrorParameters(Settings):
     rate_bias_spread_uncertainty: float = declared(0.0, minimum=0.0)
     scale_factor_uncertainty: float = declared(0.0, minimum=0.0)
     drives: int = declared(1, _checked_count)
-    rejected: bool = declared(False, checked_flag)
+    rejected: bool = declared(False, check_flag)
 
     @classmethod
     def identified(
@@ -295,15 +295,15 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
     parameters, drives = content.get("parameters"), content.get("drives")
     if not isinstance(parameters, dict):
         raise ConfigurationError(
-            f"{path}: parameters is {shown(parameters)}, expected a mapping by name"
+            f"{path}: parameters is {quote(parameters)}, expected a mapping by name"
         )
     if not (isinstance(drives, list) and drives):
-        raise ConfigurationError(f"{path}: drives is {shown(drives)}, expected a list of names")
+        raise ConfigurationError(f"{path}: drives is {quote(drives)}, expected a list of names")
     values: dict[str, Any] = {}
     for name, entry in parameters.items():
         if name not in _KEYS:
             raise ConfigurationError(
-                f"{path}: {shown(name)} is no parameter of a yaw error; there are "
+                f"{path}: {quote(name)} is no parameter of a yaw error; there are "
                 f"{', '.join(sorted(_KEYS))}"
             )
         entry = entry if isinstance(entry, dict) else {"value": entry}

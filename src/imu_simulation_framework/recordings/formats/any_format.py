@@ -15,7 +15,7 @@ from typing import Iterable, Iterator
 import numpy as np
 
 from ...core.errors import NotRecordedError, RecordingError
-from ...core.sentences import listed
+from ...core.sentences import join_names
 from ...core.stamps import seconds_from_nanoseconds
 from .. import column_maps, file_access
 from ..cleaning import GLOBAL_POSITION, POSITION, Samples
@@ -110,7 +110,7 @@ def _mapped_or_guessed(path, recorded, columns, purpose, timed, guessing):
         if not guessed:
             raise
     samples = read_tables(path, recorded, guessed, purpose, timed)
-    given = listed(f"{name} = {column}" for name, column in guessed.items())
+    given = join_names(f"{name} = {column}" for name, column in guessed.items())
     return replace(samples, remarks=(f"the columns are guessed, look at them: {given}",))
 
 
@@ -305,7 +305,7 @@ def _rostopic_samples(path, table, message_types):
         expected = " or ".join(message_type.name for message_type in message_types)
         raise NotRecordedError(
             f"{path}: the columns are not those of {expected}; "
-            f"they are {listed(table.cells.columns)}"
+            f"they are {join_names(table.cells.columns)}"
         )
     columns: dict[str, np.ndarray] = {
         quantity: table.numbers(_PREFIX + name).astype(float)

@@ -21,7 +21,7 @@ from rosbags.rosbag1 import Reader, ReaderError
 from rosbags.rosbag1.reader import Header, RecordType
 
 from ...core.errors import NotRecordedError, RecordingError
-from ...core.sentences import listed, printable
+from ...core.sentences import escape_unprintable, join_names
 from ...core.stamps import seconds_from_nanoseconds
 from ..cleaning import Samples
 from ..file_access import unpacked
@@ -99,7 +99,7 @@ def read_bag(path, topic, message_types) -> Samples:
     with opened_reader(path) as reader, damage_reported(path):
         topics = topics_of(reader.connections)
         topic, message_type = topic_and_type(path, topic, topics, message_types)
-        connections = [c for c in reader.connections if printable(c.topic) == topic]
+        connections = [c for c in reader.connections if escape_unprintable(c.topic) == topic]
         columns = _read_messages(reader, path, topic, connections, message_type)
     return samples_of_messages(path, topic, message_type, columns)
 
@@ -122,14 +122,14 @@ def choose_topic(path, topic, topics, types) -> str:
     expected = " or ".join(types)
     if not any(count for _, count in topics.values()):
         raise RecordingError(f"{path}: the bag holds no messages, expected {expected}")
-    listing = listed(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
+    listing = join_names(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
     if not topic:
         suitable = [name for name, (kind, count) in topics.items() if kind in types and count]
         if len(suitable) == 1:
             return suitable[0]
         if suitable:
             raise RecordingError(
-                f"{path}: several topics can be used, say which: {listed(sorted(suitable))}"
+                f"{path}: several topics can be used, say which: {join_names(sorted(suitable))}"
             )
         raise UnsuitableTopicError(f"{path}: no topic of type {expected}; the bag has {listing}")
     bare = topic.strip("/")
@@ -203,14 +203,14 @@ def topics_of(connections) -> dict[str, tuple[str, int]]:
     """Return topic -> (type as ROS 1 writes it, number of messages), their names printable."""
     topics: dict[str, tuple[str, int]] = {}
     for connection in connections:
-        topic, name = printable(connection.topic), ros1_name(connection.msgtype)
+        topic, name = escape_unprintable(connection.topic), ros1_name(connection.msgtype)
         topics[topic] = (name, topics.get(topic, (name, 0))[1] + connection.msgcount)
     return topics
 
 
 def ros1_name(kind) -> str:
     """Return the name of a type as ROS 1 writes it, printable."""
-    return printable(kind.replace("/msg/", "/"))
+    return escape_unprintable(kind.replace("/msg/", "/"))
 
 
 def _read_messages(reader, path, topic, connections, message_type) -> dict:

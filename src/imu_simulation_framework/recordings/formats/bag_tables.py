@@ -13,7 +13,7 @@ import pandas as pd
 from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
 
 from ...core.errors import RecordingError
-from ...core.sentences import listed, printable
+from ...core.sentences import escape_unprintable, join_names
 from ...core.stamps import NANOSECONDS
 from ..file_access import storage_files, versions_of
 from ..tables import RecordedTables, recorded_tables
@@ -52,15 +52,15 @@ def read_bag_tables(path, columns=()) -> RecordedTables:
     reason = ""
     if unknown:
         reason = (
-            f"; of {listed(unknown)} the bag has no definition, as those of ROS 2 before Iron: "
+            f"; of {join_names(unknown)} the bag has no definition, as those of ROS 2 before Iron: "
             "ros2 bag convert makes an MCAP file with definitions of it"
         )
     if columns and not unknown:
         raise RecordingError(
             f"{path}: the column map names fields of no topic with messages, expected columns as "
-            f"/topic.field of one of {listed(sorted(topics))}"
+            f"/topic.field of one of {join_names(sorted(topics))}"
         )
-    listing = listed(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
+    listing = join_names(f"{name} ({kind})" for name, (kind, _) in sorted(topics.items()))
     raise RecordingError(f"{path}: no topic has an IMU, poses or fixes; it has {listing}{reason}")
 
 
@@ -107,7 +107,7 @@ def _table(path, topic, _):
     """Return the messages of a topic; raises KeyError, TypesysError: nothing tells their layout."""
     rows, receipts = [], []
     with opened_bag(path) as bag:
-        connection = next(c for c in bag.connections if printable(c.topic) == topic)
+        connection = next(c for c in bag.connections if escape_unprintable(c.topic) == topic)
         kind, store = connection.msgtype, _store(bag, connection)
         fields = _fields(store, kind)
         get = [operator.attrgetter(name) for name in fields]

@@ -11,7 +11,7 @@ import re
 import numpy as np
 
 from ...core.errors import RecordingError
-from ...core.sentences import shown
+from ...core.sentences import quote
 from ...core.tables import ACCEL, EULER, GYRO
 from ..cleaning import VELOCITY, Samples
 from ..file_access import kitti_folder, read_start
@@ -65,7 +65,7 @@ def _times(path):
             times.append(np.datetime64(text.strip(), "ns").astype(np.int64))
         except ValueError:
             raise RecordingError(
-                f"{path}: line {line} is {shown(text)}, expected a time as "
+                f"{path}: line {line} is {quote(text)}, expected a time as "
                 "2011-09-26 13:02:25.964389445"
             ) from None
     return np.array(times) / 1e9

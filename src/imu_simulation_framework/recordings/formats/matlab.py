@@ -17,8 +17,8 @@ from typing import Any, Iterator
 import numpy as np
 import pandas as pd
 
-from ...core.errors import RecordingError, required
-from ...core.files import size_text
+from ...core.errors import RecordingError, import_optional
+from ...core.files import format_size
 from ..cleaning import MINIMUM_SAMPLES
 from ..file_access import (
     RATIO_FROM,
@@ -65,7 +65,7 @@ def read_numpy(path) -> dict[str, pd.DataFrame]:
 
 def read_hdf5(path) -> dict[str, pd.DataFrame]:
     """Return the tables of an HDF5 file; raises as :func:`read_mat`."""
-    library = required("h5py", "data of MATLAB 7.3 and HDF5")
+    library = import_optional("h5py", "data of MATLAB 7.3 and HDF5")
     with unpacked(path) as plain:
         try:
             with library.File(plain, "r") as file:
@@ -89,7 +89,7 @@ def _group(library, path, group, sizes):
         elif one.dtype.kind in "iufbV" and one.external is None and not one.is_virtual:
             sizes.append(one.nbytes)
             if sum(sizes) > UNPACKED_LIMIT:
-                raise RecordingError(f"{path}: holds more than {size_text(UNPACKED_LIMIT)}")
+                raise RecordingError(f"{path}: holds more than {format_size(UNPACKED_LIMIT)}")
             found[name] = one[()]
     return found
 

@@ -31,8 +31,8 @@ from mcap.reader import make_reader
 from mcap.records import Channel, Chunk, Header, Schema
 
 from ...core.errors import RecordingError
-from ...core.files import BLOCK
-from ...core.sentences import printable, shown
+from ...core.files import BLOCK_SIZE
+from ...core.sentences import escape_unprintable, quote
 from ...core.stamps import seconds_from_nanoseconds
 from .. import file_access
 from ..cleaning import Samples
@@ -113,7 +113,7 @@ def stored_file(file, stack) -> SqliteFile | McapFile:
         packed, plain = plain, Path(folder) / "recording"
         with open(packed, "rb") as source, open(plain, "wb") as target:
             reader = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
-            for block in file_access.limited(packed, iter(lambda: reader.read(BLOCK), b"")):
+            for block in file_access.limited(packed, iter(lambda: reader.read(BLOCK_SIZE), b"")):
                 target.write(block)
     if _start(plain).startswith(file_access.SQLITE_MAGIC):
         return SqliteFile(stack, plain)
@@ -160,11 +160,11 @@ class SqliteFile:
         )
         for key, name, kind in self._rows("topics", "id", "name", "type"):
             if not (isinstance(key, int) and isinstance(name, str) and isinstance(kind, str)):
-                raise ValueError(f"its table topics has {shown((key, name, kind))}")
-            name, count = printable(name), counts.get(key, 0)
+                raise ValueError(f"its table topics has {quote((key, name, kind))}")
+            name, count = escape_unprintable(name), counts.get(key, 0)
             if name in self.topics:
                 if self.topics[name].kind != kind:
-                    raise ValueError(f"its topic {shown(name)} has two types")
+                    raise ValueError(f"its topic {quote(name)} has two types")
                 count += self.topics[name].messages
             self._keys.setdefault(name, []).append(key)
             self.topics[name] = StoredTopic(kind, count)
@@ -191,7 +191,7 @@ class SqliteFile:
                 if not isinstance(data, bytes):
                     what, value, expected = ("data", data, "bytes")
                 raise ValueError(
-                    f"its table messages has {shown(value)} as {what} of message {number} on "
+                    f"its table messages has {quote(value)} as {what} of message {number} on "
                     f"{names[key]}, expected {expected}"
                 )
             yield names[key], time, data
@@ -208,7 +208,7 @@ class SqliteFile:
         for _, column, *_, hidden in self._database.execute(f"PRAGMA table_xinfo({name})"):
             if hidden:
                 raise ValueError(
-                    f"the table {name} computes its {shown(column)}, as no recorder does"
+                    f"the table {name} computes its {quote(column)}, as no recorder does"
                 )
 
     def _rows(self, table, *columns):
@@ -263,9 +263,9 @@ class McapFile:
         self.topics: dict[str, StoredTopic] = {}
         for key, channel in self._channels.items():
             if channel.message_encoding != "cdr":
-                raise ValueError(f"messages of {shown(channel.topic)} are not encoded as cdr")
+                raise ValueError(f"messages of {quote(channel.topic)} are not encoded as cdr")
             schema = self._schemas.get(channel.schema_id, Schema(0, b"", "", ""))
-            name = printable(channel.topic)
+            name = escape_unprintable(channel.topic)
             before = self.topics[name].messages if name in self.topics else 0
             definition = schema.data.decode("utf-8", "replace")
             count = counts.get(key, 0) + before
@@ -273,7 +273,7 @@ class McapFile:
 
     def messages(self, topics):
         """Yield name of the topic, time [ns] and bytes of the messages of some topics, in order."""
-        every = {key: printable(channel.topic) for key, channel in self._channels.items()}
+        every = {key: escape_unprintable(channel.topic) for key, channel in self._channels.items()}
         names = {key: name for key, name in every.items() if name in topics}
         return ((names[key], time, data) for key, time, data in self._messages(names))
 
@@ -290,7 +290,7 @@ class McapFile:
             if code == Opcode.HEADER:
                 profile = Header.read(_stream(self._read(offset, length))).profile
                 if profile != "ros2":
-                    raise ValueError(f"its profile is {shown(profile)}, expected ros2")
+                    raise ValueError(f"its profile is {quote(profile)}, expected ros2")
             elif code in (Opcode.CHUNK, Opcode.MESSAGE):
                 # A chunk begins with its first time, a message has it behind two other numbers.
                 place = offset + (0 if code == Opcode.CHUNK else 6)

@@ -31,9 +31,9 @@ from typing import Any, Callable, Mapping
 import numpy as np
 import pandas as pd
 
-from ...core.errors import RecordingError, required
-from ...core.files import BLOCK, open_regular, size_text
-from ...core.sentences import shown
+from ...core.errors import RecordingError, import_optional
+from ...core.files import BLOCK_SIZE, format_size, open_regular
+from ...core.sentences import quote
 from ..cleaning import MINIMUM_SAMPLES
 from ..file_access import (
     UNPACKED_LIMIT,
@@ -71,7 +71,7 @@ def read_workbook(path) -> dict[str, pd.DataFrame]:
     Raises RecordingError: it is damaged, or no workbook. Raises MissingLibraryError:
     python-calamine is not installed.
     """
-    library = required("python_calamine", "a workbook")
+    library = import_optional("python_calamine", "a workbook")
     with unpacked(path) as plain:
         try:
             book = library.CalamineWorkbook.from_path(str(plain))
@@ -102,7 +102,10 @@ def _column(cells):
 
 def read_parquet(path) -> dict[str, pd.DataFrame]:
     """Return the table of a Parquet file; raises as :func:`read_workbook`, of pyarrow."""
-    arrow, parquet = required("pyarrow", "Parquet"), required("pyarrow.parquet", "Parquet")
+    arrow, parquet = (
+        import_optional("pyarrow", "Parquet"),
+        import_optional("pyarrow.parquet", "Parquet"),
+    )
     with unpacked(path) as plain:
         try:
             table = parquet.ParquetFile(str(plain)).read()
@@ -191,7 +194,7 @@ def _collect(path, document, name, found):
                 for part in filter(lambda part: isinstance(part, dict), one):
                     _collect(path, part, own, found)
                 continue
-            samples = ((f"sample {k} of {shown(key)}", part) for k, part in enumerate(one, 1))
+            samples = ((f"sample {k} of {quote(key)}", part) for k, part in enumerate(one, 1))
             for sensor, table in _of_samples(path, samples).items():
                 said, table = _described(table, document)
                 _add(found, said or (own if sensor == "table" else sensor), table)
@@ -268,7 +271,7 @@ def read_zip(path) -> Mapping[str, Any]:
                 return read_workbook(path)
             if all(one.filename.endswith(".npy") for one in archive.infolist()):
                 if sum(one.file_size for one in archive.infolist()) > UNPACKED_LIMIT:
-                    raise RecordingError(f"{path}: holds more than {size_text(UNPACKED_LIMIT)}")
+                    raise RecordingError(f"{path}: holds more than {format_size(UNPACKED_LIMIT)}")
                 return read_numpy(path)
             members = [one for one in archive.infolist() if _is_sensor(one.filename)]
             if not members:
@@ -286,7 +289,7 @@ def read_zip(path) -> Mapping[str, Any]:
 
 def _text(path, archive, member):
     with archive.open(member) as file:
-        blocks = limited(path, iter(lambda: file.read(BLOCK), b""), member.compress_size)
+        blocks = limited(path, iter(lambda: file.read(BLOCK_SIZE), b""), member.compress_size)
         yield from decoded(f"{path}: {member.filename}", blocks)
 
 

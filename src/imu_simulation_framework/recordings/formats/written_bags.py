@@ -25,8 +25,8 @@ from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
 from ...core.errors import RecordingError
-from ...core.sentences import printable, shown
-from ...core.whole_files import written_aside
+from ...core.sentences import escape_unprintable, quote
+from ...core.whole_files import replace_file
 from ...core.yaml_files import read_yaml
 from ..file_access import is_ros2_bag, read_start, storage_files
 from ..messages import MessageType, Packer, separate, text_message
@@ -90,7 +90,7 @@ class Ros2Folder:
         files = [Path(path) / Path(name).name for name in names] or storage_files(path)
         for file in files:
             if not file.is_file():
-                raise RecordingError(f"{path}: the bag's file {shown(file.name)} is missing")
+                raise RecordingError(f"{path}: the bag's file {quote(file.name)} is missing")
         self._files = [ros2_bag.stored_file(file, stack) for file in files]
         # How the chunks of MCAP are packed, empty for not at all.
         self.chunk_compression: str = getattr(self._files[0], "compression", "")
@@ -102,15 +102,15 @@ class Ros2Folder:
         if not described:
             for name, one in known.items():
                 topics[name] = {"serialization_format": "cdr", "type": one.kind}, one.messages
-        for name in known.keys() - set(map(printable, topics)):
+        for name in known.keys() - set(map(escape_unprintable, topics)):
             raise RecordingError(
-                f"{Path(path) / METADATA}: the topic {shown(name)}, which the bag has, is not "
+                f"{Path(path) / METADATA}: the topic {quote(name)}, which the bag has, is not "
                 "described"
             )
         self.connections = []
         for name, (topic, count) in topics.items():
             kind, digest = topic["type"], topic.get("type_description_hash", "")
-            stored = known.get(printable(name), ros2_bag.StoredTopic(kind, count))
+            stored = known.get(escape_unprintable(name), ros2_bag.StoredTopic(kind, count))
             profiles = topic.get("offered_qos_profiles", "")
             ext = Stored(topic["serialization_format"], profiles, stored.encoding)
             self.connections.append(
@@ -125,7 +125,7 @@ class Ros2Folder:
 
     def messages(self, connections) -> Iterator[tuple[StoredConnection, int, bytes]]:
         """Yield connection, time [ns] and bytes of messages in the order of their times."""
-        known = {printable(connection.topic): connection for connection in connections}
+        known = {escape_unprintable(connection.topic): connection for connection in connections}
         parts = [file.messages(list(known)) for file in self._files]
         for name, time, data in heapq.merge(*parts, key=lambda row: row[1]):
             yield known[name], time, ros2_bag.plain_message(data)
@@ -140,7 +140,7 @@ def _read_metadata(path) -> dict:
         raise RecordingError(f"{file}: it has no {_INFORMATION}, as a ROS 2 bag's description has")
 
     def refuse(what, found, expected) -> NoReturn:
-        raise RecordingError(f"{file}: {what} is {shown(found)}, expected {expected}")
+        raise RecordingError(f"{file}: {what} is {quote(found)}, expected {expected}")
 
     version = information.get("version")
     if not isinstance(version, int) or not 1 <= version <= _NEWEST_VERSION:
@@ -323,7 +323,7 @@ def write_message_bag(path, topics: Iterable[Messages]) -> None:
     An existing file is replaced. Raises ResultError if it cannot be written.
     """
     store = get_typestore(Stores.ROS1_NOETIC)
-    with written_aside(path) as aside, Writer(aside) as writer:
+    with replace_file(path) as aside, Writer(aside) as writer:
         waiting = []
         for messages in topics:
             kind = messages.kind.name.replace("/", "/msg/")
@@ -351,7 +351,7 @@ class RawMessage(NamedTuple):
     @property
     def topic(self) -> str:
         """Its name, as a person can read it."""
-        return printable(self.connection.topic)
+        return escape_unprintable(self.connection.topic)
 
 
 class RawBag:
@@ -390,7 +390,9 @@ class RawBag:
 
         Raises RecordingError if the bag is damaged.
         """
-        wanted = [known for known in self.connections if topic in (None, printable(known.topic))]
+        wanted = [
+            known for known in self.connections if topic in (None, escape_unprintable(known.topic))
+        ]
         if not wanted:
             return
         with (ros2_bag if self.ros2 else bag).damage_reported(self.path):
@@ -415,7 +417,7 @@ def opened_bag(path) -> Iterator[RawBag]:
 @contextmanager
 def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
     """Write a bag of the same kind, as a whole or not at all, or raise ResultError."""
-    with written_aside(path) as aside:
+    with replace_file(path) as aside:
         # A ROS 2 bag's files have the name of its folder.
         place = aside.parent / Path(path).name
         writer: Any = source.ros2_writer(place) if source.ros2 else rosbag1.Writer(place)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from ...core.sentences import shown
+from ...core.sentences import quote
 from ..column_maps import TIME_OF_DAY, seconds_of_dates
 from . import measures
 from .candidates import best_scalar, matrix, quaternions, vectors, with_a_time
@@ -339,7 +339,7 @@ def all_times(candidates, pieces, usual):
             others = (text for text in column.texts if text and not TIME_OF_DAY.match(text))
             text = next(others, column.texts[0])
             remarks.append(
-                f"{column.name} is not taken as the time: {shown(text)} is no known form"
+                f"{column.name} is not taken as the time: {quote(text)} is no known form"
             )
     return found, remarks
 

@@ -13,7 +13,7 @@ from typing import Callable
 import numpy as np
 
 from ...core.errors import FrameworkError
-from ...core.sentences import whole_degrees
+from ...core.sentences import format_degrees
 from .observations import GOOD, Observations
 
 MIRRORED_YAW = "mirrored yaw"
@@ -87,7 +87,7 @@ def _remedies(one) -> list[str]:
 
 def describe_relation(relation) -> str:
     """Return figures of a relation in words."""
-    one, other = map(whole_degrees, relation.net)
+    one, other = map(format_degrees, relation.net)
     return (
         f"{relation.first} turns {one} where {relation.second} turns {other} "
         f"(correlation {relation.correlation:.2f}, scale {relation.scale_text('.3g')})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ...core.sentences import whole_degrees
+from ...core.sentences import format_degrees
 from ...core.tables import GYRO
 from . import findings as faults
 from .findings import Finding, describe_handedness, describe_relation
@@ -304,9 +304,9 @@ _OTHER = "take a reference that does not come from wheels, [reference] topic"
 def _several(observations) -> str:
     relations = observations.reference_gyro, observations.reference_imu
     present = [r for r in relations if r is not None and r.conclusive]
-    evidence = f"{present[0].first} turns {whole_degrees(present[0].net[0])}"
+    evidence = f"{present[0].first} turns {format_degrees(present[0].net[0])}"
     for relation in present:
-        evidence += f", {relation.second} {whole_degrees(relation.net[1])}"
+        evidence += f", {relation.second} {format_degrees(relation.net[1])}"
     correlations = ", ".join(f"{r.correlation:.2f}" for r in present)
     scales = ", ".join(r.scale_text(".2f") for r in present)
     return f"{evidence} (correlation {correlations}, scale {scales})"

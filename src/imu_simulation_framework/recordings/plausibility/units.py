@@ -8,7 +8,7 @@ from typing import Iterable, Sequence
 import numpy as np
 
 from ...core.errors import RecordingError
-from ...core.sentences import listed
+from ...core.sentences import join_names
 from ...core.tables import ACCEL, EULER, GYRO, QUATERNION
 from ..cleaning import Samples
 from ..file_access import COLUMN_FORMATS
@@ -70,7 +70,7 @@ def check_imu_units(samples: Samples, stated: Iterable[str] = ()) -> None:
         return
     if samples.format in COLUMN_FORMATS and samples.converted_units.intersection(ACCEL):
         raise RecordingError(
-            f"{samples.source}: the unit of {listed(GYRO)} is not stated, although the "
+            f"{samples.source}: the unit of {join_names(GYRO)} is not stated, although the "
             f"accelerometer's is not m/s^2; {_remedy(samples, [(GYRO[0], 'deg/s')])}, or [rad/s]"
         )
     gyro = _contradicted_gyro(times, rates, forces, samples)
@@ -94,10 +94,12 @@ def describe_unit_contradiction(samples: Samples) -> str:
     times, forces, rates = _times(samples), _rows(samples, ACCEL), _rows(samples, GYRO)
     accel = _contradicted_accel(times, forces) if forces is not None else None
     gyro = _contradicted_gyro(times, rates, forces, samples) if rates is not None else None
-    evidence = [f"{listed(wrong.names)} {wrong.evidence}" for wrong in (accel, gyro) if wrong]
+    evidence = [f"{join_names(wrong.names)} {wrong.evidence}" for wrong in (accel, gyro) if wrong]
     usual = _steady_length(forces) if forces is not None and accel is None else 0.0
     if usual and not measures.is_gravity(usual, "m/s^2"):
-        evidence.append(f"{listed(ACCEL)} are usually {usual:.3g} m/s^2 long, expected 9.81 m/s^2")
+        evidence.append(
+            f"{join_names(ACCEL)} are usually {usual:.3g} m/s^2 long, expected 9.81 m/s^2"
+        )
     return "; ".join(evidence)
 
 
@@ -183,9 +185,9 @@ def _refuse(samples: Samples, wrong: _Contradiction, doubtful: Sequence[str]) ->
     also = ""
     if doubtful:
         to_state.append((doubtful[0], "deg/s"))
-        also = f"; the unit of {listed(doubtful)} is as doubtful, deg/s or rad/s"
+        also = f"; the unit of {join_names(doubtful)} is as doubtful, deg/s or rad/s"
     raise RecordingError(
-        f"{samples.source}: {listed(wrong.names)} {wrong.evidence}{also}; "
+        f"{samples.source}: {join_names(wrong.names)} {wrong.evidence}{also}; "
         f"{_remedy(samples, to_state)}"
     )
 

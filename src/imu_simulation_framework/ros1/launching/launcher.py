@@ -15,8 +15,8 @@ import rospkg
 from roslaunch.core import Param
 
 from ...core.errors import FrameworkError
-from ...core.programs import Apart
-from ...core.sentences import shown
+from ...core.programs import SeparateProcess
+from ...core.sentences import quote
 from ...drive import from_configuration
 from ...drive.experiment_arguments import (
     EXPERIMENT_PARAMETERS,
@@ -75,7 +75,7 @@ def check_environment() -> None:
         usable = False
     if not usable:
         raise FrameworkError(
-            f"the environment's {MASTER_URI} is {shown(uri)}, expected http://HOST:PORT as in "
+            f"the environment's {MASTER_URI} is {quote(uri)}, expected http://HOST:PORT as in "
             "http://localhost:11311"
         )
     namespace = os.environ.get(NAMESPACE, "")
@@ -216,7 +216,7 @@ def main(arguments) -> int:
     # also more memory to read it in, so what was read is kept for path_follower.
     with tempfile.TemporaryDirectory() as place:
         prepared = ResultFolder(place, "prepared")
-        with Apart(*PREPARATION) as preparation:
+        with SeparateProcess(*PREPARATION) as preparation:
             preparation.call("keep", configuration, prepared)
         name = f"/{EXPERIMENT_PARAMETERS}/prepared"
         config.add_param(Param(name, prepared.prefix_path), verbose=False)

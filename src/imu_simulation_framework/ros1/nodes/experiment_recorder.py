@@ -17,7 +17,7 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from ...core import topics
 from ...core.errors import FrameworkError, ResultError, SimulatorError
-from ...core.whole_files import reason_of
+from ...core.whole_files import explain_file_error
 from ...drive import from_configuration
 from ...drive.results.files import ACTIVE, BAG
 from ...drive.session.recording import MessageSession
@@ -183,7 +183,9 @@ class ExperimentRecorder(Participant):
             with contextlib.suppress(OSError):
                 if bag is not None and bag.bio is not None:
                     bag.bio.close()  # tries to write what is in its buffer
-            raise ResultError(f"{self._path}: cannot be written: {reason_of(error)}") from None
+            raise ResultError(
+                f"{self._path}: cannot be written: {explain_file_error(error)}"
+            ) from None
 
     def _has_every_last_message(self) -> bool:
         self._take_arrived()

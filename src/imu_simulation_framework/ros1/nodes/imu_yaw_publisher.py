@@ -8,7 +8,7 @@ import numpy as np
 import rospy
 
 from ...core import topics
-from ...core.angles import yaw_in_a_loop
+from ...core.angles import fast_yaw
 from ...core.stamps import NANOSECONDS
 from ...drive.session.messages import true_pose
 from ...drive.session.yaws import YawSession
@@ -79,7 +79,7 @@ class ImuYawPublisher(Participant):
     def _on_imu(self, message):
         data = message._buff
         with self._lock:
-            yaw = yaw_in_a_loop(*messages.last_numbers(data, messages.IMU)[:4])
+            yaw = fast_yaw(*messages.last_numbers(data, messages.IMU)[:4])
             self._publish(
                 self._session.add_imu(messages.stamp_of(data), yaw), messages.stamp_of(data)
             )
@@ -87,7 +87,7 @@ class ImuYawPublisher(Participant):
     def _on_ground_truth(self, message):
         pose = true_pose(message._buff)
         with self._lock:
-            yaw = yaw_in_a_loop(*pose.orientation)
+            yaw = fast_yaw(*pose.orientation)
             self._publish(self._session.add_ground_truth(pose.stamp, yaw), pose.stamp)
             if self.inputs:
                 self.processed(pose.stamp)

@@ -17,7 +17,7 @@ from tf2_msgs.msg import TFMessage
 
 from ...core import topics
 from ...core.errors import ConfigurationError, FrameworkError
-from ...core.sentences import shown
+from ...core.sentences import quote
 from ...core.yaml_files import NOT_YAML, load_plain
 from ...drive.session.driving import wrong_command
 from ...drive.session.simulation import SimulatedRobot
@@ -251,7 +251,7 @@ class MujocoSimulatorNode(Node):
         try:
             parameters = load_plain(request.parameters) or {}
             if not isinstance(parameters, dict):
-                raise ConfigurationError(f"expected a mapping, got {shown(request.parameters)}")
+                raise ConfigurationError(f"expected a mapping, got {quote(request.parameters)}")
             with self._lock:
                 self._robot.set_imu(request.model, parameters, request.seed)
                 self._packers = _packers(self._robot.imu)

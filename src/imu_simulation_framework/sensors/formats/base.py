@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from ...core.errors import ConfigurationError
-from ...core.sentences import printable, shown
+from ...core.sentences import escape_unprintable, quote
 from ..imu_specification import (
     CONDITIONS,
     IMU_TRIADS,
@@ -92,7 +92,7 @@ def topic_of(tag: Tag | None, remarks: list[str]) -> str:
     text = "" if tag is None else tag.text.strip()
     if tag is None or not text or is_topic(text):
         return text
-    remarks.append(f"Line {tag.line}: <{tag.name}> says {shown(text)}, no topic; left out.")
+    remarks.append(f"Line {tag.line}: <{tag.name}> says {quote(text)}, no topic; left out.")
     return ""
 
 
@@ -278,9 +278,9 @@ def number(value) -> str:
 def commented(lines: Sequence[str], body: str) -> str:
     """Return a file of YAML or XML with lines as its first comment."""
     if not body.lstrip().startswith("<"):
-        return "".join(f"# {printable(line)}\n" for line in lines) + body
+        return "".join(f"# {escape_unprintable(line)}\n" for line in lines) + body
     inside = ""
-    for line in map(printable, lines):
+    for line in map(escape_unprintable, lines):
         # Two hyphens may not touch there.
         while "--" in line:
             line = line.replace("--", "- -")

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.errors import beginning
+from ...core.errors import prefix_errors
 from ..files import MEANINGS, SPECTRA, UNITS
 from ..imu_specification import IMU_TRIADS, TriadSpecification
 from ..noise import processes
@@ -86,7 +86,7 @@ def read(path, rate: float | None = None) -> Reading:
     rate = read_rate(stated, rate, f"{path}: there is no rate")
     triads = {name: _read_triad(sheet.mapping(name), name) for name in IMU_TRIADS if name in sheet}
     name = sheet.text("name") if "name" in sheet else "imu"
-    with beginning(f"{path}: "):
+    with prefix_errors(f"{path}: "):
         return imu_reading(rate, triads, [], name)
 
 

@@ -82,7 +82,7 @@ import numpy as np
 
 from ...core import topics
 from ...core.errors import ConfigurationError
-from ...core.sentences import shown
+from ...core.sentences import quote
 from ...core.settings import AXES
 from ..imu_specification import TriadSpecification, is_topic
 from ..noise.processes import FLICKER_PLATEAU, driving_density
@@ -132,7 +132,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     values.require(needed, (*_PLACE, *_RATES))
     topic = values.text("rostopic").strip() if "rostopic" in values else ""
     if topic and not is_topic(topic):
-        remarks.append(f"rostopic says {shown(topic)}, no topic; left out.")
+        remarks.append(f"rostopic says {quote(topic)}, no topic; left out.")
         topic = ""
     sample_rate = read_rate(
         values.positive(stated[0]) if stated else None, rate, f"{path}: {_RATES[0]} is missing"
@@ -173,7 +173,9 @@ def write_kalibr(draft: Draft) -> str:
                     f"Kalibr needs a positive {key}, but the specification's {name}.{ours} is 0."
                 )
             lines.append(f"{key}: {number(value)}\n")
-    lines.append(f"rostopic: {draft.specification.output.topic or topics.in_root(topics.IMU)}\n")
+    lines.append(
+        f"rostopic: {draft.specification.output.topic or topics.absolute_topic(topics.IMU)}\n"
+    )
     lines.append(f"update_rate: {number(draft.rate)}\n")
     draft.notes = [_INFLATION] if draft.options.inflation is None else []
     return "".join(lines)
@@ -253,7 +255,7 @@ def _read_sensor(values, unit, key, noise, minimum, remarks):
     """Return the two numbers of a sensor's axes, (3,) each."""
     sensor = values.mapping(key)
     if "unit" in sensor and sensor.text("unit").strip() != unit:
-        raise sensor.error("unit", f"is {shown(sensor.text('unit'))}, but must be {unit!r}")
+        raise sensor.error("unit", f"is {quote(sensor.text('unit'))}, but must be {unit!r}")
     axes = [f"{axis}-axis" for axis in AXES]
     if not any(axis in sensor for axis in axes):
         sensor.require([_MEAN])

@@ -16,8 +16,8 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 import numpy as np
 
 from ...core.errors import ConfigurationError
-from ...core.sentences import shown
-from ...core.yaml_files import by_name
+from ...core.sentences import quote
+from ...core.yaml_files import accept_names
 from ..errors_in_motion import inflated
 from ..files import imu_specification_text, load_imu_specification, read_imu_specification
 from ..imu_models.plugins import IMU_MODELS, PRESETS
@@ -110,7 +110,7 @@ def read_imu_parameters(
     return reading
 
 
-@by_name(values=read_imu_specification)
+@accept_names(values=read_imu_specification)
 def write_imu_parameters(
     values: ImuSpecification,
     format_name: str,
@@ -207,7 +207,7 @@ def _content(path: str | os.PathLike) -> bytes:
 def _format(name: str) -> Any:
     if name in FORMATS:
         return FORMATS[name]
-    raise ConfigurationError(f"There is no format {shown(name)}; there are {', '.join(FORMATS)}.")
+    raise ConfigurationError(f"There is no format {quote(name)}; there are {', '.join(FORMATS)}.")
 
 
 class NamedImu(NamedTuple):

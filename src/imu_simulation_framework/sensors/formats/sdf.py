@@ -70,7 +70,7 @@ import math
 from typing import NamedTuple
 
 from ...core import topics
-from ...core.sentences import shown
+from ...core.sentences import quote
 from ...core.settings import AXES
 from ..imu_specification import TriadSpecification
 from ..noise.processes import density_of_samples, driven_std, driving_density, sampled_std
@@ -110,7 +110,7 @@ def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=Tr
         return _AxisNoise()
     kind = noise.attributes.get("type", default_type)
     if kind not in _NOISE_TYPES:
-        raise noise.error(f"has the type {shown(kind)}, but there are {', '.join(_NOISE_TYPES)}")
+        raise noise.error(f"has the type {quote(kind)}, but there are {', '.join(_NOISE_TYPES)}")
     note_unknown(noise.children, _OF_NOISE, "{} is no part of <noise>", remarks)
     if kind == "none":
         return _AxisNoise()
@@ -321,7 +321,7 @@ def write_unity(draft: Draft) -> str:
     return (
         '<sensor name="imu_sensor" type="imu">\n'
         + tag("update_rate", draft.rate)
-        + tag("topic", output.topic or topics.in_root(topics.IMU))
+        + tag("topic", output.topic or topics.absolute_topic(topics.IMU))
         + tag("offset_start_time", "true" if output.random_start_offset > 0.0 else "")
         + "  <output>\n"
         + tag("discard_redundant_data", "false" if output.repeat_samples else "true", 2)

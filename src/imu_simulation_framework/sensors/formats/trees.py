@@ -29,8 +29,8 @@ import yaml
 
 from ...core.errors import ConfigurationError, FrameworkError
 from ...core.files import XML_LIMIT, UnusableXmlError, open_regular, require_bounded_xml
-from ...core.sentences import shown
-from ...core.whole_files import reason_of
+from ...core.sentences import quote
+from ...core.whole_files import explain_file_error
 from ...core.xacro_expansion import expand_description
 from ...core.yaml_files import PlainLoader
 
@@ -120,7 +120,7 @@ class Tag:
         return text in ("true", "1")
 
     def _refusal(self, wanted):
-        return self.error(f"says {shown(self.text.strip())}, but must {wanted}")
+        return self.error(f"says {quote(self.text.strip())}, but must {wanted}")
 
 
 def read_tags(path) -> Tag:
@@ -197,7 +197,7 @@ def read_bytes(path: Path) -> bytes:
         with open_regular(path) as file:
             content = file.read(XML_LIMIT + 1)
     except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read: {reason_of(error)}.") from error
+        raise ConfigurationError(f"{path}: cannot be read: {explain_file_error(error)}.") from error
     if len(content) > XML_LIMIT:
         raise ConfigurationError(f"{path}: larger than 8 MB, so no file of IMU parameters.")
     return content
@@ -352,7 +352,7 @@ class YamlMapping:
         if not isinstance(value, str):
             raise self.error(key, "must be a text")
         if choices is not None and value not in choices:
-            raise self.error(key, f"is {shown(value)}, but must be one of {', '.join(choices)}")
+            raise self.error(key, f"is {quote(value)}, but must be one of {', '.join(choices)}")
         return value
 
     def number(self, key: str) -> float:
@@ -361,7 +361,7 @@ class YamlMapping:
     def positive(self, key: str) -> float:
         value = self.number(key)
         if value <= 0.0:
-            raise self.error(key, f"is {shown(value)}, but must be above 0")
+            raise self.error(key, f"is {quote(value)}, but must be above 0")
         return value
 
     def sizes(self, key: str) -> tuple[float, float, float]:

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from ...core.angles import wrap
 from ...core.errors import ConfigurationError
 from ...core.tables import GNSS_LOCAL, GNSS_RECORD, LOCAL_VARIANCE, LOCAL_VELOCITY, PLACE
-from ...core.yaml_files import by_name
+from ...core.yaml_files import accept_names
 from ...motion.earth import geodetic_of
 from ...motion.earth_motion import EarthMotion, enu_to_ecef
 from ...motion.motion import Motion
@@ -241,7 +241,7 @@ def _process(
     return GaussMarkov(sigma, errors.correlation_time, 1.0 / rate, np.random.default_rng(seed))
 
 
-@by_name(gnss=read_gnss_specification)
+@accept_names(gnss=read_gnss_specification)
 def simulate_gnss(
     motion: Motion,
     gnss: GnssSpecification,
@@ -337,7 +337,7 @@ def antenna_on(motion: EarthMotion, gnss: GnssSpecification) -> EarthMotion:
     return motion.mounted(gnss.lever_arm) if np.any(gnss.lever_arm) else motion
 
 
-@by_name(gnss=read_gnss_specification)
+@accept_names(gnss=read_gnss_specification)
 def simulate_earth_fixes(
     motion: EarthMotion,
     gnss: GnssSpecification,

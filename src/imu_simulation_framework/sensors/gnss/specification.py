@@ -28,21 +28,21 @@ import numpy as np
 
 from ...core import tables, topics
 from ...core.errors import ConfigurationError
-from ...core.sentences import shown
+from ...core.sentences import quote
 from ...core.settings import (
     Axes,
     Settings,
-    checked_choice,
-    checked_list,
-    checked_number,
-    checked_numbers,
-    checked_text,
+    check_choice,
+    check_list,
+    check_number,
+    check_numbers,
+    check_text,
     declared,
     from_mapping,
     require_increasing,
 )
 from ...core.stamps import NANOSECONDS
-from ...core.yaml_files import find_description, read_described
+from ...core.yaml_files import find_description, read_description
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,19 +55,19 @@ HIGHEST_EVENT_RATE = 100.0  # 1/s, of outages or changes of quality
 
 
 def _checked_schedule(name: str, value: Any) -> Any:
-    rows = checked_list(name, value)
+    rows = check_list(name, value)
     for row in rows:
         if not isinstance(row, (list, tuple)) or len(row) != 2:
             raise ConfigurationError(
-                f"{name} has {shown(row)}, but each entry must be a time and a quality."
+                f"{name} has {quote(row)}, but each entry must be a time and a quality."
             )
-    times = [checked_number(f"{name}'s time", time, minimum=0.0) for time, _ in rows]
-    qualities = [checked_choice(f"{name}'s quality", each, tuple(QUALITIES)) for _, each in rows]
+    times = [check_number(f"{name}'s time", time, minimum=0.0) for time, _ in rows]
+    qualities = [check_choice(f"{name}'s quality", each, tuple(QUALITIES)) for _, each in rows]
     return require_increasing(name, tuple(zip(times, qualities)))
 
 
 def _checked_outages(name: str, value: Any) -> tuple[Any, ...]:
-    pairs = tuple(checked_numbers(name, pair, 2, minimum=0.0) for pair in checked_list(name, value))
+    pairs = tuple(check_numbers(name, pair, 2, minimum=0.0) for pair in check_list(name, value))
     for begin, end in pairs:
         if not begin < end:
             has = f"{name} has an outage from {begin:g} s to {end:g} s"
@@ -88,7 +88,7 @@ class FixQuality(Settings):
     ``velocity_noise``, ``vertical_velocity_noise``: white error of the velocity [m/s].
     """
 
-    quality: str = declared("single", checked_choice, choices=tuple(QUALITIES)[1:], always=True)
+    quality: str = declared("single", check_choice, choices=tuple(QUALITIES)[1:], always=True)
     horizontal_noise: float = declared(0.0, minimum=0.0)
     vertical_noise: float = declared(0.0, minimum=0.0)
     horizontal_drift: float = declared(0.0, minimum=0.0)
@@ -122,14 +122,14 @@ class QualityChange(Settings):
     ``before``, ``after``: qualities. ``rate``: how often it comes while it is ``before`` [1/s].
     """
 
-    before: str = declared("rtk", checked_choice, choices=tuple(QUALITIES), always=True)
-    after: str = declared("float", checked_choice, choices=tuple(QUALITIES), always=True)
+    before: str = declared("rtk", check_choice, choices=tuple(QUALITIES), always=True)
+    after: str = declared("float", check_choice, choices=tuple(QUALITIES), always=True)
     rate: float = declared(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.before == self.after:
-            raise ConfigurationError(f"after is {shown(self.after)}, as it was before.")
+            raise ConfigurationError(f"after is {quote(self.after)}, as it was before.")
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class GnssHeading(Settings):
     robot's x axis without the receiver knowing of it, counter-clockwise [rad].
     """
 
-    source: str = declared("none", checked_choice, choices=("none", "course", "antennas"))
+    source: str = declared("none", check_choice, choices=("none", "course", "antennas"))
     minimum_speed: float = declared(0.5, minimum=0.0)
     baseline: float = declared(1.0, above=0.0)
     across_noise: float = declared(0.0, minimum=0.0)
@@ -197,11 +197,11 @@ class GnssSpecification(Settings):
     changes at given times after the start of the motion, time [s] and quality.
     """
 
-    name: str = declared("gnss", checked_text, needed=True, always=True)
+    name: str = declared("gnss", check_text, needed=True, always=True)
     rate: float = declared(1.0, above=0.0, maximum=1e4)
     latency: float = declared(0.0, minimum=0.0, maximum=1e3)
     latency_jitter: float = declared(0.0, minimum=0.0, maximum=1e3)
-    lever_arm: Any = declared((0.0, 0.0, 0.0), checked_numbers, count=3, maximum=1e3)
+    lever_arm: Any = declared((0.0, 0.0, 0.0), check_numbers, count=3, maximum=1e3)
     qualities: tuple[FixQuality, ...] = declared((FixQuality(),), part=FixQuality)
     changes: tuple[QualityChange, ...] = declared((), part=QualityChange)
     schedule: tuple[tuple[float, str], ...] = declared((), _checked_schedule)
@@ -241,7 +241,7 @@ def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
     """
     path = find_description(name, "gnss", "a GNSS receiver")
     make = partial(from_mapping, GnssSpecification, what="the receiver")
-    return read_described(path, "the GNSS receiver", make, named=True, may_be_empty=True)
+    return read_description(path, "the GNSS receiver", make, named=True, may_be_empty=True)
 
 
 class Reported(NamedTuple):
@@ -254,8 +254,8 @@ class Reported(NamedTuple):
 class ReportedFixes(NamedTuple):
     """What was published of the fixes that have each.
 
-    Rows: ``GNSS_TOLD_POSITION`` of :mod:`.core.tables`, ``GNSS_TOLD_VELOCITY``, and z and w of the
-    quaternion about the vertical.
+    Rows: ``GNSS_PUBLISHED_POSITION`` of :mod:`.core.tables`, ``GNSS_PUBLISHED_VELOCITY``, and z
+    and w of the quaternion about the vertical.
     """
 
     positions: Reported
@@ -267,11 +267,11 @@ def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
     """Return what is published of fixes, a table GnssRecord."""
     stamps = np.array([round(time * NANOSECONDS) for time in fixes.index], dtype=np.int64)
     status = fixes["quality"].map(STATUS).to_numpy(float)
-    positions = fixes.assign(status=status)[list(tables.GNSS_TOLD_POSITION)].to_numpy()
+    positions = fixes.assign(status=status)[list(tables.GNSS_PUBLISHED_POSITION)].to_numpy()
     # A covariance is known as a whole or not at all.
     positions[~np.isfinite(positions[:, 4:]).all(axis=1), 4:] = np.nan
     moving = np.isfinite(fixes[tables.LOCAL_VELOCITY[0]].to_numpy())
-    velocities = fixes[list(tables.GNSS_TOLD_VELOCITY)].to_numpy()
+    velocities = fixes[list(tables.GNSS_PUBLISHED_VELOCITY)].to_numpy()
     turned = np.isfinite(fixes["heading"].to_numpy())
     headings = [heading_quaternion(heading) for heading in fixes["heading"][turned]]
     return ReportedFixes(

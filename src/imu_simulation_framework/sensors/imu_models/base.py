@@ -11,8 +11,8 @@ import numpy as np
 
 from ...core.angles import yaw_from_quaternion
 from ...core.errors import ConfigurationError
-from ...core.sentences import shown
-from ...core.settings import checked_number
+from ...core.sentences import quote
+from ...core.settings import check_number
 from ...core.units import WORLD_GRAVITY
 from ..imu_specification import Covariance, diagonal
 from ..noise.streams import run_seed
@@ -156,7 +156,7 @@ def checked_parts(parts: Iterable[str]) -> tuple[str, ...]:
     for name in parts:
         if name not in _EVERY_PART:
             known = ", ".join(_EVERY_PART)
-            raise ValueError(f"an IMU's reading has no part {shown(name)}; there are {known}")
+            raise ValueError(f"an IMU's reading has no part {quote(name)}; there are {known}")
     return parts
 
 
@@ -209,7 +209,7 @@ class ImuModel(ABC):
     """
 
     def __init__(self, parameters, period: float, seed=0):
-        checked_number("The IMU's period", period, above=0.0)
+        check_number("The IMU's period", period, above=0.0)
         self.parameters, self.period = parameters, period
         self._seed, self._run = seed, 0
         self._set_up()
@@ -327,4 +327,4 @@ LARGEST_PARAMETER = 1e6
 
 def checked_parameter(name, value, **bounds):
     """Return a number of an IMU."""
-    return checked_number(f"The IMU's {name}", value, maximum=LARGEST_PARAMETER, **bounds)
+    return check_number(f"The IMU's {name}", value, maximum=LARGEST_PARAMETER, **bounds)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 import numpy as np
 
 from ...core.errors import ConfigurationError
-from ...core.sentences import shown
+from ...core.sentences import quote
 from ...core.stamps import NANOSECONDS
 from ...core.tables import ACCEL, GYRO, MAG
 from ...core.units import STANDARD_GRAVITY
@@ -248,5 +248,5 @@ def _mode(mode: Any) -> Mode:
     if isinstance(mode, str) and mode in MODES:
         return MODES[mode]
     raise ConfigurationError(
-        f"The mode is {shown(mode)}, but those of a BNO055 are {', '.join(MODES)}."
+        f"The mode is {quote(mode)}, but those of a BNO055 are {', '.join(MODES)}."
     )

@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike
 
 from ...core.angles import quaternion_product
 from ...core.errors import ConfigurationError
-from ...core.sentences import shown
-from ...core.settings import Settings, checked_axes, declared
+from ...core.sentences import quote
+from ...core.settings import Settings, check_axes, declared
 from ..imu_specification import diagonal
 from ..noise.processes import recursion
 from ..noise.streams import NormalStreams
@@ -255,9 +255,9 @@ class HectorImu(ImuModel):
         # SensorModel::reset(value) of the plug-in: the offset stays, and the drift wanders on.
         drift = self._drift.copy()
         if angular_velocity is not None:
-            drift[_HECTOR_RATE] = checked_axes("angular_velocity", tuple(angular_velocity))
+            drift[_HECTOR_RATE] = check_axes("angular_velocity", tuple(angular_velocity))
         if specific_force is not None:
-            drift[_HECTOR_FORCE] = checked_axes("specific_force", tuple(specific_force))
+            drift[_HECTOR_FORCE] = check_axes("specific_force", tuple(specific_force))
         self._drift = drift
         self._tilts = self._tilts or specific_force is not None
 
@@ -379,7 +379,7 @@ def make_imu_model(
     """
     if name not in PRESETS:
         raise ConfigurationError(
-            f"There is no IMU model {shown(name)}; there are {', '.join(sorted(PRESETS))}."
+            f"There is no IMU model {quote(name)}; there are {', '.join(sorted(PRESETS))}."
         )
     preset = PRESETS[name]
     kind = IMU_MODELS[preset.model]
@@ -387,7 +387,7 @@ def make_imu_model(
     for key in parameters:
         if key not in known:
             raise ConfigurationError(
-                f"The IMU model {name} has no parameter {shown(key)}; "
+                f"The IMU model {name} has no parameter {quote(key)}; "
                 + (f"it has {', '.join(known)}." if known else "it has none.")
             )
     return kind.model(kind.parameters(**{**preset.parameters, **parameters}), period, seed)

@@ -58,7 +58,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ...core.settings import Axes, Settings, checked_axes, checked_numbers, declared
+from ...core.settings import Axes, Settings, check_axes, check_numbers, declared
 from ...core.units import VACUUM_PERMEABILITY
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -79,11 +79,11 @@ class FerrousBody(Settings):
     thousand. ``name``: for whoever reads the description, and of its shape in the simulators.
     """
 
-    position: Axes = declared(check=checked_numbers, count=3)
-    size: Axes = declared(check=checked_axes, minimum=1e-3, maximum=1e3)
-    orientation: Axes = declared(_ZERO, checked_numbers, count=3)
+    position: Axes = declared(check=check_numbers, count=3)
+    size: Axes = declared(check=check_axes, minimum=1e-3, maximum=1e3)
+    orientation: Axes = declared(_ZERO, check_numbers, count=3)
     permeability: float = declared(MILD_STEEL, minimum=1.0)
-    magnetisation: Axes = declared(_ZERO, checked_numbers, count=3)
+    magnetisation: Axes = declared(_ZERO, check_numbers, count=3)
     name: str = ""
 
     @property
@@ -355,8 +355,8 @@ class Dipole(Settings):
     reads it.
     """
 
-    position: Axes = declared(check=checked_numbers, count=3)
-    moment: Axes = declared(check=checked_numbers, count=3)
+    position: Axes = declared(check=check_numbers, count=3)
+    moment: Axes = declared(check=check_numbers, count=3)
     name: str = ""
 
 
@@ -396,8 +396,8 @@ class MotorField(Settings):
     ``left``, ``right`` (3,): field per torque of a wheel, in the magnetometer's axes [T/(N m)].
     """
 
-    left: Axes = declared(_ZERO, checked_numbers, count=3)
-    right: Axes = declared(_ZERO, checked_numbers, count=3)
+    left: Axes = declared(_ZERO, check_numbers, count=3)
+    right: Axes = declared(_ZERO, check_numbers, count=3)
 
     def field(self, torque: np.ndarray) -> np.ndarray:
         """Return the field (n, 3) [T] at wheels' torques (n, 2), left and right [N m]."""

@@ -27,9 +27,9 @@ from typing import Any, Callable
 import numpy as np
 
 from ...core.errors import ConfigurationError
-from ...core.sentences import shown
-from ...core.settings import Axes, Settings, checked_number, checked_numbers, declared, from_mapping
-from ...core.yaml_files import find_description, read_described
+from ...core.sentences import quote
+from ...core.settings import Axes, Settings, check_number, check_numbers, declared, from_mapping
+from ...core.yaml_files import find_description, read_description
 from .bodies import Bar, BarFields, Dipole, DipoleFields, Ellipsoid, EllipsoidFields, MotorField
 
 # Heights at which there is neither rock nor a current of the ionosphere to matter [m].
@@ -51,9 +51,9 @@ def earth_field(
 
 
 def _checked_height(name: str, value: Any) -> float:
-    if not _LOWEST <= checked_number(name, value) <= _HIGHEST:
+    if not _LOWEST <= check_number(name, value) <= _HIGHEST:
         raise ConfigurationError(
-            f"{name} is {shown(value)}, but the model of Earth's magnetic field holds from "
+            f"{name} is {quote(value)}, but the model of Earth's magnetic field holds from "
             f"{_LOWEST:g} to {_HIGHEST:g} m."
         )
     return float(value)
@@ -70,7 +70,7 @@ def _checked_date(date: Any) -> datetime.datetime:
         with suppress(ValueError):
             date = datetime.datetime.fromisoformat(date)
     if not isinstance(date, datetime.date):
-        raise ConfigurationError(f"date is {shown(date)}, but it must be a date as in 2026-11-22.")
+        raise ConfigurationError(f"date is {quote(date)}, but it must be a date as in 2026-11-22.")
     if not isinstance(date, datetime.datetime):
         date = datetime.datetime(date.year, date.month, date.day)
     if date.tzinfo is not None:
@@ -141,7 +141,7 @@ class MagneticEnvironment(Settings):
     """
 
     place: Place = declared(Place, part=Place)
-    earth: Axes | None = declared(None, checked_numbers, count=3, maximum=1.0)
+    earth: Axes | None = declared(None, check_numbers, count=3, maximum=1.0)
     turned: float = declared(0.0)
     dipoles: tuple[Dipole, ...] = declared((), part=Dipole, most=MAX_BODIES)
     ellipsoids: tuple[Ellipsoid, ...] = declared((), part=Ellipsoid, most=MAX_BODIES)
@@ -236,4 +236,4 @@ def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironme
     path = find_description(name, "magnetic", "a magnetic environment")
     what = "the magnetic environment"
     make = partial(from_mapping, MagneticEnvironment, what=what)
-    return read_described(path, what, make, may_be_empty=True)
+    return read_description(path, what, make, may_be_empty=True)

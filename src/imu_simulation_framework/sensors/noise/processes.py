@@ -42,7 +42,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...core.settings import checked_axes, checked_band, checked_number
+from ...core.settings import check_axes, check_band, check_number
 from .streams import ParallelNormals
 
 BLOCK = 4096  # samples that are computed at once; they stay in the processor's cache
@@ -61,7 +61,7 @@ class NoiseProcess(ABC):
     _filtered = False  # whether a block is made by a filter
 
     def __init__(self, period, generator):
-        self._period = checked_number("period", period, above=0.0)
+        self._period = check_number("period", period, above=0.0)
         self._generator = generator
         self._started = False
 
@@ -151,7 +151,7 @@ class NoiseProcess(ABC):
 
 
 def _sizes(name, value):
-    return np.array(checked_axes(name, value, minimum=0.0))
+    return np.array(check_axes(name, value, minimum=0.0))
 
 
 _PARAMETERS = {"_scale", "_phi", "_innovation"}
@@ -280,7 +280,7 @@ class GaussMarkov(NoiseProcess):
     def __init__(self, sigma, correlation_time, period, generator):
         super().__init__(period, generator)
         self._scale = _sizes("sigma", sigma)
-        time = np.array(checked_axes("correlation_time", correlation_time, above=0.0))
+        time = np.array(check_axes("correlation_time", correlation_time, above=0.0))
         self._phi = np.exp(-self._period / time)
         self._innovation = self._scale * np.sqrt(-np.expm1(-2.0 * self._period / time))
         self._factors = np.tile(self._innovation, _TOGETHER)
@@ -320,7 +320,7 @@ class BiasInstability(NoiseProcess):
     def __init__(self, coefficient, band, period, generator):
         super().__init__(period, generator)
         coefficient = _sizes("coefficient", coefficient)
-        times, sigmas = flicker_processes(checked_band("band", band), self._period)
+        times, sigmas = flicker_processes(check_band("band", band), self._period)
         times = times[:, np.newaxis]
         self._phi = np.exp(-self._period / times)
         self._scale = np.outer(sigmas, coefficient)
@@ -371,7 +371,7 @@ class RateRamp(NoiseProcess):
 
     def __init__(self, slope, period, generator=None):
         super().__init__(period, generator)
-        self._scale = np.array(checked_axes("slope", slope)) * self._period
+        self._scale = np.array(check_axes("slope", slope)) * self._period
 
     def _step(self):
         self._state = self._state + 1.0
