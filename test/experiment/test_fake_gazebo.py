@@ -147,7 +147,7 @@ def check_magnetic_field(result, truth, hall, robot):
     last = np.searchsorted(truth.index, measured.index + 1e-6) - 1
     torque = 2.0 * FAKE_TORQUE * np.column_stack(wheels)[last]
     assert np.abs(torque).max() > 0.2
-    expected = hall.felt(place, turn_of_imu.as_quat(), torque)
+    expected = hall.measured_field(place, turn_of_imu.as_quat(), torque)
     # At most a sample apart, 0.01 s at 1 m/s and 1 rad/s.
     assert np.abs(measured.to_numpy() - expected).max() < 0.02 * np.linalg.norm(hall.undisturbed)
     assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)

@@ -149,7 +149,7 @@ def test_magnetometer_measures_field_at_its_place(tmp_path):
     torques = np.concatenate([state.wheel_torques for state in states])
     motion = robot_motion(configuration)
     mounted = motion.mounted(*MujocoSimulator(load_robot_parameters()).imu_mounting)
-    expected = hall.felt(mounted.position, mounted.orientation, torques)
+    expected = hall.measured_field(mounted.position, mounted.orientation, torques)
     np.testing.assert_allclose(tables.magnetometer_simulated, expected, rtol=0.0, atol=1e-12)
     assert np.ptp(torques[:, 0]) > 0.1
     undisturbed = np.linalg.norm(hall.undisturbed)

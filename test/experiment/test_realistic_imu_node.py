@@ -120,7 +120,7 @@ def test_motor_field_follows_joint_efforts(answer_of_node, motion, tmp_path):
         stamps_of(motion), rows, len(motion), *options, kind="pulled_imu"
     )
     fields = np.array([message["field"] for message in answer["fields"]])
-    expected = environment.felt(motion.position, motion.orientation, efforts)
+    expected = environment.measured_field(motion.position, motion.orientation, efforts)
     np.testing.assert_allclose(fields, expected, atol=1e-17)
     assert "the fields of motors are left out" not in end(running).output
 

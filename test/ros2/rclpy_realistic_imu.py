@@ -124,7 +124,7 @@ def test_input_gives_bytes_of_session(ros, motion, tmp_path, kind):
             sent += pairs(second_inputs[kind][0], [second])
         ros.executor.spin_once(timeout_sec=0.0)
     if kind == "torques":
-        expected = isf.read_magnetic_environment(tmp_path / "hall.yaml").felt(
+        expected = isf.read_magnetic_environment(tmp_path / "hall.yaml").measured_field(
             *(motion.position, motion.orientation),
             np.array([[np.sin(number), 0.5] for number in range(len(motion))]),
         )

@@ -380,7 +380,7 @@ def vectors(messages):
 
 
 def ideal_fields(motion, environment):
-    felt = environment.felt(motion.position, motion.orientation)
+    felt = environment.measured_field(motion.position, motion.orientation)
     return [magnetic_field(stamp, row) for stamp, row in zip(stamps_of(motion), felt)]
 
 

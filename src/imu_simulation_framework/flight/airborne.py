@@ -124,7 +124,7 @@ class AirborneImu:
 
     def _measure(self, imu, seed, run):
         model = imu_model(imu, self.imu_motion.period, seed)
-        truth = imu_truth(self.imu_motion, speed=model.feels_speed)
+        truth = imu_truth(self.imu_motion, speed=model.requires_speed)
         reading = model.batch(truth, 1, first_run=run, parts=SIGNALS)
         new = model.new_samples(len(self.stamps))
         self.imu_stamps = self.stamps[new]

@@ -59,7 +59,7 @@ def sensed(motion: EarthMotion, imu: ImuErrors, seed: int = 1) -> Sensed:
     not go with the motion's rate.
     """
     model = imu_model(imu, motion.period, seed)
-    truth = imu_truth(motion, speed=model.feels_speed)
+    truth = imu_truth(motion, speed=model.requires_speed)
     reading = model.batch(truth, 1, parts=("angular_velocity", "specific_force"))
     new = model.new_samples(len(motion))
     return Sensed(

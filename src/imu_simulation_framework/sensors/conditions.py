@@ -38,7 +38,7 @@ class BandLimit:
         self._state: np.ndarray | None = None
         self._anew = np.array([], dtype=int)
 
-    def put(self, members: np.ndarray) -> None:
+    def replace_members(self, members: np.ndarray) -> None:
         """Let some members, by number, begin anew at the next sample of all."""
         self._anew = np.union1d(self._anew, members)
 

@@ -1,6 +1,6 @@
-"""The errors of an IMU in standard, continuous-time units, and what it gives out.
+"""Specification of an IMU: its errors in standard, continuous-time units, and its output.
 
-Per axis, as in IEEE Std 952 and in Allan analysis; densities are two-sided, that is, with
+Errors are stated per axis, as in IEEE Std 952 and in Allan analysis. Densities are two-sided: with
 N = 1 the variance of samples at the rate f is f. At the averaging time tau the Allan deviation is
 
 ====================  ================================== =====================================
@@ -11,9 +11,9 @@ N = 1 the variance of samples at the rate f is f. At the averaging time tau the 
 ``rate_ramp``         R [rad/s^2; m/s^3]                 ``R tau / sqrt(2)``
 ====================  ================================== =====================================
 
-The first unit is the gyroscope's, the second the accelerometer's. What turns these numbers into
-samples is in :mod:`imu_simulation_framework.sensors.noise.processes` and
-:mod:`imu_simulation_framework.sensors.imu_models.specification`.
+The first unit is the gyroscope's, the second the accelerometer's.
+:mod:`imu_simulation_framework.sensors.noise.processes` and
+:mod:`imu_simulation_framework.sensors.imu_models.specification` turn these numbers into samples.
 """
 
 from __future__ import annotations
@@ -43,78 +43,87 @@ from .conditions import BandLimit, SupplyVoltage, TemperatureProfile, Vibration
 from .noise.streams import child_generator, run_seed
 from .triads import TRIADS
 
-Covariance = Tuple[float, ...]
-"""Nine numbers, row by row."""
+Covariance = Tuple[float, ...]  # 3 x 3 matrix as nine numbers, row by row
 
 ORIENTATION_REFERENCES = ("fusion", "truth")
 GYROSCOPE_FILTERS = ("mahony", "vqf")
 FILTERS = (*GYROSCOPE_FILTERS, "compass")
+# Names of the data sheet, see sensors/imu_models/bno055_modes.py.
 BNO055_MODES = ("IMU", "COMPASS", "M4G", "NDOF_FMC_OFF", "NDOF")
-"""By the data sheet's names; see :mod:`.sensors.imu_models.bno055_modes`."""
 
 _TOPIC = re.compile(r"[~/]?[A-Za-z0-9_][A-Za-z0-9_./:-]{0,199}")
 
 
 def is_topic(text: str) -> bool:
-    """Whether a text may be a topic's name, in ROS or in Gazebo."""
+    """Check whether a text is a valid name of a topic of ROS or Gazebo.
+
+    Parameters
+    ----------
+    text : str
+        Name to check.
+
+    Returns
+    -------
+    bool
+    """
     return _TOPIC.fullmatch(text) is not None
 
 
 def _checked_topic(name: str, value: Any) -> str:
     if not (isinstance(value, str) and is_topic(value)):
-        raise ConfigurationError(
-            f"{name} is {quote(value)}, but it must be the name of a topic, as /imu/data."
-        )
+        raise ConfigurationError(f"{name} is {quote(value)}, expected a topic such as /imu/data")
     return value
 
 
 @dataclass(frozen=True)
 class OutputSpecification(Settings):
-    """What the sensor gives out, and how it gets its orientation.
+    """Output of a sensor: its rate, its orientation filter and its topic.
 
     Parameters
     ----------
     rate : float
-        Samples per second [Hz]. Where the simulation is slower, it has the simulation's rate.
-    start_offset, random_start_offset : float
-        Time from the simulation's first sample to the sensor's [s], and what the seed may add to
-        it, evenly between zero and this.
+        Samples per second [Hz]. A simulation at a lower rate limits it to its own rate.
+    start_offset : float
+        Time from the simulation's first sample to the sensor's first sample [s].
+    random_start_offset : float
+        Upper limit of a random addition to ``start_offset``, uniformly distributed from zero [s].
     drop_repeated : bool
-        Where the simulation is faster than the sensor: whether the samples between two readings
-        are left out, or repeat the last reading.
+        Whether samples of a faster simulation between two readings are dropped; otherwise they
+        repeat the last reading.
     repeat_samples : bool
-        Where the simulation is slower than the sensor: whether each sample is emitted as often as
-        the sensor would, with the same time stamp, or once.
+        Whether each sample of a slower simulation is emitted at the sensor's rate, with equal time
+        stamps; otherwise it is emitted once.
     orientation_reference : str
         ``fusion``: orientation from the sensor's own readings, without a reference for the yaw
         unless there is a ``magnetic_heading``.
         ``truth``: the true orientation.
     filter : str
-        Of the fusion: ``mahony``, complementary, or ``vqf``. ``compass`` has no gyroscope, only
-        accelerometer and magnetometer; its yaw starts as the true one unless there is a
+        Fusion filter: ``mahony`` (complementary) or ``vqf``. ``compass`` uses no gyroscope, only
+        accelerometer and magnetometer; its yaw starts at the true yaw unless there is a
         ``magnetic_heading``.
     filter_time_constant : float
-        How fast the accelerometer corrects the tilt [s]; of ``compass`` how late it is.
+        Time constant with which the accelerometer corrects the tilt [s]; of ``compass`` its lag.
     filter_rate_bias : bool
-        Whether the filter estimates the gyroscope's bias as well: ``mahony`` about the horizontal
-        axes, at rest and in gentle motion, ``vqf`` at rest about all; with a magnetic heading both
-        about all.
+        Whether the filter also estimates the gyroscope's bias: ``mahony`` about the horizontal
+        axes, at rest and in gentle motion, ``vqf`` at rest about all axes; with a magnetic heading
+        both about all axes.
     magnetic_heading : bool
-        Whether the magnetometer is the yaw's reference.
+        Whether the magnetometer is the reference of the yaw.
     magnetic_time_constant : float
-        How fast the magnetometer corrects the yaw [s].
+        Time constant with which the magnetometer corrects the yaw [s].
     magnetic_disturbance_rejection : bool
-        Whether the filter leaves out readings of a field that is not as strong or steep as before
-        (:mod:`.sensors.fusion.magnetic_heading`).
+        Whether the filter ignores readings of a field whose strength or dip angle differs from the
+        previous field (:mod:`.sensors.fusion.magnetic_heading`).
     magnetic_declination : float
-        What the sensor is told of where magnetic north is: the angle from the world's y axis, which
-        is north, clockwise to it [rad]. With 0 the yaw is that to magnetic east.
+        Declination that is set in the sensor: angle from the world's y axis, which is north,
+        clockwise to magnetic north [rad]. With 0 the yaw is relative to magnetic east.
     topic : str
-        Of its messages at whoever states the parameters, which conversions keep; empty for none.
-        Nothing is published on it here.
+        Topic of the sensor's messages in the simulator of its parameters. Conversions keep it;
+        empty for none. This package publishes nothing on it.
     bno055_mode : str
-        One of :data:`BNO055_MODES`, as which the sensor says how far it is calibrated
-        (:class:`.Bno055Calibration`); empty for a sensor that does not. It changes no reading.
+        Mode of :data:`BNO055_MODES` in which the sensor reports its calibration status
+        (:class:`.Bno055Calibration`); empty for a sensor without such a status. It changes no
+        reading.
     """
 
     rate: float = declared(100.0, above=0.0, unit="Hz")
@@ -138,13 +147,12 @@ class OutputSpecification(Settings):
         needs_gyroscope = self.filter_rate_bias or self.magnetic_disturbance_rejection
         if self.filter == "compass" and needs_gyroscope:
             raise ConfigurationError(
-                "filter is compass, which has no gyroscope: it can neither estimate its bias nor "
-                "do without a disturbed field."
+                "filter is compass, which uses no gyroscope, expected mahony or vqf with "
+                "filter_rate_bias or magnetic_disturbance_rejection"
             )
         if self.magnetic_disturbance_rejection and not self.magnetic_heading:
             raise ConfigurationError(
-                "magnetic_disturbance_rejection is true, but without magnetic_heading there is "
-                "nothing to reject."
+                "magnetic_disturbance_rejection is true without magnetic_heading, expected both"
             )
 
     @property
@@ -161,22 +169,22 @@ _IDENTITY = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class TriadSpecification(Settings):
-    """Errors of three equal sensors, as three gyroscopes or three accelerometers are.
+    """Errors of three equal sensors, for example three gyroscopes or three accelerometers.
 
-    Units are [gyroscope; accelerometer], those of other kinds are in :mod:`.sensors.triads`. Three
-    numbers are for the axes x, y, z; one number stands for three equal ones. By default there is
+    Units are [gyroscope; accelerometer]; units of other kinds are in :mod:`.sensors.triads`. Three
+    numbers are for the axes x, y, z; a single number holds for all three. By default there is
     no error.
 
     Parameters
     ----------
     quantisation : 3 float
-        Q, of the angle or velocity increments [rad; m/s].
+        Q, quantisation noise of the angle or velocity increments [rad; m/s].
     white_noise : 3 float
         N, angle or velocity random walk [rad/s/sqrt(Hz); m/s^2/sqrt(Hz)].
     bias_instability : 3 float
         B, flicker noise [rad/s; m/s^2].
     bias_instability_band : 2 float
-        Shortest and longest averaging time at which the flicker noise is there [s].
+        Shortest and longest averaging time of the flicker noise [s].
     random_walk : 3 float
         K, rate or acceleration random walk [rad/s^2/sqrt(Hz); m/s^3/sqrt(Hz)].
     rate_ramp : 3 float
@@ -185,11 +193,11 @@ class TriadSpecification(Settings):
         Stationary standard deviation [rad/s; m/s^2] and correlation time [s] of a first-order
         Gauss-Markov process.
     turn_on_bias, turn_on_bias_sigma : 3 float
-        Mean and standard deviation of the bias that a run has from its beginning
+        Mean and standard deviation of the bias that is drawn at the start of a run
         [rad/s; m/s^2].
     scale_factor_and_misalignment : 3 x 3 float
         M in ``(I + M) truth`` [1]: scale factor errors on the diagonal, misalignments [rad] and
-        cross-axis sensitivities beside it.
+        cross-axis sensitivities off the diagonal.
     temperature_bias, temperature_scale_factor : 3 float
         Bias [rad/s/K; m/s^2/K] and scale factor error [1/K] per kelvin away from the reference
         temperature.
@@ -198,20 +206,20 @@ class TriadSpecification(Settings):
         voltage.
     nonlinearity : 3 float
         Quadratic part of the response, K2 in ``f + K2 f^2`` (IEEE Std 1293)
-        [1/(rad/s); 1/(m/s^2)]. Of vibration it rectifies the mean square.
+        [1/(rad/s); 1/(m/s^2)]. It rectifies the mean square of a vibration.
     vibration_rectification : 3 float
         Bias per mean square of the vibration's specific force along the three axes together
         (IEEE Std 1431; data sheets: "vibration rectification") [rad/s/(m/s^2)^2;
         m/s^2/(m/s^2)^2].
     bandwidth : float or None
-        Where the sensor's low-pass, a Butterworth filter of second order, lets half of the power
-        pass [Hz]; None for none. From half of the rate on it only says what vibration is folded.
+        Half-power frequency of the sensor's low-pass, a Butterworth filter of second order [Hz];
+        None for none. From half of the rate on it only determines which vibration is aliased.
     saturation : 3 float or None
-        Largest size of a reading [rad/s; m/s^2]; None for no limit.
+        Full scale: largest absolute value of a reading [rad/s; m/s^2]; None for no limit.
     resolution : 3 float
         Step of the readings [rad/s; m/s^2]; 0 for none.
     g_sensitivity : 3 x 3 float
-        Gyroscope only: angular velocity per specific force [rad/s per m/s^2].
+        Angular velocity per specific force, of a gyroscope only [rad/s per m/s^2].
     """
 
     quantisation: Axes = declared(_ZERO, check_axes, minimum=0.0)
@@ -240,9 +248,7 @@ class TriadSpecification(Settings):
 def _checked_iron(name: str, value: Any) -> Any:
     matrix = check_matrix(name, value)
     if not np.linalg.cond(matrix) < 1e3:
-        raise ConfigurationError(
-            f"{name} is singular: of a field in some direction it leaves nothing, as no iron does."
-        )
+        raise ConfigurationError(f"{name} is singular, expected a regular 3 x 3 matrix")
     return matrix
 
 
@@ -250,12 +256,16 @@ def _checked_iron(name: str, value: Any) -> Any:
 class MagnetometerSpecification(TriadSpecification):
     """Errors of three equal magnetometers, and the iron that moves with them.
 
-    With the field B where the sensor is, in its axes, it measures ``soft_iron B + hard_iron``, with
-    the errors of any triad (Vasconcelos et al., IEEE Transactions on Aerospace and Electronic
+    The magnetometer measures ``soft_iron B + hard_iron`` of a field B at the sensor, in its axes,
+    with the errors of any triad (Vasconcelos et al., IEEE Transactions on Aerospace and Electronic
     Systems 47, 1293, 2011). By default there is neither iron nor error.
 
-    ``hard_iron`` (3,): field of what is magnetised for good on the robot: magnets of motors, screws
-    [T]. ``soft_iron`` (3, 3): what iron on the robot makes of the field around it [1].
+    Parameters
+    ----------
+    hard_iron : 3 float
+        Field of permanently magnetised parts of the robot, such as magnets of motors [T].
+    soft_iron : 3 x 3 float
+        Distortion of the field by magnetically soft parts of the robot [1].
     """
 
     hard_iron: Axes = declared(_ZERO, check_axes, unit="T")
@@ -264,13 +274,17 @@ class MagnetometerSpecification(TriadSpecification):
 
 @dataclass(frozen=True)
 class UnitVariation(Settings):
-    """How units of one part differ from each other; by default they do not.
+    """Differences between units of a part; by default there are none.
 
-    ``tolerances``: whether the numbers of a triad's response (:data:`TOLERANCES`) are standard
-    deviations from unit to unit; else they are this unit's own. No unit is more than
-    :data:`LARGEST_TOLERANCE` of them off. ``white_noise``, ``bias_instability``, ``random_walk``:
-    standard deviations, from unit to unit, of the natural logarithms of N, B and K, which are then
-    the median unit's.
+    Parameters
+    ----------
+    tolerances : bool
+        Whether the numbers of a triad's response (:data:`TOLERANCES`) are standard deviations from
+        unit to unit; otherwise they are this unit's own. A unit deviates by at most
+        :data:`LARGEST_TOLERANCE` of them.
+    white_noise, bias_instability, random_walk : float
+        Standard deviations, from unit to unit, of the natural logarithms of N, B and K [1], which
+        are then the median unit's.
     """
 
     tolerances: bool = declared(False, check_flag)
@@ -279,6 +293,7 @@ class UnitVariation(Settings):
     random_walk: float = declared(0.0, minimum=0.0, maximum=3.0)
 
 
+# Parameters of a triad that differ from unit to unit, with either sign.
 TOLERANCES = (
     "scale_factor_and_misalignment",
     "g_sensitivity",
@@ -289,19 +304,34 @@ TOLERANCES = (
     "supply_bias",
     "supply_scale_factor",
 )
-"""Parameters of a triad that differ from unit to unit, of either sign."""
-LARGEST_TOLERANCE = 3.0
-"""Standard deviations; a data sheet's maximum is taken for so many of them."""
+LARGEST_TOLERANCE = 3.0  # standard deviations; a data sheet's maximum is read as three of them
 
 
 def checked_line(name: str, value: Any, slash: bool = True) -> str:
-    """Return a text in one line, which may have a slash or not."""
-    line = isinstance(value, str) and value.strip() and value.isprintable()
-    if not line or ("/" in value and not slash):
-        hint = "" if slash else ", without a slash"
-        raise ConfigurationError(
-            f"{name} is {quote(value)}, but it must be a text in one line{hint}."
-        )
+    """Return a text if it is a single line.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for messages.
+    value : object
+        Value to check.
+    slash : bool
+        Whether the text may contain a slash.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ConfigurationError
+        The value is no text, is empty, has several lines, or contains a slash.
+    """
+    is_line = isinstance(value, str) and value.strip() and value.isprintable()
+    if not is_line or ("/" in value and not slash):
+        hint = "" if slash else " without a slash"
+        raise ConfigurationError(f"{name} is {quote(value)}, expected a text in one line{hint}")
     return value
 
 
@@ -309,9 +339,24 @@ def checked_line(name: str, value: Any, slash: bool = True) -> str:
 class ImuSpecification(Settings):
     """All errors of an IMU.
 
-    ``name``: of the sensor; without a slash, as it becomes part of the names of folders.
-    ``magnetometer``: None for an IMU that has none. ``units``: whether it is one unit, or any of a
-    part's: of those each run has another one.
+    Parameters
+    ----------
+    name : str
+        Name of the sensor, without a slash, as it becomes part of folder names.
+    gyroscope, accelerometer : TriadSpecification
+        Errors of the two triads that every IMU has.
+    temperature : TemperatureProfile
+        Temperature of the sensor over time.
+    output : OutputSpecification
+        Rate, orientation filter and topic.
+    magnetometer : MagnetometerSpecification or None
+        Errors of the magnetometer; None for an IMU without a magnetometer.
+    supply : SupplyVoltage
+        Supply voltage over time.
+    vibration : Vibration
+        Vibration of the sensor while the robot drives.
+    units : UnitVariation
+        Differences between units of the part. With any, each run has another unit.
     """
 
     name: str = declared("imu", checked_line, slash=False, always=True)
@@ -326,11 +371,22 @@ class ImuSpecification(Settings):
 
     @property
     def is_any_unit(self) -> bool:
-        """Whether it is any unit of a part, none in particular."""
+        """Whether the specification describes all units of a part and no particular unit."""
         return self.units != UnitVariation()
 
-    def one_unit(self, seed: np.random.SeedSequence) -> ImuSpecification:
-        """Return one unit of the part, drawn by the seed of a run; a unit is what it is."""
+    def draw_unit(self, seed: np.random.SeedSequence) -> ImuSpecification:
+        """Draw a unit of the part.
+
+        Parameters
+        ----------
+        seed : numpy.random.SeedSequence
+            Seed of a run.
+
+        Returns
+        -------
+        ImuSpecification
+            Specification of the unit; this specification if it describes a single unit already.
+        """
         if not self.is_any_unit:
             return self
         random = child_generator(seed, _RESPONSE)
@@ -351,46 +407,57 @@ class ImuSpecification(Settings):
         return replace(self, units=UnitVariation(), **triads)
 
     def any_unit(self) -> ImuSpecification:
-        """Return any unit of the part, whose tolerances are what stands here."""
+        """Return the part whose response varies from unit to unit by these values."""
         return replace(self, units=replace(self.units, tolerances=True))
 
     def this_unit(self) -> ImuSpecification:
-        """Return the unit whose response and noise are exactly what stands here."""
+        """Return the single unit with exactly this response and noise."""
         return replace(self, units=UnitVariation())
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for needed, why in (
+        for is_required, cause in (
             (self.output.magnetic_heading, "output.magnetic_heading is true"),
             (self.output.fuses_magnetometer, "output.filter is compass"),
         ):
-            if needed and self.magnetometer is None:
-                raise ConfigurationError(f"{why}, but the specification has no magnetometer.")
+            if is_required and self.magnetometer is None:
+                raise ConfigurationError(
+                    f"{cause}, expected a section magnetometer in the specification"
+                )
         for name, kind in TRIADS.items():
             triad = getattr(self, name)
-            if triad and not kind.feels_force and triad.g_sensitivity != _ZERO_MATRIX:
+            if triad and not kind.is_force_sensitive and triad.g_sensitivity != _ZERO_MATRIX:
                 raise ConfigurationError(
-                    f"{name}.g_sensitivity is set, but only a gyroscope has one."
+                    f"{name}.g_sensitivity is set, expected only with a gyroscope"
                 )
 
     def covariances(
         self, period: float | None = None, duration: float = 600.0
     ) -> tuple[Covariance, Covariance, Covariance]:
-        """Return the covariances to publish with each reading, row by row.
+        """Compute the covariances to publish with each reading, row by row.
 
-        Those of gyroscope and accelerometer are the variances of what changes from sample to
-        sample: white noise ``N^2 / dt``, quantisation ``2 Q^2 / dt^2``, as far as they pass the
-        bandwidth, and rounding ``resolution^2 / 12``. Roll and pitch have what passes the filter of
-        time constant T, ``N_a^2 / (2 T g^2) + N_g^2 T / 2``, and the uncertainty of the
-        accelerometer's bias over g. Yaw without a reference has a variance that grows without end,
-        at ``duration`` t ``N^2 t + K^2 t^3 / 3 + (turn-on and Gauss-Markov sigma)^2 t^2``. With a
-        magnetic heading of time constant T it is that of an undisturbed field,
-        ``N^2 T / 2 + (K^2 t + those sigma^2) T^2 + N_m^2 / (2 T H^2)``, with a level field H of
-        20 uT, as in Europe.
+        Covariances of gyroscope and accelerometer contain the errors that change from sample to
+        sample: white noise ``N^2 / dt``, quantisation ``2 Q^2 / dt^2``, both as far as they pass
+        the bandwidth, and rounding ``resolution^2 / 12``. Roll and pitch contain the errors that
+        pass the filter of time constant T, ``N_a^2 / (2 T g^2) + N_g^2 T / 2``, and the uncertainty
+        of the accelerometer's bias over g. The variance of a yaw without a reference grows without
+        limit; after the duration t it is ``N^2 t + K^2 t^3 / 3 + (turn-on and Gauss-Markov sigma)^2
+        t^2``. With a magnetic heading of time constant T it is that of an undisturbed field, ``N^2
+        T / 2 + (K^2 t + those sigma^2) T^2 + N_m^2 / (2 T H^2)``, with a horizontal field H of 20
+        uT, as in Europe.
 
-        ``period``: between samples, dt [s]; by default 1 / ``output.rate``. ``duration`` [s].
-        Returns those of orientation [rad^2], angular velocity [rad^2/s^2] and acceleration
-        [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
+        Parameters
+        ----------
+        period : float, optional
+            Period between samples, dt [s]; by default 1 / ``output.rate``.
+        duration : float
+            Duration t [s].
+
+        Returns
+        -------
+        tuple of 3 Covariance
+            Covariances of orientation [rad^2], angular velocity [rad^2/s^2] and specific force
+            [m^2/s^4]; all zero means unknown (sensor_msgs/Imu).
         """
         period = 1.0 / self.output.rate if period is None else period
         return (
@@ -400,49 +467,63 @@ class ImuSpecification(Settings):
         )
 
     def magnetic_covariance(self, period: float | None = None) -> Covariance:
-        """Return that of the magnetometer [T^2], as :meth:`covariances`; zero without one."""
+        """Compute the covariance of the magnetometer, as :meth:`covariances`.
+
+        Parameters
+        ----------
+        period : float, optional
+            Period between samples [s]; by default 1 / ``output.rate``.
+
+        Returns
+        -------
+        Covariance
+            Covariance [T^2]; zero without a magnetometer.
+        """
         period = 1.0 / self.output.rate if period is None else period
         triad = self.magnetometer
         return diagonal(_ZERO if triad is None else _sample_variances(triad, period))
 
 
+# Part of a specification -> class whose fields are its keys.
 PARTS: dict[str, Any] = {
     key.name: key.metadata["part"] for key in fields(ImuSpecification) if "part" in key.metadata
 }
-"""Part of a specification -> what its keys are the fields of."""
-CONDITIONS = ("temperature", "supply", "vibration")
-"""Those of them that say what the sensor is exposed to."""
+CONDITIONS = ("temperature", "supply", "vibration")  # parts that describe the surroundings
+# Triads of every IMU; their kinds are in triads.TRIADS.
 IMU_TRIADS = tuple(name for name, kind in PARTS.items() if kind is TriadSpecification)
-"""The triads that every IMU has; what they measure is in :data:`.triads.TRIADS`."""
 
-_LEVEL_FIELD = 20e-6  # T
+_HORIZONTAL_FIELD = 20e-6  # T, as in Europe
 
 
 def _orientation_variances(specification: ImuSpecification, duration: float) -> Axes:
-    """Variances of roll, pitch and yaw [rad^2], the yaw's after a duration [s]."""
+    """Compute the variances of roll, pitch and yaw [rad^2], the yaw's after a duration [s]."""
     output, magnetometer = specification.output, specification.magnetometer
     if output.orientation_reference == "truth":
         return _ZERO
     names = ("white_noise", "random_walk", "turn_on_bias_sigma", "gauss_markov_sigma")
     noise, walk, turn_on, slow = (np.square(getattr(specification.gyroscope, x)) for x in names)
     force, _, offset, drift = (np.square(getattr(specification.accelerometer, x)) for x in names)
-    constant = output.filter_time_constant
-    # A turn about x shows on y, and the other way round.
-    tilt = (force / (2.0 * constant) + offset + drift)[[1, 0]] / STANDARD_GRAVITY**2
-    roll, pitch = (tilt + noise[:2] * constant / 2.0).tolist()
-    # The drift of a Gauss-Markov bias is bounded by that of a constant one.
+    time_constant = output.filter_time_constant
+    # The accelerometer along x measures the pitch, the accelerometer along y the roll.
+    tilt = (force / (2.0 * time_constant) + offset + drift)[[1, 0]] / STANDARD_GRAVITY**2
+    roll, pitch = (tilt + noise[:2] * time_constant / 2.0).tolist()
+    # The drift by a Gauss-Markov bias is at most the drift by a constant bias.
     if output.magnetic_heading and magnetometer is not None:
-        constant = output.magnetic_time_constant
-        level = max(magnetometer.white_noise[:2]) / _LEVEL_FIELD
+        time_constant = output.magnetic_time_constant
+        field_noise = max(magnetometer.white_noise[:2]) / _HORIZONTAL_FIELD
         bias = walk * duration + turn_on + slow
-        yaw = noise * constant / 2.0 + bias * constant**2 + level**2 / (2.0 * constant)
+        yaw = (
+            noise * time_constant / 2.0
+            + bias * time_constant**2
+            + field_noise**2 / (2.0 * time_constant)
+        )
     else:
         yaw = noise * duration + walk * duration**3 / 3.0 + (turn_on + slow) * duration**2
     return roll, pitch, float(yaw[2])
 
 
 def _sample_variances(triad: TriadSpecification, period: float) -> Axes:
-    """Variances of what changes from sample to sample, for each axis."""
+    """Compute the variances of the errors that change from sample to sample, for each axis."""
     white_gain, difference_gain = 1.0, 1.0
     if triad.bandwidth is not None and triad.bandwidth < 0.5 / period:
         white_gain, difference_gain = BandLimit(triad.bandwidth, 1.0 / period).noise_gains()
@@ -453,19 +534,34 @@ def _sample_variances(triad: TriadSpecification, period: float) -> Axes:
 
 
 def diagonal(values: Axes) -> Covariance:
-    """Return a covariance without correlations, row by row."""
+    """Return a 3 x 3 covariance without correlations.
+
+    Parameters
+    ----------
+    values : 3 float
+        Variances.
+
+    Returns
+    -------
+    Covariance
+        Nine numbers, row by row.
+    """
     xx, yy, zz = values
     return (xx, 0.0, 0.0, 0.0, yy, 0.0, 0.0, 0.0, zz)
 
 
 @dataclass(frozen=True)
 class UnitSpread(Settings):
-    """How far the response of one unit may be from the truth.
+    """Largest deviations of a unit's response from an ideal response.
 
-    Each element is drawn evenly between zero and what stands here, which may be negative.
+    Each element is drawn uniformly between zero and the given value, which may be negative.
 
-    ``gyroscope``, ``accelerometer`` (3, 3): as ``scale_factor_and_misalignment`` of a triad [1].
-    ``g_sensitivity`` (3, 3): the gyroscope's [rad/s per m/s^2].
+    Parameters
+    ----------
+    gyroscope, accelerometer : 3 x 3 float
+        Deviations of ``scale_factor_and_misalignment`` of the triad [1].
+    g_sensitivity : 3 x 3 float
+        Deviations of the gyroscope's g-sensitivity [rad/s per m/s^2].
     """
 
     gyroscope: Matrix = declared(_ZERO_MATRIX, check_matrix)
@@ -473,30 +569,45 @@ class UnitSpread(Settings):
     g_sensitivity: Matrix = declared(_ZERO_MATRIX, check_matrix)
 
 
+# Table 2 of the paper on AGISim. Its axes are forward, right, down; in the axes forward, left, up
+# the elements that couple x with y or z have the opposite sign.
 AGISIM_SPREAD = UnitSpread(
     gyroscope=((3e-3, -3e-3, -3e-3), (0.0, 3e-3, 3e-3), (0.0, 0.0, 3e-3)),
     accelerometer=((5e-3, -5e-3, -5e-3), (-5e-3, 5e-3, 5e-3), (-5e-3, 5e-3, 5e-3)),
     g_sensitivity=((1e-5, -1e-5, -1e-5), (-1e-5, 1e-5, 1e-5), (-1e-5, 1e-5, 1e-5)),
 )
-"""Of the paper on AGISim, table 2, whose axes are forward, right, down: in ours, forward, left, up,
-what leads from x to y or z, or back, has the other sign."""
 
 
 def draw_unit(
     specification: ImuSpecification, spread: UnitSpread, seed: int = 1, run: int = 0
 ) -> ImuSpecification:
-    """Return a specification with a response drawn anew; all else is as it was.
+    """Draw the response of a unit; all other errors stay.
 
-    ``seed``: of all runs. ``run``: which one; it is the same whatever other runs there are.
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Specification whose response is replaced.
+    spread : UnitSpread
+        Largest deviations.
+    seed : int
+        Seed of all runs.
+    run : int
+        Number of the run; its unit does not depend on other runs.
+
+    Returns
+    -------
+    ImuSpecification
     """
     random = child_generator(run_seed(seed, run), _RESPONSE)
     matrices = (spread.gyroscope, spread.accelerometer, spread.g_sensitivity)
-    of_rate, of_force, g_sensitivity = (np.array(m) * random.random((3, 3)) for m in matrices)
+    rate_response, force_response, g_sensitivity = (
+        np.array(m) * random.random((3, 3)) for m in matrices
+    )
     gyroscope: dict[str, Any] = {
-        "scale_factor_and_misalignment": of_rate,
+        "scale_factor_and_misalignment": rate_response,
         "g_sensitivity": g_sensitivity,
     }
-    accelerometer: dict[str, Any] = {"scale_factor_and_misalignment": of_force}
+    accelerometer: dict[str, Any] = {"scale_factor_and_misalignment": force_response}
     return replace(
         specification,
         gyroscope=replace(specification.gyroscope, **gyroscope),

@@ -26,7 +26,7 @@ from .imu_specification import ImuSpecification
 from .magnetism.environment import MagneticEnvironment, read_magnetic_environment
 from .noise.streams import child_seed, run_seed
 from .operation import Operation
-from .triad_errors import triads_of
+from .triad_errors import create_triads
 
 ImuErrors = Union[
     ImuSpecification,
@@ -52,12 +52,14 @@ def imu_truth(
     are against east, north, up where the IMU is, and what disturbs the field is in the level plane
     at the motion's first sample. ``wheel_torque`` (n, 2): of the motors of the left and the right
     wheel [N m], for their own fields. ``speed``: whether it shall have the speed, for an IMU that
-    :attr:`~.ImuModel.feels_speed`.
+    :attr:`~.ImuModel.requires_speed`.
     """
     rate, force = motion.means()
     orientation, field = motion.local_orientation, None
     if magnetic_environment is not None:
-        field = magnetic_environment.felt(motion.local().position, orientation, wheel_torque)
+        field = magnetic_environment.measured_field(
+            motion.local().position, orientation, wheel_torque
+        )
     speeds = np.linalg.norm(motion.velocity, axis=1) if speed else None
     return ImuTruth(orientation, rate, force, field, speeds)
 
@@ -165,7 +167,7 @@ def simulate_imu(
             )
         motion = on_earth(motion, latitude)
     model = imu_model(operated(imu, operation, motion), motion.period, seed)
-    truth = imu_truth(motion, magnetic_environment, wheel_torque, model.feels_speed)
+    truth = imu_truth(motion, magnetic_environment, wheel_torque, model.requires_speed)
     magnetic = truth.magnetic_field is not None and model.has_magnetometer
     parts = (*SIGNALS, *MAGNETIC_PARTS) if magnetic else SIGNALS
     reading = model.batch(truth, 1, first_run=run, parts=parts)
@@ -251,15 +253,15 @@ class Imu:
             raise StepError(f"count is {count}, but there must be at least one IMU")
         self.specification, self.count = specification, count
         self._seed, self._period, self._members = seed, 1.0 / self.rate, count or 1
-        self._common = triads_of(specification, self._period)
+        self._common = create_triads(specification, self._period)
         # The run of each member, and how many steps of it were made.
         self._runs = run + np.arange(self._members)
         self._steps = np.zeros(self._members)
         units, noises = self._begun(self._runs)
-        self._noises = [noise[0].together(noise) for noise in noises]
+        self._noises = [noise[0].stack(noise) for noise in noises]
         self._triads = self._common
         if specification.is_any_unit:
-            self._triads = [triads[0].together(triads) for triads in units]
+            self._triads = [triads[0].stack(triads) for triads in units]
         self._limits = [triad.band_limit() for triad in self._triads]
 
     def _begun(self, runs):
@@ -268,7 +270,7 @@ class Imu:
         for seed in (run_seed(self._seed, int(run)) for run in runs):
             unit = self._common
             if self.specification.is_any_unit:
-                unit = triads_of(self.specification.one_unit(seed), self._period)
+                unit = create_triads(self.specification.draw_unit(seed), self._period)
             units.append(unit)
             noises.append(
                 [triad.noise.restarted(child_seed(seed, child)) for child, triad in enumerate(unit)]
@@ -296,12 +298,12 @@ class Imu:
         self._steps[members] = 0.0
         units, noises = self._begun(self._runs[members])
         for noise, others in zip(self._noises, noises):
-            noise.put(members, others)
+            noise.replace_members(members, others)
         if self.specification.is_any_unit:
             for triad, others in zip(self._triads, units):
-                triad.put(members, others)
+                triad.replace_members(members, others)
         for limit in filter(None, self._limits):
-            limit.put(members)
+            limit.replace_members(members)
 
     def step(
         self,
@@ -349,7 +351,7 @@ class Imu:
             names, truth, self._triads, self._noises, self._limits
         ):
             noise, bias = (np.ascontiguousarray(one.T)[np.newaxis] for one in noises.step())
-            of_truth = triad.of_truth(signal, truth[1], time)
+            of_truth = triad.respond(signal, truth[1], time)
             reading, bias = triad.read(of_truth, noise, bias, time, limit, None)
             parts[name], parts[f"{name}_bias"] = (
                 one[0, 0] if self.count is None else one[0] for one in (reading, bias)

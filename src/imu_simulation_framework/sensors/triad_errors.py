@@ -1,7 +1,7 @@
-r"""The errors of three equal sensors: noise, and how they respond to the truth.
+r"""Errors of three equal sensors: their noise, and their response to ideal signals.
 
-The equation is that of :mod:`.imu_models.specification`; :math:`\sigma^2` in it is the mean square
-of the vibration along each axis, which the accelerometer's :math:`f` does not have in it.
+The equation is that of :mod:`.imu_models.specification`. Its :math:`\sigma^2` is the mean square
+of the vibration along each axis, which the accelerometer's :math:`f` does not contain.
 """
 
 from __future__ import annotations
@@ -26,14 +26,20 @@ from .triads import TRIADS
 
 
 class TriadNoise:
-    """The sum of a specification's processes, as noise and as bias.
+    """Noise and bias of a specification, each the sum of its random processes.
 
-    Noise is what differs from sample to sample (white noise, quantisation); bias is what changes
-    slowly (turn-on bias, bias instability, random walk, Gauss-Markov process, ramp). Each process
-    draws from a generator of its own, so that one more of them does not change the others.
+    Noise differs from sample to sample (white noise, quantisation); bias changes slowly (turn-on
+    bias, bias instability, random walk, Gauss-Markov process, ramp). Each process draws from a
+    generator of its own, so that another process does not change the others.
 
-    ``period``: time from one sample to the next [s]. ``seed`` (numpy.random.SeedSequence): of this
-    realisation. It is not changed: equal seeds give equal realisations.
+    Parameters
+    ----------
+    specification : TriadSpecification
+        Errors of the triad.
+    period : float
+        Time from one sample to the next [s].
+    seed : numpy.random.SeedSequence
+        Seed of this realisation. It is not changed: equal seeds give equal realisations.
     """
 
     def __init__(self, specification: TriadSpecification, period: float, seed):
@@ -50,27 +56,58 @@ class TriadNoise:
         self._begin(seed)
 
     def restarted(self, seed) -> TriadNoise:
-        """Return another realisation of the same; faster than making one from the beginning."""
+        """Return another realisation; faster than a new object.
+
+        Parameters
+        ----------
+        seed : numpy.random.SeedSequence
+            Seed of the realisation.
+
+        Returns
+        -------
+        TriadNoise
+        """
         noise = copy.copy(self)
         noise._begin(seed)
         return noise
 
-    def together(self, noises) -> TriadNoise:
-        """Return the noises of many, side by side: a step's are (3, n); it cannot advance."""
-        one = copy.copy(self)
-        one._turn_on_bias = np.stack([noise._turn_on_bias for noise in noises], axis=-1)
-        one._noises, one._biases = (
-            [processes[0].together(processes) for processes in zip(*each)]
+    def stack(self, noises) -> TriadNoise:
+        """Return an object that steps the noises of n triads in parallel.
+
+        Parameters
+        ----------
+        noises : sequence of TriadNoise
+            Noises of the members.
+
+        Returns
+        -------
+        TriadNoise
+            Noise whose samples have the shape (3, n); it supports single steps only.
+        """
+        parallel = copy.copy(self)
+        parallel._turn_on_bias = np.stack([noise._turn_on_bias for noise in noises], axis=-1)
+        parallel._noises, parallel._biases = (
+            [processes[0].stack(processes) for processes in zip(*each)]
             for each in zip(*((noise._noises, noise._biases) for noise in noises))
         )
-        return one
+        return parallel
 
-    def put(self, members, noises):
-        """Let some of the members side by side, by number, begin anew as other noises do."""
-        self._turn_on_bias[:, members] = np.stack([one._turn_on_bias for one in noises], axis=-1)
+    def replace_members(self, members, noises):
+        """Restart some of the parallel members with other noises.
+
+        Parameters
+        ----------
+        members : sequence of int
+            Numbers of the members.
+        noises : sequence of TriadNoise
+            Their new noises.
+        """
+        self._turn_on_bias[:, members] = np.stack(
+            [noise._turn_on_bias for noise in noises], axis=-1
+        )
         theirs = zip(*((*noise._noises, *noise._biases) for noise in noises))
         for process, others in zip((*self._noises, *self._biases), theirs):
-            process.put(members, others)
+            process.replace_members(members, others)
 
     def _begin(self, seed):
         mean, sigma = self._turn_on
@@ -82,7 +119,7 @@ class TriadNoise:
                 (self._noises if index < 2 else self._biases).append(process)
 
     def step(self):
-        """Return noise and bias of the next sample, (3,) each."""
+        """Return noise and bias of the next sample, shape (3,) each [unit of the triad]."""
         bias = self._turn_on_bias.copy()
         for process in self._biases:
             bias += process.step()
@@ -92,31 +129,53 @@ class TriadNoise:
         return noise, bias
 
     def advance(self, samples: int):
-        """Return noise and bias of the next samples, (samples, 3) each."""
+        """Return noise and bias of the next samples.
+
+        Parameters
+        ----------
+        samples : int
+            Number of samples.
+
+        Returns
+        -------
+        noise, bias : ndarray, shape (samples, 3)
+            In the unit of the triad.
+        """
         noise = np.empty((samples, 3)) if self._noises else np.zeros((samples, 3))
         bias = np.empty((samples, 3))
         bias[...] = self._turn_on_bias
         block = np.empty((min(BLOCK, samples), 3))
         for first in range(0, samples, BLOCK):
             count = min(BLOCK, samples - first)
-            some = slice(first, first + count)
+            rows = slice(first, first + count)
             for number, process in enumerate(self._noises):
                 if number == 0:
-                    process.fill(noise[some])
+                    process.fill(noise[rows])
                 else:
                     process.fill(block[:count])
-                    noise[some] += block[:count]
+                    noise[rows] += block[:count]
             for process in self._biases:
                 process.fill(block[:count])
-                bias[some] += block[:count]
+                bias[rows] += block[:count]
         return noise, bias
 
 
 class Triad:
-    """One of the three-sensor parts of an IMU: what it makes of the truth, of noise and of bias.
+    """Three equal sensors of an IMU: their response to ideal signals, noise and bias.
 
-    ``name``: which of :data:`.triads.TRIADS` it is. ``period``: of its samples [s]. ``noise`` is a
-    prototype of its realisations.
+    Parameters
+    ----------
+    name : str
+        Key of :data:`.triads.TRIADS`.
+    specification : ImuSpecification
+        Specification with the errors of the triad.
+    period : float
+        Time from one sample to the next [s].
+
+    Attributes
+    ----------
+    noise : TriadNoise
+        Prototype of the realisations.
     """
 
     def __init__(self, name: str, specification: ImuSpecification, period: float):
@@ -126,73 +185,105 @@ class Triad:
         self._kind = TRIADS[name]
         self._iron = None
         if isinstance(triad, MagnetometerSpecification):
-            self._iron = np.array(triad.hard_iron), unless_identity(np.array(triad.soft_iron))
-        self._matrix = unless_identity(np.eye(3) + np.array(triad.scale_factor_and_misalignment))
-        self._g_sensitivity = _unless_zero(triad.g_sensitivity)
-        # Coefficients of the bias and of the scale factor, each with what they are per unit of.
+            self._iron = np.array(triad.hard_iron), none_if_identity(np.array(triad.soft_iron))
+        self._matrix = none_if_identity(np.eye(3) + np.array(triad.scale_factor_and_misalignment))
+        self._g_sensitivity = _none_if_zero(triad.g_sensitivity)
+        # Coefficients of the bias and of the scale factor, each with its condition.
         self._conditions = [
-            (_unless_zero(bias), _unless_zero(scale), condition)
+            (_none_if_zero(bias), _none_if_zero(scale), condition)
             for bias, scale, condition in (
                 (triad.temperature_bias, triad.temperature_scale_factor, specification.temperature),
                 (triad.supply_bias, triad.supply_scale_factor, specification.supply),
             )
             if any(bias) or any(scale)
         ]
-        self._nonlinearity = _unless_zero(triad.nonlinearity)
-        self._rectification = _unless_zero(triad.vibration_rectification)
+        self._nonlinearity = _none_if_zero(triad.nonlinearity)
+        self._rectification = _none_if_zero(triad.vibration_rectification)
         self._vibration = specification.vibration
         self._mean_square = self._vibration.mean_square
-        self._saturation = None if triad.saturation is None else _one_if_equal(triad.saturation)
+        self._saturation = None if triad.saturation is None else _scalar_if_equal(triad.saturation)
         resolution = np.array(triad.resolution)
         self._rounded = resolution > 0.0
         self._all_rounded = bool(self._rounded.all())
         self._steps = None
         if self._rounded.any():
-            self._steps = _one_if_equal(np.where(self._rounded, resolution, 1.0))
+            self._steps = _scalar_if_equal(np.where(self._rounded, resolution, 1.0))
 
-    def together(self, triads) -> Triad:
-        """Return one of many units, whose signals and noises are then (..., n, 3)."""
-        one = copy.copy(self)
+    def stack(self, triads) -> Triad:
+        """Return a triad that responds as n units in parallel.
 
-        def each(values):
+        Parameters
+        ----------
+        triads : sequence of Triad
+            Triads of the units.
+
+        Returns
+        -------
+        Triad
+            Triad whose signals and noises have the shape (..., n, 3).
+        """
+        parallel = copy.copy(self)
+
+        def repeat(values):
             return None if values is None else np.repeat(values[np.newaxis], len(triads), axis=0)
 
-        one._matrix, one._g_sensitivity, one._nonlinearity, *parts = map(each, self._coefficients())
+        parallel._matrix, parallel._g_sensitivity, parallel._nonlinearity, *parts = map(
+            repeat, self._coefficients()
+        )
         conditions = [condition for *_, condition in self._conditions]
-        one._conditions = list(zip(parts[::2], parts[1::2], conditions))
-        one.put(range(len(triads)), triads)
-        return one
+        parallel._conditions = list(zip(parts[::2], parts[1::2], conditions))
+        parallel.replace_members(range(len(triads)), triads)
+        return parallel
 
-    def put(self, members, triads):
-        """Let some of the units, by number, respond as others."""
+    def replace_members(self, members, triads):
+        """Replace some of the parallel units.
+
+        Parameters
+        ----------
+        members : sequence of int
+            Numbers of the units.
+        triads : sequence of Triad
+            Their new triads.
+        """
         theirs = zip(*(triad._coefficients() for triad in triads))
         for values, others in zip(self._coefficients(), theirs):
             if values is not None:
                 values[members] = others
 
     def _coefficients(self):
-        """Return what differs from unit to unit, (3, 3) or (3,) each, None for nothing."""
+        """Return the coefficients that differ between units, (3, 3) or (3,) each, None for zero."""
         parts = [values for *both, _ in self._conditions for values in both]
         return [self._matrix, self._g_sensitivity, self._nonlinearity, *parts]
 
     def band_limit(self) -> BandLimit | None:
-        """Return the low-pass of a new realisation; from half of the rate on there is none."""
+        """Return the low-pass of a new realisation; None for a bandwidth from half the rate on."""
         if self._bandwidth is None or self._bandwidth >= 0.5 * self._rate:
             return None
         return BandLimit(self._bandwidth, self._rate)
 
-    def of_truth(self, signal, force, time):
-        """Return what it makes of signal and specific force, without noise, bias and limits.
+    def respond(self, signal, force, time):
+        """Compute the response to ideal signals, without noise, bias and limits.
 
-        Of (3,) and a time [s], or of (samples, 3) and (samples, 1).
+        Parameters
+        ----------
+        signal : ndarray, shape (3,) or (samples, 3)
+            Ideal signal [unit of the triad].
+        force : ndarray, shape (3,) or (samples, 3)
+            Ideal specific force [m/s^2].
+        time : float or ndarray, shape (samples, 1)
+            Time since power on [s].
+
+        Returns
+        -------
+        ndarray, shape (3,) or (samples, 3)
         """
         if self._iron is not None:
             hard, soft = self._iron
-            signal = matrix_times(soft, signal) + hard
-        # Products of rows, so that one sample and many give the same to the bit.
-        reading = matrix_times(self._matrix, signal)
+            signal = multiply(soft, signal) + hard
+        # Row by row, so that single samples and series are equal to the bit.
+        reading = multiply(self._matrix, signal)
         if self._g_sensitivity is not None:
-            reading += matrix_times(self._g_sensitivity, force)
+            reading += multiply(self._g_sensitivity, force)
         for _, scale, condition in self._conditions:
             if scale is not None:
                 reading += scale * (condition.at(time) - condition.reference) * signal
@@ -200,8 +291,19 @@ class Triad:
             reading += self._nonlinearity * np.square(signal)
         return reading
 
-    def rectified(self, speed):
-        """Return the bias (3,) or (samples, 3) that vibration at a speed or speeds [m/s] makes."""
+    def rectify_vibration(self, speed):
+        """Compute the bias by vibration.
+
+        Parameters
+        ----------
+        speed : float or ndarray, shape (samples,)
+            Speed of the robot [m/s].
+
+        Returns
+        -------
+        ndarray, shape (3,) or (samples, 3)
+            Bias [unit of the triad].
+        """
         power = np.square(self._vibration.amplitude(speed))[..., np.newaxis]
         bias = np.zeros((*np.shape(speed), 3))
         if self._rectification is not None:
@@ -210,37 +312,51 @@ class Triad:
             bias = bias + self._nonlinearity * self._mean_square * power
         return bias
 
-    def _shaken(self, vibration):
-        """Return what its readings have of a vibration, (3,) or (samples, 3) [m/s^2]: noise."""
+    def _respond_to_vibration(self, vibration):
+        """Compute the noise by a vibration of the specific force, (3,) or (samples, 3) [m/s^2]."""
         if self._kind.measures_force:
-            return matrix_times(self._matrix, vibration)
-        return 0.0 if self._g_sensitivity is None else matrix_times(self._g_sensitivity, vibration)
+            return multiply(self._matrix, vibration)
+        return 0.0 if self._g_sensitivity is None else multiply(self._g_sensitivity, vibration)
 
-    def read(self, of_truth, noise, bias, time, limit, vibration):
-        """Return readings of that and their bias, with the noise and bias of a realisation.
+    def read(self, response, noise, bias, time, limit, vibration):
+        """Compute readings and their bias from a response and a realisation's noise and bias.
 
-        ``limit``: its low-pass, or None. ``vibration`` (3,) or (samples, 3): the specific force's,
-        or None. For many samples, (n, 3), the array ``noise`` may be overwritten.
+        Parameters
+        ----------
+        response : ndarray, shape (3,) or (n, 3)
+            Result of :meth:`respond`.
+        noise, bias : ndarray, shape (3,) or (n, 3)
+            Noise and bias of the realisation. The array ``noise`` of a series may be overwritten.
+        time : float or ndarray, shape (n, 1)
+            Time since power on [s].
+        limit : BandLimit or None
+            Low-pass of the realisation.
+        vibration : ndarray, shape (3,) or (n, 3), or None
+            Vibration of the specific force [m/s^2].
+
+        Returns
+        -------
+        reading, bias : ndarray, shape (3,) or (n, 3)
         """
         if limit is not None:
-            signal = of_truth + noise
-            of_truth = limit.advance(np.atleast_2d(signal)).reshape(signal.shape)
+            signal = response + noise
+            response = limit.advance(np.atleast_2d(signal)).reshape(signal.shape)
             noise = 0.0
         if vibration is not None:
-            noise = noise + self._shaken(vibration)
+            noise = noise + self._respond_to_vibration(vibration)
         for per_unit, _, condition in self._conditions:
             if per_unit is not None:
                 bias = bias + per_unit * (condition.at(time) - condition.reference)
         if np.ndim(noise) < 2:
-            return self._limited(of_truth + bias, noise), bias
-        # What is in the processor's cache is not fetched for each operation.
+            return self._saturate_and_round(response + bias, noise), bias
+        # Blocks stay in the processor's cache from one operation to the next.
         for first in range(0, len(noise), BLOCK):
-            some = slice(first, first + BLOCK)
-            noise[some] = self._limited(of_truth[some] + bias[some], noise[some])
+            rows = slice(first, first + BLOCK)
+            noise[rows] = self._saturate_and_round(response[rows] + bias[rows], noise[rows])
         return noise, bias
 
-    def _limited(self, reading, noise):
-        """Return what the range and the resolution leave of readings and noise."""
+    def _saturate_and_round(self, reading, noise):
+        """Limit readings with noise to the full scale, and round them to the resolution."""
         reading += noise
         if self._saturation is not None:
             np.maximum(reading, -self._saturation, out=reading)
@@ -254,8 +370,20 @@ class Triad:
         return reading
 
 
-def triads_of(specification: ImuSpecification, period: float) -> list[Triad]:
-    """Return the triads that an IMU has, whose samples have this period [s]."""
+def create_triads(specification: ImuSpecification, period: float) -> list[Triad]:
+    """Create the triads of an IMU.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Errors of the IMU.
+    period : float
+        Time from one sample to the next [s].
+
+    Returns
+    -------
+    list of Triad
+    """
     return [
         Triad(name, specification, period)
         for name in TRIADS
@@ -263,19 +391,27 @@ def triads_of(specification: ImuSpecification, period: float) -> list[Triad]:
     ]
 
 
-FEW = 100
-"""Vectors of which a matrix is multiplied with each; of more, each row with all at once."""
+FEW_VECTORS = 100  # vectors up to which a product of all at once is faster than one per column
 
 
-def matrix_times(matrix, vectors):
-    """Return a matrix (3, 3) times vectors (..., 3), the same to the bit for one and for many.
+def multiply(matrix, vectors):
+    """Multiply vectors by a matrix, equal to the bit for single vectors and for many.
 
-    None stands for the identity, of which the vectors are copied; a matrix may also be (n, 3, 3),
-    one for each of vectors (..., n, 3).
+    Parameters
+    ----------
+    matrix : ndarray, shape (3, 3) or (n, 3, 3), or None
+        Matrix, or a matrix for each of n units; None is the identity.
+    vectors : ndarray, shape (..., 3) or (..., n, 3)
+        Vectors.
+
+    Returns
+    -------
+    ndarray
+        Products, of the vectors' shape; a copy for the identity.
     """
     if matrix is None:
         return np.array(vectors)
-    if vectors.size <= 3 * FEW:
+    if vectors.size <= 3 * FEW_VECTORS:
         x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
         return matrix[..., 0] * x + matrix[..., 1] * y + matrix[..., 2] * z
     x, y, z = np.ascontiguousarray(np.moveaxis(vectors, -1, 0))
@@ -285,17 +421,27 @@ def matrix_times(matrix, vectors):
     return product
 
 
-def unless_identity(matrix: np.ndarray) -> np.ndarray | None:
-    """Return a matrix for :func:`matrix_times`, None for the identity."""
+def none_if_identity(matrix: np.ndarray) -> np.ndarray | None:
+    """Return a matrix for :func:`multiply`, with None for the identity.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (3, 3)
+        Matrix.
+
+    Returns
+    -------
+    ndarray or None
+    """
     return None if np.array_equal(matrix, np.eye(3)) else matrix
 
 
-def _one_if_equal(values):
-    """Return three numbers as an array, or one for all three, which is faster."""
+def _scalar_if_equal(values):
+    """Return three numbers as an array, or a single number if they are equal, which is faster."""
     values = np.array(values)
     return values[0] if (values == values[0]).all() else values
 
 
-def _unless_zero(values):
+def _none_if_zero(values):
     values = np.array(values)
     return values if values.any() else None

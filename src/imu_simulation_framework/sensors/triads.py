@@ -1,7 +1,7 @@
-"""The kinds of triads, three equal sensors along x, y and z, and the units of their errors.
+"""Kinds of triads, three equal sensors along x, y and z, with the units of their errors.
 
-Whatever is the same for each kind asks here, by the name that the kind has as a part of a
-specification; a further kind is one more entry.
+Code that treats all kinds alike looks them up here by their names in a specification. A further
+kind is another entry of :data:`TRIADS`.
 """
 
 from __future__ import annotations
@@ -15,40 +15,67 @@ from ..core.units import factor, multiply_by_time
 
 @dataclass(frozen=True)
 class TriadKind:
-    """What three equal sensors measure, and how it is written.
+    """Measured quantity of three equal sensors, with its columns and units.
 
-    ``unit``: of what they measure, in SI. ``columns``: of their samples in a table.
-    ``datasheet_units``: parameter of a :class:`.TriadSpecification` -> the unit that data sheets
-    give it in. ``feels_force``: whether the specific force moves its readings, too, so that it has
-    a g-sensitivity.
+    Parameters
+    ----------
+    unit : str
+        SI unit of the measured quantity.
+    columns : tuple of 3 str
+        Columns of the samples in a table.
+    datasheet_units : mapping of str to str
+        Parameter of a :class:`.TriadSpecification` -> its unit in data sheets.
+    is_force_sensitive : bool
+        Whether the specific force also changes the readings, so that there is a g-sensitivity.
     """
 
     unit: str
     columns: tuple[str, str, str]
     datasheet_units: Mapping[str, str]
-    feels_force: bool = False
+    is_force_sensitive: bool = False
 
     @property
     def measures_force(self) -> bool:
-        """Whether the specific force is what it measures."""
+        """Whether the measured quantity is the specific force."""
         return self.unit == "m/s^2"
 
     def unit_of(self, parameter: str) -> str:
-        """Return the SI unit of a parameter of a :class:`.TriadSpecification`, by its name."""
+        """Return the SI unit of a parameter.
+
+        Parameters
+        ----------
+        parameter : str
+            Field of a :class:`.TriadSpecification`.
+
+        Returns
+        -------
+        str
+        """
         if parameter in _UNITS:
             return _UNITS[parameter].format(self.unit)
-        power, suffix = _OVER_TIME[parameter]
+        power, suffix = _TIME_POWERS[parameter]
         return multiply_by_time(self.unit, power) + suffix
 
     def datasheet(self, parameter: str) -> tuple[str, float]:
-        """Return the unit that data sheets give a parameter in, and the factor from SI to it."""
+        """Return the unit of a parameter in data sheets, and the factor from SI to it.
+
+        Parameters
+        ----------
+        parameter : str
+            Key of ``datasheet_units``.
+
+        Returns
+        -------
+        unit : str
+        factor : float
+        """
         unit = self.datasheet_units[parameter]
         return unit, 1.0 / factor(unit)
 
 
-# Parameter -> power of the second by which the unit differs from the measured quantity's, and what
-# stands behind it.
-_OVER_TIME = {
+# Parameter -> power of the second that its unit has in addition to the measured quantity's unit,
+# and the suffix of the unit.
+_TIME_POWERS = {
     "quantisation": (1, ""),
     "white_noise": (0, "/sqrt(Hz)"),
     "random_walk": (-1, "/sqrt(Hz)"),
@@ -56,12 +83,12 @@ _OVER_TIME = {
     "temperature_bias": (0, "/K"),
     "supply_bias": (0, "/V"),
 }
-_LIKE_THE_SIGNAL = (
+_SIGNAL_PARAMETERS = (
     *("signal", "bias_instability", "gauss_markov_sigma", "turn_on_bias"),
     *("turn_on_bias_sigma", "saturation", "resolution"),
 )
 _UNITS = {
-    **dict.fromkeys(_LIKE_THE_SIGNAL, "{}"),
+    **dict.fromkeys(_SIGNAL_PARAMETERS, "{}"),
     "g_sensitivity": "{} per m/s^2",
     "nonlinearity": "1/({})",
     "vibration_rectification": "{} per (m/s^2)^2",
@@ -73,19 +100,20 @@ _UNITS = {
     "bandwidth": "Hz",
 }
 
-_OF_ALLAN = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate_ramp")
+_ALLAN_PARAMETERS = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate_ramp")
 
 
 def _datasheet_units(*units) -> dict[str, str]:
-    return dict(zip(_OF_ALLAN, units))
+    return dict(zip(_ALLAN_PARAMETERS, units))
 
 
+# Name in a specification -> kind.
 TRIADS = {
     "gyroscope": TriadKind(
         "rad/s",
         GYRO,
         _datasheet_units("arcsec", "deg/sqrt(h)", "deg/h", "deg/h/sqrt(h)", "deg/h^2"),
-        feels_force=True,
+        is_force_sensitive=True,
     ),
     "accelerometer": TriadKind(
         "m/s^2", ACCEL, _datasheet_units("mm/s", "ug/sqrt(Hz)", "ug", "m/s/h/sqrt(h)", "ug/h")
@@ -94,4 +122,3 @@ TRIADS = {
         "T", MAG, _datasheet_units("uT s", "nT/sqrt(Hz)", "nT", "nT/s/sqrt(Hz)", "nT/h")
     ),
 }
-"""Name as part of a specification -> what it is."""

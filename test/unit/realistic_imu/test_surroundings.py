@@ -37,7 +37,7 @@ def test_earths_field_is_known_at_once(motion):
     assert not surroundings.needs_poses
     found = [surroundings.add(stamp, truth) for stamp, truth in enumerate(truths(motion))]
     fields = [truth.magnetic_field for ((_, truth),) in found]
-    expected = EARTH.felt(motion.position, motion.orientation)
+    expected = EARTH.measured_field(motion.position, motion.orientation)
     np.testing.assert_allclose(fields, expected, atol=1e-19)
     assert surroundings.add(5, None) == [(5, None)]
 
@@ -67,7 +67,7 @@ def test_truths_wait_for_poses_which_may_be_few(motion):
             complete += surroundings.add_pose(number * PERIOD, *robot)
             assert len(complete) == number + 1
     fields = [truth.magnetic_field for _, truth in complete]
-    expected = HALL.felt(mounted.position, mounted.orientation)
+    expected = HALL.measured_field(mounted.position, mounted.orientation)
     # Straight lines of 0.04 s in place of the path: at 1 m/s^2 up to 0.2 mm beside it, and 0.8 m
     # from this magnet the field changes by less than 7.4e-6 T/m (6e-7 moment / r^4).
     assert np.abs(np.array(fields) - expected).max() < 1.5e-9
@@ -86,7 +86,7 @@ def test_truths_that_are_far_behind_the_poses_are_completed_some_at_once(motion)
     # The last tenth of a second is where the poses are: nothing is held back.
     assert counts[-10:] == list(range(len(motion) - 9, len(motion) + 1))
     fields = [truth.magnetic_field for _, truth in complete]
-    expected = HALL.felt(motion.position, motion.orientation)
+    expected = HALL.measured_field(motion.position, motion.orientation)
     np.testing.assert_allclose(fields, expected, atol=1e-16)
 
 
@@ -180,7 +180,7 @@ def test_motors_pull_with_what_is_told_without_any_pose(motion):
     first, second, third = truths(motion)[:3]
     assert surroundings.add(0, first) == []
     ((_, truth),) = surroundings.add_torques(0, 3.0, 0.5)
-    earth = EARTH.felt(np.zeros((3, 3)), motion.orientation[:3])
+    earth = EARTH.measured_field(np.zeros((3, 3)), motion.orientation[:3])
     np.testing.assert_allclose(truth.magnetic_field - earth[0], (3e-6, 1e-6, 0.0), atol=1e-15)
     assert surroundings.add(PERIOD, second) == surroundings.add(2 * PERIOD, third) == []
     _, (_, truth) = surroundings.add_torques(2 * PERIOD, -1.0, 0.0)

@@ -44,9 +44,9 @@ def test_it_is_felt_in_the_sensors_axes_and_motors_in_those_alone():
     environment = isf.MagneticEnvironment(earth=MEASURED, motors=motors)
     turns = Rotation.random(3, random_state=1)
     own = turns.inv().apply(MEASURED)
-    assert np.allclose(environment.felt(PLACES, turns.as_quat()), own, rtol=1e-12)
+    assert np.allclose(environment.measured_field(PLACES, turns.as_quat()), own, rtol=1e-12)
     torque = np.array([[1.0, 0.0], [0.0, 1.0], [-0.5, 0.25]])
-    with_motors = environment.felt(PLACES, turns.as_quat(), torque)
+    with_motors = environment.measured_field(PLACES, turns.as_quat(), torque)
     assert np.allclose(with_motors - own, [[1e-6, 0, 0], [0, 2e-6, 0], [-5e-7, 5e-7, 0]])
 
 
@@ -66,9 +66,9 @@ def test_it_is_the_same_to_the_bit_in_how_many_parts_it_is_asked_for(bodies, at_
     hall, random = _disturbed(bodies), np.random.default_rng(1)
     places, torques = random.normal(scale=3.0, size=(403, 3)), random.normal(size=(403, 2))
     turns = Rotation.random(403, random_state=1).as_quat()
-    expected = hall.felt(places, turns, torques)
+    expected = hall.measured_field(places, turns, torques)
     parts = [slice(first, first + at_once) for first in range(0, 403, at_once)]
-    felt = [hall.felt(places[part], turns[part], torques[part]) for part in parts]
+    felt = [hall.measured_field(places[part], turns[part], torques[part]) for part in parts]
     np.testing.assert_array_equal(np.concatenate(felt), expected)
 
 

@@ -48,7 +48,7 @@ def test_an_accelerometer_has_no_g_sensitivity_and_temperature_approaches_its_en
     read = from_mapping(isf.ImuSpecification, {"accelerometer": none}, "the specification")
     assert read == isf.ImuSpecification()
     some = {"g_sensitivity": np.eye(3).tolist()}
-    with pytest.raises(ConfigurationError, match="accelerometer.g_sensitivity is set, but only a"):
+    with pytest.raises(ConfigurationError, match="accelerometer.g_sensitivity"):
         from_mapping(isf.ImuSpecification, {"accelerometer": some}, "the specification")
     approaching = isf.TemperatureProfile(start=20.0, end=40.0, time_constant=10.0)
     expected = [20.0, 40.0 - 20.0 / math.e, 40.0]

@@ -24,7 +24,7 @@ def test_without_errors_it_is_the_field_in_its_axes():
     beam = isf.Bar((3.0, -1.0, 0.0), (0.1, 4.0, 0.1))
     hall = isf.MagneticEnvironment(earth=EARTH.earth, bars=[beam])
     samples = isf.simulate_imu(MOTION, specified(), magnetic_environment=hall)
-    felt = hall.felt(MOTION.position, MOTION.orientation)
+    felt = hall.measured_field(MOTION.position, MOTION.orientation)
     np.testing.assert_allclose(samples[MAG], felt, rtol=0.0, atol=1e-18)
     # The robot is level: up stays up, and what is level keeps its length away from the beam.
     clean = isf.simulate_imu(MOTION, specified(), magnetic_environment=EARTH)[MAG].to_numpy()
@@ -35,7 +35,7 @@ def test_without_errors_it_is_the_field_in_its_axes():
 
 
 def test_iron_on_the_robot_and_motors_bend_and_shift_it():
-    truth = EARTH.felt(MOTION.position, MOTION.orientation)
+    truth = EARTH.measured_field(MOTION.position, MOTION.orientation)
     iron = specified(hard_iron=HARD, soft_iron=SOFT)
     ours = isf.simulate_imu(MOTION, iron, magnetic_environment=EARTH)
     np.testing.assert_allclose(ours[MAG], truth @ np.array(SOFT).T + HARD, rtol=1e-12)
@@ -58,7 +58,7 @@ def test_noise_and_rate_are_those_of_any_triad():
     assert np.std(noise) == pytest.approx(1e-6, rel=4.0 / np.sqrt(2.0 * noise.size))
     slow = replace(specified(), output=isf.OutputSpecification(rate=20.0))
     ours = isf.simulate_imu(MOTION, slow, magnetic_environment=EARTH)
-    felt = EARTH.felt(MOTION.position, MOTION.orientation)
+    felt = EARTH.measured_field(MOTION.position, MOTION.orientation)
     np.testing.assert_allclose(ours[MAG], felt[::5], rtol=0.0, atol=1e-18)
 
 

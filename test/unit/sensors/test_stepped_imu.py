@@ -77,7 +77,7 @@ def _stepped(imu, signals):
 @pytest.mark.parametrize("members", [3, 130])
 def test_each_member_gives_the_numbers_of_its_run_of_the_model(specification, members, monkeypatch):
     # Numbers are drawn ahead in several blocks, that do not end together.
-    monkeypatch.setattr(streams, "_AHEAD", 30 * 16 * members)
+    monkeypatch.setattr(streams, "_MAX_AHEAD", 30 * 16 * members)
     signals = _signals(members, 60)
     ours = _stepped(isf.Imu(specification, RATE, SEED, members), signals)
     for member in (0, 1, members - 1):

@@ -99,7 +99,7 @@ class SensorDrawing(Drawing):
 
     @cached_property
     def _truth(self) -> ImuTruth:
-        speed = self._model.feels_speed
+        speed = self._model.requires_speed
         return simulation.imu_truth(self.motion, self.magnetic_environment, speed=speed)
 
     @property

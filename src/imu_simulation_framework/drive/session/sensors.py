@@ -108,7 +108,7 @@ class AlongTheWay:
                 ended, torques = _arrays(self._reported[_TORQUE], first, last)
                 torque = torques[np.maximum(np.searchsorted(ended, times, "right") - 1, 0)]
             orientation = np.array([truth.orientation for truth in truths])
-            fields = self._environment.felt(states[:, :3], orientation, torque)
+            fields = self._environment.measured_field(states[:, :3], orientation, torque)
         speeds = states[:, 3] if self._has_speed else len(stamps) * [None]
         return [
             ImuTruth(*truth[:3], field, speed)

@@ -278,10 +278,10 @@ class SimulatedRobot:
 
     def _readings(self, state) -> tuple[ImuReading, np.ndarray]:
         truth: ImuTruth = with_earth_turning(state.imu_truth, self._latitude)
-        if self._feels_field or self.imu.feels_speed:
+        if self._feels_field or self.imu.requires_speed:
             field = self._field(state) if self._feels_field else None
             speed = None
-            if self.imu.feels_speed:
+            if self.imu.requires_speed:
                 speed = np.linalg.norm(state.linear_velocity, axis=1)
             truth = ImuTruth(*truth[:3], field, speed)
         return self.imu.steps(truth)
@@ -292,7 +292,7 @@ class SimulatedRobot:
         if self._environment.motors:
             torques = state.wheel_torques.reshape(len(state.time), 2, -1).sum(axis=2)
         place = state.position + turned(state.orientation, self._imu_place)
-        return self._environment.felt(place, state.imu_orientation, torques)
+        return self._environment.measured_field(place, state.imu_orientation, torques)
 
 
 def _sensors_on_robot(configuration) -> tuple[PositioningSession | None, OdometerSession | None]:

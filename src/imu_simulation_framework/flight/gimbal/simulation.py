@@ -156,7 +156,7 @@ def _gyroscope(
         # What the loop does with numbers it does with its own.
         imu = replace(imu, gyroscope=replace(triad, saturation=None, resolution=(0.0,) * 3))
     model = imu_model(imu, period, seed)
-    truth = imu_truth(motion, speed=model.feels_speed)
+    truth = imu_truth(motion, speed=model.requires_speed)
     reading = model.batch(truth, 1, first_run=run, parts=("angular_velocity",))
     due = np.flatnonzero(model.new_samples(len(motion.time)))
     if len(due) < 2:

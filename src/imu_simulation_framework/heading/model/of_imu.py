@@ -559,7 +559,7 @@ def _standstills(imu, motion, operation):
         return operation.standstills(motion), []
     step = motion.period
     model = simulation.imu_model(simulation.operated(imu, operation, motion), step)
-    found = model.detected_standstills(simulation.imu_truth(motion, speed=model.feels_speed))
+    found = model.detected_standstills(simulation.imu_truth(motion, speed=model.requires_speed))
     stops = found_standstills(motion, operation.min_stop)
     still, held = np.zeros((2, len(motion)), dtype=bool)
     for places, spans in ((still, stops), (held, [(stop.held_from, stop.end) for stop in found])):

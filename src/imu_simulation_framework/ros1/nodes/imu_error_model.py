@@ -53,12 +53,12 @@ class ImuErrorModel(Participant):
         self._torques_known = True
         environment = from_configuration.make_magnetic_environment(self.configuration)
         self._has_field = environment is not None and self._imu.has_magnetometer
-        if self._has_field or self._imu.feels_speed:
+        if self._has_field or self._imu.requires_speed:
             robot = from_configuration.experiment_robot(self.configuration)
             self._wheel_joints = robot.wheel_joints
             environment = environment if self._has_field else None
             self._torques_known = environment is None or not environment.motors
-            speed, torques = self._imu.feels_speed, not self._torques_known
+            speed, torques = self._imu.requires_speed, not self._torques_known
             self._way = AlongTheWay(environment, robot.imu_position, speed, torques)
         if self._has_field:
             self._imu_mag = advertise(topics.IMU_MAG, MagneticField)

@@ -225,7 +225,7 @@ class ImuModel(ABC):
     """From the first sample of the simulation to the sensor's first [s]; none is emitted before."""
     has_magnetometer: bool = False
     """Whether its readings have the :data:`.base.MAGNETIC_PARTS` where there is a field."""
-    feels_speed: bool = False
+    requires_speed: bool = False
     """Whether its truth must have the speed, as it is shaken by it."""
     bno055_mode: str = ""
     """The mode as which it says how far it is calibrated; empty for one that does not."""

@@ -44,7 +44,7 @@ from ..fusion.filters import fuse_run, make_filter
 from ..imu_specification import ImuSpecification, OutputSpecification
 from ..noise.streams import child_generator, child_seed, run_seed
 from ..operation import Operation, Standstill, Zeroing, stands_still
-from ..triad_errors import TriadNoise, triads_of
+from ..triad_errors import TriadNoise, create_triads
 from ..triads import TRIADS
 from .base import MAGNETIC_PARTS, ImuModel, ImuReading, ImuTruth, joined, untouched
 
@@ -184,7 +184,7 @@ class SpecificationImu(ImuModel):
         self._vibrates = specification.vibration.active
         operation = self.parameters.operation
         self._knows_stops = operation is not None and operation.knows_stops
-        self.feels_speed = self._vibrates or self._knows_stops
+        self.requires_speed = self._vibrates or self._knows_stops
         self.bno055_mode = output.bno055_mode
         self._filter = make_filter(output, self._sensor_period)
         self._fuses = output.orientation_reference == "fusion"
@@ -196,12 +196,12 @@ class SpecificationImu(ImuModel):
     def _use(self, specification):
         """Have the errors of another specification, whose section ``output`` is the same."""
         self._specification = specification
-        self._triads = triads_of(specification, self._sensor_period)
+        self._triads = create_triads(specification, self._sensor_period)
 
     def _be_unit(self, seed):
         """Be the unit of this realisation, where it may be any of a part's."""
         if self.parameters.specification.is_any_unit:
-            self._use(self.parameters.specification.one_unit(seed))
+            self._use(self.parameters.specification.draw_unit(seed))
 
     @property
     def label(self) -> str:
@@ -334,7 +334,7 @@ class SpecificationImu(ImuModel):
         force = truth[2]
         signals = zip(self._triads, truth[1:])
         return [
-            triad.of_truth(signal, force, time) for triad, signal in signals if signal is not None
+            triad.respond(signal, force, time) for triad, signal in signals if signal is not None
         ]
 
     def _readings(self, realised, of_truth, drawn, time, speed):
@@ -351,7 +351,7 @@ class SpecificationImu(ImuModel):
         ):
             noise, bias = drawn(noises)
             if self._vibrates:
-                bias = bias + triad.rectified(speed)
+                bias = bias + triad.rectify_vibration(speed)
             yield triad.read(values, noise, bias, time, limit, vibration)
 
     def _series(self, series, realised, filter, started):
@@ -472,11 +472,11 @@ class SpecificationImu(ImuModel):
 
     def _measured(self, truth):
         """Return of the truth what this IMU feels: the field with a magnetometer only."""
-        if self.feels_speed and truth.speed is None:
+        if self.requires_speed and truth.speed is None:
             what = "vibration depends" if self._vibrates else "stops that are found depend"
             raise ConfigurationError(f"{what} on the speed, which is not known of this motion.")
         field = truth.magnetic_field if self.has_magnetometer else None
-        speed = truth.speed if self.feels_speed else None
+        speed = truth.speed if self.requires_speed else None
         if field is truth.magnetic_field and speed is truth.speed:
             return truth
         return ImuTruth(*truth[:3], field, speed)

@@ -183,7 +183,7 @@ class MagneticEnvironment(Settings):
                 total[some] += bodies(position[some])
         return total
 
-    def felt(
+    def measured_field(
         self,
         position: np.ndarray,
         orientation: np.ndarray,

@@ -1,4 +1,4 @@
-r"""The random processes of sensors on three axes: white noise, flicker, random walks, Gauss-Markov.
+r"""Random processes of sensors on three axes: white noise, flicker, random walks, Gauss-Markov.
 
 A process is advanced sample by sample, block by block, or run for many realisations at once. All
 three give the same numbers, to the bit, from generators in the same state, as each draws the same
@@ -10,19 +10,18 @@ Formulas: IEEE Std 952-1997, annex C; discrete processes as in Woodman: An intro
 inertial navigation (2007), and Quinchia et al.: A comparison between different error modeling of
 MEMS applied to GPS/INS integrated systems (2013).
 
-Simulators and data sheets state the same noise in different ways. White noise is stated here by N,
+Simulators and data sheets state the same noise in different ways. Here white noise is stated by N,
 the square root of its *two-sided* power spectral density, which is also the angle or velocity
 random walk of IEEE Std 952 and Kalibr's noise density:
 
 - sampled with period dt by an averaging sensor its standard deviation is ``N / sqrt(dt)``;
-- a *one-sided* density, as most datasheets state it, is ``sqrt(2) N``, and the root mean square
+- a *one-sided* density, as in most data sheets, is ``sqrt(2) N``, and the root mean square
   within a bandwidth is the one-sided density times ``sqrt(bandwidth)``.
 
-``N / sqrt(dt)`` takes for granted that what lies above half the rate was filtered out before the
-samples were taken, or averaged. Where each tenth of a fast sensor's samples is kept and the others
-are merely left out, a sample has the standard deviation that it had: the density is that of the
-slower rate, ``density_of_samples(std, rate)``, sqrt(10) times the sensor's (Kalibr's wiki, IMU
-Noise Model).
+``N / sqrt(dt)`` assumes that frequencies above half the rate were filtered out before sampling.
+If every tenth sample of a fast sensor is kept and the others are dropped without averaging, the
+standard deviation of a sample stays the same. The density is then that of the slower rate,
+``density_of_samples(std, rate)``, sqrt(10) times the sensor's (Kalibr's wiki, IMU Noise Model).
 
 A first-order Gauss-Markov process of standard deviation sigma and correlation time tau is
 
@@ -45,20 +44,28 @@ import numpy as np
 from ...core.settings import check_axes, check_band, check_number
 from .streams import ParallelNormals
 
-BLOCK = 4096  # samples that are computed at once; they stay in the processor's cache
-FEW = 16  # samples of which a filter costs more than as many steps
+BLOCK = 4096  # samples per block, so that a block stays in the processor's cache
+MAX_STEPS = 16  # samples up to which single steps are faster than a filter
 
 
 class NoiseProcess(ABC):
-    """A random process on three axes.
+    """Random process on three axes.
 
-    ``period``: time from one sample to the next [s]. ``generator`` (numpy.random.Generator): of
-    every random number. Raises :class:`.ConfigurationError`: the period is not positive, or a
-    parameter is not what it must be.
+    Parameters
+    ----------
+    period : float
+        Time from one sample to the next [s].
+    generator : numpy.random.Generator
+        Generator of all random numbers of the process.
+
+    Raises
+    ------
+    ConfigurationError
+        The period is not positive, or a parameter is out of its range.
     """
 
-    _scale: np.ndarray  # size of what is random, or changes, on each axis
-    _filtered = False  # whether a block is made by a filter
+    _scale: np.ndarray  # amplitude of the process on each axis
+    _filtered = False  # whether a block is computed by a filter
 
     def __init__(self, period, generator):
         self._period = check_number("period", period, above=0.0)
@@ -67,74 +74,127 @@ class NoiseProcess(ABC):
 
     @property
     def active(self) -> bool:
-        """Whether it is anything but zero."""
+        """Whether the process differs from zero."""
         return bool(self._scale.any())
 
     def restarted(self, generator) -> NoiseProcess:
-        """Return the same process at the start of a new realisation, with its own generator."""
+        """Return the same process at the start of a new realisation, with its own generator.
+
+        Parameters
+        ----------
+        generator : numpy.random.Generator
+            Generator of the new realisation.
+
+        Returns
+        -------
+        NoiseProcess
+        """
         process = copy.copy(self)
         process._generator = generator
         process._started = False
         return process
 
     def step(self) -> np.ndarray:
-        """Return the next sample (3,)."""
-        self._start_once()
+        """Return the next sample, shape (3,) [unit of the process]."""
+        self._ensure_started()
         return self._step()
 
     def advance(self, samples: int) -> np.ndarray:
-        """Return the next samples (samples, 3) of the same realisation."""
+        """Return the next samples of the same realisation.
+
+        Parameters
+        ----------
+        samples : int
+            Number of samples.
+
+        Returns
+        -------
+        ndarray, shape (samples, 3)
+            Samples [unit of the process].
+        """
         values = np.empty((samples, 3))
         for first in range(0, samples, BLOCK):
             self.fill(values[first : first + BLOCK])
         return values
 
     def fill(self, block: np.ndarray):
-        """Overwrite a block (n, 3) with the next samples; for n of up to some thousands."""
-        self._start_once()
-        if self._filtered and len(block) <= FEW:
-            self._fill_few(block)
+        """Overwrite a block with the next samples.
+
+        Parameters
+        ----------
+        block : ndarray, shape (n, 3)
+            Array to overwrite, with up to some thousand samples.
+        """
+        self._ensure_started()
+        if self._filtered and len(block) <= MAX_STEPS:
+            self._fill_by_steps(block)
         else:
             self._fill(block)
 
-    def _fill_few(self, block):
+    def _fill_by_steps(self, block):
         for row in block:
             row[:] = self._step()
 
     def batch(self, samples: int, runs: int = 1) -> np.ndarray:
-        """Return independent realisations (runs, samples, 3).
+        """Return independent realisations.
 
-        Each starts anew; that of :meth:`step` and :meth:`advance` is neither used nor changed, but
-        for the generator that they share.
+        Each realisation starts anew. The realisation of :meth:`step` and :meth:`advance` is neither
+        used nor changed, except for the common generator.
+
+        Parameters
+        ----------
+        samples : int
+            Samples per realisation.
+        runs : int
+            Number of realisations.
+
+        Returns
+        -------
+        ndarray, shape (runs, samples, 3)
         """
         starts = (self.restarted(self._generator) for _ in range(runs))
         return np.array([process.advance(samples) for process in starts]).reshape(runs, -1, 3)
 
-    def together(self, processes) -> NoiseProcess:
-        """Return a process whose samples (3, n) are those of n others of this kind, side by side.
+    def stack(self, processes) -> NoiseProcess:
+        """Return a process that steps n processes of this kind in parallel.
 
-        ``processes`` (sequence of NoiseProcess): each with its own generator, and perhaps its own
-        parameters. It is for single steps only.
+        Parameters
+        ----------
+        processes : sequence of NoiseProcess
+            Processes with a generator each; their parameters may differ.
+
+        Returns
+        -------
+        NoiseProcess
+            Process whose samples have the shape (3, n); it supports single steps only.
         """
-        one, count = copy.copy(self), len(processes)
-        one._started = True
-        one._generator = ParallelNormals(self._scale.shape, count)
-        one._state = np.empty((*self._scale.shape, count))
+        parallel, count = copy.copy(self), len(processes)
+        parallel._started = True
+        parallel._generator = ParallelNormals(self._scale.shape, count)
+        parallel._state = np.empty((*self._scale.shape, count))
         for name in _PARAMETERS & vars(self).keys():
-            setattr(one, name, np.repeat(getattr(self, name)[..., np.newaxis], count, axis=-1))
-        one.put(range(count), processes)
-        return one
+            setattr(parallel, name, np.repeat(getattr(self, name)[..., np.newaxis], count, axis=-1))
+        parallel.replace_members(range(count), processes)
+        return parallel
 
-    def put(self, members, processes):
-        """Let some of the members side by side begin anew, as other processes do."""
+    def replace_members(self, members, processes):
+        """Restart some of the parallel members with other processes.
+
+        Parameters
+        ----------
+        members : sequence of int
+            Numbers of the members.
+        processes : sequence of NoiseProcess
+            Their new processes.
+        """
         for process in processes:
             process._start()
         for name in ("_state", *(_PARAMETERS & vars(self).keys())):
             values = [getattr(process, name) for process in processes]
             getattr(self, name)[..., members] = np.stack(values, axis=-1)
-        self._generator.put(members, [process._generator for process in processes])
+        self._generator.replace_members(members, [process._generator for process in processes])
 
-    def _start_once(self):
+    def _ensure_started(self):
         if not self._started:
             self._start()
             self._started = True
@@ -150,23 +210,23 @@ class NoiseProcess(ABC):
     def _fill(self, block): ...
 
 
-def _sizes(name, value):
+def _check_amplitudes(name, value):
     return np.array(check_axes(name, value, minimum=0.0))
 
 
+# Attributes that a step needs, in those processes that have them.
 _PARAMETERS = {"_scale", "_phi", "_innovation"}
-"""Attributes that a step needs, in those processes that have them."""
 
+# Allan deviation of flicker noise with B = 1 at all averaging times, 0.664 (IEEE Std 952, annex C).
 FLICKER_PLATEAU = math.sqrt(2.0 * math.log(2.0) / math.pi)
-"""Allan deviation of flicker noise with B = 1: 0.664, at all averaging times."""
 
-# Gauss-Markov processes per decade of the flicker noise's band, and how far beyond the band's ends
-# they go: with these the Allan variance is within 1 % of flat inside the band.
+# Gauss-Markov processes per decade of the flicker noise's band, and the factor by which they extend
+# beyond the band's ends. With these the Allan variance is within 1 % of flat inside the band.
 _PER_DECADE, _BEYOND = 1.5, 2.5
 
 
 def gauss_markov_allan_variance(correlation_time, averaging_time, period):
-    r"""Allan variance of a sampled first-order Gauss-Markov process of variance 1.
+    r"""Compute the Allan variance of a sampled first-order Gauss-Markov process of variance 1.
 
     With :math:`\phi = e^{-dt/\tau_c}` and m samples in the averaging time,
 
@@ -175,22 +235,31 @@ def gauss_markov_allan_variance(correlation_time, averaging_time, period):
         \sigma^2(m\,dt) = \frac{m (1 - \phi^2) - 2 \phi (1 - \phi^m) - \phi (1 - \phi^m)^2}
                                {m^2 (1 - \phi)^2},
 
-    the variance of a mean less the covariance of two neighbouring ones; for dt to 0 it is
+    the variance of a mean less the covariance of two adjacent means; for dt to 0 it is
     that of exponentially correlated (Markov) noise in IEEE Std 952-1997, annex C.
 
-    ``correlation_time`` (array_like): tau_c [s]. ``averaging_time`` (array_like): m dt [s]; need
-    not be a whole number of periods. ``period`` (float): dt [s].
+    Parameters
+    ----------
+    correlation_time : array_like
+        Correlation time tau_c [s].
+    averaging_time : array_like
+        Averaging time m dt [s]; it need not be a whole number of periods.
+    period : float
+        Sampling period dt [s].
+
+    Returns
+    -------
+    ndarray
+        Allan variance [1], of the broadcast shape of the times.
     """
     time = np.asarray(correlation_time, dtype=float)
     count = np.asarray(averaging_time, dtype=float) / period
-    forgotten = -np.expm1(-period / time)
-    forgotten_in_mean = -np.expm1(-count * period / time)
-    phi = 1.0 - forgotten
-    numerator = count * forgotten * (2.0 - forgotten) - phi * forgotten_in_mean * (
-        2.0 + forgotten_in_mean
-    )
-    # Where the process hardly changes in the averaging time, rounding is all that is left.
-    return np.maximum(numerator, 0.0) / (count * forgotten) ** 2
+    decay = -np.expm1(-period / time)
+    mean_decay = -np.expm1(-count * period / time)
+    phi = 1.0 - decay
+    numerator = count * decay * (2.0 - decay) - phi * mean_decay * (2.0 + mean_decay)
+    # If the process hardly changes in the averaging time, only a rounding error remains.
+    return np.maximum(numerator, 0.0) / (count * decay) ** 2
 
 
 @lru_cache(maxsize=64)
@@ -200,16 +269,28 @@ def flicker_processes(band, period):
     Their correlation times are log-spaced; their variances make the Allan variance flat, by
     non-negative least squares.
 
-    ``band`` (tuple of 2 float): shortest and longest averaging time [s]. ``period`` [s]. Returns
-    ``correlation_times``, ``sigmas`` (n,): [s], [unit of B]; read-only, as they are kept.
+    Parameters
+    ----------
+    band : tuple of 2 float
+        Shortest and longest averaging time [s].
+    period : float
+        Sampling period [s].
+
+    Returns
+    -------
+    correlation_times : ndarray, shape (n,)
+        Correlation times [s], read-only, as the result is cached.
+    sigmas : ndarray, shape (n,)
+        Stationary standard deviations [unit of B], read-only.
     """
-    # Imported here, since every node knows the models, and it takes its time.
+    # Every node imports this module, and the import of scipy.optimize is slow.
     from scipy.optimize import nnls
 
-    # Averaging times of fewer than four samples cannot be made flat by sampled processes.
+    # Sampled processes cannot make averaging times of fewer than four samples flat.
     shortest = max(band[0], 4 * period)
     longest = max(band[1], 2.0 * shortest)
-    # A Gauss-Markov process shows most at 1.89 correlation times (IEEE Std 952, annex C).
+    # The Allan deviation of a Gauss-Markov process peaks at 1.89 correlation times (IEEE Std 952,
+    # annex C).
     first = max(shortest / (1.89 * _BEYOND), 0.5 * period)
     last = longest / 1.89 * _BEYOND
     count = 1 + math.ceil(_PER_DECADE * math.log10(last / first))
@@ -225,15 +306,22 @@ def flicker_processes(band, period):
 
 
 class WhiteNoise(NoiseProcess):
-    """White noise, ``N / sqrt(dt) w``; Allan deviation ``N / sqrt(tau)``.
+    """White noise, ``N / sqrt(dt) w``; Allan deviation ``N / sqrt(tau)`` (IEEE Std 952).
 
-    ``density`` (float or 3 float): N, two-sided [unit/sqrt(Hz)].
+    Parameters
+    ----------
+    density : float or 3 float
+        N, two-sided [unit/sqrt(Hz)].
+    period : float
+        Time from one sample to the next [s].
+    generator : numpy.random.Generator
+        Generator of all random numbers.
     """
 
     def __init__(self, density, period, generator):
         super().__init__(period, generator)
-        self._scale = _sizes("density", density) / math.sqrt(self._period)
-        self._factors = np.tile(self._scale, _TOGETHER)
+        self._scale = _check_amplitudes("density", density) / math.sqrt(self._period)
+        self._factors = np.tile(self._scale, _ROWS)
 
     def _step(self):
         return self._scale * self._generator.standard_normal(3)
@@ -245,13 +333,20 @@ class WhiteNoise(NoiseProcess):
 class RandomWalk(NoiseProcess):
     """Random walk ``b <- b + K sqrt(dt) w`` from zero; Allan deviation ``K sqrt(tau / 3)``.
 
-    ``density`` (float or 3 float): K, two-sided [unit/s/sqrt(Hz)].
+    Parameters
+    ----------
+    density : float or 3 float
+        K, two-sided [unit/s/sqrt(Hz)].
+    period : float
+        Time from one sample to the next [s].
+    generator : numpy.random.Generator
+        Generator of all random numbers.
     """
 
     def __init__(self, density, period, generator):
         super().__init__(period, generator)
-        self._scale = _sizes("density", density) * math.sqrt(self._period)
-        self._factors = np.tile(self._scale, _TOGETHER)
+        self._scale = _check_amplitudes("density", density) * math.sqrt(self._period)
+        self._factors = np.tile(self._scale, _ROWS)
 
     def _step(self):
         self._state = self._scale * self._generator.standard_normal(3) + self._state
@@ -266,24 +361,32 @@ class RandomWalk(NoiseProcess):
 
 
 class GaussMarkov(NoiseProcess):
-    """First-order Gauss-Markov process, stationary from the beginning.
+    """First-order Gauss-Markov process, stationary from the start.
 
     ``b <- phi b + sigma sqrt(1 - phi^2) w`` with ``phi = exp(-dt / tau_c)``. Its Allan variance is
     :func:`gauss_markov_allan_variance`.
 
-    ``sigma`` (float or 3 float): stationary standard deviation [unit]. ``correlation_time`` (float
-    or 3 float): tau_c [s].
+    Parameters
+    ----------
+    sigma : float or 3 float
+        Stationary standard deviation [unit].
+    correlation_time : float or 3 float
+        Correlation time tau_c [s].
+    period : float
+        Time from one sample to the next [s].
+    generator : numpy.random.Generator
+        Generator of all random numbers.
     """
 
     _filtered = True
 
     def __init__(self, sigma, correlation_time, period, generator):
         super().__init__(period, generator)
-        self._scale = _sizes("sigma", sigma)
+        self._scale = _check_amplitudes("sigma", sigma)
         time = np.array(check_axes("correlation_time", correlation_time, above=0.0))
         self._phi = np.exp(-self._period / time)
         self._innovation = self._scale * np.sqrt(-np.expm1(-2.0 * self._period / time))
-        self._factors = np.tile(self._innovation, _TOGETHER)
+        self._factors = np.tile(self._innovation, _ROWS)
 
     def _start(self):
         self._state = self._scale * self._generator.standard_normal(3)
@@ -308,18 +411,26 @@ class GaussMarkov(NoiseProcess):
 class BiasInstability(NoiseProcess):
     """Flicker noise over a band of times, as a sum of independent Gauss-Markov processes.
 
-    The Allan deviation is 0.664 B for averaging times inside the band, within 0.5 %, and falls
-    beyond it; below four samples it cannot be made so.
+    The Allan deviation is 0.664 B, within 0.5 %, for averaging times inside the band and from four
+    samples on, and falls outside.
 
-    ``coefficient`` (float or 3 float): B [unit]. ``band`` (2 float): shortest and longest averaging
-    time [s].
+    Parameters
+    ----------
+    coefficient : float or 3 float
+        B [unit].
+    band : 2 float
+        Shortest and longest averaging time [s].
+    period : float
+        Time from one sample to the next [s].
+    generator : numpy.random.Generator
+        Generator of all random numbers.
     """
 
     _filtered = True
 
     def __init__(self, coefficient, band, period, generator):
         super().__init__(period, generator)
-        coefficient = _sizes("coefficient", coefficient)
+        coefficient = _check_amplitudes("coefficient", coefficient)
         times, sigmas = flicker_processes(check_band("band", band), self._period)
         times = times[:, np.newaxis]
         self._phi = np.exp(-self._period / times)
@@ -330,14 +441,14 @@ class BiasInstability(NoiseProcess):
         self._state = self._scale * self._generator.standard_normal(self._scale.shape)
 
     def _step(self):
-        # In place: those of many together are megabytes.
+        # In place, as the arrays of many parallel processes take megabytes.
         innovation = self._generator.standard_normal(self._scale.shape)
         innovation *= self._innovation
         self._state *= self._phi
         self._state += innovation
         return np.add.reduce(self._state, axis=0)
 
-    def _fill_few(self, block):
+    def _fill_by_steps(self, block):
         innovations = self._generator.standard_normal((len(block), *self._scale.shape))
         innovations *= self._innovation
         phi, values = self._phi, self._state
@@ -355,7 +466,7 @@ class BiasInstability(NoiseProcess):
             for index, (phi,) in enumerate(self._phi):
                 values = recursion(phi, innovations[:, index], self._state[index])
                 last[index] = values[-1]
-                # In the same order as in a single step.
+                # The order of a single step, so that sums are equal to the bit.
                 if index == 0:
                     total[...] = values
                 else:
@@ -366,7 +477,14 @@ class BiasInstability(NoiseProcess):
 class RateRamp(NoiseProcess):
     """Steady change ``R t``, with R dt at the first sample; Allan deviation ``R tau / sqrt(2)``.
 
-    ``slope`` (float or 3 float): R [unit/s].
+    Parameters
+    ----------
+    slope : float or 3 float
+        R [unit/s].
+    period : float
+        Time from one sample to the next [s].
+    generator : numpy.random.Generator, optional
+        Not used.
     """
 
     def __init__(self, slope, period, generator=None):
@@ -384,23 +502,30 @@ class RateRamp(NoiseProcess):
 
 
 class Quantisation(NoiseProcess):
-    """Noise of increments of angle or velocity that are read with a white error.
+    """Noise of angle or velocity increments whose integral is read with a white error.
 
-    The error of the integral is ``Q w``, that of the rate its difference
-    ``Q (w_k - w_(k-1)) / dt``; Allan deviation ``sqrt(3) Q / tau``.
+    The error of the integral is ``Q w``, the error of the rate its difference
+    ``Q (w_k - w_(k-1)) / dt``; Allan deviation ``sqrt(3) Q / tau`` (IEEE Std 952).
 
-    ``coefficient`` (float or 3 float): Q [unit s].
+    Parameters
+    ----------
+    coefficient : float or 3 float
+        Q [unit s].
+    period : float
+        Time from one sample to the next [s].
+    generator : numpy.random.Generator
+        Generator of all random numbers.
     """
 
     def __init__(self, coefficient, period, generator):
         super().__init__(period, generator)
-        self._scale = _sizes("coefficient", coefficient) / self._period
+        self._scale = _check_amplitudes("coefficient", coefficient) / self._period
 
     def _start(self):
         self._state = self._generator.standard_normal(3)
 
     def _step(self):
-        number = np.array(self._generator.standard_normal(3))  # those of many are a view
+        number = np.array(self._generator.standard_normal(3))  # parallel generators return a view
         value = self._scale * (number - self._state)
         self._state = number
         return value
@@ -414,25 +539,39 @@ class Quantisation(NoiseProcess):
             self._state = numbers[-1].copy()
 
 
-_TOGETHER = 64  # samples
+_ROWS = 64  # samples that are scaled by a single multiplication
 
 
 def _draw(generator, block, factors):
-    """Overwrite a block (n, 3) with normal numbers times three factors, repeated ``_TOGETHER``."""
+    """Overwrite a block (n, 3) with normal numbers times factors of three axes, ``_ROWS`` times."""
     if not block.flags.c_contiguous:
         block[...] = generator.standard_normal(block.shape) * factors[:3]
         return
     generator.standard_normal(out=block)
-    # Of three numbers at a time, a loop's overhead is most of the time.
-    whole = len(block) - len(block) % _TOGETHER
-    several = block[:whole].reshape(-1, len(factors))
-    several *= factors
+    # With three numbers at a time NumPy spends most of the time on the loop's overhead.
+    whole = len(block) - len(block) % _ROWS
+    rows = block[:whole].reshape(-1, len(factors))
+    rows *= factors
     block[whole:] *= factors[:3]
 
 
 def recursion(phi, innovation, last):
-    """Return ``y_k = phi y_(k-1) + innovation_k`` along the first axis, after the value last."""
-    # Imported here, since every node knows the models, and it takes 40 MB.
+    """Compute ``y_k = phi y_(k-1) + innovation_k`` along the first axis.
+
+    Parameters
+    ----------
+    phi : float
+        Factor of the previous value.
+    innovation : ndarray, shape (n, m)
+        Innovations.
+    last : ndarray, shape (m,)
+        Value before the first.
+
+    Returns
+    -------
+    ndarray, shape (n, m)
+    """
+    # Every node imports this module, and scipy.signal takes 40 MB.
     from scipy.signal import lfilter
 
     feedback, state = np.array([1.0, -phi]), (phi * last)[np.newaxis]
@@ -440,76 +579,185 @@ def recursion(phi, innovation, last):
 
 
 def sampled_std(density, rate: float):
-    """Return the standard deviation [unit] of white noise in a sample, ``N * sqrt(rate)``."""
+    """Compute the standard deviation of white noise in a sample, ``N * sqrt(rate)``.
+
+    Parameters
+    ----------
+    density : array_like
+        N, two-sided [unit/sqrt(Hz)].
+    rate : float
+        Sampling rate [Hz].
+
+    Returns
+    -------
+    ndarray
+        Standard deviation [unit].
+    """
     return np.asarray(density, dtype=float) * np.sqrt(rate)
 
 
 def density_of_samples(std, rate: float):
-    """Return N [unit/sqrt(Hz)] from white noise's deviation in a sample, ``std / sqrt(rate)``."""
+    """Compute the noise density from the standard deviation of a sample, ``std / sqrt(rate)``.
+
+    Parameters
+    ----------
+    std : array_like
+        Standard deviation of white noise in a sample [unit].
+    rate : float
+        Sampling rate [Hz].
+
+    Returns
+    -------
+    ndarray
+        N, two-sided [unit/sqrt(Hz)].
+    """
     return np.asarray(std, dtype=float) / np.sqrt(rate)
 
 
 def density_of_one_sided(one_sided):
-    """Return N from a one-sided density, ``one_sided / sqrt(2)`` [unit/sqrt(Hz)]."""
+    """Compute the noise density from a one-sided density, ``one_sided / sqrt(2)``.
+
+    Parameters
+    ----------
+    one_sided : array_like
+        One-sided density [unit/sqrt(Hz)].
+
+    Returns
+    -------
+    ndarray
+        N, two-sided [unit/sqrt(Hz)].
+    """
     return np.asarray(one_sided, dtype=float) / np.sqrt(2.0)
 
 
 def one_sided_density(density):
-    """Return the one-sided density of white noise, ``sqrt(2) * N`` [unit/sqrt(Hz)]."""
+    """Compute the one-sided density of white noise, ``sqrt(2) * N``.
+
+    Parameters
+    ----------
+    density : array_like
+        N, two-sided [unit/sqrt(Hz)].
+
+    Returns
+    -------
+    ndarray
+        One-sided density [unit/sqrt(Hz)].
+    """
     return np.asarray(density, dtype=float) * np.sqrt(2.0)
 
 
 def density_of_rms(rms, bandwidth: float):
-    """Return N from the rms in a noise-equivalent bandwidth [Hz], ``rms / sqrt(2 bandwidth)``."""
+    """Compute the noise density from the rms in a bandwidth, ``rms / sqrt(2 bandwidth)``.
+
+    Parameters
+    ----------
+    rms : array_like
+        Root mean square of white noise in the bandwidth [unit].
+    bandwidth : float
+        Noise-equivalent bandwidth [Hz].
+
+    Returns
+    -------
+    ndarray
+        N, two-sided [unit/sqrt(Hz)].
+    """
     return np.asarray(rms, dtype=float) / np.sqrt(2.0 * bandwidth)
 
 
 def random_walk_of_minimum(minimum, white_noise):
-    r"""Return the random walk K that lifts the Allan deviation of white noise off its minimum.
+    r"""Compute the random walk K that gives the Allan deviation of white noise a minimum.
 
-    With nothing but white noise N and a random walk K the Allan variance is
-    :math:`N^2 / \tau + K^2 \tau / 3`, whose lowest value, at :math:`\tau = \sqrt 3 N / K`, is
-    :math:`2 N K / \sqrt 3`; so
+    With white noise N and a random walk K alone the Allan variance is
+    :math:`N^2 / \tau + K^2 \tau / 3`. Its minimum, at :math:`\tau = \sqrt 3 N / K`, is
+    :math:`2 N K / \sqrt 3`, so
 
     .. math:: K = \frac{\sqrt 3}{2} \frac{\sigma_{min}^2}{N}.
 
-    So Kalibr's wiki (P. Geneva and others, IMU Noise Model, "From the Datasheet of the IMU") lets
-    the in-run bias stability stand for a random walk. A sensor whose minimum is a plateau of
-    flicker noise drifts less than this says beyond the minimum.
+    Kalibr's wiki (P. Geneva and others, IMU Noise Model, "From the Datasheet of the IMU") replaces
+    the in-run bias stability by such a random walk. A sensor whose minimum is a plateau of
+    flicker noise drifts less than that beyond the minimum.
 
-    ``minimum`` (array_like): the lowest Allan deviation [unit]. ``white_noise`` (array_like): N,
-    two-sided, positive [unit/sqrt(Hz)]. Returns (ndarray): K [unit/s/sqrt(Hz)].
+    Parameters
+    ----------
+    minimum : array_like
+        Lowest Allan deviation [unit].
+    white_noise : array_like
+        N, two-sided, positive [unit/sqrt(Hz)].
+
+    Returns
+    -------
+    ndarray
+        K [unit/s/sqrt(Hz)].
     """
     minimum, noise = np.asarray(minimum, dtype=float), np.asarray(white_noise, dtype=float)
     return 0.5 * np.sqrt(3.0) * np.square(minimum) / noise
 
 
 def flicker_and_walk_of_minimum(minimum, averaging_time: float, white_noise, random_walk=None):
-    r"""Return B and K of an Allan deviation whose lowest value and its averaging time are known.
+    r"""Compute B and K from the minimum of an Allan deviation and its averaging time.
 
-    Of white noise N, flicker noise B and a random walk K the Allan variance is
-    :math:`N^2 / \tau + (2 \ln 2 / \pi) B^2 + K^2 \tau / 3` (IEEE Std 952-1997, annex C), which is
-    lowest where :math:`K = \sqrt 3 N / \tau`; what is left of it there is the flicker's.
+    With white noise N, flicker noise B and a random walk K the Allan variance is :math:`N^2 / \tau
+    + (2 \ln 2 / \pi) B^2 + K^2 \tau / 3` (IEEE Std 952-1997, annex C). Its minimum is at :math:`K =
+    \sqrt 3 N / \tau`; the flicker noise accounts for the remaining variance there.
 
-    ``minimum`` (array_like): the lowest Allan deviation [unit], at ``averaging_time`` [s].
-    ``white_noise`` (array_like): N, two-sided [unit/sqrt(Hz)]. ``random_walk`` (array_like): K,
-    where it is known [unit/s/sqrt(Hz)]. Returns B, nan where white noise and random walk exceed the
-    minimum, and K.
+    Parameters
+    ----------
+    minimum : array_like
+        Lowest Allan deviation [unit].
+    averaging_time : float
+        Averaging time of the minimum [s].
+    white_noise : array_like
+        N, two-sided [unit/sqrt(Hz)].
+    random_walk : array_like, optional
+        K, if it is known [unit/s/sqrt(Hz)].
+
+    Returns
+    -------
+    bias_instability : ndarray
+        B [unit]; nan where white noise and random walk exceed the minimum.
+    random_walk : ndarray
+        K [unit/s/sqrt(Hz)].
     """
     noise = np.asarray(white_noise, dtype=float)
     walk = np.sqrt(3.0) * noise / averaging_time if random_walk is None else np.array(random_walk)
-    left = np.square(minimum) - noise**2 / averaging_time - walk**2 * averaging_time / 3.0
+    remaining = np.square(minimum) - noise**2 / averaging_time - walk**2 * averaging_time / 3.0
     with np.errstate(invalid="ignore"):
-        return np.sqrt(left) / FLICKER_PLATEAU, walk
+        return np.sqrt(remaining) / FLICKER_PLATEAU, walk
 
 
 def driving_density(stationary_std, correlation_time):
-    """Return q [unit/s/sqrt(Hz)] of a Gauss-Markov process, ``sigma * sqrt(2 / tau)``."""
+    """Compute the driving density q of a Gauss-Markov process, ``sigma * sqrt(2 / tau)``.
+
+    Parameters
+    ----------
+    stationary_std : array_like
+        Stationary standard deviation sigma [unit].
+    correlation_time : array_like
+        Correlation time tau [s].
+
+    Returns
+    -------
+    ndarray
+        q [unit/s/sqrt(Hz)].
+    """
     time = np.asarray(correlation_time, dtype=float)
     return np.asarray(stationary_std, dtype=float) * np.sqrt(2.0 / time)
 
 
 def driven_std(density, correlation_time):
-    """Return the stationary standard deviation of a driven process, ``q * sqrt(tau / 2)``."""
+    """Compute the stationary standard deviation of a Gauss-Markov process, ``q * sqrt(tau / 2)``.
+
+    Parameters
+    ----------
+    density : array_like
+        Driving density q [unit/s/sqrt(Hz)].
+    correlation_time : array_like
+        Correlation time tau [s].
+
+    Returns
+    -------
+    ndarray
+        Stationary standard deviation sigma [unit].
+    """
     time = np.asarray(correlation_time, dtype=float)
     return np.asarray(density, dtype=float) * np.sqrt(0.5 * time)

@@ -1,8 +1,8 @@
-"""Random numbers that depend on the seed, the run and the quantity, and on nothing else.
+"""Random numbers that depend only on the seed, the run and the quantity.
 
 Run k of seed s draws from ``SeedSequence(s, spawn_key=(k,))``, and each quantity from a child of
-that. So a run's numbers are the same whatever other runs are drawn beside it, in which order, in
-how many pieces, and whichever other quantities are random.
+that seed. The numbers of a run therefore depend neither on other runs, on their order or on the
+number of pieces in which they are drawn, nor on other random quantities.
 """
 
 from __future__ import annotations
@@ -11,23 +11,59 @@ import math
 
 import numpy as np
 
-BLOCK = 1024  # numbers drawn at a time when they are wanted one by one
-_AHEAD = 2**22  # numbers that are drawn ahead for many members together, 32 MB
+BLOCK = 1024  # numbers that are drawn at a time where they are needed singly
+_MAX_AHEAD = 2**22  # numbers that are drawn ahead for all members together, 32 MB
 
 
 def run_seed(seed, run: int) -> np.random.SeedSequence:
-    """Return the seed of one run, from 0 on; ``seed`` (int or SeedSequence): of all runs."""
+    """Return the seed of a run.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.SeedSequence
+        Seed of all runs.
+    run : int
+        Number of the run, from 0.
+
+    Returns
+    -------
+    numpy.random.SeedSequence
+    """
     return child_seed(_sequence(seed), run)
 
 
 def child_seed(seed, index: int) -> np.random.SeedSequence:
-    """Return a child of a seed by its number; unlike spawning it does not change the seed."""
+    """Return a child of a seed by its number, without changing the seed as spawning does.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.SeedSequence
+        Parent seed.
+    index : int
+        Number of the child, from 0.
+
+    Returns
+    -------
+    numpy.random.SeedSequence
+    """
     seed = _sequence(seed)
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, index))
 
 
 def child_generator(seed, index: int) -> np.random.Generator:
-    """Return the generator of a child of a seed, see :func:`child_seed`."""
+    """Return the generator of a child of a seed, see :func:`child_seed`.
+
+    Parameters
+    ----------
+    seed : int or numpy.random.SeedSequence
+        Parent seed.
+    index : int
+        Number of the child, from 0.
+
+    Returns
+    -------
+    numpy.random.Generator
+    """
     return np.random.default_rng(child_seed(seed, index))
 
 
@@ -36,24 +72,48 @@ def _sequence(seed):
 
 
 class ParallelNormals:
-    """Standard normal numbers of many generators side by side, the same as each gives alone.
+    """Standard normal numbers of many generators in parallel, equal to those of each.
 
-    ``shape``: of the numbers that one generator gives at a time. ``count``: how many generators.
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the numbers that a generator returns at a time.
+    count : int
+        Number of generators.
     """
 
     def __init__(self, shape: tuple[int, ...], count: int):
-        ahead = min(BLOCK, max(8, _AHEAD // (count * math.prod(shape))))
+        ahead = min(BLOCK, max(8, _MAX_AHEAD // (count * math.prod(shape))))
         self._block = np.empty((ahead, *shape, count))
         self._next = ahead
         self._generators = np.empty(count, dtype=object)
 
-    def put(self, members, generators):
-        """Take other generators for some of the members, by number, from now on."""
+    def replace_members(self, members, generators):
+        """Replace the generators of some members.
+
+        Parameters
+        ----------
+        members : sequence of int
+            Numbers of the members.
+        generators : sequence of numpy.random.Generator
+            Their new generators.
+        """
         self._generators[members] = generators
         self._draw(members)
 
     def standard_normal(self, size=None) -> np.ndarray:
-        """Return the next numbers, ``(*shape, count)``, a view until others are asked for."""
+        """Return the next numbers.
+
+        Parameters
+        ----------
+        size : object, optional
+            Ignored; the argument of :meth:`numpy.random.Generator.standard_normal`.
+
+        Returns
+        -------
+        ndarray, shape (*shape, count)
+            View that is valid until the next call.
+        """
         if self._next == len(self._block):
             self._next = 0
             self._draw(range(len(self._generators)))
@@ -61,24 +121,29 @@ class ParallelNormals:
         return self._block[self._next - 1]
 
     def _draw(self, members):
-        """Draw what is left of the block."""
-        left = self._block[self._next :].reshape(-1, len(self._generators))
-        # A few members at a time: their numbers are in the processor's cache when they are turned.
+        """Draw the remaining numbers of the block."""
+        remaining = self._block[self._next :].reshape(-1, len(self._generators))
+        # A few members at a time, so that their numbers are in the processor's cache for the
+        # transposition.
         for first in range(0, len(members), 64):
-            some = members[first : first + 64]
-            drawn = np.empty((len(some), len(left)))
-            for row, member in zip(drawn, some):
+            group = members[first : first + 64]
+            drawn = np.empty((len(group), len(remaining)))
+            for row, member in zip(drawn, group):
                 self._generators[member].standard_normal(out=row)
-            if isinstance(some, range):
-                some = slice(some.start, some.stop)
-            left[:, some] = drawn.T
+            if isinstance(group, range):
+                group = slice(group.start, group.stop)
+            remaining[:, group] = drawn.T
 
 
 class NormalStreams:
     """Standard normal numbers of several quantities, each from a stream of its own.
 
-    ``seed`` (int or numpy.random.SeedSequence): of the run. ``active`` (sequence of bool): which
-    quantities are random; the others are zero and cost nothing.
+    Parameters
+    ----------
+    seed : int or numpy.random.SeedSequence
+        Seed of the run.
+    active : sequence of bool
+        Whether each quantity is random; the others are zero and need no computation.
     """
 
     def __init__(self, seed, active):
@@ -90,23 +155,34 @@ class NormalStreams:
         self._next = 0
 
     def next(self) -> np.ndarray:
-        """Return the numbers of the next sample, (quantities,)."""
+        """Return the numbers of the next sample, shape (quantities,)."""
         if self._next == len(self._block):
             self._block, self._next = self._draw(BLOCK), 0
         self._next += 1
         return self._block[self._next - 1]
 
     def take(self, samples: int) -> np.ndarray:
-        """Return the numbers of the next samples, (samples, quantities); they may be a view."""
-        left = self._block[self._next : self._next + samples]
-        self._next += len(left)
-        missing = samples - len(left)
+        """Return the numbers of the next samples.
+
+        Parameters
+        ----------
+        samples : int
+            Number of samples.
+
+        Returns
+        -------
+        ndarray, shape (samples, quantities)
+            Numbers, possibly a view.
+        """
+        remaining = self._block[self._next : self._next + samples]
+        self._next += len(remaining)
+        missing = samples - len(remaining)
         if missing == 0:
-            return left
+            return remaining
         if missing >= BLOCK:
-            return np.concatenate([left, self._draw(missing)])
+            return np.concatenate([remaining, self._draw(missing)])
         self._block, self._next = self._draw(BLOCK), missing
-        return np.concatenate([left, self._block[:missing]])
+        return np.concatenate([remaining, self._block[:missing]])
 
     def _draw(self, samples):
         numbers = np.zeros((samples, self._count))
