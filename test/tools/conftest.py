@@ -1,4 +1,4 @@
-"""Tools as a person calls them, each test in a folder of its own."""
+"""Tests of the command-line programs; each test has an empty working directory."""
 
 import sys
 from pathlib import Path
@@ -10,5 +10,5 @@ sys.path[:0] = [str(UNIT / name) for name in ("", "characterisation", "sensors/f
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path, monkeypatch):
+def _empty_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""The tool allan_analysis.py, as a person calls it."""
+"""Command line of allan_analysis.py."""
 
 import json
 import re
@@ -40,8 +40,8 @@ output:
 
 
 @pytest.fixture
-def undrawn(monkeypatch):
-    """Write pictures without drawing them, which takes most of a call, where no test reads them."""
+def skip_drawing(monkeypatch):
+    """Replace the figures by a PNG header, since drawing takes most of the time of a call."""
     monkeypatch.setattr(allan_analysis, "render_figure", lambda *_: PNG)
 
 
@@ -54,14 +54,14 @@ def table(seconds=600.0, seed=1):
     return pd.DataFrame(values, index=index, columns=COLUMNS)
 
 
-def write(path, frame):
-    frame.to_csv(path, float_format="%.9f")
+def write(path, samples):
+    samples.to_csv(path, float_format="%.9f")
     return path
 
 
 @pytest.fixture(scope="module")
 def bag(tmp_path_factory):
-    """A recording made by the package's own tool."""
+    """Recording of simulate_static.py with a known specification."""
     folder = tmp_path_factory.mktemp("static")
     specification = folder / "made.yaml"
     specification.write_text(SPECIFICATION)
@@ -72,29 +72,29 @@ def bag(tmp_path_factory):
     return path
 
 
-def test_simulated_recording_gives_back_its_specification(bag, tmp_path):
+def test_analysis_of_simulated_recording_estimates_its_specification(bag, tmp_path):
     out = tmp_path / "results"
-    done = succeeded(run_as_process(TOOL, bag, "--out", out, "--name", "found", "--report"))
+    done = succeeded(run_as_process(TOOL, bag, "--out", out, "--name", "chip", "--report"))
     assert {path.name for path in out.iterdir()} == {*RESULTS, "allan_analysis.html"}
     page = (out / "allan_analysis.html").read_text()
-    assert "<h1>Allan analysis of found" in page and "N white noise" in page
-    found = load_imu_specification(out / "imu.yaml")
-    assert found.name == "found"
-    assert found.output.rate == 50.0
-    # Half an hour at 50 Hz has 90 000 samples: a standard error of 0.3 % or so.
-    assert found.gyroscope.white_noise == pytest.approx((1e-3,) * 3, rel=0.015)
-    assert found.accelerometer.white_noise == pytest.approx((2e-3,) * 3, rel=0.015)
-    assert found.accelerometer.random_walk == (0.0, 0.0, 0.0)
+    assert "<h1>Allan analysis of chip" in page and "N white noise" in page
+    estimated = load_imu_specification(out / "imu.yaml")
+    assert estimated.name == "chip"
+    assert estimated.output.rate == 50.0
+    # Half an hour at 50 Hz has 90 000 samples: the standard error is about 0.3 %.
+    assert estimated.gyroscope.white_noise == pytest.approx((1e-3,) * 3, rel=0.015)
+    assert estimated.accelerometer.white_noise == pytest.approx((2e-3,) * 3, rel=0.015)
+    assert estimated.accelerometer.random_walk == (0.0, 0.0, 0.0)
     parameters = json.loads((out / "allan_parameters.json").read_text())
-    # A Gauss-Markov process fits as well in one of ten records: on two of three axes in 3 %.
+    # In one of ten records a Gauss-Markov process fits as well; on two of three axes in 3 %.
     walks = [parameters["axes"][f"gyro_{axis}"]["terms"]["random_walk"] for axis in "xyz"]
     identified = [walk for walk in walks if walk["identified"]]
     assert len(identified) >= 2
     for walk in identified:
-        # 99.99 % of a 95 % interval's kind, to leave no test to chance.
+        # Twice the half-width of the 95 % interval covers 99.99 %.
         low, high = walk["interval_95"]
-        middle, half = np.sqrt(low * high), np.log(high / low) / 2.0
-        assert abs(np.log(1e-3 / middle)) < 2.0 * half
+        middle, half_width = np.sqrt(low * high), np.log(high / low) / 2.0
+        assert abs(np.log(1e-3 / middle)) < 2.0 * half_width
     for axis in "xyz":
         absent = parameters["axes"][f"accel_{axis}"]["terms"]["random_walk"]
         assert absent["value"] is None
@@ -106,16 +106,16 @@ def test_simulated_recording_gives_back_its_specification(bag, tmp_path):
     assert "deg/sqrt(h)" in done.stdout and "rad/s/sqrt(Hz)" in done.stdout
     *_, drift, folder, report = done.stdout.splitlines()
     assert (folder, report) == (str(out), str(out / "allan_analysis.html"))
-    # White noise integrates to N sqrt(t), a random walk of the rate to K sqrt(t^3 / 3); one of each
-    # is 1e-3, so that after ten minutes the second is all: 487 deg, known within some 40 %.
-    said = re.search(r"heading drifts by .* deg after 60 s, ([0-9.]+) deg after 10 min", drift)
-    assert 250.0 < float(said[1]) < 950.0
+    # White noise integrates to N sqrt(t), a random walk of the rate to K sqrt(t^3 / 3). Both N and
+    # K are 1e-3, so the random walk dominates after ten minutes: 487 deg, known within 40 %.
+    match = re.search(r"heading drifts by .* deg after 60 s, ([0-9.]+) deg after 10 min", drift)
+    assert 250.0 < float(match[1]) < 950.0
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_allan_deviations_of_all_recordings_are_in_one_table(tmp_path):
-    frames = {"first": table(300.0)[["gyro_x"]], "second": table(200.0, seed=2)[["gyro_x"]]}
-    paths = [write(tmp_path / f"{name}.csv", frame) for name, frame in frames.items()]
+@pytest.mark.usefixtures("skip_drawing")
+def test_allan_deviations_of_several_recordings_share_a_table(tmp_path):
+    recordings = {"first": table(300.0)[["gyro_x"]], "second": table(200.0, seed=2)[["gyro_x"]]}
+    paths = [write(tmp_path / f"{name}.csv", samples) for name, samples in recordings.items()]
     succeeded(call_tool(TOOL, *paths, "--out", tmp_path / "out"))
     deviations = pd.read_csv(tmp_path / "out" / "allan_deviation.csv")
     assert set(deviations["recording"]) == {1, 2}
@@ -125,10 +125,12 @@ def test_allan_deviations_of_all_recordings_are_in_one_table(tmp_path):
     assert first["gyro_x_deviation"] == pytest.approx(1e-3 * np.sqrt(50.0), rel=0.02)
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("skip_drawing")
 def test_recordings_of_different_sensors_give_exit_code_3(tmp_path):
-    frames = {"first": table(200.0), "second": table(200.0, seed=2) * 2.0}
-    paths = [write(tmp_path / f"{name}.csv", frame[["gyro_x"]]) for name, frame in frames.items()]
+    recordings = {"first": table(200.0), "second": table(200.0, seed=2) * 2.0}
+    paths = [
+        write(tmp_path / f"{name}.csv", samples[["gyro_x"]]) for name, samples in recordings.items()
+    ]
     done = call_tool(TOOL, *paths, "--axis", "gyro_x", "--out", tmp_path / "out")
     assert done.returncode == 3, done.stderr
     assert "gyro_x: the identified sensor's Allan deviation is outside" in done.stdout
@@ -138,32 +140,32 @@ def test_recordings_of_different_sensors_give_exit_code_3(tmp_path):
     assert {"recording", "tau", "ratio"} == set(band["band"]["outside"][0])
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("skip_drawing")
 def test_single_axis_without_time_stamps_is_analysed(tmp_path):
-    frame = table(120.0)[["gyro_y"]]
+    samples = table(120.0)[["gyro_y"]]
     path = tmp_path / "static.csv"
-    frame.to_csv(path, index=False)
+    samples.to_csv(path, index=False)
     done = succeeded(call_tool(TOOL, path, "--rate", RATE, "--out", tmp_path / "out"))
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == RESULTS - {
         "kalibr_imu.yaml", "allan_accelerometer.png", "raw_accelerometer.png"
     }  # fmt: skip
     assert "kalibr_imu.yaml is not written: Kalibr needs both sensors" in done.stdout
-    found = load_imu_specification(tmp_path / "out" / "imu.yaml")
-    assert found.output.rate == RATE
-    assert found.gyroscope.white_noise == pytest.approx((0.0, WHITE, 0.0), rel=0.04)
+    estimated = load_imu_specification(tmp_path / "out" / "imu.yaml")
+    assert estimated.output.rate == RATE
+    assert estimated.gyroscope.white_noise == pytest.approx((0.0, WHITE, 0.0), rel=0.04)
     assert "Not recorded, so without errors here: gyro_x, gyro_z, accel_x" in (
         tmp_path / "out" / "imu.yaml"
     ).read_text().replace("\n# ", " ")
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_gap_is_not_bridged_and_results_of_an_earlier_analysis_are_removed(tmp_path):
-    frame = table()
-    path = write(tmp_path / "static.csv", frame.drop(frame.index[10_000:10_300]))
+@pytest.mark.usefixtures("skip_drawing")
+def test_recording_with_gap_is_split_and_earlier_results_are_removed(tmp_path):
+    samples = table()
+    path = write(tmp_path / "static.csv", samples.drop(samples.index[10_000:10_300]))
     out = tmp_path / "out"
     out.mkdir()
-    (out / "kalibr_imu.yaml").write_text("of another sensor")
+    (out / "kalibr_imu.yaml").write_text("stale")
     done = succeeded(call_tool(TOOL, path, "--axis", "gyro_z", "--out", out))
     assert not (out / "kalibr_imu.yaml").exists()
     assert "kalibr_imu.yaml of an earlier analysis is removed" in done.stdout
@@ -172,7 +174,7 @@ def test_gap_is_not_bridged_and_results_of_an_earlier_analysis_are_removed(tmp_p
     assert parameters["recordings"][0]["parts"] == [[0, 10_000], [10_000, 29_700]]
 
 
-def test_equal_recordings_give_equal_files(tmp_path):
+def test_repeated_analysis_writes_equal_files(tmp_path):
     path = write(tmp_path / "static.csv", table(70.0)[["gyro_x"]])
     first, second = tmp_path / "first", tmp_path / "second"
     for out in (first, second):
@@ -185,23 +187,23 @@ def test_equal_recordings_give_equal_files(tmp_path):
         assert (first / name).read_bytes() == (second / name).read_bytes()
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_columns_of_any_name_and_unit_are_read(tmp_path):
-    frame = table(120.0)[["gyro_x", "accel_x"]]
-    frame["gyro_x"] = np.degrees(frame["gyro_x"])
-    frame.columns = ["a", "b"]
-    path = write(tmp_path / "static.csv", frame)
+@pytest.mark.usefixtures("skip_drawing")
+def test_column_option_maps_names_and_units(tmp_path):
+    samples = table(120.0)[["gyro_x", "accel_x"]]
+    samples["gyro_x"] = np.degrees(samples["gyro_x"])
+    samples.columns = ["a", "b"]
+    path = write(tmp_path / "static.csv", samples)
     names = [("time", "time"), ("gyro_x", "a [deg/s]"), ("accel_x", "b")]
     columns = [text for name, column in names for text in ("--column", f"{name}={column}")]
     succeeded(call_tool(TOOL, path, "--out", tmp_path / "out", *columns))
-    found = load_imu_specification(tmp_path / "out" / "imu.yaml")
-    assert found.gyroscope.white_noise == pytest.approx((WHITE, 0.0, 0.0), rel=0.04)
-    assert found.accelerometer.white_noise == pytest.approx((WHITE, 0.0, 0.0), rel=0.04)
+    estimated = load_imu_specification(tmp_path / "out" / "imu.yaml")
+    assert estimated.gyroscope.white_noise == pytest.approx((WHITE, 0.0, 0.0), rel=0.04)
+    assert estimated.accelerometer.white_noise == pytest.approx((WHITE, 0.0, 0.0), rel=0.04)
 
 
-@pytest.mark.usefixtures("undrawn")
-def test_recording_that_a_result_would_replace_is_refused(tmp_path):
+@pytest.mark.usefixtures("skip_drawing")
+def test_recording_named_like_a_result_is_refused(tmp_path):
     path = write(tmp_path / "allan_deviation.csv", table(70.0)[["gyro_x"]])
-    before = path.read_bytes()
-    refused(call_tool(TOOL, path, "--out", tmp_path), "is the input")
-    assert {name.name: name.read_bytes() for name in tmp_path.iterdir()} == {path.name: before}
+    content = path.read_bytes()
+    refused(call_tool(TOOL, path, "--out", tmp_path), path)
+    assert {name.name: name.read_bytes() for name in tmp_path.iterdir()} == {path.name: content}

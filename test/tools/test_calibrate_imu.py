@@ -1,4 +1,4 @@
-"""The tool calibrate_imu.py, as a person calls it."""
+"""Command line of calibrate_imu.py."""
 
 import json
 import re
@@ -20,7 +20,7 @@ TOOL = "calibrate_imu.py"
 
 @pytest.fixture(scope="module")
 def recordings(tmp_path_factory):
-    """A folder with table.csv and mag.csv, and what they hold."""
+    """Folder of recordings, the simulated sensor and its hard iron."""
     folder = tmp_path_factory.mktemp("recordings")
     sensor, times, values = table_record(5, rest=15.0, turns=3)
     index = pd.Index(times, name="time")
@@ -30,7 +30,7 @@ def recordings(tmp_path_factory):
     pd.DataFrame(readings, columns=MAG, index=index).to_csv(folder / "mag.csv")
     untimed = pd.DataFrame(1e6 * readings, columns=[f"{name} (uT)" for name in MAG])
     untimed.to_csv(folder / "untimed.csv", index=False)
-    # As a driver that publishes a slow magnetometer with every sample of its IMU.
+    # Some drivers publish a slow magnetometer with every sample of the IMU, mostly as NaN.
     readings[np.arange(len(readings)) % 4 != 0] = np.nan
     pd.DataFrame(readings, columns=MAG, index=index).to_csv(folder / "nan.csv")
     foreign = pd.read_csv(folder / "table.csv")
@@ -42,7 +42,7 @@ def recordings(tmp_path_factory):
     return folder, sensor, hard
 
 
-def test_positions_turns_and_iron_in_one_correction(recordings, tmp_path):
+def test_magnetometer_is_added_to_correction_of_positions_and_turns(recordings, tmp_path):
     folder, sensor, hard = recordings
     out = tmp_path / "out"
     options = ("--six-positions", "--turns", 3, "--gravity", 9.81, "--noise", "bno055")
@@ -51,51 +51,51 @@ def test_positions_turns_and_iron_in_one_correction(recordings, tmp_path):
     )
     assert "at rest for" in done.stdout and "gyroscope scale factor z" in done.stdout
     assert (out / "calibration.png").stat().st_size > 10_000
-    again = tmp_path / "again"
+    combined = tmp_path / "again"
     done = call_tool(
         TOOL, folder / "mag.csv", "--magnetometer", "--onto", out / "correction.yaml",
-        "--out", again,
+        "--out", combined,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    correction = read_imu_correction(again / "correction.yaml")
+    correction = read_imu_correction(combined / "correction.yaml")
     assert correction.gyroscope == read_imu_correction(out / "correction.yaml").gyroscope
     assert np.allclose(correction.gyroscope.bias, sensor.gyroscope.turn_on_bias, atol=1e-3)
     assert np.allclose(correction.accelerometer.bias, sensor.accelerometer.turn_on_bias, atol=0.02)
     assert np.allclose(correction.magnetometer.bias, hard, atol=1e-6)
     numbers = json.loads((out / "calibration.json").read_text())
     assert len(numbers["turns"]) == 6 and len(numbers["found"]) == 24
-    # What is left is a specification, which the budget takes.
-    left = load_imu_specification(out / "imu.yaml")
-    assert left.name == "mine"
-    assert max(left.gyroscope.turn_on_bias_sigma) < 1e-4
+    # The residual errors are a specification, which the budget reads.
+    residual = load_imu_specification(out / "imu.yaml")
+    assert residual.name == "mine"
+    assert max(residual.gyroscope.turn_on_bias_sigma) < 1e-4
     budget = ("--straight", "1min", "--imu", out / "imu.yaml", "--out", tmp_path / "budget")
     succeeded(call_tool("heading_budget.py", *budget))
 
 
-def test_turns_against_a_reference_give_the_scale_of_z(tmp_path):
-    rest, turn = (np.zeros(3), 15.0), ([0.0, 0.0, 30.0], 30.0)
-    motion = turntable_motion([rest, turn, rest])
+def test_turns_against_reference_give_scale_factor_of_z(tmp_path):
+    standstill, turn = (np.zeros(3), 15.0), ([0.0, 0.0, 30.0], 30.0)
+    motion = turntable_motion([standstill, turn, standstill])
     gyro = motion.angular_velocity * 1.02 + 0.01
     gyro += np.random.default_rng(1).normal(0.0, 1e-3, gyro.shape)
     accel = motion.specific_force + np.random.default_rng(2).normal(0.0, 1e-2, gyro.shape)
     index = pd.Index(motion.time, name="time")
     table = pd.DataFrame(np.hstack([gyro, accel]), columns=[*GYRO, *ACCEL], index=index)
     table.to_csv(tmp_path / "turned.csv")
-    seen = {"x": 0.0 * motion.yaw, "y": 0.0 * motion.yaw, "yaw": motion.yaw}
-    pd.DataFrame(seen, index=index).to_csv(tmp_path / "reference.csv")
+    reference = {"x": 0.0 * motion.yaw, "y": 0.0 * motion.yaw, "yaw": motion.yaw}
+    pd.DataFrame(reference, index=index).to_csv(tmp_path / "reference.csv")
     out = tmp_path / "out"
     options = ("--reference", tmp_path / "reference.csv", "--reference-sigma", 0.2, "--out", out)
     done = succeeded(call_tool(TOOL, tmp_path / "turned.csv", *options))
     assert "turn from" in done.stdout and "1718.9 deg about z" in done.stdout
-    found = read_imu_correction(out / "correction.yaml").gyroscope
-    assert found.scale_factor_and_misalignment[2][2] == pytest.approx(0.02, abs=1e-3)
-    assert found.scale_factor_and_misalignment[0][0] == 0.0
-    # A yaw at either end of 30 rad.
+    correction = read_imu_correction(out / "correction.yaml").gyroscope
+    assert correction.scale_factor_and_misalignment[2][2] == pytest.approx(0.02, abs=1e-3)
+    assert correction.scale_factor_and_misalignment[0][0] == 0.0
+    # The reference has an error of 0.2 deg at each end of the turn by 30 rad.
     sigma = np.sqrt(2.0) * np.radians(0.2) / 30.0
-    assert found.scale_factor_and_misalignment_sigma[2][2] == pytest.approx(sigma, rel=0.1)
+    assert correction.scale_factor_and_misalignment_sigma[2][2] == pytest.approx(sigma, rel=0.1)
 
 
-def test_a_bag_with_magnetometer_and_temperature_is_calibrated(tmp_path):
+def test_bag_with_magnetometer_and_temperature_gives_temperature_coefficient(tmp_path):
     times, readings, hard, _ = magnetic_record(2)
     generator = np.random.default_rng(3)
     noise = generator.normal(0.0, 2e-3, (2, len(times), 3))
@@ -117,9 +117,9 @@ def test_a_bag_with_magnetometer_and_temperature_is_calibrated(tmp_path):
     assert np.allclose(correction.magnetometer.bias, hard, atol=1e-6)
     assert np.allclose(correction.gyroscope.temperature_bias, 1e-4, rtol=0.1)
     assert correction.gyroscope.temperature_reference == pytest.approx(50.0, abs=1.0)
-    left = load_imu_specification(out / "imu.yaml")
-    assert left.magnetometer.white_noise[0] == pytest.approx(0.12e-6, rel=0.2)
-    assert min(left.magnetometer.turn_on_bias_sigma) > 0.0
+    residual = load_imu_specification(out / "imu.yaml")
+    assert residual.magnetometer.white_noise[0] == pytest.approx(0.12e-6, rel=0.2)
+    assert min(residual.magnetometer.turn_on_bias_sigma) > 0.0
 
 
 COLUMNS = [word for axis in "xyz" for word in ("--column", f"mag_{axis}=mag_{axis} [T]")]
@@ -131,11 +131,11 @@ COLUMNS = [word for axis in "xyz" for word in ("--column", f"mag_{axis}=mag_{axi
         ("nan.csv", [], ["1125 samples with a value that is not", "first is line 3", "field is"]),
         # Without times, and with units in round brackets.
         ("untimed.csv", ["--rate", 25], []),
-        # A time need not be named beside columns that are.
+        # The option --column does not have to name the time.
         ("mag.csv", COLUMNS, []),
     ],
 )
-def test_a_magnetometer_alone_is_calibrated(recordings, tmp_path, name, options, words):
+def test_magnetometer_alone_is_calibrated(recordings, tmp_path, name, options, words):
     folder, _, hard = recordings
     out = tmp_path / "out"
     done = succeeded(call_tool(TOOL, folder / name, "--magnetometer", *options, "--out", out))
@@ -143,14 +143,14 @@ def test_a_magnetometer_alone_is_calibrated(recordings, tmp_path, name, options,
     field = re.search(r"the corrected field is (\d+\.\d)", done.stdout)
     assert field is None or 48.9 <= float(field[1]) < 50.0
     assert "another unit" not in done.stdout
-    found = read_imu_correction(out / "correction.yaml").magnetometer
-    assert np.allclose(found.bias, hard, atol=1e-6)
+    correction = read_imu_correction(out / "correction.yaml").magnetometer
+    assert np.allclose(correction.bias, hard, atol=1e-6)
 
 
-def test_a_field_that_is_not_earths_is_told(tmp_path):
+def test_field_in_wrong_unit_is_reported(tmp_path):
     times, readings, _, _ = magnetic_record(2)
     stamps = (1_600_000_000 * 10**9 + np.round(times * 1e9)).astype(np.int64).tolist()
-    # A driver that publishes microtesla where a message is in tesla.
+    # Some drivers publish microtesla, although the message is in tesla.
     messages = [magnetic_field(t, 1e6 * b) for t, b in zip(stamps, readings)]
     write_bag(tmp_path / "microtesla.bag", {"/mag": messages})
     options = ("--magnetometer", "--out", tmp_path / "out")
@@ -159,28 +159,28 @@ def test_a_field_that_is_not_earths_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("options", [("--accel-unit", "g"), ("--gyro-unit", "deg/s")])
-def test_units_that_a_recording_does_not_state(recordings, tmp_path, options):
+def test_unit_option_converts_recording_without_units(recordings, tmp_path, options):
     folder, sensor, _ = recordings
     name = "g.csv" if "g" in options else "deg.csv"
     done = succeeded(
         call_tool(TOOL, folder / name, "--six-positions", *options, "--out", tmp_path / "out")
     )
-    found = read_imu_correction(tmp_path / "out" / "correction.yaml")
-    assert np.allclose(found.gyroscope.bias, sensor.gyroscope.turn_on_bias, atol=1e-3)
-    assert np.allclose(found.accelerometer.bias, sensor.accelerometer.turn_on_bias, atol=0.02)
-    # How it lies does not matter to a calibration.
+    correction = read_imu_correction(tmp_path / "out" / "correction.yaml")
+    assert np.allclose(correction.gyroscope.bias, sensor.gyroscope.turn_on_bias, atol=1e-3)
+    assert np.allclose(correction.accelerometer.bias, sensor.accelerometer.turn_on_bias, atol=0.02)
+    # The mounting does not matter to a calibration.
     assert "mounted" not in done.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("table.csv", "--turns", "ten"), "--turns 'ten' is not understood"),
-        (("table.csv", "--turns", "w=3"), "axes are x, y and z"),
-        (("table.csv", "--gravity", "nan"), "--gravity: 'nan' is no number above zero"),
+        (("table.csv", "--turns", "ten"), "--turns 'ten'"),
+        (("table.csv", "--turns", "w=3"), "x, y and z"),
+        (("table.csv", "--gravity", "nan"), "--gravity: 'nan'"),
         (("table.csv", "--magnetometer"), "mag_x mag_y mag_z"),
         (("mag.csv", "--magnetometer", "--field", "0.5"), "is one of them in another unit?"),
-        (("mag.csv", "--magnetometer", "--rate", "0"), "--rate: '0' is no number above zero"),
+        (("mag.csv", "--magnetometer", "--rate", "0"), "--rate: '0'"),
         (("untimed.csv", "--magnetometer"), "but no time"),
         (("g.csv",), "which is gravity in g"),
         (("deg.csv",), "so they are in deg/s"),
@@ -188,9 +188,7 @@ def test_units_that_a_recording_does_not_state(recordings, tmp_path, options):
         (("none.csv",), "none.csv"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence_with_exit_code_2(
-    recordings, tmp_path, arguments, words
-):
+def test_unusable_call_is_refused(recordings, tmp_path, arguments, words):
     out = tmp_path / "out"
     done = call_tool(TOOL, recordings[0] / arguments[0], *arguments[1:], "--out", out)
     refused(done, words)

@@ -1,3 +1,5 @@
+"""Command line of compare_yaw.py."""
+
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +23,7 @@ run = partial(call_tool, "compare_yaw.py")
 
 
 def compared(*arguments):
-    """The table of a call that has printed_by, by name, and what was printed."""
+    """Return the table by name, and the standard output, of a successful call."""
     done = run(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
     assert Path("compare_yaw/compare_yaw.png").read_bytes().startswith(PNG)
@@ -42,9 +44,7 @@ def statistics_of(imu, truth):
     return compare_yaw(imu["yaw"], truth["yaw"], ComparisonSettings()).statistics
 
 
-def test_all_yaws_of_a_result_are_compared_with_its_reference_or_with_a_named_table(
-    tmp_path, tables
-):
+def test_yaws_of_result_are_compared_with_reference_or_named_table(tmp_path, tables):
     folder = write_result(tmp_path / "results", tables=tables)
     table, _ = compared(folder.folder)
     assert list(table.index) == ["recorded IMU", "simulator's truth", "simulated IMU"]
@@ -59,19 +59,19 @@ def test_all_yaws_of_a_result_are_compared_with_its_reference_or_with_a_named_ta
     assert table["rms [deg]"].tolist() == pytest.approx([np.degrees(expected.rms)], rel=1e-9)
 
 
-def test_bag_csv_and_tum_meet_in_one_table(tables):
+def test_bag_csv_and_tum_are_compared_in_one_table(tables):
     drives.write_bag("drive.bag", *drives.drive())
     table, printed = compared("drive.bag", "drive.bag@/imu", "drive.bag@odom", "--report")
     page = Path("compare_yaw/compare_yaw.html").read_text()
     assert "<h1>Yaws compared" in page and "drive.bag /imu (1)" in page
     assert list(table.index) == ["drive.bag /imu (1)", "drive.bag /imu (2)", "drive.bag odom"]
-    # The topic that is chosen without a name is the one that is named.
+    # By default the program uses the topic /imu.
     assert table["rms [deg]"].iloc[0] == table["rms [deg]"].iloc[1]
     assert table.loc["drive.bag odom", "rms [deg]"] == 0.0
     assert "samples in use" in printed
     assert "drive.bag /odom: nothing is known of how wrong it is" in printed
 
-    # A configuration is read as it says.
+    # The settings of a configuration apply to its recording.
     Path("drive.ini").write_text(
         "[recording]\npath = drive.bag\n[imu_recording]\ntime_offset = 0.25\n"
     )
@@ -90,7 +90,7 @@ def test_bag_csv_and_tum_meet_in_one_table(tables):
     assert table.loc["imu.csv", "rms [deg]"] == pytest.approx(np.degrees(expected.rms), rel=1e-6)
 
 
-def test_a_column_of_a_csv_is_named_with_its_unit_and_sense(tables):
+def test_column_of_csv_is_selected_with_unit_and_sense(tables):
     yaw = tables.ground_truth["yaw"]
     log = pd.DataFrame({"heading": 90.0 - np.degrees(yaw), "other": 0.1})
     write_csv("log.csv", log)
@@ -99,21 +99,25 @@ def test_a_column_of_a_csv_is_named_with_its_unit_and_sense(tables):
     assert table["rms [deg]"].iloc[0] < 1e-6
 
 
-def test_a_delay_is_told_and_with_align_taken_off_and_clocks_of_other_epochs_begin_together(tables):
+def test_delay_is_reported_and_removed_by_align(tables):
     write_tum("truth.tum", tables.ground_truth)
     write_tum("late.tum", tables.ground_truth, offset=0.4)
     table, _ = compared("truth.tum", "late.tum")
     assert table["delay [s]"].iloc[0] == pytest.approx(0.4, abs=0.005)
-    before = table["rms [deg]"].iloc[0]
+    rms = table["rms [deg]"].iloc[0]
     table, _ = compared("truth.tum", "late.tum", "--align")
-    assert table["rms [deg]"].iloc[0] < 0.05 * before
+    assert table["rms [deg]"].iloc[0] < 0.05 * rms
+
+
+def test_clocks_of_different_epochs_are_aligned_at_their_beginning(tables):
+    write_tum("truth.tum", tables.ground_truth)
     write_tum("later.tum", tables.ground_truth, offset=1.5e9)
     table, printed = compared("truth.tum", "later.tum")
     assert table["rms [deg]"].iloc[0] < 0.01
-    assert "later.tum: has no time in common with truth.tum, so that both begin together" in printed
+    assert "later.tum: has no time in common with truth.tum" in printed
 
 
-def test_the_table_comes_as_markdown_and_latex_too(tables):
+def test_table_option_writes_markdown_and_latex(tables):
     write_tum("a_b.tum", tables.ground_truth)
     write_tum("c_d.tum", tables.ground_truth)
     succeeded(run("a_b.tum", "c_d.tum", "--table", "markdown", "latex"))
@@ -125,34 +129,34 @@ def test_the_table_comes_as_markdown_and_latex_too(tables):
     assert not Path("compare_yaw/compare_yaw.csv").exists()
 
 
-def test_an_input_is_not_written_over(tables):
+def test_output_that_would_overwrite_input_is_refused(tables):
     Path("compare_yaw").mkdir()
     write_csv("compare_yaw/compare_yaw.csv", tables.imu_simulated)
-    before = Path("compare_yaw/compare_yaw.csv").read_bytes()
+    content = Path("compare_yaw/compare_yaw.csv").read_bytes()
     write_tum("truth.tum", tables.ground_truth)
-    refused(run("truth.tum", "compare_yaw/compare_yaw.csv"), "this is the input")
-    assert Path("compare_yaw/compare_yaw.csv").read_bytes() == before
+    refused(run("truth.tum", "compare_yaw/compare_yaw.csv"), "compare_yaw/compare_yaw.csv")
+    assert Path("compare_yaw/compare_yaw.csv").read_bytes() == content
 
 
-def test_what_cannot_be_compared_is_refused_in_a_sentence(tmp_path, tables):
+def test_unusable_input_is_refused_by_name(tmp_path, tables):
     write_tum("truth.tum", tables.ground_truth)
     write_tum("one.tum", tables.ground_truth.iloc[:1])
     folder = write_result(tmp_path / "results", with_real_imu=False).folder
     for words, *arguments in (
-        ("there is one yaw only, truth.tum; name another one",),
-        ("gone.bag: there is no such recording or result", "gone.bag"),
+        ("truth.tum",),
+        ("gone.bag: ", "gone.bag"),
         ("one.tum", "one.tum"),
-        ("this is tum, which has one yaw only", "truth.tum@yaw"),
-        ("has no recorded IMU (imu_real)", f"{folder}@imu_real"),
-        ("a result has no yaw 'yaw'", f"{folder}@yaw"),
-        ("no result in this folder, but in", tmp_path / "results"),
+        ("truth.tum", "truth.tum@yaw"),
+        ("imu_real", f"{folder}@imu_real"),
+        ("'yaw'", f"{folder}@yaw"),
+        (tmp_path / "results", tmp_path / "results"),
         ("median_window", "truth.tum", "--median-window", -1),
     ):
         refused(run("truth.tum", *arguments), words)
 
 
-def course_and_compass():
-    """A course that knows nothing before the start, and a compass, both clockwise from north."""
+def write_course_and_compass():
+    """Write a course that is 0 before the start, and a compass, both clockwise from north."""
     time = np.arange(0.0, 30.0, 0.05)
     heading = np.degrees(0.5 * np.sin(time / 4.0)) + 130.0
     noise = np.random.default_rng(3).normal(0.0, 1.0, len(time))
@@ -161,19 +165,21 @@ def course_and_compass():
     return write_csv("car.csv", table.set_index("time"))
 
 
-def test_an_implausible_recording_is_refused_unless_its_config_accepts_it():
+def test_implausible_recording_is_refused_unless_accepted_by_configuration():
     drives.write_bag("drive.bag", *drives.drive())
     settings = "[recording]\npath = drive.bag\n[imu_recording]\nyaw_convention = cw_from_east\n"
     Path("drive.ini").write_text(settings)
-    told = refused(run("drive.ini"), "IMU's yaw turns -", "[experiment] accept_implausible = true")
+    sentence = refused(
+        run("drive.ini"), "IMU's yaw turns -", "[experiment] accept_implausible = true"
+    )
     assert not Path("compare_yaw").exists()
     Path("drive.ini").write_text(f"{settings}[experiment]\naccept_implausible = true\n")
     table, printed = compared("drive.ini")
     assert table["rms [deg]"].iloc[0] > 10.0
-    assert told.split(": ", 2)[2].split("; to run it")[0] in printed
+    assert sentence.split(": ", 2)[2].split("; to run it")[0] in printed
 
 
-def test_where_a_reference_says_how_wrong_it_is_the_imus_own_final_error_is_a_column():
+def test_reference_with_standard_deviation_gives_final_error_of_imu():
     drives.write_bag("drive.bag", *drives.drive())
     known = "[recording]\npath = drive.bag\n[imu_recording]\ntime_offset = 0.1\n"
     known += "[reference]\nyaw_deviation = 0.005\n"
@@ -188,24 +194,24 @@ def test_where_a_reference_says_how_wrong_it_is_the_imus_own_final_error_is_a_co
     assert "final [deg]" in table and "within [deg]" not in table
 
 
-@pytest.mark.parametrize("pitch, told", [(50.0, False), (-80.0, True)])
-def test_that_the_yaw_of_a_steep_imu_is_no_heading_is_told(tables, pitch, told):
+@pytest.mark.parametrize("pitch, is_reported", [(50.0, False), (-80.0, True)])
+def test_steep_imu_is_reported(tables, pitch, is_reported):
     imu = tables.imu_simulated[["yaw"]].assign(roll=0.0, pitch=np.radians(pitch))
     _, printed = compared(write_tum("truth.tum", tables.ground_truth), write_csv("imu.csv", imu))
-    assert ("steeper than 60 deg in 100 % of its samples" in printed) == told
+    assert ("steeper than 60 deg in 100 % of its samples" in printed) == is_reported
 
 
-def test_a_yaw_that_jumps_as_no_vehicle_turns_or_counts_the_other_way_round_is_told():
-    path = course_and_compass()
+def test_jump_and_opposite_sense_of_yaw_are_reported():
+    path = write_course_and_compass()
     course = f"{path}@course [deg cw from north]"
-    table, right = compared(course, f"{path}@yaw [deg cw from north]")
+    table, correct = compared(course, f"{path}@yaw [deg cw from north]")
     assert table["max [deg]"].iloc[0] > 100.0
-    (remark,) = [line for line in right.splitlines() if "jumps" in line]
+    (remark,) = [line for line in correct.splitlines() if "jumps" in line]
     for word in ("course", "once", "at 0.000 s", "-130.4 deg within 0.050 s"):
         assert word in remark
-    assert "sign turned" not in right
-    table, said = compared(course, f"{path}@yaw [deg]")
+    assert "sign turned" not in correct
+    table, wrong = compared(course, f"{path}@yaw [deg]")
     assert table["rms [deg]"].iloc[0] > 25.0
-    (remark,) = [line for line in said.splitlines() if "sign turned" in line]
-    as_it_is = float(right.splitlines()[-4].split()[-6])
-    assert float(remark.split("would be ")[1].split()[0]) == pytest.approx(as_it_is, abs=0.002)
+    (remark,) = [line for line in wrong.splitlines() if "sign turned" in line]
+    correct_rms = float(correct.splitlines()[-4].split()[-6])
+    assert float(remark.split("would be ")[1].split()[0]) == pytest.approx(correct_rms, abs=0.002)

@@ -1,4 +1,4 @@
-"""Programs say what they are for, and documented commands can be pasted, with their options."""
+"""Help of all programs, and the commands, files and modules that the documentation names."""
 
 import re
 import runpy
@@ -36,65 +36,72 @@ assert len(COMMANDS) > 40
 
 @pytest.fixture(scope="module")
 def help_of():
-    """Return a function from a program's name to what its help prints."""
-    told = {}
+    """Return a function that gives the help of a program."""
+    helps = {}
 
-    def printed(program, monkeypatch, capsys):
-        if program not in told:
+    def read_help(program, monkeypatch, capsys):
+        if program not in helps:
             monkeypatch.delenv("ROS_MASTER_URI", raising=False)
             monkeypatch.setattr(sys, "argv", [program, "--help"])
             with pytest.raises(SystemExit) as ended:
                 runpy.run_path(str(PROGRAMS[program]), run_name="__main__")
-            told[program], errors = capsys.readouterr()
+            helps[program], errors = capsys.readouterr()
             assert (ended.value.code, errors) == (0, "")
-        return told[program]
+        return helps[program]
 
-    return printed
+    return read_help
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_help_needs_no_master(program, help_of, monkeypatch, capsys):
-    told = help_of(program, monkeypatch, capsys)
-    assert told.startswith(f"usage: {program}")
-    # What it is, and not only how it is called.
-    assert len(told) > 200
-    # Its results do not get into a commit.
-    by_default = re.search(
+def test_help_without_master_has_description_and_ignored_folder(
+    program, help_of, monkeypatch, capsys
+):
+    text = help_of(program, monkeypatch, capsys)
+    assert text.startswith(f"usage: {program}")
+    # The help has a description, and not only the usage.
+    assert len(text) > 200
+    # Git ignores the folder of the results.
+    default = re.search(
         r"--out DIR (?:folder for the results, by default (\S+)|(\S+) by default)",
-        " ".join(told.split()),
+        " ".join(text.split()),
     )
-    if by_default and (ROOT / ".git").exists():
-        folder = (by_default[1] or by_default[2]).replace("<recording>", "drive")
+    if default and (ROOT / ".git").exists():
+        folder = (default[1] or default[2]).replace("<recording>", "drive")
         ignored = subprocess.run(["git", "check-ignore", f"{folder}/"], cwd=ROOT, stdout=-1)
         assert ignored.returncode == 0, folder
 
 
 @pytest.mark.parametrize("document, command", COMMANDS)
-def test_a_documented_command_can_be_pasted(document, command, help_of, monkeypatch, capsys):
+def test_documented_command_has_launcher_and_known_options(
+    document, command, help_of, monkeypatch, capsys
+):
     launcher = next((words for words in LAUNCHERS if command.startswith(f"{words} ")), None)
-    assert launcher, f"a newcomer's shell does not find it: {command}"
+    assert launcher, f"no launcher ({', '.join(LAUNCHERS)}) in the command: {command}"
     program, *arguments = command[len(launcher) :].split()
     assert program in PROGRAMS
     if "--ros-args" in arguments:
         launch = (ROOT / "launch" / program).with_suffix(".launch").read_text(encoding="utf-8")
-        given = [word.partition(":=")[0] for word in arguments if ":=" in word]
-        assert given and [name for name in given if f'<arg name="{name}"' not in launch] == []
+        launch_arguments = [word.partition(":=")[0] for word in arguments if ":=" in word]
+        assert (
+            launch_arguments
+            and [name for name in launch_arguments if f'<arg name="{name}"' not in launch] == []
+        )
         arguments = arguments[: arguments.index("--ros-args")]
-    used = {word.split("=")[0] for word in arguments if re.match("--[a-z]", word)}
+    used_options = {word.split("=")[0] for word in arguments if re.match("--[a-z]", word)}
     options = re.findall(r"(?<![\w-])--[a-z][\w-]*", help_of(program, monkeypatch, capsys))
-    assert used <= set(options)
+    assert used_options <= set(options)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_what_a_document_names_is_there(document):
+def test_links_and_modules_named_by_document_exist(document):
     text = document.read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
     assert [link for link in links if not (document.parent / link.partition("#")[0]).exists()] == []
-    # Packages and what is in them; some nodes have such a name, and services below it.
+    # Paths of modules; nodes and their services may have the same names.
     library, nodes = ROOT / "src/imu_simulation_framework", {path[:-3] for path in PROGRAMS}
     places = re.findall(r"`((\w+)/[\w/]*(?:\.py)?)`", text)
-    named = [
+    modules = [
         place for place, package in places if (library / package).is_dir() and package not in nodes
     ]
-    named = [place for place in named if place not in vars(topics).values()]
-    assert [place for place in named if not (library / place).exists()] == []
+    modules = [place for place in modules if place not in vars(topics).values()]
+    assert [place for place in modules if not (library / place).exists()] == []

@@ -1,3 +1,5 @@
+"""Command line of export_tum.py."""
+
 import numpy as np
 import pytest
 from evo.core import metrics
@@ -23,7 +25,7 @@ def exported(tmp_path, tables):
 
 
 @pytest.mark.parametrize("kind", ["simulated", "recorded"])
-def test_evos_rotation_error_is_our_yaw_error(exported, tables, kind):
+def test_rotation_error_of_evo_equals_yaw_error(exported, tables, kind):
     _, comparison = evaluate(tables)
     ours = {"simulated": comparison.simulated, "recorded": comparison.real}[kind]
     pair = tuple(
@@ -32,18 +34,18 @@ def test_evos_rotation_error_is_our_yaw_error(exported, tables, kind):
     )
     ape = metrics.APE(metrics.PoseRelation.rotation_angle_rad)
     ape.process_data(pair)
-    # evo takes an angle from the trace's arc cosine, which loses half the digits near zero.
+    # evo computes the angle by the arc cosine of the trace, which loses half the digits near zero.
     np.testing.assert_allclose(ape.error, np.abs(ours.error), atol=1e-7)
     kinds = metrics.StatisticsType
     for kind, own in ((kinds.rmse, "rms"), (kinds.max, "maximum_absolute")):
         assert ape.get_statistic(kind) == pytest.approx(getattr(ours.statistics, own), rel=1e-6)
-    # Nothing but the heading differs.
+    # Only the headings differ.
     positions = metrics.APE(metrics.PoseRelation.translation_part)
     positions.process_data(pair)
     assert np.max(positions.error) == 0.0
 
 
-def test_what_is_exported_reads_back_the_same(exported, tables):
+def test_exported_trajectory_reads_back_equal(exported, tables):
     driven = read_reference(exported / "driven.tum").table
     np.testing.assert_array_equal(driven.index, tables.ground_truth.index)
     np.testing.assert_array_equal(driven["x"], tables.ground_truth["x"])
@@ -52,7 +54,7 @@ def test_what_is_exported_reads_back_the_same(exported, tables):
     )
 
 
-def test_without_a_recorded_imu_the_simulated_one_is_exported(tmp_path):
+def test_result_without_recorded_imu_exports_simulated_imu(tmp_path):
     folder = write_result(tmp_path / "results", with_real_imu=False)
     done = call_tool("export_tum.py", folder.folder, "--out", tmp_path / "tum")
     assert done.returncode == 0

@@ -1,4 +1,4 @@
-"""The command imu_catalogue.py, and the table in the documentation that it makes."""
+"""Command line of imu_catalogue.py, and its tables in the documentation."""
 
 from pathlib import Path
 
@@ -17,14 +17,14 @@ PAGE = Path(__file__).resolve().parents[2] / "doc" / "imu_catalogue.md"
 MEASURED = PAGE.with_name("measured_imus.md")
 
 
-def test_table_in_the_documentation_is_that_of_the_files(tmp_path):
+def test_documented_catalogue_equals_specifications(tmp_path):
     copy = tmp_path / "page.md"
     copy.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
     main(["--write", str(copy)])
     assert copy.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8")
 
 
-def test_measured_tables_in_the_documentation_are_those_of_the_files(tmp_path):
+def test_documented_measurements_equal_their_files(tmp_path):
     page = MEASURED.read_text(encoding="utf-8")
     copy = tmp_path / "page.md"
     copy.write_text(between_marks(page, ""), encoding="utf-8")
@@ -32,7 +32,7 @@ def test_measured_tables_in_the_documentation_are_those_of_the_files(tmp_path):
     assert copy.read_text(encoding="utf-8") == page
 
 
-def test_bands_on_a_straight_drive_are_those_of_the_model(capsys):
+def test_bands_on_straight_drive_equal_yaw_error_model(capsys):
     main(["--straight", "10min", "--table", "csv"])
     title, header, *rows = capsys.readouterr().out.splitlines()
     assert title == (
@@ -53,7 +53,7 @@ def test_bands_on_a_straight_drive_are_those_of_the_model(capsys):
     assert shown["adis16470"]["lowest Allan deviation [deg/h]"] == "8"
 
 
-def test_table_is_written_between_the_marks_only(tmp_path):
+def test_table_is_written_between_marks(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}old\n<!-- catalogue: end -->\nafter\n")
     main(["--straight", "60", "--at", "60", "--write", str(page)])

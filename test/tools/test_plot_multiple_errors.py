@@ -1,3 +1,5 @@
+"""Command line of plot_multiple_errors.py."""
+
 import dataclasses
 from functools import partial
 from pathlib import Path
@@ -13,7 +15,7 @@ from imu_simulation_framework.drive.summary import evaluate
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory):
-    """Two drives, the first with three runs, whose recorded IMU is the same."""
+    """Results of two drives, the first with three runs of one recording."""
     output = tmp_path_factory.mktemp("output")
     first = make_tables(30.0)
     for seed in (1, 2, 3):
@@ -37,7 +39,7 @@ def shown(*arguments):
     return pd.read_csv("yaw_errors/yaw_errors.csv"), done.stdout
 
 
-def test_all_results_below_a_folder_are_in_the_table_each_recording_once(output):
+def test_results_below_folder_are_listed_with_recordings_once(output):
     table, _ = shown(output)
     assert list(zip(table["drive"], table["IMU"], table["run"].fillna(0))) == [
         ("drive_a", "recorded IMU", 0),
@@ -53,18 +55,18 @@ def test_all_results_below_a_folder_are_in_the_table_each_recording_once(output)
     row = table.iloc[4]
     assert row["rms [deg]"] == pytest.approx(np.degrees(real["rms_rad"]), rel=1e-9)
     assert row["max [deg]"] == pytest.approx(np.degrees(real["maximum_absolute_rad"]), rel=1e-9)
-    (over,) = (one for one in real["over_distance"] if one["length_m"] == 10.0)
+    (over,) = (interval for interval in real["over_distance"] if interval["length_m"] == 10.0)
     assert row["over 10 m [deg]"] == pytest.approx(np.degrees(over["rms_rad"]), rel=1e-9)
 
 
-def test_one_kind_of_imu_can_be_chosen(output):
+def test_imu_option_selects_recorded_or_simulated_imus(output):
     table, _ = shown(output, "--imu", "recorded")
     assert list(table["drive"]) == ["drive_a", "drive_b"]
     table, _ = shown(output / "drive_a", "--imu", "simulated")
     assert list(table["run"]) == [1, 2, 3]
 
 
-def test_runs_of_different_length_are_refused_unless_cut(output, tmp_path):
+def test_runs_of_different_duration_require_until(output, tmp_path):
     write_result(tmp_path / "own", "drive_a", seed=1, duration=30.0)
     write_result(tmp_path / "own", "drive_a", seed=2, duration=20.0)
     refused(run(tmp_path / "own"), "ends at 20.0 s", "at 30.0 s", "--until 20")
@@ -72,8 +74,8 @@ def test_runs_of_different_length_are_refused_unless_cut(output, tmp_path):
     assert table["duration [s]"].max() == pytest.approx(20.0, abs=0.03)
 
 
-def test_results_without_a_recorded_imu_show_the_simulated_ones(tmp_path):
+def test_results_without_recorded_imu_show_simulated_imu(tmp_path):
     write_result(tmp_path / "own", with_real_imu=False)
     table, printed = shown(tmp_path / "own")
     assert list(table["IMU"]) == ["hector_x"]
-    assert "has no recorded IMU to show" in printed
+    assert "no recorded IMU" in printed

@@ -1,4 +1,4 @@
-"""Refusals of the programs: one sentence, exit code 2, and nothing is written."""
+"""Refused calls of the programs: exit code 2, one message, and no file written."""
 
 import dataclasses
 import shlex
@@ -17,7 +17,7 @@ from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO
 
-# Calls, and words of their standard error.
+# A call, a bar, and the parts of its message, separated by an ellipsis.
 REFUSED = """
 allan_analysis.py short.csv | short.csv ... lasts 5.0 s ... at least 60 s
 allan_analysis.py moved.csv | sensor moves ... gyro_z
@@ -106,7 +106,7 @@ which_imu.py a --imu empty.yaml | empty has no number for the gyroscope's noise 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with all files that the calls name."""
+    """Folder with all files that the calls name."""
     folder = tmp_path_factory.mktemp("refused")
     texts = {
         "mine.yaml": "name: mine\ngyroscope: {white_noise: 1.0e-3, turn_on_bias_sigma: 1.0e-3}\n",
@@ -152,26 +152,26 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("row", REFUSED.strip().splitlines())
-def test_unusable_call_is_refused_in_a_sentence(folder, row, monkeypatch):
+def test_unusable_call_is_refused_without_files(folder, row, monkeypatch):
     monkeypatch.chdir(folder)
     call, words = row.split(" | ")
     if call.startswith("simulate_flight"):
         pytest.importorskip("jsbsim")
-    before = sorted(Path().rglob("*"))
+    files = sorted(Path().rglob("*"))
     refused(call_tool(*shlex.split(call)), *words.split(" ... "))
-    assert sorted(Path().rglob("*")) == before
+    assert sorted(Path().rglob("*")) == files
 
 
-def test_taken_port_is_refused_by_name():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+def test_port_in_use_is_refused():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
         done = call_tool("explore.py", "--no-browser", "--port", port)
-    refused(done, f"port {port} cannot be listened on (Address already in use)", "--port names")
+    refused(done, f"port {port}", "--port")
 
 
-def test_missing_dash_is_reported_with_its_extra(monkeypatch):
+def test_missing_dash_is_reported_with_extra_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "dash", None)
     done = call_tool("explore.py", "--no-browser", "--port", 0)
     refused(done, "the page needs the Python library dash", 'pip install ".[explore]"')

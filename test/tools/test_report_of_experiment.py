@@ -1,4 +1,4 @@
-"""The tool report.py, as a person calls it."""
+"""Command line of report.py."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ from tool_calls import TOOLS, call_tool, refused, succeeded
 from written_results import write_result
 
 
-def test_report_is_beside_the_result_or_where_out_names_and_equal_each_time(tmp_path):
+def test_report_is_written_next_to_result_or_to_out_with_equal_content(tmp_path):
     folder = write_result(tmp_path, drive="a<b>")
     done = call_tool("report.py", folder.folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -25,10 +25,10 @@ def test_report_is_beside_the_result_or_where_out_names_and_equal_each_time(tmp_
     assert not path.exists()
 
 
-def test_steps_and_their_time_are_shown_on_a_terminal(tmp_path):
+def test_terminal_shows_progress_of_steps(tmp_path):
     folder = write_result(tmp_path)
     command = shlex.join([sys.executable, str(TOOLS / "report.py"), str(folder.folder)])
-    # script gives it a terminal.
+    # The program script provides a terminal.
     script = ["script", "-qefc", f"stty cols 100; unset TQDM_DISABLE; {command}", "/dev/null"]
     options = {"stdout": subprocess.PIPE, "text": True, "timeout": PATIENCE}
     shown = subprocess.run(script, check=True, **options).stdout
@@ -37,9 +37,9 @@ def test_steps_and_their_time_are_shown_on_a_terminal(tmp_path):
     assert re.search(r"report: 100%.* 3/3 \[\d\d:\d\d", shown)
 
 
-def test_report_that_would_overwrite_a_table_is_refused(tmp_path):
+def test_report_that_would_overwrite_table_is_refused(tmp_path):
     folder = write_result(tmp_path)
     table = folder.path("imu_real.csv")
-    before = table.read_bytes()
-    refused(call_tool("report.py", folder.folder, "--out", table), "this is the input")
-    assert table.read_bytes() == before
+    content = table.read_bytes()
+    refused(call_tool("report.py", folder.folder, "--out", table), table)
+    assert table.read_bytes() == content

@@ -1,4 +1,4 @@
-"""The tool reproduce_thesis.py, as a person calls it."""
+"""Command line of reproduce_thesis.py."""
 
 import html
 import re
@@ -19,7 +19,8 @@ from imu_simulation_framework.sensors.imu_models.plugins import PRESETS
 run = partial(call_tool, "reproduce_thesis.py")
 
 
-def made(*arguments):
+def make_figures(*arguments):
+    """Return the table of figures and the standard output of a successful call."""
     done = run(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
     return pd.read_csv("thesis/figures.csv", dtype={"figure": str}), done.stdout
@@ -37,7 +38,7 @@ def test_list_has_each_figure_once():
     assert done.stdout.count("cannot be made") == 1
 
 
-def test_experiments_have_different_seeds_and_the_preset_of_slow_drift():
+def test_experiments_have_different_seeds_and_preset_of_slow_drift():
     every = {experiment for item in thesis_items().values() for experiment in item.experiments}
     seeds = [experiment.seed for experiment in every if experiment.seed]
     assert len(set(seeds)) == len(seeds) == 15 and len(every) == 20
@@ -45,12 +46,12 @@ def test_experiments_have_different_seeds_and_the_preset_of_slow_drift():
 
 
 def test_figure_of_one_round_has_drift_and_filtered_noise():
-    table, output = made("--figures", "4.5")
+    table, output = make_figures("--figures", "4.5")
     (row,) = table.itertuples()
     assert (row.figure, row.file) == ("4.5", "figure_4_05.png")
     assert Path("thesis/figure_4_05.png").read_bytes().startswith(PNG)
     recorded, simulated = map(float, re.findall(r"([\d.]+) deg \(", row.here))
-    # White noise of 2 * 0.00105 rad has a median over 101 samples that is twelve times less.
+    # A median over 101 samples reduces the white noise of 2 * 0.00105 rad by a factor of 12.
     assert recorded > 1.0 and simulated < 6.0 * np.degrees(0.0021) / 8.0
     assert "60 s driven" in output
     page = html.unescape(Path("thesis/thesis.html").read_text(encoding="utf-8"))
@@ -60,7 +61,7 @@ def test_figure_of_one_round_has_drift_and_filtered_noise():
 
 @pytest.fixture
 def short_drives(tmp_path):
-    """Arguments that replace the recordings by drives of about a minute."""
+    """Arguments that replace the recordings by drives of 70 s."""
     drives = {name: write_drive(_shortened(get_drive(name)), tmp_path) for name in "abcd"}
     return [word for name, paths in drives.items() for word in ("--drive", name, *paths)]
 
@@ -75,31 +76,31 @@ SHORT = 70.0  # s
 
 
 @pytest.mark.thorough
-def test_whole_chapter_is_made_of_own_recordings(short_drives):
-    table, output = made(*short_drives)
+def test_own_recordings_give_all_figures_of_chapter(short_drives):
+    table, output = make_figures(*short_drives)
     assert list(table["file"].isna()) == [not item.shown for item in thesis_items().values()]
     for name in table["file"].dropna():
         assert Path("thesis", name).read_bytes().startswith(PNG)
     assert "26 pictures of 27 (4.3 cannot be made), " in output
 
 
-def test_distance_control_disturbs_the_yaw_and_keeps_to_the_path(short_drives):
-    table, _ = made("--figures", "3.9", "3.10a", "3.10b", "3.11a", "3.11b", *short_drives)
+def test_distance_control_reduces_distance_error_and_increases_yaw_error(short_drives):
+    table, _ = make_figures("--figures", "3.9", "3.10a", "3.10b", "3.11a", "3.11b", *short_drives)
     parts = ["3_09", "3_10a", "3_10b", "3_11a", "3_11b"]
     assert list(table["file"]) == [f"figure_{part}.png" for part in parts]
     sizes = [[*map(float, re.findall(r"(-?[\d.]+) (?:deg|m)\b", here))] for here in table["here"]]
     assert sizes[1] == sizes[2] and sizes[3] == sizes[4]
     (open_yaw, *_), (both_yaw, both_distance, *_), (yaw, distance, *_) = sizes[0], *sizes[1::2]
     assert yaw < both_yaw and both_distance < distance
-    # Nothing holds wheels that are 1 % unequal: a turn by 1 rad in 50 m.
+    # Without control, wheels that differ by 1 % turn the robot by 1 rad in 50 m.
     assert open_yaw > 20.0 * both_yaw
 
 
-def test_figures_of_equal_content_are_made_once_in_the_chosen_format(tmp_path):
+def test_figures_of_equal_content_are_drawn_once_in_chosen_format(tmp_path):
     reference, imu = write_drive(replace(with_laps(get_drive("a"), 1), seed=9), tmp_path)
     own = ("--drive", "A", reference, imu)
     form = ("--formats", "svg", "--table", "csv", "markdown")
-    table, _ = made("--figures", "4.4", "4.2", *form, *own)
+    table, _ = make_figures("--figures", "4.4", "4.2", *form, *own)
     assert list(table["figure"]) == ["4.2, 4.4"]
     assert Path("thesis/figure_4_02_4_04.svg").exists()
     assert "| 4.2, 4.4 |" in Path("thesis/figures.md").read_text(encoding="utf-8")

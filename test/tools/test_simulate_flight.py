@@ -1,4 +1,4 @@
-"""The tool simulate_flight.py, as a person calls it."""
+"""Command line of simulate_flight.py."""
 
 import json
 from functools import partial
@@ -24,7 +24,7 @@ def flown(tmp_path_factory):
     return folder, done
 
 
-def test_flight_writes_all_files_that_help_lists(flown):
+def test_flight_writes_and_prints_all_files(flown):
     folder, done = flown
     names = {path.name for path in folder.iterdir()}
     assert names == {
@@ -50,7 +50,7 @@ def test_summary_has_settings_instants_and_errors(flown):
     assert set(summary["rmse"]) == {"gimbal off", "gimbal on"}
 
 
-def test_tables_and_bag_are_recordings(flown):
+def test_tables_and_bag_read_back_as_recordings(flown):
     folder = flown[0]
     truth = isf.read_flight(folder / "imu_truth.csv").flight.states
     assert len(truth) == 2201
@@ -58,7 +58,7 @@ def test_tables_and_bag_are_recordings(flown):
     assert len(recorded) == len(pd.read_csv(folder / "imu.csv"))
 
 
-def test_equal_seeds_give_equal_files_and_others_another_imu_on_the_same_flight(tmp_path):
+def test_seed_changes_imu_but_not_flight(tmp_path):
     arguments = ("c3104", "--gimbal", "agisim", "--imu", "mti300", "--duration", 6)
     first, again, other = (tmp_path / name for name in ("first", "again", "other"))
     for folder, seed in ((first, 1), (again, 1), (other, 2)):
@@ -69,13 +69,13 @@ def test_equal_seeds_give_equal_files_and_others_another_imu_on_the_same_flight(
     assert (other / "imu_truth.csv").read_bytes() == (first / "imu_truth.csv").read_bytes()
 
 
-def test_flight_is_flown_again_from_its_own_table(flown, tmp_path):
+def test_table_of_flight_is_input_of_another_flight(flown, tmp_path):
     arguments = ("--gimbal", "agisim", "--imu", "ideal", "--out", tmp_path)
     done = succeeded(run(flown[0] / "body.csv", *arguments))
     assert "cannot be tuned" in done.stdout
-    again, before = (
+    second, first = (
         pd.read_csv(folder / "imu_truth.csv", index_col="time").to_numpy()
         for folder in (tmp_path, flown[0])
     )
-    # Its time begins with zero, so the sines of the gimbal are the same.
-    np.testing.assert_allclose(again[:, 7:10], before[:, 7:10], atol=1e-4)
+    # The table's time begins at zero, so the sinusoids of the gimbal are equal.
+    np.testing.assert_allclose(second[:, 7:10], first[:, 7:10], atol=1e-4)

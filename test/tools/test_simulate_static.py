@@ -1,4 +1,4 @@
-"""The tool simulate_static.py, as a person calls it."""
+"""Command line of simulate_static.py."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ TOOL = "simulate_static.py"
 run = partial(call_tool, TOOL)
 
 
-def test_a_bundled_imu_is_recorded_with_its_noise(tmp_path):
+def test_recording_of_bundled_imu_has_white_noise_of_specification(tmp_path):
     path = tmp_path / "static.bag"
     done = succeeded(
         run_as_process(TOOL, "bno055", "--hours", 0.05, "--rate", 100, "--out", path, "--seed", 3)
@@ -29,12 +29,12 @@ def test_a_bundled_imu_is_recorded_with_its_noise(tmp_path):
         ("gyro_z", 4.89565e-05),
         ("accel_y", 1.06667e-04),
     ):
-        # Successive differences see twice the white noise, and next to nothing of the drift.
+        # Successive differences have twice the variance of the white noise and almost no drift.
         white = np.sqrt(0.5 * np.diff(table[column]).var())
         assert white == pytest.approx(density * 10.0, rel=4.0 * np.sqrt(0.75 / 18_000) + 0.002)
 
 
-def test_seed_and_rate_are_those_asked_for(tmp_path):
+def test_seed_and_rate_options_change_recording(tmp_path):
     specification = tmp_path / "imu.yaml"
     specification.write_text("gyroscope: {white_noise: 1e-3}\noutput: {rate: 50}\n")
     contents = []

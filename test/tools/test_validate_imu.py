@@ -1,4 +1,4 @@
-"""The tool validate_imu.py, as a person calls it."""
+"""Command line of validate_imu.py."""
 
 import json
 from functools import partial
@@ -20,7 +20,7 @@ run = partial(call_tool, TOOL)
 
 @pytest.fixture(scope="module")
 def bag(tmp_path_factory):
-    """A bag with an ideal IMU, a BNO055 and poses."""
+    """Bag with an ideal IMU, a BNO055 and poses."""
     folder = tmp_path_factory.mktemp("validated")
     motion = curve(60.0)
     ideal = write_bag(folder / "in.bag", {"/imu": ideal_messages(motion), "/pose": poses(motion)})
@@ -30,23 +30,26 @@ def bag(tmp_path_factory):
     return folder / "out.bag"
 
 
-def test_a_realistic_imu_is_compared_with_the_ideal_one_in_the_same_bag(bag, tmp_path):
+def test_realistic_imu_beyond_limit_fails_against_ideal_imu_of_bag(bag, tmp_path):
     done = run_as_process(
         TOOL, f"{bag}@/imu/data", f"{bag}@/imu", "--out", tmp_path / "out", "--limits", LIMITS,
         "--report",
     )  # fmt: skip
     page = (tmp_path / "out" / "validation.html").read_text()
     assert "1 of 2 limits exceeded." in page and "rate norm mean" in page
-    # The noise of a BNO055 alone has a mean length of 0.0016 rad/s.
+    # The noise of a BNO055 has a mean norm of 0.0016 rad/s.
     assert done.returncode == 1, done.stderr
     assert "FAILED: rate norm mean 0.0016" in done.stdout
     assert "passed: force norm mean 0.0017" in done.stdout
     assert (tmp_path / "out" / "validation.png").read_bytes().startswith(b"\x89PNG")
-    told = json.loads((tmp_path / "out" / "validation.json").read_text())
-    assert not told["passed"] and [one["passed"] for one in told["limits"]] == [False, True]
+    summary = json.loads((tmp_path / "out" / "validation.json").read_text())
+    assert not summary["passed"] and [limit["passed"] for limit in summary["limits"]] == [
+        False,
+        True,
+    ]
     table = pd.read_csv(tmp_path / "out" / "validation.csv").set_index(["quantity", "axis"])
     assert len(table) == 12
-    # White noise of the specification, sqrt(100 Hz) times its density.
+    # Standard deviation of white noise: its density times sqrt(100 Hz).
     assert table.standard_deviation["rate", "z"] == pytest.approx(4.89565e-4, rel=0.05)
     allan = pd.read_csv(tmp_path / "out" / "allan_deviation.csv")
     assert set(allan.axis) == {"x", "y", "z", "norm", "roll", "pitch", "yaw"}
@@ -56,7 +59,7 @@ def test_report_without_folder_is_refused(bag):
     refused(run(f"{bag}@/imu/data", f"{bag}@/imu", "--report"), "--report needs --out DIR")
 
 
-def test_within_the_limits_it_ends_with_0_and_poses_will_do_for_the_yaw(bag, tmp_path):
+def test_imu_within_limits_passes_and_poses_give_yaw(bag, tmp_path):
     limits = tmp_path / "limits.yaml"
     limits.write_text("rate: {norm: {mean: 0.01}, z: {allan_deviation: {1.0: 1.0e-3}}}\n")
     done = succeeded(run(f"{bag}@/imu/data", f"{bag}@/imu", "--limits", limits))
@@ -68,7 +71,7 @@ def test_within_the_limits_it_ends_with_0_and_poses_will_do_for_the_yaw(bag, tmp
     assert "not compared, as one of the two has none: gyro_x" in done.stdout
 
 
-def test_a_result_has_its_own_truth_of_which_an_earlier_version_lacks_something(tmp_path):
+def test_result_is_compared_with_its_ground_truth(tmp_path):
     result = write_result(tmp_path).prefix_path
     done = succeeded(run(f"{result}@imu_simulated", result))
     assert "orientation yaw" in done.stdout

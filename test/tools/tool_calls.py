@@ -1,4 +1,4 @@
-"""Command-line tools, called as a person calls them and, many times cheaper, in this process."""
+"""Calls of the command-line programs, in this process or in a process of their own."""
 
 import contextlib
 import io
@@ -13,8 +13,7 @@ from patience import PATIENCE
 
 from imu_simulation_framework.core.programs import run_tool
 
-PNG = b"\x89PNG\r\n\x1a\n"
-"""First bytes of a PNG picture."""
+PNG = b"\x89PNG\r\n\x1a\n"  # signature at the beginning of a PNG file
 
 TOOLS = Path(__file__).resolve().parents[2] / "offline_processing"
 
@@ -25,29 +24,29 @@ def _main(tool):
 
 
 def call_tool(tool, *arguments):
-    """Call a tool's main function in this process; return what its own process would."""
+    """Call the main function of a program in this process; return its exit code and its output."""
     words = list(map(str, arguments))
-    # Some tools write bytes, as to a process's own streams.
+    # Some programs write bytes, so the streams need a buffer as those of a process have.
     output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
-    before = sys.argv
+    arguments_of_pytest = sys.argv
     sys.argv = [tool, *words]
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
             code = run_tool(_main(tool), words)
     finally:
-        sys.argv = before
+        sys.argv = arguments_of_pytest
     return subprocess.CompletedProcess([tool, *words], code, _text(output), _text(errors))
 
 
 @contextlib.contextmanager
 def working_folder(path):
-    """Work in a folder until the context ends, for results that several tests read."""
-    before = Path.cwd()
+    """Change the working directory until the context ends, for results that several tests read."""
+    previous = Path.cwd()
     os.chdir(path)
     try:
         yield Path(path)
     finally:
-        os.chdir(before)
+        os.chdir(previous)
 
 
 def _text(stream):
@@ -56,19 +55,22 @@ def _text(stream):
 
 
 def printed_by(done):
-    """Return the standard output of a tool that ended with 0 and left standard error empty."""
+    """Return the standard output; assert exit code 0 and an empty standard error."""
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
 def succeeded(done):
-    """Return a call that ended with 0, whatever is on its standard error."""
+    """Assert exit code 0, whatever is on standard error; return the call itself."""
     assert done.returncode == 0, done.stderr
     return done
 
 
 def refused(done, *words):
-    """Return the standard error of a refused call: one sentence, perhaps below argparse's usage."""
+    """Assert exit code 2 and one message with all words; return the standard error.
+
+    The usage that argparse prints above the message does not count.
+    """
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     lines = [line for line in done.stderr.splitlines() if not line.startswith(("usage:", " "))]
     assert len(lines) == 1 and lines[0].startswith(f"{done.args[0]}: "), done.stderr
@@ -78,7 +80,7 @@ def refused(done, *words):
 
 
 def run_as_process(tool, *arguments, environment=None, **options):
-    """Run a tool as a process of its own; the options are those of subprocess.run."""
+    """Run a program as a process of its own, with options of subprocess.run."""
     return subprocess.run(
         [sys.executable, str(TOOLS / tool), *map(str, arguments)],
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},

@@ -1,4 +1,4 @@
-"""Results of made-up experiments as they lie on the disk, without figures, for tests of tools."""
+"""Result folders of synthetic experiments, without figures, as input of the programs."""
 
 from datetime import datetime
 
@@ -12,10 +12,22 @@ __all__ = ["drive_recordings", "make_tables", "write_result"]
 
 
 def write_result(output, drive="drive_a", imu="hector_x", seed=1, tables=None, **options):
-    """Write an experiment's tables and the part of its summary that says what it was.
+    """Write the tables of an experiment and the section ``run`` of its summary.
 
-    ``seed``: of chance, and of the day; ``tables``: by default 30 s of :func:`.make_tables`, to
-    which the options go.
+    Parameters
+    ----------
+    output : path
+        Folder of all results.
+    drive, imu : str, optional
+        Name of the drive and label of the IMU.
+    seed : int, optional
+        Seed of the random numbers, and the day of May on which the experiment was made.
+    tables : ExperimentTables, optional
+        By default the result of :func:`.make_tables` with a duration of 30 s and the options.
+
+    Returns
+    -------
+    ResultFolder
     """
     if tables is None:
         tables = make_tables(**{"duration": 30.0, "seed": seed, **options})
