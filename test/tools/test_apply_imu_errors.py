@@ -9,7 +9,7 @@ import pytest
 import yaml
 from ideal_recordings import START, curve, ideal_messages, poses, stamps_of
 from recording_writers import (
-    NEWER,
+    HAS_STORAGE_PLUGINS,
     ROS2_STORE,
     STORE,
     magnetic_field,
@@ -242,7 +242,7 @@ def chunk_compressions(folder):
         }
 
 
-@pytest.mark.skipif(not NEWER, reason="rosbags below 0.11 writes a single version of sqlite3")
+@pytest.mark.skipif(not HAS_STORAGE_PLUGINS, reason="requires rosbags 0.11")
 @pytest.mark.parametrize("storage", ["sqlite3", "mcap"])
 @pytest.mark.parametrize("mode", ["none", "file", "message", "storage"])
 @pytest.mark.parametrize("version", [5, 8, 9])

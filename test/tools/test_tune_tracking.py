@@ -83,7 +83,7 @@ NO_GAINS = [
     ("arguments", "words"),
     [
         (["a", "--setting", "control/controller=open_loop"], "open_loop"),
-        (["a", "--setting", "trajectory/stop=8"], "5 s"),
+        (["a", "--setting", "trajectory/stop=8"], "parts of 5 s"),
         (["a", "--seconds", "2s"], "--seconds is 2"),
         (
             ["a", "--controller", "lq", *NO_GAINS],

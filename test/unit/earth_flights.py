@@ -1,4 +1,4 @@
-"""Flights in closed form over the turning Earth, and the paper's gimbal, for tests."""
+"""Flights in closed form over the rotating Earth, and the gimbal of the paper on AGISim."""
 
 from functools import lru_cache
 
@@ -11,9 +11,9 @@ from imu_simulation_framework.motion.earth import ecef_of
 from imu_simulation_framework.motion.earth_motion import FRD_TO_FLU, enu_to_ecef, ned_to_ecef
 
 LATITUDE, LONGITUDE, HEIGHT = 0.65, 2.1, 400.0
+# Amplitude [rad] and period [s] of pan, tilt and roll, table 3 of the paper on AGISim.
 GIMBAL = ((np.pi / 6, 4.0), (np.pi / 6, 6.0), (np.pi / 12, 10.0))
-"""Amplitude [rad] and period [s] of pan, tilt and roll, table 3 of the paper on AGISim."""
-LEVER_ARM = 0.1
+LEVER_ARM = 0.1  # from one joint to the next [m]
 WHOLE = slice(None)
 
 
@@ -25,22 +25,22 @@ def poses(rate, duration=200.0):
     speed = 60.0 + 10.0 * np.sin(fine / 15.0)
     climb = 3.0 * np.sin(fine / 30.0) ** 2 + np.sin(fine / 5.0)
     velocity = np.column_stack([speed * np.sin(heading), speed * np.cos(heading), climb])
-    way = CubicSpline(fine, velocity).antiderivative()(time)
+    displacement = CubicSpline(fine, velocity).antiderivative()(time)
     heading = 1.5 * np.sin(time / 20.0) + 0.3 * np.sin(time / 3.0)
     angles = [np.pi / 2 - heading, 0.1 * np.sin(time / 5.0), 0.5 * np.sin(time / 4.0)]
     local = enu_to_ecef(LATITUDE, LONGITUDE)
     body = local * Rotation.from_euler("ZYX", np.stack(angles, axis=1))
-    return time, ecef_of(LATITUDE, LONGITUDE, HEIGHT) + local.apply(way), body.as_quat()
+    return time, ecef_of(LATITUDE, LONGITUDE, HEIGHT) + local.apply(displacement), body.as_quat()
 
 
 @lru_cache(maxsize=None)
 def flight(rate=100.0, duration=200.0):
-    """Return the motion of :func:`poses`, which tests share and do not change."""
+    """Return the motion of :func:`poses`; tests share it and must not change it."""
     return isf.EarthMotion.from_poses(*poses(rate, duration))
 
 
-def on_gimbal(motion, arm=LEVER_ARM):
-    """Return the motion of what pans, tilts and rolls on a body, link by link."""
+def mount_on_gimbal(motion, arm=LEVER_ARM):
+    """Return the motion of a camera on the gimbal of a body, joint by joint."""
     pan, tilt, roll = (
         amplitude * np.sin(2.0 * np.pi / period * motion.time) for amplitude, period in GIMBAL
     )
@@ -55,15 +55,29 @@ def aviation_of_orientation(latitude, longitude, orientation):
     return aircraft.as_euler("ZYX")[..., ::-1]
 
 
-def require_same_motion(found, expected, inner=WHOLE, angle=None, **off):
-    """Each of these quantities of two motions is the same within so much, away from the ends.
+def require_same_motion(actual, expected, inner=WHOLE, angle=None, **tolerances):
+    """Assert that two motions agree.
 
-    ``angle``: of what is between their orientations [rad].
+    Parameters
+    ----------
+    actual, expected : motion
+        Motions with the same times.
+    inner : slice, optional
+        Samples to compare, to leave out the ends.
+    angle : float, optional
+        Limit of the angle between the orientations [rad].
+    **tolerances : float
+        Absolute tolerance by the name of the quantity.
     """
     if angle is not None:
-        turned = Rotation.from_quat(found.orientation).inv()
-        turned = turned * Rotation.from_quat(expected.orientation)
-        assert np.max(turned.magnitude()) < angle
-    for name, most in off.items():
-        ours, theirs = getattr(found, name)[inner], getattr(expected, name)[inner]
-        np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=most, err_msg=name)
+        difference = Rotation.from_quat(actual.orientation).inv()
+        difference = difference * Rotation.from_quat(expected.orientation)
+        assert np.max(difference.magnitude()) < angle
+    for name, tolerance in tolerances.items():
+        actual_values, expected_values = (
+            getattr(actual, name)[inner],
+            getattr(expected, name)[inner],
+        )
+        np.testing.assert_allclose(
+            actual_values, expected_values, rtol=0.0, atol=tolerance, err_msg=name
+        )

@@ -29,7 +29,7 @@ def elapsed(samples):
     return samples.columns["stamp"] - samples.columns["stamp"][0]
 
 
-def without(samples, *left_out):
+def drop_columns(samples, *left_out):
     columns = {n: values for n, values in samples.columns.items() if n not in left_out}
     return replace(samples, columns=columns)
 

@@ -1,4 +1,4 @@
-"""Small recordings for tests, in every format that can be read."""
+"""Writers of small recordings, for every format that the package reads."""
 
 import dataclasses
 import gzip
@@ -11,8 +11,8 @@ from rosbags import rosbag2 as ros2
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_typestore
 
-NEWER = hasattr(ros2, "StoragePlugin")
-"""Whether the library is of version 0.11 and newer, whose writer has to be told a version."""
+# From version 0.11 on, rosbags has storage plug-ins, and its writer requires a format version.
+HAS_STORAGE_PLUGINS = hasattr(ros2, "StoragePlugin")
 
 STORE = get_typestore(Stores.ROS1_NOETIC)
 ROS2_STORE = get_typestore(Stores.ROS2_HUMBLE)
@@ -20,26 +20,35 @@ DEFINITIONS = getattr(STORE, "FIELDDEFS", None) or STORE.fielddefs
 NANOSECONDS = 10**9
 
 
-def made(kind, given=()):
-    """A message, or part of one; ``given`` are its first fields, or some by name, the rest is 0."""
-    _, fields = DEFINITIONS[kind]
-    given = given if isinstance(given, dict) else dict(zip((name for name, _ in fields), given))
-    values = {name: _value(*described, given.get(name)) for name, described in fields}
+def make_message(kind, fields=()):
+    """Return a message, or a part of a message; fields without a value are 0 or empty.
+
+    Parameters
+    ----------
+    kind : str
+        Type of the message.
+    fields : sequence or dict, optional
+        Values of the first fields, or values by the names of fields.
+    """
+    _, definitions = DEFINITIONS[kind]
+    if not isinstance(fields, dict):
+        fields = dict(zip((name for name, _ in definitions), fields))
+    values = {name: _value(*field_type, fields.get(name)) for name, field_type in definitions}
     return STORE.types[kind](**values)
 
 
-def _value(node, kind, given):
+def _value(node, kind, value):
     if node.name == "NAME":
-        return made(kind, () if given is None else given)
+        return make_message(kind, () if value is None else value)
     if node.name == "ARRAY":
-        return np.zeros(kind[1]) if given is None else given
+        return np.zeros(kind[1]) if value is None else value
     base = {"string": str, "float64": float}.get(kind[0], int)
-    return base() if given is None else base(given)
+    return base() if value is None else base(value)
 
 
 def stamped(kind, nanoseconds, frame="base_link", **fields):
     header = {"stamp": divmod(nanoseconds, NANOSECONDS), "frame_id": frame}
-    return made(kind, {"header": header, **fields})
+    return make_message(kind, {"header": header, **fields})
 
 
 def pose_stamped(nanoseconds, position, orientation):
@@ -52,14 +61,14 @@ def pose_with_covariance_stamped(nanoseconds, position, orientation):
 
 
 def odometry(nanoseconds, position, orientation):
-    # Names of changing length, as nothing says that they stay alike.
+    # The length of frame_id varies, because a topic does not have to keep its frame.
     frames = {"frame": "odom" + "x" * (nanoseconds % 3), "child_frame_id": "base_link"}
     pose = ((position, orientation), np.arange(36.0))
     return stamped("nav_msgs/msg/Odometry", nanoseconds, pose=pose, **frames)
 
 
 def imu(nanoseconds, orientation, gyro, accel, unknown=()):
-    """``unknown`` names the parts whose covariance begins with -1."""
+    """Return an IMU message; ``unknown`` names the parts whose covariance begins with -1."""
     fields = {}
     for part, name, values in (
         ("orientation", "orientation", orientation),
@@ -112,9 +121,20 @@ def ros_name(message):
 
 
 def write_bag(path, topics, receipt=None, compression=None, chunk_size=None):
-    """Write ``{topic: [message, ...]}``; messages are received when they are stamped.
+    """Write a ROS 1 bag.
 
-    ``receipt`` gives other times [ns] of reception.
+    Parameters
+    ----------
+    path : path
+        File to write; an existing file is replaced.
+    topics : dict of str to list
+        Messages by topic.
+    receipt : sequence of int, optional
+        Times of reception [ns]; by default the stamps.
+    compression : str, optional
+        ``BZ2`` or ``LZ4``.
+    chunk_size : int, optional
+        Size of a chunk [bytes].
     """
     Path(path).unlink(missing_ok=True)
     writer = Writer(path)
@@ -133,9 +153,9 @@ def write_bag(path, topics, receipt=None, compression=None, chunk_size=None):
 
 
 def write_ros2_bag(path, topics, compression=None):
-    """Write ``{topic: [message, ...]}`` as a folder with a .db3; received when stamped."""
-    # The version of the format that the old and the new library both write.
-    writer = ros2.Writer(path, version=8) if NEWER else ros2.Writer(path)
+    """Write messages by topic as a ROS 2 bag with a .db3; receipt times are the stamps."""
+    # All supported versions of rosbags write version 8 of the format.
+    writer = ros2.Writer(path, version=8) if HAS_STORAGE_PLUGINS else ros2.Writer(path)
     if compression:
         names = ros2 if hasattr(ros2, "CompressionMode") else ros2.Writer
         mode = getattr(names.CompressionMode, compression)
@@ -150,7 +170,7 @@ def write_ros2_bag(path, topics, compression=None):
 
 
 def write_mcap(path, topics, chunked=True, compression="NONE", **more):
-    """Write ``{topic: [message, ...]}``; without chunks there is no index either."""
+    """Write messages by topic as an MCAP file; without chunks it has no index."""
     options = {"compression": CompressionType[compression], "use_chunking": chunked, **more}
     if not chunked:
         names = ("use_statistics", "use_summary_offsets", "repeat_channels", "repeat_schemas")
@@ -170,18 +190,18 @@ def write_mcap(path, topics, chunked=True, compression="NONE", **more):
 
 
 def receipt_of(message):
-    """Nanoseconds at which a message is received if it is when it is stamped."""
+    """Return the stamp of a message [ns] as its time of reception."""
     stamp = message.header.stamp
     return stamp.sec * NANOSECONDS + stamp.nanosec
 
 
 def ros2_bytes(message):
-    """A message of ROS 1 as ROS 2 lays it out."""
+    """Serialise a message of ROS 1 as ROS 2 does."""
     return ROS2_STORE.serialize_cdr(as_ros2(message), message.__msgtype__).tobytes()
 
 
 def as_ros2(value):
-    """The same message, or part of one, of ROS 2, which has no sequence number."""
+    """Convert a message, or a part of a message, to ROS 2, which has no sequence number."""
     if not dataclasses.is_dataclass(value):
         return value
     fields = [field.name for field in dataclasses.fields(value) if field.name != "__msgtype__"]
@@ -190,7 +210,7 @@ def as_ros2(value):
 
 
 def flatten(value, name="field"):
-    """Names and cells of a message as rostopic echo -p writes them."""
+    """Return names and cells of a message as rostopic echo -p writes them."""
     if hasattr(value, "sec") and hasattr(value, "nanosec"):
         return [(name, str(value.sec * NANOSECONDS + value.nanosec))]
     if dataclasses.is_dataclass(value):
@@ -206,7 +226,7 @@ def flatten(value, name="field"):
 
 
 def write_rostopic_csv(path, messages, leave_out=lambda name: False):
-    """What rostopic echo -p prints; received 1 ms after the stamp."""
+    """Write messages as rostopic echo -p does, received 1 ms after the stamp."""
     lines = []
     for message in messages:
         cells = [("%time", str(receipt_of(message) + 10**6))] + flatten(message)
@@ -219,7 +239,7 @@ def write_rostopic_csv(path, messages, leave_out=lambda name: False):
 
 
 def write_csv(path, columns, separator=","):
-    """Columns of numbers or text, ``{name: values}``."""
+    """Write columns of numbers or text, by name."""
     lines = [separator.join(columns)]
     for row in zip(*columns.values()):
         lines.append(separator.join(map(str, row)))
@@ -237,7 +257,7 @@ def write_tum(path, nanoseconds, positions, orientations):
 
 
 def write_kitti(folder, seconds, values):
-    """A drive's folder of KITTI; ``values``: position in a line of 30 -> numbers, one a sample."""
+    """Write a drive of KITTI; ``values`` has a sequence by its position in a line of 30 numbers."""
     (folder / "oxts" / "data").mkdir(parents=True)
     times = np.datetime_as_string((1e9 * np.asarray(seconds)).astype("datetime64[ns]"))
     text = "\n".join(time.replace("T", " ") for time in times)
@@ -252,7 +272,7 @@ def write_kitti(folder, seconds, values):
 
 
 def pack(path):
-    """A packed copy, with .gz behind its name."""
+    """Write a copy compressed with gzip, with the ending .gz."""
     packed = path.with_name(path.name + ".gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
     return packed

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from earth_flights import GIMBAL, LEVER_ARM, flight, on_gimbal, require_same_motion
+from earth_flights import GIMBAL, LEVER_ARM, flight, mount_on_gimbal, require_same_motion
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
@@ -69,7 +69,7 @@ def test_all_joints_on_a_turning_platform_agree_with_differentiation():
 def test_on_a_flight_over_the_earth_it_is_three_mountings_one_after_the_other():
     platform = flight(100.0, 20.0)
     gimbal = isf.GimbalSpecification(geometry=ARMS, drive=SWINGING)
-    found, expected = isf.simulate_gimbal(platform, gimbal).motion, on_gimbal(platform)
+    found, expected = isf.simulate_gimbal(platform, gimbal).motion, mount_on_gimbal(platform)
     inner = slice(100, -100)  # at its ends a spline is worse
     off = {"position": 2e-9, "orientation": 1e-12, "velocity": 1e-7, "angular_velocity": 1e-7}
     require_same_motion(found, expected, inner, **off, specific_force=1e-5)

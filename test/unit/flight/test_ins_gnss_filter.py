@@ -3,7 +3,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from earth_flights import flight, on_gimbal
+from earth_flights import flight, mount_on_gimbal
 from navigated import ANTENNA, GNSS, IMU
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
@@ -44,7 +44,7 @@ def require_within(mean, degrees, count):
 
 @pytest.mark.parametrize("gimbal", [False, True])
 def test_errors_are_as_large_as_the_filter_says(airframe, gimbal):
-    motion = on_gimbal(airframe) if gimbal else airframe
+    motion = mount_on_gimbal(airframe) if gimbal else airframe
     navigated = isf.navigate_runs(motion, IMU, GNSS, RUNS, seed=11)
     found = navigated.consistency()
     assert found.degrees == 15
@@ -131,7 +131,7 @@ def _textbook(motion, said, fixes, tuning, errors):
 
 
 def test_a_textbook_filter_at_the_rate_of_the_imu_comes_to_the_same():
-    motion = on_gimbal(flight(rate=100.0, duration=40.0))
+    motion = mount_on_gimbal(flight(rate=100.0, duration=40.0))
     tuning = tuning_of(IMU)
     said = simulate_increments(motion, IMU, seed=4)
     fixes = isf.simulate_earth_fixes(motion, GNSS, seed=5)
@@ -167,7 +167,7 @@ def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
 
 @pytest.mark.gate
 def test_antenna_on_the_airframe_navigates_as_well_as_at_the_imu(airframe):
-    imu = on_gimbal(airframe)
+    imu = mount_on_gimbal(airframe)
     away = replace(GNSS, lever_arm=ANTENNA)
     beside = isf.navigate_runs(imu, IMU, GNSS, RUNS, seed=7).rmse().mean()
     known = isf.navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe)
@@ -292,7 +292,7 @@ def test_filter_without_scale_factor_states_is_not_overconfident(gimbal):
         return replace(IMU, gyroscope=gyroscope, accelerometer=accelerometer)
 
     imus = [drawn() for _ in range(20)]
-    motion = on_gimbal(airframe) if gimbal else airframe
+    motion = mount_on_gimbal(airframe) if gimbal else airframe
 
     def navigated(share):
         """With a filter that knows so much of all, not of the first."""

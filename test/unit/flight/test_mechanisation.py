@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from earth_flights import flight, on_gimbal
+from earth_flights import flight, mount_on_gimbal
 from navigated import ANTENNA, GNSS
 from scipy.spatial.transform import Rotation
 
@@ -23,7 +23,7 @@ BETWEEN_FIXES = 50
 
 @pytest.fixture(scope="module")
 def motion():
-    return on_gimbal(flight(duration=20.0))
+    return mount_on_gimbal(flight(duration=20.0))
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_an_innovation_depends_on_the_errors_as_the_matrix_says(arm, arm_rate):
 
 def test_a_lever_arm_over_time_leads_from_the_imu_to_the_antenna():
     airframe = flight(duration=10.0)
-    imu = on_gimbal(airframe)
+    imu = mount_on_gimbal(airframe)
     antenna = antenna_on(airframe, replace(GNSS, lever_arm=ANTENNA))
     at = np.arange(100, 900, 50)
     arm = lever_arm_between(imu, antenna, imu.time[at])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from earth_flights import flight, on_gimbal
+from earth_flights import flight, mount_on_gimbal
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
@@ -180,7 +180,7 @@ def test_periods_and_durations_go_together_or_are_refused():
 def test_every_error_on_a_flight(gimbal):
     motion = flight(rate=RATE, duration=100.0)
     if gimbal:
-        motion = on_gimbal(motion)
+        motion = mount_on_gimbal(motion)
     model = isf.yaw_error_model(EVERYTHING, motion)
     assert "Earth's turning" in model.names
     runs = 150

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from earth_flights import GIMBAL, LEVER_ARM, flight, on_gimbal, poses, require_same_motion
+from earth_flights import GIMBAL, LEVER_ARM, flight, mount_on_gimbal, poses, require_same_motion
 from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
@@ -55,7 +55,7 @@ def test_a_mounted_motion_is_that_of_its_poses_and_of_the_links_that_move_it():
         pan.apply((LEVER_ARM, 0.0, 0.0)) + (pan * tilt).apply((LEVER_ARM, 0.0, 0.0)),
         pan * tilt * roll,
     )
-    linked = on_gimbal(platform)
+    linked = mount_on_gimbal(platform)
     assert relative_rotations(at_once.orientation, linked.orientation) == pytest.approx(
         0.0, abs=1e-12
     )

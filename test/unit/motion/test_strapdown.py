@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from earth_flights import flight, on_gimbal, poses, require_same_motion
+from earth_flights import flight, mount_on_gimbal, poses, require_same_motion
 from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
@@ -22,7 +22,7 @@ def _require_closed(motion, place, velocity, angle):
 
 @pytest.mark.parametrize("latitude, longitude", [(90.0, 0.0), (-90.0, 0.0), (3.0, 180.0)])
 def test_poles_and_date_line_are_no_obstacles(latitude, longitude):
-    motion = on_gimbal(isf.circling(200.0, latitude, longitude, 300.0))
+    motion = mount_on_gimbal(isf.circling(200.0, latitude, longitude, 300.0))
     _require_closed(motion, 1e-3, 1e-4, 1e-6)
 
 
@@ -54,7 +54,7 @@ def test_increments_are_the_integrals_of_what_is_felt_within_a_period(gimbal):
     coarse, fine = 50, 40
     # In closed form but for the gimbal's angles: no derivative of positions, which are rounded.
     finer = isf.circling(4.0, 47.0, 11.0, 300.0, radius=300.0, rate=float(coarse * fine))
-    finer = on_gimbal(finer) if gimbal else finer
+    finer = mount_on_gimbal(finer) if gimbal else finer
     samples = slice(None, None, fine)
     names = ("time", "position", "orientation", "velocity", "angular_velocity", "specific_force")
     motion = isf.EarthMotion(*(getattr(finer, name)[samples] for name in names))
@@ -80,7 +80,7 @@ def test_increments_are_the_integrals_of_what_is_felt_within_a_period(gimbal):
 
 
 def test_means_are_increments_by_their_time_and_none_lead_through_the_earths_centre():
-    motion = on_gimbal(flight(100.0, 10.0))
+    motion = mount_on_gimbal(flight(100.0, 10.0))
     increments = isf.increments_of(motion)
     rate, force = motion.means()
     step = np.diff(motion.time)[:, np.newaxis]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from earth_flights import aviation_of_orientation, flight, on_gimbal
+from earth_flights import aviation_of_orientation, flight, mount_on_gimbal
 from pyins import earth, sim, strapdown, transform, util
 from scipy.spatial.transform import Rotation
 
@@ -63,7 +63,7 @@ def _generated(truth, kind):
 @pytest.fixture(scope="module", params=[False, True], ids=["gimbal off", "gimbal on"])
 def motion(request):
     motion = flight(100.0, 100.0)
-    return on_gimbal(motion) if request.param else motion
+    return mount_on_gimbal(motion) if request.param else motion
 
 
 def test_our_increments_lead_their_integrator_back_better_than_their_own(motion):

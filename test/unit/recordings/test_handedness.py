@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from drive_recordings import drive
-from planted_faults import check, clockwise_from_north, constant, exchanged, scaled, without
+from planted_faults import check, clockwise_from_north, constant, drop_columns, exchanged, scaled
 from scipy.spatial.transform import Rotation
 from test_turned_sensors import PORTRAIT, turned
 
@@ -31,7 +31,7 @@ def turned_about_vertical(degrees):
 
 
 def bare(imu):
-    return without(imu, *QUATERNION)
+    return drop_columns(imu, *QUATERNION)
 
 
 def lateral_of(result):
@@ -70,7 +70,7 @@ def test_motion_that_does_not_decide_has_no_lateral_evidence(recording):
 
 def test_sensor_without_accelerometer_has_no_lateral_evidence():
     reference, imu = traffic_drive()
-    assert lateral_of(check(reference, without(imu, *ACCEL))) is None
+    assert lateral_of(check(reference, drop_columns(imu, *ACCEL))) is None
 
 
 @pytest.mark.parametrize("mount", [unchanged, turned_about_vertical(180.0)], ids=["ahead", "back"])

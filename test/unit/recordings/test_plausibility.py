@@ -10,13 +10,13 @@ from planted_faults import (
     PLANTED,
     check,
     constant,
+    drop_columns,
     elapsed,
     frozen,
     scaled,
     shifted,
     with_columns,
     with_yaw,
-    without,
 )
 
 from imu_simulation_framework.core import files
@@ -154,7 +154,7 @@ def test_without_anything_to_compare_with_nothing_is_named(drive):
 
 def test_an_imu_without_orientation_is_judged_by_its_gyroscope(drive):
     reference, imu = drive
-    bare = without(imu, *QUATERNION)
+    bare = drop_columns(imu, *QUATERNION)
     assert names(check(reference, bare)) == []
     result = check(reference, scaled(bare, GYRO, 180.0 / np.pi))
     assert names(result) == [faults.DEGREES]
@@ -171,9 +171,9 @@ def test_an_imu_that_lacks_something_is_judged_by_the_rest(left_out):
     if left_out == (*GYRO, *ACCEL):
         # With another's noise it is an orientation sensor and no copy of the reference.
         imu = with_yaw(imu, lambda yaw: yaw + 1e-3 * np.sin(elapsed(imu)))
-    assert names(check(reference, without(imu, *left_out))) == []
+    assert names(check(reference, drop_columns(imu, *left_out))) == []
     if "gyro_z" not in left_out:
-        mirrored = scaled(without(imu, *left_out), ("gyro_z",), -1.0)
+        mirrored = scaled(drop_columns(imu, *left_out), ("gyro_z",), -1.0)
         assert names(check(reference, mirrored)) != []
 
 
@@ -214,7 +214,7 @@ def test_a_drifting_imu_on_a_robot_at_rest_is_no_fault():
     imu = with_columns(imu, gyro_z=drift + 0.003 * generator.standard_normal(len(imu)))
     imu = with_yaw(imu, lambda _: drift * elapsed(imu))
     assert names(check(still, imu)) == []
-    assert names(check(still, without(imu, *QUATERNION))) == []
+    assert names(check(still, drop_columns(imu, *QUATERNION))) == []
 
 
 def test_a_reference_that_stays_is_told_from_a_drift():
@@ -258,17 +258,17 @@ def test_a_gyroscope_that_fails_alone_is_told_but_costs_no_answer():
         assert names(result)
         assert not result.grave
         # Without an orientation the yaw would be made of it.
-        assert check(reference, without(broken, *QUATERNION)).grave
+        assert check(reference, drop_columns(broken, *QUATERNION)).grave
 
 
 def test_a_file_of_poses_is_no_imu_for_itself():
     reference, _ = made_drive()
-    result = check(reference, without(reference, "x", "y"))
+    result = check(reference, drop_columns(reference, "x", "y"))
     assert names(result) == [faults.SAME_YAW]
     assert result.grave
     # An orientation of its own is one, however good; if it is too good, that is said.
     other = with_yaw(reference, lambda yaw: yaw + 1e-6 * np.sin(elapsed(reference)))
-    result = check(reference, without(other, "x", "y"))
+    result = check(reference, drop_columns(other, "x", "y"))
     assert names(result) == [faults.NOT_INDEPENDENT]
     assert not result.grave
 
@@ -279,9 +279,9 @@ def test_a_heading_of_antennas_is_not_the_course():
         reference, imu, ReferenceConventions(), ImuConventions(), fixes=object()
     )
     assert not interpretation.course_is_yaw
-    yaw = without(with_columns(reference, yaw=elapsed(reference)), *QUATERNION)
+    yaw = drop_columns(with_columns(reference, yaw=elapsed(reference)), *QUATERNION)
     assert not replace(interpretation, reference=yaw).course_is_yaw
-    assert replace(interpretation, reference=without(reference, *QUATERNION)).course_is_yaw
+    assert replace(interpretation, reference=drop_columns(reference, *QUATERNION)).course_is_yaw
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0, 180.0 / np.pi])

@@ -72,7 +72,7 @@ def messages_of(car, store):
 
 def write(path, car, version):
     store = store_of(version)
-    options = {"version": 9} if version == 2 and writers.NEWER else {}
+    options = {"version": 9} if version == 2 and writers.HAS_STORAGE_PLUGINS else {}
     with (Writer if version == 1 else ros2.Writer)(path, **options) as writer:
         for topic, (kind, messages) in messages_of(car, store).items():
             connection = writer.add_connection(topic, kind, typestore=store)
@@ -114,7 +114,7 @@ def test_without_definitions_messages_are_read_as_their_distribution_lays_them_o
     parts = {"type": 3, "dimensions": np.array([1.0, 2.0])}
     if "polygon" in names:  # which Foxy does not have
         parts["polygon"] = store.types["geometry_msgs/msg/Polygon"](points=[])
-    options = {"version": 8} if writers.NEWER else {}
+    options = {"version": 8} if writers.HAS_STORAGE_PLUGINS else {}
     with ros2.Writer(tmp_path / "bag", **options) as writer:
         connection = writer.add_connection("/solid", kind, typestore=store)
         for time in (5, 6, 7):

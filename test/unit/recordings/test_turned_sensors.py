@@ -10,6 +10,7 @@ from planted_faults import (
     clockwise_from_north,
     constant,
     driven_with,
+    drop_columns,
     elapsed,
     inverse,
     orientation,
@@ -17,7 +18,6 @@ from planted_faults import (
     with_columns,
     with_orientation,
     with_yaw,
-    without,
 )
 from scipy.spatial.transform import Rotation
 
@@ -68,7 +68,7 @@ def turned(imu, turn):
 
 
 def bare(imu):
-    return without(imu, *QUATERNION)
+    return drop_columns(imu, *QUATERNION)
 
 
 def ios(imu):
