@@ -9,16 +9,15 @@ from pathlib import Path
 import pytest
 from patience import TEST_LIMIT
 
-# Before numpy is imported: several tests run at a time, each with as many threads as there are
-# cores would slow the others down.
+# Several tests run at a time, so each has one thread. numpy reads these variables at its import.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-# Whether a program is so slow that it reports its progress depends on the machine's load.
+# Progress bars appear after a delay, so the output of programs would depend on the machine's load.
 os.environ["TQDM_DISABLE"] = "1"
 
-# A shell that starts the tests in the background may have set these to be ignored, and the programs
-# that tests start and send these signals to would inherit it.
+# A shell that runs the tests in the background may ignore these signals. The programs that tests
+# start and signal would inherit that.
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 for number in ENDING_SIGNALS:
     if signal.getsignal(number) is signal.SIG_IGN:
@@ -26,12 +25,14 @@ for number in ENDING_SIGNALS:
             number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
         )
 
+# Each test has exactly one of these markers; CONTRIBUTING.md, Tests, describes them.
 TIERS = ("quick", "gate", "thorough")
-"""Markers of which each test has exactly one; CONTRIBUTING.md, Tests, has their meaning."""
 
+# Tier of unmarked tests by folder; in all other folders it is ``gate``.
 TIER_OF_FOLDER = {"unit": "quick", "static": "quick"}
-"""Tier of the tests of a folder that have no marker; of all other folders it is ``gate``."""
 
+# Processor time of the tests of a file [s], at most 15 s for files that are not listed. The numbers
+# only balance the load of the processes of pytest-xdist.
 SECONDS_OF_FILE = {
     "ros2/test_under_ros2.py": 90,
     "experiment/test_fake_gazebo.py": 85,
@@ -58,30 +59,26 @@ SECONDS_OF_FILE = {
     "unit/drive/test_executors.py": 15,
     "tools/test_simulate_flight.py": 15,
 }
-"""File -> processor time of its tests of the gate [s]; of those that are left out, at most 15 s.
-
-Only the balance between the processes of pytest-xdist depends on these numbers.
-"""
 
 TESTS = Path(__file__).resolve().parent
 
 
 @pytest.fixture(autouse=True)
-def _restored_signals():
-    """Restore the handlers of signals that a program sets when a test calls it in this process.
+def _restore_signal_handlers():
+    """Restore the signal handlers that a program sets when a test calls it in this process.
 
-    An ignored signal would be inherited by the processes of later tests.
+    Otherwise the processes of later tests would inherit ignored signals.
     """
-    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
+    handlers = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
     yield
-    for number, handler in before.items():
+    for number, handler in handlers.items():
         if signal.getsignal(number) is not handler:
             signal.signal(number, handler)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Give each test its tier and its time limit; balance the chosen tests between processes."""
+    """Set the tier and the time limit of each test, and balance the tests between processes."""
     for item in items:
         if not any(item.get_closest_marker(tier) for tier in TIERS):
             item.add_marker(TIER_OF_FOLDER.get(_folder(item), "gate"))
@@ -103,10 +100,10 @@ def _usual_seconds(path, tests):
 
 
 def _balance(items, workers):
-    """Order tests so that each process starts with its part of the long ones.
+    """Order tests so that each process starts with its share of the long tests.
 
-    pytest-xdist gives each process the same number of consecutive tests, and moves some as soon as
-    a process has none left. The long tests of a file stay together, as they share fixtures.
+    pytest-xdist gives each process the same number of consecutive tests, and moves tests to a
+    process that has none left. The long tests of a file stay together, as they share fixtures.
     """
     files = {}
     short_tests = []
@@ -128,7 +125,7 @@ def _balance(items, workers):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Print the command that runs each failed test again."""
+    """Print a command to repeat each failed test."""
     failed = {
         report.nodeid
         for outcome in ("failed", "error")

@@ -1,20 +1,20 @@
-"""How long tests wait for an event before they fail; the only place that knows."""
+"""Time limits of all tests."""
 
 from __future__ import annotations
 
 import os
 import time
 
+# Factor on every time limit; the default suits a machine with 20 busy processes per core.
 FACTOR = float(os.environ.get("IMU_SIMULATION_FRAMEWORK_TEST_PATIENCE", "10"))
-"""Factor on every limit of the tests; the default suits a machine with 20 busy processes a core."""
 
+# Wall-clock limit of a single event [s], such as the start of a node or the end of a short drive.
 PATIENCE = 60.0 * FACTOR
-"""Wall-clock limit for one event, such as a started node or the end of a short drive [s]."""
 
+# Wall-clock limit of a whole test [s], enforced by pytest-timeout.
 TEST_LIMIT = 4.0 * PATIENCE
-"""Wall-clock limit for a whole test, after which pytest-timeout ends it [s]."""
 
-_POLL_PERIOD = 0.02
+_POLL_PERIOD = 0.02  # [s]
 
 
 def wait_until(condition, description, limit=PATIENCE):
@@ -23,21 +23,21 @@ def wait_until(condition, description, limit=PATIENCE):
     Parameters
     ----------
     condition : callable
-        Returns a true value once the event has happened.
+        Function that returns a true value after the event.
     description : str
-        The event, for the failure message.
+        Name of the event, for the failure message.
     limit : float, optional
         Wall-clock limit [s].
 
     Returns
     -------
     object
-        The true value.
+        The true value of the condition.
 
     Raises
     ------
     AssertionError
-        If the limit passes first.
+        If the condition does not hold within the limit.
     """
     deadline = time.monotonic() + limit
     while True:

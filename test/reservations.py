@@ -1,4 +1,4 @@
-"""Ports and ROS 2 domains that no other test on this machine uses at the same time."""
+"""Reservations of ports and ROS 2 domains among all tests on this machine."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from imu_simulation_framework.ros2.domains import (
     RESERVED_PORT,
 )
 
+# Below the ephemeral ports of Linux and below the ports of ``./run``.
 PORTS = range(10000, 12000)
-"""Below the range from which Linux hands out ports, and below that of ``./run``."""
 
 _FOLDER = Path(tempfile.gettempdir()) / f"imu_simulation_framework_tests-{os.getuid()}"
 
@@ -33,7 +33,7 @@ def reserved_port():
 def reserved_domain():
     """Reserve a ROS 2 domain of this machine until the context ends.
 
-    An experiment that chooses a domain itself does not take it either.
+    Experiments that choose their domain themselves skip reserved domains as well.
     """
     with contextlib.ExitStack() as held:
 
@@ -52,7 +52,7 @@ def reserved_domain():
 
 @contextlib.contextmanager
 def _reserved(kind, numbers, is_usable):
-    # A lock ends with its process, whatever ends that, so that no reservation is left behind.
+    # The kernel releases a lock at the end of the process, so no reservation remains.
     _FOLDER.mkdir(mode=0o700, exist_ok=True)
     start = os.getpid() % len(numbers)
     for number in [*numbers[start:], *numbers[:start]]:

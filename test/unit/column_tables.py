@@ -1,4 +1,4 @@
-"""Tables as others record them, made up: a car with its IMU and its receiver."""
+"""Tables of a simulated car with an IMU and a GNSS receiver, for tests of column maps."""
 
 import numpy as np
 import pytest
@@ -13,18 +13,20 @@ GRAVITY = 9.81
 
 
 class Car:
-    """A car that drives bends at some 8 m/s, its IMU and its receiver, in SI units."""
+    """Signals of a car that drives bends at about 8 m/s, in SI units."""
 
     def __init__(self):
-        random = np.random.default_rng(11)
+        generator = np.random.default_rng(11)
         self.speed = 8.0 + 2.0 * np.sin(0.2 * TIME)
-        rate = 0.4 * np.sin(0.3 * TIME) + 0.15
-        self.yaw = np.cumsum(rate) / RATE
+        yaw_rate = 0.4 * np.sin(0.3 * TIME) + 0.15
+        self.yaw = np.cumsum(yaw_rate) / RATE
         self.east = np.cumsum(self.speed * np.cos(self.yaw)) / RATE
         self.north = np.cumsum(self.speed * np.sin(self.yaw)) / RATE
-        self.rates = np.column_stack([np.zeros_like(rate), np.zeros_like(rate), rate])
-        self.rates += 0.005 * random.standard_normal(self.rates.shape)
-        self.forces = np.array([0.1, 0.2, GRAVITY]) + 0.2 * random.standard_normal((len(TIME), 3))
+        self.rates = np.column_stack([np.zeros_like(yaw_rate), np.zeros_like(yaw_rate), yaw_rate])
+        self.rates += 0.005 * generator.standard_normal(self.rates.shape)
+        self.forces = np.array([0.1, 0.2, GRAVITY]) + 0.2 * generator.standard_normal(
+            (len(TIME), 3)
+        )
         self.latitude = 48.0 + np.degrees(self.north / 6.371e6)
         self.longitude = 11.0 + np.degrees(self.east / 6.371e6) / np.cos(np.radians(48.0))
         self.azimuth = np.mod(np.pi / 2.0 - self.yaw, 2.0 * np.pi)
@@ -36,7 +38,7 @@ class Car:
 
 
 def assert_inertial(table, car, rows=..., tolerance=1e-9):
-    """Rates and forces of an ImuRecord are those of the car."""
+    """Assert that the angular velocities and specific forces of a table are those of the car."""
     assert table[list(GYRO)].to_numpy() == pytest.approx(car.rates[rows], abs=tolerance)
     assert table[list(ACCEL)].to_numpy() == pytest.approx(car.forces[rows], abs=tolerance)
 

@@ -1,4 +1,5 @@
-"""Tests of the library, in folders by what they are of.
+"""Unit tests of the library, one folder for each package.
 
-Beside this file are what several of them use; pytest finds it because this file is here.
+Several tests share the modules in this folder. pytest adds the folder of a conftest.py to the
+import path, so tests can import them.
 """

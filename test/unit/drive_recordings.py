@@ -1,4 +1,4 @@
-"""A made drive as samples and as files: what check_recording.py is tried on."""
+"""Simulated drive as samples and as a bag, for tests of the check of recordings."""
 
 import numpy as np
 import recording_writers as writers
@@ -11,18 +11,35 @@ START = 1_600_000_000
 DURATION = 100.0
 REFERENCE_RATE, IMU_RATE = 20.0, 50.0
 SPEED = 0.6
-WANDER = np.radians(0.5)  # of the IMU's yaw: one that does not err would be the reference
+# Amplitude of the error of the IMU's yaw. The check takes an IMU without error for the reference.
+WANDER = np.radians(0.5)  # [rad]
 
 
 def yaw_at(times):
-    """Bends to both sides that never repeat themselves, and more to the left."""
+    """Return the yaw of bends to both sides, more to the left, that do not repeat [rad]."""
     return 0.9 * np.sin(0.31 * times) + 0.7 * np.sin(0.47 * times + 1.0) + 0.03 * times
 
 
 def drive(seed=1, speed=SPEED, duration=DURATION, rates=(REFERENCE_RATE, IMU_RATE), wander=True):
-    """Samples of a reference and of an IMU with the noise of a usual one, and its wandering yaw.
+    """Return samples of a reference and of an IMU with noise and a slow yaw error.
 
-    ``speed``: in m/s, or a function of the time.
+    Parameters
+    ----------
+    seed : int, optional
+        Seed of the IMU's noise.
+    speed : float or callable, optional
+        Speed [m/s], or a function of the times.
+    duration : float, optional
+        [s]
+    rates : tuple of float, optional
+        Sampling rates of reference and IMU [Hz].
+    wander : bool, optional
+        Whether the IMU's yaw has an error of the amplitude WANDER.
+
+    Returns
+    -------
+    tuple of Samples
+        Reference and IMU.
     """
     speed_at = speed if callable(speed) else lambda times: np.full(len(times), speed)
     generator = np.random.default_rng(seed)
@@ -45,7 +62,7 @@ def drive(seed=1, speed=SPEED, duration=DURATION, rates=(REFERENCE_RATE, IMU_RAT
 
 def _samples(times, **columns):
     columns = {"stamp": START + times, **columns}
-    return Samples("made", "bag", columns, np.arange(1, len(times) + 1), "message")
+    return Samples("simulated", "bag", columns, np.arange(1, len(times) + 1), "message")
 
 
 def _orientation(yaw):
@@ -53,12 +70,12 @@ def _orientation(yaw):
 
 
 def write_bag(path, reference, imu, **more):
-    """Odometry on /odom and the IMU on /imu, and further topics."""
+    """Write a bag with odometry on /odom, the IMU on /imu, and further topics."""
     return writers.write_bag(path, topics_of(reference, imu, **more))
 
 
 def topics_of(reference, imu, **more):
-    """What such a bag holds."""
+    """Return the messages of :func:`write_bag` by topic."""
 
     def messages(make, samples, *parts):
         stamps = np.round(samples.columns["stamp"] * 1e9).astype(np.int64).tolist()

@@ -1,4 +1,4 @@
-"""Bags with an ideal IMU, of a motion whose truth is known."""
+"""Messages of an ideal IMU and of poses on a known motion."""
 
 import numpy as np
 from recording_writers import imu, pose_stamped
@@ -11,7 +11,7 @@ START = 1_600_000_000_000_000_000
 
 
 def curve(duration=20.0):
-    """A motion along a circle, 100 Hz."""
+    """Return a motion along a circle, sampled at 100 Hz."""
     return isf.rounds(duration / 20.0, radius=2.0, speed=2.0 * np.pi * 2.0 / 20.0)
 
 
@@ -20,7 +20,7 @@ def stamps_of(motion, start=START):
 
 
 def ideal_messages(motion, unknown=(), stamps=None):
-    """What an ideal IMU on the motion publishes."""
+    """Return the messages of an ideal IMU on the motion."""
     stamps = stamps_of(motion) if stamps is None else stamps
     return [
         imu(stamp, *row, unknown=unknown) for stamp, row in zip(stamps, zip(*imu_truth(motion)[:3]))
@@ -28,7 +28,7 @@ def ideal_messages(motion, unknown=(), stamps=None):
 
 
 def odometry_rows(motion):
-    """Position, orientation, and the velocities in the body's axes, (n, 13)."""
+    """Return position, orientation, and velocities in body axes (n, 13)."""
     velocity = Rotation.from_quat(motion.orientation).inv().apply(motion.velocity)
     return np.hstack([motion.position, motion.orientation, velocity, motion.angular_velocity])
 

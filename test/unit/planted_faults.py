@@ -1,4 +1,4 @@
-"""Faults that recordings have, planted into samples of a good one."""
+"""Faults of recordings, planted into the samples of a plausible recording."""
 
 from dataclasses import replace
 
@@ -11,17 +11,17 @@ from imu_simulation_framework.drive.interpretation import Interpretation
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
 
-FROZEN = (30.0, 60.0)
+FROZEN = (30.0, 60.0)  # interval of constant values, from the beginning [s]
 
 _WORLD_FROM_NED = Rotation.from_quat([np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0])
 _BODY_FROM_FRD = Rotation.from_quat([1.0, 0.0, 0.0, 0.0])
 
 
 def check(reference, imu, reference_changes=None, offset=0.0, **changes):
-    """What the check of a recording says, read in other conventions and with another clock."""
+    """Return the check of a recording that is read with other conventions and another clock."""
     result, conventions = RecordingCheck(), ReferenceConventions(**(reference_changes or {}))
-    of_imu = ImuConventions(**changes)
-    judge(result, Interpretation(reference, imu, conventions, of_imu, (0.0, offset)))
+    imu_conventions = ImuConventions(**changes)
+    judge(result, Interpretation(reference, imu, conventions, imu_conventions, (0.0, offset)))
     return result
 
 
@@ -29,8 +29,8 @@ def elapsed(samples):
     return samples.columns["stamp"] - samples.columns["stamp"][0]
 
 
-def drop_columns(samples, *left_out):
-    columns = {n: values for n, values in samples.columns.items() if n not in left_out}
+def drop_columns(samples, *names):
+    columns = {n: values for n, values in samples.columns.items() if n not in names}
     return replace(samples, columns=columns)
 
 
@@ -50,9 +50,9 @@ def with_orientation(samples, rotation):
     return with_columns(samples, **dict(zip(QUATERNION, rotation.as_quat().T)))
 
 
-def with_yaw(samples, yaw_of_yaw):
+def with_yaw(samples, convert):
     angles = orientation(samples).as_euler("ZYX")
-    angles[:, 0] = yaw_of_yaw(np.unwrap(angles[:, 0]))
+    angles[:, 0] = convert(np.unwrap(angles[:, 0]))
     return with_orientation(samples, Rotation.from_euler("ZYX", angles))
 
 
@@ -89,8 +89,8 @@ def frozen(samples, names):
     return with_columns(samples, **columns)
 
 
-def driven_with(samples, factor_at):
-    """Odometry whose yaw turns by a factor too far, and its path with it."""
+def scaled_turns(samples, factor_at):
+    """Return odometry whose yaw increments, and with them its path, are scaled by a factor."""
     yaw = np.unwrap(orientation(samples).as_euler("ZYX")[:, 0])
     factors = factor_at(elapsed(samples)[1:])
     turned = yaw[0] + np.concatenate([[0.0], np.cumsum(np.diff(yaw) * factors)])
@@ -106,8 +106,8 @@ def shifted(samples, seconds, rate=0.0):
     return with_columns(samples, stamp=stamps)
 
 
-def exchanged(samples, one, other):
-    return with_columns(samples, **{one: samples.columns[other], other: samples.columns[one]})
+def exchanged(samples, first, second):
+    return with_columns(samples, **{first: samples.columns[second], second: samples.columns[first]})
 
 
 def inverse(samples):
@@ -118,27 +118,30 @@ def constant(samples, names, values):
     return with_columns(samples, **{n: np.full(len(samples), v) for n, v in zip(names, values)})
 
 
-DEGREES = 180.0 / np.pi
+DEGREES = 180.0 / np.pi  # per radian
 
-_EITHER = {
+_FAULTS_OF_BOTH = {
     "'s yaw clockwise from north": (clockwise_from_north, faults.MIRRORED_YAW),
     " north-east-down": (north_east_down, faults.FRAME),
     "'s quaternion scalar first": (scalar_first, faults.QUATERNION_ORDER),
     "'s quaternion from world to body": (inverse, faults.QUATERNION_DIRECTION),
 }
-_IMU = {
-    **{f"IMU{name}": planted for name, planted in _EITHER.items()},
+_FAULTS_OF_IMU = {
+    **{f"IMU{name}": planted for name, planted in _FAULTS_OF_BOTH.items()},
     "gyroscope in deg/s": (lambda s: scaled(s, GYRO, DEGREES), faults.DEGREES),
-    "gyroscope made radians twice": (lambda s: scaled(s, GYRO, 1.0 / DEGREES), faults.RADIANS),
+    "gyroscope converted to radians twice": (
+        lambda s: scaled(s, GYRO, 1.0 / DEGREES),
+        faults.RADIANS,
+    ),
     "gyroscope with the wrong sign": (lambda s: scaled(s, GYRO, -1.0), faults.MIRRORED_GYRO),
     "accelerometer in g": (lambda s: scaled(s, ACCEL, 1.0 / 9.80665), faults.ACCELERATION_UNIT),
-    "accelerometer gives gravity": (lambda s: scaled(s, ACCEL, -1.0), faults.ACCELERATION_SIGN),
+    "accelerometer measures gravity": (lambda s: scaled(s, ACCEL, -1.0), faults.ACCELERATION_SIGN),
     "IMU upside down": (lambda s: mounted(s, "x", 180), faults.MOUNTING),
     "IMU on its side": (lambda s: mounted(s, "x", 90), faults.MOUNTING),
     "IMU on its nose": (lambda s: mounted(s, "y", 90), faults.MOUNTING),
     "gyroscope's axes permuted": (lambda s: exchanged(s, "gyro_x", "gyro_z"), faults.MOUNTING),
     "gyroscope's z axis missing": (lambda s: constant(s, ["gyro_z"], [0.0]), faults.DROPPED_AXIS),
-    "orientation never set": (
+    "orientation constant": (
         lambda s: constant(s, QUATERNION, (0.0, 0.0, 0.0, 1.0)),
         faults.DROPPED_AXIS,
     ),
@@ -148,14 +151,14 @@ _IMU = {
     "IMU on a clock of its own": (lambda s: shifted(s, -1e6), faults.NO_OVERLAP),
     "IMU's clock one percent fast": (lambda s: shifted(s, 0.0, 0.01), faults.CLOCK_RATE),
 }
-_REFERENCE = {
-    **{f"reference{name}": planted for name, planted in _EITHER.items()},
+_FAULTS_OF_REFERENCE = {
+    **{f"reference{name}": planted for name, planted in _FAULTS_OF_BOTH.items()},
     "reference frozen": (lambda s: frozen(s, ("x", "y", *QUATERNION)), faults.FROZEN),
     "wheels spin": (
-        lambda s: driven_with(s, lambda t: np.where((t // 7) % 2 == 0, 3.0, 1.0)),
+        lambda s: scaled_turns(s, lambda t: np.where((t // 7) % 2 == 0, 3.0, 1.0)),
         faults.SPINNING_WHEELS,
     ),
-    "wrong track": (lambda s: driven_with(s, lambda t: np.full(len(t), 1.3)), faults.SCALE),
+    "wrong track": (lambda s: scaled_turns(s, lambda t: np.full(len(t), 1.3)), faults.SCALE),
     "positions in mm": (lambda s: scaled(s, ("x", "y"), 1000.0), faults.LENGTH_UNIT),
     "positions in km": (lambda s: scaled(s, ("x", "y"), 0.001), faults.LENGTH_UNIT),
     "x and y exchanged": (lambda s: exchanged(s, "x", "y"), faults.MIRRORED_POSITIONS),
@@ -164,8 +167,11 @@ _REFERENCE = {
         faults.YAW_OFFSET,
     ),
 }
+# Description -> function of reference and IMU that plants the fault, and the name of the finding.
 PLANTED = {
-    **{n: (lambda ref, imu, p=p: (ref, p(imu)), fault) for n, (p, fault) in _IMU.items()},
-    **{n: (lambda ref, imu, p=p: (p(ref), imu), fault) for n, (p, fault) in _REFERENCE.items()},
+    **{n: (lambda ref, imu, p=p: (ref, p(imu)), fault) for n, (p, fault) in _FAULTS_OF_IMU.items()},
+    **{
+        n: (lambda ref, imu, p=p: (p(ref), imu), fault)
+        for n, (p, fault) in _FAULTS_OF_REFERENCE.items()
+    },
 }
-"""What a person would call it -> what plants it (reference, imu -> the same), and its name."""

@@ -1,10 +1,20 @@
-"""A shell that keeps what a session sends, without any ROS."""
+"""Shell that records the output of a session, without ROS."""
 
 from imu_simulation_framework.recordings.messages import separate
 
 
 class RecordingShell:
-    """``sent`` and ``texts``: by topic; ``warned`` and ``informed``: sentences."""
+    """Shell of a session that records messages, texts and diagnostics.
+
+    Attributes
+    ----------
+    sent, texts : dict of str to list
+        Messages and texts by topic.
+    warned, informed : list of str
+        Warnings and information.
+    diagnosed : list
+        Diagnostics.
+    """
 
     def __init__(self, ros2):
         self.ros2 = ros2
@@ -27,7 +37,7 @@ class RecordingShell:
 
 
 def shell_of(session_type, arguments, messages, ros2=True):
-    """The shell after a session's messages, pairs of topic and bytes."""
+    """Return the shell of a session that has processed messages, pairs of topic and bytes."""
     shell = RecordingShell(ros2)
     session = session_type(arguments, shell)
     for topic, data in messages:

@@ -1,4 +1,4 @@
-"""An experiment's tables with errors of known size, for the tests of comparison and report."""
+"""Tables of an experiment with known errors, for tests of comparison and report."""
 
 from dataclasses import replace
 
@@ -8,15 +8,31 @@ from scipy import signal
 
 from imu_simulation_framework.drive.results.files import ExperimentTables
 
-HALF_TRACK = 0.3
-WHEEL_RADIUS = 0.1
+HALF_TRACK = 0.3  # [m]
+WHEEL_RADIUS = 0.1  # [m]
 
 
 def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
-    """A robot on a loop driven again and again; GPS 5 Hz, both IMUs and the truth 100 Hz.
+    """Return the tables of a robot that drives a loop repeatedly.
 
-    The recorded IMU has a rate bias, a scale-factor error and a random walk, the simulated one a
-    slow Gauss-Markov drift and white noise; the robot follows with a wavering error.
+    The reference has 5 Hz, both IMUs and the ground truth have 100 Hz. The recorded IMU has a
+    bias, a scale factor error and a random walk. The simulated IMU has a slow Gauss-Markov drift
+    and white noise. The tracking error of the robot is sinusoidal.
+
+    Parameters
+    ----------
+    duration : float, optional
+        [s]
+    seed : int, optional
+        Seed of all noise.
+    lap : float, optional
+        Duration of a lap [s].
+    with_real_imu : bool, optional
+        Whether the tables have a recorded IMU.
+
+    Returns
+    -------
+    ExperimentTables
     """
     generator = np.random.default_rng(seed)
     time = np.arange(int(round(duration * 100)) + 1) / 100.0
@@ -24,7 +40,7 @@ def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
     gps_time = np.arange(0.0, duration + 1e-9, 0.2)
     noise = np.array([[0.02], [0.02], [np.radians(0.25)]])
     gps = _loop(gps_time, lap) + noise * generator.normal(size=(3, len(gps_time)))
-    # Prepared as an experiment does it: onto 20 Hz, smoothed over a second.
+    # An experiment resamples the reference to 20 Hz as well, and smooths it over a second.
     control_time = np.arange(0.0, duration + 1e-9, 0.05)
     x, y, yaw = (
         pd.Series(signal.savgol_filter(np.interp(control_time, gps_time, row), 21, 2))
@@ -73,19 +89,19 @@ def make_tables(duration=660.0, seed=1, lap=60.0, with_real_imu=True):
         ground_truth=ground_truth,
         wheel_velocities=trajectory_data[["left", "right"]],
         control_error=control_error,
-        wheel_velocities_actual=_behind(trajectory_data[["left", "right"]]),
+        wheel_velocities_actual=_lagging_wheels(trajectory_data[["left", "right"]]),
     )
 
 
 def cut(tables, stop):
-    """The tables of the same experiment, interrupted after ``stop`` seconds."""
+    """Return the tables of the same experiment, interrupted after ``stop`` seconds."""
     names = ("imu_simulated", "ground_truth", "wheel_velocities", "wheel_velocities_actual")
     recorded = {name: getattr(tables, name).loc[:stop] for name in (*names, "control_error")}
     return replace(tables, **recorded)
 
 
-def _behind(commanded):
-    """Wheels that come 90 % of the way to a new command within a control period."""
+def _lagging_wheels(commanded):
+    """Return wheels that approach a new command by 90 % within a control period."""
     return 0.1 * commanded.shift(2, fill_value=0.0) + 0.9 * commanded.shift(1, fill_value=0.0)
 
 
@@ -97,7 +113,7 @@ def _imu(stamps, yaw):
 
 
 def _loop(time, lap):
-    """A bent closed loop about 12 m wide: x, y, yaw, one turn to the left per lap."""
+    """Return x, y and yaw of a bent closed loop, 12 m wide, with one left turn per lap."""
     phase = 2 * np.pi * np.asarray(time) / lap
 
     def point(phase):

@@ -1,4 +1,4 @@
-"""Small files of tables, as autopilots, telephones, office programs and receivers write them."""
+"""Writers of small logs and tables, in the formats of autopilots, phones, Excel and receivers."""
 
 import functools
 import operator
@@ -11,7 +11,15 @@ import pandas as pd
 
 
 def ulog(topics, start=0):
-    """The bytes of a log of PX4: name -> column -> (type, values); times are in ``timestamp``."""
+    """Return the bytes of a ULog file of PX4.
+
+    Parameters
+    ----------
+    topics : dict
+        Topic -> column -> type and values; the column ``timestamp`` has the times [us].
+    start : int, optional
+        Time of the header [us].
+    """
     content = b"ULog\x01\x12\x35\x01" + struct.pack("<Q", start)
     content += _message("B", bytes(40))
     rows = []
@@ -43,31 +51,35 @@ FACTORS = {"c": 100.0, "C": 100.0, "e": 100.0, "L": 1e7}
 
 
 def binary_log(messages):
+    """Return the bytes of a DataFlash log of ArduPilot."""
     content, rows = b"", []
     for number, (name, (types, columns)) in enumerate(messages.items(), 1):
         table = np.zeros(len(columns["TimeUS"]), [(c, TYPES[t]) for c, t in zip(columns, types)])
         for (column, values), letter in zip(columns.items(), types):
             factor = FACTORS.get(letter)
             table[column] = np.rint(factor * values) if factor else values
-        described = struct.pack(
+        definition = struct.pack(
             "<BB4s16s64s",
             *(number, 3 + table.itemsize, name.encode(), types.encode()),
             ",".join(columns).encode(),
         )
-        content += b"\xa3\x95\x80" + described
+        content += b"\xa3\x95\x80" + definition
         header = b"\xa3\x95" + bytes([number])
         rows += [(row["TimeUS"], number, header + row.tobytes()) for row in table]
-    own = struct.pack("<BB4s16s64s", 128, 89, b"FMT", b"BBnNZ", b"Type,Length,Name,Format,Columns")
+    format_definition = struct.pack(
+        "<BB4s16s64s", 128, 89, b"FMT", b"BBnNZ", b"Type,Length,Name,Format,Columns"
+    )
     rows.sort(key=lambda row: row[:2])
-    return b"\xa3\x95\x80" + own + content + b"".join(row for _, _, row in rows)
+    return b"\xa3\x95\x80" + format_definition + content + b"".join(row for _, _, row in rows)
 
 
 def text_log(messages):
+    """Return a DataFlash log of ArduPilot as text."""
     lines, rows = ["FMT, 128, 89, FMT, BBnNZ, Type,Length,Name,Format,Columns"], []
     for number, (name, (types, columns)) in enumerate(messages.items(), 1):
         lines.append(f"FMT, {number}, 50, {name}, {types}, {','.join(columns)}")
         for row in zip(*(values.tolist() for values in columns.values())):
-            words = [one.decode() if isinstance(one, bytes) else f"{one:.12g}" for one in row]
+            words = [cell.decode() if isinstance(cell, bytes) else f"{cell:.12g}" for cell in row]
             rows.append((row[0], ", ".join([name, *words])))
     rows.sort(key=lambda row: row[0])
     return "\n".join([*lines, *(row for _, row in rows)]) + "\n"
@@ -84,7 +96,7 @@ def write_zip(path, tables, compression=zipfile.ZIP_DEFLATED):
 
 
 def write_xlsx(path, rows):
-    """A workbook with one sheet, whose texts stand in its cells."""
+    """Write a workbook with one sheet and inline strings."""
 
     def cell(value):
         if isinstance(value, str):
@@ -114,19 +126,20 @@ def write_xlsx(path, rows):
 
 
 def as_mat_7_3(path):
-    """Put the header of MATLAB 7.3 before an HDF5 file that has 512 bytes for it."""
+    """Write the header of MATLAB 7.3 into the user block of 512 bytes of an HDF5 file."""
     header = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\0\2IM"
     path.write_bytes(header.ljust(512, b"\0") + path.read_bytes()[512:])
     return path
 
 
 def sentence(text):
+    """Return an NMEA sentence with its checksum."""
     checksum = functools.reduce(operator.xor, text.encode())
     return f"${text}*{checksum:02X}"
 
 
 def novatel(name, week, seconds, fields, short=False):
-    """A log of a NovAtel receiver in ASCII, with a short or a long header."""
+    """Return an ASCII log of a NovAtel receiver, with a short or a long header."""
     head = f"{week},{seconds:.3f}"
     head = head if short else f"COM1,0,31.0,FINESTEERING,{head},0,0,0"
     text = f"{name}{'S' if short else ''}A,{head};{','.join(map(str, fields))}"

@@ -1,4 +1,4 @@
-"""The motion of a sensor that somebody calibrates: at rest, turned, at rest again."""
+"""Motions for the calibration of a sensor: standstill, rotation, standstill."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -7,47 +7,70 @@ from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.motion.motion import Motion
 
 _QUARTER = np.pi / 2.0
-# From z up: y up, z down, y down, then x down and x up.
+# Rotation vectors in body axes [rad]. From z up they lead to y up, z down, y down, x down and x up.
 SIX_POSITIONS = (*[(_QUARTER, 0.0, 0.0)] * 3, (0.0, 0.0, _QUARTER), (0.0, 0.0, 2.0 * _QUARTER))
-"""Rotation vectors in the body's axes [rad] that bring each of its axes up and down once."""
 
 
-def six_positions(rest, move, tilts):
-    """Return steps for :func:`turntable_motion`: at rest with each axis up and down.
+def six_positions(standstill, move, tilts):
+    """Return steps for :func:`turntable_motion` with each axis up and down at standstill.
 
-    The first is z up, where the motion begins; the last x up. ``rest`` is the time in each position
-    and ``move`` from one to the next [s]; ``tilts``, shape (6, 3), are how far each position is
-    from where it should be, rotation vectors in the body's axes [rad], with the first of which the
-    motion has to begin.
+    The motion begins with z up and ends with x up.
+
+    Parameters
+    ----------
+    standstill : float
+        Time in each position [s].
+    move : float
+        Time from one position to the next [s].
+    tilts : array_like, shape (6, 3)
+        Error of each position, as a rotation vector in body axes [rad]. The first tilt is the
+        ``start`` of the motion.
+
+    Returns
+    -------
+    list of tuple
+        Rotation vector and duration of each step.
     """
-    wanted = Rotation.identity()
-    before = wanted * Rotation.from_rotvec(tilts[0])
-    steps = [(np.zeros(3), rest)]
+    nominal = Rotation.identity()
+    previous = nominal * Rotation.from_rotvec(tilts[0])
+    steps = [(np.zeros(3), standstill)]
     for vector, tilt in zip(SIX_POSITIONS, tilts[1:]):
-        wanted = wanted * Rotation.from_rotvec(vector)
-        there = wanted * Rotation.from_rotvec(tilt)
-        steps += [((before.inv() * there).as_rotvec(), move), (np.zeros(3), rest)]
-        before = there
+        nominal = nominal * Rotation.from_rotvec(vector)
+        actual = nominal * Rotation.from_rotvec(tilt)
+        steps += [((previous.inv() * actual).as_rotvec(), move), (np.zeros(3), standstill)]
+        previous = actual
     return steps
 
 
 def turntable_motion(steps, rate=100.0, start=(0.0, 0.0, 0.0)):
-    """Return the motion of a body that is turned step by step, its place kept.
+    """Return the motion of a body that rotates step by step at a fixed position.
 
-    In each step it turns about one axis of its own, gently at both ends: the angular velocity is
-    ``angle / T (1 - cos(2 pi t / T))``. The Earth is taken as not turning. A step is a rotation
-    vector in the body's axes [rad], of any number of whole turns, zero for rest; and its duration T
-    [s]. ``start`` is the rotation vector from level to where it begins [rad].
+    In each step the body rotates about a fixed axis with the angular velocity
+    ``angle / T (1 - cos(2 pi t / T))``. The rotation of the Earth is neglected.
+
+    Parameters
+    ----------
+    steps : iterable of tuple
+        Rotation vector in body axes [rad] and duration T [s]. The vector may have several full
+        turns; a zero vector is a standstill.
+    rate : float, optional
+        [Hz]
+    start : array_like, optional
+        Rotation vector from level to the first orientation [rad].
+
+    Returns
+    -------
+    Motion
     """
-    here = Rotation.from_rotvec(start)
-    orientations, velocities = [here.as_quat()[None, :]], [np.zeros((1, 3))]
+    current = Rotation.from_rotvec(start)
+    orientations, velocities = [current.as_quat()[None, :]], [np.zeros((1, 3))]
     for vector, duration in steps:
         count = round(duration * rate)
-        part = np.arange(1, count + 1) / count
-        turned = part - np.sin(2.0 * np.pi * part) / (2.0 * np.pi)
-        orientations.append((here * Rotation.from_rotvec(np.outer(turned, vector))).as_quat())
-        velocities.append(np.outer((1.0 - np.cos(2.0 * np.pi * part)) * rate / count, vector))
-        here = here * Rotation.from_rotvec(vector)
+        progress = np.arange(1, count + 1) / count
+        share = progress - np.sin(2.0 * np.pi * progress) / (2.0 * np.pi)
+        orientations.append((current * Rotation.from_rotvec(np.outer(share, vector))).as_quat())
+        velocities.append(np.outer((1.0 - np.cos(2.0 * np.pi * progress)) * rate / count, vector))
+        current = current * Rotation.from_rotvec(vector)
     orientation = np.concatenate(orientations)
     still = np.zeros((len(orientation), 3))
     force = Rotation.from_quat(orientation).inv().apply([0.0, 0.0, WORLD_GRAVITY])

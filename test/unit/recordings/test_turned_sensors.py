@@ -9,12 +9,12 @@ from planted_faults import (
     check,
     clockwise_from_north,
     constant,
-    driven_with,
     drop_columns,
     elapsed,
     inverse,
     orientation,
     scaled,
+    scaled_turns,
     with_columns,
     with_orientation,
     with_yaw,
@@ -201,7 +201,7 @@ def test_the_third_heading_says_whose_scale_is_wrong(recording, factor):
         return with_yaw(imu, lambda yaw: factor * yaw)
 
     reference, imu = recording()
-    stretched = driven_with(reference, lambda times: np.full(len(times), factor))
+    stretched = scaled_turns(reference, lambda times: np.full(len(times), factor))
     for samples, words in (
         ((reference, scaled(imu, GYRO, factor)), "it is the gyroscope that"),
         ((reference, scaled_yaw(imu)), "it is the IMU's yaw that"),
