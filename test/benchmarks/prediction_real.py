@@ -52,7 +52,7 @@ from imu_simulation_framework.heading.model.of_imu import MISALIGNMENT, yaw_erro
 from imu_simulation_framework.heading.model.sources import RandomConstant
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.sources import at_rest
-from imu_simulation_framework.report.table import Column, table_text
+from imu_simulation_framework.report.table import Column, format_table
 from imu_simulation_framework.sensors.files import imu_names, read_imu_specification
 from imu_simulation_framework.sensors.imu_specification import (
     ImuSpecification,
@@ -339,7 +339,7 @@ def main():
     rows = pd.DataFrame(rows)
     if options.out:
         rows.to_csv(options.out, index=False)
-    print(table_text(table_of(rows), COLUMNS, options.table), end="")
+    print(format_table(table_of(rows), COLUMNS, options.table), end="")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from browsers import WIDTHS, requested
-from page_examples import drawn_errors, fitted_drive, shown_ensemble
+from page_examples import fitted_drive, random_walk_errors, shown_ensemble
 from patience import wait_until
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -76,7 +76,7 @@ def reports(tmp_path_factory, server):
     for tool, arguments in made.items():
         out = () if tool == "report" else ("--out", folder / tool)
         succeeded(call_tool(f"{tool}.py", *arguments, *out))
-    time, errors = drawn_errors()
+    time, errors = random_walk_errors()
     judgement = judge(time, 0.1 * time / time[-1], errors)
     pages = {
         "identification": identification_page(name, [fitted_drive(name)], [], {"name": name}),

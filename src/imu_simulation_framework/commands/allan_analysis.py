@@ -52,7 +52,7 @@ from ..core.tables import table_to_csv
 from ..core.whole_files import render_figure, write_whole
 from ..recordings.at_rest import read_at_rest
 from ..recordings.frames import ImuConventions
-from ..report.drawing import drawing
+from ..report.drawing import to_matplotlib
 from ..report.page import Page, Section, Table
 from ..sensors.files import imu_specification_text
 from ..sensors.triads import TRIADS
@@ -282,12 +282,12 @@ def _write(identification, folder, name, inputs) -> list[str]:
         remarks.append(f"kalibr_imu.yaml is not written: {error}")
     for sensor in identification.sensors:
         contents[f"allan_{sensor}.png"] = render_figure(
-            drawing(allan_figure(identification, sensor))
+            to_matplotlib(allan_figure(identification, sensor))
         )
         for number, recording in enumerate(identification.recordings, 1):
             ending = f"_{number}" if len(identification.recordings) > 1 else ""
             contents[f"raw_{sensor}{ending}.png"] = render_figure(
-                drawing(raw_figure(recording, sensor))
+                to_matplotlib(raw_figure(recording, sensor))
             )
     folder = results_folder(folder, contents, inputs)
     for file_name, content in contents.items():

@@ -35,7 +35,7 @@ from ..drive.results.files import safe_name
 from ..recordings.plausibility.findings import TOO_FAST
 from ..recordings.plausibility.relation import gyro_heading, imu_heading, reference_heading
 from ..report import style
-from ..report.drawing import drawing
+from ..report.drawing import to_matplotlib
 from ..report.figure import Figure
 from ..report.page import Page, Section
 from . import heading_choices
@@ -221,7 +221,7 @@ def write_check(folder, setup, check) -> list[Path]:
     if check.as_understood is not None:
         written.append(folder / "recording.png")
         figure = recording_figure(check.as_understood, _title(check))
-        whole_files.write_whole(written[-1], whole_files.render_figure(drawing(figure)))
+        whole_files.write_whole(written[-1], whole_files.render_figure(to_matplotlib(figure)))
     written.append(folder / "config.ini")
     text = config_text(setup, check.findings, folder)
     whole_files.write_whole(written[-1], text.encode("utf-8"))

@@ -38,9 +38,9 @@ from ..heading.comparison import FASTEST_TURN, ComparisonSettings, YawComparison
 from ..heading.error_split import ZEROS
 from ..heading.statistics import TWO_SIDED
 from ..report import table as table_text
-from ..report.drawing import drawing
+from ..report.drawing import to_matplotlib
 from ..report.page import Page, Section
-from ..report.table import Column, page_table
+from ..report.table import Column, to_page_table
 from .command_line import add_results, write_pictures, write_report
 
 NAME = "compare_yaw"
@@ -93,7 +93,7 @@ def main(arguments):
     unknown = table["reference"].isna().all()
     if unknown:
         columns = tuple(one for one in COLUMNS if one.key not in WHOSE)
-    print(table_text.table_text(table, columns), end="")
+    print(table_text.format_table(table, columns), end="")
     remarks = [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]
     if unknown and signals[0].poses is not None and not signals[0].group:
         remarks.append(
@@ -104,13 +104,13 @@ def main(arguments):
     if remarks:
         print(*remarks, sep="\n")
     figure = yaws_figure(names, yaws, differences)
-    write_pictures(out, NAME, drawing(figure), options.formats)
+    write_pictures(out, NAME, to_matplotlib(figure), options.formats)
     if options.report:
         page = Page(
             title="Yaws compared",
             summary=[f"Compared with {names[0]}.", *remarks],
             sections=[
-                Section("Differences", table=page_table(table, columns)),
+                Section("Differences", table=to_page_table(table, columns)),
                 Section(
                     "Yaws",
                     text=[remark for signal in signals for remark in signal.remarks],

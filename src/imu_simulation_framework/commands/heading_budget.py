@@ -64,7 +64,7 @@ from ..heading.model.sources import RateGaussMarkov
 from ..motion.earth import EARTH_RATE
 from ..motion.earth_motion import EarthMotion
 from ..report import table as table_text
-from ..report.drawing import drawing
+from ..report.drawing import to_matplotlib
 from ..report.page import Section, page_html
 from ..report.table import Column
 from ..sensors.errors_in_motion import (
@@ -183,8 +183,8 @@ def _show_budgets(options, out, title, budgets):
     summary = pd.DataFrame([_summary(*both) for both in zip(budgets, found)])
     columns = _summary_columns(options.within)
     causes = pd.concat([_sources(*both) for both in zip(budgets, found)])
-    print(*sentences, "", table_text.table_text(summary, columns) + _COUNTED, "", sep="\n")
-    print(table_text.table_text(causes, _SOURCE_COLUMNS), end="")
+    print(*sentences, "", table_text.format_table(summary, columns) + _COUNTED, "", sep="\n")
+    print(table_text.format_table(causes, _SOURCE_COLUMNS), end="")
     for remark in dict.fromkeys(remark for budget in budgets for remark in budget.remarks):
         print(f"note: {remark}")
     bands = {
@@ -194,14 +194,14 @@ def _show_budgets(options, out, title, budgets):
     write_whole(out / "bands.csv", text.encode("utf-8"))
     shown = [ShownBudget(one.name, one.model) for one in budgets]
     command_line.write_pictures(
-        out, NAME, drawing(budget_figure(shown, options.within), title), options.formats
+        out, NAME, to_matplotlib(budget_figure(shown, options.within), title), options.formats
     )
     print(out / "bands.csv")
     print(*table_text.write_tables(out, "budget", causes, _SOURCE_COLUMNS, options.table), sep="\n")
     text, added = [*sentences, f"{_COUNTED}.".replace("\n", " ")], "What each source adds"
     return [
-        Section("Result", text=text, table=table_text.page_table(summary, columns)),
-        Section(added, table=table_text.page_table(causes, _SOURCE_COLUMNS, texts=2)),
+        Section("Result", text=text, table=table_text.to_page_table(summary, columns)),
+        Section(added, table=table_text.to_page_table(causes, _SOURCE_COLUMNS, texts=2)),
     ]
 
 
@@ -333,8 +333,9 @@ def _summary(budget, answer: HeadingAnswer):
         "std": bands["std"],
         "half": math.degrees(answer.half),
         "nearly_all": math.degrees(answer.nearly_all),
-        "within": table_text.percent(answer.within),
-        "always": table_text.percent(stays) + (f" +- {100.0 * half_width:.1g}" if known else ""),
+        "within": table_text.format_percent(answer.within),
+        "always": table_text.format_percent(stays)
+        + (f" +- {100.0 * half_width:.1g}" if known else ""),
         "early": _passed(answer.passage, LATE),
         "median": _passed(answer.passage, 0.5),
     }
@@ -395,12 +396,12 @@ def _requirements(options, out, chosen, operation, at):
     print(f"\n{sentence}")
     for column in ("alone", "equal_shares"):
         table[column] = ["any" if math.isinf(value) else f"{value:.3g}" for value in table[column]]
-    print(table_text.table_text(table, _REQUIREMENT_COLUMNS), end="")
+    print(table_text.format_table(table, _REQUIREMENT_COLUMNS), end="")
     print(_MEANING)
     columns = _REQUIREMENT_COLUMNS
     print(*table_text.write_tables(out, "requirements", table, columns, options.table), sep="\n")
     text = [sentence, _MEANING.replace("\n", " ")]
-    return Section("Requirements", text=text, table=table_text.page_table(table, columns))
+    return Section("Requirements", text=text, table=table_text.to_page_table(table, columns))
 
 
 _MEANING = """\

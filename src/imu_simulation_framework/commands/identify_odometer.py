@@ -31,8 +31,8 @@ from ..drive.yaw_signals import read_yaw_signals
 from ..heading.figures import odometer_figure
 from ..heading.identification.odometer import identify_odometer
 from ..heading.statistics import TWO_SIDED
-from ..report.drawing import drawing
-from ..report.page import Page, Section, facts
+from ..report.drawing import to_matplotlib
+from ..report.page import Page, Section, tabulate_values
 from . import command_line
 
 _MAX_SHIFT = 2.0  # of the reference's clock [s]
@@ -68,13 +68,15 @@ def main(arguments):
     command_line.write_file(out / "identification.csv", table_to_csv(table).encode("utf-8"))
     compared = f"{odometer.name} beside {reference.name}"
     figure = odometer_figure(found)
-    command_line.write_pictures(out, "identification", drawing(figure, compared), options.formats)
+    command_line.write_pictures(
+        out, "identification", to_matplotlib(figure, compared), options.formats
+    )
     if options.report:
         page = Page(
             title=f"Errors of a wheel odometer: {compared}",
             summary=sentences,
             sections=[
-                Section("odometer.yaml", table=facts(kept)),
+                Section("odometer.yaml", table=tabulate_values(kept)),
                 Section(
                     "Heading error",
                     figure=figure,

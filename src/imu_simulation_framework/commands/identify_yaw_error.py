@@ -35,7 +35,7 @@ from ..heading.identification import identify, report
 from ..heading.identification.fit import hector_of
 from ..heading.model.parameters import specification_of
 from ..heading.several_drives import calibration_sentences, calibrations
-from ..report.table import table_text
+from ..report.table import format_table
 from .command_line import above_zero, add_results, whole_number, write_file
 from .heading_choices import add_of_option, add_setting_option, settings
 
@@ -101,14 +101,14 @@ def _report(identification, unsaid, hector, predictions):
     for index in range(len(identification.drives)):
         yield report.explained_sentence(identification, index)
     yield ""
-    yield table_text(report.estimates_table(identification), report.ESTIMATES).rstrip()
+    yield format_table(report.estimates_table(identification), report.ESTIMATES).rstrip()
     yield ""
-    yield table_text(report.tried_table(identification), report.TRIED).rstrip()
+    yield format_table(report.tried_table(identification), report.TRIED).rstrip()
     checks = [f"{check.sentence}, p = {check.p:.2g}" for check in identification.checks]
     calibration = []
     if predictions:
         yield from ("", "each drive, predicted by the model that is identified from the others:")
-        yield table_text(
+        yield format_table(
             report.predictions_table(identification, predictions), report.PREDICTED
         ).rstrip()
         calibration = calibration_sentences(calibrations(predictions))

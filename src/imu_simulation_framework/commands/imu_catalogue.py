@@ -78,7 +78,7 @@ def main(arguments):
             "50 and 95 %"
         )
         lines = [title, *(f"note: {remark}" for remark in chosen.remarks)]
-        shown = "\n".join([*lines, table_text.table_text(table, COLUMNS, options.table)])
+        shown = "\n".join([*lines, table_text.format_table(table, COLUMNS, options.table)])
         text = _with_documents(entries, table)
     if options.write is None:
         print(shown, end="")
@@ -104,7 +104,7 @@ def catalogue_table(
 
 def _with_documents(entries, table):
     rows = [{"IMU": entry.specification.name, "document": entry.source} for entry in entries]
-    return "\n".join([table_text.table_text(table, COLUMNS, "markdown"), _markdown(rows)])
+    return "\n".join([table_text.format_table(table, COLUMNS, "markdown"), _markdown(rows)])
 
 
 def between_marks(page: str, text: str) -> str:
@@ -229,7 +229,9 @@ def _sources():
 
 def _markdown(rows):
     table = pd.DataFrame(rows).fillna("-")
-    return table_text.table_text(table, [Column(name, name) for name in table.columns], "markdown")
+    return table_text.format_table(
+        table, [Column(name, name) for name in table.columns], "markdown"
+    )
 
 
 def _unit(triad, quantity):

@@ -74,7 +74,7 @@ from ..heading.several_drives import (
     pooled_verdict,
 )
 from ..report import table as table_text
-from ..report.drawing import drawing
+from ..report.drawing import to_matplotlib
 from ..report.page import page_html
 from ..report.table import Column
 from ..sensors.errors_in_motion import understated_in_motion
@@ -381,7 +381,7 @@ def _text_of_several(parts, pooled) -> list[str]:
     ]
     for one in pooled:
         verdict, calibration = one.sentences
-        table = table_text.table_text(one.table, _DRIVES).rstrip("\n")
+        table = table_text.format_table(one.table, _DRIVES).rstrip("\n")
         lines += ["", f"{one.name}: {verdict}", "", table, "", calibration]
     lines += [
         "",
@@ -397,7 +397,7 @@ def _contents_of_several(parts, pooled) -> dict[str, bytes]:
     files = _tables(tests, (drive, *COLUMNS), (drive, *_EXACT), options)
     table = pd.concat([one.table.assign(imu=one.name) for one in pooled])
     for format in dict.fromkeys(options.table):
-        text = table_text.table_text(table, (COLUMNS[0], *_DRIVES), format)
+        text = table_text.format_table(table, (COLUMNS[0], *_DRIVES), format)
         files[f"judgement_drives.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
     record = {
         **{name: getattr(options, name) for name in ("what", "runs")},
@@ -429,7 +429,7 @@ def _contents_of_several(parts, pooled) -> dict[str, bytes]:
     files["judgement.json"] = format_json(record).encode("utf-8")
     for index, one in enumerate(pooled, start=1):
         number = f"_{index}" if len(pooled) > 1 else ""
-        figure = drawing(calibration_figure(one.calibration))
+        figure = to_matplotlib(calibration_figure(one.calibration))
         for format in dict.fromkeys(options.formats):
             files[f"judgement{number}_drives.{format}"] = render_figure(figure, format)
     said = [one.sentences for one in pooled]
@@ -462,7 +462,7 @@ def _text(part) -> list[str]:
         _shown_rows(rows, _VERDICTS),
     ]
     for one in part.judged:
-        table = table_text.table_text(rounded_tests(_table([one])), TESTS).rstrip("\n")
+        table = table_text.format_table(rounded_tests(_table([one])), TESTS).rstrip("\n")
         lines += ["", f"{one.name}: {one.judgement.sentence}", "", table]
     lines += [
         "",
@@ -474,7 +474,7 @@ def _text(part) -> list[str]:
 
 def _shown_rows(rows, columns):
     table = pd.DataFrame(rows, columns=[column.key for column in columns])
-    return table_text.table_text(table, columns).rstrip("\n")
+    return table_text.format_table(table, columns).rstrip("\n")
 
 
 def _contents(part) -> dict[str, bytes]:
@@ -488,7 +488,7 @@ def _tables(table, columns, exact, options):
     files = {}
     for format in dict.fromkeys(options.table):
         of = (table, exact) if format == "csv" else (rounded_tests(table), columns)
-        text = table_text.table_text(*of, format)
+        text = table_text.format_table(*of, format)
         files[f"judgement.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
     return files
 
@@ -498,7 +498,7 @@ def _pictures(part, ending="", said=None):
     files = {}
     for index, one in enumerate(part.judged, start=1):
         name = f"judgement{f'_{index}' if len(part.judged) > 1 else ''}{ending}"
-        figure = drawing(judgement_figure(one.judgement, f"{part.name}, {one.name}"))
+        figure = to_matplotlib(judgement_figure(one.judgement, f"{part.name}, {one.name}"))
         for format in dict.fromkeys(part.options.formats):
             files[f"{name}.{format}"] = render_figure(figure, format)
         if part.options.report:

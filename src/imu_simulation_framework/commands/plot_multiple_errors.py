@@ -28,7 +28,7 @@ from ..drive.results.files import ExperimentTables, find_results
 from ..drive.summary import RunDescription, evaluate, previous_summary
 from ..heading.comparison import Comparison, ComparisonSettings, YawComparison
 from ..report import table as table_text
-from ..report.drawing import drawing
+from ..report.drawing import to_matplotlib
 from ..report.table import Column
 from .command_line import above_zero, add_formats, add_out, write_pictures
 
@@ -94,12 +94,12 @@ def main(arguments):
         errors.append(ShownError(row.drive, name, row.recorded, row.comparison))
     table = pd.DataFrame([_statistics(row) for row in rows])
     out = make_folder(options.out)
-    print(table_text.table_text(table, COLUMNS), end="")
+    print(table_text.format_table(table, COLUMNS), end="")
     for remark in remarks:
         print(remark)
-    over_time = drawing(yaw_errors(errors, settings.median_window))
+    over_time = to_matplotlib(yaw_errors(errors, settings.median_window))
     write_pictures(out, NAME, over_time, options.formats)
-    write_pictures(out, f"{NAME}_psd", drawing(yaw_error_spectra(errors)), options.formats)
+    write_pictures(out, f"{NAME}_psd", to_matplotlib(yaw_error_spectra(errors)), options.formats)
     print(*table_text.write_tables(out, NAME, table, COLUMNS, options.table), sep="\n")
 
 

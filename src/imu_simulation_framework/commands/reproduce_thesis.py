@@ -42,9 +42,9 @@ from ..drive.summary import RunDescription, evaluate
 from ..heading.comparison import ComparisonSettings, compare_yaw
 from ..motion.drives import DRIVES
 from ..report import table as table_text
-from ..report.drawing import drawing
-from ..report.page import Page, Section, facts, page_html
-from ..report.table import Column, page_table
+from ..report.drawing import to_matplotlib
+from ..report.page import Page, Section, page_html, tabulate_values
+from ..report.table import Column, to_page_table
 from .command_line import add_formats, add_out, whole_number, write_file
 
 NAME = "thesis"
@@ -391,7 +391,7 @@ def main(arguments):
             caption = f"figure {item.label}: {item.title} · {experiments.described}"
             for format in dict.fromkeys(options.formats):
                 path = out / f"{item.file}.{format}"
-                write_whole(path, render_figure(drawing(section.figure, caption), format))
+                write_whole(path, render_figure(to_matplotlib(section.figure, caption), format))
                 tqdm.write(str(path))
             file = f"{item.file}.{options.formats[0]}"
         rows.append((item.label, item.title, item.thesis, ours, item.why, file))
@@ -399,7 +399,7 @@ def main(arguments):
     table = pd.DataFrame(rows, columns=[column.key for column in _FIGURES])
     print(*table_text.write_tables(out, "figures", table, _FIGURES, options.table), sep="\n")
     short = [column for column in _FIGURES if column.key in ("figure", "title", "ours")]
-    listing = Section("Table of figures", table=page_table(table, short, texts=len(short)))
+    listing = Section("Table of figures", table=to_page_table(table, short, texts=len(short)))
     sections = [listing, *sections, _settings(experiments)]
     footer = f"{experiments.described}, imu_simulation_framework {__version__}"
     title, summary = "Figures of the thesis, with our drives", _summary(experiments.own)
@@ -490,4 +490,4 @@ def _settings(experiments) -> Section:
         "recordings": dict(sorted(experiments.sources.items())),
         "versions": versions(),
     }
-    return Section("Settings", table=facts(settings), folded=True)
+    return Section("Settings", table=tabulate_values(settings), folded=True)

@@ -35,7 +35,7 @@ from ..flight.gimbal.specification import GimbalSpecification, gimbal_to_mapping
 from ..flight.jsbsim import RATE
 from ..flight.recording import find_flight, is_script
 from ..recordings.formats.written_bags import write_message_bag
-from ..report.drawing import drawing
+from ..report.drawing import to_matplotlib
 from ..report.page import page_html
 from ..sensors.formats.registry import named_imu
 from ..sensors.gnss.specification import read_gnss_specification
@@ -99,7 +99,7 @@ def main(arguments):
         errors = {name: errors for name, (errors, _) in navigated.items()}
         figures["figure_8_errors"] = showing.navigation_figure(errors, instants)
     for name, figure in figures.items():
-        drawn = drawing(figure, f"{described} · seed {options.seed}")
+        drawn = to_matplotlib(figure, f"{described} · seed {options.seed}")
         command_line.write_pictures(out, name, drawn, options.formats)
     for name, (errors, _) in navigated.items():
         path = out / f"navigation_{name.replace(' ', '_')}.csv"

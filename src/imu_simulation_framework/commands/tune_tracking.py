@@ -193,7 +193,7 @@ def main(arguments):
         driven = both.followed(values, after=seconds)
         rows.append({"gains": when, **driven, "yaw": math.degrees(driven["yaw"])})
     print(f"{control.controller}, chosen by the first {seconds:g} s; in the {seconds:g} s after:")
-    print(table_text.table_text(pd.DataFrame(rows), _COLUMNS), end="")
+    print(table_text.format_table(pd.DataFrame(rows), _COLUMNS), end="")
     print()
     changed = {name: f"{gains[name]:.4g}" for name in gains}
     print("\n".join(f"{name} = {value}  # {first[name]:g}" for name, value in changed.items()))

@@ -150,7 +150,7 @@ def _page(validation, errors, summary):
 
 def _write(folder, validation, errors, summary, page=None) -> None:
     # Nobody else waits for matplotlib.
-    from ..report.drawing import drawing
+    from ..report.drawing import to_matplotlib
 
     out = make_folder(folder)
     write_whole(out / "validation.csv", errors.to_csv(index=False).encode())
@@ -162,7 +162,7 @@ def _write(folder, validation, errors, summary, page=None) -> None:
     allan = pd.DataFrame(rows, columns=["quantity", "axis", "tau", "allan_deviation"])
     write_whole(out / "allan_deviation.csv", allan.to_csv(index=False).encode())
     write_whole(out / "validation.json", format_json(summary).encode())
-    write_whole(out / "validation.png", render_figure(drawing(validation_figure(validation))))
+    write_whole(out / "validation.png", render_figure(to_matplotlib(validation_figure(validation))))
     print(f"{out}: validation.csv, allan_deviation.csv, validation.json, .png")
     if page is not None:
         write_report(out / "validation.html", page)
@@ -414,10 +414,10 @@ def validation_figure(validation: ImuValidation) -> Figure:
     figure = Figure(widths=(1.0, 1.0), width=11.0)
     for quantity in dict.fromkeys(axis.quantity for axis in validation.axes):
         shown = [one for one in validation.axes if one.quantity == quantity and one.axis != NORM]
-        styles = style.series(len(shown))
+        styles = style.line_styles(len(shown))
         unit = UNITS[quantity].replace("^2", "²")
         title = f"{_TITLES[quantity]}, truth minus IMU"
-        figure.panel(f"error [{unit}]", title, height=240).zero()
+        figure.panel(f"error [{unit}]", title, height=240).zero_line()
         for one, look in zip(shown, styles):
             thin = {**look, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
             figure.line(validation.time - validation.time[0], one.error, thin, one.axis)

@@ -60,7 +60,7 @@ def main(arguments):
     shown = table.reset_index()
     shown["margin"] = options.within / shown["nearly_all"].clip(lower=1e-12)
     shown["passes"] = np.where(shown["passes"], "yes", "no")
-    shown["stays"] = [table_text.percent(share) for share in shown["stays"]]
+    shown["stays"] = [table_text.format_percent(share) for share in shown["stays"]]
     shown[["half", "nearly_all"]] = np.degrees(shown[["half", "nearly_all"]])
     columns = (
         Column("imu", "IMU"),
@@ -72,7 +72,7 @@ def main(arguments):
         Column("cause", "most comes from"),
         Column("differs", "which differs"),
     )
-    print(table_text.table_text(shown, columns, options.table), end="")
+    print(table_text.format_table(shown, columns, options.table), end="")
 
 
 def _specified(imu: NamedImu) -> ImuSpecification:

@@ -18,7 +18,7 @@ from ..heading.figures import CONFIDENCE, yaw_error_relative
 from ..heading.reference_error import expected_spectrum
 from ..heading.statistics import TWO_SIDED
 from ..report import style
-from ..report.figure import Figure, path_steps
+from ..report.figure import Figure, select_path_points
 
 NO_IMU = "There is no yaw error to show: no sample of an IMU lies within its reference's time."
 _TOO_FEW = "There are too few samples for a power spectral density."
@@ -32,7 +32,7 @@ _WIDE_REFERENCE = {**style.REFERENCE, "linewidth": 4.5}
 def trajectory(comparison) -> Figure:
     """Return path to be followed and path of the simulated robot, and the fixes it was made of."""
     wanted, driven, fixes = comparison.trajectory, comparison.ground_truth, comparison.fixes
-    figure = Figure("Trajectory", nothing="There is no path to show.", width=7.0)
+    figure = Figure("Trajectory", empty_message="There is no path to show.", width=7.0)
     if not (len(wanted) or len(driven)):
         return figure
     figure.panel("y [m]", x="x [m]", equal=True, height=430)
@@ -62,7 +62,7 @@ def paths(trajectories) -> Figure:
 
 def _direction(figure, path):
     x, y = (path[name].to_numpy(dtype=float) for name in "xy")
-    kept = path_steps(x, y, 4000)
+    kept = select_path_points(x, y, 4000)
     if len(kept) >= 3:
         figure.arrows(*_arrows(x[kept], y[kept]), colours.DIRECTION, "direction")
     _ends(figure, x, y)
@@ -98,7 +98,7 @@ def yaw_error_along_path(comparison) -> Figure:
         (comparison.simulated, "Simulated IMU", comparison.ground_truth),
     )
     imus = [(result, *one) for result, *one in both if result is not None and len(one[1])]
-    figure = Figure(nothing="There is no path to show: the robot did not drive.")
+    figure = Figure(empty_message="There is no path to show: the robot did not drive.")
     if not imus:
         return figure
     width, height = (np.ptp(np.concatenate([path[name] for *_, path in imus])) for name in "xy")
@@ -113,7 +113,7 @@ def yaw_error_along_path(comparison) -> Figure:
         time = result.error.index.to_numpy(dtype=float)
         x, y = (np.interp(time, path.index, path[axis]) for axis in "xy")
         title = "yaw error [deg], the latest on top"
-        figure.coloured(time, x, y, np.degrees(result.error), name, title, largest)
+        figure.coloured_path(time, x, y, np.degrees(result.error), name, title, largest)
         _ends(figure, path["x"].to_numpy(), path["y"].to_numpy())
     return figure
 
@@ -121,12 +121,14 @@ def yaw_error_along_path(comparison) -> Figure:
 def control_error(comparison) -> Figure:
     """Return tracking error of the simulated robot: yaw, along and across the track, distance."""
     table = comparison.control_error
-    figure = Figure(nothing="No tracking error was recorded.")
+    figure = Figure(empty_message="No tracking error was recorded.")
     if len(table) == 0:
         return figure
-    figure.panel("yaw error [deg]", "Tracking error, trajectory minus robot", height=200).zero()
+    figure.panel(
+        "yaw error [deg]", "Tracking error, trajectory minus robot", height=200
+    ).zero_line()
     figure.line(table.index, np.degrees(table["yaw_error"]), style.THIN, "yaw")
-    figure.panel("position error [m]", height=230).zero()
+    figure.panel("position error [m]", height=230).zero_line()
     for column, name, look in (
         ("distance_error", "distance", style.DISTANCE),
         ("along_track_error", "along track", {**style.SIMULATED, "linewidth": 1.2}),
@@ -151,7 +153,7 @@ def imu_yaw(comparison) -> Figure:
         for result, styles in ((comparison.real, real), (comparison.simulated, simulated))
         if result is not None
     ]
-    figure = Figure(nothing=NO_IMU)
+    figure = Figure(empty_message=NO_IMU)
     if not pairs:
         return figure
     stop = max(result.error.index[-1] for result, _, _ in pairs)
@@ -181,17 +183,17 @@ def _turned_from_start(result, trajectory):
 def yaw_error(comparison) -> Figure:
     """Return yaw error of IMUs and odometer over time, as it is and its trend."""
     title = _trend_title("Yaw error", comparison)
-    estimated = [name for one, _, name in style.headings(comparison) if one.zero == ESTIMATED]
+    estimated = [name for one, _, name in style.label_headings(comparison) if one.zero == ESTIMATED]
     if estimated:
         title += f"; zero of the {join_names(estimated)}: estimated with the whole drive"
-    figure = Figure(title, nothing=NO_IMU)
-    headings = style.headings(comparison)
+    figure = Figure(title, empty_message=NO_IMU)
+    headings = style.label_headings(comparison)
     if headings:
-        figure.panel("yaw error [deg]", height=340).zero()
+        figure.panel("yaw error [deg]", height=340).zero_line()
     for result, _, name in headings:
         _band_of_reference(figure, result, f"the reference alone ({name}), 95 %")
     for result, look, name in headings:
-        figure.line(result.error.index, np.degrees(result.error), style.raw(look), name)
+        figure.line(result.error.index, np.degrees(result.error), style.lighten(look), name)
     for result, look, name in headings:
         _trend(figure, result.trend, look, f"{name}, trend")
     return figure
@@ -201,12 +203,12 @@ def yaw_errors_difference(comparison) -> Figure:
     """Return how much the recorded IMU's error exceeds the simulated one's."""
     figure = Figure(
         _trend_title("Difference of yaw errors", comparison),
-        nothing="There is no difference to show: it takes a recorded and a simulated IMU.",
+        empty_message="There is no difference to show: it takes a recorded and a simulated IMU.",
     )
     found = comparison.difference
     if found is not None:
-        figure.panel("difference of yaw errors [deg]", height=300).zero()
-        values, look = np.degrees(found.difference), style.raw(style.DIFFERENCE)
+        figure.panel("difference of yaw errors [deg]", height=300).zero_line()
+        values, look = np.degrees(found.difference), style.lighten(style.DIFFERENCE)
         figure.line(values.index, values, look, "recorded minus simulated")
         _trend(figure, found.trend, style.DIFFERENCE, "trend")
     return figure
@@ -229,7 +231,7 @@ def _trend_title(title, comparison):
 def yaw_errors_psd(comparison) -> Figure:
     """Return the power spectral density of the yaw errors, and that of the reference's alone."""
     figure = _spectra(comparison, "error_spectrum", "Power spectral density of the yaw errors")
-    for result, _, name in style.headings(comparison) if figure.panels else ():
+    for result, _, name in style.label_headings(comparison) if figure.panels else ():
         if result.split is None:
             continue
         process, time = result.split.process, result.error.index.to_numpy(dtype=float)
@@ -251,7 +253,7 @@ def yaw_psd(comparison) -> Figure:
 
 
 def _spectra(comparison, attribute, title):
-    headings = style.headings(comparison)
+    headings = style.label_headings(comparison)
     is_error = attribute == "error_spectrum"
     spectra = [
         (getattr(result, attribute), look, name, 2.0 * result.reference_period * is_error)
@@ -288,7 +290,7 @@ def _spectra(comparison, attribute, title):
 def wheel_velocities(comparison) -> Figure:
     """Velocities of both wheels, and what steers, as commanded and in fact, and what is between."""
     wheels = comparison.wheels
-    figure = Figure(nothing="There are no wheel velocities to show: none was commanded.")
+    figure = Figure(empty_message="There are no wheel velocities to show: none was commanded.")
     if wheels is None:
         return figure
     steering = [name for name in wheels.commanded.columns if name not in WHEELS]
@@ -304,7 +306,9 @@ def wheel_velocities(comparison) -> Figure:
     for unit, what, names in (("rad/s", "Wheels", WHEELS), ("rad", "Steering", steering)):
         if wheels.error is None or not names:
             continue
-        figure.panel(f"difference [{unit}]", f"{what}, commanded minus actual", height=200).zero()
+        figure.panel(
+            f"difference [{unit}]", f"{what}, commanded minus actual", height=200
+        ).zero_line()
         for name, look in zip(names, (style.DIFFERENCE, style.SIMULATED)):
             look, side = {**look, "linewidth": 1.0}, name.replace("steering", "").strip("_")
             figure.line(wheels.error.index, wheels.error[name], look, side)
@@ -349,7 +353,7 @@ def yaws(names, series, differences) -> Figure:
     what the others are compared with; ``differences`` (sequence of YawDifference).
     """
     first, zero = series[0], series[0].index[0]
-    styles = style.series(len(names))[1:]
+    styles = style.line_styles(len(names))[1:]
     figure = Figure().panel("yaw, unwrapped [deg]", height=260)
     # What the others are compared with lies wide below them.
     figure.line(first.index - zero, np.degrees(first - first.iloc[0]), style.REFERENCE, names[0])
@@ -357,13 +361,13 @@ def yaws(names, series, differences) -> Figure:
         yaw = one.comparison.imu_yaw - first.iloc[0]
         figure.line(yaw.index - zero, np.degrees(yaw), look, one.name)
     title = "First yaw minus each of the others, thin; bold: its trend"
-    figure.panel("difference [deg]", title, height=260).zero()
+    figure.panel("difference [deg]", title, height=260).zero_line()
     for one in differences:
         alone = f"{names[0]} alone" + (f" ({one.name})" if len(differences) > 1 else "")
         _band_of_reference(figure, one.comparison, f"{alone}, 95 %", zero)
     for one, look in zip(differences, styles):
         error, trend = one.comparison.error, one.comparison.trend
-        thin = {**style.raw(look), "zorder": 1.5}
+        thin = {**style.lighten(look), "zorder": 1.5}
         figure.line(error.index - zero, np.degrees(error), thin)
         figure.line(trend.index - zero, np.degrees(trend), look, one.name)
     return figure
@@ -376,7 +380,7 @@ def yaw_errors(errors, window) -> Figure:
     """
     figure = Figure(f"Yaw errors, running median over {window:g} s", share_y=True)
     for title, lines in _panels_of(errors):
-        figure.panel("yaw error [deg]", title, height=240 if title else 340).zero()
+        figure.panel("yaw error [deg]", title, height=240 if title else 340).zero_line()
         for error, look in lines:
             trend = error.comparison.trend
             figure.line(trend.index, np.degrees(trend), look, error.name)
@@ -408,12 +412,12 @@ def _panels_of(errors):
     """
     drives = list(dict.fromkeys(error.drive for error in errors))
     if len(drives) == len(errors):
-        return [("", list(zip(errors, style.series(len(errors)))))]
+        return [("", list(zip(errors, style.line_styles(len(errors)))))]
     panels = []
     for drive in drives:
         own = [error for error in errors if error.drive == drive]
         count = sum(not error.recorded for error in own)
-        simulated = iter(style.series(count, style.SHADES, 1.3))
+        simulated = iter(style.line_styles(count, style.SHADES, 1.3))
         lines = [(error, style.REAL if error.recorded else next(simulated)) for error in own]
         panels.append((drive if len(drives) > 1 else "", lines))
     return panels

@@ -9,7 +9,7 @@ import traceback
 from ..core.errors import FrameworkError
 from ..core.files import format_json
 from ..core.tables import WHEELS
-from ..report.page import Page, Section, Table, facts
+from ..report.page import Page, Section, Table, tabulate_values
 from .figures import FIGURES
 from .summary import HEADINGS, IMUS, NOTHING_TOLD, evaluate, parts_of_rms
 
@@ -93,15 +93,15 @@ def experiment_page(comparison, summary, caption) -> Page:
         Section("Result", text=tuple(summary.get("notes", ())), table=_statistics(summary)),
         *(section(name, comparison) for name in _SECTIONS),
         Section("Drift over distance and turn", table=_relative(summary), folded=True),
-        Section("Experiment", table=facts(experiment), folded=True),
-        Section("Simulated IMU", table=facts(_mapping(run.get("imu"))), folded=True),
+        Section("Experiment", table=tabulate_values(experiment), folded=True),
+        Section("Simulated IMU", table=tabulate_values(_mapping(run.get("imu"))), folded=True),
         Section(
             "Recording",
             text=["What was found in it; counts of zero are left out."],
-            table=facts(recording, only_telling=True),
+            table=tabulate_values(recording, skip_empty=True),
             folded=True,
         ),
-        Section("Messages and versions", table=facts(execution), folded=True),
+        Section("Messages and versions", table=tabulate_values(execution), folded=True),
     ]
     drive = run.get("drive")
     return Page(
@@ -110,7 +110,7 @@ def experiment_page(comparison, summary, caption) -> Page:
         sections=[
             one
             for one in sections
-            if (one.figure and not one.figure.empty) or (one.table and one.table.rows)
+            if (one.figure and not one.figure.is_empty) or (one.table and one.table.rows)
         ],
         footer=caption,
     )
@@ -255,9 +255,9 @@ def _write_figures(folder, comparison, formats, footer):
     for name, describe in FIGURES.items() if formats else ():
         try:
             # Matplotlib is imported after everything else is saved, and only for figures.
-            from ..report.drawing import drawing
+            from ..report.drawing import to_matplotlib
 
-            figure = drawing(describe(comparison), footer)
+            figure = to_matplotlib(describe(comparison), footer)
             for format in formats:
                 folder.write_figure(name, figure, format)
             del figure

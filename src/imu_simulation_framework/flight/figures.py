@@ -17,8 +17,8 @@ import pandas as pd
 from ..core import colours
 from ..motion.earth_motion import EarthMotion, standing
 from ..report import style
-from ..report.figure import Figure, path_steps
-from ..report.page import Page, Section, Table, facts
+from ..report.figure import Figure, select_path_points
+from ..report.page import Page, Section, Table, tabulate_values
 from ..sensors.gnss.specification import GnssSpecification
 from ..sensors.imu_specification import ImuSpecification
 from ..sensors.simulation import ImuErrors, imu_model, imu_truth
@@ -182,7 +182,7 @@ def imu_figure(time, measured, true, instants=None) -> Figure:
             look = {"color": colours.PALE_SERIES[part], "linestyle": "-", "linewidth": 4.0}
             figure.line(time, true[quantity][:, part], look, f"{_AXES[part]}, true")
         for part in parts:
-            look = {**style.series(3)[part], "linewidth": 1.1}
+            look = {**style.line_styles(3)[part], "linewidth": 1.1}
             figure.line(time, measured[quantity][:, part], look, f"{_AXES[part]}, measured")
         _mark_instants(figure, instants or {}, time, signs=row == 0)
     return figure
@@ -199,10 +199,10 @@ def navigation_figure(columns, instants) -> Figure:
     for row, unit in enumerate(("heading [mrad]", "position [m]", "velocity [m/s]")):
         for letter, (name, errors) in zip("cdefgh", columns.items()):
             title = f"({letter}) {name}" if name and row == 0 else ""
-            figure.panel(unit if letter == "c" else "", title, height=190).zero()
+            figure.panel(unit if letter == "c" else "", title, height=190).zero_line()
             values = (1000.0 * errors.attitude[0][:, 2:], errors.position[0], errors.velocity[0])
             words = ("north", "east", "down") if row else ("heading",)
-            for word, look, value in zip(words, style.series(3), values[row].T):
+            for word, look, value in zip(words, style.line_styles(3), values[row].T):
                 figure.line(errors.time, value, {**look, "linewidth": 1.1}, word)
             _mark_instants(figure, instants, errors.time, signs=row == 0)
     return figure
@@ -221,7 +221,7 @@ def profile_figure(time, height, speed, joints, instants) -> Figure:
         ("gimbal [deg]", dict(zip(("pan", "tilt", "roll"), np.degrees(joints).T))),
     ):
         figure.panel(unit, height=170)
-        for look, (name, values) in zip(style.series(3), lines.items()):
+        for look, (name, values) in zip(style.line_styles(3), lines.items()):
             figure.line(time, values, look, name)
         _mark_instants(figure, instants, time)
     return figure
@@ -303,7 +303,7 @@ def _draw_view(axis, position, marks):
     shadow = position * (1.0, 1.0, 0.0) + (0.0, 0.0, floor)
     for points, look in ((shadow, _SHADOW), (position, _PATH)):
         across, up = seen(points)
-        kept = path_steps(across, up, 4000)
+        kept = select_path_points(across, up, 4000)
         axis.plot(across[kept], up[kept], **look)
     # A label takes a twentieth of the view's width.
     for sign, place in _apart(marks, 0.05 * wide, lambda place: np.ravel(seen([place]))):
@@ -402,7 +402,7 @@ def flight_page(
         sections.append(Section("How wrong the navigator is", table=_rmse(navigated)))
     if remarks:
         sections.append(Section("Remarks", text=list(remarks)))
-    sections.append(Section("Settings", table=facts(settings), folded=True))
+    sections.append(Section("Settings", table=tabulate_values(settings), folded=True))
     return Page(title, summary, sections, footer)
 
 

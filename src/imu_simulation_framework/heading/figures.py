@@ -16,7 +16,7 @@ from ..core import colours
 from ..core.signals import variance_interval
 from ..report import style
 from ..report.figure import Figure
-from ..report.page import Page, Section, facts
+from ..report.page import Page, Section, tabulate_values
 from .ensemble import Reduction
 from .judgement import PSD, SIGNED, STATISTICS
 from .model.distribution import YawErrorDistribution
@@ -105,7 +105,7 @@ def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
         known = total > 0.0
         figure.panel("share of variance [%]", budget.name, height=260, limits=(0.0, 100.0))
         if not known.any():
-            figure.words("the same in every drive")
+            figure.message("the same in every drive")
             continue
         parts = {
             name: 100.0 * table[name].to_numpy()[known] / total[known]
@@ -117,7 +117,7 @@ def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
 
 
 def _over_time(budgets):
-    unit, name = style.unit_of_time(max(float(budget.model.time[-1]) for budget in budgets))
+    unit, name = style.choose_time_unit(max(float(budget.model.time[-1]) for budget in budgets))
     return Figure(x=f"time [{name}]"), unit
 
 
@@ -159,7 +159,7 @@ def budget_page(
             ),
             _causes(budgets),
         ]
-    sections += [*others, Section("Settings", table=facts(settings), folded=True)]
+    sections += [*others, Section("Settings", table=tabulate_values(settings), folded=True)]
     return Page(
         title="How far the heading drifts" if budgets else "What a heading requires",
         summary=[motion, *(_said(budget, limit) for budget in budgets)],
@@ -245,7 +245,7 @@ def ensemble_figure(ensemble: ShownEnsemble, title: str, limit: float) -> Figure
 
 def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
     """Return bands of the error over time, some of the runs, and a limit [rad]."""
-    unit, name = style.unit_of_time(ensemble.time[-1])
+    unit, name = style.choose_time_unit(ensemble.time[-1])
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=360)
     reach = 0.0
     for level, opacity in style.BANDS:
@@ -296,7 +296,9 @@ def ensemble_spectrum(ensemble: ShownEnsemble) -> Figure:
         figure.panel("density [deg²/Hz]", title, x="frequency [Hz]", log="xy", height=280)
         figure.line(ensemble.frequency, density, style.SIMULATED, "mean of all runs", dots=True)
     elif len(density):
-        figure.panel("density [deg²/Hz]", height=280, x="frequency [Hz]").words("no error changes")
+        figure.panel("density [deg²/Hz]", height=280, x="frequency [Hz]").message(
+            "no error changes"
+        )
     return figure
 
 
@@ -328,7 +330,7 @@ def judgement(result, name="") -> Figure:
 
 def observed_in_ensemble(result) -> Figure:
     """Return an observed yaw error [rad] within the bands and the envelope of its ensemble."""
-    unit, name = style.unit_of_time(result.time[-1])
+    unit, name = style.choose_time_unit(result.time[-1])
     time = result.time / unit
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=380)
     opacities = (opacity for _, opacity in style.BANDS)
@@ -342,7 +344,7 @@ def observed_in_ensemble(result) -> Figure:
     name = f"{100.0 * envelope.level:g} % for the whole curve"
     for edge in (envelope.low, envelope.high):
         figure.line(time, np.degrees(edge), look, name)
-    figure.zero().line(time, np.degrees(result.median), style.MEDIAN, "median")
+    figure.zero_line().line(time, np.degrees(result.median), style.MEDIAN, "median")
     observed = f"observed, p = {envelope.p_value:.2g}"
     return figure.line(time, np.degrees(result.observed), style.REAL, observed)
 
@@ -380,7 +382,7 @@ def calibration_figure(found) -> Figure:
     """Return the distributions of drives' places in what was predicted, of some Calibrations."""
     figure = Figure("Places of drives in their predictions", widths=(1.0, 1.0), share_y=True)
     share, half = np.linspace(0.0, 1.0, 101), unseen_share(len(found[0].pit))
-    looks = dict(zip((one.name for one in found), style.series(len(found))))
+    looks = dict(zip((one.name for one in found), style.line_styles(len(found))))
     for signed, title, x in (
         (False, "Sizes", "simulated drives below [%]"),
         (True, "Errors to either side", "simulated drives nearer to the middle [%]"),
@@ -405,11 +407,11 @@ CONFIDENCE = 0.95
 def yaw_error_relative(comparison) -> Figure:
     """Return the rms change of the yaw error over stretches of growing length."""
     figure = Figure(
-        nothing="There is no drift over distance or turn to show: the drive is too short for it.",
+        empty_message="There is no drift over distance or turn to show: the drive is too short.",
         widths=(1.0, 1.0),
         share_y=True,
     )
-    headings = style.headings(comparison)
+    headings = style.label_headings(comparison)
     positive = all(
         entry.rms > 0.0 for imu, _, _ in headings for entry in (*imu.over_distance, *imu.over_turn)
     )
@@ -465,10 +467,10 @@ def parts_figure(parts) -> Figure:
         figure.line(parts.index, values, style.SIMULATED, "IMU's part, fitted")
     names = [column for column in parts if column not in _NOT_PARTS]
     figure.panel("part of it [deg]", "Parts, from zero at the start", x="time [s]", height=260)
-    for column, look in zip(names, style.series(len(names))):
+    for column, look in zip(names, style.line_styles(len(names))):
         values = parts[column] - (0.0 if column == "residual" else parts[column].iloc[0])
         figure.line(parts.index, np.degrees(values), look, column)
-    return figure.zero()
+    return figure.zero_line()
 
 
 def residuals_figure(time, normalised) -> Figure:
@@ -505,7 +507,7 @@ def residuals_figure(time, normalised) -> Figure:
 
 def odometer_figure(found: IdentifiedOdometer) -> Figure:
     """Return an odometer's error over time, what wheels and track explain, and what is left."""
-    unit, name = style.unit_of_time(float(found.error.index[-1] - found.error.index[0]))
+    unit, name = style.choose_time_unit(float(found.error.index[-1] - found.error.index[0]))
     time = (found.error.index.to_numpy() - found.error.index[0]) / unit
     error, explained = np.degrees(found.error.to_numpy()), np.degrees(found.explained)
     figure = Figure(x=f"time [{name}]").panel("reference - odometer [deg]", height=300)

@@ -1,1 +1,1 @@
-"""How a figure, a table and a page look; nothing here knows what they show."""
+"""Layout of figures, tables and pages, independent of their content."""

@@ -1,4 +1,4 @@
-"""Pictures with matplotlib: of described figures, and what those have in common that are drawn."""
+"""Conversion of described figures to matplotlib, for files, and parts common to all pictures."""
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -12,36 +12,45 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from ..core import colours
 from ..core.stamps import find_gap_ends
 from . import style
-from .figure import Figure, decades, path_steps, thin, thin_with_gaps
+from .figure import Figure, count_decades, select_path_points, thin, thin_with_gaps
 
 POINTS = 4000
-"""Points left of a long line, more than three per column of pixels."""
+"""Largest number of points of a line, more than three per column of pixels."""
 
 _DOTS_PER_INCH = 150
-_FOOTER_HEIGHT, _FOOTER_SIZE = 0.2, 7.0  # inches that sign() keeps free, and points
-_LEGEND_LINEWIDTH = 1.5  # at least, so that a thin line's colour is visible in the legend
-# Along the longer side of the path's box; each is an object of its own in a PDF or SVG.
+_FOOTER_HEIGHT = 0.2  # inches below the panels
+_FOOTER_SIZE = 7.0  # points
+_MIN_LEGEND_LINEWIDTH = 1.5  # points; a thinner line's colour is hardly visible in the legend
+# Points along the longer side of a path's bounding box; each is an object in a PDF or SVG.
 _COLOURED_POINTS = 800
-_PIXELS = 100.0  # of a page, for an inch of a picture
+_PIXELS_PER_INCH = 100.0  # pixels of a page for an inch of a picture
 _MARKERS = {"circle": "o", "circle-open": "o", "square-open": "s", "x": "x"}
 
 
-def drawing(figure: Figure, footer: str = "") -> Picture:
-    """Return a described figure as matplotlib has it, with one legend above all panels.
+def to_matplotlib(figure: Figure, footer: str = "") -> Picture:
+    """Convert a described figure to matplotlib, with a legend above all panels.
 
-    The ``footer`` is written small below it, see :func:`sign`.
+    Parameters
+    ----------
+    figure : Figure
+    footer : str
+        Text below the panels, see :func:`write_footer`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
-    picture = _message(figure.nothing) if figure.empty else _panels(figure)
+    picture = _draw_message(figure.empty_message) if figure.is_empty else _draw_panels(figure)
     if footer:
-        sign(picture, footer)
+        write_footer(picture, footer)
     return picture
 
 
-def _panels(figure):
+def _draw_panels(figure):
     columns = len(figure.widths)
     rows = -(-len(figure.panels) // columns)
-    in_rows = [figure.panels[row * columns : (row + 1) * columns] for row in range(rows)]
-    heights = [max(_inches(figure, panel, rows) for panel in row) for row in in_rows]
+    panel_rows = [figure.panels[row * columns : (row + 1) * columns] for row in range(rows)]
+    heights = [max(_panel_height(figure, panel, rows) for panel in row) for row in panel_rows]
     picture, axes = make_figure(
         rows, 1.0 + sum(heights), figure.width, columns, sharey=figure.share_y,
         gridspec_kw={"height_ratios": heights, "width_ratios": figure.widths},
@@ -49,34 +58,35 @@ def _panels(figure):
     for axis in axes[len(figure.panels) :]:
         axis.set_axis_off()
     for column in range(columns):
-        both = list(zip(figure.panels, axes))[column::columns]
-        together = [axis for panel, axis in both if panel.x is None and panel.draw is None]
-        for above, axis in zip(together, together[1:]):
-            axis.sharex(together[0])
+        pairs = list(zip(figure.panels, axes))[column::columns]
+        sharing = [axis for panel, axis in pairs if panel.x is None and panel.draw is None]
+        for above, axis in zip(sharing, sharing[1:]):
+            axis.sharex(sharing[0])
             above.tick_params(labelbottom=False)
-        for axis in together[-1:]:
-            label(axis, figure.x)
+        if sharing:
+            label_axis(sharing[-1], figure.x)
     for number, (panel, axis) in enumerate(zip(figure.panels, axes)):
         title = panel.title
         if number == 0 and figure.title:
             title = f"{figure.title}: {title}" if title else figure.title
-        label(axis, panel.x, panel.y, title)
+        label_axis(axis, panel.x, panel.y, title)
         _scale(axis, panel)
         for layer in panel.layers:
             getattr(_Layers(axis), layer.kind)(**layer.values)
         if panel.draw is not None:
             panel.draw(axis)
-    _signs(figure, axes)
-    outside_legend(picture, axes, columns=max(3, 2 * columns))
+    _write_signs(figure, axes)
+    add_outside_legend(picture, axes, columns=max(3, 2 * columns))
     return picture
 
 
-def _inches(figure, panel, rows):
+def _panel_height(figure, panel, rows):
+    """Return the height of a panel in inches."""
     if not panel.equal:
-        return panel.height / _PIXELS
-    # As tall as a path asks for: equal scales would leave the rest of the panel empty.
+        return panel.height / _PIXELS_PER_INCH
+    # The height follows the path, because equal scales would leave a part of the panel empty.
     width, height = (
-        np.ptp(np.hstack([one.values[name] for one in panel.layers if name in one.values]))
+        np.ptp(np.hstack([layer.values[name] for layer in panel.layers if name in layer.values]))
         for name in "xy"
     )
     inside = (figure.width - 1.2) / len(figure.widths)
@@ -88,11 +98,11 @@ def _scale(axis, panel):
         axis.set_aspect("equal", adjustable="datalim")
     for name in panel.log:
         getattr(axis, f"set_{name}scale")("log")
-        if decades(panel, name) < 2.0:
-            of = getattr(axis, f"{name}axis")
-            of.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            of.set_major_formatter(StrMethodFormatter("{x:g}"))
-            of.set_minor_formatter(NullFormatter())
+        if count_decades(panel, name) < 2.0:
+            scale = getattr(axis, f"{name}axis")
+            scale.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            scale.set_major_formatter(StrMethodFormatter("{x:g}"))
+            scale.set_minor_formatter(NullFormatter())
     if "x" in panel.log and not len(panel.ticks):
         axis.grid(True, which="minor", axis="x", color=colours.FINE_GRID, linewidth=0.4)
     if len(panel.ticks):
@@ -106,7 +116,7 @@ def _scale(axis, panel):
 
 
 class _Layers:
-    """What draws each kind of layer of a described figure in axes, as :class:`.charts._Chart`."""
+    """Methods that draw each kind of layer in matplotlib's axes, like :class:`.charts._Chart`."""
 
     def __init__(self, axis):
         self.axis = axis
@@ -120,7 +130,7 @@ class _Layers:
         self.axis.plot(x, y, label=name, **look, **marker)
 
     def path(self, x, y, look, name):
-        kept = path_steps(x, y, POINTS)
+        kept = select_path_points(x, y, POINTS)
         self.axis.plot(np.asarray(x)[kept], np.asarray(y)[kept], label=name, **look)
 
     def points(self, x, y, colour, name, size, symbol):
@@ -130,38 +140,37 @@ class _Layers:
         look.update(linestyle="none", marker=_MARKERS[symbol], markersize=0.8 * size)
         self.axis.plot(x, y, label=name, color=colour, **look)
 
-    def coloured(self, time, x, y, values, name, title, largest):
+    def coloured_path(self, time, x, y, values, name, title, largest):
         """Draw a path without its gaps, each piece in the colour of its value."""
-        time, x, y, values = (np.asarray(one, dtype=float) for one in (time, x, y, values))
-        pieces, shown = [], []
+        time, x, y, values = (np.asarray(array, dtype=float) for array in (time, x, y, values))
+        pieces, piece_values = [], []
         for part in np.split(np.arange(len(time)), find_gap_ends(time)):
-            kept = part[path_steps(x[part], y[part], _COLOURED_POINTS)]
+            kept = part[select_path_points(x[part], y[part], _COLOURED_POINTS)]
             points = np.column_stack([x[kept], y[kept]])
             pieces.append(np.stack([points[:-1], points[1:]], axis=1))
-            shown.append(values[kept[1:]])
-        shown = np.concatenate(shown)
-        # Zero in the middle of the colours.
+            piece_values.append(values[kept[1:]])
+        # Zero is in the middle of the colour scale.
         colouring = {"cmap": "coolwarm", "norm": Normalize(-largest, largest)}
         pieces = np.concatenate(pieces)
         lines = LineCollection(pieces, linewidth=3.0, capstyle="round", **colouring)
-        lines.set_array(shown)
+        lines.set_array(np.concatenate(piece_values))
         self.axis.add_collection(lines)
         self.axis.autoscale_view()
         bar = self.axis.figure.colorbar(lines, ax=self.axis, pad=0.02, aspect=30)
-        bar.set_label(plain(title), fontsize=9)
+        bar.set_label(escape_dollars(title), fontsize=9)
         bar.ax.tick_params(labelsize=8)
 
-    def arrows(self, places, ahead, colour, name):
+    def arrows(self, positions, directions, colour, name):
         head = {"headwidth": 6.5, "headlength": 6.0, "headaxislength": 5.0, "width": 0.022}
         self.axis.quiver(
-            *places, *ahead, angles="xy", scale_units="inches", scale=6.0, units="inches",
+            *positions, *directions, angles="xy", scale_units="inches", scale=6.0, units="inches",
             pivot="mid", color=colour, zorder=4, label=name, **head,
         )  # fmt: skip
 
     def band(self, x, low, high, colour, opacity, name):
-        places = np.linspace(0, len(x) - 1, POINTS // 2).round().astype(int)
-        kept = np.unique(places) if len(x) else []
-        x, low, high = (np.asarray(one, dtype=float)[kept] for one in (x, low, high))
+        indices = np.linspace(0, len(x) - 1, POINTS // 2).round().astype(int)
+        kept = np.unique(indices) if len(x) else []
+        x, low, high = (np.asarray(array, dtype=float)[kept] for array in (x, low, high))
         self.axis.fill_between(x, low, high, color=colour, alpha=opacity, linewidth=0.0, label=name)
 
     def span(self, begin, end, colour, opacity, name):
@@ -187,43 +196,70 @@ class _Layers:
     def mark(self, value, look, name, sign):
         self.axis.axvline(value, label=name, **look)
 
-    def zero(self):
+    def zero_line(self):
         self.axis.axhline(0.0, **style.ZERO)
 
     def text(self, x, y, text, colour):
         above = {"xytext": (0, 4), "textcoords": "offset points", "ha": "center"}
-        self.axis.annotate(plain(text), (x, y), fontsize=9, color=colour, **above)
+        self.axis.annotate(escape_dollars(text), (x, y), fontsize=9, color=colour, **above)
 
-    def words(self, text, **look):
+    def message(self, text, **look):
         look = {"fontsize": 9, "color": colours.TEXT_GREY, **look}
-        place = {"ha": "center", "va": "center", "transform": self.axis.transAxes}
-        self.axis.text(0.5, 0.5, plain(text), **place, **look)
+        alignment = {"ha": "center", "va": "center", "transform": self.axis.transAxes}
+        self.axis.text(0.5, 0.5, escape_dollars(text), **alignment, **look)
 
 
-def _signs(figure, axes):
-    """Write the signs of marks above their panels, those that would hide each other as one."""
+def _write_signs(figure, axes):
+    """Write the signs of marks above their panels, and merge signs that would overlap."""
     for panel, axis in zip(figure.panels, axes):
         marks = [layer.values for layer in panel.layers if layer.values.get("sign")]
-        together: list = []
+        groups: list = []
         for mark in sorted(marks, key=lambda mark: (mark["value"], mark["sign"])):
-            if together and mark["value"] - together[-1][0] < 0.03 * np.ptp(axis.get_xlim()):
-                together[-1][1].append(mark["sign"])
+            if groups and mark["value"] - groups[-1][0] < 0.03 * np.ptp(axis.get_xlim()):
+                groups[-1][1].append(mark["sign"])
             else:
-                together.append((mark["value"], [mark["sign"]], mark["look"]["color"]))
-        for at, names, colour in together:
-            place = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "bottom"}
-            axis.annotate(f"({', '.join(names)})", (at, 1.0), fontsize=8, color=colour, **place)
-        if together:
+                groups.append((mark["value"], [mark["sign"]], mark["look"]["color"]))
+        for value, signs, colour in groups:
+            alignment = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "bottom"}
+            text = f"({', '.join(signs)})"
+            axis.annotate(text, (value, 1.0), fontsize=8, color=colour, **alignment)
+        if groups:
             axis.set_title(axis.get_title(loc="left"), fontsize=11, loc="left", pad=14)
 
 
-def plain(text: str) -> str:
-    """Return a text, as of a file's name, so that no ``$`` in it begins a formula of matplotlib."""
+def escape_dollars(text: str) -> str:
+    """Escape each ``$`` of a text, which would begin a formula of matplotlib.
+
+    Parameters
+    ----------
+    text : str
+        Any text, for example a file's name.
+
+    Returns
+    -------
+    str
+    """
     return text.replace("$", r"\$")
 
 
 def make_figure(rows=1, height=4.2, width=8.0, columns=1, **subplot_options):
-    """Return a figure, and its axes row by row, without any global state."""
+    """Create a picture without matplotlib's global state.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Number of panels.
+    height, width : float
+        Size, inches.
+    **subplot_options
+        Options of matplotlib's ``Figure.subplots``.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+    axes : list of matplotlib.axes.Axes
+        Axes row by row.
+    """
     figure = Picture(
         figsize=(width, height), dpi=_DOTS_PER_INCH, constrained_layout=True, facecolor="white"
     )
@@ -239,21 +275,36 @@ def make_figure(rows=1, height=4.2, width=8.0, columns=1, **subplot_options):
     return figure, axes
 
 
-def label(axis, x=None, y=None, title=None):
-    """Label an axis: quantity and unit."""
+def label_axis(axis, x=None, y=None, title=None):
+    """Set the labels and the title of axes.
+
+    Parameters
+    ----------
+    axis : matplotlib.axes.Axes
+    x, y : str, optional
+        Quantity and unit of each axis.
+    title : str, optional
+    """
     if x is not None:
-        axis.set_xlabel(plain(x), fontsize=10)
+        axis.set_xlabel(escape_dollars(x), fontsize=10)
     if y is not None:
-        axis.set_ylabel(plain(y), fontsize=10)
+        axis.set_ylabel(escape_dollars(y), fontsize=10)
     if title is not None:
-        axis.set_title(plain(title), fontsize=11, loc="left")
+        axis.set_title(escape_dollars(title), fontsize=11, loc="left")
 
 
-def outside_legend(figure, axes, columns=3):
-    """Put one legend above all axes, each name once; in fewer columns if it is too wide.
+def add_outside_legend(figure, axes, columns=3):
+    """Add a legend above all axes, with each name once.
 
-    If one column is too wide still, its font shrinks until it fits. What has one name and several
-    colours is grey in it.
+    A legend that is wider than the picture gets fewer columns, and as a single column a smaller
+    font. A name with several colours is grey.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    axes : sequence of matplotlib.axes.Axes
+    columns : int
+        Largest number of columns.
     """
     handles: dict = {}
     for axis in axes:
@@ -261,55 +312,64 @@ def outside_legend(figure, axes, columns=3):
             handles.setdefault(name, []).append(handle)
     if not handles:
         return
-    shown = [_handle(same) for same in handles.values()]
-    # As many columns as its rows need, so that of four names in three columns none stands alone.
-    columns = -(-len(shown) // -(-len(shown) // columns))
+    entries = [_merge_handles(same) for same in handles.values()]
+    # The rows have equal length: four names in three columns become two rows of two.
+    columns = -(-len(entries) // -(-len(entries) // columns))
     size = 8.0
     while True:
         box = figure.legend(
-            shown, map(plain, handles), loc="outside upper right", ncol=columns,
+            entries, map(escape_dollars, handles), loc="outside upper right", ncol=columns,
             fontsize=size, frameon=False, handlelength=2.8,
         )  # fmt: skip
-        taken = box.get_window_extent(figure.canvas.get_renderer()).width
-        if taken <= figure.bbox.width or size < 8.0:
+        width = box.get_window_extent(figure.canvas.get_renderer()).width
+        if width <= figure.bbox.width or size < 8.0:
             break
         box.remove()
         if columns > 1:
             columns -= 1
         else:
-            size *= 0.95 * figure.bbox.width / taken
+            size *= 0.95 * figure.bbox.width / width
     for line in box.get_lines():
-        line.set_linewidth(max(line.get_linewidth(), _LEGEND_LINEWIDTH))
+        line.set_linewidth(max(line.get_linewidth(), _MIN_LEGEND_LINEWIDTH))
 
 
-def _handle(same):
-    first = same[0]
-    areas = {tuple(np.ravel(one.get_facecolor())) for one in same if hasattr(one, "get_hatch")}
-    if len(areas) > 1:
+def _merge_handles(handles):
+    first = handles[0]
+    area_colours = {
+        tuple(np.ravel(handle.get_facecolor()))
+        for handle in handles
+        if hasattr(handle, "get_hatch")
+    }
+    if len(area_colours) > 1:
         return Patch(color=colours.BAND_GREY, alpha=0.3, linewidth=0.0)
-    if len({one.get_color() for one in same if isinstance(one, Line2D)}) > 1:
+    if len({handle.get_color() for handle in handles if isinstance(handle, Line2D)}) > 1:
         return Line2D([], [], color=colours.DARK_GREY, linewidth=first.get_linewidth())
     return first
 
 
-def sign(figure, text):
-    """Write small below a figure of :func:`make_figure` what it shows: drive, model, seed, date.
+def write_footer(figure, text):
+    """Write a line of small text below a picture.
 
-    It is one line, in a font that shrinks until it fits.
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        Picture of :func:`make_figure`.
+    text : str
+        Content of the picture: drive, model, seed, date. The font shrinks until the line fits.
     """
     width, height = figure.get_size_inches()
-    room = _FOOTER_HEIGHT / height
-    figure.get_layout_engine().set(rect=(0.0, room, 1.0, 1.0 - room))
+    bottom = _FOOTER_HEIGHT / height
+    figure.get_layout_engine().set(rect=(0.0, bottom, 1.0, 1.0 - bottom))
     footer = figure.text(
         1.0 - 0.08 / width, 0.05 / height, text, fontsize=_FOOTER_SIZE, color=colours.FOOTER_GREY,
         ha="right", va="bottom", parse_math=False,
     )  # fmt: skip
-    taken = footer.get_window_extent(figure.canvas.get_renderer()).width
-    footer.set_fontsize(_FOOTER_SIZE * min(1.0, 0.95 * figure.bbox.width / taken))
+    text_width = footer.get_window_extent(figure.canvas.get_renderer()).width
+    footer.set_fontsize(_FOOTER_SIZE * min(1.0, 0.95 * figure.bbox.width / text_width))
 
 
-def _message(sentence):
+def _draw_message(sentence):
     figure, (axis,) = make_figure(height=2.0)
     axis.set_axis_off()
-    _Layers(axis).words(sentence, fontsize=11, wrap=True, color=None)
+    _Layers(axis).message(sentence, fontsize=11, wrap=True, color=None)
     return figure

@@ -1,6 +1,7 @@
-"""A figure as a description: panels of lines, bands and points, for a file and for a page alike.
+"""Descriptions of figures: panels of lines, bands and points, independent of a plotting library.
 
-:func:`.drawing` makes a picture of it with matplotlib, :func:`.chart` a figure of a page.
+:func:`.to_matplotlib` converts a description to a picture for a file, :func:`.to_plotly` to a
+figure of a page.
 """
 
 from __future__ import annotations
@@ -14,7 +15,15 @@ from ..core.stamps import find_gap_ends
 
 
 class Layer(NamedTuple):
-    """``kind``: a method of :class:`Figure` that draws; ``values``: its arguments by name."""
+    """Drawn element of a panel.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the method of :class:`Figure` that added the element.
+    values : mapping
+        Arguments of that method by name.
+    """
 
     kind: str
     values: Mapping[str, Any]
@@ -22,7 +31,7 @@ class Layer(NamedTuple):
 
 @dataclass
 class Panel:
-    """Axes and what is drawn in them, see :meth:`Figure.panel`."""
+    """Axes and their layers; :meth:`Figure.panel` describes the options."""
 
     y: str = ""
     title: str = ""
@@ -39,91 +48,193 @@ class Panel:
 
 @dataclass
 class Figure:
-    """Panels one above the other, or in a file's picture in columns; each method returns itself.
+    """Panels one above the other, in a picture also in columns.
 
-    ``title``: of a picture; on a page a section's heading says it. ``x``: title of the axis that
-    panels share, with its unit; ``nothing``: what a picture says instead if there is no panel;
-    ``widths``: of a picture's columns, relative to each other; panels fill row after row.
-    ``width``: of a picture [inches]; ``share_y``: which panels of a picture have one scale, as
-    matplotlib's ``subplots`` takes it.
+    Each method that adds an element returns the figure.
+
+    Attributes
+    ----------
+    title : str
+        Title of a picture. A page shows the heading of the section instead.
+    x : str
+        Title and unit of the horizontal axis that the panels share.
+    empty_message : str
+        Sentence in place of a figure without panels.
+    widths : sequence of float
+        Relative widths of a picture's columns, which panels fill row by row.
+    width : float
+        Width of a picture, inches.
+    share_y : bool or str
+        Panels of a picture with a common vertical scale, as in matplotlib's ``subplots``.
+    panels : list of Panel
     """
 
     title: str = ""
     x: str = "time [s]"
-    nothing: str = ""
+    empty_message: str = ""
     widths: Sequence[float] = (1.0,)
     width: float = 8.0
     share_y: bool | str = False
     panels: list[Panel] = field(default_factory=list)
 
     @property
-    def empty(self) -> bool:
-        """Whether it has no panel yet."""
+    def is_empty(self) -> bool:
+        """Whether the figure has no panel."""
         return not self.panels
 
     def panel(self, y="", title="", **options) -> Figure:
-        """Add a panel; what is drawn from now on is in it.
+        """Add a panel, to which all later elements are added.
 
-        ``y``, ``title``: of the axis, with its unit, and of the panel; ``x``: title of an axis of
-        its own; ``log``: which axes are logarithmic, ``x``, ``y``, ``xy`` or none; ``equal``:
-        whether a unit is as long to the right as upwards; ``height``: on a page [pixels]; a picture
-        has an inch for 100. ``limits``, ``x_limits`` (tuple of float): of both axes; ``ticks``: of
-        the horizontal axis, where not the usual ones; ``draw``: draws in axes of matplotlib what
-        no method can; a page leaves such a panel out.
+        Parameters
+        ----------
+        y : str
+            Title and unit of the vertical axis.
+        title : str
+            Title of the panel.
+        **options
+            x : str
+                Title of a horizontal axis that is not shared.
+            log : str
+                Logarithmic axes: ``x``, ``y``, ``xy`` or empty.
+            equal : bool
+                Whether both axes have the same scale.
+            height : float
+                Height on a page, pixels; in a picture 100 pixels are an inch.
+            limits, x_limits : tuple of float
+                Limits of the vertical and of the horizontal axis.
+            ticks : sequence of float
+                Ticks of the horizontal axis that replace the default ones.
+            draw : callable
+                Function that draws into matplotlib's axes. A page leaves such a panel out.
+
+        Returns
+        -------
+        Figure
         """
         self.panels.append(Panel(y, title, **options))
         return self
 
     def line(self, x, y, look, name="", dots=False) -> Figure:
-        """Draw a line with its peaks, and gaps where there are no samples.
+        """Draw a line that keeps its peaks when it is thinned, with gaps where samples are missing.
 
-        Along a logarithmic axis, where steps grow, there are no gaps. ``x``, ``y`` (n,); ``look``:
-        a line's style, as in :mod:`.style`; ``name``: in the legend, where of several lines of one
-        name it stands once; ``dots``: whether each sample is marked, for few of them.
+        On a logarithmic horizontal axis, where steps grow, the line has no gaps.
+
+        Parameters
+        ----------
+        x, y : array_like, shape (n,)
+            Samples.
+        look : dict
+            Style of the line, see :mod:`.style`.
+        name : str
+            Name in the legend, which lists each name once.
+        dots : bool
+            Whether to mark each sample.
+
+        Returns
+        -------
+        Figure
         """
         return self._add("line", x=x, y=y, look=look, name=name, dots=dots)
 
     def path(self, x, y, look, name="") -> Figure:
-        """Draw a line in the plane, thinned where it is slow."""
+        """Draw a line in the plane, thinned where its points are close to each other."""
         return self._add("path", x=x, y=y, look=look, name=name)
 
     def points(self, x, y, colour, name="", size=4.0, symbol="circle") -> Figure:
-        """Draw points: ``circle``, ``circle-open``, ``square-open``, ``x``; of many an even choice.
+        """Draw points; a page shows an even selection of many points.
 
-        On a page ``size`` is in pixels.
+        Parameters
+        ----------
+        x, y : array_like, shape (n,)
+            Positions.
+        colour : str
+            Colour as ``#rrggbb``.
+        name : str
+            Name in the legend.
+        size : float
+            Size on a page, pixels.
+        symbol : str
+            ``circle``, ``circle-open``, ``square-open`` or ``x``.
+
+        Returns
+        -------
+        Figure
         """
         return self._add("points", x=x, y=y, colour=colour, name=name, size=size, symbol=symbol)
 
-    def coloured(self, time, x, y, values, name, title, largest) -> Figure:
-        """Draw a path (n,) in the colours of its values, the same for either sign.
+    def coloured_path(self, time, x, y, values, name, title, largest) -> Figure:
+        """Draw a path whose colours show values, on a scale that is symmetric about zero.
 
-        ``name``, ``title``: of the path, of the scale, which ends at ``largest`` to either side.
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            Time of each point, s; the path is interrupted where samples are missing.
+        x, y : array_like, shape (n,)
+            Positions.
+        values : array_like, shape (n,)
+            Values of the colour scale.
+        name : str
+            Name of the path.
+        title : str
+            Title and unit of the colour scale.
+        largest : float
+            Value at the end of the colour scale.
+
+        Returns
+        -------
+        Figure
         """
         scale = {"title": title, "largest": float(largest)}
-        return self._add("coloured", time=time, x=x, y=y, values=values, name=name, **scale)
+        return self._add("coloured_path", time=time, x=x, y=y, values=values, name=name, **scale)
 
-    def arrows(self, places, ahead, colour, name) -> Figure:
-        """Draw arrows at places, each (2, n), into directions of length one."""
-        return self._add("arrows", places=places, ahead=ahead, colour=colour, name=name)
+    def arrows(self, positions, directions, colour, name) -> Figure:
+        """Draw arrows.
+
+        Parameters
+        ----------
+        positions, directions : array_like, shape (2, n)
+            Position and unit vector of each arrow.
+        colour : str
+            Colour as ``#rrggbb``.
+        name : str
+            Name in the legend.
+
+        Returns
+        -------
+        Figure
+        """
+        return self._add(
+            "arrows", positions=positions, directions=directions, colour=colour, name=name
+        )
 
     def band(self, x, low, high, colour, opacity, name="") -> Figure:
-        """Fill the space between two curves, (n,) each."""
+        """Fill the area between two curves of shape (n,) each."""
         return self._add("band", x=x, low=low, high=high, colour=colour, opacity=opacity, name=name)
 
     def span(self, begin, end, colour, opacity, name="") -> Figure:
-        """Shade all that is between two values of the horizontal axis."""
+        """Shade the panel between two values of the horizontal axis."""
         return self._add("span", begin=begin, end=end, colour=colour, opacity=opacity, name=name)
 
     def stack(self, x, parts, styles) -> Figure:
-        """Fill shares of a whole one upon the other.
+        """Draw shares of a total as stacked areas.
 
-        ``parts``: name -> share (n,); ``styles``: name -> colour and hatch, one of matplotlib's or
-        empty, which tells areas apart in print.
+        Parameters
+        ----------
+        x : array_like, shape (n,)
+        parts : mapping
+            Share of shape (n,) by name.
+        styles : mapping
+            Colour and hatch by name. The hatch is matplotlib's or empty; it distinguishes areas in
+            print.
+
+        Returns
+        -------
+        Figure
         """
         return self._add("stack", x=x, parts=parts, styles=styles)
 
     def bars(self, edges, y, colour, name="") -> Figure:
-        """Draw a histogram: ``edges`` (n + 1,) and heights ``y`` (n,)."""
+        """Draw a histogram with edges of shape (n + 1,) and heights of shape (n,)."""
         return self._add("bars", edges=edges, y=y, colour=colour, name=name)
 
     def level(self, value, look, name="") -> Figure:
@@ -131,39 +242,62 @@ class Figure:
         return self._add("level", value=value, look=look, name=name)
 
     def mark(self, value, look, name="", sign="") -> Figure:
-        """Draw a vertical line through the panel; in a picture a sign may stand above it."""
+        """Draw a vertical line through the panel, in a picture with a sign above it."""
         return self._add("mark", value=value, look=look, name=name, sign=sign)
 
-    def zero(self) -> Figure:
-        """Draw the line of zero, which a page has anyway."""
-        return self._add("zero")
+    def zero_line(self) -> Figure:
+        """Draw a horizontal line at zero; a page always has it."""
+        return self._add("zero_line")
 
     def text(self, x, y, text, colour) -> Figure:
-        """Write above a place."""
+        """Write a text above a point."""
         return self._add("text", x=x, y=y, text=text, colour=colour)
 
-    def words(self, text) -> Figure:
-        """Write in the middle of the panel why nothing is in it."""
-        return self._add("words", text=text)
+    def message(self, text) -> Figure:
+        """Write a text in the middle of the panel, as a reason for missing curves."""
+        return self._add("message", text=text)
 
     def _add(self, kind, **values):
         self.panels[-1].layers.append(Layer(kind, values))
         return self
 
 
-def decades(panel: Panel, axis: str) -> float:
-    """Return over how many decades the positive values of a panel's ``x`` or ``y`` reach."""
-    values = [np.ravel(layer.values[axis]) for layer in panel.layers if axis in layer.values]
-    found = np.concatenate(values).astype(float) if values else np.empty(0)
-    found = found[np.isfinite(found) & (found > 0.0)]
-    return float(np.log10(found.max() / found.min())) if len(found) else 0.0
+def count_decades(panel: Panel, axis: str) -> float:
+    """Return the number of decades that the positive values of a panel span.
+
+    Parameters
+    ----------
+    panel : Panel
+    axis : str
+        ``x`` or ``y``.
+
+    Returns
+    -------
+    float
+    """
+    arrays = [np.ravel(layer.values[axis]) for layer in panel.layers if axis in layer.values]
+    values = np.concatenate(arrays).astype(float) if arrays else np.empty(0)
+    positive = values[np.isfinite(values) & (values > 0.0)]
+    return float(np.log10(positive.max() / positive.min())) if len(positive) else 0.0
 
 
 def thin(x, y, points):
-    """Return a long line (n,) thinned to at most so many points, and its ends, with its peaks.
+    """Thin a long line and keep its ends and peaks.
 
-    The line is cut into blocks of equal count; of each the smallest and the largest value
-    stay, in their order.
+    The line is divided into blocks of equal length. The smallest and the largest value of each
+    block remain, in their order.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        Samples.
+    points : int
+        Largest number of points, without the ends.
+
+    Returns
+    -------
+    x, y : ndarray
+        Remaining samples.
     """
     x, y = np.asarray(x), np.asarray(y)
     if len(x) <= points:
@@ -178,19 +312,42 @@ def thin(x, y, points):
 
 
 def thin_with_gaps(time, values, points):
-    """Thin a line over time as :func:`thin` does; nan breaks it where there are no samples."""
+    """Thin a line over time like :func:`thin`, with nan where samples are missing.
+
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Time, s.
+    values : array_like, shape (n,)
+    points : int
+        Approximate number of points that remain.
+
+    Returns
+    -------
+    time, values : ndarray
+    """
     time, values = np.asarray(time, dtype=float), np.asarray(values, dtype=float)
-    stretches = []
+    pieces = []
     for part in np.split(np.arange(len(time)), find_gap_ends(time)):
         share = max(4, round(points * len(part) / max(1, len(time))))
-        stretches += [thin(time[part], values[part], share), (time[part][-1:], [np.nan])]
-    return tuple(np.concatenate(column) for column in zip(*stretches[:-1]))
+        pieces += [thin(time[part], values[part], share), (time[part][-1:], [np.nan])]
+    return tuple(np.concatenate(column) for column in zip(*pieces[:-1]))
 
 
-def path_steps(x, y, points):
-    """Return indices of a path's points (n,) that are far enough from each other to be seen.
+def select_path_points(x, y, points):
+    """Return the indices of a path's points that are visibly apart.
 
-    A step is at least the longer side of the path's box divided by ``points``.
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        Positions.
+    points : int
+        Number of steps along the longer side of the path's bounding box; a smaller step is left
+        out.
+
+    Returns
+    -------
+    ndarray of int
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(x) <= 2:

@@ -1,6 +1,6 @@
 "use strict";
 (function () {
-  const PRINTED = 680; // pixels of a printed page's width, A4 or Letter with their margins
+  const PRINTED_WIDTH = 680; // pixels; A4 and Letter less their margins
   const config = {
     responsive: true,
     displayModeBar: true,
@@ -8,14 +8,14 @@
     showTips: false,
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
   };
-  // On a touch screen a finger scrolls the page, until a button says that it shall zoom.
-  const touched = window.matchMedia("(pointer: coarse)").matches;
+  // On a touch screen a finger scrolls the page until a button of the figure selects zooming.
+  const isTouchScreen = window.matchMedia("(pointer: coarse)").matches;
   const plots = [];
 
   function draw(place) {
     const figure = JSON.parse(document.getElementById(place.id + "-data").textContent);
     delete figure.layout.height;
-    if (touched) {
+    if (isTouchScreen) {
       figure.layout.dragmode = false;
     }
     plots.push(place);
@@ -24,7 +24,7 @@
 
   document.querySelectorAll(".plot").forEach(draw);
 
-  // What is folded had no width when it was drawn.
+  // A figure in a folded section had no width when it was drawn.
   document.querySelectorAll("details").forEach(function (part) {
     part.addEventListener("toggle", function () {
       part.querySelectorAll(".plot").forEach((place) => Plotly.Plots.resize(place));
@@ -36,7 +36,7 @@
     opened = Array.from(document.querySelectorAll("details:not([open])"));
     opened.forEach((part) => { part.open = true; });
     plots.forEach((place) => Plotly.relayout(place, {
-      autosize: false, width: PRINTED, height: place.clientHeight,
+      autosize: false, width: PRINTED_WIDTH, height: place.clientHeight,
     }));
   });
   window.addEventListener("afterprint", function () {

@@ -1,7 +1,7 @@
-"""A report as one web page: sections with tables and figures, in one file that asks for no other.
+"""Report as a web page: sections with tables and figures in a single, self-contained file.
 
-Whatever text it is given is shown as text. plotly's JavaScript stands in it, and a content security
-policy forbids the browser to load anything, and to execute any script but the two in the page.
+All texts are escaped. The page contains plotly's JavaScript. Its content security policy forbids
+the browser to load other files and to execute scripts other than the two in the page.
 """
 
 from __future__ import annotations
@@ -16,14 +16,21 @@ from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 import numpy as np
 
 from ..core.errors import ConfigurationError, import_optional
-from .charts import chart
+from .charts import to_plotly
 from .figure import Figure
 
 
 class Table(NamedTuple):
-    """``headings``, one for each column; ``rows`` of texts; ``numbers``: how many columns are.
+    """Table of a page.
 
-    Those are the last ones, and stand to the right.
+    Attributes
+    ----------
+    headings : sequence of str
+        Heading of each column.
+    rows : sequence of sequence of str
+        Cells of each row.
+    numbers : int
+        Number of columns with numbers: the last columns, aligned right.
     """
 
     headings: Sequence[str]
@@ -32,11 +39,20 @@ class Table(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of a page.
+    """Section of a page.
 
-    ``heading``: unlike all others of the page; ``text``: paragraphs; ``how_to_read``: what to look
-    at in the figure, one or two sentences; ``folded``: whether it is closed until somebody opens
-    it. On paper all are open.
+    Attributes
+    ----------
+    heading : str
+        Heading, unique on the page.
+    text : sequence of str
+        Paragraphs.
+    table : Table, optional
+    figure : Figure, optional
+    how_to_read : str
+        One or two sentences on the reading of the figure.
+    folded : bool
+        Whether the section is closed until the reader opens it. In print all sections are open.
     """
 
     heading: str
@@ -48,7 +64,17 @@ class Section(NamedTuple):
 
 
 class Page(NamedTuple):
-    """``title``; ``summary``, paragraphs; ``sections``; ``footer``: who made it, of what."""
+    """Contents of a report.
+
+    Attributes
+    ----------
+    title : str
+    summary : sequence of str
+        Paragraphs below the title.
+    sections : sequence of Section
+    footer : str
+        Program, version and input files of the report.
+    """
 
     title: str
     summary: Sequence[str]
@@ -57,24 +83,43 @@ class Page(NamedTuple):
 
 
 MAX_LENGTH = 300
-"""Characters of a value; what is longer is cut."""
+"""Maximum number of characters of a value; longer values are cut."""
 
 
-def facts(values: Mapping[str, Any], only_telling: bool = False) -> Table:
-    """Return a table of names and values, ``only_telling`` those that are not zero or empty.
+def tabulate_values(values: Mapping[str, Any], skip_empty: bool = False) -> Table:
+    """Return a table of names and values.
 
-    What is in mappings within them is named by its path, as ``imu/parameters/yaw_drift``.
+    Parameters
+    ----------
+    values : mapping
+        Values by name. Values of nested mappings are named by their path, for example
+        ``imu/parameters/yaw_drift``.
+    skip_empty : bool
+        Whether to leave out values that are zero or empty.
+
+    Returns
+    -------
+    Table
     """
     rows = [
-        (name, said(value))
-        for name, value in _flat(values)
-        if not only_telling or isinstance(value, np.ndarray) or value
+        (name, format_value(value))
+        for name, value in _flatten(values)
+        if not skip_empty or isinstance(value, np.ndarray) or value
     ]
     return Table(("", ""), rows)
 
 
-def said(value) -> str:
-    """Return a value as a person reads it."""
+def format_value(value) -> str:
+    """Return a value as text of at most :data:`MAX_LENGTH` characters.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    str
+    """
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -82,19 +127,19 @@ def said(value) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     if isinstance(value, np.ndarray):
-        return said(value.tolist())
+        return format_value(value.tolist())
     text = str(value)
     if isinstance(value, (list, tuple)):
-        text = ", ".join(map(said, value)) or "none"
+        text = ", ".join(map(format_value, value)) or "none"
     elif isinstance(value, Mapping):
-        text = "; ".join(f"{name} {said(part)}" for name, part in value.items()) or "none"
+        text = "; ".join(f"{name} {format_value(part)}" for name, part in value.items()) or "none"
     return text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 4] + " ..."
 
 
-def _flat(values, path="") -> Iterator[tuple[str, Any]]:
+def _flatten(values, path="") -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         if isinstance(value, Mapping) and value:
-            yield from _flat(value, f"{path}{name}/")
+            yield from _flatten(value, f"{path}{name}/")
         else:
             yield path + str(name), value
 
@@ -102,24 +147,37 @@ def _flat(values, path="") -> Iterator[tuple[str, Any]]:
 def page_html(page: Page) -> str:
     """Return a page as the content of an HTML file.
 
-    Raises ConfigurationError: Jinja2 or plotly is not installed, or two sections have one heading.
+    Parameters
+    ----------
+    page : Page
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ConfigurationError
+        Jinja2 or plotly is not installed, or two sections have the same heading.
     """
     names = [
         re.sub(r"[^a-z0-9]+", "-", section.heading.lower()).strip("-") or "section"
         for section in page.sections
     ]
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise ConfigurationError(f"a page has two sections '{min(twice)}'")
+    duplicates = {name for name in names if names.count(name) > 1}
+    if duplicates:
+        raise ConfigurationError(
+            f"page: two sections have the heading '{min(duplicates)}', expected unique headings"
+        )
     has_figures = any(section.figure and section.figure.panels for section in page.sections)
-    scripts = [_script_of_plotly(), _beside("page.js")] if has_figures else []
+    scripts = [_plotly_script(), _read_package_file("page.js")] if has_figures else []
     sections = list(zip(names, page.sections))
     return _template().render(page=page, sections=sections, scripts=scripts)
 
 
 @lru_cache(maxsize=1)
 def _template():
-    # Only who writes a page waits for it.
+    # The import is slow, and only a program that writes a page needs it.
     jinja2 = import_optional("jinja2", "a report")
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
@@ -129,17 +187,17 @@ def _template():
     environment.filters["sha256"] = lambda script: base64.b64encode(
         hashlib.sha256(script.encode("utf-8")).digest()
     ).decode()
-    environment.globals.update(chart=chart, style=_beside("page.css"), zip=zip)
+    environment.globals.update(chart=to_plotly, style=_read_package_file("page.css"), zip=zip)
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    return environment.from_string(_beside("page.html"))
+    return environment.from_string(_read_package_file("page.html"))
 
 
 @lru_cache(maxsize=1)
-def _script_of_plotly() -> str:
+def _plotly_script() -> str:
     offline = import_optional("plotly.offline", "a report")
-    # Browsers read every line's end as this one, and so must the policy's hash.
+    # Browsers normalise line ends to \n before they compare a script with the policy's hash.
     return offline.get_plotlyjs().replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _beside(name) -> str:
+def _read_package_file(name) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")

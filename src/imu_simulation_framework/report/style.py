@@ -1,10 +1,10 @@
-"""How lines look: one style per signal, readable in print and without colour."""
+"""Line styles: one per signal, distinguishable in print and without colour."""
 
 from __future__ import annotations
 
 from ..core import colours
 
-# Dashes tell the signals apart, too, where there is no colour.
+# Dashes distinguish the signals where there is no colour.
 DASHED = (0, (5, 1.5))
 REAL = {"color": colours.REAL, "linestyle": "-", "linewidth": 1.6}
 SIMULATED = {"color": colours.SIMULATED, "linestyle": DASHED, "linewidth": 1.8}
@@ -19,9 +19,9 @@ ZERO = {"color": colours.DARK_GREY, "linewidth": 0.7}
 LIMIT = {"color": colours.OUTSIDE, "linewidth": 1.0, "linestyle": (0, (4, 2))}
 
 BANDS = ((0.99, 0.16), (0.95, 0.28), (0.5, 0.5))
-"""Probability and opacity of bands around what is simulated, from the widest to the narrowest."""
+"""Probability and opacity of the bands around simulated signals, the widest first."""
 
-# From dark to light, so that neighbours differ in print, too.
+# The dashes go from dark to light, so that neighbours differ in print, too.
 _DASHES = (DASHED, (0, (5, 1.2, 1, 1.2)), (0, (2, 1)), (0, (1, 1)))
 _SERIES = tuple(
     zip(
@@ -29,34 +29,82 @@ _SERIES = tuple(
     )
 )
 SHADES = tuple(zip(colours.SIMULATED_SERIES, ("-", *_DASHES)))
-"""Of simulated IMUs beside one that was recorded."""
+"""Colours and dashes of several simulated IMUs that are compared with a recorded IMU."""
 
 
-def raw(look) -> dict:
-    """Return the style of a signal before filtering: its colour, mixed with white, and thin."""
+def lighten(look) -> dict:
+    """Return the style of a signal before filtering: a thin line in the signal's colour, lightened.
+
+    Parameters
+    ----------
+    look : dict
+        Style of the filtered signal, with the colour as ``#rrggbb``.
+
+    Returns
+    -------
+    dict
+    """
     parts = bytes.fromhex(look["color"][1:])
     pale = "".join(f"{round(0.35 * part + 0.65 * 255):02x}" for part in parts)
     return {"color": "#" + pale, "linestyle": "-", "linewidth": 0.5}
 
 
-def series(count, styles=_SERIES, width=1.5) -> list:
-    """Return styles of so many lines that are all alike; of more than eight some look the same."""
+def line_styles(count, styles=_SERIES, width=1.5) -> list:
+    """Return styles of several lines of equal rank.
+
+    Parameters
+    ----------
+    count : int
+        Number of lines; styles repeat after the last of ``styles``.
+    styles : sequence of tuple
+        Colour and line style of each.
+    width : float
+        Line width, points.
+
+    Returns
+    -------
+    list of dict
+    """
     return [
         {"color": colour, "linestyle": dashes, "linewidth": width}
-        for colour, dashes in (styles[place % len(styles)] for place in range(count))
+        for colour, dashes in (styles[index % len(styles)] for index in range(count))
     ]
 
 
-def unit_of_time(longest) -> tuple[float, str]:
-    """Return the unit of an axis that is so long [s]: its size [s] and its name."""
+def choose_time_unit(longest) -> tuple[float, str]:
+    """Return the unit of a time axis.
+
+    Parameters
+    ----------
+    longest : float
+        Length of the axis, s.
+
+    Returns
+    -------
+    size : float
+        Size of the unit, s.
+    name : str
+        ``s``, or ``min`` for an axis of more than three minutes.
+    """
     return (60.0, "min") if longest > 180.0 else (1.0, "s")
 
 
-def headings(comparison):
-    """Return what was compared, each with its line and name: IMUs, the recorded one first."""
-    every = (
+def label_headings(comparison):
+    """Return the compared headings with their styles and names, the recorded IMU first.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Result of :func:`..heading.comparison.compare`.
+
+    Returns
+    -------
+    list of tuple
+        Result, style and name of each heading that the comparison has.
+    """
+    headings = (
         (comparison.real, REAL, "recorded IMU"),
         (comparison.simulated, SIMULATED, "simulated IMU"),
         (comparison.odometer, ODOMETER, "odometer"),
     )
-    return [one for one in every if one[0] is not None]
+    return [heading for heading in headings if heading[0] is not None]

@@ -1,4 +1,4 @@
-"""A table of numbers as a person wants it: on the terminal, as CSV, Markdown or LaTeX."""
+"""Tables of numbers as text for the terminal, as CSV, Markdown or LaTeX."""
 
 from __future__ import annotations
 
@@ -15,13 +15,22 @@ from ..core.whole_files import write_whole
 from .page import Table
 
 ENDINGS = {"csv": "csv", "markdown": "md", "latex": "tex"}
-"""Format -> ending of its file's name."""
+"""Ending of the file's name for each format."""
 
 
 class Column(NamedTuple):
-    """How a column is shown: its title, unit (empty for none) and digits behind the point.
+    """Format of a table's column.
 
-    Without digits it is text.
+    Attributes
+    ----------
+    key : str
+        Name of the column in the table.
+    title : str
+        Title above the column.
+    unit : str
+        Unit of measurement, empty for none.
+    digits : int, optional
+        Digits behind the decimal point; None for a column of texts.
     """
 
     key: str
@@ -35,45 +44,111 @@ class Column(NamedTuple):
 
 
 def add_option(parser) -> None:
-    """Give a parser the option ``--table``."""
-    told = f"files of the table, of {', '.join(ENDINGS)}; csv by default"
-    options = {"choices": ENDINGS, "default": ["csv"], "metavar": "FORMAT", "help": told}
+    """Add the option ``--table`` to a parser.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+    """
+    description = f"formats of the table's files: {', '.join(ENDINGS)}; csv by default"
+    options = {"choices": ENDINGS, "default": ["csv"], "metavar": "FORMAT", "help": description}
     parser.add_argument("--table", nargs="+", **options)
 
 
 def write_tables(folder, name, table, columns, formats) -> list:
-    """Write a table in some formats, keys of :data:`ENDINGS`; return the paths.
+    """Write a table to a file of each format.
 
-    ``name`` is that of the files, without ending. Raises ResultError: a file cannot be written.
+    Parameters
+    ----------
+    folder : Path
+        Folder of the files.
+    name : str
+        Name of the files, without ending.
+    table : pandas.DataFrame
+    columns : sequence of Column
+        Columns to write.
+    formats : sequence of str
+        Keys of :data:`ENDINGS`.
+
+    Returns
+    -------
+    list of Path
+
+    Raises
+    ------
+    ResultError
+        A file cannot be written.
     """
     paths = []
     for format in dict.fromkeys(formats):
         path = folder / f"{name}.{ENDINGS[format]}"
-        write_whole(path, table_text(table, columns, format).encode("utf-8"))
+        write_whole(path, format_table(table, columns, format).encode("utf-8"))
         paths.append(path)
     return paths
 
 
-def table_text(table: pd.DataFrame, columns, format="terminal") -> str:
-    """Return a table as text that ends with a new line; CSV has all digits, the others some."""
+def format_table(table: pd.DataFrame, columns, format="terminal") -> str:
+    """Return a table as text that ends with a newline.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    columns : sequence of Column
+        Columns to show.
+    format : str
+        ``terminal`` or a key of :data:`ENDINGS`. CSV has all digits of a number, the others have
+        the digits of its column.
+
+    Returns
+    -------
+    str
+    """
     if format == "csv":
-        return _csv(table, columns)
-    shown = page_table(table, columns)
-    rows = [list(shown.headings), *map(list, shown.rows)]
-    left = [column.digits is None for column in columns]
-    lines = {"terminal": _terminal, "markdown": _markdown, "latex": _latex}[format](rows, left)
+        return _format_csv(table, columns)
+    cells = to_page_table(table, columns)
+    rows = [list(cells.headings), *map(list, cells.rows)]
+    is_text = [column.digits is None for column in columns]
+    formatters = {
+        "terminal": _format_terminal,
+        "markdown": _format_markdown,
+        "latex": _format_latex,
+    }
+    lines = formatters[format](rows, is_text)
     return "\n".join(lines) + "\n"
 
 
-def percent(share: float) -> str:
-    """Write a probability; one that rounds to certainty is none."""
+def format_percent(share: float) -> str:
+    """Return a probability in percent, bounded by < 0.1 % and > 99.9 %.
+
+    Parameters
+    ----------
+    share : float
+        Probability, 0 to 1.
+
+    Returns
+    -------
+    str
+    """
     if share > 0.9995:
         return "> 99.9 %"
     return "< 0.1 %" if share < 0.0005 else f"{100.0 * share:.3g} %"
 
 
-def page_table(table: pd.DataFrame, columns, texts: int = 1) -> Table:
-    """Return a table as a page has it, in which only the first columns stand to the left."""
+def to_page_table(table: pd.DataFrame, columns, texts: int = 1) -> Table:
+    """Return a table in the form of a page.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    columns : sequence of Column
+        Columns to show.
+    texts : int
+        Number of leading columns that are aligned left; the others are aligned right.
+
+    Returns
+    -------
+    Table
+    """
     rows = [
         [_cell(value, column.digits) for value, column in zip(values, columns)]
         for values in table[[column.key for column in columns]].itertuples(index=False)
@@ -86,50 +161,53 @@ def _cell(value, digits) -> str:
         return "" if value is None else escape_unprintable(str(value))
     if value is None or not math.isfinite(value):
         return "-"
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # no sign of a zero
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # The sum removes the sign of a zero.
 
 
-def _csv(table, columns):
+def _format_csv(table, columns):
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(column.heading for column in columns)
     for values in table[[column.key for column in columns]].itertuples(index=False):
-        writer.writerow(_exact(value, column) for value, column in zip(values, columns))
+        writer.writerow(_exact_cell(value, column) for value, column in zip(values, columns))
     return text.getvalue()
 
 
-def _exact(value, column):
+def _exact_cell(value, column):
     if column.digits is None:
         return escape_formula(escape_unprintable(value)) if isinstance(value, str) else value
     return "" if value is None or not math.isfinite(value) else repr(float(value))
 
 
-def _aligned(rows, left):
-    forms = [f"{'<' if to_left else '>'}{max(map(len, c))}" for c, to_left in zip(zip(*rows), left)]
+def _align(rows, is_text):
+    forms = [
+        f"{'<' if left else '>'}{max(map(len, cells))}" for cells, left in zip(zip(*rows), is_text)
+    ]
     return [[format(cell, form) for cell, form in zip(row, forms)] for row in rows]
 
 
-def _terminal(rows, left):
-    return ["  ".join(row).rstrip() for row in _aligned(rows, left)]
+def _format_terminal(rows, is_text):
+    return ["  ".join(row).rstrip() for row in _align(rows, is_text)]
 
 
-def _markdown(rows, left):
+def _format_markdown(rows, is_text):
     rows = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    header, *body = _aligned(rows, left)
-    ends = ["-" if to_left else ":" for to_left in left]
+    header, *body = _align(rows, is_text)
+    ends = ["-" if left else ":" for left in is_text]
     rule = ["-" * (len(cell) - 1) + end for cell, end in zip(header, ends)]
     return [f"| {' | '.join(row)} |" for row in (header, rule, *body)]
 
 
-def _latex(rows, left):
-    header, *body = _aligned([[cell.translate(_SPECIAL) for cell in row] for row in rows], left)
-    alignment = "".join("l" if to_left else "r" for to_left in left)
+def _format_latex(rows, is_text):
+    escaped = [[cell.translate(_LATEX_ESCAPES) for cell in row] for row in rows]
+    header, *body = _align(escaped, is_text)
+    alignment = "".join("l" if left else "r" for left in is_text)
     first, *lines = [rf"{' & '.join(row)} \\" for row in (header, *body)]
     begin, rule = rf"\begin{{tabular}}{{{alignment}}}", r"\hline"
     return [begin, rule, first, rule, *lines, rule, r"\end{tabular}"]
 
 
-_SPECIAL = str.maketrans(
+_LATEX_ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",

@@ -17,7 +17,7 @@ from imu_simulation_framework.drive.report import caption, experiment_page, writ
 from imu_simulation_framework.drive.results.files import ExperimentTables, create_result_folder
 from imu_simulation_framework.drive.summary import RunDescription, evaluate, terminal_table
 from imu_simulation_framework.heading.comparison import ComparisonSettings
-from imu_simulation_framework.report.drawing import drawing
+from imu_simulation_framework.report.drawing import to_matplotlib
 
 START = datetime(2019, 5, 16, 17, 42, 58)
 
@@ -162,7 +162,7 @@ def test_experiment_that_ended_early_has_a_complete_result(folder, stop):
     tables.save(folder)
     summary, comparison = evaluate(tables, None, information())
     for describe in FIGURES.values():
-        drawing(describe(comparison))
+        to_matplotlib(describe(comparison))
     assert summary["notes"]
     assert "yaw error, simulated IMU" in terminal_table(summary)
     assert len(ExperimentTables.load(folder).imu_simulated) == len(tables.imu_simulated)

@@ -6,7 +6,7 @@ import pytest
 import imu_simulation_framework as isf
 from imu_simulation_framework.heading.figures import ShownBudget, budget_bands, budget_shares
 from imu_simulation_framework.heading.model.of_imu import yaw_error_model
-from imu_simulation_framework.report.drawing import drawing
+from imu_simulation_framework.report.drawing import to_matplotlib
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 from imu_simulation_framework.sensors.operation import Operation
 
@@ -30,13 +30,13 @@ def straight():
 
 def test_bands_of_similar_imus_share_their_scale(straight):
     budgets = [shown("one", straight, 1e-3), shown("other", straight, 3e-3)]
-    one, other = drawing(budget_bands(budgets, LIMIT)).axes
+    one, other = to_matplotlib(budget_bands(budgets, LIMIT)).axes
     assert one.get_ylim() == other.get_ylim()
 
 
 def test_far_smaller_error_has_scale_of_its_own_and_says_so(straight):
     budgets = [shown("coarse", straight, 1e-2), shown("fine", straight, 1e-4)]
-    coarse, fine = drawing(budget_bands(budgets, LIMIT)).axes
+    coarse, fine = to_matplotlib(budget_bands(budgets, LIMIT)).axes
     assert fine.get_ylim()[1] < 0.1 * coarse.get_ylim()[1]
     assert fine.get_title(loc="left") == "fine, on a scale of its own"
 
@@ -44,7 +44,7 @@ def test_far_smaller_error_has_scale_of_its_own_and_says_so(straight):
 def test_causes_on_lanes_are_lines_instead_of_stripes():
     lanes = isf.mowing(20, 20.0, 2.0, 1.0)
     budget = shown("mower", lanes, 1e-4, scale_factor=0.01)
-    (axis,) = drawing(budget_shares([budget])).axes
+    (axis,) = to_matplotlib(budget_shares([budget])).axes
     assert axis.get_ylabel() == "std of each source [deg]"
     lines = {line.get_label(): line.get_ydata() for line in axis.lines}
     # 1 % of the half turn that every other lane is turned by.
@@ -54,5 +54,5 @@ def test_causes_on_lanes_are_lines_instead_of_stripes():
 
 
 def test_causes_on_straight_line_are_shares(straight):
-    (axis,) = drawing(budget_shares([shown("rover", straight, 1e-3)])).axes
+    (axis,) = to_matplotlib(budget_shares([shown("rover", straight, 1e-3)])).axes
     assert axis.get_ylabel() == "share of variance [%]"

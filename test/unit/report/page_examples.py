@@ -1,4 +1,4 @@
-"""Made-up drives and ensembles, as the pages of identifications and ensembles take them."""
+"""Synthetic drives and ensembles for the pages of identifications and ensembles."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
 
 
 def fitted_drive(name, count=400, seed=1, known=None):
-    """A rate bias and a random walk, with white innovations; unknown after some samples."""
+    """Return a rate bias and a random walk with white innovations, unknown from ``known`` on."""
     generator = np.random.default_rng(seed)
     time = pd.Index(np.arange(float(count)), name="time")
     bias, walk = 1e-4 * time.to_numpy(), np.cumsum(generator.normal(size=count)) * 1e-3
@@ -25,14 +25,14 @@ def fitted_drive(name, count=400, seed=1, known=None):
     return FittedDrive(name, parts, normalised)
 
 
-def drawn_errors(runs=800):
-    """Times (300,) [s] and random walks (runs, 300) [rad]."""
+def random_walk_errors(runs=800):
+    """Return times (300,) [s] and random walks (runs, 300) [rad]."""
     generator = np.random.default_rng(1)
     return np.arange(0.0, 300.0), np.cumsum(generator.normal(size=(runs, 300)), axis=1) * 1e-3
 
 
 def shown_ensemble(time, errors):
-    """The same as few numbers."""
+    """Return the statistics of an ensemble that its page shows."""
     quantiles = dict(zip(PROBABILITIES, np.quantile(errors, PROBABILITIES, axis=0)))
     return ShownEnsemble(
         len(errors), time, quantiles, curve_statistics(time, errors), np.array([0.01, 0.1]),

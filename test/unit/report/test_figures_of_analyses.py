@@ -11,10 +11,10 @@ from imu_simulation_framework.core.whole_files import render_figure
 from imu_simulation_framework.flight.figures import imu_figure, numbered
 from imu_simulation_framework.heading.figures import judgement
 from imu_simulation_framework.heading.judgement import judge
-from imu_simulation_framework.report.drawing import drawing
+from imu_simulation_framework.report.drawing import to_matplotlib
 
 RATE = 10.0
-PLACES = (500, 7000, 21_000)
+OUTLIERS = (500, 7000, 21_000)
 TIME = np.arange(0.0, 100.0, 0.1)
 INSTANTS = {"start of cruise": 40.0, "lift-off": 10.0, "start of ascent": 10.5}
 
@@ -25,17 +25,17 @@ def titles(figure):
 
 @pytest.fixture(scope="module")
 def identification():
-    """White noise and a random walk, with outliers on one axis."""
+    """Return the identification of white noise and a random walk, with outliers on the y axis."""
     generator = np.random.default_rng(1)
     values = 1e-2 * generator.standard_normal((30_000, 3))
     values += np.cumsum(1e-4 * generator.standard_normal(values.shape), axis=0)
-    values[PLACES, 1] += 0.3
+    values[OUTLIERS, 1] += 0.3
     return identify([prepare_at_rest(np.arange(30_000) / RATE, values, ACCEL, "made")])
 
 
-def test_the_raw_figure_marks_the_outliers_where_they_were_and_the_limits(identification):
+def test_raw_figure_marks_outliers_and_limits(identification):
     recording = identification.recordings[0]
-    figure = drawing(raw_figure(recording, "accelerometer"))
+    figure = to_matplotlib(raw_figure(recording, "accelerometer"))
     drawn = {
         axis.get_title(loc="left"): {line.get_label(): line for line in axis.get_lines()}
         for axis in figure.axes[::2]
@@ -43,15 +43,15 @@ def test_the_raw_figure_marks_the_outliers_where_they_were_and_the_limits(identi
     none = "no outliers replaced"
     assert list(drawn) == [f"accel_x: {none}", "accel_y: 3 outliers replaced", f"accel_z: {none}"]
     spoilt = drawn["accel_y: 3 outliers replaced"]
-    np.testing.assert_allclose(spoilt["outliers"].get_xdata(), np.array(PLACES) / RATE)
+    np.testing.assert_allclose(spoilt["outliers"].get_xdata(), np.array(OUTLIERS) / RATE)
     assert np.all(spoilt["outliers"].get_ydata() > 0.2)
     assert "outliers" not in drawn["accel_x: no outliers replaced"]
-    # Three interquartile ranges beyond the quartiles of Gaussian noise: 0.674 + 3 * 1.349 sigma.
+    # The limits are three interquartile ranges beyond the quartiles: 0.674 + 3 * 1.349 sigma.
     raw = recording.raw["accel_y"]
     assert raw.limits[1] == pytest.approx(0.04722, rel=0.05)
     assert raw.limits[0] == pytest.approx(-0.04722, rel=0.05)
     assert raw.counts.sum() == 30_000
-    # What was recorded is drawn, not what outliers were replaced by.
+    # The figure shows the recorded samples, without the replacement of outliers.
     assert raw.highest.max() > 0.2 > recording.values[1].max()
 
 
@@ -61,34 +61,35 @@ def judged():
     return judge(np.arange(300.0), 4.0 * walks[0], walks[1:])
 
 
-def test_a_judgement_shows_its_sentence_and_every_p_value(judged):
-    figure = drawing(judgement(judged))
+def test_judgement_figure_has_sentence_and_p_values(judged):
+    figure = to_matplotlib(judgement(judged))
     _, places = figure.axes
     assert titles(figure)[0].replace("\n", " ") == judged.sentence
     assert [text.get_text() for text in places.texts] == [
-        f"p = {look.p_value:.2g}, corrected {look.adjusted:.2g}"
-        for look in reversed(judged.statistics)
+        f"p = {statistic.p_value:.2g}, corrected {statistic.adjusted:.2g}"
+        for statistic in reversed(judged.statistics)
     ]
 
 
-def test_what_is_far_out_of_a_judgement_is_drawn_at_the_edge():
+def test_judgement_figure_draws_outlying_statistics_at_the_edge():
     walks, time = np.zeros((100, 300)), np.arange(300.0)
     walks[:, -1] = np.linspace(-1e-6, 1e-6, 100)
-    _, places = drawing(judgement(judge(time, np.radians(time), walks))).axes
+    _, places = to_matplotlib(judgement(judge(time, np.radians(time), walks))).axes
     points = [line for line in places.lines if line.get_marker() in "<>o"]
     assert all(abs(line.get_xdata()[0]) <= 4.0 for line in points)
     assert any(line.get_marker() == ">" for line in points)
 
 
-def sensed(seed=1):
+def imu_signals(seed=1):
+    """Return measured and ideal angular velocity and specific force."""
     noise = np.random.default_rng(seed).normal(size=(2, len(TIME), 3))
     return tuple(noise), tuple(0.0 * noise)
 
 
-def test_an_imu_is_drawn_over_the_truth_and_instants_near_each_other_are_one():
+def test_imu_figure_merges_signs_of_close_instants():
     assert [sign for sign, _, _ in numbered(INSTANTS)] == ["0", "i", "ii"]
-    figure = drawing(imu_figure(TIME, *sensed(), INSTANTS))
+    figure = to_matplotlib(imu_figure(TIME, *imu_signals(), INSTANTS))
     assert [text.get_text() for text in figure.axes[0].texts] == ["(0, i)", "(ii)"]
-    figure = drawing(imu_figure(TIME, *sensed()))
+    figure = to_matplotlib(imu_figure(TIME, *imu_signals()))
     assert [len(axis.lines) for axis in figure.axes] == [4, 2, 6]
     assert render_figure(figure).startswith(b"\x89PNG")

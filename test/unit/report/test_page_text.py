@@ -1,4 +1,4 @@
-"""What a page is made of, and that nothing in it is taken for what it is not."""
+"""Structure of a page and escaping of its texts."""
 
 import base64
 import hashlib
@@ -57,7 +57,7 @@ def page(text="text", **options):
     )
 
 
-def test_a_page_has_its_parts_in_their_order():
+def test_page_parts_are_in_order():
     parsed = Parsed(page_html(page()))
     names = [name for name, _ in parsed.tags]
     headings = [name for name in names if name in ("h1", "h2", "table", "details")]
@@ -69,16 +69,16 @@ def test_a_page_has_its_parts_in_their_order():
     assert cells == [{}, {"class": "number"}]
 
 
-def test_whatever_text_is_shown_as_text():
+def test_markup_in_texts_is_escaped():
     plain, hostile = Parsed(page_html(page())), Parsed(page_html(page(HOSTILE)))
     assert [name for name, _ in hostile.tags] == [name for name, _ in plain.tags]
     assert hostile.words.count(HOSTILE) == 8  # title twice, summary, how, text, two cells, footer
     (data,) = [text for kind, text in hostile.scripts if "type" in kind]
-    # What plotly would read as markup is none.
+    # plotly would interpret markup in the name of a trace.
     assert "<" not in json.loads(data)["data"][0]["name"]
 
 
-def test_a_page_asks_for_nothing_and_runs_only_its_own_scripts():
+def test_page_loads_no_files_and_policy_allows_only_its_scripts():
     parsed = Parsed(page_html(page()))
     for _, attributes in parsed.tags:
         assert not {"src", "srcset", "action", "background", "poster"} & attributes.keys()
@@ -101,13 +101,13 @@ def test_a_page_asks_for_nothing_and_runs_only_its_own_scripts():
     assert "//" not in text.replace(library, "").replace("// ", "")
 
 
-def test_a_page_without_figures_has_no_script():
+def test_page_without_figures_has_no_script():
     text = page_html(Page("title", [], [Section("A table", table=Table(("a",), [("b",)]))]))
     assert "<script" not in text
     assert "script-src 'none'" in text
     assert len(text) < 10_000
 
 
-def test_two_sections_of_one_heading_are_refused():
-    with pytest.raises(ConfigurationError, match="two sections 'a'"):
+def test_duplicate_heading_is_rejected():
+    with pytest.raises(ConfigurationError, match="'a'"):
         page_html(Page("title", [], [Section("A"), Section("a")]))

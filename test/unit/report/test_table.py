@@ -1,12 +1,12 @@
-"""Tables as text."""
+"""Text of tables."""
 
 import pandas as pd
 
-from imu_simulation_framework.report.table import Column, table_text
+from imu_simulation_framework.report.table import Column, format_table
 
 
-def test_a_number_that_rounds_to_zero_has_no_sign():
+def test_number_rounded_to_zero_has_no_sign():
     table = pd.DataFrame({"x": [-1e-5, -0.0006, float("nan")]})
-    assert table_text(table, [Column("x", "x", "m", 3)]).split("\n")[1:4] == [
+    assert format_table(table, [Column("x", "x", "m", 3)]).split("\n")[1:4] == [
         " 0.000", "-0.001", "     -",
     ]  # fmt: skip

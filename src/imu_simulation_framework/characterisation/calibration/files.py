@@ -18,7 +18,7 @@ from ...core.sentences import format_duration
 from ...core.settings import AXES
 from ...core.tables import ACCEL, GYRO
 from ...report import style
-from ...report.drawing import drawing
+from ...report.drawing import to_matplotlib
 from ...report.figure import Figure
 from ...sensors import imu_specification
 from ...sensors.correction import ImuCorrection, imu_correction_text, what_is_left
@@ -61,7 +61,7 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
             "imu.yaml is not written"
         )
     contents["calibration.json"] = format_json(_numbers(result)).encode("utf-8")
-    contents["calibration.png"] = whole_files.render_figure(drawing(_figure(result)))
+    contents["calibration.png"] = whole_files.render_figure(to_matplotlib(_figure(result)))
     folder = whole_files.make_folder(folder)
     inputs = [one for one in (result.wishes.recording, result.wishes.reference) if one]
     for file in contents:
@@ -149,7 +149,7 @@ def _over_time(figure, result, names, size, text):
     ):
         for one in used:
             figure.span(times[one.start], times[one.stop - 1], colour, opacity, name)
-    for axis, name, look in zip(AXES, names, style.series(3)):
+    for axis, name, look in zip(AXES, names, style.line_styles(3)):
         figure.line(times, size * result.table[name].to_numpy(), look, axis)
 
 
@@ -168,7 +168,7 @@ def _over_temperature(figure, result):
     drawn = np.linspace(min(temperatures), max(temperatures), 100)
     powers = [(drawn - result.reference) ** k for k in range(1, 1 + len(found.temperature_bias))]
     figure.panel("gyroscope at rest [deg/s]", x="temperature [degC]", height=280)
-    for place, (axis, look) in enumerate(zip(AXES, style.series(3))):
+    for place, (axis, look) in enumerate(zip(AXES, style.line_styles(3))):
         figure.points(temperatures, np.array(means)[:, place], look["color"])
         curve = found.bias[place].value + sum(
             row[place].value * power for row, power in zip(found.temperature_bias, powers)

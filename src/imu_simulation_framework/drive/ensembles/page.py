@@ -19,9 +19,9 @@ from ...heading.ensemble import RESOLUTION, Reduction
 from ...heading.figures import ShownEnsemble
 from ...heading.judgement import PSD, STATISTICS, shown_tests
 from ...report import table as table_text
-from ...report.drawing import drawing
-from ...report.page import Page, Section, facts, page_html
-from ...report.table import Column, page_table
+from ...report.drawing import to_matplotlib
+from ...report.page import Page, Section, page_html, tabulate_values
+from ...report.table import Column, to_page_table
 
 PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
 """Of the quantiles over time: the edges of the 99, 95 and 50 % bands, and the median."""
@@ -68,7 +68,7 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
     footer = f"{ensemble.runs} runs, {caption.what}, seed {caption.seed}"
     title = f"Yaw error, {caption.drive}, {caption.imu}"
     shown = ShownEnsemble.of(ensemble, PROBABILITIES)
-    figure = drawing(figures.ensemble_figure(shown, title, caption.limit), footer)
+    figure = to_matplotlib(figures.ensemble_figure(shown, title, caption.limit), footer)
     for format in dict.fromkeys(formats):
         write(f"ensemble.{format}", whole_files.render_figure(figure, format))
     return lines
@@ -81,7 +81,7 @@ def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
         f"{caption.drive}, {caption.imu} ({caption.what}): {runs} runs of {end:g} s, "
         f"seed {caption.seed}",
         "",
-        table_text.table_text(statistics_table(ensemble.statistics), COLUMNS).rstrip("\n"),
+        table_text.format_table(statistics_table(ensemble.statistics), COLUMNS).rstrip("\n"),
         "",
     ]
     limit = f"{math.degrees(caption.limit):g} deg"
@@ -234,7 +234,7 @@ def ensemble_page(
         if name in ensemble.statistics:
             inside = int(np.sum(np.abs(ensemble.statistics[name]) <= limit))
             summary.append(f"{inside} of {ensemble.runs} runs {words} {math.degrees(limit):g} deg.")
-    table = page_table(statistics_table(ensemble.statistics), COLUMNS, texts=2)
+    table = to_page_table(statistics_table(ensemble.statistics), COLUMNS, texts=2)
     sections += [
         Section("Statistics of all runs", text=tuple(remarks), table=table),
         Section(
@@ -255,9 +255,9 @@ def ensemble_page(
             how_to_read="Mean power spectral density of the errors: drift at the left, noise at "
             "the right.",
         ),
-        Section("Settings", table=facts(settings), folded=True),
+        Section("Settings", table=tabulate_values(settings), folded=True),
     ]
-    shown = [one for one in sections if one.figure is None or not one.figure.empty]
+    shown = [one for one in sections if one.figure is None or not one.figure.is_empty]
     return Page(title, summary, shown, footer)
 
 
@@ -308,7 +308,7 @@ def _tests(judgement):
         "Of many tests one rejects by chance: the last column is corrected for that, and is what "
     )
     text += "what counts. Percentile: how many of 100 runs are below the recorded value."
-    return Section("Each test", text=[text], table=page_table(table, columns, texts=2))
+    return Section("Each test", text=[text], table=to_page_table(table, columns, texts=2))
 
 
 def write_report(

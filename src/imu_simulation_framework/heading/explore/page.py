@@ -25,7 +25,7 @@ from ...core import colours
 from ...core.errors import ConfigurationError, FrameworkError, import_optional
 from ...core.sentences import shorten
 from ...report import style, table
-from ...report.charts import chart
+from ...report.charts import to_plotly
 from ...report.figure import Figure
 from ..answer import Passage, angle
 from .answers import (
@@ -103,7 +103,7 @@ def _drawn(figure) -> tuple[Mapping[str, Any], dict[str, str]]:
 
     When the window changes plotly makes a figure as high as its box.
     """
-    made = chart(figure)
+    made = to_plotly(figure)
     return made, {"height": f"{made['layout']['height']}px"}
 
 
@@ -448,7 +448,7 @@ class _Page:
         if len(part.causes) and part.nearly_all > 0.0:
             most = f"most is {part.causes.index[0]}"
         inside = float(part.model.probability_within(question.limit_angle)[-1])
-        within = f"{table.percent(inside)} end within {question.limit:g} deg"
+        within = f"{table.format_percent(inside)} end within {question.limit:g} deg"
         return html.Div(
             [
                 html.Span(part.name, className="name"),
@@ -505,7 +505,7 @@ class _Page:
         for name, row in ranking.sort_values("nearly_all", kind="stable").iterrows():
             passes = "yes" if row["passes"] else "no"
             margin = question.limit_angle / max(row["nearly_all"], 1e-12)
-            numbers = table.percent(row["stays"]), angle(row["nearly_all"]), f"{margin:.3g}"
+            numbers = table.format_percent(row["stays"]), angle(row["nearly_all"]), f"{margin:.3g}"
             cells = [
                 html.Td(str(name)),
                 html.Td(passes, className=passes),
@@ -550,9 +550,9 @@ def colour_of(place: int) -> str:
 
 def bands_figure(parts: Sequence[Part], limit: float) -> Figure:
     """Return bands of 50 and 95 % of drives over time, and a limit [deg] to either side."""
-    unit, name = style.unit_of_time(max(float(part.bands.index[-1]) for part in parts))
+    unit, name = style.choose_time_unit(max(float(part.bands.index[-1]) for part in parts))
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=300)
-    looks, reach = style.series(len(parts)), 0.0
+    looks, reach = style.line_styles(len(parts)), 0.0
     # The narrow ones stand in front of the wide ones.
     for place in sorted(range(len(parts)), key=lambda place: -parts[place].nearly_all):
         bands, colour = parts[place].bands, colour_of(place)
@@ -573,13 +573,13 @@ def bands_figure(parts: Sequence[Part], limit: float) -> Figure:
 
 def passages_figure(passages: Mapping[str, Passage]) -> Figure:
     """Return which share of drives has passed the limit by each time."""
-    unit, name = style.unit_of_time(max(float(one.time[-1]) for one in passages.values()))
+    unit, name = style.choose_time_unit(max(float(one.time[-1]) for one in passages.values()))
     figure = Figure(x=f"time [{name}]")
     passed = {part: 100.0 * (1.0 - passage.stays) for part, passage in passages.items()}
     most = max(float(share[-1]) for share in passed.values())
     upper = next(upper for upper in (10.0, 25.0, 50.0, 100.0, 101.0) if upper >= most)
     figure.panel("drives [%]", height=230, limits=(0.0, upper))
-    looks = style.series(len(passages))
+    looks = style.line_styles(len(passages))
     for place, (part, passage) in enumerate(passages.items()):
         figure.line(passage.time / unit, passed[part], {**looks[place], "linewidth": 1.8}, part)
     return figure

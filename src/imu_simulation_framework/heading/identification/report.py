@@ -16,9 +16,9 @@ from ...core.sentences import format_degrees
 from ...core.tables import table_to_csv
 from ...core.units import factor
 from ...core.whole_files import render_figure
-from ...report.drawing import drawing
-from ...report.page import Page, Section, Table, facts, page_html
-from ...report.table import Column, page_table, table_text
+from ...report.drawing import to_matplotlib
+from ...report.page import Page, Section, Table, page_html, tabulate_values
+from ...report.table import Column, format_table, to_page_table
 from ...sensors.files import imu_specification_text
 from .. import figures
 from ..judgement import Judgement, holm
@@ -208,7 +208,7 @@ def contents(
     several = len(identification.drives) > 1
     texts = {
         "yaw_error_model.yaml": _model(identification, sources, options, predictions),
-        "models.csv": table_text(tried_table(identification), TRIED, "csv"),
+        "models.csv": format_table(tried_table(identification), TRIED, "csv"),
         "parts.csv": _parts(identification),
     }
     if not refusal(identification):
@@ -217,17 +217,17 @@ def contents(
         texts["hector.yaml"] = _hector(hector, options.rate)
     if predictions:
         table = predictions_table(identification, predictions)
-        texts["predictions.csv"] = table_text(table, PREDICTED, "csv")
+        texts["predictions.csv"] = format_table(table, PREDICTED, "csv")
     files = {name: text.encode("utf-8") for name, text in texts.items()}
     both = zip(identification.drives, identification.normalised())
     for index, (drive, normalised) in enumerate(both):
         figure = figures.identification_figure(drive.name, identification.parts(index), normalised)
         number = f"_{index + 1}" if several else ""
         for format in dict.fromkeys(options.formats):
-            files[f"identification{number}.{format}"] = render_figure(drawing(figure), format)
+            files[f"identification{number}.{format}"] = render_figure(to_matplotlib(figure), format)
     for format in dict.fromkeys(options.formats) if predictions else ():
         figure = figures.calibration_figure(calibrations(predictions))
-        files[f"predictions.{format}"] = render_figure(drawing(figure), format)
+        files[f"predictions.{format}"] = render_figure(to_matplotlib(figure), format)
     return files
 
 
@@ -345,7 +345,7 @@ def identification_page(
                 "correlation but a few leaves its own lines.",
             ),
         ]
-    sections.append(Section("Settings", table=facts(settings), folded=True))
+    sections.append(Section("Settings", table=tabulate_values(settings), folded=True))
     return Page(f"Model of the yaw error: {name}", list(sentences), sections, footer)
 
 
@@ -372,11 +372,11 @@ def identification_report(
         for check in identification.checks
     ]
     checks = Table(("check", "", "statistic", "p"), rows, numbers=2)
-    estimates = page_table(estimates_table(identification), ESTIMATES)
+    estimates = to_page_table(estimates_table(identification), ESTIMATES)
     said = [*identification.remarks, *identification.sentences]
     answers = [
         Section("Estimates", text=said, table=estimates),
-        Section("Models compared", table=page_table(tried_table(identification), TRIED)),
+        Section("Models compared", table=to_page_table(tried_table(identification), TRIED)),
         Section("Checks of what is left unexplained", table=checks),
     ]
     if predictions:
@@ -385,7 +385,7 @@ def identification_report(
             Section(
                 "Each drive, predicted from the others",
                 text=calibration_sentences(found),
-                table=page_table(predictions_table(identification, predictions), PREDICTED),
+                table=to_page_table(predictions_table(identification, predictions), PREDICTED),
                 figure=figures.calibration_figure(found),
                 how_to_read="Of right predictions 95 % have their whole line within the band.",
             )
