@@ -122,7 +122,7 @@ def test_motor_field_follows_joint_efforts(answer_of_node, motion, tmp_path):
     fields = np.array([message["field"] for message in answer["fields"]])
     expected = environment.measured_field(motion.position, motion.orientation, efforts)
     np.testing.assert_allclose(fields, expected, atol=1e-17)
-    assert "the fields of motors are left out" not in end(running).output
+    assert "the fields of motors are not simulated" not in end(running).output
 
 
 HEADING = """

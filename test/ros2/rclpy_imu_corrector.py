@@ -101,4 +101,4 @@ def test_program_without_correction_reports_it(program):
     code, output = program("imu_corrector.py").wait()
     assert code == 1
     (line,) = [line for line in output.splitlines() if "[FATAL]" in line]
-    assert "imu_corrector: correction names no file, expected what calibrate_imu.py" in line
+    assert "imu_corrector: correction is empty" in line

@@ -20,7 +20,7 @@ from realistic_imu_messages import ideal, imu, quaternion, signals  # isort: ski
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.settings import keys_of
-from imu_simulation_framework.realistic_imu.live import UNUSED, RealisticImuArguments
+from imu_simulation_framework.realistic_imu.live import MAX_UNUSED_MESSAGES, RealisticImuArguments
 from imu_simulation_framework.ros2.node import RealisticImuNode
 
 
@@ -64,7 +64,7 @@ WRONG_PARAMETERS = [
     ({"xyz": "1 2"}, "xyz is '1 2', expected three numbers"),
     ({"xyz": "1 2 3", "use_tf": True}, "use_tf is true, and xyz or rpy are not zero"),
     ({"qos": "best"}, "qos is 'best', but it must be sensor_data or reliable"),
-    ({"input": "/imu/data"}, "input:=/imu/data is also what it publishes on"),
+    ({"input": "/imu/data"}, "input:=/imu/data is also an output"),
     ({"input": "imu-ideal"}, "input is 'imu-ideal', expected the name of a topic"),
     ({"input": "/imu/0"}, "'/imu/0': failed to resolve name: topic name token"),
     ({"output": ""}, "output is '', expected the name of a topic"),
@@ -102,7 +102,7 @@ def test_unusable_messages_are_left_out_and_counted(ros, motion):
     assert len(received) == len(messages) - 4
     assert np.isfinite(signals(received)).all()
     node.session.close()
-    assert "/imu: messages left out that hold values that are no numbers: 3" in node.warned
+    assert "/imu: messages ignored because a value is NaN or infinite: 3" in node.warned
     assert any("lack an orientation, rate or acceleration" in text for text in node.warned)
     assert not node.failure
 
@@ -111,8 +111,8 @@ def test_input_without_usable_message_is_reported(ros):
     node = ros.start(RealisticImuNode, input_type="odometry")
     message = Odometry(child_frame_id="robot")
     message.pose.pose.position.x = float("nan")
-    ros.publish(ros.publisher("/imu", Odometry), UNUSED * [message])
-    pattern = re.compile(r"/imu: \d+ messages have come, of which none could be used")
+    ros.publish(ros.publisher("/imu", Odometry), MAX_UNUSED_MESSAGES * [message])
+    pattern = re.compile(r"/imu: none of \d+ messages is usable")
     ros.until(lambda: any(map(pattern.search, node.warned)), "warning")
 
 

@@ -227,4 +227,4 @@ def test_imu_restarts_when_time_jumps_back(ros, motion):
     ros.until(lambda: len(received) >= 200, "last reading")
     node.session.close()
     (warning,) = [text for text in node.warned if "jumped back" in text]
-    assert "the IMU began anew there, with other random numbers" in warning
+    assert "the IMU restarted there with other random numbers" in warning

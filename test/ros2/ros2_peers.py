@@ -71,8 +71,8 @@ class Ros:
             def warn(self, sentence):
                 warned.append(sentence)
 
-            def look_after(self):
-                super().look_after()
+            def on_timer(self):
+                super().on_timer()
                 looks.append(time.monotonic())
 
         cli = ["--ros-args", *arguments] if arguments else None

@@ -298,10 +298,10 @@ def test_gaps_and_invalid_stamps_are_counted_and_leave_later_samples_unchanged(m
     receipt = [START + 10**7 * index for index in range(len(messages))]
     bag = write_bag(tmp_path / "in.bag", {"/imu": messages}, receipt=receipt)
     done = succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
-    assert "left out that have the stamp of the one before: 1\n" in done.stdout
-    assert "left out that have a stamp before that of the one before: 1\n" in done.stdout
-    assert "left out that hold values that are no numbers: 1\n" in done.stdout
-    assert "messages missing: 103, at 4 places, up to 1.01 s" in done.stdout
+    assert "ignored because their stamp repeats the previous one: 1\n" in done.stdout
+    assert "ignored because their stamp is before the previous one: 1\n" in done.stdout
+    assert "ignored because a value is NaN or infinite: 1\n" in done.stdout
+    assert "messages missing: 103, in 4 gaps of up to 1.01 s" in done.stdout
     found = imus(tmp_path / "out.bag")
     times = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in found]
     assert np.all(np.diff(times) > 0) and set(times) <= set(stamps)
@@ -441,7 +441,7 @@ def test_magnetometer_near_iron_requires_poses(motion, tmp_path):
     bag = write_bag(tmp_path / "in.bag", {"/imu": ideal_messages(motion), "/odom": poses})
     arguments = [*MAGNETIC, "--magnetic-environment", "steel_beam", "--out", tmp_path / "out.bag"]
     done = run(bag, *arguments)
-    assert done.returncode == 2 and "depends on the place" in done.stderr
+    assert done.returncode == 2 and "depends on the position" in done.stderr
     done = succeeded(run(bag, *arguments, "--pose", "/odom"))
     assert "of whose time the bag does not tell the rest: 10\n" in done.stdout
     imu = isf.read_imu_specification("bno055_magnetometer")

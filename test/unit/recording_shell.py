@@ -20,7 +20,7 @@ class RecordingShell:
         self.ros2 = ros2
         self.sent, self.texts, self.warned, self.informed = {}, {}, [], []
         self.diagnosed = []
-        self.diagnose = self.diagnosed.append
+        self.publish_diagnostic = self.diagnosed.append
         self.warn, self.inform = self.warned.append, self.informed.append
 
     def resolve(self, topic):
@@ -41,6 +41,6 @@ def shell_of(session_type, arguments, messages, ros2=True):
     shell = RecordingShell(ros2)
     session = session_type(arguments, shell)
     for topic, data in messages:
-        session.take(topic, data)
+        session.process(topic, data)
     session.close()
     return shell

@@ -34,9 +34,14 @@ from ..core.errors import ConfigurationError, RecordingError, prefix_errors
 from ..core.programs import ArgumentParser
 from ..core.units import WORLD_GRAVITY
 from ..core.whole_files import refuse_overwriting
-from ..realistic_imu.files import CLEAN, ReportedByBag
-from ..realistic_imu.session import RealisticImu, require_feelable
-from ..realistic_imu.truth import ImuInput, check_frames, imu_numbers, usual_period
+from ..realistic_imu.files import DEFAULT_ENVIRONMENT, BagSurroundings
+from ..realistic_imu.ideal_inputs import (
+    ImuInput,
+    check_frames,
+    estimate_nominal_period,
+    make_imu_payload,
+)
+from ..realistic_imu.session import RealisticImu, check_required_inputs
 from ..recordings.formats.bag import choose_topic
 from ..recordings.formats.written_bags import RawBag, bag_like, opened_bag
 from ..recordings.messages import IMU, MAGNETIC_FIELD, read_numbers, with_numbers
@@ -61,13 +66,15 @@ def main(arguments):
     measured = options.magnetometer or any(field)
     with opened_bag(options.bag) as bag:
         topic = choose_topic(options.bag, options.input, bag.topics(), {IMU.name: IMU})
-        reported = ReportedByBag(bag, chosen.errors, measured, *field, options.pose)
+        reported = BagSurroundings(bag, chosen.errors, measured, *field, options.pose)
         given = reported.surroundings
-        require_feelable(chosen.errors, given.has_field, given.has_speed)
+        check_required_inputs(chosen.errors, given.has_field, given.has_speed)
         _refuse_taken(bag, topic, reported, options)
         ideal = _look_through(bag, topic, _source(options))
         sensor = chosen.errors.output.rate if isinstance(chosen.errors, ImuSpecification) else None
-        period = _reported(bag, topic, usual_period, ideal.stamps, options.rate or sensor)
+        period = _reported(
+            bag, topic, estimate_nominal_period, ideal.stamps, options.rate or sensor
+        )
         session = RealisticImu(
             chosen.errors,
             options.seed,
@@ -75,11 +82,11 @@ def main(arguments):
             rate=options.rate,
             field=given.has_field,
             speed=given.has_speed,
-            field_reported=given.is_reported_field,
+            field_reported=given.has_reported_field,
             report=given.report,
         )
         if not ideal.has_orientation:
-            _reported(bag, topic, session.without_orientation)
+            _reported(bag, topic, session.drop_orientation)
         written = _copy(bag, topic, reported, session, ideal, options)
     understated = None
     if isinstance(chosen.errors, ImuSpecification):
@@ -124,7 +131,9 @@ class _Ideal(NamedTuple):
 def _source(options, report=None) -> ImuInput:
     add_gravity = options.add_gravity or options.gazebo_ros_imu
     gravity = WORLD_GRAVITY if add_gravity else 0.0
-    return ImuInput(missing_gravity=gravity, turned_wrongly=options.gazebo_ros_imu, report=report)
+    return ImuInput(
+        missing_gravity=gravity, is_wrongly_rotated=options.gazebo_ros_imu, report=report
+    )
 
 
 def _look_through(bag: RawBag, topic, source: ImuInput) -> _Ideal:
@@ -189,7 +198,7 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
                 waiting.append((raw, message))
                 complete = _reported(bag, topic, reported.surroundings.add, message.stamp, truth)
             else:
-                complete = reported.take(raw)
+                complete = reported.process(raw)
             for stamp, truth in complete:
                 # Where time began again, those before it are not completed any more.
                 while waiting[0][1].stamp != stamp:
@@ -197,7 +206,7 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
                 like, message = waiting.popleft()
                 for read_at, reading in session.add(stamp, truth):
                     changed = (bag.ros2, options.frame_id, read_at)
-                    numbers = imu_numbers(reading, covariances, session.gives_orientation)
+                    numbers = make_imu_payload(reading, covariances, session.has_orientation)
                     data = with_numbers(like.data, message, numbers, *changed)
                     copy.write(like, options.output, data)
                     if reported.surroundings.has_field:
@@ -240,12 +249,12 @@ def _sentences(topic, ideal, reported, session, options, written):
     if options.add_gravity or options.gazebo_ros_imu:
         yield f"gravity of {WORLD_GRAVITY:g} m/s^2 was added to the input's acceleration"
     axes = "x forward, y left, z up (REP-103), as the input's"
-    if not session.gives_orientation:
+    if not session.has_orientation:
         yield f"frame {frame}: {axes}; no orientation, which its covariance of -1 says (REP-145)"
     elif ideal.has_orientation:
         yield f"frame {frame}: {axes}; orientation from it to the input's world (east, north, up)"
     else:
-        begins = "at magnetic north" if session.fuses_field else "with a yaw of zero"
+        begins = "at magnetic north" if session.fuses_magnetometer else "with a yaw of zero"
         yield (
             f"frame {frame}: {axes}; the input has no orientation, so the fused one begins {begins}"
         )
@@ -302,7 +311,8 @@ def _parser():
     field.add_argument("--magnetic-input", default="", metavar="TOPIC",
         help="the ideal field that it measures (default: the only one in the bag)")
     field.add_argument("--magnetic-environment", default="", metavar="NAME",
-        help=f"the field instead: a bundled one by name, or a file (without a topic: {CLEAN})")
+        help="the field instead: a bundled one by name, or a file (without a topic: "
+        f"{DEFAULT_ENVIRONMENT})")
     add("--magnetic-output", type=_topic, metavar="TOPIC",
         help="what it says (default: mag beside the output); that of its input takes its place")
     add("--pose", default="", metavar="TOPIC",

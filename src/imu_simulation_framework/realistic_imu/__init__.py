@@ -1,1 +1,1 @@
-"""A realistic IMU beside any source of an ideal one: a simulator's topic, a bag, a table."""
+"""Realistic IMU on the ideal IMU of any source: a topic of a simulator, a bag or a table."""

@@ -1,6 +1,6 @@
-"""An IMU, or the truth of one, that a person names: of a bag, a table or a result.
+"""Readers for a table of an IMU or its ideal signals, and for the surroundings in a bag.
 
-What a bag tells of the magnetic field at its ideal IMU, and of where its robot is.
+The files are bags, tables of recordings, and results of experiments.
 """
 
 from __future__ import annotations
@@ -33,67 +33,79 @@ from ..sensors.imu_specification import ImuSpecification
 from ..sensors.magnetism.environment import read_magnetic_environment
 from .surroundings import NO_MOTORS, Surroundings
 
-TABLES = ("imu_simulated", "imu_real", "ground_truth")
-"""Those of a result that have something of an IMU."""
+RESULT_TABLES = ("imu_simulated", "imu_real", "ground_truth")  # tables of a result with IMU columns
 
 
 class ImuTable(NamedTuple):
-    """Columns of an ImuRecord that are there, and what was found in the recording."""
+    """Columns of an ImuRecord as far as a file has them, with remarks on the recording."""
 
     table: pd.DataFrame
     remarks: list[str]
 
 
 def read_imu_table(text: str, truth: bool = False) -> ImuTable:
-    """Read what a person names.
+    """Read an IMU from a recording or a result.
 
-    ``text``: a path, or ``PATH@WHAT``: a topic of a bag, or one of :data:`TABLES` of a result.
-    ``truth``: whether poses will do, which have a yaw only, and what a result's default is. Raises
-    RecordingError, ResultError: there is no such thing, or it cannot be read.
+    Parameters
+    ----------
+    text : str
+        Path, or ``PATH@NAME`` with a topic of a bag or one of :data:`RESULT_TABLES` of a result.
+    truth : bool
+        Whether ideal signals are read: poses, which only have a yaw, are accepted, and the default
+        table of a result is its ground truth.
+
+    Returns
+    -------
+    ImuTable
+        Table of the IMU, with remarks.
+
+    Raises
+    ------
+    RecordingError, ResultError
+        If the file, topic or table does not exist or cannot be read.
     """
-    path, what = split_name(text)
+    path, name = split_name(text)
     if not Path(path).exists() and not is_result(path):
         raise RecordingError(f"{path}: there is no such recording or result")
     if is_result(path):
-        return _of_result(path, what or ("ground_truth" if truth else "imu_simulated"))
+        return _read_result(path, name or ("ground_truth" if truth else "imu_simulated"))
     if recording_format(path) == "bag":
-        return _of_bag(path, what, truth)
-    if what:
-        raise RecordingError(f"{path}: only a bag has topics, so leave {quote(what)} out")
-    return _of_text(path, truth)
+        return _read_bag(path, name, truth)
+    if name:
+        raise RecordingError(f"{path}: only a bag has topics; remove @{name}")
+    return _read_table_file(path, truth)
 
 
-def _of_result(path, what) -> ImuTable:
+def _read_result(path, name) -> ImuTable:
     folder = find_result(path)
-    if what not in TABLES:
-        raise ResultError(f"{path}: there is no {quote(what)} to compare; name {', '.join(TABLES)}")
-    table = load_table(folder, what)
+    if name not in RESULT_TABLES:
+        raise ResultError(
+            f"{path}: no table {quote(name)} to compare; choose one of: {', '.join(RESULT_TABLES)}"
+        )
+    table = load_table(folder, name)
     if table is None:
-        raise ResultError(f"{folder.prefix_path}: this result has no {what}")
-    if what == "ground_truth":
-        return _of_ground_truth(folder, table)
+        raise ResultError(f"{folder.prefix_path}: this result has no {name}")
+    if name == "ground_truth":
+        return _compute_ideal_signals(folder, table)
     return ImuTable(table, [])
 
 
-def _of_ground_truth(folder, table) -> ImuTable:
-    """Return what an IMU without errors would say where the robot's is.
-
-    Rates and forces are means from sample to sample, of the robot's orientations and velocities.
-    """
-    # About the robot's own axis.
+def _compute_ideal_signals(folder, table) -> ImuTable:
+    """Return the ideal signals at the IMU's mounting, as means from sample to sample."""
+    # The ground truth's yaw rate is about the z axis of the body.
     table = table.rename(columns={"yaw_rate": "gyro_z"})
     lacking = [name for name in (*GROUND_TRUTH, *GYRO) if name not in (*table, "yaw_rate")]
     if lacking:
         remark = (
             f"{folder.prefix_path}: the ground truth was written by an earlier version, without "
-            f"{join_names(lacking)}; what needs them is not compared"
+            f"{join_names(lacking)}; quantities that depend on them are not compared"
         )
         return ImuTable(table, [remark])
     try:
         configuration = load_configuration(folder.path("config.ini"))
         robot = load_robot_parameters(configuration.robot.parameters or None)
     except FrameworkError as error:
-        remark = f"{error}; so nobody knows where the IMU is, and forces are not compared"
+        remark = f"{error}; the mounting of the IMU is unknown, so forces are not compared"
         return ImuTable(table, [remark])
     orientation = quaternion_from_roll_pitch_yaw(table[list(EULER)].to_numpy())
     velocity = Rotation.from_quat(orientation).apply(table[["v", "v_y", "v_z"]].to_numpy())
@@ -106,59 +118,83 @@ def _of_ground_truth(folder, table) -> ImuTable:
     ).mounted(robot.imu_position, Rotation.from_euler("xyz", robot.imu_orientation))
     rate, force = motion.means()
     means = motion.table()[list(EULER)].assign(**dict(zip((*GYRO, *ACCEL), (*rate.T, *force.T))))
-    # The mean of the first sample is unknown.
+    # The first sample has no previous one, so its means are unknown.
     return ImuTable(means.iloc[1:], [])
 
 
-def _of_bag(path, topic, truth) -> ImuTable:
+def _read_bag(path, topic, truth) -> ImuTable:
     topics = topics_of_bag(path)
     kinds = {name: kind for name, (kind, count) in topics.items() if count}
     kind = kinds.get(topic) or kinds.get("/" + topic.strip("/"))
     imu = messages.IMU_TYPES[0].name
     if truth and (kind not in (None, imu) or (not topic and imu not in kinds.values())):
-        return _table(read_reference(path, topic))
-    return _table(read_imu(path, topic, require=()))
+        return _make_table(read_reference(path, topic))
+    return _make_table(read_imu(path, topic, require=()))
 
 
-def _of_text(path, truth) -> ImuTable:
-    def recorded(section, read, **options):
+def _read_table_file(path, truth) -> ImuTable:
+    def read_section(section, read, **options):
         format = recording_format(path)
         if format in COLUMN_FORMATS:
             columns = find_columns(path, section).columns
             options.update({"format": format, "columns": columns} if columns else {})
-        return _table(read(path, **options))
+        return _make_table(read(path, **options))
 
     try:
-        return recorded("imu_recording", read_imu, require=())
+        return read_section("imu_recording", read_imu, require=())
     except RecordingError as refusal:
         if truth:
             with contextlib.suppress(RecordingError):
-                return recorded("reference", read_reference)
+                return read_section("reference", read_reference)
         raise refusal from None
 
 
-def _table(recorded) -> ImuTable:
-    return ImuTable(recorded.table, list(recorded.report.sentences()))
+def _make_table(recording) -> ImuTable:
+    return ImuTable(recording.table, list(recording.report.sentences()))
 
 
-CLEAN = "clean"
-"""The field where no other is named, as beside a simulator."""
+DEFAULT_ENVIRONMENT = "clean"  # magnetic environment if none is named; also the node's default
 
 _POSE = messages.ODOMETRY.place("pose.pose.")
 _VELOCITY = messages.ODOMETRY.place("twist.twist.linear.")
 
 
-class ReportedByBag:
-    """Surroundings of which the messages of a bag tell.
+class BagSurroundings:
+    """Surroundings of an IMU from the messages of a bag.
 
-    ``errors``: whose vibration needs the speed. ``magnetometer``: whether one measures.
-    ``environment``: the magnetic field's name or file, or ``field``: its topic; by default the only
-    one, or the environment :data:`CLEAN`. ``pose``: the topic of poses; empty for none. Raises
-    ConfigurationError: there is no such environment, or it needs poses that are not reported.
-    Raises RecordingError: a topic is not there, or there are several for the field.
+    Parameters
+    ----------
+    bag : RawBag
+        Bag with the messages.
+    errors : ImuSpecification or parameters of a plug-in
+        Errors of the IMU, whose vibration depends on the speed.
+    magnetometer : bool
+        Whether a magnetometer is simulated.
+    environment : str
+        Name or file of the magnetic environment; empty for the field of a topic, or for
+        :data:`DEFAULT_ENVIRONMENT` if the bag has no such topic.
+    field : str
+        Topic of the magnetic field; empty for the only topic of this type.
+    pose : str
+        Topic of the robot's poses; empty for none.
 
-    What the field is taken from is then in ``field`` or ``environment``; ``remarks`` (list of str):
-    what was left out; ``frames`` (list of str): of the messages of the field.
+    Attributes
+    ----------
+    surroundings : Surroundings
+        Magnetic field and speed at the IMU.
+    field, environment : str
+        Source of the magnetic field: its topic or the environment; the other is empty.
+    remarks : list of str
+        Remarks on effects that are not simulated.
+    frames : list of str
+        Frames of the messages of the field.
+
+    Raises
+    ------
+    ConfigurationError
+        If the environment does not exist, or requires poses that the bag does not have.
+    RecordingError
+        If a topic does not exist, or several topics have a field and none is named.
     """
 
     def __init__(
@@ -179,18 +215,21 @@ class ReportedByBag:
             self.field = choose_topic(bag.path, field, present, kinds)
         self.remarks: list[str] = []
         self.frames: list[str] = []
-        surrounding = None
+        magnetic_environment = None
         if magnetometer and not self.field:
-            self.environment = environment or CLEAN
-            surrounding = read_magnetic_environment(self.environment)
-            if surrounding.motors:
+            self.environment = environment or DEFAULT_ENVIRONMENT
+            magnetic_environment = read_magnetic_environment(self.environment)
+            if magnetic_environment.motors:
                 self.remarks.append(NO_MOTORS)
         if pose:
             kinds = {messages.ODOMETRY.name: messages.ODOMETRY}
             pose = choose_topic(bag.path, pose, present, kinds)
         vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
         self.surroundings = Surroundings(
-            surrounding, speed=vibrates and bool(pose), poses=bool(pose), fields=bool(self.field)
+            magnetic_environment,
+            speed=vibrates and bool(pose),
+            poses=bool(pose),
+            fields=bool(self.field),
         )
         self._readers: dict[str, Callable] = {}
         if self.field:
@@ -198,32 +237,45 @@ class ReportedByBag:
         if self.surroundings.needs_poses:
             self._readers[pose] = self._add_pose
 
-    def take(self, raw: written_bags.RawMessage):
-        """Take any message; return the truths that are complete by it, with their stamps [ns].
+    def process(self, raw: written_bags.RawMessage):
+        """Process a message of any topic.
 
-        Raises RecordingError: it is not what its topic's messages must be.
+        Parameters
+        ----------
+        raw : RawMessage
+            Message of the bag.
+
+        Returns
+        -------
+        sequence of tuple of (int, ImuTruth or None)
+            Stamps [ns] and ideal signals that are complete with this message.
+
+        Raises
+        ------
+        RecordingError
+            If the message does not match the layout of its type, or the field is invalid.
         """
         return self._readers.get(raw.topic, lambda _: ())(raw)
 
     def _add_field(self, raw):
-        message = self._understood(raw, messages.MAGNETIC_FIELD)
+        message = self._read_message(raw, messages.MAGNETIC_FIELD)
         if message.frame not in self.frames:
             self.frames.append(message.frame)
         with prefix_errors(f"{self._bag.path}, topic {self.field}: ", RecordingError):
             return self.surroundings.add_field(message.stamp, message.numbers[:3])
 
     def _add_pose(self, raw):
-        message = self._understood(raw, messages.ODOMETRY)
+        message = self._read_message(raw, messages.ODOMETRY)
         pose = message.numbers[_POSE]
         x, y, z = message.numbers[_VELOCITY].tolist()
         speed = math.sqrt(x * x + y * y + z * z)
         return self.surroundings.add_pose(message.stamp, pose[:3], tuple(pose[3:]), speed)
 
-    def _understood(self, raw, kind: messages.MessageType) -> messages.NumbersMessage:
+    def _read_message(self, raw, kind: messages.MessageType) -> messages.NumbersMessage:
         message = messages.read_numbers(raw.data, kind, self._bag.ros2)
         if message is None:
             raise RecordingError(
-                f"{self._bag.path}, topic {raw.topic}: a message is not laid out as "
-                f"{kind.name} of ROS {2 if self._bag.ros2 else 1}"
+                f"{self._bag.path}, topic {raw.topic}: a message does not match the layout of "
+                f"{kind.name} in ROS {2 if self._bag.ros2 else 1}"
             )
         return message

@@ -1,8 +1,9 @@
-"""What nodes are without any ROS, and what they ask of the one that they run in.
+"""Sessions: nodes without ROS, and the interface of the ROS shell around them.
 
-A shell, of ROS 1 or of ROS 2, reads the arguments, hands over the bytes of each message, and sends
-those that come back. So both have the same parameters and topics, and give the same bytes. The
-simplest node is here, too: imu_corrector.
+A shell of ROS 1 or ROS 2 reads the arguments, hands the bytes of each message to the session and
+publishes the bytes that the session returns. Both shells therefore have the same parameters and
+topics, and publish the same bytes. The module also contains the session of the simplest node,
+imu_corrector.
 """
 
 from __future__ import annotations
@@ -23,37 +24,77 @@ from ..core.stamps import NANOSECONDS
 from ..recordings import messages
 from ..sensors.correction import ImuCorrection, TriadCorrection, read_imu_correction
 from ..sensors.operation import LiveZeroing, Operation
-from .truth import Mounting
+from .ideal_inputs import Mounting
 
 Arguments = TypeVar("Arguments", bound=Settings)
-TRANSFORM_TIMEOUT = 10.0  # wall-clock seconds for tf to say where the IMU is
+TRANSFORM_TIMEOUT = 10.0  # wall-clock seconds that tf has to report the mounting of the IMU
 
 
 def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], Any]) -> Arguments:
-    """Return a node's arguments from its parameters, which ``get(name, default)`` returns.
+    """Read a node's arguments from its parameters.
 
-    Raises ConfigurationError, in a sentence that begins with the ``node``'s name.
+    Parameters
+    ----------
+    kind : type of Settings
+        Class of the arguments.
+    node : str
+        Name of the node, with which messages begin.
+    get : callable
+        Function of a parameter's name and default value that returns the parameter's value.
+
+    Returns
+    -------
+    Settings
+        Arguments, an instance of ``kind``.
+
+    Raises
+    ------
+    ConfigurationError
+        If a parameter has an invalid value.
     """
     values = {key.name: get(key.name, key.default) for key in keys_of(kind)}
-    # A name may look like a number to whoever has read it.
+    # YAML reads a name such as 9250 as a number.
     texts = [key.name for key in keys_of(kind) if key.type == "str"]
     values.update({name: str(values[name]) for name in texts})
     with prefix_errors(f"{node}: "):
         return kind(**values)
 
 
-def mounting_in(buffer, latest, ends_within, parent: str, frame: str, topic: str) -> Mounting:
-    """Return what :meth:`Shell.transform` does, of a tf buffer that is being filled.
+def lookup_mounting(buffer, latest, wait_for_end, parent: str, frame: str, topic: str) -> Mounting:
+    """Look up the mounting of an IMU in a tf buffer, once the transform has arrived.
 
-    ``latest``: the time that means so to tf; ``ends_within(seconds)``: waits so long for the node's
-    end, and returns whether it came.
+    Parameters
+    ----------
+    buffer : tf2_ros.Buffer
+        Buffer that a listener fills.
+    latest : rospy.Time or rclpy.time.Time
+        Zero time, with which tf returns the latest transform.
+    wait_for_end : callable
+        Function of a time [s] that waits for the node's end for this time and returns whether the
+        node has ended.
+    parent : str
+        Frame of the messages on ``topic``.
+    frame : str
+        Frame of the IMU.
+    topic : str
+        Topic of the ideal IMU, for messages.
+
+    Returns
+    -------
+    Mounting
+        Pose of ``frame`` in ``parent``.
+
+    Raises
+    ------
+    SimulatorError
+        If the transform is not available within :data:`TRANSFORM_TIMEOUT`, or the node ends.
     """
     deadline = time.monotonic() + TRANSFORM_TIMEOUT
     while not buffer.can_transform(parent, frame, latest):
-        if time.monotonic() > deadline or ends_within(0.05):
+        if time.monotonic() > deadline or wait_for_end(0.05):
             raise SimulatorError(
-                f"tf does not say within {TRANSFORM_TIMEOUT:g} s where {frame} is in "
-                f"{parent or '(no name)'}, the frame of {topic}"
+                f"tf: no transform from {frame} to {parent or '(no name)'}, the frame of {topic}, "
+                f"within {TRANSFORM_TIMEOUT:g} s"
             )
     transform = buffer.lookup_transform(parent, frame, latest).transform
     t, q = transform.translation, transform.rotation
@@ -61,7 +102,7 @@ def mounting_in(buffer, latest, ends_within, parent: str, frame: str, topic: str
 
 
 class Diagnostic(NamedTuple):
-    """What a diagnostic_msgs/DiagnosticStatus says; its name is the node's."""
+    """Content of a diagnostic_msgs/DiagnosticStatus, except its name, which is the node's."""
 
     is_warning: bool
     message: str
@@ -69,68 +110,120 @@ class Diagnostic(NamedTuple):
 
 
 class Shell(Protocol):
-    """What a node asks of the ROS that it runs in."""
+    """Interface of the ROS shell around a session.
+
+    Attributes
+    ----------
+    ros2 : bool
+        Whether messages are serialised as in ROS 2.
+    """
 
     ros2: bool
-    """Which of the two, as the bytes of messages differ."""
 
     def warn(self, sentence: str) -> None:
         """Log a warning."""
 
     def inform(self, sentence: str) -> None:
-        """Log a sentence that is no warning."""
+        """Log a sentence at the level info."""
 
     def resolve(self, topic: str) -> str:
-        """Return a topic's full name, as namespace and remappings make it."""
+        """Return a topic's full name, after namespace and remappings."""
 
     def send(self, topic: str, packed: np.ndarray) -> None:
-        """Publish messages as :meth:`.Packer.pack` has written them."""
+        """Publish messages in the bytes that :meth:`.Packer.pack` returns."""
 
     def send_text(self, topic: str, text: str) -> None:
-        """Publish a std_msgs/String that who subscribes later hears, too."""
+        """Publish a std_msgs/String, latched for later subscribers."""
 
-    def diagnose(self, diagnostic: Diagnostic) -> None:
-        """Publish it on ``/diagnostics``."""
+    def publish_diagnostic(self, diagnostic: Diagnostic) -> None:
+        """Publish a diagnostic on ``/diagnostics``."""
 
-    def transform(self, parent: str, frame: str, topic: str) -> Mounting:
-        """Return where tf says that a frame is on that of a topic. Raises SimulatorError."""
+    def lookup_transform(self, parent: str, frame: str, topic: str) -> Mounting:
+        """Look up a frame in tf.
+
+        Parameters
+        ----------
+        parent : str
+            Frame of the messages on ``topic``.
+        frame : str
+            Frame of the IMU.
+        topic : str
+            Topic, for messages.
+
+        Returns
+        -------
+        Mounting
+            Pose of ``frame`` in ``parent``.
+
+        Raises
+        ------
+        SimulatorError
+            If tf does not have the transform in time.
+        """
 
     def simulated_time(self) -> int | None:
-        """Return the time that the simulator says it is [ns]; None if none does."""
+        """Return the simulated time [ns], or None without a simulator's clock."""
 
 
 class Session:
-    """What a node makes of messages, in any shell.
+    """Node without ROS: callbacks for messages, which run in any shell.
 
-    ``name``: of the node. ``alone``: whether only one node may publish on each of its inputs.
-    ``diagnoses``: whether it says on ``/diagnostics`` how it is. ``inputs``: topics of which
-    :meth:`take` wants the bytes of each message, with their type and what takes it.
-    ``joint_states``: topic of which :meth:`take_joints` wants each message; several may publish
-    there; empty for none. ``outputs``: topics to which packed messages are sent, with their type.
-    ``texts``: topics to which texts are sent.
+    Parameters
+    ----------
+    shell : Shell
+        ROS shell that publishes the outputs.
+
+    Attributes
+    ----------
+    name : str
+        Name of the node.
+    arguments_type : type of Settings
+        Class of the node's arguments.
+    requires_single_publisher : bool
+        Whether only one node may publish on each of the inputs.
+    publishes_diagnostics : bool
+        Whether the session publishes on ``/diagnostics``.
+    inputs : dict of str to tuple
+        Topics for :meth:`process`, each with its message type and its callback.
+    joint_states_topic : str
+        Topic for :meth:`process_joint_states`, on which several nodes may publish; empty for none.
+    outputs : dict of str to MessageType
+        Topics of packed messages, with their message types.
+    text_outputs : list of str
+        Topics of texts.
     """
 
     name: str
     arguments_type: type[Settings]
-    alone = True
-    diagnoses = False
+    requires_single_publisher = True
+    publishes_diagnostics = False
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
-        # Some shells have a thread for each topic.
+        # rospy calls back from a thread per connection.
         self._lock = threading.RLock()
         self._warned: set[str] = set()
         self.inputs: dict[
             str, tuple[messages.MessageType, Callable[[messages.NumbersMessage, bytes], None]]
         ] = {}
-        self.joint_states = ""
+        self.joint_states_topic = ""
         self.outputs: dict[str, messages.MessageType] = {}
-        self.texts: list[str] = []
+        self.text_outputs: list[str] = []
 
-    def take(self, topic: str, data: bytes) -> None:
-        """Take a message that has come on one of the ``inputs``.
+    def process(self, topic: str, data: bytes) -> None:
+        """Process a message on one of the ``inputs``.
 
-        Raises SimulatorError: it is not laid out as its type says.
+        Parameters
+        ----------
+        topic : str
+            Topic of the message, a key of ``inputs``.
+        data : bytes
+            Serialised message.
+
+        Raises
+        ------
+        SimulatorError
+            If the bytes do not match the layout of the topic's message type.
         """
         kind, callback = self.inputs[topic]
         message = messages.read_numbers(data, kind, self._shell.ros2)
@@ -139,14 +232,26 @@ class Session:
         with self._lock:
             callback(message, data)
 
-    def take_joints(self, stamp: int, names: Sequence[str], efforts: Sequence[float]) -> None:
-        """Take what a sensor_msgs/JointState says at a stamp [ns]."""
+    def process_joint_states(
+        self, stamp: int, names: Sequence[str], efforts: Sequence[float]
+    ) -> None:
+        """Process a sensor_msgs/JointState.
 
-    def look_after(self) -> None:
-        """Tell what no message announces, when there is something new; call it now and then."""
+        Parameters
+        ----------
+        stamp : int
+            Stamp of the message [ns].
+        names : sequence of str
+            Names of the joints.
+        efforts : sequence of float
+            Efforts of the joints [N m].
+        """
+
+    def on_timer(self) -> None:
+        """Check conditions that no message triggers; the shell calls this a few times a second."""
 
     def close(self) -> None:
-        """Tell what there is to tell at the end."""
+        """Log final remarks when the node ends."""
 
     def _warn_once(self, key, sentence):
         if key not in self._warned:
@@ -158,45 +263,58 @@ RAW_IMU = "imu/data_raw"
 RAW_MAG = "imu/mag_raw"
 TEMPERATURE_TOPIC = "imu/temperature"
 
-_OTHER_UNIT = 1000.0
-_EARTHS_FIELD = 60e-6  # T
+# Ratio of a field and a correction's bias from which their units differ. Microtesla differ from
+# tesla by 1e6, gauss by 1e4.
+_MIN_UNIT_RATIO = 1000.0
+_EARTH_FIELD = 60e-6  # T, near the poles
 _RATE, _FORCE = (
     messages.IMU.place(f"{name}.") for name in ("angular_velocity", "linear_acceleration")
 )
-_OF_FIELD = slice(0, len(messages.FIELD))
+_FIELD = slice(0, len(messages.FIELD))
 
 
 @dataclass(frozen=True)
 class CorrectorArguments(Settings):
-    """The node's parameters; what each means stands beside it, for launch files and for ROS 2."""
+    """Parameters of the node, with their documentation for launch files and ROS 2."""
 
     correction: str = setting(
-        "", about="YAML file that calibrate_imu.py has written; empty: none, with a standstill"
+        "", about="YAML file of calibrate_imu.py; empty: no correction, only with a standstill"
     )
     standstill: float = setting(
         0.0,
         minimum=0.0,
-        about="how long the robot stands still at first, in which the gyroscope's offset is "
-        "measured, s; 0: not at all",
+        about="standstill at the start, over which the gyroscope is zeroed, s; 0: not zeroed",
     )
     stops: str = setting(
-        "none", about="detected: where the IMU stands on the way, the offset is measured anew"
+        "none", about="detected: zero the gyroscope again at each stop that the IMU's samples show"
     )
 
 
 class LiveCorrector(Session):
-    """From raw messages to corrected ones, of an IMU of any robot; no experiment is needed.
+    """Correction of an IMU's messages with the result of a calibration.
 
-    ``imu/data_raw`` to ``imu/data``; where the correction has a magnetometer ``imu/mag_raw`` to
-    ``imu/mag``; where it depends on the temperature the last ``imu/temperature`` counts. Header and
-    orientation are kept, and so are readings that are not there (covariance -1 first). Covariances
-    go through the same matrix as the readings, but for unknown ones (all zero). Raises
-    ConfigurationError: there is nothing to do, or it cannot be done.
+    The session corrects ``imu/data_raw`` to ``imu/data``. If the correction has a magnetometer, it
+    also corrects ``imu/mag_raw`` to ``imu/mag``. If the correction depends on temperature, it uses
+    the last value of ``imu/temperature``. Header and orientation stay as they are, and so do
+    readings that a message marks as missing by a first covariance of -1. Covariances are
+    transformed by the same matrix as the readings, except unknown covariances (all zero).
+
+    Parameters
+    ----------
+    arguments : CorrectorArguments
+        Parameters of the node.
+    shell : Shell
+        ROS shell around the session.
+
+    Raises
+    ------
+    ConfigurationError
+        If the arguments name neither a correction nor a standstill, or the correction is invalid.
     """
 
     name = "imu_corrector"
     arguments_type = CorrectorArguments
-    alone = False
+    requires_single_publisher = False
 
     def __init__(self, arguments: CorrectorArguments, shell: Shell) -> None:
         super().__init__(shell)
@@ -206,8 +324,8 @@ class LiveCorrector(Session):
             self._zeroing = LiveZeroing(operation) if operation.standstill > 0.0 else None
         if not path and self._zeroing is None:
             raise ConfigurationError(
-                f"{self.name}: correction names no file, expected what calibrate_imu.py has "
-                "written, and standstill is 0, so that there is nothing to do"
+                f"{self.name}: correction is empty, expected a file of calibrate_imu.py, or a "
+                "standstill above 0"
             )
         self._correction = read_imu_correction(os.path.abspath(path)) if path else ImuCorrection()
         self._temperature: float | None = None
@@ -222,7 +340,7 @@ class LiveCorrector(Session):
             self.inputs[TEMPERATURE_TOPIC] = (messages.TEMPERATURE, self._on_temperature)
 
     def close(self) -> None:
-        """Say so if no offset was ever known."""
+        """Warn if the gyroscope was never zeroed."""
         if self._zeroing is not None and self._zeroing.missing:
             self._shell.warn(f"{self.name}: {self._zeroing.missing}")
 
@@ -232,8 +350,8 @@ class LiveCorrector(Session):
 
     def _on_imu(self, message: messages.NumbersMessage, data: bytes) -> None:
         numbers = message.numbers
-        correct(numbers, _RATE, self._correction.gyroscope, self._temperature)
-        correct(numbers, _FORCE, self._correction.accelerometer, self._temperature)
+        correct_in_place(numbers, _RATE, self._correction.gyroscope, self._temperature)
+        correct_in_place(numbers, _FORCE, self._correction.accelerometer, self._temperature)
         if self._zeroing is not None and numbers[_RATE.stop] != -1.0:
             stamp = message.stamp / NANOSECONDS
             numbers[_RATE] = self._zeroing.add(stamp, numbers[_RATE].copy(), numbers[_FORCE].copy())
@@ -243,10 +361,10 @@ class LiveCorrector(Session):
 
     def _on_field(self, message: messages.NumbersMessage, data: bytes) -> None:
         part = self._correction.magnetometer
-        wrong = another_unit(message.numbers[_OF_FIELD], part)
-        if wrong:
-            self._warn_once("unit", f"{self.name}: {wrong}")
-        correct(message.numbers, _OF_FIELD, part, self._temperature)
+        mismatch = explain_unit_mismatch(message.numbers[_FIELD], part)
+        if mismatch:
+            self._warn_once("unit", f"{self.name}: {mismatch}")
+        correct_in_place(message.numbers, _FIELD, part, self._temperature)
         self._send(topics.IMU_MAG, message, data)
 
     def _send(self, topic, message, data):
@@ -254,12 +372,21 @@ class LiveCorrector(Session):
         self._shell.send(topic, messages.as_packed(corrected))
 
 
-def correct(
+def correct_in_place(
     numbers: np.ndarray, place: slice, part: TriadCorrection, temperature: float | None
 ) -> None:
-    """Correct, in place, readings at a place of numbers (n,) and the covariance behind them.
+    """Correct the readings of a triad, and the covariance that follows them, in place.
 
-    ``temperature`` [degC].
+    Parameters
+    ----------
+    numbers : ndarray, shape (n,)
+        Payload of a message.
+    place : slice
+        Position of the three readings in ``numbers``; nine covariances follow.
+    part : TriadCorrection
+        Correction of the triad.
+    temperature : float or None
+        Temperature [degC]; None if it is unknown.
     """
     around = slice(place.stop, place.stop + 9)
     covariance = numbers[around]
@@ -270,16 +397,29 @@ def correct(
         numbers[around] = part.covariance(covariance.reshape(3, 3)).ravel()
 
 
-def another_unit(field: np.ndarray, part: TriadCorrection) -> str:
-    """Return why a field (3,) cannot be in the correction's unit; empty if it may be.
+def explain_unit_mismatch(field: np.ndarray, part: TriadCorrection) -> str:
+    """Explain why a magnetic field is in another unit than a correction.
 
-    Some drivers publish microtesla or gauss, and a correction of a table is in tesla.
+    Some drivers publish microtesla or gauss, whereas a correction is in tesla if it was estimated
+    from a table.
+
+    Parameters
+    ----------
+    field : ndarray, shape (3,)
+        Reading of the magnetometer.
+    part : TriadCorrection
+        Correction of the magnetometer.
+
+    Returns
+    -------
+    str
+        Explanation; empty if the units agree.
     """
     size, bias = float(np.linalg.norm(field)), float(np.linalg.norm(part.bias))
-    largest = _OTHER_UNIT * max(bias, _EARTHS_FIELD)
-    if not size or bias / _OTHER_UNIT <= size <= largest or not np.isfinite(size):
+    largest = _MIN_UNIT_RATIO * max(bias, _EARTH_FIELD)
+    if not size or bias / _MIN_UNIT_RATIO <= size <= largest or not np.isfinite(size):
         return ""
     return (
-        f"the magnetometer reads {size:.3g}, where the correction's bias is {bias:.3g} T: one of "
-        "the two is in another unit, and the correction is of no use"
+        f"the magnetometer's field is {size:.3g} and the correction's bias is {bias:.3g} T, "
+        "expected both in tesla; calibrate with messages in tesla"
     )

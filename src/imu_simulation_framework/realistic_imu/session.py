@@ -1,8 +1,8 @@
-"""An IMU model that follows the stamps of messages, whatever these are like.
+"""IMU model on a stream of messages with irregular stamps.
 
-A model has a fixed period. A message is one step of it as a rule; where stamps say that some are
-missing, the model makes their steps on a truth that is interpolated, so that drift and the
-orientation filter go on through the gap.
+A model has a fixed period, and each message is usually one step. Where stamps show that messages
+are missing, the model steps on interpolated ideal signals, so that drift and orientation filter
+continue through the gap.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ from ..sensors.imu_models.specification import SpecificationParameters
 from ..sensors.imu_specification import ImuSpecification
 from ..sensors.operation import Operation
 from ..sensors.simulation import imu_model
-from .truth import (
-    FIRST_AGAIN,
-    FIRST_MESSAGES,
-    LONGEST_GAP,
+from .ideal_inputs import (
+    MAX_GAP,
+    MIN_RESTART_JUMP,
+    ORIENTATION_CHECK_MESSAGES,
     StreamReport,
     check_frames,
-    usual_period,
+    estimate_nominal_period,
 )
 
-MEASURED = FIRST_MESSAGES
-"""Messages of which the period is measured where it is not given."""
+PERIOD_MESSAGES = ORIENTATION_CHECK_MESSAGES  # first messages from which the period is estimated
 
-_LONGEST_STRIDE = 10000  # Messages for each sample of a sensor that are looked for
+# Largest number of steps per sample of the sensor that is recognised: a sensor of 0.1 Hz on an
+# input of 1 kHz.
+_MAX_STEPS_PER_SAMPLE = 10000
 
 _NO_MAGNETOMETER = (
     "a magnetic field is for an IMU whose specification has a magnetometer, as bno055_magnetometer"
@@ -48,18 +49,38 @@ class TimedReading(NamedTuple):
 
 
 class RealisticImu:
-    """An IMU's errors on a stream of truths with stamps.
+    """Errors of an IMU on a stream of ideal signals with stamps.
 
-    ``errors``, ``seed``, ``run``: as for :func:`.simulate_imu`, whose same run has the same
-    numbers. ``period``: between messages [s]; by default it is measured on the first of them, which
-    then come out all at once. ``rate``: the sensor's samples per second [Hz] instead of its
-    specification's. ``field``, ``speed``: whether the truths have a magnetic field, and the speed.
-    ``field_reported``: whether the field is reported in the IMU's axes, so that no orientation is
-    needed for it. ``report`` (StreamReport): goes on; by default it begins with zeros.
-    ``operation`` (Operation): how a specified sensor is used: zeroed as if it had stood still
-    before the first message, and at stops that it detects; by default as it is switched on. Raises
-    ConfigurationError: the errors are none, do not go with the period, depend on a magnetic field
-    or a speed that the truths do not have, or there is a field and no magnetometer.
+    Parameters
+    ----------
+    errors : ImuSpecification or parameters of a plug-in
+        Errors of the IMU, as for :func:`.simulate_imu`.
+    seed : int
+        Seed of the random numbers.
+    period : float, optional
+        Time between messages [s]. By default it is estimated from the first
+        :data:`PERIOD_MESSAGES`, whose readings are then returned together.
+    run : int
+        Number of the realisation; the same run of :func:`.simulate_imu` has the same errors.
+    rate : float, optional
+        Samples of the sensor per second [Hz], instead of the specification's.
+    field : bool
+        Whether the ideal signals contain a magnetic field.
+    speed : bool
+        Whether the ideal signals contain the speed.
+    field_reported : bool
+        Whether the field is reported in the IMU's axes, which makes an orientation unnecessary.
+    report : StreamReport, optional
+        Report to continue; by default a new one.
+    operation : Operation, optional
+        Zeroing of a specified sensor, at a standstill before the first message and at stops that
+        the sensor detects. By default the sensor is not zeroed.
+
+    Raises
+    ------
+    ConfigurationError
+        If the errors are unknown, do not match the period, depend on a magnetic field or a speed
+        that the ideal signals lack, or if there is a field and no magnetometer.
     """
 
     def __init__(
@@ -78,12 +99,12 @@ class RealisticImu:
         if rate is not None:
             if not isinstance(errors, ImuSpecification):
                 raise ConfigurationError(
-                    "only an IMU by a specification has a rate of its own; this one has that of "
-                    "its input"
+                    f"rate is {rate:g}, expected none; only an IMU by a specification has a rate "
+                    "of its own"
                 )
             faster = dataclasses.replace(errors.output, rate=rate)
             errors = dataclasses.replace(errors, output=faster)
-        require_feelable(errors, field, speed)
+        check_required_inputs(errors, field, speed)
         if operation is not None:
             _check_operation(operation, errors)
         self._turns_field = field and not field_reported
@@ -91,7 +112,7 @@ class RealisticImu:
         self._output = errors.output if isinstance(errors, ImuSpecification) else None
         self._fuses = self._output is not None and self._output.orientation_reference == "fusion"
         self._waiting: list[tuple[int, ImuTruth]] = []
-        self._oriented = True
+        self._has_input_orientation = True
         self._steps: Any = None
         self.report = report or StreamReport()
         if period is not None:
@@ -99,7 +120,7 @@ class RealisticImu:
 
     @property
     def period(self) -> float | None:
-        """Time between messages [s]; None while it is not known."""
+        """Time between messages [s]; None until it is estimated."""
         return None if self._steps is None else self._steps.model.period
 
     @property
@@ -108,31 +129,35 @@ class RealisticImu:
         return None if self._output is None else self._output.rate
 
     @property
-    def fuses_field(self) -> bool:
-        """Whether the orientation is fused with the magnetometer."""
+    def fuses_magnetometer(self) -> bool:
+        """Whether the fusion filter uses the magnetometer."""
         return self._output is not None and self._fuses and self._output.fuses_magnetometer
 
     @property
-    def gives_orientation(self) -> bool:
-        """Whether the readings have one: the input has, or it is fused of the readings."""
-        return self._oriented or self._fuses
+    def has_orientation(self) -> bool:
+        """Whether readings have an orientation, from the input or from the fusion filter."""
+        return self._has_input_orientation or self._fuses
 
     def covariances(self):
-        """Return those to publish, row by row; -1 where there is no orientation (REP-145).
+        """Return the covariances to publish; the period must be known.
 
-        The period must be known.
+        Returns
+        -------
+        tuple of 3 tuples of 9 float
+            Covariances of orientation, angular velocity and specific force, row by row. The first
+            element is -1 without an orientation (REP-145).
         """
         orientation, rate, force = self._steps.model.covariances()
-        if not self.gives_orientation:
+        if not self.has_orientation:
             orientation = (-1.0,) + 8 * (0.0,)
         return orientation, rate, force
 
     def magnetic_covariance(self):
-        """Return that of the magnetometer, row by row; the period must be known."""
+        """Return the covariance of the magnetometer, row by row; the period must be known."""
         return self._steps.model.magnetic_covariance()
 
     def describe(self) -> dict:
-        """Return what makes the same readings again: model, parameters, period, seed and run."""
+        """Describe the model for a repetition: parameters, period, seed, run and operation."""
         return {
             "model": None if self._steps is None else type(self._steps.model).__name__,
             "label": None if self._steps is None else self._steps.model.label,
@@ -143,79 +168,107 @@ class RealisticImu:
             "operation": None if self._operation is None else to_mapping(self._operation),
         }
 
-    def without_orientation(self) -> None:
-        """Say that the truths have none; a fused one then begins with a yaw of zero.
+    def drop_orientation(self) -> None:
+        """Ignore the orientation of the ideal signals; a fused yaw then begins at zero.
 
-        Raises RecordingError: their magnetic field was not reported.
+        Raises
+        ------
+        RecordingError
+            If the magnetic field is simulated, which requires an orientation.
         """
         if self._turns_field:
             raise RecordingError(
-                "the ideal IMU has no orientation, so that nobody knows the magnetic field in its "
-                "axes"
+                "the ideal IMU has no orientation, which the magnetic field in its axes requires; "
+                "name a topic with the field"
             )
-        self._oriented = False
+        self._has_input_orientation = False
 
     def add(self, stamp: int, truth: ImuTruth | None) -> list[TimedReading]:
-        """Take the truth of the next message; return the readings that are known by it.
+        """Add the ideal signals of a message.
 
-        ``stamp`` [ns]; ``truth``: of one sample, always of the same kind; None for a message that
-        cannot be used. Raises RecordingError: no stamps are set, or the truth is in other axes than
-        REP-103 says. Raises ConfigurationError: the errors do not go with the measured period.
+        Parameters
+        ----------
+        stamp : int
+            Stamp of the message [ns].
+        truth : ImuTruth or None
+            Ideal signals of one sample; None for an unusable message.
+
+        Returns
+        -------
+        list of TimedReading
+            Readings that are complete with this message.
+
+        Raises
+        ------
+        RecordingError
+            If the stamps are not set, or the axes differ from REP-103.
+        ConfigurationError
+            If the errors do not match the estimated period.
         """
         if truth is None:
             return []
         if self._steps is not None:
             return list(self._steps.add(stamp, truth))
         self._waiting.append((stamp, truth))
-        return self.finish() if len(self._waiting) >= MEASURED else []
+        return self.finish() if len(self._waiting) >= PERIOD_MESSAGES else []
 
     def finish(self) -> list[TimedReading]:
-        """Return the readings of messages that wait for the period to be known.
+        """Return the readings of messages that wait for an estimate of the period.
 
-        Raises RecordingError: there are too few to know it.
+        Returns
+        -------
+        list of TimedReading
+            Readings of the waiting messages.
+
+        Raises
+        ------
+        RecordingError
+            If the messages are too few for an estimate.
         """
         if self._steps is not None:
             return []
         waiting, self._waiting = self._waiting, []
-        check_frames([truth for _, truth in waiting], self._oriented)
-        steps = self._begin(usual_period([stamp for stamp, _ in waiting], self.sensor_rate))
-        return [known for pair in waiting for known in steps.add(*pair)]
+        check_frames([truth for _, truth in waiting], self._has_input_orientation)
+        steps = self._begin(
+            estimate_nominal_period([stamp for stamp, _ in waiting], self.sensor_rate)
+        )
+        return [reading for pair in waiting for reading in steps.add(*pair)]
 
-    def _begin(self, period) -> _Steps:
+    def _begin(self, period) -> _SteppedModel:
         errors = self._errors
         if self._operation is not None:
             errors = SpecificationParameters(errors, self._operation)
         model = imu_model(errors, period, self._seed)
         for _ in range(self._run):
             model.reset()
-        self._steps = _Steps(model, self.report)
+        self._steps = _SteppedModel(model, self.report)
         return self._steps
 
 
-class _Steps:
-    """A model and how many steps of it were made since which stamp [ns]."""
+class _SteppedModel:
+    """Model with the number of steps since its first stamp."""
 
     def __init__(self, model: ImuModel, report: StreamReport):
         self.model = model
         self._report = report
-        self._before: Any = None  # its stamp and truth
-        # How many steps make one sample of the sensor.
-        new = np.flatnonzero(model.new_samples(_LONGEST_STRIDE + 1))
-        self._stride = int(new[1] - new[0]) if len(new) > 1 else _LONGEST_STRIDE
+        self._before: Any = None  # stamp and ideal signals of the previous message
+        # Steps per sample of the sensor.
+        new = np.flatnonzero(model.new_samples(_MAX_STEPS_PER_SAMPLE + 1))
+        self._stride = int(new[1] - new[0]) if len(new) > 1 else _MAX_STEPS_PER_SAMPLE
         self._first = self._count = 0
         self._sampled = False
 
     def add(self, stamp: int, truth: ImuTruth) -> Iterator[TimedReading]:
-        """Make the step of a message, and those that are missing before it."""
+        """Step the model by a message, after the steps of messages missing before it."""
         if self._before is not None:
             elapsed = stamp - self._before[0]
             if elapsed == 0:
                 self._report.repeated += 1
                 return
-            if -FIRST_AGAIN * NANOSECONDS <= elapsed < 0:
+            if -MIN_RESTART_JUMP * NANOSECONDS <= elapsed < 0:
                 self._report.disordered += 1
                 return
-            if elapsed < 0 or elapsed > max(LONGEST_GAP, 2.0 * self.model.period) * NANOSECONDS:
+            if elapsed < 0 or elapsed > max(MAX_GAP, 2.0 * self.model.period) * NANOSECONDS:
                 self._report.restarts += 1
                 self.model.reset()
                 self._before, self._sampled = None, False
@@ -226,19 +279,16 @@ class _Steps:
         self._before = (stamp, truth)
         self._report.taken += 1
         reading = self._step(truth)
-        # Before the sensor's first sample a reading is the truth.
+        # Until the sensor's first sample the model returns ideal signals, which are no readings.
         new = self.model.has_new_sample
         if new or self._sampled:
             time = np.array([(stamp - self._first) / NANOSECONDS])
-            given = self.model.emitted(time, np.array([new]))
-            for _ in range(1 if given is None else len(given)):
+            emitted = self.model.emitted(time, np.array([new]))
+            for _ in range(1 if emitted is None else len(emitted)):
                 yield TimedReading(stamp, reading)
 
     def _bridge(self, stamp, truth) -> Iterator[TimedReading]:
-        """Make the steps for which there was no message.
-
-        A sample of a slower sensor is not lost because just its own message is missing.
-        """
+        """Step the model through a gap; a short gap keeps the sample of a slower sensor."""
         before_stamp, before = self._before
         due = round((stamp - self._first) / NANOSECONDS / self.model.period)
         missing = due - self._count
@@ -249,17 +299,17 @@ class _Steps:
         self._report.bridged += missing
         self._report.largest_gap = max(self._report.largest_gap, elapsed / NANOSECONDS)
         is_short = missing < self._stride
-        # Of the two quaternions that mean the same turn, the nearer one.
+        # A quaternion and its negative are the same rotation; interpolation needs the nearer sign.
         sign = -1.0 if np.dot(before.orientation, truth.orientation) < 0.0 else 1.0
         near = before._replace(orientation=sign * np.asarray(before.orientation))
         for number in range(1, missing + 1):
             share = number / (missing + 1)
-            between: list[Any] = [
+            interpolated: list[Any] = [
                 None if new is None else (1.0 - share) * old + share * new
                 for old, new in zip(near, truth)
             ]
-            between[0] = between[0] / np.linalg.norm(between[0])
-            reading = self._step(ImuTruth(*between))
+            interpolated[0] = interpolated[0] / np.linalg.norm(interpolated[0])
+            reading = self._step(ImuTruth(*interpolated))
             if is_short and self.model.has_new_sample:
                 yield TimedReading(before_stamp + round(share * elapsed), reading)
 
@@ -273,20 +323,32 @@ class _Steps:
 def _check_operation(operation, errors) -> None:
     if not isinstance(errors, ImuSpecification):
         raise ConfigurationError(
-            "a standstill is for an IMU by a specification; the yaw of a plug-in's model is not "
-            "that of its gyroscope"
+            "standstill and stops require an IMU by a specification: the yaw of a plug-in's model "
+            "does not come from its gyroscope"
         )
     if operation.knows_stops:
         raise ConfigurationError(
-            f"stops is {operation.stops}, but an IMU beside a simulator is not told when the robot "
-            "stands: it has none or detected"
+            f"stops is {operation.stops}, expected none or detected: a simulator's messages do not "
+            "contain standstills"
         )
 
 
-def require_feelable(errors, field: bool, speed: bool) -> None:
-    """Refuse errors that need a field or a speed which is not reported, or have no use for a field.
+def check_required_inputs(errors, field: bool, speed: bool) -> None:
+    """Check that ideal signals contain the inputs that errors depend on.
 
-    ``field``, ``speed``: whether they are reported. Raises ConfigurationError.
+    Parameters
+    ----------
+    errors : ImuSpecification or parameters of a plug-in
+        Errors of the IMU.
+    field : bool
+        Whether the ideal signals contain a magnetic field.
+    speed : bool
+        Whether the ideal signals contain the speed.
+
+    Raises
+    ------
+    ConfigurationError
+        If an input is missing, or there is a field and no magnetometer.
     """
     if not isinstance(errors, ImuSpecification):
         if field and not isinstance(errors, IdealParameters):
@@ -296,13 +358,13 @@ def require_feelable(errors, field: bool, speed: bool) -> None:
         raise ConfigurationError(f"{_NO_MAGNETOMETER}; {errors.name} has none")
     output = errors.output
     if output.fuses_magnetometer and not field:
-        what = "magnetic_heading" if output.magnetic_heading else "filter compass"
+        setting = "magnetic_heading" if output.magnetic_heading else "filter compass"
         raise ConfigurationError(
-            f"output.{what} needs the magnetic field, which an ideal IMU does not say; "
-            "leave it out, or have a magnetometer simulated"
+            f"output.{setting} needs the magnetic field, which an ideal IMU does not contain; "
+            "remove the setting or have a magnetometer simulated"
         )
     if errors.vibration.active and not speed:
         raise ConfigurationError(
-            "vibration depends on the speed, which an ideal IMU does not say; leave it out, or "
-            "tell where the robot is"
+            "vibration depends on the speed, which an ideal IMU does not contain; remove it or "
+            "name a topic with the robot's pose"
         )

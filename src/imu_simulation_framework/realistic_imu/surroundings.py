@@ -1,7 +1,8 @@
-"""What an ideal IMU does not say of where it is: field, speed, and what the motors pull with.
+"""Magnetic field and speed at an IMU, which the messages of an ideal IMU do not contain.
 
-Earth's field is the same everywhere, so that the orientation is enough for it. Iron, magnets and a
-speed need the robot's pose, which comes on its own: a truth waits until it is known.
+Earth's field is the same everywhere, so the orientation suffices for it. Iron, magnets and the
+speed require the robot's pose, and fields of motors require torques. These arrive in messages of
+their own, and ideal signals wait for them.
 """
 
 from __future__ import annotations
@@ -20,33 +21,51 @@ from ..drive.session.sensors import AlongTheWay
 from ..recordings.cleaning import ZERO_NORM
 from ..sensors.imu_models.base import ImuTruth
 from ..sensors.magnetism.environment import MagneticEnvironment
-from .truth import FIRST_AGAIN, LONGEST_GAP, StreamReport, inverse_rotation
+from .ideal_inputs import MAX_GAP, MIN_RESTART_JUMP, StreamReport, rotate_to_body
 
-# Of the poses on the ideal IMU [ns], from which on its truths are completed some at once.
-_LEAD = 100_000_000
-_AT_ONCE = 50  # Truths that are then completed together
+# Lead of the poses over the ideal IMU [ns] from which ideal signals are completed in batches: 0.1 s
+# behind, a further delay does not matter, and a batch costs little more than a single sample.
+_BATCH_LEAD = 100_000_000
+_BATCH_SIZE = 50  # samples
 
-NO_MOTORS = "the fields of motors are left out: nothing tells what they pull with"
+NO_MOTORS = "the fields of motors are not simulated: no topic of joint states has their torques"
 
-_MIN_FIELD, _LARGEST_FIELD = 1e-6, 1e-2
-"""Of an ideal magnetic field [T]; Earth's is 2e-5 to 7e-5, beside a magnet it is some more."""
+# Bounds of an ideal magnetic field [T]: Earth's field is 2e-5 to 7e-5, near a magnet it is larger.
+_MIN_FIELD, _MAX_FIELD = 1e-6, 1e-2
 
-Truths = List[Tuple[int, Optional[ImuTruth]]]
-"""With their stamps [ns]; None for what cannot be used."""
+TimedSignals = List[Tuple[int, Optional[ImuTruth]]]
+"""Stamps [ns] and ideal signals; None for an unusable message."""
 
 
 class Surroundings:
-    """Gives the truths of an ideal IMU the field and the speed of where the robot was.
+    """Magnetic field and speed for the ideal signals of an IMU.
 
-    ``environment`` (MagneticEnvironment): without one there is no field, unless it is reported.
-    ``speed``: whether the truths shall have the speed. ``poses``, ``fields``, ``torques``: whether
-    poses are reported, the field itself in the IMU's axes, and what the motors pull with, without
-    which their fields are left out. Raises ConfigurationError: without poses it cannot be known, or
-    the field is to come from two places.
+    Parameters
+    ----------
+    environment : MagneticEnvironment or None
+        Magnetic environment; None for no field, or for a field that is reported.
+    speed : bool
+        Whether the ideal signals get the speed.
+    poses : bool
+        Whether poses of the robot are reported.
+    fields : bool
+        Whether the magnetic field is reported in the IMU's axes.
+    torques : bool
+        Whether torques of the motors are reported; without them their fields are not simulated.
 
-    ``report`` (StreamReport): counts poses and fields that cannot be used. ``has_speed``,
-    ``has_field``: whether the truths get a speed and a magnetic field. ``needs_poses``,
-    ``needs_torques``, ``is_reported_field``: whether the truths wait for each of these.
+    Attributes
+    ----------
+    report : StreamReport
+        Counts of invalid poses and fields.
+    has_speed, has_field : bool
+        Whether the ideal signals get a speed and a magnetic field.
+    needs_poses, needs_torques, has_reported_field : bool
+        Whether the ideal signals wait for poses, torques and reported fields.
+
+    Raises
+    ------
+    ConfigurationError
+        If poses are required but not reported, or the field has two sources.
     """
 
     def __init__(
@@ -60,22 +79,24 @@ class Surroundings:
         uniform = environment is None or not environment.has_bodies
         if fields and environment is not None:
             raise ConfigurationError(
-                "the magnetic field is either told or that of an environment, not both"
+                "the magnetic field has two sources, a topic and an environment, expected one"
             )
         if not poses and not uniform:
             raise ConfigurationError(
-                "the field of iron and of magnets depends on the place, which an ideal IMU does "
-                "not say; tell where the robot is, or take an environment that has none of them"
+                "the field of iron and magnets depends on the position, which an ideal IMU does "
+                "not contain; name a topic with the robot's pose, or an environment without them"
             )
         if not poses and speed:
-            raise ConfigurationError("the speed is not known unless it is told where the robot is")
+            raise ConfigurationError(
+                "the speed is unknown without poses; name a topic with the robot's pose"
+            )
         self._environment = environment
         self.report = StreamReport()
-        self.has_speed, self.is_reported_field = speed, fields
+        self.has_speed, self.has_reported_field = speed, fields
         self.has_field = environment is not None or fields
         self.needs_poses = speed or not uniform
         self.needs_torques = torques and environment is not None and bool(environment.motors)
-        self._way = AlongTheWay(
+        self._conditions = AlongTheWay(
             environment,
             speed=speed,
             torques=self.needs_torques,
@@ -87,129 +108,214 @@ class Surroundings:
         self._waiting: deque[tuple[int, ImuTruth | None]] = deque()
 
     def mount(self, lever_arm) -> None:
-        """Say where the IMU is on what the poses are of [m]; the poses before are forgotten."""
-        self._way.mount(lever_arm)
+        """Set the IMU's position relative to the origin of the poses [m]; drop earlier poses."""
+        self._conditions.mount(lever_arm)
 
-    def add(self, stamp: int, truth: ImuTruth | None) -> Truths:
-        """Take an ideal IMU's truth at a stamp [ns]; return those that are complete by now.
+    def add(self, stamp: int, truth: ImuTruth | None) -> TimedSignals:
+        """Add ideal signals of the IMU.
 
-        Raises RecordingError: what is needed was not reported for a long time.
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+        truth : ImuTruth or None
+            Ideal signals; None for an unusable message.
+
+        Returns
+        -------
+        TimedSignals
+            Ideal signals that are complete now, with stamps [ns].
+
+        Raises
+        ------
+        RecordingError
+            If poses, torques or fields are missing for more than :data:`.MAX_GAP`.
         """
         if not self._waits:
             return [(stamp, self._with_earth(truth))]
         if self._waiting:
             first = self._waiting[0][0]
             elapsed = (stamp - first) / NANOSECONDS
-            if elapsed < -FIRST_AGAIN:
+            if elapsed < -MIN_RESTART_JUMP:
                 self._waiting.clear()
-            elif elapsed > LONGEST_GAP and not self._way.knows(first):
+            elif elapsed > MAX_GAP and not self._conditions.knows(first):
                 raise RecordingError(
-                    f"{' and '.join(self._way.lacking(first))} was not told for {LONGEST_GAP:g} s "
-                    "of the ideal IMU's time"
+                    f"{' and '.join(self._conditions.lacking(first))} was not reported for "
+                    f"{MAX_GAP:g} s of the ideal IMU's time"
                 )
         self._waiting.append((stamp, truth))
-        # Who is behind catches up: many at once cost little more than one.
-        if self._way.lead(stamp) > _LEAD and len(self._waiting) < _AT_ONCE:
+        if self._conditions.lead(stamp) > _BATCH_LEAD and len(self._waiting) < _BATCH_SIZE:
             return []
         return self._complete()
 
-    def add_pose(self, stamp: int, position, orientation, speed: float) -> Truths:
-        """Take the robot's pose and speed [m/s] at a stamp [ns]; return what is complete by now.
+    def add_pose(self, stamp: int, position, orientation, speed: float) -> TimedSignals:
+        """Add the robot's pose and speed; an invalid pose is ignored and counted.
 
-        One that cannot be is left out.
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+        position : array_like, shape (3,)
+            Position [m].
+        orientation : array_like, shape (4,)
+            Quaternion x, y, z, w.
+        speed : float
+            Speed [m/s].
+
+        Returns
+        -------
+        TimedSignals
+            Ideal signals that are complete now, with stamps [ns].
         """
         numbers = (*position, *orientation, speed)
-        if not self.report.possible(numbers) or math.hypot(*orientation) < ZERO_NORM:
+        if not self.report.is_plausible(numbers) or math.hypot(*orientation) < ZERO_NORM:
             self.report.poses += 1
             return []
-        self._way.add(stamp, position, orientation, speed)
+        self._conditions.add(stamp, position, orientation, speed)
         return self._complete()
 
-    def add_torques(self, stamp: int, left: float, right: float) -> Truths:
-        """Take what the motors pulled with [N m] until a stamp [ns]; return what is complete."""
-        self._way.add_torques(stamp, left, right)
+    def add_torques(self, stamp: int, left: float, right: float) -> TimedSignals:
+        """Add the torques of the motors on both sides.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+        left, right : float
+            Sums of the torques on each side [N m].
+
+        Returns
+        -------
+        TimedSignals
+            Ideal signals that are complete now, with stamps [ns].
+        """
+        self._conditions.add_torques(stamp, left, right)
         return self._complete()
 
-    def add_field(self, stamp: int, field) -> Truths:
-        """Take the field [T] at a stamp [ns], in the IMU's axes; return what is complete by now.
+    def add_field(self, stamp: int, field) -> TimedSignals:
+        """Add a reported magnetic field.
 
-        One with values that are no numbers or, after the first, cannot be is left out. Raises
-        RecordingError: the first of them is none that Earth and what lies about may have.
+        A field with NaN, and after the first field also an implausible field, is ignored and
+        counted.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+        field : array_like, shape (3,)
+            Magnetic field in the IMU's axes [T].
+
+        Returns
+        -------
+        TimedSignals
+            Ideal signals that are complete now, with stamps [ns].
+
+        Raises
+        ------
+        RecordingError
+            If the first field is not plausible in tesla.
         """
         size = float(np.linalg.norm(field))
-        if not np.isfinite(size) or (self._is_checked and not 0.0 < size <= _LARGEST_FIELD):
+        if not np.isfinite(size) or (self._is_checked and not 0.0 < size <= _MAX_FIELD):
             self.report.fields += 1
             return []
-        if not self._is_checked and not _MIN_FIELD <= size <= _LARGEST_FIELD:
+        if not self._is_checked and not _MIN_FIELD <= size <= _MAX_FIELD:
             raise RecordingError(
-                f"the ideal magnetic field is {size:g}, expected it in tesla (REP-103), where "
-                "Earth's is 2e-5 to 7e-5"
+                f"the ideal magnetic field is {size:g}, expected tesla (REP-103), in which Earth's "
+                "field is 2e-5 to 7e-5"
             )
         self._is_checked = True
-        self._way.add_field(stamp, field)
+        self._conditions.add_field(stamp, field)
         return self._complete()
 
     def _complete(self):
         complete: list = []
-        while self._waiting and self._way.knows(self._waiting[0][0]):
+        while self._waiting and self._conditions.knows(self._waiting[0][0]):
             complete.append(self._waiting.popleft())
         finite = [number for number, (_, truth) in enumerate(complete) if truth is not None]
         if finite:
-            # All at once: an IMU may have many samples for each pose.
-            met = self._way.met(*zip(*(complete[number] for number in finite)))
-            for number, truth in zip(finite, met):
+            # A batch is cheaper, as an IMU may have many samples per pose.
+            completed = self._conditions.met(*zip(*(complete[number] for number in finite)))
+            for number, truth in zip(finite, completed):
                 complete[number] = (complete[number][0], truth)
         return complete
 
     def _with_earth(self, truth) -> ImuTruth | None:
         if truth is None or self._environment is None:
             return truth
-        field = inverse_rotation(truth.orientation.tolist(), self._environment.undisturbed.tolist())
+        field = rotate_to_body(truth.orientation.tolist(), self._environment.undisturbed.tolist())
         return truth._replace(magnetic_field=np.array(field))
 
 
 class WheelEfforts:
-    """Sums the efforts of the wheels' joints on each side.
+    """Sums of the efforts of the driven wheels' joints on each side.
 
-    ``left``, ``right`` (sequence of str): names of the driven wheels' joints. On a side without
-    them they are those of the first joint states with both sides that have ``wheel`` and this side,
-    but not the other, in their names.
+    Parameters
+    ----------
+    left, right : sequence of str
+        Names of the joints. If empty, they are chosen from the first joint states with both sides:
+        names with ``wheel`` and this side, but not the other side.
+
+    Attributes
+    ----------
+    joints : tuple of 2 tuples of str
+        Names of the joints, left and right; empty until they are known.
+    is_all_zero : bool
+        Whether all efforts so far are zero, as those of joints that a simulator moves by their
+        velocity.
     """
 
     def __init__(self, left: Sequence[str] = (), right: Sequence[str] = ()) -> None:
         self.joints = (tuple(left), tuple(right))
-        """Left and right; empty where they are not known yet."""
-        self.only_zeros = False
-        """Whether efforts were reported, and all of them were zero: joints that a simulator moves
-        by their velocity have none."""
-        self._has_pulled = False
+        self.is_all_zero = False
+        self._has_torque = False
 
     def torques(self, names: Sequence[str], efforts: Sequence[float]) -> tuple[float, float] | None:
-        """Return the torques of the motors, left and right [N m], of a sensor_msgs/JointState.
+        """Return the torques of the motors from a sensor_msgs/JointState.
 
-        None where the message is of other joints, or an effort is no number. Raises RecordingError:
-        the joints are there without efforts.
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the joints.
+        efforts : sequence of float
+            Efforts of the joints [N m].
+
+        Returns
+        -------
+        tuple of 2 float or None
+            Sums on the left and on the right [N m]; None for a message of other joints or with an
+            effort that is not finite.
+
+        Raises
+        ------
+        RecordingError
+            If the message has the joints without efforts.
         """
         left, right = self.joints
-        sides = (left or _wheels(names, *SIDES), right or _wheels(names, *SIDES[::-1]))
+        sides = (
+            left or _select_wheel_joints(names, *SIDES),
+            right or _select_wheel_joints(names, *SIDES[::-1]),
+        )
         if not all(sides) or not all(name in names for side in sides for name in side):
             return None
         if len(efforts) != len(names):
             raise RecordingError(
                 f"the joint states of {join_names([*sides[0], *sides[1]])} have no effort, which "
-                "tells what the motors pull with"
+                "the fields of motors depend on"
             )
         self.joints = sides
-        of_joint = dict(zip(names, efforts))
-        torques = [float(sum(of_joint[name] for name in side)) for side in sides]
+        effort = dict(zip(names, efforts))
+        torques = [float(sum(effort[name] for name in side)) for side in sides]
         if not all(map(math.isfinite, torques)):
             return None
-        self._has_pulled = self._has_pulled or any(torques)
-        self.only_zeros = not self._has_pulled
+        self._has_torque = self._has_torque or any(torques)
+        self.is_all_zero = not self._has_torque
         return torques[0], torques[1]
 
 
-def _wheels(names, side, other) -> tuple[str, ...]:
-    """Return which of the names are of wheels on a side."""
-    small = ((name, name.lower()) for name in names)
-    return tuple(name for name, n in small if "wheel" in n and side in n and other not in n)
+def _select_wheel_joints(names, side, other) -> tuple[str, ...]:
+    """Return the names of wheels on a side."""
+    pairs = ((name, name.lower()) for name in names)
+    return tuple(
+        name for name, text in pairs if "wheel" in text and side in text and other not in text
+    )

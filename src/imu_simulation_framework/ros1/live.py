@@ -46,37 +46,38 @@ class LiveNode(Node):
             topic: advertise(topic, roslib.message.get_message_class(kind.name))
             for topic, kind in session.outputs.items()
         }
-        if session.diagnoses:
+        if session.publishes_diagnostics:
             self._diagnostics = rospy.Publisher(topics.DIAGNOSTICS, DiagnosticArray, queue_size=1)
-        for topic in session.texts:
+        for topic in session.text_outputs:
             self._publishers[topic] = rospy.Publisher(topic, String, latch=True, queue_size=1)
-        if session.joint_states:
+        if session.joint_states_topic:
             # Several may publish states, each of joints of their own.
-            subscribe(session.joint_states, JointState, self._on_joints)
+            subscribe(session.joint_states_topic, JointState, self._on_joints)
         for topic, (kind, _) in reversed(session.inputs.items()):
             message_type = roslib.message.get_message_class(kind.name)
-            if session.alone:
-                self.subscribe(topic, message_type, partial(session.take, topic), raw=True)
+            if session.requires_single_publisher:
+                self.subscribe(topic, message_type, partial(session.process, topic), raw=True)
             else:
                 subscribe(topic, _as_bytes(message_type), partial(self._take, topic), QUEUE)
 
     def spin_once(self):
-        self.session.look_after()
+        self.session.on_timer()
 
     def close(self):
         self.session.close()
 
     def _take(self, topic, message):
         try:
-            self.session.take(topic, message.data)
+            self.session.process(topic, message.data)
         except FrameworkError as error:
             self.fail(f"{self.name}: {error}")
 
     def _on_joints(self, message):
         try:
-            self.session.take_joints(message.header.stamp.to_nsec(), message.name, message.effort)
+            stamp = message.header.stamp.to_nsec()
+            self.session.process_joint_states(stamp, message.name, message.effort)
         except FrameworkError as error:
-            self.fail(f"{self.session.joint_states}: {error}")
+            self.fail(f"{self.session.joint_states_topic}: {error}")
 
     def warn(self, sentence):
         rospy.logwarn("%s", sentence)
@@ -93,7 +94,7 @@ class LiveNode(Node):
     def send_text(self, topic, text):
         self._publishers[topic].publish(String(data=text))
 
-    def diagnose(self, diagnostic):
+    def publish_diagnostic(self, diagnostic):
         status = DiagnosticStatus(
             level=DiagnosticStatus.WARN if diagnostic.is_warning else DiagnosticStatus.OK,
             name=rospy.get_name(),

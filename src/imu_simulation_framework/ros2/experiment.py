@@ -134,8 +134,8 @@ class MujocoSimulatorNode(Participant):
         self._publish(self._robot.tick(*commands))
         self._answered_at = time.monotonic()
 
-    def look_after(self) -> None:
-        super().look_after()
+    def on_timer(self) -> None:
+        super().on_timer()
         if self._started is None or self._ended:
             return
         if time.monotonic() - self._answered_at > self._timeout:
@@ -294,7 +294,7 @@ class PathFollower(ExperimentNode):
         self._answered_at = time.monotonic()
         self._publisher.publish(Float64MultiArray(data=commands))
 
-    def look_after(self) -> None:
+    def on_timer(self) -> None:
         now = time.monotonic()
         if self._session.finished:
             listeners = self.get_subscriptions_info_by_topic(self._publisher.topic_name)
@@ -334,8 +334,8 @@ class ResultComparison(Participant):
         self._commanded_at = 0.0
         # Of each topic: bytes that have come, who reads and who records them.
         self._kept: dict[str, tuple[list[bytes], Any, Any]] = {}
-        self._heard: set[str] = set()
-        self._heard_all = False
+        self._received_topics: set[str] = set()
+        self._is_complete = False
         self._keep(topics.IMU, IMU.name, imu_rows, session.add_imu)
         truth = "nav_msgs/Odometry"
         self._keep(topics.GROUND_TRUTH, truth, ground_truth_rows, session.add_ground_truth)
@@ -361,7 +361,7 @@ class ResultComparison(Participant):
         self._kept[topic] = messages, read, add
 
         def keep(data):
-            self._heard.add(topic)
+            self._received_topics.add(topic)
             messages.append(data)
             if len(messages) >= _AT_ONCE:
                 self._read_messages()
@@ -380,14 +380,14 @@ class ResultComparison(Participant):
         self._session.record.keep_in(self.folder)
 
     def is_ready(self) -> bool:
-        return len(self._heard) == len(self._kept) + self._lock_step
+        return len(self._received_topics) == len(self._kept) + self._lock_step
 
     def on_command(self, *commands: float) -> None:
         self._commanded_at = self._commanded_at or time.monotonic()
         self._session.add_command(*commands)
 
     def _on_joints(self, message):
-        self._heard.add(topics.JOINT_STATES)
+        self._received_topics.add(topics.JOINT_STATES)
         if self._robot is None:
             from ..drive.from_configuration import experiment_robot
 
@@ -398,14 +398,14 @@ class ResultComparison(Participant):
     def _on_error(self, message):
         self._session.add_error(*_read_error(message))
 
-    def look_after(self) -> None:
-        super().look_after()
-        if self._heard_all:
+    def on_timer(self) -> None:
+        super().on_timer()
+        if self._is_complete:
             self._write()
         elif self._session.arrived:
             self._read_messages()
-            self._heard_all = self._session.complete
-            if self._heard_all:
+            self._is_complete = self._session.complete
+            if self._is_complete:
                 # Whoever drives sees by it that nothing is missing, and leaves its memory to the
                 # figures; the middleware gives a topic up between two calls.
                 for one in list(self.subscriptions):
@@ -461,7 +461,7 @@ class ImuYawPublisher(Participant):
             recorded = self.folder.read_columns("imu_real", ["yaw"])
         self._session.compare_with(self.folder.read_columns("reference", ["yaw"]), recorded)
 
-    def look_after(self) -> None:
+    def on_timer(self) -> None:
         watched = any(one.get_subscription_count() for one in self._yaws.values())
         # Where the simulated error begins is heard even before the first subscriber.
         needed = self.reference is not None and (watched or not self._session.begun)

@@ -74,7 +74,7 @@ class ExternalRobot(Participant):
     def is_ready(self) -> bool:
         return self._is_placed
 
-    def look_after(self) -> None:
+    def on_timer(self) -> None:
         if not self._is_placed:
             # Other nodes of this process may have prepared a long drive before the first look.
             self._deadline = min(self._deadline, time.monotonic() + self._patience)
@@ -82,7 +82,7 @@ class ExternalRobot(Participant):
             lacking = self._place()
             if lacking and time.monotonic() > self._deadline:
                 self.fail(f"{self.program}: gave up waiting: {lacking}")
-        super().look_after()
+        super().on_timer()
 
     def _find_robot(self) -> None:
         """Connect to what of the robot has appeared."""

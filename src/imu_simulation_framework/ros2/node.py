@@ -45,8 +45,8 @@ from ..core.stamps import NANOSECONDS
 from ..recordings.messages import separate
 
 if TYPE_CHECKING:
+    from ..realistic_imu.ideal_inputs import Mounting
     from ..realistic_imu.node_sessions import Diagnostic, Session
-    from ..realistic_imu.truth import Mounting
 
 LOOK_PERIOD = 0.2  # wall-clock seconds between two looks after what nobody announces
 QOS = {"sensor_data": ReliabilityPolicy.BEST_EFFORT, "reliable": ReliabilityPolicy.RELIABLE}
@@ -88,7 +88,7 @@ class Node(rclpy.node.Node):
 
     program: str
     ros2 = True
-    alone = True
+    requires_single_publisher = True
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -107,7 +107,7 @@ class Node(rclpy.node.Node):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         return self.create_timer(period, self._guarded(callback), clock=steady)
 
-    def look_after(self) -> None:
+    def on_timer(self) -> None:
         """Do what no message asks for; called now and then."""
 
     def close(self) -> None:
@@ -184,12 +184,12 @@ class Node(rclpy.node.Node):
     def _look(self, *_) -> None:  # some executors say when it is
         for topic, type_name in self._inputs.items():
             names = [_name(one) for one in self.publishers_on(topic, type_name)]
-            if len(names) > 1 and self.alone:
+            if len(names) > 1 and self.requires_single_publisher:
                 raise SimulatorError(
                     f"{names[1]} publishes on {self.resolve(topic)}, beside {names[0]}: only one "
                     "node may"
                 )
-        self.look_after()
+        self.on_timer()
 
     def publishers_on(self, topic: str, type_name: str) -> list[Any]:
         """Return what rclpy knows of those that publish on a topic.
@@ -289,19 +289,19 @@ class SessionNode(Node):
         self._qos = quality_of_service(QOS[of_shell.qos])
         session: Session = session_type(arguments, self)
         self.session = session
-        self.alone = session.alone
-        if session.diagnoses:
+        self.requires_single_publisher = session.requires_single_publisher
+        if session.publishes_diagnostics:
             self._diagnostics = self.create_publisher(DiagnosticArray, topics.DIAGNOSTICS, 1)
         for topic, kind in session.outputs.items():
             self.advertise(topic, kind.name)
-        for topic in session.texts:
+        for topic in session.text_outputs:
             self.advertise_text(topic)
-        if session.joint_states:
+        if session.joint_states_topic:
             # Several may publish states, each of joints of their own.
-            topic = session.joint_states
+            topic = session.joint_states_topic
             self.subscribe(topic, "sensor_msgs/JointState", self._on_joints, raw=False)
         for topic, (kind, _) in session.inputs.items():
-            self.subscribe(topic, kind.name, partial(session.take, topic))
+            self.subscribe(topic, kind.name, partial(session.process, topic))
 
     @staticmethod
     def session_type() -> type[Any]:
@@ -327,15 +327,15 @@ class SessionNode(Node):
 
     def _on_joints(self, message):
         stamp = message.header.stamp.sec * NANOSECONDS + message.header.stamp.nanosec
-        self.session.take_joints(stamp, message.name, message.effort)
+        self.session.process_joint_states(stamp, message.name, message.effort)
 
-    def look_after(self) -> None:
-        self.session.look_after()
+    def on_timer(self) -> None:
+        self.session.on_timer()
 
     def close(self) -> None:
         self.session.close()
 
-    def diagnose(self, diagnostic: Diagnostic) -> None:
+    def publish_diagnostic(self, diagnostic: Diagnostic) -> None:
         """Publish it on ``/diagnostics``."""
         status = DiagnosticStatus(
             level=DiagnosticStatus.WARN if diagnostic.is_warning else DiagnosticStatus.OK,
@@ -480,12 +480,12 @@ class RealisticImuNode(SessionNode):
 
         return LiveImu
 
-    def transform(self, parent: str, frame: str, topic: str) -> Mounting:
+    def lookup_transform(self, parent: str, frame: str, topic: str) -> Mounting:
         """Return where tf says that a frame is on that of a topic.
 
         Raises SimulatorError: it does not say in time; or ConfigurationError: there is no tf2.
         """
-        from ..realistic_imu.node_sessions import mounting_in
+        from ..realistic_imu.node_sessions import lookup_mounting
 
         try:
             import tf2_ros
@@ -501,12 +501,12 @@ class RealisticImuNode(SessionNode):
         buffer = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(buffer, listener_node, spin_thread=True)
 
-        def ends_within(seconds):
+        def wait_for_end(seconds):
             time.sleep(seconds)
             return self.ended
 
         try:
-            return mounting_in(buffer, Time(), ends_within, parent, frame, topic)
+            return lookup_mounting(buffer, Time(), wait_for_end, parent, frame, topic)
         finally:
             listener.unregister()
             listener_node.destroy_node()

@@ -128,7 +128,7 @@ class Participant(ExperimentNode):
     def on_command(self, *commands: float) -> None:
         """Take what the drivetrain is commanded, see :attr:`.Drivetrain.commands`."""
 
-    def look_after(self) -> None:
+    def on_timer(self) -> None:
         if self._commanded or self.folder is None or self.reference is None:
             return
         if self.is_ready():

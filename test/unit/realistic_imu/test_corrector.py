@@ -1,4 +1,4 @@
-"""Messages as the node imu_corrector corrects them, in the bytes of ROS 1 and ROS 2."""
+"""Correction of messages by the node imu_corrector, in the bytes of ROS 1 and ROS 2."""
 
 import numpy as np
 import pytest
@@ -48,17 +48,17 @@ def covariance(quantity, values):
     return {f"{quantity}_covariance{place}": value for place, value in enumerate(values)}
 
 
-def corrected(tmp_path, messages, ros2, correction=CORRECTION, **arguments):
+def run_corrector(tmp_path, messages, ros2, correction=CORRECTION, **arguments):
     path = ""
     if correction is not None:
         path = tmp_path / "correction.yaml"
         path.write_text(imu_correction_text(correction))
-    given = node_sessions.CorrectorArguments(correction=str(path), **arguments)
-    return shell_of(node_sessions.LiveCorrector, given, messages, ros2)
+    arguments = node_sessions.CorrectorArguments(correction=str(path), **arguments)
+    return shell_of(node_sessions.LiveCorrector, arguments, messages, ros2)
 
 
-def of_imu(tmp_path, data, ros2, before=()):
-    shell = corrected(tmp_path, [*before, ("imu/data_raw", data)], ros2)
+def corrected_imu(tmp_path, data, ros2, before=()):
+    shell = run_corrector(tmp_path, [*before, ("imu/data_raw", data)], ros2)
     (done,) = shell.sent["imu/data"]
     read = read_numbers(done, IMU, ros2)
     return done, dict(zip(IMU.names, read.numbers))
@@ -72,101 +72,103 @@ def matrix(numbers, quantity):
     return np.reshape([numbers[f"{quantity}_covariance{place}"] for place in range(9)], (3, 3))
 
 
-def test_readings_are_corrected_and_the_rest_is_kept(tmp_path, ros2):
+def test_corrector_changes_readings_and_keeps_other_bytes(tmp_path, ros2):
     raw = imu(ros2, **covariance("orientation", [1.0] * 9))
-    done, numbers = of_imu(tmp_path, raw, ros2)
+    done, numbers = corrected_imu(tmp_path, raw, ros2)
     np.testing.assert_allclose(vector(numbers, "angular_velocity"), TRUTH)
     np.testing.assert_allclose(vector(numbers, "linear_acceleration"), [0.0, 0.0, 9.8], atol=1e-12)
-    # Header, orientation and its covariance stand before both readings.
+    # Header, orientation and its covariance precede both readings in the message.
     place = raw.index(np.asarray(READ, "<f8").tobytes())
     assert done[:place] == raw[:place] and len(done) == len(raw)
     assert not matrix(numbers, "linear_acceleration").any()
 
 
-def test_the_last_temperature_counts(tmp_path, ros2):
+def test_corrector_uses_last_finite_temperature(tmp_path, ros2):
     warm, none = (
         ("imu/temperature", message(TEMPERATURE, ros2, {"temperature": value}))
         for value in (35.0, np.nan)
     )
-    _, numbers = of_imu(tmp_path, imu(ros2), ros2, [warm, none])
+    _, numbers = corrected_imu(tmp_path, imu(ros2), ros2, [warm, none])
     shift = np.linalg.solve(TRIAD.matrix, [0.1, 0.0, 0.0])
     np.testing.assert_allclose(vector(numbers, "angular_velocity"), TRUTH - shift)
 
 
-def test_readings_that_the_sensor_does_not_have_stay(tmp_path, ros2):
+def test_corrector_keeps_readings_marked_as_missing(tmp_path, ros2):
     raw = imu(ros2, angular_velocity_covariance0=-1.0)
-    _, numbers = of_imu(tmp_path, raw, ros2)
+    _, numbers = corrected_imu(tmp_path, raw, ros2)
     assert vector(numbers, "angular_velocity") == READ.tolist()
     assert matrix(numbers, "angular_velocity").ravel().tolist() == [-1.0] + [0.0] * 8
 
 
-def test_covariances_are_propagated(tmp_path, ros2):
+def test_corrector_propagates_covariances(tmp_path, ros2):
     variances = np.diag([0.01, 0.02, 0.03])
     raw = imu(ros2, **covariance("angular_velocity", variances.ravel()))
-    _, numbers = of_imu(tmp_path, raw, ros2)
+    _, numbers = corrected_imu(tmp_path, raw, ros2)
     inverse = np.linalg.inv(TRIAD.matrix)
-    wanted = inverse @ variances @ inverse.T
-    np.testing.assert_allclose(matrix(numbers, "angular_velocity"), wanted)
+    expected = inverse @ variances @ inverse.T
+    np.testing.assert_allclose(matrix(numbers, "angular_velocity"), expected)
 
 
-def test_a_magnetic_field_is_corrected_too(tmp_path, ros2):
+def test_corrector_corrects_magnetic_field(tmp_path, ros2):
     truth = np.array([2e-5, 0.0, -4e-5])
     raw = message(MAGNETIC_FIELD, ros2, dict(zip(FIELD, TRIAD.matrix @ truth + TRIAD.bias)))
-    (done,) = corrected(tmp_path, [("imu/mag_raw", raw)], ros2).sent["imu/mag"]
+    (done,) = run_corrector(tmp_path, [("imu/mag_raw", raw)], ros2).sent["imu/mag"]
     read = read_numbers(done, MAGNETIC_FIELD, ros2)
     np.testing.assert_allclose(read.numbers[:3], truth, atol=1e-16)
     assert (read.stamp, read.frame) == (STAMP, "imu_link") and not read.numbers[3:].any()
 
 
 @pytest.mark.parametrize(
-    ("reading", "told"),
+    ("reading", "is_mismatch"),
     [(4.8e-5, False), (1.0e-3, False), (48.0, True), (0.48, True), (0.0, False), (np.nan, False)],
 )
-def test_a_field_in_another_unit_than_the_correction_is_told(tmp_path, reading, told):
+def test_magnetic_field_in_other_unit_than_correction_is_warned_of_once(
+    tmp_path, reading, is_mismatch
+):
     field, part = np.array([0.0, reading, 0.0]), TriadCorrection(bias=(2e-5, 0.0, -1e-5))
-    assert bool(node_sessions.another_unit(field, part)) == told
-    # A correction of readings in microtesla fits those, and no others.
+    assert bool(node_sessions.explain_unit_mismatch(field, part)) == is_mismatch
+    # A correction in microtesla matches only readings in microtesla.
     other = TriadCorrection(bias=(20.0, 0.0, -10.0))
-    assert bool(node_sessions.another_unit(field, other)) == (0.0 < reading < 0.02)
+    assert bool(node_sessions.explain_unit_mismatch(field, other)) == (0.0 < reading < 0.02)
     raw = message(MAGNETIC_FIELD, True, dict(zip(FIELD, field)))
     correction = isf.sensors.ImuCorrection(magnetometer=part)
-    said = corrected(tmp_path, 2 * [("imu/mag_raw", raw)], True, correction).warned
-    assert len(said) == told
+    warnings = run_corrector(tmp_path, 2 * [("imu/mag_raw", raw)], True, correction).warned
+    assert len(warnings) == is_mismatch
 
 
-def test_a_message_is_zeroed_after_the_standstill(tmp_path, ros2):
+def test_gyroscope_is_zeroed_after_standstill(tmp_path, ros2):
     row = (0.0, 0.0, 0.0, 1.0, 0.1, 0.0, -0.2, 0.0, 0.0, 0.0)
     messages = [
         ("imu/data_raw", imu(ros2, row, stamp=number * 20_000_000)) for number in range(100)
     ]
-    shell = corrected(tmp_path, messages, ros2, None, standstill=1.0)
+    shell = run_corrector(tmp_path, messages, ros2, None, standstill=1.0)
     for number, done in enumerate(shell.sent["imu/data"]):
-        found = dict(zip(IMU.names, read_numbers(done, IMU, ros2).numbers))
-        wanted = [0.1, 0.0, -0.2] if number < 50 else [0.0, 0.0, 0.0]
-        assert vector(found, "angular_velocity") == pytest.approx(wanted)
-    (told,) = shell.informed
-    assert "zeroed at standstill: 5.73, 0, -11.5 deg/s are taken off x, y, z" in told
+        corrected = dict(zip(IMU.names, read_numbers(done, IMU, ros2).numbers))
+        expected = [0.1, 0.0, -0.2] if number < 50 else [0.0, 0.0, 0.0]
+        assert vector(corrected, "angular_velocity") == pytest.approx(expected)
+    (sentence,) = shell.informed
+    assert "zeroed at standstill: 5.73, 0, -11.5 deg/s are taken off x, y, z" in sentence
 
 
-def test_without_a_standstill_it_is_said_at_the_end(tmp_path):
-    shell = corrected(tmp_path, [("imu/data_raw", imu(True))], True, None, standstill=1.0)
+def test_missing_standstill_is_reported_at_end(tmp_path):
+    shell = run_corrector(tmp_path, [("imu/data_raw", imu(True))], True, None, standstill=1.0)
     assert "no offset was taken off, as the robot never stood still for 1 s" in shell.warned[0]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({}, "imu_corrector: correction names no file, expected what calibrate_imu.py has"),
+        ({}, "imu_corrector: correction is empty"),
         ({"correction": "/none.yaml"}, "/none.yaml"),
         ({"standstill": 1.0, "stops": "found"}, "stops is found, but an IMU is not told when"),
     ],
 )
-def test_wrong_arguments_are_refused_in_a_sentence(arguments, words):
+def test_invalid_corrector_arguments_are_rejected(arguments, words):
     with pytest.raises(ConfigurationError) as refused:
         shell_of(node_sessions.LiveCorrector, node_sessions.CorrectorArguments(**arguments), [])
     assert words in str(refused.value)
 
 
-def test_what_is_no_such_message_ends_it(tmp_path, ros2):
+def test_message_with_wrong_layout_is_rejected(tmp_path, ros2):
     with pytest.raises(SimulatorError, match="imu/data_raw: a message is not laid out as sensor"):
-        corrected(tmp_path, [("imu/data_raw", imu(ros2)[:-9])], ros2)
+        run_corrector(tmp_path, [("imu/data_raw", imu(ros2)[:-9])], ros2)

@@ -1,4 +1,4 @@
-"""What realistic_imu says of itself on /diagnostics."""
+"""Diagnostics and remarks of realistic_imu."""
 
 import numpy as np
 import pytest
@@ -21,13 +21,13 @@ from imu_simulation_framework.sensors.simulation import imu_truth
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A list with the wall-clock time of the session [s]."""
+    """Return a list with the wall-clock time of the session [s]."""
     now = [100.0]
     monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
     return now
 
 
-def test_rate_gaps_left_out_messages_and_yaw_error(clock):
+def test_diagnostics_report_rate_gaps_ignored_messages_and_yaw_error(clock):
     motion = isf.rounds(1.0, radius=2.0, speed=2.0)
     truth = np.hstack(imu_truth(motion)[:3])
     rows = truth.copy()
@@ -38,24 +38,24 @@ def test_rate_gaps_left_out_messages_and_yaw_error(clock):
     shell = RecordingShell(ros2=True)
     session = LiveImu(RealisticImuArguments(specification="bno055", seed=4), shell)
 
-    def diagnosed(seconds, heard=()):
-        for data in heard:
-            session.take("/imu", data)
+    def next_diagnostic(seconds, received=()):
+        for data in received:
+            session.process("/imu", data)
         clock[0] += seconds
-        session.look_after()
+        session.on_timer()
         return shell.diagnosed[-1]
 
     clock[0] += 0.5
-    session.look_after()
-    assert shell.diagnosed == []  # once a second
-    silent = diagnosed(0.5)
+    session.on_timer()
+    assert shell.diagnosed == []  # published once a second
+    silent = next_diagnostic(0.5)
     assert silent.is_warning and silent.message == "no message on /imu yet"
-    good = diagnosed(2.0, messages[:150])
+    good = next_diagnostic(2.0, messages[:150])
     assert not good.is_warning and good.message == "/imu becomes /imu/data"
     assert good.values["messages per second"] == "75.0"
-    bad = diagnosed(1.0, messages[150:])
+    bad = next_diagnostic(1.0, messages[150:])
     assert bad.is_warning and bad.message == "messages on /imu are missing, or left out"
-    # The one that is left out is missing, too.
+    # The ignored message is also a gap.
     counts = {"messages left out": "1", "gaps": "2", "messages missing in gaps": "11"}
     assert counts.items() <= bad.values.items()
     assert bad.values["messages taken"] == str(len(messages) - 1)
@@ -65,19 +65,19 @@ def test_rate_gaps_left_out_messages_and_yaw_error(clock):
     error = np.degrees((yaws[0] - yaws[1] + np.pi) % (2.0 * np.pi) - np.pi)
     assert abs(error) > 0.005
     assert float(bad.values["yaw error [deg]"]) == pytest.approx(error, abs=0.0006)
-    later = diagnosed(1.0)
+    later = next_diagnostic(1.0)
     assert later.is_warning and later.message == "no message on /imu now"
 
 
-def test_missing_errors_in_motion_and_kept_bias_are_reported():
+def test_missing_errors_in_motion_and_remaining_bias_are_reported():
     shells = {name: RecordingShell(ros2=True) for name in ("bno055", "adis16448")}
     for name, shell in shells.items():
         LiveImu(RealisticImuArguments(specification=name), shell)
     (understated,) = shells["bno055"].warned
     assert "no scale factor, misalignment, g-sensitivity or turn-on bias" in understated
     assert shells["adis16448"].warned == []
-    (kept,) = [text for text in shells["adis16448"].informed if "bias" in text]
-    assert "keeps the bias that it is switched on with" in kept
+    (remark,) = [text for text in shells["adis16448"].informed if "bias" in text]
+    assert "keeps its turn-on bias" in remark
     zeroed = RecordingShell(ros2=True)
     LiveImu(RealisticImuArguments(specification="adis16448", standstill=10.0), zeroed)
     assert zeroed.warned == [] and not any("bias" in text for text in zeroed.informed)

@@ -1,4 +1,4 @@
-"""Field and speed for an ideal IMU, and the poses that tell them."""
+"""Magnetic field and speed for an ideal IMU, from messages of the robot."""
 
 import math
 
@@ -32,17 +32,17 @@ def truths(motion):
     return list(imu_truth(motion).samples())
 
 
-def test_earths_field_is_known_at_once(motion):
+def test_earth_field_needs_no_poses(motion):
     surroundings = Surroundings(EARTH, poses=False)
     assert not surroundings.needs_poses
-    found = [surroundings.add(stamp, truth) for stamp, truth in enumerate(truths(motion))]
-    fields = [truth.magnetic_field for ((_, truth),) in found]
+    results = [surroundings.add(stamp, truth) for stamp, truth in enumerate(truths(motion))]
+    fields = [truth.magnetic_field for ((_, truth),) in results]
     expected = EARTH.measured_field(motion.position, motion.orientation)
     np.testing.assert_allclose(fields, expected, atol=1e-19)
     assert surroundings.add(5, None) == [(5, None)]
 
 
-def test_a_gap_is_bridged_with_field_and_speed(motion):
+def test_gap_is_bridged_with_magnetic_field(motion):
     session = RealisticImu(named_imu("bno055_magnetometer").errors, 1, 0.01, field=True)
     surroundings = Surroundings(EARTH, poses=False)
     for number, truth in enumerate(truths(motion)):
@@ -52,7 +52,7 @@ def test_a_gap_is_bridged_with_field_and_speed(motion):
     assert session.report.bridged == 80
 
 
-def test_truths_wait_for_poses_which_may_be_few(motion):
+def test_ideal_signals_wait_for_slower_poses(motion):
     arm = np.array([0.1, -0.2, 0.3])
     surroundings = Surroundings(HALL, speed=True)
     surroundings.mount(arm)
@@ -68,13 +68,13 @@ def test_truths_wait_for_poses_which_may_be_few(motion):
             assert len(complete) == number + 1
     fields = [truth.magnetic_field for _, truth in complete]
     expected = HALL.measured_field(mounted.position, mounted.orientation)
-    # Straight lines of 0.04 s in place of the path: at 1 m/s^2 up to 0.2 mm beside it, and 0.8 m
+    # Poses are interpolated over 0.04 s: at 1 m/s^2 the error is up to 0.2 mm, and at 0.8 m
     # from this magnet the field changes by less than 7.4e-6 T/m (6e-7 moment / r^4).
     assert np.abs(np.array(fields) - expected).max() < 1.5e-9
     np.testing.assert_allclose([truth.speed for _, truth in complete], speed, atol=1e-3)
 
 
-def test_truths_that_are_far_behind_the_poses_are_completed_some_at_once(motion):
+def test_ideal_signals_far_behind_poses_are_completed_in_batches(motion):
     surroundings = Surroundings(HALL)
     for number, robot in enumerate(zip(motion.position, motion.orientation)):
         surroundings.add_pose(number * PERIOD, *robot, 0.0)
@@ -83,14 +83,14 @@ def test_truths_that_are_far_behind_the_poses_are_completed_some_at_once(motion)
         complete += surroundings.add(number * PERIOD, truth)
         counts.append(len(complete))
     assert counts[:51] == 49 * [0] + [50, 50]
-    # The last tenth of a second is where the poses are: nothing is held back.
+    # In the last 0.1 s the IMU has caught up with the poses, and batches end.
     assert counts[-10:] == list(range(len(motion) - 9, len(motion) + 1))
     fields = [truth.magnetic_field for _, truth in complete]
     expected = HALL.measured_field(motion.position, motion.orientation)
     np.testing.assert_allclose(fields, expected, atol=1e-16)
 
 
-def test_a_series_with_a_magnetic_heading_is_that_of_the_library(motion):
+def test_stream_with_magnetic_heading_equals_batch(motion):
     imu = isf.ImuSpecification(
         magnetometer=isf.MagnetometerSpecification(white_noise=1e-7),
         output=isf.OutputSpecification(magnetic_heading=True),
@@ -110,7 +110,7 @@ def test_a_series_with_a_magnetic_heading_is_that_of_the_library(motion):
     np.testing.assert_allclose(yaw - yaw[0], table["yaw"] - table["yaw"].iloc[0], atol=1e-9)
 
 
-def test_time_that_begins_again_leaves_nothing_behind(motion):
+def test_restarted_time_drops_waiting_signals(motion):
     surroundings = Surroundings(HALL)
     first = truths(motion)[0]
     surroundings.add(5 * 10**9, first)
@@ -119,32 +119,32 @@ def test_time_that_begins_again_leaves_nothing_behind(motion):
     assert [stamp for stamp, _ in complete] == [0]
 
 
-def test_poses_and_fields_that_nobody_tells_or_are_none_are_said(motion):
+def test_missing_or_implausible_poses_and_fields_are_rejected(motion):
     surroundings = Surroundings(HALL)
     first = truths(motion)[0]
     surroundings.add(0, first)
-    with pytest.raises(RecordingError, match="where the robot is was not told for 10 s"):
+    with pytest.raises(RecordingError, match="was not reported for 10 s"):
         surroundings.add(11 * 10**9, first)
-    with pytest.raises(ConfigurationError, match="depends on the place"):
+    with pytest.raises(ConfigurationError, match="depends on the position"):
         Surroundings(HALL, poses=False)
-    with pytest.raises(ConfigurationError, match="the speed is not known"):
+    with pytest.raises(ConfigurationError, match="the speed is unknown"):
         Surroundings(None, speed=True, poses=False)
     assert not Surroundings(None, poses=False).has_field
     for field in ((0.0, 0.0, 0.0), (20.0, 0.0, -40.0), (0.2, 0.0, -0.4)):
-        with pytest.raises(RecordingError, match="expected it in tesla"):
+        with pytest.raises(RecordingError, match="expected tesla"):
             Surroundings(None, poses=False, fields=True).add_field(0, field)
     surroundings = Surroundings(None, poses=False, fields=True)
     surroundings.add(0, truths(motion)[0])
-    with pytest.raises(RecordingError, match="the magnetic field was not told for 10 s"):
+    with pytest.raises(RecordingError, match="the magnetic field was not reported for 10 s"):
         surroundings.add(11 * 10**9, truths(motion)[0])
-    with pytest.raises(ConfigurationError, match="either told or that of an environment"):
+    with pytest.raises(ConfigurationError, match="has two sources"):
         Surroundings(EARTH, fields=True)
 
 
-def test_a_field_that_is_told_is_that_between_its_messages(motion):
+def test_reported_field_is_interpolated(motion):
     surroundings = Surroundings(None, poses=False, fields=True)
     assert (
-        surroundings.has_field and surroundings.is_reported_field and not surroundings.needs_poses
+        surroundings.has_field and surroundings.has_reported_field and not surroundings.needs_poses
     )
     first, second = truths(motion)[:2]
     assert surroundings.add(0, first) == []
@@ -157,7 +157,7 @@ def test_a_field_that_is_told_is_that_between_its_messages(motion):
     np.testing.assert_allclose(truth.magnetic_field, (2e-5, 2e-5, -3e-5), rtol=1e-12)
 
 
-def test_a_pose_or_a_field_that_cannot_be_is_left_out_and_counted(motion):
+def test_invalid_pose_or_field_is_ignored_and_counted(motion):
     surroundings = Surroundings(None, speed=True, fields=True)
     surroundings.mount((0.1, 0.0, 0.0))
     place, turn = motion.position[0], motion.orientation[0]
@@ -172,7 +172,7 @@ def test_a_pose_or_a_field_that_cannot_be_is_left_out_and_counted(motion):
     assert [sentence.split(": ")[1] for sentence in surroundings.report.sentences()] == ["3", "3"]
 
 
-def test_motors_pull_with_what_is_told_without_any_pose(motion):
+def test_motor_fields_follow_reported_torques_without_poses(motion):
     motors = isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
     pulled = isf.MagneticEnvironment(earth=EARTH.earth, motors=motors)
     surroundings = Surroundings(pulled, poses=False, torques=True)
@@ -185,13 +185,13 @@ def test_motors_pull_with_what_is_told_without_any_pose(motion):
     assert surroundings.add(PERIOD, second) == surroundings.add(2 * PERIOD, third) == []
     _, (_, truth) = surroundings.add_torques(2 * PERIOD, -1.0, 0.0)
     np.testing.assert_allclose(truth.magnetic_field - earth[2], (-1e-6, 0.0, 0.0), atol=1e-15)
-    # Where there are no motors nobody waits.
+    # Without motors the signals do not wait for torques.
     assert not Surroundings(EARTH, poses=False, torques=True).needs_torques
 
 
-def test_wheels_are_found_by_their_names_or_named():
+def test_wheel_joints_are_chosen_by_name_or_argument():
     efforts = WheelEfforts()
-    # Of another publisher: an arm, and one side only.
+    # Joint states of an arm, or of one side only, are ignored.
     assert efforts.torques(["left_arm", "right_arm"], [1.0, 2.0]) is None
     assert efforts.torques(["front_left_wheel"], [1.0]) is None
     names = ["front_left_wheel", "front_right_wheel", "rear_left_wheel", "rear_right_wheel", "arm"]
@@ -200,7 +200,7 @@ def test_wheels_are_found_by_their_names_or_named():
         ("front_left_wheel", "rear_left_wheel"),
         ("front_right_wheel", "rear_right_wheel"),
     )
-    # From then on it is these.
+    # The chosen joints stay.
     assert efforts.torques(["wheel_left_2", "wheel_right_2"], [1.0, 2.0]) is None
     efforts = WheelEfforts(["a"], ["b", "c"])
     assert efforts.torques(["b", "wheel_left", "wheel_right", "a"], [1.0] * 4) is None
@@ -208,7 +208,7 @@ def test_wheels_are_found_by_their_names_or_named():
     names = ["wheel_left", "a", "wheel_right"]
     assert WheelEfforts(left=["a"]).torques(names, [1.0, 2.0, 4.0]) == (2.0, 4.0)
     assert WheelEfforts(right=["a"]).torques(names, [1.0, 2.0, 4.0]) == (1.0, 2.0)
-    # Not a torque of zero on the other side.
+    # A missing side is not a torque of zero.
     assert WheelEfforts(left=["a"]).torques(["a"], [1.0]) is None
     efforts = WheelEfforts()
     assert efforts.torques(["upright_left_wheel", "right_wheel"], [1.0, 2.0]) is None
@@ -216,12 +216,12 @@ def test_wheels_are_found_by_their_names_or_named():
     assert efforts.torques(names, [1.0, 2.0, 4.0]) == (1.0, 2.0)
 
 
-def test_an_effort_that_is_none_is_left_out_and_zeros_alone_are_known():
+def test_invalid_effort_is_ignored_and_zero_efforts_are_detected():
     efforts = WheelEfforts()
     names = ["wheel_left_joint", "wheel_right_joint"]
     assert efforts.torques(names, [math.nan, 1.0]) is None
     with pytest.raises(RecordingError, match="wheel_left_joint, wheel_right_joint have no effort"):
         efforts.torques(names, [])
-    for right, only_zeros in ((math.nan, False), (0.0, True), (0.1, False), (0.0, False)):
+    for right, is_all_zero in ((math.nan, False), (0.0, True), (0.1, False), (0.0, False)):
         efforts.torques(names, [0.0, right])
-        assert efforts.only_zeros == only_zeros
+        assert efforts.is_all_zero == is_all_zero

@@ -11,7 +11,7 @@ import rospy
 import tf2_ros
 
 from ...realistic_imu.live import LiveImu
-from ...realistic_imu.node_sessions import mounting_in
+from ...realistic_imu.node_sessions import lookup_mounting
 from ..live import LiveNode
 
 
@@ -21,13 +21,13 @@ class RealisticImuNode(LiveNode):
     name = "realistic_imu"
     session_type = LiveImu
 
-    def transform(self, parent, frame, topic):
+    def lookup_transform(self, parent, frame, topic):
         buffer = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(buffer)
 
-        def ends_within(seconds):
+        def wait_for_end(seconds):
             return self._ended.wait(seconds) or self.ended
 
-        found = mounting_in(buffer, rospy.Time(0), ends_within, parent, frame, topic)
+        found = lookup_mounting(buffer, rospy.Time(0), wait_for_end, parent, frame, topic)
         listener.unregister()
         return found

@@ -1,0 +1,537 @@
+"""Ideal signals of an IMU from messages of an ideal IMU or of odometry.
+
+The module also estimates the nominal period from stamps and counts unusable messages.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..core.errors import RecordingError
+from ..core.stamps import NANOSECONDS
+from ..core.units import STANDARD_GRAVITY, WORLD_GRAVITY
+from ..motion.motion import Motion
+from ..recordings.cleaning import LARGEST_VALUE, ZERO_NORM
+from ..recordings.messages import IMU, IMU_VECTORS
+from ..sensors.imu_models.base import ImuReading, ImuTruth
+
+MAX_GAP = 10.0  # s without messages that the model bridges; after a longer gap it restarts
+
+# Backward jump of stamps [s] from which the simulation has restarted; messages of one publisher
+# that are out of order differ by less.
+MIN_RESTART_JUMP = 1.0
+
+# Relative difference of the measured and the nominal period up to which they are taken as equal.
+# Stamps of simulators are rounded to their time step.
+_MAX_PERIOD_DEVIATION = 1e-3
+
+
+@dataclasses.dataclass
+class StreamReport:
+    """Counts of the messages of an ideal IMU and of their irregularities.
+
+    Attributes
+    ----------
+    taken : int
+        Messages that stepped the model.
+    repeated, disordered : int
+        Ignored messages with the stamp of the previous message, or an earlier stamp.
+    not_finite, out_of_range, incomplete : int
+        Ignored messages with NaN or infinity, with values above :data:`.LARGEST_VALUE`, or without
+        a quantity that other messages have.
+    late_orientations : int
+        Messages whose orientation is ignored because the first messages have none.
+    poses, fields : int
+        Ignored messages of the robot's pose and of the magnetic field.
+    gaps, bridged : int
+        Gaps between messages, and steps of the model within gaps.
+    restarts : int
+        Restarts of the model after a jump of the stamps.
+    largest_gap : float
+        Longest gap [s].
+    """
+
+    taken: int = 0
+    repeated: int = 0
+    disordered: int = 0
+    not_finite: int = 0
+    out_of_range: int = 0
+    incomplete: int = 0
+    late_orientations: int = 0
+    poses: int = 0
+    fields: int = 0
+    gaps: int = 0
+    bridged: int = 0
+    restarts: int = 0
+    largest_gap: float = 0.0
+
+    def check_values(self, values) -> bool:
+        """Return whether all values of a message are plausible; count the message otherwise."""
+        if self.is_plausible(values):
+            return True
+        if all(map(math.isfinite, values)):
+            self.out_of_range += 1
+        else:
+            self.not_finite += 1
+        return False
+
+    @staticmethod
+    def is_plausible(values) -> bool:
+        """Return whether all values are finite and at most :data:`.LARGEST_VALUE`."""
+        return all(-LARGEST_VALUE <= value <= LARGEST_VALUE for value in values)
+
+    @property
+    def left_out(self) -> int:
+        """Number of ignored messages of all kinds."""
+        invalid = self.not_finite + self.out_of_range + self.incomplete
+        return self.repeated + self.disordered + invalid + self.poses + self.fields
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each kind of irregularity."""
+        counts = (
+            (self.repeated, "ignored because their stamp repeats the previous one"),
+            (self.disordered, "ignored because their stamp is before the previous one"),
+            (self.not_finite, "ignored because a value is NaN or infinite"),
+            (self.out_of_range, f"ignored because a value is above {LARGEST_VALUE:g}"),
+            (
+                self.incomplete,
+                "ignored because they lack an orientation, rate or acceleration, which others have",
+            ),
+            (self.poses, "ignored because they contain no valid pose of the robot"),
+            (self.fields, "ignored because they contain no valid magnetic field"),
+            (self.late_orientations, "whose orientation is ignored, as the first have none"),
+        )
+        reported = [f"messages {reason}: {count}" for count, reason in counts if count]
+        if self.gaps:
+            reported.append(
+                f"messages missing: {self.bridged}, in {self.gaps} gaps of up to "
+                f"{self.largest_gap:.3g} s; the IMU's errors continued through them"
+            )
+        if self.restarts:
+            reported.append(
+                f"stamps jumped back, or ahead by more than {MAX_GAP:g} s: {self.restarts}; "
+                "the IMU restarted there with other random numbers"
+            )
+        return reported
+
+
+def estimate_nominal_period(stamps, sensor_rate: float | None = None) -> float:
+    """Estimate the nominal period of a sensor from irregular stamps.
+
+    The estimate is the mean of the steps near their median. If an integer fraction of the
+    sensor's period, or the period of an integer rate in Hz, is within 0.1 % of the mean, that
+    period is returned.
+
+    Parameters
+    ----------
+    stamps : array_like of int, shape (n,)
+        Stamps [ns].
+    sensor_rate : float, optional
+        Rate of the simulated sensor [Hz].
+
+    Returns
+    -------
+    float
+        Period [s].
+
+    Raises
+    ------
+    RecordingError
+        If fewer than two stamps differ.
+    """
+    steps = np.diff(np.asarray(stamps, dtype=np.int64))
+    steps = steps[steps > 0]
+    if not len(steps):
+        raise RecordingError(
+            "the ideal IMU has fewer than two different stamps, which do not define a rate"
+        )
+    median = np.median(steps)
+    period = float(np.mean(steps[np.abs(steps - median) <= 0.5 * median])) / NANOSECONDS
+    nominal = [1.0 / max(1, round(1.0 / period))]
+    if sensor_rate is not None:
+        nominal.insert(0, 1.0 / (sensor_rate * max(1, round(1.0 / (sensor_rate * period)))))
+    tolerance = _MAX_PERIOD_DEVIATION * period
+    return next((value for value in nominal if abs(value - period) <= tolerance), period)
+
+
+_ORIENTATION, _RATE, _FORCE = (IMU.place(f"{name}.") for name in IMU_VECTORS)
+# A first element of -1 marks a quantity as missing (REP-145).
+_COVARIANCES = [IMU.place(f"{name}_covariance") for name in IMU_VECTORS]
+
+NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)  # quaternion of an IMU without orientation, see REP-145
+
+# First messages of an ideal IMU in which an orientation is looked for. If none of them has an
+# orientation, the IMU is taken to have none; single messages may lack it while a filter starts.
+ORIENTATION_CHECK_MESSAGES = 50
+
+_MIN_GRAVITY = 0.5  # mean specific force, as a share of gravity, below which gravity is missing
+# Tilt of the mean specific force [rad] above which axes or signs differ from REP-103; the next
+# axis, or the opposite sign, is 90 or 180 degrees away.
+_MAX_TILT = np.radians(45.0)
+
+
+@dataclass(frozen=True)
+class Mounting:
+    """Pose of the simulated IMU in the frame of the published messages.
+
+    Attributes
+    ----------
+    lever_arm : ndarray, shape (3,)
+        Position of the IMU [m].
+    rotation : scipy.spatial.transform.Rotation
+        Rotation from the IMU's axes to those of the frame.
+    """
+
+    lever_arm: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    rotation: Rotation = field(default_factory=Rotation.identity)
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the pose is the identity."""
+        return not np.any(self.lever_arm) and self.rotation.magnitude() == 0.0
+
+
+class ImuInput:
+    """Ideal signals from the messages of an ideal IMU.
+
+    Parameters
+    ----------
+    mounting : Mounting, optional
+        Pose of the simulated IMU on the ideal IMU.
+    missing_gravity : float
+        Gravity to add to the specific force, upwards in the world [m/s^2]. Some simulators publish
+        the acceleration without gravity.
+    is_wrongly_rotated : bool
+        Whether angular velocity and acceleration were rotated from the world's axes by the
+        orientation instead of its inverse. Gazebo's libgazebo_ros_imu.so does so
+        (gazebo_ros_imu.cpp: ``rot.RotateVector``).
+    report : StreamReport, optional
+        Report that counts unusable messages.
+
+    Attributes
+    ----------
+    has_orientation : bool or None
+        Whether the IMU has an orientation; None while too few messages have arrived to decide.
+    """
+
+    def __init__(
+        self,
+        mounting: Mounting | None = None,
+        missing_gravity: float = 0.0,
+        is_wrongly_rotated: bool = False,
+        report: StreamReport | None = None,
+    ):
+        self._report = report or StreamReport()
+        self._mounting = mounting or Mounting()
+        self._is_mounted = not self._mounting.is_identity
+        self._missing = missing_gravity
+        self._turned_wrongly = is_wrongly_rotated
+        self._before: tuple[int, np.ndarray] | None = None
+        self._waiting: list[tuple[int, np.ndarray]] = []
+        self._has_begun = False
+        self.has_orientation: bool | None = None
+
+    def truths(self, stamp: int, numbers: np.ndarray) -> list[tuple[int, ImuTruth | None]]:
+        """Return the ideal signals that are known with a message.
+
+        The first messages wait until a message has an orientation, or until
+        :data:`ORIENTATION_CHECK_MESSAGES` have none.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp of the message [ns].
+        numbers : ndarray, shape (37,)
+            Payload of a sensor_msgs/Imu.
+
+        Returns
+        -------
+        list of tuple of (int, ImuTruth or None)
+            Stamps [ns] and ideal signals; None for an unusable message.
+
+        Raises
+        ------
+        RecordingError
+            As :meth:`truth`.
+        """
+        if self.has_orientation is not None:
+            return [(stamp, self.truth(stamp, numbers))]
+        self._waiting.append((stamp, numbers))
+        if _is_oriented(numbers.tolist()):
+            self.has_orientation = True
+        known = self.has_orientation or len(self._waiting) >= ORIENTATION_CHECK_MESSAGES
+        return self.finish() if known else []
+
+    def finish(self) -> list[tuple[int, ImuTruth | None]]:
+        """Return the ideal signals of waiting messages at the end of the stream; see truths."""
+        self.has_orientation = bool(self.has_orientation)
+        waiting, self._waiting = self._waiting, []
+        return [(stamp, self.truth(stamp, numbers)) for stamp, numbers in waiting]
+
+    def truth(self, stamp: int, numbers: np.ndarray) -> ImuTruth | None:
+        """Return the ideal signals of a message, once :attr:`has_orientation` is known.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp of the message [ns].
+        numbers : ndarray, shape (37,)
+            Payload of a sensor_msgs/Imu.
+
+        Returns
+        -------
+        ImuTruth or None
+            Ideal signals, with the identity as orientation if the IMU has none. None for a message
+            with invalid numbers or without a quantity that other messages have; it is counted.
+
+        Raises
+        ------
+        RecordingError
+            If the first message marks angular velocity or acceleration as missing, or if gravity or
+            the rotation need an orientation that the IMU does not have.
+        """
+        # Python's floats are faster than NumPy's scalars, at a kilohertz a noticeable share.
+        values = numbers.tolist()
+        for name, position in (("angular velocity", 1), ("acceleration", 2)):
+            if values[_COVARIANCES[position].start] == -1.0:
+                if self._has_begun:
+                    self._report.incomplete += 1
+                    return None
+                raise RecordingError(
+                    f"the ideal IMU has no {name} (covariance -1), which an IMU's errors need"
+                )
+        orientation, rate, force = values[_ORIENTATION], values[_RATE], values[_FORCE]
+        if not self.has_orientation:
+            self._report.late_orientations += _is_oriented(values)
+            orientation = list(NO_ORIENTATION)
+        if not self._report.check_values((*orientation, *rate, *force)):
+            return None
+        if self.has_orientation and not _is_oriented(values):
+            self._report.incomplete += 1
+            return None
+        self._has_begun = True
+        if self._missing or self._turned_wrongly:
+            if not self.has_orientation:
+                raise RecordingError(
+                    "the ideal IMU has no orientation, which the direction of the missing gravity "
+                    "requires"
+                )
+            if self._turned_wrongly:
+                rate, force = (
+                    rotate_to_body(orientation, rotate_to_body(orientation, vector))
+                    for vector in (rate, force)
+                )
+            gravity = rotate_to_body(orientation, (0.0, 0.0, self._missing))
+            force = [measured + added for measured, added in zip(force, gravity)]
+        signals = (np.array(orientation), np.array(rate), np.array(force))
+        return self._mounted(stamp, *signals) if self._is_mounted else ImuTruth(*signals)
+
+    def _mounted(self, stamp, orientation, rate, force):
+        # Rigid body: a' = a + dw/dt x r + w x (w x r), with dw/dt from two messages.
+        arm, acceleration = self._mounting.lever_arm, np.zeros(3)
+        if self._before is not None and stamp > self._before[0]:
+            acceleration = (rate - self._before[1]) / ((stamp - self._before[0]) / NANOSECONDS)
+        self._before = (stamp, rate)
+        force = force + np.cross(acceleration, arm) + np.cross(rate, np.cross(rate, arm))
+        to_imu = self._mounting.rotation.inv()
+        rotated = Rotation.from_quat(orientation) * self._mounting.rotation
+        return ImuTruth(rotated.as_quat(), to_imu.apply(rate), to_imu.apply(force))
+
+
+def _is_oriented(values) -> bool:
+    """Return whether the payload of a sensor_msgs/Imu contains an orientation."""
+    x, y, z, w = values[_ORIENTATION]
+    return values[_COVARIANCES[0].start] != -1.0 and math.hypot(x, y, z, w) > ZERO_NORM
+
+
+def rotate_to_body(orientation, vector) -> list[float]:
+    """Rotate a vector from the world's axes to those of a body.
+
+    Parameters
+    ----------
+    orientation : sequence of 4 float
+        Quaternion x, y, z, w of the body, of any length above zero.
+    vector : sequence of 3 float
+        Vector in the world's axes.
+
+    Returns
+    -------
+    list of 3 float
+        Vector in the body's axes.
+    """
+    # For a single vector, the call overhead of scipy's Rotation would be most of the time.
+    x, y, z, w = orientation
+    u, v, t = vector
+    twice = 2.0 / (x * x + y * y + z * z + w * w)
+    # v' = v + 2 q x (q x v - w v), with q the vector part of the quaternion.
+    a, b, c = y * t - z * v - w * u, z * u - x * t - w * v, x * v - y * u - w * t
+    return [u + twice * (y * c - z * b), v + twice * (z * a - x * c), t + twice * (x * b - y * a)]
+
+
+def check_frames(truths, has_orientation: bool) -> None:
+    """Check that the acceleration of an ideal IMU follows REP-103 and REP-145.
+
+    In the world's axes, the mean specific force of any long motion is gravity, upwards:
+    +9.8 m/s^2 on z. Without an orientation only its norm is checked.
+
+    Parameters
+    ----------
+    truths : sequence of ImuTruth
+        Ideal signals of single samples.
+    has_orientation : bool
+        Whether the ideal signals contain an orientation.
+
+    Raises
+    ------
+    RecordingError
+        If gravity is missing, upside down, or along another axis.
+    """
+    if not len(truths):
+        return
+    forces = np.array([truth.specific_force for truth in truths])
+    if has_orientation:
+        forces = Rotation.from_quat([truth.orientation for truth in truths]).apply(forces)
+    mean = forces.mean(axis=0)
+    size = float(np.linalg.norm(mean))
+    measured = "({:.1f}, {:.1f}, {:.1f}) m/s^2".format(*mean + 0.0)
+    expected = "expected about +9.8 on z (REP-103, REP-145)"
+    if size < _MIN_GRAVITY * STANDARD_GRAVITY:
+        raise RecordingError(
+            f"the ideal IMU's acceleration is without gravity: its mean is {measured}, {expected}; "
+            "let the simulator publish it with gravity, or set add_gravity"
+        )
+    if has_orientation and mean[2] < size * np.cos(_MAX_TILT):
+        raise RecordingError(
+            f"the ideal IMU's axes are not x forward, y left, z up, or its world is not "
+            f"east, north, up: its mean acceleration in the world is {measured}, {expected}"
+        )
+
+
+class OdometryInput:
+    """Ideal signals from the messages of odometry, for simulators that publish no IMU.
+
+    Angular velocity and specific force are means since the previous message, from two orientations
+    and two velocities (:meth:`.Motion.means`). They belong to the latest message and, as means,
+    are half a period late. Without the twist, velocities come from parabolas through three
+    poses, and the ideal signals are one period later.
+
+    Parameters
+    ----------
+    mounting : Mounting, optional
+        Pose of the simulated IMU in ``child_frame_id``.
+    use_twist : bool
+        Whether velocities come from the twist, in the axes of ``child_frame_id``, as
+        nav_msgs/Odometry defines it; otherwise they come from the poses.
+    report : StreamReport, optional
+        Report that counts unusable messages.
+
+    Attributes
+    ----------
+    has_orientation : bool
+        Always true, as odometry contains an orientation.
+    """
+
+    has_orientation = True
+
+    def __init__(
+        self,
+        mounting: Mounting | None = None,
+        use_twist: bool = True,
+        report: StreamReport | None = None,
+    ):
+        self._report = report or StreamReport()
+        self._mounting = mounting or Mounting()
+        self._use_twist = use_twist
+        self._poses: list = []
+        self._state: tuple | None = None
+
+    def truth(self, stamp: int, numbers: np.ndarray) -> tuple[int, ImuTruth] | None:
+        """Return the ideal signals that are known with a message.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp of the message [ns].
+        numbers : ndarray, shape (13,)
+            Position, orientation, linear and angular velocity.
+
+        Returns
+        -------
+        tuple of (int, ImuTruth) or None
+            Ideal signals with the stamp [ns] of this message or, without the twist, of the previous
+            message. None for invalid numbers, for a stamp that is not later than the previous one,
+            and for the first messages.
+        """
+        if not self._report.check_values(numbers.tolist()):
+            return None
+        if np.linalg.norm(numbers[3:7]) < ZERO_NORM:
+            self._report.incomplete += 1
+            return None
+        last = self._poses[-1][0] if self._poses else None
+        if last is not None and -MIN_RESTART_JUMP * NANOSECONDS <= stamp - last <= 0:
+            return None
+        if last is not None and not 0 < stamp - last <= MAX_GAP * NANOSECONDS:
+            # A difference across a restart or a long gap has no physical meaning.
+            self._poses, self._state = [], None
+        self._poses = [*self._poses[-2:], (stamp, numbers[:7])]
+        if self._use_twist:
+            orientation = Rotation.from_quat(numbers[3:7])
+            state = (stamp, numbers[:3], orientation, orientation.apply(numbers[7:10]))
+            return self._next(*state, numbers[10:13])
+        if len(self._poses) < 3:
+            return None
+        times = np.array([pose[0] - self._poses[1][0] for pose in self._poses]) / NANOSECONDS
+        poses = np.array([pose[1] for pose in self._poses])
+        motion = Motion.from_poses(times, poses[:, :3], poses[:, 3:], WORLD_GRAVITY)
+        orientation = Rotation.from_quat(motion.orientation[1])
+        state = (self._poses[1][0], motion.position[1], orientation, motion.velocity[1])
+        return self._next(*state, motion.angular_velocity[1])
+
+    def _next(self, stamp, position, orientation, velocity, rate):
+        """Return the ideal signals between the previous state and a state in the world's axes."""
+        arm, mounting = self._mounting.lever_arm, self._mounting.rotation
+        state = (
+            stamp,
+            position + orientation.apply(arm),
+            (orientation * mounting).as_quat(),
+            velocity + orientation.apply(np.cross(rate, arm)),
+            mounting.inv().apply(rate),
+        )
+        before, self._state = self._state, state
+        if before is None:
+            return None
+        _, places, orientations, velocities, rates = (np.array(pair) for pair in zip(before, state))
+        times = np.array([0.0, (stamp - before[0]) / NANOSECONDS])
+        states = (times, places, orientations, velocities, rates, np.zeros((2, 3)))
+        mean_rate, mean_force = Motion(*states, WORLD_GRAVITY).means()
+        return stamp, ImuTruth(orientations[1], mean_rate[1], mean_force[1])
+
+
+def make_imu_payload(reading: ImuReading, covariances, has_orientation: bool) -> np.ndarray:
+    """Make the payload of a sensor_msgs/Imu from a reading.
+
+    Parameters
+    ----------
+    reading : ImuReading
+        Reading of the IMU.
+    covariances : sequence of 3 tuples of 9 float
+        Covariances of orientation, angular velocity and acceleration.
+    has_orientation : bool
+        Whether the reading has an orientation; otherwise the payload contains the identity.
+
+    Returns
+    -------
+    ndarray, shape (37,)
+        Payload of the message.
+    """
+    numbers = np.empty(len(IMU.names))
+    numbers[_ORIENTATION] = reading.orientation if has_orientation else NO_ORIENTATION
+    numbers[_RATE], numbers[_FORCE] = reading.angular_velocity, reading.specific_force
+    for place, covariance in zip(_COVARIANCES, covariances):
+        numbers[place] = covariance
+    return numbers
