@@ -44,7 +44,7 @@ def references(kind, runs, random):
     times, net, _ = motion()
     std, correlation_time, *constants = KINDS[kind]
     known = ReferenceError(times, std, correlation_time, np.gradient(net, times), net, *constants)
-    return known, known.drawn(runs, random)
+    return known, known.draw(runs, random)
 
 
 def study(number, kind):

@@ -48,7 +48,7 @@ from imu_simulation_framework.characterisation.allan.analysis import identify
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.core.signals import find_time_shift
 from imu_simulation_framework.core.yaml_files import read_yaml
-from imu_simulation_framework.heading.model.of_imu import MISALIGNMENT, yaw_error_model
+from imu_simulation_framework.heading.model.imu_error_sources import MISALIGNMENT, yaw_error_model
 from imu_simulation_framework.heading.model.sources import RandomConstant
 from imu_simulation_framework.motion.motion import Motion
 from imu_simulation_framework.motion.sources import at_rest

@@ -104,7 +104,7 @@ def of_model(imu, motion, operation, period=6.0):
     model = isf.yaw_error_model(
         isf.read_part(imu), motion, period, sample=0.01, operation=operation
     )
-    return math.degrees(model.until(101).not_exceeded(0.95))
+    return math.degrees(model.until(101).absolute_quantile(0.95))
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -59,7 +59,7 @@ def test_public_name_has_all_types(name):
 NOT_YET = {
     f"{isf.__name__}.{name}"
     for name in (
-        "flight.jsbsim", "flight.udp", "heading.model.model", "heading.model.of_imu",
+        "flight.jsbsim", "flight.udp", "heading.model.model", "heading.model.imu_error_sources",
         "motion.earth_motion", "motion.motion", "sensors.operation", "sensors.simulation",
     )
 }  # fmt: skip

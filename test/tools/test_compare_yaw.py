@@ -11,7 +11,7 @@ from written_results import drive_recordings as drives
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.drive.results.files import tum_text
-from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings, compare_yaw
 
 
 @pytest.fixture(scope="module")

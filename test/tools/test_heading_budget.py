@@ -15,7 +15,7 @@ from scipy.stats import norm
 from tool_calls import PNG, call_tool, printed_by, working_folder
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.commands import command_line, heading_choices
+from imu_simulation_framework.commands import command_line, imu_options
 from imu_simulation_framework.core.units import STANDARD_GRAVITY, WORLD_GRAVITY
 from imu_simulation_framework.motion.earth import EARTH_RATE
 from imu_simulation_framework.motion.earth_motion import circling
@@ -42,9 +42,9 @@ def _undrawn(monkeypatch):
 @pytest.fixture(scope="module", autouse=True)
 def _catalogue_read_once():
     """Read the bundled parts, among which each call looks for a better one, once for all calls."""
-    parts = heading_choices.any_bundled_unit()
+    parts = imu_options.bundled_parts()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(heading_choices, "any_bundled_unit", lambda: dict(parts))
+        patched.setattr(imu_options, "bundled_parts", lambda: dict(parts))
         yield
 
 

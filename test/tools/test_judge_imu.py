@@ -1,6 +1,5 @@
 """judge_imu.py, as a person calls it."""
 
-import argparse
 import dataclasses
 import json
 import math
@@ -14,8 +13,8 @@ from tool_calls import PNG, call_tool, printed_by, refused
 from written_results import make_tables, write_result
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.commands import judge_imu
-from imu_simulation_framework.commands.judge_imu import _with_unit
+from imu_simulation_framework.drive.ensembles import judgement_files
+from imu_simulation_framework.drive.ensembles.drive_judgement import drawings_of_unit
 from imu_simulation_framework.drive.yaw_signals import read_drive
 from imu_simulation_framework.heading.judgement import judge, started_at_zero
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
@@ -26,7 +25,7 @@ WALK, NOISE = 2e-3, math.radians(0.5)
 @pytest.fixture
 def undrawn(monkeypatch):
     """Write pictures without drawing them, which takes most of a call, where no test reads them."""
-    monkeypatch.setattr(judge_imu, "render_figure", lambda *_: PNG)
+    monkeypatch.setattr(judgement_files, "render_figure", lambda *_: PNG)
 
 
 @pytest.fixture(autouse=True)
@@ -167,13 +166,12 @@ def test_drives_of_one_imu_are_judged_together(tmp_path):
     assert pit[1] == pytest.approx(rms["percentile"] / 100.0)
     assert right["drives"][1]["p"] == pytest.approx(looks[0]["p_value"])
     # The scale factor of a unit is that of all its drives: its errors go up and down together.
-    options = argparse.Namespace(what="linear", seed=3, unit=1, runs=400, workers=1)
     drive = read_drive(str(folders[0]))
     imu = isf.read_imu_specification("unit.yaml")
     model = isf.yaw_error_model(imu, drive.motion())
     first, second = (
-        sum(drawing.errors(0, 400) for drawing in _with_unit(model, seeds))
-        for seeds in (options, argparse.Namespace(**{**vars(options), "seed": 4}))
+        sum(drawing.errors(0, 400) for drawing in drawings_of_unit(model, seed, unit_seed=1))
+        for seed in (3, 4)
     )
     together = np.corrcoef(first[:, -1], second[:, -1])[0, 1]
     turned = drive.observed.net_turn[-1]
@@ -185,8 +183,8 @@ def test_drives_of_one_imu_are_judged_together(tmp_path):
     parameters = YawErrorParameters(**known, rate_bias_spread_uncertainty=1e-4)
     model = isf.yaw_error_model(parameters, drive.motion())
     first, second = (
-        sum(drawing.errors(0, 400) for drawing in _with_unit(model, seeds))
-        for seeds in (options, argparse.Namespace(**{**vars(options), "seed": 4}))
+        sum(drawing.errors(0, 400) for drawing in drawings_of_unit(model, seed, unit_seed=1))
+        for seed in (3, 4)
     )
     together = np.corrcoef(first[:, -1], second[:, -1])[0, 1]
     assert together == pytest.approx(9.0 / (9.0 + 4.0 + 1.0), abs=4.0 / np.sqrt(400.0))

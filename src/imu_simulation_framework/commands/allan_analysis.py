@@ -245,7 +245,7 @@ def _heading_drift(identification) -> list[str]:
     if "gyro_z" not in identification.axes:
         return []
     # Imported here, since only what is written of it takes the model and the formats.
-    from ..heading.model.of_imu import yaw_error_model
+    from ..heading.model.imu_error_sources import yaw_error_model
     from ..motion.sources import straight
 
     motion = straight(_DRIFTS[-1], rate=1.0 / _DRIFT_STEP)

@@ -38,7 +38,7 @@ from ..report import style
 from ..report.drawing import to_matplotlib
 from ..report.figure import Figure
 from ..report.page import Page, Section
-from . import heading_choices
+from . import recording_options
 from .command_line import add_layout_option, add_report, write_report
 
 
@@ -46,7 +46,7 @@ def main(arguments):
     """Check the recording named on the command line."""
     options = _parser().parse_args([_as_option(text) for text in arguments])
     config = options.config or package_share() / "config.ini"
-    settings = heading_choices.settings(options.setting)
+    settings = recording_options.parse_settings(options.setting)
     setup = set_up(config, options.recording or "", options.imu or "", settings, options.layout)
     check = check_experiment(setup.load())
     if check.without_imu:
@@ -118,7 +118,7 @@ def _parser():
     add("recording", nargs="?", metavar="RECORDING", help="a bag, CSV or TUM file")
     add("imu", nargs="?", metavar="IMU", help="the IMU, if it has its own file")
     add("--config", metavar="FILE", help="a config.ini that describes it; config:=FILE as well")
-    heading_choices.add_setting_option(parser)
+    recording_options.add_setting_option(parser)
     add_layout_option(add)
     add(
         "-o", "--out", metavar="DIR",

@@ -33,7 +33,7 @@ from ..core.tables import ACCEL, GYRO, QUATERNION, escape_formula
 from ..core.whole_files import write_whole
 from ..core.yaml_files import NOT_YAML, load_plain
 from ..drive.results.files import ResultFolder, find_result
-from ..heading.comparison import LONGEST_WINDOW
+from ..heading.yaw_comparison import LONGEST_WINDOW
 from ..recordings.formats.bag import read_bag
 from ..recordings.messages import IMU, ODOMETRY
 from ..sensors.imu_models.base import SIGNALS, SLOW_ERRORS, ImuReading, without_bias

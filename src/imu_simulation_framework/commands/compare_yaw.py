@@ -34,9 +34,15 @@ from ..core.signals import TimeShift, find_time_shift
 from ..core.whole_files import make_folder, refuse_overwriting
 from ..drive.figures import yaws as yaws_figure
 from ..drive.yaw_signals import FEWEST_COMMON, read_yaw_signals
-from ..heading.comparison import FASTEST_TURN, ComparisonSettings, YawComparison, compare_yaw, jumps
 from ..heading.error_split import ZEROS
 from ..heading.statistics import TWO_SIDED
+from ..heading.yaw_comparison import (
+    FASTEST_TURN,
+    ComparisonSettings,
+    YawComparison,
+    compare_yaw,
+    jumps,
+)
 from ..report import table as table_text
 from ..report.drawing import to_matplotlib
 from ..report.page import Page, Section

@@ -24,7 +24,7 @@ from ..heading.explore.answers import RATE_OF_DRIVES, Answers, Words
 from ..heading.explore.page import make_app
 from ..sensors.files import imu_catalogue
 from ..sensors.imu_specification import ImuSpecification
-from . import heading_choices
+from . import imu_options, motion_options, recording_options
 from .command_line import whole_type
 
 HOST = "127.0.0.1"
@@ -78,7 +78,7 @@ def _answers(options):
     parts = {entry.specification.name: entry.specification for entry in imu_catalogue()}
     written = {}
     for text in options.imu:
-        imu = heading_choices.chosen_imu(text)
+        imu = imu_options.choose_imu(text)
         if not isinstance(imu.errors, ImuSpecification) or imu.errors.output.fuses_magnetometer:
             raise ConfigurationError(f"{text} is no specification of an IMU without a compass")
         parts[imu.name] = imu.errors
@@ -87,9 +87,9 @@ def _answers(options):
     def read(path):
         words = [word for setting in options.setting for word in ("--setting", setting)]
         parser = ArgumentParser()
-        heading_choices.add_motion_options(parser)
+        motion_options.add_motion_options(parser)
         named = parser.parse_args([*words, "--", path])
-        return heading_choices.chosen_motion(named, RATE_OF_DRIVES)
+        return motion_options.choose_motion(named, RATE_OF_DRIVES)
 
     answers = Answers(read, parts)
     for path in options.recording:
@@ -102,7 +102,7 @@ def _parser():
     parser = ArgumentParser(__doc__)
     add = parser.add_argument
     add("recording", nargs="*", metavar="RECORDING", help="a bag, or a table of poses or fixes")
-    heading_choices.add_setting_option(parser)
+    recording_options.add_setting_option(parser)
     # fmt: off
     add("--imu", action="append", default=[], metavar="IMU",
         help="a part besides the catalogue's: a specification's file, or FORMAT:FILE; several of "

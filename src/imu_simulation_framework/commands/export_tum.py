@@ -16,7 +16,7 @@ from ..core.programs import ArgumentParser
 from ..core.whole_files import make_folder
 from ..drive.results import files
 from ..drive.summary import evaluate
-from ..heading.comparison import ComparisonSettings
+from ..heading.yaw_comparison import ComparisonSettings
 from .command_line import add_out, add_result, write_file
 
 

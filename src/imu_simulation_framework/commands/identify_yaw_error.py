@@ -37,7 +37,7 @@ from ..heading.model.parameters import specification_of
 from ..heading.several_drives import calibration_sentences, calibrations
 from ..report.table import format_table
 from .command_line import above_zero, add_results, whole_number, write_file
-from .heading_choices import add_of_option, add_setting_option, settings
+from .recording_options import add_of_option, add_setting_option, parse_settings
 
 RUNS = 2000
 NO_SENSOR = 3
@@ -48,7 +48,7 @@ def main(arguments):
     """Identify the model of the drives named on the command line."""
     options = _parser().parse_args(arguments)
     drives, left_out = read_drives(
-        options.drives, options.config, options.step, settings(options.setting)
+        options.drives, options.config, options.step, parse_settings(options.setting)
     )
     satellite = any(drive.satellite for drive in drives)
     observed = [drive.of(options.of).observed for drive in drives]

@@ -25,7 +25,7 @@ from ..core.errors import ConfigurationError
 from ..core.files import read_settings
 from ..core.programs import ArgumentParser
 from ..core.units import factor
-from ..heading.model import of_imu
+from ..heading.model import imu_error_sources
 from ..motion.motion import Motion
 from ..report import table as table_text
 from ..report.table import Column
@@ -33,13 +33,16 @@ from ..sensors import measured
 from ..sensors.files import CatalogueEntry, imu_catalogue
 from ..sensors.noise.processes import FLICKER_PLATEAU
 from ..sensors.operation import Operation
-from . import heading_choices
+from . import motion_options, option_types
 from .command_line import add_table, write_file
 
 PROBABILITIES = (0.5, 0.95)
 NOT_STATED = "not stated"
 BEGIN, END = "<!-- catalogue: begin -->\n", "<!-- catalogue: end -->\n"
-_CASES = {"zeroed": (), "calibrated": (of_imu.SCALE_FACTOR, of_imu.MISALIGNMENT)}
+_CASES = {
+    "zeroed": (),
+    "calibrated": (imu_error_sources.SCALE_FACTOR, imu_error_sources.MISALIGNMENT),
+}
 """Column -> sources of the yaw error that are left out of it."""
 COLUMNS = (
     Column("imu", "IMU"),
@@ -55,10 +58,10 @@ COLUMNS = (
 def main(arguments):
     """Print the table, or write it into a page."""
     parser = ArgumentParser(__doc__)
-    heading_choices.add_motion_options(parser)
+    motion_options.add_motion_options(parser)
     add = parser.add_argument
     # fmt: off
-    add("--at", type=heading_choices.positive_duration, default=600.0, metavar="TIME",
+    add("--at", type=option_types.positive_duration, default=600.0, metavar="TIME",
         help="into the drive, by default 10min")
     add_table(parser)
     add("--write", type=Path, metavar="PAGE",
@@ -71,7 +74,7 @@ def main(arguments):
     if options.measured:
         shown = text = measured_tables(entries)
     else:
-        chosen = heading_choices.chosen_motion(options, linear=True, default="a")
+        chosen = motion_options.choose_motion(options, linear=True, default="a")
         table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
         title = (
             f"{chosen.name}, {Operation().sentence()}, any unit: yaw error after {options.at:g} s, "
@@ -135,13 +138,14 @@ def _row(entry, motion, at, sample):
         if entry.states("gyroscope", parameter) and np.any(values):
             row[column] = f"{np.sqrt(np.mean(np.square(values))) / unit:.3g}"
     part = measured.part_of(specification).specification
-    model = of_imu.yaw_error_model(part, motion, sample=sample, operation=Operation())
+    model = imu_error_sources.yaw_error_model(part, motion, sample=sample, operation=Operation())
     model = model.until(min(round(at / model.step) + 1, len(model.time)))
     for name, left_out in _CASES.items():
         sources = tuple(source for source in model.sources if source.name not in left_out)
         case = replace(model, sources=sources)
         row[name] = " / ".join(
-            _digits(math.degrees(case.not_exceeded(probability))) for probability in PROBABILITIES
+            _digits(math.degrees(case.absolute_quantile(probability)))
+            for probability in PROBABILITIES
         )
     return row
 

@@ -36,12 +36,12 @@ from ..drive.ensembles.executors import processors
 from ..drive.ensembles.monte_carlo import KEEP, monte_carlo
 from ..drive.ensembles.page import Caption, write_ensemble, write_report
 from ..drive.ensembles.samplers import Drawing, ExperimentDrawing, LinearDrawing, SensorDrawing
-from ..heading.model.of_imu import yaw_error_model
+from ..heading.model.imu_error_sources import yaw_error_model
 from ..motion.drives import DRIVES
 from ..sensors.errors_in_motion import understated_in_motion, without_wandering_bias
 from ..sensors.imu_models.plugins import PRESETS
 from ..sensors.imu_specification import ImuSpecification
-from . import command_line, heading_choices
+from . import command_line, imu_options, motion_options, option_types, recording_options
 
 NAME = "monte_carlo"
 WHAT = ("sensor", "linear", "experiment")
@@ -51,11 +51,11 @@ def main(arguments):
     """Draw what the command line asks for."""
     options = _parser().parse_args(arguments)
     configuration = _configuration(options) if options.what == "experiment" else None
-    named = heading_choices.chosen_imu(options.imu)
+    named = imu_options.choose_imu(options.imu)
     imu, environment = named, None
     if configuration is None:
-        unit = heading_choices.unit_of(named, options)
-        ((imu, environment),) = heading_choices.placed_imus([unit], options)
+        unit = imu_options.choose_unit(named, options)
+        ((imu, environment),) = imu_options.place_imus([unit], options)
     name, drawing, of_motion = _drawing(options, imu, environment, configuration)
     remarks = [*of_motion, *imu.remarks]
     if isinstance(imu.errors, ImuSpecification):
@@ -88,10 +88,10 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tu
     """Name of the motion, what is drawn, and remarks on how the motion was read."""
     if configuration is not None:
         return options.drive, ExperimentDrawing(configuration, options.seed, options.period), ()
-    chosen = heading_choices.chosen_motion(options, linear=options.what == "linear")
+    chosen = motion_options.choose_motion(options, linear=options.what == "linear")
     operation = None
     if isinstance(imu.errors, ImuSpecification):
-        operation = heading_choices.operation(options)
+        operation = imu_options.operation_from_options(options)
         name = f"{chosen.name}, {operation.sentence()}"
         chosen = chosen._replace(motion=operation.moved(chosen.motion), name=name)
     name, motion, sample, remarks = chosen.name, chosen.motion, chosen.sample, chosen.remarks
@@ -118,7 +118,7 @@ def _configuration(options) -> Configuration:
                 f"an experiment's sensor is as its specification says; {option} is for the sensor "
                 "and its linear model"
             )
-    settings = heading_choices.settings(options.setting)
+    settings = recording_options.parse_settings(options.setting)
 
     def put(section, key, value):
         if value is not None:
@@ -146,18 +146,18 @@ def _configuration(options) -> Configuration:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    heading_choices.add_motion_options(parser)
+    motion_options.add_motion_options(parser)
     add = parser.add_argument
     # fmt: off
     add("--imu", required=True, metavar="IMU",
         help="a bundled specification's name, its file, FORMAT:FILE, or a plug-in's parameters")
-    heading_choices.add_magnetic_options(parser, several=False)
-    heading_choices.add_operation_options(parser)
+    imu_options.add_magnetic_options(parser, several=False)
+    imu_options.add_operation_options(parser)
     add("--runs", type=command_line.run_count, required=True, metavar="N", help="how many")
     add("--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default")
     command_line.add_seed(parser)
-    heading_choices.add_limit_option(parser, "limit whose probability is asked for")
-    add("--period", type=heading_choices.positive_duration, default=1.0, metavar="TIME",
+    imu_options.add_limit_option(parser, "limit whose probability is asked for")
+    add("--period", type=option_types.positive_duration, default=1.0, metavar="TIME",
         help="from one of the errors to the next, by default 1s")
     add("--keep", type=command_line.whole_number, default=KEEP, metavar="N",
         help="how many of the first runs are kept as whole curves, by default %(default)s")

@@ -18,8 +18,8 @@ from ..core.whole_files import make_folder
 from ..drive import summary as summaries
 from ..drive.report import write_results
 from ..drive.results import files
-from ..heading.comparison import ComparisonSettings
 from ..heading.error_split import ZEROS
+from ..heading.yaw_comparison import ComparisonSettings
 from .command_line import add_formats, add_result
 
 

@@ -26,7 +26,8 @@ from ..core.whole_files import make_folder
 from ..drive.figures import MAX_PANELS, ShownError, yaw_error_spectra, yaw_errors
 from ..drive.results.files import ExperimentTables, find_results
 from ..drive.summary import RunDescription, evaluate, previous_summary
-from ..heading.comparison import Comparison, ComparisonSettings, YawComparison
+from ..heading.experiment_comparison import Comparison
+from ..heading.yaw_comparison import ComparisonSettings, YawComparison
 from ..report import table as table_text
 from ..report.drawing import to_matplotlib
 from ..report.table import Column

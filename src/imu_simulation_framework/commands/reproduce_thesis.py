@@ -39,7 +39,7 @@ from ..drive.figures import ShownError
 from ..drive.recording_setup import CONFIGURATION, set_up_named
 from ..drive.report import section as experiment_section
 from ..drive.summary import RunDescription, evaluate
-from ..heading.comparison import ComparisonSettings, compare_yaw
+from ..heading.yaw_comparison import ComparisonSettings, compare_yaw
 from ..motion.drives import DRIVES
 from ..report import table as table_text
 from ..report.drawing import to_matplotlib

@@ -35,7 +35,7 @@ from ..drive.recording_setup import RecordingSetup, set_up_named
 from ..drive.tracking.controllers import CONTROLLERS
 from ..report import table as table_text
 from ..report.table import Column
-from . import heading_choices
+from . import option_types, recording_options
 from .command_line import above_zero, add_out, whole_type, write_file
 
 NAME = "tune_tracking"
@@ -152,7 +152,7 @@ def main(arguments):
     """Tune what the command line names."""
     options = _parser().parse_args(arguments)
     setup = set_up_named(options.drive, config=options.config)
-    for section, values in heading_choices.settings(options.setting).items():
+    for section, values in recording_options.parse_settings(options.setting).items():
         setup.set(section, **values)
     if options.robot:
         setup.set("robot", parameters=os.path.abspath(options.robot))
@@ -212,7 +212,7 @@ def _parser():
     )
     parser.add_argument("--controller", choices=GAINS, help="by default that of the config.ini")
     parser.add_argument(
-        "--seconds", type=heading_choices.positive_duration, default=30.0, metavar="TIME",
+        "--seconds", type=option_types.positive_duration, default=30.0, metavar="TIME",
         help="of the part that gains are chosen by, by default 30s; at most half of the drive",
     )  # fmt: skip
     parser.add_argument(
@@ -228,6 +228,6 @@ def _parser():
         help="most of the wheels' acceleration beside what it is before, by default %(default)s",
     )  # fmt: skip
     parser.add_argument("--config", metavar="FILE", help="settings that all of it rests on")
-    heading_choices.add_setting_option(parser)
+    recording_options.add_setting_option(parser)
     add_out(parser, NAME)
     return parser

@@ -18,26 +18,26 @@ import numpy as np
 
 from ..core.errors import ConfigurationError
 from ..core.programs import ArgumentParser
-from ..heading.answer import which_imu
+from ..heading.selection import which_imu
 from ..report import table as table_text
 from ..report.table import Column
 from ..sensors.errors_in_motion import without_noise
 from ..sensors.files import imu_names
 from ..sensors.formats.registry import NamedImu
 from ..sensors.imu_specification import ImuSpecification
-from . import heading_choices
+from . import imu_options, motion_options, option_types
 from .command_line import add_table
 
 
 def main(arguments):
     """Rank the IMUs that the command line asks for."""
     options = _parser().parse_args(arguments)
-    operation = heading_choices.operation(options)
-    chosen = heading_choices.chosen_motion(options, linear=True, default="a")
+    operation = imu_options.operation_from_options(options)
+    chosen = motion_options.choose_motion(options, linear=True, default="a")
     longest = operation.moved(chosen.motion).duration
     at = math.floor(longest + 1e-6) if options.time is None else options.time
-    named = map(heading_choices.chosen_imu, options.imu or heading_choices.any_bundled_unit())
-    imus = {imu.name: _specified(heading_choices.unit_of(imu, options)) for imu in named}
+    named = map(imu_options.choose_imu, options.imu or imu_options.bundled_parts())
+    imus = {imu.name: _specified(imu_options.choose_unit(imu, options)) for imu in named}
     table = which_imu(
         imus, chosen.motion, options.within, at, operation, options.probability, chosen.sample
     )
@@ -96,17 +96,17 @@ def _specified(imu: NamedImu) -> ImuSpecification:
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    heading_choices.add_motion_options(parser)
-    heading_choices.add_limit_option(parser, "limit of the heading's error")
+    motion_options.add_motion_options(parser)
+    imu_options.add_limit_option(parser, "limit of the heading's error")
     add = parser.add_argument
     # fmt: off
-    add("--for", dest="time", type=heading_choices.positive_duration, metavar="TIME",
+    add("--for", dest="time", type=option_types.positive_duration, metavar="TIME",
         help="how long it is to be kept, by default to the motion's end")
-    add("--probability", type=heading_choices.probability, default=0.95, metavar="P",
+    add("--probability", type=option_types.probability, default=0.95, metavar="P",
         help="in which share of drives, by default 0.95")
     add("--imu", action="append", default=[], metavar="IMU",
         help="one to choose from, several of them; by default those of the catalogue")
-    heading_choices.add_operation_options(parser)
+    imu_options.add_operation_options(parser)
     add_table(parser)
     # fmt: on
     return parser

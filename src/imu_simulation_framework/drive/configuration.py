@@ -29,7 +29,7 @@ from ..core.settings import (
 )
 from ..core.units import WORLD_GRAVITY
 from ..core.whole_files import FIGURE_FORMATS, explain_file_error
-from ..heading.comparison import LONGEST_WINDOW, ComparisonSettings
+from ..heading.yaw_comparison import LONGEST_WINDOW, ComparisonSettings
 from ..motion.drives import MAX_LAPS, Terrain
 from ..motion.positioning import FixSettings
 from ..recordings import file_access

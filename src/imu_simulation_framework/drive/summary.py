@@ -56,9 +56,10 @@ from ..core.errors import ConfigurationError, ResultError, versions
 from ..core.files import to_json_types
 from ..core.sentences import quote
 from ..core.tables import WHEELS
-from ..heading.comparison import ComparisonSettings, compare
 from ..heading.error_split import ESTIMATED
+from ..heading.experiment_comparison import compare
 from ..heading.statistics import TWO_SIDED
+from ..heading.yaw_comparison import ComparisonSettings
 
 
 @dataclass(frozen=True)

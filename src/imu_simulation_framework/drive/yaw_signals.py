@@ -15,9 +15,9 @@ from ..core.errors import ConfigurationError, RecordingError, ResultError
 from ..core.sentences import join_names, number_duplicates, quote
 from ..core.signals import median_rate
 from ..core.tables import POSES
-from ..heading.comparison import ComparisonSettings, compare_yaw, lateness
 from ..heading.error_split import ESTIMATED, ZEROS
 from ..heading.identification.terms import UNKNOWN_LAG, ObservedYawError, observed_yaw_error
+from ..heading.yaw_comparison import ComparisonSettings, compare_yaw, lateness
 from ..motion import sources as motions
 from ..motion.motion import Motion
 from ..recordings import file_access

@@ -80,7 +80,7 @@ def started_at_zero(time: np.ndarray, errors: np.ndarray, window: float = 3.0) -
     """Return errors that are zero on the median over their beginning, as recorded ones are.
 
     Recorded yaw errors start at zero that way
-    (:func:`~imu_simulation_framework.heading.comparison.compare_yaw`), and only what was
+    (:func:`~imu_simulation_framework.heading.yaw_comparison.compare_yaw`), and only what was
     treated alike can be compared.
 
     ``time`` (samples,) [s]. ``errors`` (..., samples). ``window``: length of the beginning [s]. The

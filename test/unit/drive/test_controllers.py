@@ -27,7 +27,7 @@ from imu_simulation_framework.drive.tracking.controllers import (
     tracking_error,
 )
 from imu_simulation_framework.drive.turning import load_robot_parameters
-from imu_simulation_framework.heading.comparison import compare_wheels
+from imu_simulation_framework.heading.wheel_comparison import compare_wheels
 from imu_simulation_framework.motion import trajectory
 
 DRIVETRAIN = DifferentialDrivetrain(wheel_radius=0.1, half_track=0.25)

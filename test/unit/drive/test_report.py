@@ -16,7 +16,7 @@ from imu_simulation_framework.drive.figures import FIGURES
 from imu_simulation_framework.drive.report import caption, experiment_page, write_results
 from imu_simulation_framework.drive.results.files import ExperimentTables, create_result_folder
 from imu_simulation_framework.drive.summary import RunDescription, evaluate, terminal_table
-from imu_simulation_framework.heading.comparison import ComparisonSettings
+from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.report.drawing import to_matplotlib
 
 START = datetime(2019, 5, 16, 17, 42, 58)

@@ -5,7 +5,7 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.heading.figures import ShownBudget, budget_bands, budget_shares
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.heading.model.imu_error_sources import yaw_error_model
 from imu_simulation_framework.report.drawing import to_matplotlib
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 from imu_simulation_framework.sensors.operation import Operation

@@ -9,15 +9,14 @@ from imu_simulation_framework.core.signals import (
     find_time_shift,
     normalised_correlation,
 )
-from imu_simulation_framework.heading.comparison import (
-    ComparisonSettings,
-    compare,
-    compare_yaw,
-    lateness,
-    yaw_error_difference,
-)
+from imu_simulation_framework.heading.experiment_comparison import compare, yaw_error_difference
 from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.heading.statistics import edge_samples, error_statistics, median_trend
+from imu_simulation_framework.heading.yaw_comparison import (
+    ComparisonSettings,
+    compare_yaw,
+    lateness,
+)
 
 
 def yaw(values, rate=100.0, start=0.0):
@@ -167,7 +166,7 @@ def test_a_lag_is_found_where_the_course_is_known_and_not_where_it_is_interpolat
     poses = poses.assign(
         yaw_std=noise + 0.1 * away, yaw_error_time=0.5, yaw_lag=0.5, turn_error=0.0
     )
-    reference = ReferenceError.of(poses)
+    reference = ReferenceError.from_poses(poses)
     found, std = lateness(yaw(heading), poses, 0.5, reference)
     assert found.shift == pytest.approx(-lag, abs=4.0 * std) and std < 0.01
 

@@ -45,7 +45,7 @@ def agree(answers, question, printed):
     assert [name for name, *_ in found] == list(question.imu)
     for name, *sizes in found:
         part = answers.part(question, name)
-        wanted = np.degrees([part.half, part.nearly_all])
+        wanted = np.degrees([part.percentile_50, part.percentile_95])
         np.testing.assert_allclose(np.float64(sizes), wanted, rtol=0.01)
 
 

@@ -92,7 +92,7 @@ def test_drawn_runs_have_the_standard_deviation_and_pass_the_limit_as_often():
     std = np.sqrt(fused.variance())
     assert np.max(np.abs(runs.std(axis=0)[1:] / std[1:] - 1.0)) < 4.5 / math.sqrt(2.0 * 2000)
     assert np.all(np.abs(runs.mean(axis=0) - fused.mean()) <= 4.5 * std / math.sqrt(2000.0))
-    limit = fused.not_exceeded(0.95)
+    limit = fused.absolute_quantile(0.95)
     share = np.mean(np.abs(runs[:, -1]) <= limit)
     assert abs(share - 0.95) < 4.0 * math.sqrt(0.95 * 0.05 / 2000.0)
     stays, half_width = fused.survival(limit, 2000)
@@ -105,8 +105,8 @@ def test_units_of_several_strengths_are_those_of_the_gyroscope_where_the_odomete
     imu = YawErrorModel(TIME, (AngleRandomWalk("angle random walk", WALK, spread=0.6),))
     odometer = YawErrorModel(TIME, (RandomConstant("track", TIME, 1.0),))
     fused = isf.FusedYawError(imu, odometer)
-    assert fused.not_exceeded(0.99) == pytest.approx(imu.not_exceeded(0.99), rel=1e-2)
-    assert fused.not_exceeded(0.99) > 2.6 * math.sqrt(fused.variance()[-1])
+    assert fused.absolute_quantile(0.99) == pytest.approx(imu.absolute_quantile(0.99), rel=1e-2)
+    assert fused.absolute_quantile(0.99) > 2.6 * math.sqrt(fused.variance()[-1])
 
 
 def test_standstills_of_the_gyroscope_stay():

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.heading.answer import HeadingAnswer, Passage, heading_answer
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.heading.answer import FirstPassage, HeadingAnswer, heading_answer
+from imu_simulation_framework.heading.model.imu_error_sources import yaw_error_model
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification
 from imu_simulation_framework.sensors.operation import Operation
 
@@ -28,47 +28,47 @@ def test_share_that_stays_within_does_not_exceed_share_within_at_end(model):
     answers = [heading_answer(model, LIMIT, runs=200, seed=seed) for seed in range(8)]
     # Normal with a standard deviation of 60 s * 0.05 deg/s = 3 deg.
     assert answers[0].within == pytest.approx(math.erf(math.sqrt(0.5)), abs=1e-6)
-    stays = np.array([answer.passage.stays[-1] for answer in answers])
+    stays = np.array([answer.first_passage.stays[-1] for answer in answers])
     assert (stays <= answers[0].within).all()
     # Standard error of 200 runs: 0.033.
     assert (stays > answers[0].within - 5.0 * 0.033).all()
     for answer in answers:
-        assert (np.diff(answer.passage.stays) <= 0.0).all()
+        assert (np.diff(answer.first_passage.stays) <= 0.0).all()
 
 
 def test_interval_of_passage_contains_true_time_of_constant_bias(model):
-    passage = heading_answer(model, LIMIT, runs=2000).passage
+    passage = heading_answer(model, LIMIT, runs=2000).first_passage
     low, high = passage.interval(0.05)
     # 5 % of biases exceed 1.96 times 0.05 deg/s.
     true_time = 3.0 / (1.96 * 0.05)
-    assert low <= passage.by(0.05) <= high
+    assert low <= passage.time_at(0.05) <= high
     assert low - 1.0 <= true_time <= high + 1.0
 
 
-def answer(half, nearly_all, stays):
+def answer(percentile_50, percentile_95, stays):
     time = np.array([0.0, 600.0, 1200.0])
-    passage = Passage(time, np.array(stays), np.zeros(3))
-    return HeadingAnswer(half, nearly_all, stays[-1], passage, pd.DataFrame(), ())
+    passage = FirstPassage(time, np.array(stays), np.zeros(3))
+    return HeadingAnswer(percentile_50, percentile_95, stays[-1], passage, pd.DataFrame(), ())
 
 
-def test_sentence_says_in_how_many_drives_limit_is_kept():
+def test_sentence_of_answer_begins_with_share_of_drives_within_limit():
     sentence = answer(0.01, 0.05, [1.0, 0.97, 0.92]).sentence("part", LIMIT)
     assert sentence.startswith("part: holds 3 deg for all 1200 s in 92 % of drives")
     assert "3 deg is passed in 5 % of them within 1200 s" in sentence
 
 
-def test_heading_that_is_lost_is_not_called_within_half_a_turn():
+def test_sentence_of_lost_heading_does_not_name_half_a_turn_as_limit():
     sentence = answer(0.5, 4.0, [1.0, 0.5, 0.1]).sentence("part", LIMIT)
     assert "off by half a turn or more in 5 %" in sentence
     assert "within half a turn" not in sentence
 
 
-def test_limit_that_hardly_any_drive_passes_is_said_with_its_share():
+def test_sentence_of_rarely_passed_limit_names_the_share():
     sentence = answer(0.01, 0.02, [1.0, 0.99, 0.98]).sentence("part", LIMIT)
     assert "3 deg is passed in fewer than 5 %" in sentence
 
 
-def test_sentence_says_which_share_of_variance_rests_on_similar_parts():
+def test_sentence_names_shares_of_variance_by_origin_of_numbers():
     shares = {
         "rate random walk": 0.62,
         "bias instability": 0.3,
@@ -91,3 +91,22 @@ def test_sentence_says_which_share_of_variance_rests_on_similar_parts():
         "the data sheet"
     ) in found.sentence("part", LIMIT, origins)
     assert "variance" not in found.sentence("part", LIMIT)
+
+
+def test_deprecated_names_of_answer_warn_and_give_values_of_new_names():
+    result = answer(0.01, 0.05, [1.0, 0.97, 0.92])
+    for old, new in (
+        ("half", "percentile_50"),
+        ("nearly_all", "percentile_95"),
+        ("passage", "first_passage"),
+        ("mendings", "improvements"),
+    ):
+        with pytest.warns(DeprecationWarning, match=new):
+            assert getattr(result, old) is getattr(result, new)
+    with pytest.warns(DeprecationWarning, match="time_at"):
+        assert result.first_passage.by(0.05) == result.first_passage.time_at(0.05)
+
+
+def test_deprecated_not_exceeded_of_model_gives_absolute_quantile(model):
+    with pytest.warns(DeprecationWarning, match="absolute_quantile"):
+        assert model.not_exceeded(0.95) == model.absolute_quantile(0.95)

@@ -8,7 +8,7 @@ import pytest
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.of_imu import high_passed
+from imu_simulation_framework.heading.model.imu_error_sources import high_passed
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 RATE = 20.0

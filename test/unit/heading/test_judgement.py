@@ -11,7 +11,6 @@ from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
 from imu_simulation_framework.heading import judgement as judging
 from imu_simulation_framework.heading import several_drives
-from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.heading.judgement import (
     curve_statistics,
     from_zero_where_known,
@@ -24,6 +23,7 @@ from imu_simulation_framework.heading.judgement import (
 )
 from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.heading.statistics import error_statistics
+from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings, compare_yaw
 
 TIME = np.arange(120) * 5.0
 DRAWS = 500
@@ -212,7 +212,7 @@ def test_an_ensemble_has_the_zero_that_was_estimated_of_the_observed_error():
     time, random = np.arange(200.0), np.random.default_rng(1)
     std = np.where(time < 20.0, 0.3, 0.01)
     known = ReferenceError(time, std, 5.0, 0.0 * time, 0.0 * time)
-    curves = known.drawn(400, random)
+    curves = known.draw(400, random)
     time, observed, ensemble = from_zero_where_known(time, curves[0] + 3.0, curves, known)
     # The same weights for all, of which the poor start has little.
     np.testing.assert_allclose(ensemble[0], observed, atol=1e-9)

@@ -9,13 +9,14 @@ from scipy.stats import multivariate_normal
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.heading.answer import another_part, which_imu
+from imu_simulation_framework.heading.improvements import better_part
 from imu_simulation_framework.heading.model.model import YawErrorModel
 from imu_simulation_framework.heading.model.sources import (
     AngleRandomWalk,
     RateGaussMarkov,
     YawNoise,
 )
+from imu_simulation_framework.heading.selection import which_imu
 from imu_simulation_framework.sensors import Standstill
 from imu_simulation_framework.sensors.conditions import TemperatureProfile, Vibration
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
@@ -242,11 +243,11 @@ def test_a_ranking_has_steps_at_which_each_stop_has_a_place(stops, period):
     model = model.until(round(600.0 / period) + 1)
     begun = [stop for stop in model.standstills if stop.start <= 600.0]
     assert len(begun) == 600 // (70 if "70s" in stops else 120)
-    wanted = model.not_exceeded(0.95)
+    wanted = model.absolute_quantile(0.95)
     # Without its stops the error is larger by half.
     free = isf.yaw_error_model(imu, driven, 10.0, sample=0.01, operation=isf.Operation())
     assert rows["nearly_all"].iloc[0] == pytest.approx(wanted, rel=0.02)
-    assert free.until(61).not_exceeded(0.95) > 1.3 * wanted
+    assert free.until(61).absolute_quantile(0.95) > 1.3 * wanted
 
 
 def test_stops_that_a_motion_has_are_found():
@@ -286,7 +287,7 @@ def test_neither_stops_without_a_drive_nor_the_zeroing_of_a_plug_in_are_taken():
         isf.simulate_imu(isf.straight(10.0), "hector", operation=isf.Operation())
 
 
-def test_another_part_is_the_least_good_one_that_keeps_the_limit_else_the_best():
+def test_better_part_is_least_precise_that_keeps_limit_else_best():
     parts = {
         f"noise {times}": specification(white_noise=times * 1e-4) for times in (1.0, 4.0, 16.0)
     }
@@ -295,6 +296,6 @@ def test_another_part_is_the_least_good_one_that_keeps_the_limit_else_the_best()
     # Of white noise after a standstill N^2 (t + t^2 / T); 1.96 of its root is kept in 95 %.
     size = 1.96e-4 * math.sqrt(100.0 + 100.0**2 / 10.0)
     for limit, times in ((5.0 * size, 4.0), (0.5 * size, 1.0), (100.0 * size, 16.0)):
-        part = another_part(parts, motion, limit, 100.0, operation)
-        assert (part.what, part.is_part) == (f"another part, noise {times},", True)
-        assert part.not_exceeded == pytest.approx(times * size, rel=5e-3)
+        part = better_part(parts, motion, limit, 100.0, operation)
+        assert (part.action, part.is_part) == (f"another part, noise {times},", True)
+        assert part.percentile_95 == pytest.approx(times * size, rel=5e-3)

@@ -12,7 +12,8 @@ from imu_simulation_framework.core.signals import logarithmic_average, power_spe
 from imu_simulation_framework.core.tables import REFERENCE_ERROR
 from imu_simulation_framework.heading.error_split import ESTIMATED, split_error
 from imu_simulation_framework.heading.reference_error import ReferenceError, expected_spectrum
-from imu_simulation_framework.heading.statistics import TWO_SIDED, Progress, relative_errors
+from imu_simulation_framework.heading.relative_error import Progress, relative_errors
+from imu_simulation_framework.heading.statistics import TWO_SIDED
 from imu_simulation_framework.motion.positioning import (
     TRAJECTORY_RATE,
     FixSettings,
@@ -152,7 +153,7 @@ def test_errors_that_are_drawn_have_its_covariance():
     std = np.linspace(0.01, 0.03, len(time))
     known = ReferenceError(time, std, 4.0, 0.3 * np.sin(time), 0.3 * (1.0 - np.cos(time)), 0.3, 0.1)
     expected = known.covariance(time)
-    found = np.cov(known.drawn(runs, np.random.default_rng(8)), rowvar=False)
+    found = np.cov(known.draw(runs, np.random.default_rng(8)), rowvar=False)
     variances = np.diag(expected)
     deviations = np.sqrt((np.outer(variances, variances) + expected**2) / runs)
     # Some 800 of them, which hang together.
@@ -191,13 +192,13 @@ def test_a_jump_and_an_outlier_hardly_move_an_estimated_zero():
 
 def test_poses_say_how_wrong_they_are_and_alignment_takes_the_lag_off():
     poses = pd.DataFrame({"yaw": 0.01 * TIME}, TIME)
-    assert ReferenceError.of(poses) is None
+    assert ReferenceError.from_poses(poses) is None
     poses = poses.assign(**dict(zip(REFERENCE_ERROR, (0.1, 5.0, 0.5, 0.02))))
-    known = ReferenceError.of(poses)
+    known = ReferenceError.from_poses(poses)
     assert (known.correlation_time, known.lag, known.turn_error) == (5.0, 0.5, 0.02)
     assert known.rate == pytest.approx(np.full(len(TIME), 0.01))
     turning = pd.Series(0.03 * TIME, TIME)
-    aligned = ReferenceError.of(poses, 0.01, turning)
+    aligned = ReferenceError.from_poses(poses, 0.01, turning)
     assert aligned.lag == 0.01
     margin = int(1.0 / STEP) + 1
     assert aligned.rate[margin:-margin] == pytest.approx(0.03)

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError, MotionError
-from imu_simulation_framework.heading.answer import requirements
+from imu_simulation_framework.heading.requirements import requirements
 from imu_simulation_framework.motion.earth import EARTH_RATE, ecef_of
 from imu_simulation_framework.motion.earth_motion import enu_to_ecef
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth

@@ -225,7 +225,7 @@ def test_the_yaws_stated_variance_is_used_only_where_it_changes(changes):
     assert set(table["yaw_std"]) == {0.05} and set(table["turn_error"]) == {0.02}
     assert "turn_slip" not in table
     table, _ = reference_table(lines(**columns), settings=FixSettings(turn_slip=0.04))
-    assert set(table["turn_slip"]) == {0.04} and ReferenceError.of(table).slip == 0.04
+    assert set(table["turn_slip"]) == {0.04} and ReferenceError.from_poses(table).slip == 0.04
 
 
 def test_a_courses_error_is_beside_it_and_antennas_are_at_most_as_wrong_as_they_differ_from_it():

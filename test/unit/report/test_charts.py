@@ -10,7 +10,7 @@ import pytest
 from imu_simulation_framework.core import colours
 from imu_simulation_framework.core.whole_files import render_figure
 from imu_simulation_framework.drive.figures import ShownError, yaw_error_spectra, yaw_errors
-from imu_simulation_framework.heading.comparison import ComparisonSettings, compare_yaw
+from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings, compare_yaw
 from imu_simulation_framework.report import style
 from imu_simulation_framework.report.charts import POINTS, to_plotly
 from imu_simulation_framework.report.drawing import to_matplotlib

@@ -11,7 +11,8 @@ from synthetic_experiment import cut, make_tables
 
 from imu_simulation_framework.core.whole_files import render_figure
 from imu_simulation_framework.drive.figures import FIGURES, paths
-from imu_simulation_framework.heading.comparison import ComparisonSettings, compare
+from imu_simulation_framework.heading.experiment_comparison import compare
+from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.report.drawing import (
     add_outside_legend,
     label_axis,

@@ -18,7 +18,7 @@ from imu_simulation_framework.flight.navigation.runs import RMSE_COLUMNS
 from imu_simulation_framework.heading.figures import ShownBudget, ShownEnsemble, budget_page
 from imu_simulation_framework.heading.identification.report import identification_page
 from imu_simulation_framework.heading.judgement import curve_statistics, judge
-from imu_simulation_framework.heading.model.of_imu import yaw_error_model
+from imu_simulation_framework.heading.model.imu_error_sources import yaw_error_model
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.report.charts import to_plotly
 from imu_simulation_framework.report.page import Section, Table, page_html

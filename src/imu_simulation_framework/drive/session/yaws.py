@@ -9,7 +9,7 @@ import numpy as np
 from ...core import topics
 from ...core.angles import difference, wrap
 from ...core.stamps import NANOSECONDS
-from ...heading.statistics import WAITING, StreamedYawError
+from ...heading.true_yaw_error import MAX_WAITING, StreamedYawError
 
 
 class YawSample(NamedTuple):
@@ -131,7 +131,7 @@ class YawSession:
 
 def _keep(newest, stamp, value) -> None:
     newest[stamp] = value
-    if len(newest) > WAITING:
+    if len(newest) > MAX_WAITING:
         del newest[next(iter(newest))]
 
 

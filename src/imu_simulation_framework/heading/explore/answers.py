@@ -33,9 +33,11 @@ from ...sensors.files import imu_catalogue
 from ...sensors.imu_specification import ImuSpecification
 from ...sensors.measured import part_of
 from ...sensors.operation import Operation
-from ..answer import HeadingAnswer, causes_of, heading_answer, mendings_of, step_of_model, which_imu
+from ..answer import HeadingAnswer, heading_answer, rank_causes
+from ..improvements import propose_improvements
+from ..model.imu_error_sources import yaw_error_model
 from ..model.model import YawErrorModel
-from ..model.of_imu import yaw_error_model
+from ..selection import model_step, which_imu
 
 MAX_PARTS = 6
 """Whose bands can still be seen in one figure."""
@@ -213,14 +215,14 @@ class Part(NamedTuple):
 
     ``name``; ``model``; ``bands`` [rad]: see :meth:`.YawErrorDistribution.bands`; ``half`` and
     ``nearly_all``: what the size of its error does not exceed at the end in 50 and in 95 % of
-    drives [rad]; ``causes``: see :func:`.causes_of`; ``remarks``: what limits the answer.
+    drives [rad]; ``causes``: see :func:`.rank_causes`; ``remarks``: what limits the answer.
     """
 
     name: str
     model: YawErrorModel
     bands: pd.DataFrame
-    half: float
-    nearly_all: float
+    percentile_50: float
+    percentile_95: float
     causes: pd.DataFrame
     remarks: tuple[str, ...]
 
@@ -332,7 +334,7 @@ class Answers:
 
     def _make_model(self, question, name):
         moved, operation = self.moved(question), question.operation
-        period = step_of_model(moved.at, moved.motion, operation, STEPS)
+        period = model_step(moved.at, moved.motion, operation, STEPS)
         model = yaw_error_model(
             self.imu(name, question.unit), moved.motion, period, sample=SAMPLE, operation=operation
         )
@@ -344,19 +346,19 @@ class Answers:
 
     def _make_part(self, question, name):
         model = self.model(question, name)
-        half, nearly_all = map(model.not_exceeded, (0.5, 0.95))
-        bands, causes = model.bands((0.5, 0.95)), causes_of(model)
+        percentiles = map(model.absolute_quantile, (0.5, 0.95))
+        bands, causes = model.bands((0.5, 0.95)), rank_causes(model)
         remarks = [f"{name}: {sentence}" for sentence in model.limits]
         remarks += filter(None, [understated_in_motion(self.imu(name, question.unit))])
-        return Part(name, model, bands, half, nearly_all, causes, tuple(remarks))
+        return Part(name, model, bands, *percentiles, causes, tuple(remarks))
 
     def answer(self, question: Question, name: str) -> HeadingAnswer:
         """Return the whole answer of one part, with drawn drives; raises FrameworkError."""
         moved, model = self.moved(question), self.model(question, name)
         imu = self.imu(name, question.unit)
         used: dict[str, Any] = {"period": model.step, "sample": SAMPLE}
-        mendings = mendings_of(imu, moved.driven, question.operation, model, **used)
-        return heading_answer(model, question.limit_angle, mendings, runs=RUNS)
+        improvements = propose_improvements(imu, moved.driven, question.operation, model, **used)
+        return heading_answer(model, question.limit_angle, improvements, runs=RUNS)
 
     def ranked(self, question: Question) -> Iterator[pd.DataFrame]:
         """Yield :func:`.which_imu`'s row for each part that is ranked; raises FrameworkError."""

@@ -27,7 +27,7 @@ from ...core.sentences import shorten
 from ...report import style, table
 from ...report.charts import to_plotly
 from ...report.figure import Figure
-from ..answer import Passage, angle
+from ..answer import FirstPassage, angle
 from .answers import (
     FIELDS,
     Answers,
@@ -409,7 +409,7 @@ class _Page:
                 rows.append(row)
         except FrameworkError:
             return keep, keep, keep, keep, rested["number"]  # the fast answer has said it
-        passages = {name: answer.passage for name, answer in answers.items()}
+        passages = {name: answer.first_passage for name, answer in answers.items()}
         said = [
             self.html.P(answer.sentence(name, question.limit_angle) + ".")
             for name, answer in answers.items()
@@ -445,16 +445,18 @@ class _Page:
     def _card(self, place, part: Part, question):
         html = self.html
         most = "nothing is chance"
-        if len(part.causes) and part.nearly_all > 0.0:
+        if len(part.causes) and part.percentile_95 > 0.0:
             most = f"most is {part.causes.index[0]}"
         inside = float(part.model.probability_within(question.limit_angle)[-1])
         within = f"{table.format_percent(inside)} end within {question.limit:g} deg"
         return html.Div(
             [
                 html.Span(part.name, className="name"),
-                html.Strong(angle(part.nearly_all), id=f"nearly-all-{place}"),
+                html.Strong(angle(part.percentile_95), id=f"nearly-all-{place}"),
                 html.Span("in 95 % of drives", className="unit"),
-                html.Span(f"{angle(part.half)} in 50 %; {within}; {most}", className="more"),
+                html.Span(
+                    f"{angle(part.percentile_50)} in 50 %; {within}; {most}", className="more"
+                ),
             ],
             className="card",
             style={"borderColor": colour_of(place)},
@@ -478,7 +480,7 @@ class _Page:
             rows, colour = [], colour_of(place)
             for source, cause in part.causes.iterrows():
                 size, share = math.hypot(cause["mean"], cause["std"]), 100.0 * cause["share"]
-                if size >= LEAST_CAUSE * part.nearly_all:
+                if size >= LEAST_CAUSE * part.percentile_95:
                     bar = html.Div(
                         className="bar", style={"width": f"{share:.1f}%", "background": colour}
                     )
@@ -554,7 +556,7 @@ def bands_figure(parts: Sequence[Part], limit: float) -> Figure:
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=300)
     looks, reach = style.line_styles(len(parts)), 0.0
     # The narrow ones stand in front of the wide ones.
-    for place in sorted(range(len(parts)), key=lambda place: -parts[place].nearly_all):
+    for place in sorted(range(len(parts)), key=lambda place: -parts[place].percentile_95):
         bands, colour = parts[place].bands, colour_of(place)
         time = bands.index.to_numpy() / unit
         for share, opacity in (("95", 0.18), ("50", 0.42)):
@@ -571,7 +573,7 @@ def bands_figure(parts: Sequence[Part], limit: float) -> Figure:
     return figure
 
 
-def passages_figure(passages: Mapping[str, Passage]) -> Figure:
+def passages_figure(passages: Mapping[str, FirstPassage]) -> Figure:
     """Return which share of drives has passed the limit by each time."""
     unit, name = style.choose_time_unit(max(float(one.time[-1]) for one in passages.values()))
     figure = Figure(x=f"time [{name}]")

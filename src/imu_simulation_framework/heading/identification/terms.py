@@ -132,7 +132,7 @@ def observed_yaw_error(
     on_sample = (at == times[after]) | (at == times[after - 1])
     longest_gap = 2.0 * step if longest_gap is None else longest_gap
     values[(gap > longest_gap) & ~on_sample] = np.nan
-    known = reference and reference.at(at)
+    known = reference and reference.resampled(at)
     if known is not None:
         values[known.std > _UNKNOWN_HEADING] = np.nan
     stamps = reference_yaw.index.to_numpy(dtype=float)

@@ -1,4 +1,8 @@
-"""What is asked of a yaw error that is normally distributed, by units of several strengths."""
+"""Distribution of a yaw error over time: percentiles, bands and the time of leaving a limit.
+
+The yaw error of each unit is normal. Units of a part differ in the strengths of some sources, whose
+logarithms are normal, so that the error over all units is a mixture of normal distributions.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,25 @@ import numpy as np
 import pandas as pd
 
 from ...core.errors import ConfigurationError
+from ..deprecated import deprecated_names
 from .sources import Source
 
-_POINTS = 7
-"""Strengths of each source that units are divided into."""
+_QUADRATURE_POINTS = 7
+"""Points of the Gauss-Hermite quadrature over the strength of each source."""
 
 
+@deprecated_names(not_exceeded="absolute_quantile")
 class YawErrorDistribution(ABC):
-    """Distribution of a yaw error at each of its times, and of the time that it leaves a limit.
+    """Distribution of a yaw error at each of its times, and of the time of leaving a limit.
 
-    ``time`` (n,): even steps [s]. ``limits``: sentences: where the motion or the sensor leave what
-    a linear model can say.
+    Attributes
+    ----------
+    time : numpy.ndarray
+        Times with even steps, shape (n,) [s].
+    sources : tuple of Source
+        Independent sources of the error.
+    limits : tuple of str
+        Sentences on limits of the linear model for this motion and sensor.
     """
 
     time: np.ndarray
@@ -28,21 +40,43 @@ class YawErrorDistribution(ABC):
 
     @abstractmethod
     def mean(self) -> np.ndarray:
-        """Return the mean yaw error, (n,) [rad]."""
+        """Return the mean yaw error.
+
+        Returns
+        -------
+        numpy.ndarray
+            Mean, shape (n,) [rad].
+        """
 
     @abstractmethod
     def mean_by_source(self) -> pd.DataFrame:
-        """Return what each source adds to the mean [rad]: a column for each that is known."""
+        """Return the contributions of the known sources to the mean.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column for each known source [rad], indexed by time [s].
+        """
 
     @abstractmethod
     def variance(self) -> np.ndarray:
-        """Return the variance of the yaw error, (n,) [rad^2], from all sources at once."""
+        """Return the variance of the yaw error from all sources.
+
+        Returns
+        -------
+        numpy.ndarray
+            Variance, shape (n,) [rad^2].
+        """
 
     @abstractmethod
     def budget(self) -> pd.DataFrame:
-        """Return the variance of the yaw error by source [rad^2]; the columns add up to the whole.
+        """Return the variance of the yaw error by source.
 
-        Known errors have none: theirs is :meth:`mean_by_source`.
+        Returns
+        -------
+        pandas.DataFrame
+            A column for each source [rad^2], whose sum is :meth:`variance`, indexed by time [s].
+            Known errors have none: theirs is :meth:`mean_by_source`.
         """
 
     @abstractmethod
@@ -53,57 +87,104 @@ class YawErrorDistribution(ABC):
         seed: int = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the probability that the yaw error has not left a limit yet, at each time.
+        """Estimate the probability that the yaw error has not left a limit yet, at each time.
 
-        One minus it is the distribution of the time of its first passage. It is the mean over drawn
-        runs.
+        One minus it is the distribution of the time of the first passage. The estimate is a mean
+        over drawn runs.
 
-        ``limit``: to either side [rad]. ``runs``, ``seed``: how many, and of all of them.
-        ``on_runs``: called with a number of runs when they are drawn. Returns the probability (n,),
-        and the half width (n,) of its 95 % interval, by the number of runs.
+        Parameters
+        ----------
+        limit : float
+            Limit to either side [rad].
+        runs : int, optional
+            Number of runs.
+        seed : int, optional
+            Seed of all runs.
+        on_runs : callable, optional
+            Called with a number of runs whenever that many more are drawn.
+
+        Returns
+        -------
+        probability : numpy.ndarray
+            Probability, shape (n,).
+        half_width : numpy.ndarray
+            Half width of its 95 % interval by the number of runs, shape (n,).
         """
 
     @abstractmethod
-    def _of_units(self) -> list[tuple[np.ndarray, float]]:
+    def _varying_variances(self) -> list[tuple[np.ndarray, float]]:
         """Return the variance (n,) of each source whose strength differs between units.
 
-        And the standard deviation of that strength's natural logarithm.
+        The second number is the standard deviation of the strength's natural logarithm.
         """
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the sources, each once, in their order."""
+        """Names of the sources, each once, in their order."""
         return tuple(dict.fromkeys(source.name for source in self.sources))
 
     def bands(self, probabilities: Sequence[float] = (0.5, 0.95, 0.99)) -> pd.DataFrame:
-        """Return mean, standard deviation and central intervals at each time [rad].
+        """Compute mean, standard deviation and central intervals at each time.
 
-        ``probabilities``: between 0 and 1. Returns columns mean, std, and for each probability in
-        per cent lower_95, upper_95; index time [s]. Raises ConfigurationError if a probability is
-        not between 0 and 1.
+        Parameters
+        ----------
+        probabilities : sequence of float, optional
+            Probabilities of the intervals, between 0 and 1.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``mean``, ``std``, and for each probability in per cent ``lower_95`` and
+            ``upper_95`` [rad]; indexed by time [s].
+
+        Raises
+        ------
+        ConfigurationError
+            If a probability is not between 0 and 1.
         """
         mean, std = self.mean(), np.sqrt(self.variance())
         table = pd.DataFrame({"mean": mean, "std": std}, index=pd.Index(self.time, name="time"))
         for probability in probabilities:
-            half = _not_exceeded(probability, np.zeros(len(mean)), *self._units())
+            half = _absolute_quantiles(probability, np.zeros(len(mean)), *self._unit_mixture())
             name = f"{100.0 * probability:g}"
             table[f"lower_{name}"], table[f"upper_{name}"] = mean - half, mean + half
         return table
 
-    def not_exceeded(self, probability: float) -> float:
-        """Return what the size of the last yaw error does not exceed with a probability [rad].
+    def absolute_quantile(self, probability: float) -> float:
+        """Compute a quantile of the size of the last yaw error.
 
-        ``probability``: between 0 and 1; ConfigurationError if it is not.
+        Parameters
+        ----------
+        probability : float
+            Probability that the size does not exceed the quantile, between 0 and 1.
+
+        Returns
+        -------
+        float
+            Quantile [rad].
+
+        Raises
+        ------
+        ConfigurationError
+            If the probability is not between 0 and 1.
         """
-        std, shares = self._units()
-        return float(_not_exceeded(probability, self.mean()[-1:], std[-1:], shares)[0])
+        std, shares = self._unit_mixture()
+        return float(_absolute_quantiles(probability, self.mean()[-1:], std[-1:], shares)[0])
 
     def probability_within(self, limit: float) -> np.ndarray:
-        """Return the probability that the yaw error is within a limit [rad] to either side, (n,).
+        """Compute the probability that the yaw error is within a limit, at each time by itself.
 
-        At each time by itself, not all the way up to it.
+        Parameters
+        ----------
+        limit : float
+            Limit to either side [rad].
+
+        Returns
+        -------
+        numpy.ndarray
+            Probability, shape (n,).
         """
-        std, shares = self._units()
+        std, shares = self._unit_mixture()
         return normal_within(self.mean()[:, np.newaxis], std, limit) @ shares
 
     def probability_always_within(
@@ -113,34 +194,43 @@ class YawErrorDistribution(ABC):
         seed: int = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[float, float]:
-        """Return the probability that the yaw error is within a limit all the time.
+        """Estimate the probability that the yaw error is within a limit all the time.
 
-        As at the last of the times of :meth:`survival`. Returns the probability, and the half width
-        of its 95 % interval, by the number of runs.
+        Parameters
+        ----------
+        limit, runs, seed, on_runs
+            See :meth:`survival`.
+
+        Returns
+        -------
+        probability : float
+            The last value of :meth:`survival`.
+        half_width : float
+            Half width of its 95 % interval by the number of runs.
         """
         stays, half_width = self.survival(limit, runs, seed, on_runs)
         return float(stays[-1]), float(half_width[-1])
 
-    def _units(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return standard deviations (n, u) that units have, and the share (u,) of each of them.
+    def _unit_mixture(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return standard deviations (n, u) of units, and the share (u,) of each of these units.
 
-        The strengths are those of Gauss and Hermite's points, by which the integral over units of a
+        The strengths are those of Gauss-Hermite points, by which the integral over units of a
         smooth function is a sum.
         """
         fixed = self.variance()
-        points, weights = np.polynomial.hermite_e.hermegauss(_POINTS)
+        points, weights = np.polynomial.hermite_e.hermegauss(_QUADRATURE_POINTS)
         varying, shares = np.zeros((len(self.time), 1)), np.ones(1)
-        for variance, spread in self._of_units():
+        for variance, spread in self._varying_variances():
             fixed = fixed - variance
             strengths = np.exp(2.0 * spread * points - 2.0 * spread**2)
-            of_units = varying[:, :, np.newaxis] + variance[:, np.newaxis, np.newaxis] * strengths
-            varying = of_units.reshape(len(self.time), -1)
+            variances = varying[:, :, np.newaxis] + variance[:, np.newaxis, np.newaxis] * strengths
+            varying = variances.reshape(len(self.time), -1)
             shares = np.outer(shares, weights / weights.sum()).ravel()
         return np.sqrt(varying + np.maximum(fixed, 0.0)[:, np.newaxis]), shares
 
 
-def _not_exceeded(probability, mean, std, shares):
-    """Return what the size of an error (n,) does not exceed, normal with std (n, u) by units."""
+def _absolute_quantiles(probability, mean, std, shares):
+    """Return quantiles (n,) of the size of errors that are normal with std (n, u) by units."""
     from scipy.special import ndtri  # few of those who import the model need it
 
     if not 0.0 < probability < 1.0:
@@ -153,15 +243,25 @@ def _not_exceeded(probability, mean, std, shares):
     while np.any(upper - lower > 1e-6 * upper):
         middle = 0.5 * (lower + upper)
         inside = normal_within(mean[:, np.newaxis], std, middle[:, np.newaxis]) @ shares
-        above = inside > probability
-        lower, upper = np.where(above, lower, middle), np.where(above, middle, upper)
+        is_above = inside > probability
+        lower, upper = np.where(is_above, lower, middle), np.where(is_above, middle, upper)
     return upper
 
 
 def normal_within(mean, std, limit):
-    """Return the probability that a normal number lies within plus or minus the limit.
+    """Return the probability that a normal number lies within a limit to either side.
 
-    ``mean``, ``std`` (array_like): the standard deviation may be zero.
+    Parameters
+    ----------
+    mean, std : array_like
+        Mean and standard deviation, which may be zero.
+    limit : array_like
+        Limit.
+
+    Returns
+    -------
+    numpy.ndarray
+        Probability, in the broadcast shape.
     """
     from scipy.special import ndtr
 

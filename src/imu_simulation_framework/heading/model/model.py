@@ -218,7 +218,7 @@ class YawErrorModel(YawErrorDistribution):
             covariance += np.minimum(variance, variance[:, np.newaxis])
         return covariance
 
-    def _of_units(self) -> list[tuple[np.ndarray, float]]:
+    def _varying_variances(self) -> list[tuple[np.ndarray, float]]:
         if not self.state_space.varies:
             return []
         variances = self._variances_by_group

@@ -161,7 +161,7 @@ class FusedYawError(YawErrorDistribution):
         }
         return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
 
-    def _of_units(self) -> list[tuple[np.ndarray, float]]:
+    def _varying_variances(self) -> list[tuple[np.ndarray, float]]:
         return self._varying
 
     @cached_property

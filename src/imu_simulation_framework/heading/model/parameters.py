@@ -216,7 +216,7 @@ class YawErrorParameters(Settings):
                 correlation_time=self.reference_error_time or known.correlation_time,
                 # A lag that was found takes the place of one that might be there.
                 lag=0.0 if self.reference_lag else known.lag,
-            ).drawn(runs, random)
+            ).draw(runs, random)
         return errors
 
 

@@ -1,0 +1,270 @@
+"""Options for the motion of a heading program: a drive, a recording, a flight or a description."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.errors import ConfigurationError
+from ..motion import sources
+from ..motion.drives import DRIVES
+from ..motion.earth_motion import EarthMotion, on_earth
+from ..motion.motion import Motion
+from .option_types import latitude, positive_duration
+from .recording_options import add_setting_option, parse_settings
+
+FLIGHT_DURATION = 200.0
+"""Duration of a script of JSBSim [s]."""
+
+MAX_SAMPLES = 360_000
+"""Samples of a described motion for a linear model, an hour at 100 Hz; a longer one has longer
+steps."""
+MIN_SAMPLES_PER_TURN = 100
+"""With fewer samples of a turn the filter's lean in a curve is not resolved."""
+
+
+class ChosenMotion(NamedTuple):
+    """Motion that a command line names.
+
+    Attributes
+    ----------
+    name : str
+        Name for a person.
+    motion : Motion or EarthMotion
+        The motion.
+    files : tuple of str
+        Files that it was read from.
+    remarks : tuple of str
+        Sentences on how it was read.
+    sample : float or None
+        Sampling period of the sensor where the motion has longer steps [s].
+    """
+
+    name: str
+    motion: Motion | EarthMotion
+    files: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+    sample: float | None = None
+
+
+def add_motion_options(parser: argparse.ArgumentParser) -> None:
+    """Add the drive, and the options that describe a motion instead of it.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of a program.
+    """
+    add = parser.add_argument
+    # fmt: off
+    add("drive", nargs="?", metavar="DRIVE",
+        help=f"one of {', '.join(DRIVES)}, or a recording: a bag, or a table of poses or fixes")
+    add("--straight", type=positive_duration, metavar="TIME", help="a straight motion instead")
+    add("--rounds", type=float, metavar="N", help="circles instead; negative is to the right")
+    add("--mowing", type=int, metavar="LANES", help="back and forth on so many parallel lanes")
+    add("--length", type=float, metavar="M", help="of a lane [m], by default 20")
+    add("--width", type=float, metavar="M", help="from one lane to the next [m], by default 2")
+    add("--radius", type=float, metavar="M",
+        help="of the circles [m], by default 5, or of the turns between lanes, by default half of "
+             "the width")
+    add("--flight", metavar="FLIGHT",
+        help="a flight over the turning Earth instead: a script of JSBSim, as c3104, for "
+             f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag")
+    add("--speed", type=float, metavar="M/S", help="of these [m/s], by default 1")
+    add("--latitude", type=latitude, metavar="DEG",
+        help="where on Earth, north positive: the gyroscope feels the Earth's turning [deg]; by "
+             "default the Earth does not turn, but for flights and recordings of satellite "
+             "positions, which know where they are")
+    # fmt: on
+    add_setting_option(parser)
+
+
+def choose_motion(
+    options: argparse.Namespace,
+    rate: float = sources.RATE,
+    linear: bool = False,
+    default: str | None = None,
+) -> ChosenMotion:
+    """Return the motion that a command line names.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Options of a parser with :func:`add_motion_options`.
+    rate : float, optional
+        Samples per second [Hz].
+    linear : bool, optional
+        Whether the motion is for a linear model. Then a motion that is described by a few numbers
+        has at most :data:`MAX_SAMPLES` samples.
+    default : str, optional
+        Drive if no motion is named.
+
+    Returns
+    -------
+    ChosenMotion
+        The motion.
+
+    Raises
+    ------
+    ConfigurationError
+        If no motion is named, or two are, or an option has no meaning for it.
+    FrameworkError
+        If the recording cannot be read.
+    """
+    drive = _named_drive(options, default)
+    _check_meaning(options, drive)
+    if options.flight is not None:
+        return _flight(options.flight, rate)
+    if drive is not None:
+        chosen = _driven(drive, options, rate)
+    else:
+        chosen = _described(options, rate, linear)
+    if options.latitude is not None:
+        assert isinstance(chosen.motion, Motion)
+        chosen = chosen._replace(motion=on_earth(chosen.motion, options.latitude))
+    standstill = getattr(options, "standstill", None) or 0.0
+    duration = chosen.motion.duration
+    if chosen.files and standstill > duration:
+        remark = (
+            f"the standstill of {standstill:g} s is before the drive and not in {chosen.name}, "
+            f"which lasts {duration:.3g} s"
+        )
+        chosen = chosen._replace(remarks=(*chosen.remarks, remark))
+    return chosen
+
+
+def _named_drive(options, default):
+    """Return the drive, or None where another motion is named."""
+    motions = {
+        options.drive: options.drive,
+        "--straight": options.straight,
+        "--rounds": options.rounds,
+        "--mowing": options.mowing,
+        "--flight": options.flight,
+    }
+    named = [name for name, value in motions.items() if value is not None]
+    if not named and default is not None:
+        return default
+    if len(named) != 1:
+        raise ConfigurationError(
+            "name one motion: a drive, --straight, --rounds, --mowing or --flight; "
+            + (f"named are {' and '.join(named)}" if named else "none is named")
+        )
+    return options.drive
+
+
+def _check_meaning(options, drive):
+    turns = {options.rounds, options.mowing} != {None}
+    for option, has_a_meaning in (
+        ("speed", turns or options.straight is not None),
+        ("radius", turns),
+        ("length", options.mowing is not None),
+        ("width", options.mowing is not None),
+        ("latitude", options.flight is None),
+        ("setting", drive is not None and drive not in DRIVES),
+    ):
+        if getattr(options, option) not in (None, []) and not has_a_meaning:
+            raise ConfigurationError(f"--{option} has no meaning for the motion that is named")
+
+
+class _Description(NamedTuple):
+    """A described motion: ``make`` creates it from its samples per second."""
+
+    name: str
+    duration: float
+    turns: float
+    make: partial
+
+
+def _described(options, rate, linear):
+    description = _description(options)
+    # Several samples of the sensor may be one step of the motion.
+    most = max(MAX_SAMPLES, MIN_SAMPLES_PER_TURN * description.turns)
+    steps = 1
+    if linear and math.isfinite(description.duration):
+        steps = max(1, math.ceil(description.duration * rate / most))
+    sample = 1.0 / rate if steps > 1 else None
+    return ChosenMotion(description.name, description.make(rate / steps), (), sample=sample)
+
+
+def _description(options):
+    speed = 1.0 if options.speed is None else options.speed
+    if options.straight is not None:
+        name = f"straight on for {options.straight:g} s"
+        make = partial(sources.straight, options.straight, speed)
+        return _Description(name, options.straight, 0.0, make)
+    if options.rounds is not None:
+        rounds, radius = options.rounds, 5.0 if options.radius is None else options.radius
+        duration = 2.0 * math.pi * abs(rounds * radius / speed) if speed else 0.0
+        make = partial(sources.rounds, rounds, radius, speed)
+        return _Description(
+            f"{rounds:g} rounds of {radius:g} m radius", duration, abs(rounds), make
+        )
+    lanes = options.mowing
+    length = 20.0 if options.length is None else options.length
+    width = 2.0 if options.width is None else options.width
+    radius = 0.5 * width if options.radius is None else options.radius
+    path = abs(lanes) * (length + width + math.pi * radius)
+    duration, turns = path / speed if speed else 0.0, path / radius if radius else 0.0
+    make = partial(sources.mowing, lanes, length, width, speed, radius)
+    return _Description(f"{lanes} lanes of {length:g} m, {width:g} m apart", duration, turns, make)
+
+
+def _driven(drive, options, rate):
+    if drive in DRIVES and not Path(drive).exists():
+        motion = sources.read_drive(drive)
+        if rate != sources.RATE:
+            motion = motion.resampled(rate)
+        return ChosenMotion(f"drive {drive}", motion, ())
+    # Imported here, since it brings all readers of recordings and most motions are none.
+    from ..drive.preparation import read_motion_and_latitude
+
+    stated = parse_settings(options.setting)
+    guessed, remarks = _guessed_settings(drive, stated)
+    motion, latitude = read_motion_and_latitude(drive, rate, **{**stated, **guessed})
+    chosen = ChosenMotion(Path(drive).name, motion, (drive,), remarks)
+    if latitude is None or options.latitude is not None:
+        return chosen
+    remark = (
+        f"the Earth turns as at the recording's latitude of {latitude:.4g} deg; --latitude says "
+        "another one"
+    )
+    return chosen._replace(motion=on_earth(motion, latitude), remarks=(*remarks, remark))
+
+
+def _guessed_settings(path, stated):
+    """Return settings for a table with unknown column names that no setting maps, and remarks."""
+    from ..recordings.file_access import COLUMN_FORMATS, recording_format
+    from ..recordings.guessing.files import find_columns
+
+    reference = stated.get("reference", {})
+    is_described = "reference_columns" in stated or {"path", "format"} & set(reference)
+    format = "" if is_described or not Path(path).exists() else recording_format(path)
+    if format not in COLUMN_FORMATS:
+        return {}, ()
+    columns, reasons, *_ = find_columns(path, "reference")
+    if not columns:
+        return {}, ()
+    listing = ", ".join(f"{name} = {column}" for name, column in columns.items())
+    remark = f"{path}: the columns are guessed, say it with reference_columns if not so: {listing}"
+    guessed = {"reference": {**reference, "format": format}, "reference_columns": columns}
+    return guessed, (remark, *reasons)
+
+
+def _flight(name, rate):
+    """Return the motion of a flight's body, and the file that it was read from."""
+    from ..flight.recording import find_flight
+
+    # A recording is taken as a whole.
+    scripted = not Path(name).is_file() or Path(name).suffix == ".xml"
+    flight, _ = find_flight(name, FLIGHT_DURATION if scripted else math.inf)
+    time = flight.states.time
+    count = int((time[-1] - time[0]) * rate * (1.0 + 1e-9)) + 1
+    at = np.minimum(time[0] + np.arange(count) / rate, time[-1])
+    motion = flight.states.motion(at=at)
+    return ChosenMotion(f"flight {Path(name).name}", motion, () if scripted else (name,))

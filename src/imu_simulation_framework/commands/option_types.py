@@ -1,0 +1,116 @@
+"""Types of options with units: angles, times, probabilities and latitudes.
+
+Each is a function from a word of the command line to a number, for argparse.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from ..core.units import parse_amount
+from .command_line import accepted_number, number_type
+
+_TIMES = ("s", "ms", "min", "h")
+_ANGLES = ("deg", "rad", "mrad", "mdeg", "arcsec")
+
+
+def positive_angle(text: str) -> float:
+    """Return an angle above zero.
+
+    Parameters
+    ----------
+    text : str
+        Number with a unit, such as ``5deg`` or ``0.1rad``; without a unit it is in degrees.
+
+    Returns
+    -------
+    float
+        Angle [rad].
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If the text is no such angle.
+    """
+    return _quantity(text, "deg", _ANGLES, "an angle, as 5, 5deg or 0.1rad")
+
+
+def duration(text: str) -> float:
+    """Return a time of zero or above.
+
+    Parameters
+    ----------
+    text : str
+        Number with a unit, such as ``0``, ``10s`` or ``2min``; without a unit it is in seconds.
+
+    Returns
+    -------
+    float
+        Time [s].
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If the text is no such time.
+    """
+    return 0.0 if text.strip() in ("0", "0s") else positive_duration(text)
+
+
+def positive_duration(text: str) -> float:
+    """Return a time above zero.
+
+    Parameters
+    ----------
+    text : str
+        Number with a unit, such as ``600``, ``600s``, ``10min`` or ``1.5h``; without a unit it is
+        in seconds.
+
+    Returns
+    -------
+    float
+        Time [s].
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If the text is no such time.
+    """
+    return _quantity(text, "s", _TIMES, "a time, as 600, 90s, 10min or 1.5h")
+
+
+def probability(text: str) -> float:
+    """Return a probability between 0 and 1.
+
+    Parameters
+    ----------
+    text : str
+        Number such as ``0.95`` or ``95%``.
+
+    Returns
+    -------
+    float
+        Probability.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If the text is no such probability.
+    """
+    refusal = f"'{text}' is not between 0 and 1, as 0.95 or 95%"
+    digits, unit = (text[:-1], 100.0) if text.endswith("%") else (text, 1.0)
+    return accepted_number(digits, lambda value: 0.0 < value / unit < 1.0, refusal) / unit
+
+
+latitude = number_type(
+    lambda degrees: -90.0 <= degrees <= 90.0, "is not a latitude from -90 to 90 degrees"
+)
+
+
+def _quantity(text, default, units, expected):
+    try:
+        value = parse_amount(text, default, units)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not {expected}") from None
+    if not value > 0.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not above zero")
+    return value

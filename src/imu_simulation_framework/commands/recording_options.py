@@ -1,0 +1,68 @@
+"""Options on how recordings are read: settings, and the quantity of the IMU that is compared."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Iterable
+
+from ..core.errors import ConfigurationError
+
+
+def add_setting_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--setting``, whose words :func:`parse_settings` reads.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of a program.
+    """
+    parser.add_argument(
+        "--setting", action="append", default=[], metavar="SECTION/KEY=VALUE",
+        help="how recordings are read, as reference/topic=/odom; see config.ini",
+    )  # fmt: skip
+
+
+def parse_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Parse settings such as ``reference/topic=/odom``.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Words of the command line.
+
+    Returns
+    -------
+    dict of str to dict
+        Values by section and key.
+
+    Raises
+    ------
+    ConfigurationError
+        If a word is no setting.
+    """
+    sections: dict[str, dict[str, str]] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        section, slash, key = name.partition("/")
+        if not (equals and slash and section and key):
+            raise ConfigurationError(
+                f"the setting '{text}' is not SECTION/KEY=VALUE, as reference/topic=/odom"
+            )
+        sections.setdefault(section.strip(), {})[key.strip()] = value.strip()
+    return sections
+
+
+def add_of_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--of``, the quantity of a recorded IMU that is compared, see :meth:`.ReadDrive.of`.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of a program.
+    """
+    parser.add_argument(
+        "--of", choices=("yaw", "gyroscope"), default="yaw",
+        help="what of the IMU is compared with the reference: its own yaw, or the integral of its "
+        "gyroscope's rate about the vertical, which no magnetometer and no filter has corrected; "
+        "by default %(default)s",
+    )  # fmt: skip

@@ -1,0 +1,347 @@
+"""Judgement of models by recorded drives: draw runs along a motion, and test the recorded error."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ...core.progress import progress_bar
+from ...core.sentences import join_names
+from ...heading.identification.report import drives_table
+from ...heading.judgement import Judgement, curve_statistics, from_zero_where_known, judge
+from ...heading.model.imu_error_sources import yaw_error_model
+from ...heading.model.model import YawErrorModel
+from ...heading.model.parameters import YawErrorParameters
+from ...heading.model.sources import RandomConstant
+from ...heading.several_drives import (
+    Calibration,
+    PooledVerdict,
+    calibration_sentences,
+    calibrations,
+    pooled_verdict,
+)
+from ...motion.motion import Motion
+from ...sensors.errors_in_motion import understated_in_motion
+from ...sensors.formats.registry import NamedImu
+from ...sensors.imu_specification import ImuSpecification
+from ...sensors.magnetism.environment import MagneticEnvironment
+from ..yaw_signals import ReadDrive
+from .executors import processors
+from .monte_carlo import monte_carlo
+from .samplers import Drawing, LinearDrawing, SensorDrawing
+
+LINEAR, SENSOR = KINDS = ("linear", "sensor")
+"""What is drawn: the linear model, or the three-axis sensor with its filter."""
+
+CONSTANTS_OF_A_DRIVE = ("rate bias", "quantisation", "yaw drift")
+"""Random constants of models that a unit has anew on each drive."""
+
+MAX_CURVES = 20
+"""Runs that are kept as curves for a page."""
+
+ONE_DRIVE = "One drive: a model that is not rejected is not proven, and several may survive."
+NO_REFERENCE_NOISE = (
+    "The noise of the drive's reference counts as the IMU's, as no --reference-noise says how "
+    "large it is: where the model has too little noise at high frequencies, it may be that."
+)
+OWN_DRIVE = (
+    "A model that was identified on this very drive fits it better than it would another one: here "
+    "only its being rejected says something."
+)
+
+
+class JudgementTask(NamedTuple):
+    """How a drive is judged.
+
+    Attributes
+    ----------
+    what : {"linear", "sensor"}
+        What is drawn, one of :data:`KINDS`.
+    runs : int
+        Number of runs.
+    seed : int
+        Seed of the runs along this drive.
+    unit_seed : int or None
+        Seed of the constants that stay with a unit on several drives; None for a single drive.
+    step : float
+        Step of the yaw error [s].
+    reference_noise : YawErrorParameters or None
+        Noise of the reference; None if it is as the recording or an identified model states.
+    workers : int or None
+        Number of processes that draw sensors; None for one of each processor.
+    """
+
+    what: str
+    runs: int
+    seed: int
+    unit_seed: int | None
+    step: float
+    reference_noise: YawErrorParameters | None
+    workers: int | None
+
+
+class ModelJudgement(NamedTuple):
+    """Judgement of a model of an IMU by a drive.
+
+    Attributes
+    ----------
+    name : str
+        Name of the IMU.
+    errors : object
+        Its parameters.
+    reference_rms : float
+        Rms of the reference's simulated error [rad].
+    judgement : Judgement
+        Tests of the recorded yaw error.
+    curves : numpy.ndarray
+        First runs of the ensemble, shape (at most MAX_CURVES, samples) [rad].
+    statistics : dict
+        Statistics of all runs, see :func:`.curve_statistics`.
+    remarks : tuple of str
+        Sentences on limits of the verdict.
+    is_one_unit : bool
+        Whether a run has the same unit on every drive.
+    """
+
+    name: str
+    errors: Any
+    reference_rms: float
+    judgement: Judgement
+    curves: np.ndarray
+    statistics: dict
+    remarks: tuple[str, ...]
+    is_one_unit: bool
+
+
+class DriveJudgement(NamedTuple):
+    """Judgements of models by one drive.
+
+    Attributes
+    ----------
+    models : list of ModelJudgement
+        Judgement of each model.
+    drive : ReadDrive
+        The drive.
+    task : JudgementTask
+        How it was judged.
+    """
+
+    models: list[ModelJudgement]
+    drive: ReadDrive
+    task: JudgementTask
+
+    @property
+    def name(self) -> str:
+        """Name of the drive."""
+        return self.drive.observed.name
+
+    def remarks(self, models: Sequence[ModelJudgement] | None = None) -> list[str]:
+        """Return the remarks on the drive and on models, each sentence once.
+
+        Parameters
+        ----------
+        models : sequence of ModelJudgement, optional
+            Models; by default all of them.
+
+        Returns
+        -------
+        list of str
+            Sentences; a remark that does not hold for all models begins with their names.
+        """
+        models = self.models if models is None else models
+        names_by_remark: dict[str, list[str]] = {}
+        for model in models:
+            for remark in model.remarks:
+                names_by_remark.setdefault(remark, []).append(model.name)
+        sentences = [
+            remark if len(names) == len(models) else f"{join_names(names)}: {remark}"
+            for remark, names in names_by_remark.items()
+        ]
+        return list(dict.fromkeys([*self.drive.remarks, *sentences, ONE_DRIVE]))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the judgement, for the page and the record."""
+        task = self.task
+        return {
+            "drive": self.name,
+            "sources": [str(path) for path in self.drive.sources],
+            "what": task.what,
+            "runs": task.runs,
+            "seed": task.seed,
+            "step [s]": task.step,
+        }
+
+
+class PooledJudgement(NamedTuple):
+    """Judgement of a model by several drives of one unit.
+
+    Attributes
+    ----------
+    name : str
+        Name of the IMU.
+    verdict : PooledVerdict
+        Verdict of all drives together.
+    calibration : list of Calibration
+        Calibration of each statistic over drives.
+    table : pandas.DataFrame
+        A row for each drive, see :func:`.drives_table`.
+    """
+
+    name: str
+    verdict: PooledVerdict
+    calibration: list[Calibration]
+    table: pd.DataFrame
+
+    @property
+    def sentences(self) -> list[str]:
+        """Sentences with the verdict, and with the percentiles of the drives under the model."""
+        return [self.verdict.sentence, f"{'; '.join(calibration_sentences(self.calibration))}."]
+
+
+def pool_judgements(drives: Sequence[DriveJudgement]) -> list[PooledJudgement]:
+    """Judge each model by several drives of one unit.
+
+    Parameters
+    ----------
+    drives : sequence of DriveJudgement
+        Judgements of the same models by each drive.
+
+    Returns
+    -------
+    list of PooledJudgement
+        One of each model.
+    """
+    names, pooled = [drive.name for drive in drives], []
+    for models in zip(*(drive.models for drive in drives)):
+        judgements = [model.judgement for model in models]
+        statistics = [model.statistics for model in models]
+        verdict = pooled_verdict(names, judgements, statistics, one_unit=models[0].is_one_unit)
+        table = drives_table(names, judgements, [one.smallest for one in judgements])
+        pooled.append(PooledJudgement(models[0].name, verdict, calibrations(judgements), table))
+    return pooled
+
+
+def judge_model(
+    imu: NamedImu,
+    environment: MagneticEnvironment | None,
+    drive: ReadDrive,
+    motion: Motion,
+    task: JudgementTask,
+) -> ModelJudgement:
+    """Draw runs of an IMU along a drive's motion, and judge the drive's yaw error by them.
+
+    Parameters
+    ----------
+    imu : NamedImu
+        The IMU.
+    environment : MagneticEnvironment or None
+        Its magnetic environment.
+    drive : ReadDrive
+        Drive with the recorded yaw error.
+    motion : Motion
+        Motion of the drive.
+    task : JudgementTask
+        How it is judged.
+
+    Returns
+    -------
+    ModelJudgement
+        The judgement.
+    """
+    errors, observed = imu.errors, drive.observed
+    model = yaw_error_model(errors, motion, observed.step, environment)  # type: ignore[arg-type]
+    drawings = _drawings(imu, environment, model, motion, observed.step, task)
+    ensembles = [_draw(drawing, imu.name, task) for drawing in drawings]
+    time, curves = ensembles[0].time, ensembles[0].curves
+    for ensemble in ensembles[1:]:
+        curves = curves + ensemble.curves
+    noise = task.reference_noise
+    parameters = noise
+    if parameters is None:
+        parameters = errors if isinstance(errors, YawErrorParameters) else YawErrorParameters()
+    # White noise that a user states is the whole error of the reference.
+    is_stated = noise is not None and not noise.drives
+    known = None if is_stated else observed.reference
+    turned = observed.time, observed.net_turn, observed.absolute_turn
+    reference = parameters.reference_errors(known, turned, task.runs, task.seed)
+    curves = curves + reference[:, : len(time)].astype(curves.dtype)
+    # Nothing was observed where the reference's heading is unknown.
+    zero_reference = None if known is None else observed.zeroed_by
+    time, error, curves = from_zero_where_known(time, observed.error, curves, zero_reference)
+    remarks = [*imu.remarks, *_remarks(errors, bool(reference.any()))]
+    remarks += [] if task.what == SENSOR else model.limits
+    return ModelJudgement(
+        name=imu.name,
+        errors=errors,
+        reference_rms=float(np.sqrt(np.mean(np.square(reference)))),
+        judgement=judge(time, error, curves),
+        # All runs of many drives do not fit into memory.
+        curves=curves[:MAX_CURVES].copy(),
+        statistics=curve_statistics(time, curves),
+        remarks=tuple(remarks),
+        is_one_unit=_is_one_unit(errors, model, task),
+    )
+
+
+def _drawings(imu, environment, model, motion, step, task) -> list[Drawing]:
+    if task.what == SENSOR:
+        return [
+            SensorDrawing(motion, imu.errors, task.seed, step, magnetic_environment=environment)
+        ]
+    if task.unit_seed is not None:
+        return list(drawings_of_unit(model, task.seed, task.unit_seed))
+    return [LinearDrawing(model, task.seed)]
+
+
+def drawings_of_unit(model: YawErrorModel, seed: int, unit_seed: int) -> list[LinearDrawing]:
+    """Divide a model into the errors of a drive and those that stay with a unit on all drives.
+
+    Parameters
+    ----------
+    model : YawErrorModel
+        Model along a drive.
+    seed : int
+        Seed of the drive.
+    unit_seed : int
+        Seed of the units.
+
+    Returns
+    -------
+    list of LinearDrawing
+        Drawing of the drive's errors, and of the unit's if there are any.
+    """
+    unit_sources, drive_sources = [], []
+    for source in model.sources:
+        stays = isinstance(source, RandomConstant) and source.name not in CONSTANTS_OF_A_DRIVE
+        (unit_sources if stays else drive_sources).append(source)
+    drawings = [LinearDrawing(dataclasses.replace(model, sources=tuple(drive_sources)), seed)]
+    if unit_sources:
+        unit_model = dataclasses.replace(model, sources=tuple(unit_sources))
+        drawings.append(LinearDrawing(unit_model, unit_seed))
+    return drawings
+
+
+def _draw(drawing, name, task):
+    workers = (task.workers or processors()) if task.what == SENSOR else 1
+    with progress_bar(total=task.runs, unit=" runs", desc=name, leave=False) as bar:
+        return monte_carlo(drawing, task.runs, workers=workers, keep=task.runs, on_runs=bar.update)
+
+
+def _is_one_unit(errors, model, task) -> bool:
+    if task.what == SENSOR:
+        return not getattr(errors, "is_any_unit", False)
+    return not any(getattr(source, "spread", 0.0) for source in model.sources)
+
+
+def _remarks(errors, has_reference_error):
+    """Yield sentences on limits of the verdict."""
+    if isinstance(errors, ImuSpecification):
+        yield from filter(None, [understated_in_motion(errors)])
+    if isinstance(errors, YawErrorParameters):
+        yield OWN_DRIVE
+    elif not has_reference_error:
+        yield NO_REFERENCE_NOISE

@@ -1,0 +1,350 @@
+"""Text, tables, record, figures and pages of judgements by one drive or several."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, NamedTuple, Sequence
+
+import pandas as pd
+
+from ... import __version__
+from ...core.errors import versions
+from ...core.files import format_json
+from ...core.whole_files import render_figure
+from ...heading.figures import ShownEnsemble, calibration_figure
+from ...heading.figures import judgement as judgement_figure
+from ...heading.identification.report import PREDICTED
+from ...heading.judgement import shown_tests
+from ...report import table as table_text
+from ...report.drawing import to_matplotlib
+from ...report.page import page_html
+from ...report.table import Column
+from .drive_judgement import ONE_DRIVE, DriveJudgement, ModelJudgement, PooledJudgement
+from .page import TESTS, ensemble_page, rounded_tests
+
+NAME = "judgement"
+
+NOT_PROVEN = "A model that is not rejected is not proven."
+ONE_UNIT = (
+    "Each run has one unit on all drives, whose scale factor and misalignment stay; the test of "
+    "percentiles takes drives to be independent, which such constants make them less."
+)
+ANY_UNIT = (
+    "Each run has another unit on each drive, so that there is no test of all drives together."
+)
+
+COLUMNS = (Column("imu", "imu"), *TESTS)
+_DRIVE = Column("drive", "drive")
+_BOUNDS = (Column("low", "2.5 % of runs"), Column("high", "97.5 % of runs"))
+_EXACT_COLUMNS = (
+    *COLUMNS[:4],
+    *(column._replace(digits=0) for column in (*COLUMNS[4:6], *_BOUNDS, *COLUMNS[7:])),
+)
+_VERDICT_COLUMNS = (
+    Column("imu", "imu"),
+    Column("verdict", "verdict"),
+    Column("p", "p of the whole curve"),
+    Column("smallest", "smallest p, corrected"),
+    Column("look", "of"),
+)
+_POOLED_COLUMNS = (
+    *_VERDICT_COLUMNS[:2],
+    Column("together", "p of all together"),
+    Column("smallest", "smallest p of one drive"),
+    Column("inside", "final errors within 95 %"),
+)
+_DRIVE_COLUMNS = (*PREDICTED[:-1], Column("verdict", "verdict"))
+
+
+class FileOptions(NamedTuple):
+    """Files that are written.
+
+    Attributes
+    ----------
+    formats : list of str
+        Formats of the figures.
+    table : list of str
+        Formats of the tables.
+    report : bool
+        Whether there are pages.
+    limit : float
+        Limit of the yaw error whose probability a page has [rad].
+    """
+
+    formats: list[str]
+    table: list[str]
+    report: bool
+    limit: float
+
+
+def drive_text(drive: DriveJudgement) -> list[str]:
+    """Return lines on judgements by one drive.
+
+    Parameters
+    ----------
+    drive : DriveJudgement
+        The judgements.
+
+    Returns
+    -------
+    list of str
+        Lines for the terminal.
+    """
+    task, time = drive.task, drive.models[0].judgement.time
+    lines = [
+        f"{drive.name}: yaw error of the recorded IMU over {time[-1]:g} s, {len(time)} samples, "
+        f"among {task.runs} runs of each model ({task.what}), seed {task.seed}",
+        "",
+        _rows_text([_verdict_row(model) for model in drive.models], _VERDICT_COLUMNS),
+    ]
+    for model in drive.models:
+        table = table_text.format_table(rounded_tests(_tests_table([model])), TESTS).rstrip("\n")
+        lines += ["", f"{model.name}: {model.judgement.sentence}", "", table]
+    lines += [
+        "",
+        "percentile: runs of 100 that are below what was recorded; p is two-sided, and corrected "
+        "for the number of tests",
+    ]
+    return [*lines, *(f"note: {remark}" for remark in drive.remarks())]
+
+
+def drive_files(drive: DriveJudgement, options: FileOptions) -> dict[str, bytes]:
+    """Return the files of judgements by one drive.
+
+    Parameters
+    ----------
+    drive : DriveJudgement
+        The judgements.
+    options : FileOptions
+        Files that are written.
+
+    Returns
+    -------
+    dict of str to bytes
+        Contents by name.
+    """
+    files = _test_files(_tests_table(drive.models), COLUMNS, _EXACT_COLUMNS, options)
+    files[f"{NAME}.json"] = format_json(_record(drive)).encode("utf-8")
+    return {**files, **_pictures(drive, options)}
+
+
+def pooled_text(drives: Sequence[DriveJudgement], pooled: Sequence[PooledJudgement]) -> list[str]:
+    """Return lines on judgements by several drives.
+
+    Parameters
+    ----------
+    drives : sequence of DriveJudgement
+        Judgements by each drive.
+    pooled : sequence of PooledJudgement
+        Judgements by all drives.
+
+    Returns
+    -------
+    list of str
+        Lines for the terminal.
+    """
+    task = drives[0].task
+    lines = [
+        f"{len(drives)} drives: yaw errors of the recorded IMU among {task.runs} runs of each "
+        f"model ({task.what}) along each, with a start offset and a switch-on bias of its own, "
+        f"seeds {task.seed} to {drives[-1].task.seed}",
+        "",
+        _rows_text([_pooled_row(model, len(drives)) for model in pooled], _POOLED_COLUMNS),
+    ]
+    for model in pooled:
+        verdict, calibration = model.sentences
+        table = table_text.format_table(model.table, _DRIVE_COLUMNS).rstrip("\n")
+        lines += ["", f"{model.name}: {verdict}", "", table, "", calibration]
+    lines += [
+        "",
+        "p, corrected: of a drive for the number of its tests, so that of many drives some are "
+        "small by chance; of the verdict for the number of drives, too",
+    ]
+    return [*lines, *(f"note: {remark}" for remark in _pooled_remarks(drives))]
+
+
+def pooled_files(
+    drives: Sequence[DriveJudgement], pooled: Sequence[PooledJudgement], options: FileOptions
+) -> dict[str, bytes]:
+    """Return the files of judgements by several drives.
+
+    Parameters
+    ----------
+    drives : sequence of DriveJudgement
+        Judgements by each drive.
+    pooled : sequence of PooledJudgement
+        Judgements by all drives.
+    options : FileOptions
+        Files that are written.
+
+    Returns
+    -------
+    dict of str to bytes
+        Contents by name.
+    """
+    tests = pd.concat([_tests_table(drive.models).assign(drive=drive.name) for drive in drives])
+    files = _test_files(tests, (_DRIVE, *COLUMNS), (_DRIVE, *_EXACT_COLUMNS), options)
+    table = pd.concat([model.table.assign(imu=model.name) for model in pooled])
+    for format in dict.fromkeys(options.table):
+        text = table_text.format_table(table, (COLUMNS[0], *_DRIVE_COLUMNS), format)
+        files[f"{NAME}_drives.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
+    files[f"{NAME}.json"] = format_json(_pooled_record(drives, pooled)).encode("utf-8")
+    for index, model in enumerate(pooled, start=1):
+        number = f"_{index}" if len(pooled) > 1 else ""
+        figure = to_matplotlib(calibration_figure(model.calibration))
+        for format in dict.fromkeys(options.formats):
+            files[f"{NAME}{number}_drives.{format}"] = render_figure(figure, format)
+    sentences = [model.sentences for model in pooled]
+    for index, drive in enumerate(drives, start=1):
+        files.update(_pictures(drive, options, f"_drive_{index}", sentences))
+    return files
+
+
+def _verdict_row(model: ModelJudgement) -> tuple[str, ...]:
+    judgement = model.judgement
+    rarest = min(shown_tests(judgement), key=lambda test: test.adjusted)
+    verdict = "rejected: " * judgement.rejected + judgement.verdict
+    test = rarest.name if rarest.adjusted < 1.0 else ""
+    p_value = judgement.envelope.p_value
+    return model.name, verdict, f"{p_value:.3g}", f"{rarest.adjusted:.3g}", test
+
+
+def _pooled_row(model: PooledJudgement, drives: int) -> tuple[str, ...]:
+    verdict = model.verdict
+    words = "rejected: " * verdict.rejected + verdict.verdict
+    together = f"{verdict.together:.3g}" if math.isfinite(verdict.together) else ""
+    inside = f"{model.calibration[0].inside} of {drives}"
+    return model.name, words, together, f"{verdict.alone:.3g}", inside
+
+
+def _rows_text(rows, columns) -> str:
+    table = pd.DataFrame(rows, columns=[column.key for column in columns])
+    return table_text.format_table(table, columns).rstrip("\n")
+
+
+def _tests_table(models) -> pd.DataFrame:
+    tests = ((model.name, test) for model in models for test in shown_tests(model.judgement))
+    return pd.DataFrame([{"imu": name, **test._asdict()} for name, test in tests])
+
+
+def _test_files(table, columns, exact_columns, options) -> dict[str, bytes]:
+    files = {}
+    for format in dict.fromkeys(options.table):
+        if format == "csv":
+            text = table_text.format_table(table, exact_columns, format)
+        else:
+            text = table_text.format_table(rounded_tests(table), columns, format)
+        files[f"{NAME}.{table_text.ENDINGS[format]}"] = text.encode("utf-8")
+    return files
+
+
+def _record(drive: DriveJudgement) -> dict[str, Any]:
+    time = drive.models[0].judgement.time
+    return {
+        **drive.settings,
+        "duration [s]": float(time[-1]),
+        "samples": len(time),
+        "remarks": drive.remarks(),
+        "imus": [
+            {
+                "name": model.name,
+                "rejected": model.judgement.rejected,
+                "verdict": model.judgement.verdict,
+                "sentence": model.judgement.sentence,
+                "level": model.judgement.level,
+                "looks": [test._asdict() for test in shown_tests(model.judgement)],
+                "reference_rms_rad": model.reference_rms,
+                "remarks": list(model.remarks),
+            }
+            for model in drive.models
+        ],
+        "versions": versions(),
+    }
+
+
+def _pooled_record(drives, pooled) -> dict[str, Any]:
+    task = drives[0].task
+    return {
+        "what": task.what,
+        "runs": task.runs,
+        "step [s]": task.step,
+        "remarks": _pooled_remarks(drives),
+        "imus": [
+            {
+                "name": model.name,
+                "rejected": model.verdict.rejected,
+                "verdict": model.verdict.verdict,
+                "sentences": model.sentences,
+                "p_of_all_together": _finite_or_none(model.verdict.together),
+                "p_of_one_drive": model.verdict.alone,
+                "relative_to_model": {test.name: test.observed for test in model.verdict.tests},
+                "drives": model.table.to_dict("records"),
+                "calibration": {
+                    calibration.name: {
+                        "pit": calibration.pit.tolist(),
+                        "inside_95": calibration.inside,
+                        "p_value": _finite_or_none(calibration.p_value),
+                    }
+                    for calibration in model.calibration
+                },
+            }
+            for model in pooled
+        ],
+        "drives": [_record(drive) for drive in drives],
+    }
+
+
+def _finite_or_none(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _pooled_remarks(drives) -> list[str]:
+    units = [ONE_UNIT if model.is_one_unit else ANY_UNIT for model in drives[0].models]
+    remarks = (remark for drive in drives for remark in drive.remarks() if remark != ONE_DRIVE)
+    return [*dict.fromkeys(remarks), NOT_PROVEN, *dict.fromkeys(units)]
+
+
+def _pictures(drive, options, ending="", pooled_sentences=None) -> dict[str, bytes]:
+    """Return figures and pages; ``pooled_sentences``: verdict of all drives, by model."""
+    files = {}
+    for index, model in enumerate(drive.models):
+        number = f"_{index + 1}" if len(drive.models) > 1 else ""
+        figure = to_matplotlib(judgement_figure(model.judgement, f"{drive.name}, {model.name}"))
+        for format in dict.fromkeys(options.formats):
+            files[f"{NAME}{number}{ending}.{format}"] = render_figure(figure, format)
+        if options.report:
+            sentences = pooled_sentences[index] if pooled_sentences else []
+            files[f"{NAME}{number}{ending}.html"] = _page(model, drive, options, sentences)
+    return files
+
+
+def _page(model, drive, options, sentences) -> bytes:
+    judgement = model.judgement
+    quantiles = {0.5: judgement.median}
+    for band in judgement.bands:
+        quantiles.update({0.5 - 0.5 * band.level: band.low, 0.5 + 0.5 * band.level: band.high})
+    shown = ShownEnsemble(
+        drive.task.runs,
+        judgement.time,
+        quantiles,
+        model.statistics,
+        curve_time=judgement.time,
+        curves=model.curves,
+    )
+    settings = {
+        **drive.settings,
+        "imu": {model.name: dataclasses.asdict(model.errors)},
+        "reference [deg rms]": math.degrees(model.reference_rms),
+        "versions": versions(),
+    }
+    page = ensemble_page(
+        f"{drive.name} judged by {model.name}",
+        shown,
+        options.limit,
+        settings,
+        [*sentences, *drive.remarks([model])],
+        judgement=judgement,
+        footer=f"judge_imu, imu_simulation_framework {__version__}, seed {drive.task.seed}",
+    )
+    return page_html(page).encode("utf-8")

@@ -1,0 +1,229 @@
+"""A yaw error as means over bins of its samples, with covariances of its possible parts.
+
+The reference's error, a random walk and a transient of the IMU are normal processes. Their
+covariances between the means of 150 bins take a fraction of the time of those between samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..core.stamps import find_gap_ends
+from .reference_error import ReferenceError, walk_of_means
+from .statistics import edge_samples
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MAX_BINS, _MAX_EDGE_BINS = 150, 10
+"""Bins of an error, and of its start or end; more cost time and hardly narrow an interval."""
+_TRANSIENT_TIME = 0.05
+"""Correlation time of an IMU's transient, as of misaligned axes that tilt, over the duration."""
+_MAX_MEDIAN_SAMPLES = 500
+"""Samples of an edge from which the variance of its median is computed."""
+
+
+class Bins(NamedTuple):
+    """Partition of the used samples of an error into m bins.
+
+    Attributes
+    ----------
+    samples : numpy.ndarray
+        Indices of the error's samples that are used, shape (n,).
+    begins : numpy.ndarray
+        Positions among these at which the bins begin, shape (m,).
+    """
+
+    samples: np.ndarray
+    begins: np.ndarray
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Number of samples of each bin, shape (m,)."""
+        return np.diff(self.begins, append=len(self.samples))
+
+    def means(self, curve: np.ndarray) -> np.ndarray:
+        """Return the means of a curve (n,) over the bins, shape (m,)."""
+        return np.add.reduceat(curve, self.begins) / self.counts
+
+
+class Edge(NamedTuple):
+    """Start or end of an error, where its mean or median is taken.
+
+    Attributes
+    ----------
+    weights : numpy.ndarray
+        Weights of the bins in the mean over the edge, shape (m,).
+    median_excess : float
+        Variance of the edge's median less that of its mean [rad^2].
+    """
+
+    weights: np.ndarray
+    median_excess: float
+
+
+class PartCovariances(NamedTuple):
+    """Covariances of the parts that an error may have.
+
+    Attributes
+    ----------
+    reference : numpy.ndarray
+        Covariance of the bins' means of the reference's error, shape (m, m) [rad^2].
+    reference_sample : numpy.ndarray
+        Variance of the reference's error at a single sample of each bin, shape (m,) [rad^2].
+    walk : numpy.ndarray
+        Covariance of the bins' means of a random walk whose variance at the end is 1, shape (m, m).
+    transient : numpy.ndarray
+        Covariance of the bins' means of a transient of variance 1, shape (m, m).
+    """
+
+    reference: np.ndarray
+    reference_sample: np.ndarray
+    walk: np.ndarray
+    transient: np.ndarray
+
+
+@dataclass(frozen=True)
+class BinnedError:
+    """Means of a yaw error over bins, and the covariances of its possible parts.
+
+    Parameters
+    ----------
+    bins : Bins
+        The m bins.
+    time, values, turn : numpy.ndarray
+        Means of the time [s], the error [rad] and the reference's turn [rad], shape (m,) each.
+    start, end : Edge
+        Edges of the error.
+    covariances : PartCovariances
+        Covariances of the parts.
+    """
+
+    bins: Bins
+    time: np.ndarray
+    values: np.ndarray
+    turn: np.ndarray
+    start: Edge
+    end: Edge
+    covariances: PartCovariances
+
+    @classmethod
+    def from_error(
+        cls, error: pd.Series, reference: ReferenceError, start_window: float
+    ) -> BinnedError:
+        """Divide an error into bins.
+
+        Parameters
+        ----------
+        error : pandas.Series
+            Unwrapped yaw error [rad], indexed by time [s].
+        reference : ReferenceError
+            Error of the reference, at times that include the error's.
+        start_window : float
+            Length of the start and of the end [s].
+
+        Returns
+        -------
+        BinnedError
+            The means and covariances.
+        """
+        times = error.index.to_numpy(dtype=float)
+        samples = _decimate(times, reference.time)
+        times, values = times[samples], error.to_numpy(dtype=float)[samples]
+        first, last = (edge_samples(times, start_window, at_end) for at_end in (False, True))
+        bins = Bins(samples, _bin_begins(times, first, last))
+        turn = np.interp(times, reference.time, reference.turn)
+        return cls(
+            bins=bins,
+            time=bins.means(times),
+            values=bins.means(values),
+            turn=bins.means(turn),
+            start=_edge(bins, times, reference, bins.begins < first, times[:first]),
+            end=_edge(
+                bins, times, reference, bins.begins >= len(times) - last, times[len(times) - last :]
+            ),
+            covariances=_part_covariances(bins, times, reference),
+        )
+
+    @cached_property
+    def share(self) -> np.ndarray:
+        """Share of all used samples in each bin, shape (m,)."""
+        return self.bins.counts / len(self.bins.samples)
+
+    @cached_property
+    def size(self) -> float:
+        """Standard deviation of the means, to which strengths are relative [rad]."""
+        return max(float(np.std(self.values)), 1e-9)
+
+
+def _bin_begins(times: np.ndarray, first: int, last: int) -> np.ndarray:
+    """Return the beginnings of even bins, of finer ones at both edges, and behind gaps."""
+    count = len(times)
+    stretches = (
+        (0, count, _MAX_BINS),
+        (0, first, _MAX_EDGE_BINS),
+        (count - last, count, _MAX_EDGE_BINS),
+    )
+    begins = [
+        np.linspace(begin, end, min(end - begin, most), endpoint=False).astype(int)
+        for begin, end, most in stretches
+    ]
+    after_start = [first] if first < count else []
+    return np.unique(np.concatenate([*begins, after_start, find_gap_ends(times)]).astype(int))
+
+
+def _edge(
+    bins: Bins, times: np.ndarray, reference: ReferenceError, inside: np.ndarray, at: np.ndarray
+) -> Edge:
+    weights = np.where(inside, bins.counts, 0) / len(at)
+    noise = replace(reference, lag=0.0, turn_error=0.0, slip=0.0)
+    covariance = noise.covariance_of_means(times, bins.begins)
+    ratio = _median_variance_ratio(at, reference.correlation_time)
+    return Edge(weights, (ratio - 1.0) * (weights @ covariance @ weights))
+
+
+def _part_covariances(bins: Bins, times: np.ndarray, reference: ReferenceError) -> PartCovariances:
+    std, rate, turn = (
+        np.interp(times, reference.time, curve)
+        for curve in (reference.std, reference.rate, reference.turn)
+    )
+    squares = std**2 + (reference.lag * rate) ** 2 + (reference.turn_error * turn) ** 2
+    squares += reference.slip**2 * np.interp(times, reference.time, reference.absolute_turn)
+    duration, zeros = max(times[-1] - times[0], 1e-9), np.zeros(len(times))
+    transient = ReferenceError(times, zeros + 1.0, _TRANSIENT_TIME * duration, zeros, zeros)
+    return PartCovariances(
+        reference=reference.covariance_of_means(times, bins.begins),
+        reference_sample=bins.means(squares),
+        walk=walk_of_means(times - times[0], bins.begins) / duration,
+        transient=transient.covariance_of_means(times, bins.begins),
+    )
+
+
+def _decimate(times: np.ndarray, reference_times: np.ndarray) -> np.ndarray:
+    """Return indices of the samples next to the reference's, between which it is interpolated."""
+    every = np.arange(len(times))
+    if len(times) < 3 or len(reference_times) < 3:
+        return every
+    if np.median(np.diff(reference_times)) < 1.5 * np.median(np.diff(times)):
+        return every
+    after = np.clip(np.searchsorted(times, reference_times), 1, len(times) - 1)
+    is_before_nearer = reference_times - times[after - 1] < times[after] - reference_times
+    inside = (reference_times >= times[0]) & (reference_times <= times[-1])
+    chosen = np.unique((after - is_before_nearer)[inside])
+    return chosen if len(chosen) > 2 else every
+
+
+def _median_variance_ratio(times: np.ndarray, correlation_time: float) -> float:
+    """Return the variance of a median over that of a mean, of a correlated normal process.
+
+    The error of a median is that of the samples' signs, whose correlation is the arcsine of the
+    samples' correlation, over the density in the middle.
+    """
+    if len(times) > _MAX_MEDIAN_SAMPLES:
+        times = times[:: len(times) // _MAX_MEDIAN_SAMPLES + 1]
+    correlation = np.exp(-np.abs(np.subtract.outer(times, times)) / correlation_time)
+    return float(np.sum(np.arcsin(np.minimum(correlation, 1.0))) / np.sum(correlation))

@@ -1,0 +1,205 @@
+"""The heading budget of a sensor: the model of its yaw error, its limits and its improvements."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from types import MappingProxyType
+from typing import Any, Mapping, NamedTuple
+
+from ..motion.earth import EARTH_RATE
+from ..motion.earth_motion import EarthMotion
+from ..motion.motion import Motion
+from ..sensors.imu_specification import ImuSpecification
+from ..sensors.noise.processes import flicker_processes
+from .answer import Improvement
+from .model.distribution import YawErrorDistribution
+from .model.imu_error_sources import BIAS_INSTABILITY
+from .model.model import YawErrorModel
+from .model.odometer import FusedYawError
+from .model.sources import RateGaussMarkov
+
+NOTABLE_SHARE = 0.1
+"""Share of an error's size from which on an uncertain part of it is worth a remark."""
+
+MIN_STEPS = 20
+"""Least number of steps of a model."""
+
+FUSION_REMARK = (
+    "fused headings are those of the best estimator, which knows the size of each error; a "
+    "filter on a robot is at most as good. Between the model's times they do not pass a limit"
+)
+
+
+class Budget(NamedTuple):
+    """Model of the yaw error of a sensor, or of two that are fused.
+
+    Attributes
+    ----------
+    name : str
+        Name for a person.
+    errors : object
+        Errors of the sensor; None if two are fused.
+    model : YawErrorDistribution
+        Model up to the time of the budget.
+    remarks : list of str
+        Sentences on limits of the model.
+    improvements : tuple of Improvement
+        Improvements that are worth their effort, the best first.
+    origins : mapping of str to str
+        Origin of the gyroscope's numbers by field.
+    """
+
+    name: str
+    errors: Any
+    model: YawErrorDistribution
+    remarks: list[str]
+    improvements: tuple[Improvement, ...]
+    origins: Mapping[str, str] = MappingProxyType({})
+
+
+def budget_step(at: float, max_steps: int) -> float:
+    """Choose a step of a model: a round one that gives neither too few nor too many steps.
+
+    Parameters
+    ----------
+    at : float
+        Duration of the model [s].
+    max_steps : int
+        Largest number of steps.
+
+    Returns
+    -------
+    float
+        Step [s].
+    """
+    for period in (0.1, 1.0, 10.0, 60.0):
+        if at / period <= max_steps and at / period >= MIN_STEPS:
+            return period
+    return 0.01 if at < 2.0 else at / max_steps
+
+
+def fuse_budgets(imu: Budget, odometer: Budget) -> Budget:
+    """Create the budget of the best fusion of an IMU's heading and an odometer's.
+
+    Parameters
+    ----------
+    imu, odometer : Budget
+        Budgets with models at the same times.
+
+    Returns
+    -------
+    Budget
+        The fused budget.
+    """
+    assert isinstance(imu.model, YawErrorModel)
+    assert isinstance(odometer.model, YawErrorModel)
+    model = FusedYawError(imu.model, odometer.model)
+    name = f"{imu.name} + {odometer.name}"
+    remarks = [FUSION_REMARK]
+    known = math.degrees(abs(model.mean()[-1]))
+    if known > NOTABLE_SHARE * math.degrees(final_std(model)):
+        remarks.append(
+            f"{name}: {known:.3g} deg of it are errors that a file states as values, which the "
+            "estimator does not know; stated as standard deviations, it finds them out"
+        )
+    return Budget(name, None, model, remarks, ())
+
+
+def bias_instability_remark(errors: ImuSpecification, model: YawErrorModel) -> str | None:
+    """Describe the influence of the averaging times over which a bias instability holds.
+
+    A data sheet states a bias instability without the averaging times of its flicker noise.
+
+    Parameters
+    ----------
+    errors : ImuSpecification
+        Errors of the IMU.
+    model : YawErrorModel
+        Its model.
+
+    Returns
+    -------
+    str or None
+        Sentence; None if the influence is small.
+    """
+    std = final_std(model)
+    if BIAS_INSTABILITY not in model.names or std == 0.0:
+        return None
+    own = final_std(model.only(BIAS_INSTABILITY))
+    if own < NOTABLE_SHARE * std:
+        return None
+    first, last = errors.gyroscope.bias_instability_band
+
+    def unit_std(end: float) -> float:
+        times, sigmas = flicker_processes((first, end), model.sensor_period or first)
+        processes = [
+            RateGaussMarkov(BIAS_INSTABILITY, sigma, time) for time, sigma in zip(times, sigmas)
+        ]
+        return final_std(dataclasses.replace(model, sources=tuple(processes)))
+
+    ends = (0.1 * last, 10.0 * last)
+    others = [own * unit_std(end) / unit_std(last) for end in ends]
+    if max(others) - min(others) < NOTABLE_SHARE * std:
+        return None  # zeroing removes slow processes
+    shorter, longer = (
+        f"{math.degrees(other):.3g} deg to {end:g} s" for other, end in zip(others, ends)
+    )
+    return (
+        f"its bias instability is flicker noise over averaging times from {first:g} to {last:g} s, "
+        f"which gives {math.degrees(own):.3g} deg std here; it would be {shorter} and {longer}"
+    )
+
+
+def earth_rate_remark(
+    errors: ImuSpecification, model: YawErrorModel, motion: Motion | EarthMotion
+) -> str | None:
+    """Describe the yaw error by the Earth's turning on a motion without a latitude.
+
+    Parameters
+    ----------
+    errors : ImuSpecification
+        Errors of the IMU.
+    model : YawErrorModel
+        Its model.
+    motion : Motion or EarthMotion
+        Motion of the model.
+
+    Returns
+    -------
+    str or None
+        Sentence; None if the motion has a latitude, or the error would be small.
+    """
+    is_zeroed = model.standstill > 0.0  # which removes the Earth's rate
+    if (
+        is_zeroed
+        or isinstance(motion, EarthMotion)
+        or errors.output.orientation_reference != "fusion"
+    ):
+        return None
+    time, constant = float(model.time[-1]), model.heading_time_constant
+    effective_time = time if constant is None else -constant * math.expm1(-time / constant)
+    drift = EARTH_RATE * effective_time
+    own = math.hypot(float(model.mean()[-1]), final_std(model))
+    if drift < NOTABLE_SHARE * own:
+        return None
+    return (
+        f"the Earth's turning is left out: it adds {-math.degrees(drift):.3g} deg times the sine "
+        f"of the latitude, beside {math.degrees(own):.3g} deg rms"
+    )
+
+
+def final_std(model: YawErrorDistribution) -> float:
+    """Return the standard deviation of the last yaw error.
+
+    Parameters
+    ----------
+    model : YawErrorDistribution
+        Distribution of the yaw error.
+
+    Returns
+    -------
+    float
+        Standard deviation [rad].
+    """
+    return math.sqrt(float(model.variance()[-1]))

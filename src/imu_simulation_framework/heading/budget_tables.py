@@ -1,0 +1,181 @@
+"""Tables of heading budgets: summary, contributions of sources, bands and requirements."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ..core.tables import escape_formula
+from ..report import table as table_text
+from ..report.table import Column
+from .answer import EARLY_SHARE, RUNS, FirstPassage, HeadingAnswer
+from .budget import Budget
+
+PROBABILITIES = (0.5, 0.95, 0.99)
+"""Probabilities of the bands."""
+
+SUMMARY_NOTE = f"""\
+50 %, 95 %: what the error does not exceed in so many drives;
+all the time, passed by: counted in {RUNS} drawn drives, with the 95 % interval; > 99.9 % is nearly
+all drives, < 0.1 % nearly none"""
+
+SOURCE_COLUMNS = (
+    Column("imu", "IMU"),
+    Column("source", "source"),
+    Column("mean", "mean", "deg", 3),
+    Column("std", "std", "deg", 3),
+    Column("share", "share of variance", "%", 1),
+    Column("differs", "differs"),
+)
+
+REQUIREMENT_COLUMNS = (
+    Column("name", "error"),
+    Column("alone", "if alone"),
+    Column("equal_shares", "with all others"),
+    Column("unit", "unit"),
+    Column("sheet", "with all others, in a data sheet"),
+)
+
+REQUIREMENT_NOTE = """\
+All sizes are standard deviations from sensor to sensor or from start to start, of errors of either
+sign; those of noise are its density, random walk or coefficient. What a data sheet states as a
+largest value is two to three of them. "any": this motion does not show it on a level robot.
+"0": the Earth's turning or the filter's lean exceeds the limit even without any."""
+
+
+def summary_columns(limit: float) -> tuple[Column, ...]:
+    """Return the columns of :func:`summary_table`.
+
+    Parameters
+    ----------
+    limit : float
+        Limit of the yaw error [rad].
+
+    Returns
+    -------
+    tuple of Column
+        The columns.
+    """
+    return (
+        Column("imu", "IMU"),
+        Column("mean", "mean", "deg", 2),
+        Column("std", "std", "deg", 2),
+        Column("half", "50 %", "deg", 2),
+        Column("nearly_all", "95 %", "deg", 2),
+        Column("within", f"within {math.degrees(limit):g} deg"),
+        Column("always", "all the time"),
+        Column("early", f"passed by {100.0 * EARLY_SHARE:g} %", "s"),
+        Column("median", "by half", "s"),
+    )
+
+
+def summary_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) -> pd.DataFrame:
+    """Create the table of the answers.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        Budgets.
+    answers : sequence of HeadingAnswer
+        Answer of each budget.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each budget, with the keys of :func:`summary_columns`.
+    """
+    return pd.DataFrame([_summary(*pair) for pair in zip(budgets, answers)])
+
+
+def _summary(budget: Budget, answer: HeadingAnswer) -> dict[str, Any]:
+    bands = np.degrees(budget.model.bands(())).iloc[-1]
+    passage = answer.first_passage
+    stays, half_width = passage.stays[-1], passage.half_width[-1]
+    has_interval = 0.0005 <= stays <= 0.9995 and half_width > 0.0
+    interval = f" +- {100.0 * half_width:.1g}" if has_interval else ""
+    return {
+        "imu": budget.name,
+        "mean": bands["mean"],
+        "std": bands["std"],
+        "half": math.degrees(answer.percentile_50),
+        "nearly_all": math.degrees(answer.percentile_95),
+        "within": table_text.format_percent(answer.within),
+        "always": table_text.format_percent(stays) + interval,
+        "early": _time_words(passage, EARLY_SHARE),
+        "median": _time_words(passage, 0.5),
+    }
+
+
+def _time_words(passage: FirstPassage, probability: float) -> str:
+    time = passage.time_at(probability)
+    if math.isinf(time):
+        return "later"
+    low, high = (f"{end:.4g}" for end in passage.interval(probability))
+    return f"{time:.4g}" if low == high else f"{time:.4g} ({low} to {high})"
+
+
+def source_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) -> pd.DataFrame:
+    """Create the table of the contributions of all sources.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        Budgets.
+    answers : sequence of HeadingAnswer
+        Answer of each budget.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each source of each budget, with the keys of :data:`SOURCE_COLUMNS`.
+    """
+    tables = []
+    for budget, answer in zip(budgets, answers):
+        table = answer.causes.reset_index().assign(imu=budget.name)
+        table[["mean", "std"]] = np.degrees(table[["mean", "std"]])
+        table["share"] *= 100.0
+        tables.append(table)
+    return pd.concat(tables)
+
+
+def bands_text(budgets: Sequence[Budget]) -> str:
+    """Return mean, standard deviation and bands over time as CSV.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        Budgets.
+
+    Returns
+    -------
+    str
+        CSV with the columns imu, time [s], mean, std and the bands [deg].
+    """
+    bands = {
+        escape_formula(budget.name): np.degrees(budget.model.bands(PROBABILITIES))
+        for budget in budgets
+    }
+    table = pd.concat(bands, names=["imu", "time"]).reset_index("imu")
+    return table.to_csv(float_format="%.9g")
+
+
+def requirement_table(requirements: pd.DataFrame) -> pd.DataFrame:
+    """Return requirements for a person, with three digits.
+
+    Parameters
+    ----------
+    requirements : pandas.DataFrame
+        Table of :func:`.requirements`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each error, with the keys of :data:`REQUIREMENT_COLUMNS`.
+    """
+    table = requirements.reset_index()
+    for column in ("alone", "equal_shares"):
+        table[column] = ["any" if math.isinf(value) else f"{value:.3g}" for value in table[column]]
+    return table

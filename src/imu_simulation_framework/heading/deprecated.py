@@ -1,0 +1,39 @@
+"""Old names of attributes, which warn and give the attribute of the new name."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Callable, TypeVar
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def deprecated_names(**new_names: str) -> Callable[[_Class], _Class]:
+    """Return a class decorator that keeps old names of attributes and methods.
+
+    Parameters
+    ----------
+    **new_names : str
+        New name by old name.
+
+    Returns
+    -------
+    callable
+        Decorator; reading an old name issues a DeprecationWarning.
+    """
+
+    def decorate(cls: _Class) -> _Class:
+        for old, new in new_names.items():
+            setattr(cls, old, _renamed(old, new))
+        return cls
+
+    return decorate
+
+
+def _renamed(old: str, new: str) -> property:
+    def read(instance: object) -> Any:
+        words = f"{type(instance).__name__}.{old} is deprecated, use {new}"
+        warnings.warn(words, DeprecationWarning, stacklevel=2)
+        return getattr(instance, new)
+
+    return property(read, doc=f"Old name of ``{new}``, deprecated.")

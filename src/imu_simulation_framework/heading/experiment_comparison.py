@@ -1,0 +1,282 @@
+"""Comparison of an experiment's simulated IMU with the recorded one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core.signals import median_rate, uniform_grid
+from ..core.stamps import interpolate_outside_gaps
+from .relative_error import (
+    accumulated_turn,
+    distance_lengths,
+    relative_errors,
+    travelled_distance,
+    turn_lengths,
+)
+from .statistics import ErrorStatistics, error_statistics, median_trend
+from .wheel_comparison import WheelComparison, compare_wheels
+from .yaw_comparison import ComparisonSettings, YawComparison, compare_yaw
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class YawErrorDifference:
+    """Error of the recorded IMU minus error of the simulated one, on a uniform grid [rad].
+
+    Parameters
+    ----------
+    difference, trend : pandas.Series
+        Difference and its running median, indexed by time [s].
+    statistics : ErrorStatistics
+        Statistics of the difference.
+    """
+
+    difference: pd.Series
+    trend: pd.Series
+    statistics: ErrorStatistics
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All data that figures and summary of one experiment need.
+
+    Parameters
+    ----------
+    settings : ComparisonSettings
+        Settings of the comparison.
+    trajectory, ground_truth, control_error : pandas.DataFrame
+        Tables of the experiment, see :func:`compare`.
+    simulated, real : YawComparison or None
+        Yaw errors of the simulated and the recorded IMU; None where data are missing.
+    difference : YawErrorDifference or None
+        Difference of the two errors; None if it is unknown.
+    tracking : dict of str to ErrorStatistics
+        Statistics by column of ``control_error``.
+    remarks : list of str
+        Sentences on missing data.
+    fixes : pandas.DataFrame, optional
+        Satellite positions x, y on the trajectory [m].
+    wheels : WheelComparison, optional
+        Velocities of the wheels.
+    odometer : YawComparison, optional
+        Yaw error of the simulated robot's odometer.
+    """
+
+    settings: ComparisonSettings
+    trajectory: pd.DataFrame
+    ground_truth: pd.DataFrame
+    control_error: pd.DataFrame
+    simulated: YawComparison | None
+    real: YawComparison | None
+    difference: YawErrorDifference | None
+    tracking: dict[str, ErrorStatistics]
+    remarks: list[str] = field(default_factory=list)
+    fixes: pd.DataFrame | None = None
+    wheels: WheelComparison | None = None
+    odometer: YawComparison | None = None
+
+
+def compare(
+    imu_simulated,
+    ground_truth,
+    imu_real,
+    trajectory,
+    control_error,
+    settings=None,
+    reference=None,
+    fixes=None,
+    wheel_velocities=None,
+    wheel_velocities_actual=None,
+    scale=1.0,
+    odometer=None,
+):
+    """Compare an experiment's simulated IMU with the recorded one.
+
+    ``e_real = yaw of reference - yaw of imu_real`` and ``e_sim = yaw of ground_truth - yaw of
+    imu_simulated``, at the IMU's stamps, signed, unwrapped and zero at the start. If the
+    simulation ended early the recorded IMU is compared up to the same time.
+
+    Parameters
+    ----------
+    imu_simulated, imu_real : pandas.DataFrame
+        ``ImuRecord`` tables; ``imu_real`` may be None.
+    ground_truth : pandas.DataFrame
+        ``GroundTruth`` of the simulated robot.
+    trajectory : pandas.DataFrame
+        ``Trajectory`` for the simulated robot to follow.
+    control_error : pandas.DataFrame
+        ``ControlError`` of the simulated robot against ``trajectory``.
+    settings : ComparisonSettings, optional
+        Settings of the comparison.
+    reference : pandas.DataFrame, optional
+        ``Poses`` as recorded, the reference of the real IMU; by default ``trajectory``, which
+        smoothing has moved away from them.
+    fixes : pandas.DataFrame, optional
+        Satellite positions as received, for the figure.
+    wheel_velocities, wheel_velocities_actual : pandas.DataFrame, optional
+        ``WheelVelocities`` as commanded and as measured.
+    scale : float, optional
+        Metres of ``trajectory`` over those of the recorded drive. Distances in results are metres
+        of the recorded drive, whatever room the robot had.
+    odometer : pandas.DataFrame, optional
+        ``Trajectory`` from the simulated robot's odometer.
+
+    Returns
+    -------
+    Comparison
+        Missing or short data are left out and mentioned in its remarks.
+    """
+    settings = ComparisonSettings() if settings is None else settings
+    remarks = []
+    reference = trajectory if reference is None else reference
+    one_clock = replace(settings, align=False)
+    simulated = _compare_or_remark(imu_simulated, ground_truth, one_clock, "simulated IMU", remarks)
+    real = None
+    if imu_real is None:
+        remarks.append("There is no recorded IMU, so the simulated one stands alone.")
+    else:
+        if simulated is not None:
+            stop = simulated.error.index[-1]
+            imu_real = _truncate(stop, ground_truth.index[-1], imu_real, trajectory, remarks)
+        real = _compare_or_remark(imu_real, reference, settings, "recorded IMU", remarks)
+        _remark_on_unknown_heading(reference, remarks)
+    odometer_comparison = None
+    if odometer is not None:
+        odometer_comparison = _compare_or_remark(
+            odometer, ground_truth, one_clock, "odometer", remarks
+        )
+    simulated, real, odometer_comparison = _with_relative_errors(
+        (simulated, real, odometer_comparison), trajectory, scale
+    )
+    difference = None
+    if simulated is not None and real is not None:
+        difference = yaw_error_difference(real.error, simulated.error, settings)
+        if difference is None:
+            remarks.append("The errors of the two IMUs do not overlap in time.")
+    tracking = _tracking_statistics(control_error, settings)
+    if not tracking:
+        remarks.append("No tracking error was recorded.")
+    return Comparison(
+        settings=settings,
+        trajectory=trajectory,
+        ground_truth=ground_truth,
+        control_error=control_error,
+        simulated=simulated,
+        real=real,
+        difference=difference,
+        tracking=tracking,
+        remarks=remarks,
+        fixes=fixes,
+        wheels=compare_wheels(wheel_velocities, wheel_velocities_actual),
+        odometer=odometer_comparison,
+    )
+
+
+def yaw_error_difference(real_error, simulated_error, settings):
+    """Subtract two yaw errors on a uniform grid at the lower of both rates.
+
+    Parameters
+    ----------
+    real_error, simulated_error : pandas.Series
+        Yaw errors [rad], indexed by time [s].
+    settings : ComparisonSettings
+        Settings of the trend and the final error.
+
+    Returns
+    -------
+    YawErrorDifference or None
+        The difference outside the gaps of both; None if they do not overlap in time.
+    """
+    import pandas as pd
+
+    start = max(real_error.index[0], simulated_error.index[0])
+    stop = min(real_error.index[-1], simulated_error.index[-1])
+    if stop < start:
+        return None
+    rates = [median_rate(error.index) for error in (real_error, simulated_error) if len(error) > 1]
+    grid = uniform_grid(start, stop, min(rates)) if rates else np.array([start])
+    real, simulated = (
+        interpolate_outside_gaps(e.index, e, grid) for e in (real_error, simulated_error)
+    )
+    index = pd.Index(grid, name="time")
+    difference = pd.Series(real - simulated, index, name="yaw_error_difference").dropna()
+    if len(difference) == 0:
+        return None
+    statistics = error_statistics(difference.index, difference, settings.start_window)
+    return YawErrorDifference(
+        difference, median_trend(difference, settings.median_window), statistics
+    )
+
+
+def _tracking_statistics(control_error, settings):
+    tracking = {}
+    for column in control_error.columns:
+        error = control_error[column].dropna()
+        if len(error):
+            tracking[column] = error_statistics(error.index, error, settings.start_window)
+    return tracking
+
+
+def _compare_or_remark(imu, reference, settings, name, remarks):
+    result = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
+    if result is None:
+        remarks.append(f"The {name} has no sample within the time of its reference.")
+        return None
+    if result.time_shift is not None and result.time_shift.problem:
+        remarks.append(f"The {name} was not aligned: {result.time_shift.problem}.")
+    remarks += [f"The {name}: {sentence}." for sentence in result.sentences]
+    if result.error_spectrum is None:
+        remarks.append(f"The {name} has too few samples for a power spectral density.")
+    return result
+
+
+def _with_relative_errors(comparisons, trajectory, scale):
+    """Return the comparisons with their relative errors over the driven part of the trajectory."""
+    ends = [result.error.index[-1] for result in comparisons if result is not None]
+    driven = trajectory.loc[: max(ends, default=0.0)]
+    distance, turn = travelled_distance(driven[["x", "y"]] / scale), accumulated_turn(driven)
+    return [
+        result
+        and replace(
+            result,
+            over_distance=relative_errors(
+                result.error, distance, distance_lengths(distance.end), result.change_variance
+            ),
+            over_turn=relative_errors(
+                result.error, turn, turn_lengths(turn.end), result.change_variance
+            ),
+        )
+        for result in comparisons
+    ]
+
+
+def _truncate(stop, driven, imu_real, trajectory, remarks):
+    """Return the recording up to the simulated IMU's last sample: errors grow with time."""
+    if len(imu_real) and len(trajectory):
+        whole = min(imu_real.index[-1], trajectory.index[-1])
+        if whole > stop + 1.0:
+            # The robot may have driven on when samples of its IMU are missing.
+            ended = "messages of the simulated IMU" if driven > stop + 1.0 else "simulation"
+            remarks.append(
+                f"The {ended} ended at {stop:.1f} s of {whole:.1f} s, and the recorded IMU is "
+                "judged up to there."
+            )
+    return imu_real.loc[:stop]
+
+
+def _remark_on_unknown_heading(reference, remarks):
+    if "yaw_known" not in reference or len(reference) < 2:
+        return
+    unknown = float((reference["yaw_known"] < 1.0).mean())
+    if unknown > 0.0:
+        duration = reference.index[-1] - reference.index[0]
+        remarks.append(
+            f"The reference's heading is not known for {unknown * duration:.0f} of "
+            f"{duration:.0f} s, in which it was too slow for a course; the recorded IMU is not "
+            "judged there."
+        )

@@ -1,0 +1,159 @@
+"""Improvements of a heading: calibration, another use of the sensor, another part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Iterator
+
+from ..core.errors import FrameworkError
+from ..motion.earth_motion import EarthMotion
+from ..motion.motion import Motion
+from ..sensors.imu_specification import ImuSpecification
+from ..sensors.odometer import OdometerSpecification
+from ..sensors.operation import Operation
+from .answer import Improvement
+from .model import imu_error_sources
+from .model.model import YawErrorModel
+from .model.odometer import TRACK, WHEEL_SIZE, WHEELS
+from .selection import yaw_error_models
+
+LONG_STANDSTILL = 60.0
+"""Standstill before the drive that is proposed where it is shorter [s]."""
+STOPS = "every 2min for 3s"
+"""Stops on the way that are proposed where there are none."""
+WORTH = 0.9
+"""Largest ratio of the error after an improvement to that before it at which it is proposed."""
+
+_CALIBRATIONS = (
+    (
+        "scale factor and axes calibrated",
+        (imu_error_sources.SCALE_FACTOR, imu_error_sources.MISALIGNMENT),
+    ),
+    ("g-sensitivity calibrated", (imu_error_sources.G_SENSITIVITY,)),
+    ("a temperature that does not change", ("temperature",)),
+    ("wheels and track calibrated", (WHEELS, TRACK, WHEEL_SIZE)),
+)
+"""Actions, and the sources of the yaw error that they remove."""
+
+
+def propose_improvements(
+    imu: object,
+    motion: Motion | EarthMotion,
+    operation: Operation,
+    model: YawErrorModel,
+    part: Improvement | None = None,
+    **arguments: Any,
+) -> tuple[Improvement, ...]:
+    """Propose improvements that make the yaw error smaller by a tenth or more.
+
+    Parameters
+    ----------
+    imu : object
+        Errors of the sensor; there are proposals for ImuSpecification and OdometerSpecification.
+    motion : Motion or EarthMotion
+        Motion without the stops of the operation.
+    operation : Operation
+        Present use of the sensor.
+    model : YawErrorModel
+        Model of the sensor's yaw error in that use.
+    part : Improvement, optional
+        Another part, from :func:`better_part`.
+    **arguments
+        Further arguments with which :func:`.yaw_error_model` made the model.
+
+    Returns
+    -------
+    tuple of Improvement
+        The best first.
+    """
+    if not isinstance(imu, (ImuSpecification, OdometerSpecification)):
+        return ()
+    improved_models = [*_calibrated(model)]
+    for action, other in _other_uses(imu, operation):
+        try:
+            improved = imu_error_sources.yaw_error_model(
+                imu, other.moved(motion), operation=other, **arguments
+            )
+        except FrameworkError:
+            continue  # a motion that cannot stop
+        samples = min(len(model.time), len(improved.time))
+        improved_models.append((action, improved.until(samples)))
+    improvements = [
+        Improvement(action, improved.absolute_quantile(0.95))
+        for action, improved in improved_models
+    ]
+    if part is not None and _is_gyroscope_alone(imu):
+        improvements.append(part)
+    limit = WORTH * model.absolute_quantile(0.95)
+    worth = [improvement for improvement in improvements if improvement.percentile_95 < limit]
+    return tuple(sorted(worth, key=lambda improvement: improvement.percentile_95))
+
+
+def _calibrated(model: YawErrorModel) -> Iterator[tuple[str, YawErrorModel]]:
+    """Yield the actions that remove sources of a model, and the model without these."""
+    for action, names in _CALIBRATIONS:
+        remaining = tuple(source for source in model.sources if source.name not in names)
+        if len(remaining) < len(model.sources):
+            yield action, replace(model, sources=remaining)
+
+
+def _other_uses(
+    imu: ImuSpecification | OdometerSpecification, operation: Operation
+) -> Iterator[tuple[str, Operation]]:
+    if isinstance(imu, ImuSpecification) and operation.standstill < LONG_STANDSTILL:
+        action = f"standing still for {LONG_STANDSTILL:g} s before the drive"
+        yield action, replace(operation, standstill=LONG_STANDSTILL)
+    if _is_gyroscope_alone(imu) and operation.stops == "none":
+        yield f"a stop {STOPS}", replace(operation, stops=STOPS)
+
+
+def _is_gyroscope_alone(imu: ImuSpecification | OdometerSpecification) -> bool:
+    return isinstance(imu, ImuSpecification) and not imu.output.fuses_magnetometer
+
+
+def better_part(
+    parts: dict[str, ImuSpecification],
+    motion: Motion | EarthMotion,
+    limit: float,
+    at: float,
+    operation: Operation,
+    sample: float | None = None,
+    period: float | None = None,
+) -> Improvement:
+    """Propose the least precise part that keeps the limit in 95 % of drives, or the best part.
+
+    Parameters
+    ----------
+    parts : dict of str to ImuSpecification
+        Parts by name.
+    motion : Motion or EarthMotion
+        Motion with its stops.
+    limit : float
+        Limit of the yaw error to either side [rad].
+    at : float
+        Time of the comparison since the motion's start [s].
+    operation : Operation
+        Use of the gyroscope.
+    sample : float, optional
+        Sampling period of the sensors, see :func:`.yaw_error_model` [s].
+    period : float, optional
+        Step of the model that the proposed part is compared with [s]; by default the fewer steps
+        of :func:`.model_step`.
+
+    Returns
+    -------
+    Improvement
+        The best part if no part keeps the limit.
+    """
+    sizes = {
+        name: model.absolute_quantile(0.95)
+        for name, model in yaw_error_models(parts, motion, at, operation, sample)
+    }
+    keeping = {name: size for name, size in sizes.items() if size <= limit}
+    name = max(keeping, key=keeping.__getitem__) if keeping else min(sizes, key=sizes.__getitem__)
+    size = sizes[name]
+    if period is not None:
+        part = {name: parts[name]}
+        ((_, model),) = yaw_error_models(part, motion, at, operation, sample, period)
+        size = model.absolute_quantile(0.95)
+    return Improvement(f"another part, {name},", size, is_part=True)

@@ -1,0 +1,227 @@
+"""Requirements on a gyroscope: the largest size of each error that keeps a heading within a limit.
+
+The size of an error means the same for all errors: a constant that is drawn anew with each sensor
+or each start is normal, of either sign, with the size as its standard deviation; the size of noise
+is its density or coefficient. The model is linear: an error of size p spreads the yaw p times as
+far as an error of size 1, so that the largest size of each follows from a model with this error
+alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from ..core.errors import ConfigurationError
+from ..core.units import factor
+from ..motion.earth_motion import EarthMotion
+from ..motion.motion import Motion
+from ..sensors.conditions import TemperatureProfile
+from ..sensors.imu_specification import ImuSpecification, OutputSpecification, TriadSpecification
+from ..sensors.noise.processes import FLICKER_PLATEAU
+from ..sensors.operation import Operation
+from .model import imu_error_sources
+from .model.distribution import normal_within
+
+TEMPERATURE_CHANGE = 10.0
+"""Difference from the reference temperature at which a temperature bias is required [K]."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """An error of a gyroscope on which there is a requirement.
+
+    Parameters
+    ----------
+    name : str
+        Name of the error.
+    unit : str
+        Unit of its size.
+    field : str
+        Field of :class:`.TriadSpecification`.
+    axis : tuple of int
+        Index in the field, for the yaw of a level robot: of the z axis itself, or of its
+        sensitivity to another axis.
+    sheet : str
+        Line of a data sheet with a place for a number; noise densities are one-sided.
+    per_unit : float
+        Number in that line for a size of 1 unit.
+    """
+
+    name: str
+    unit: str
+    field: str
+    axis: tuple[int, ...]
+    sheet: str
+    per_unit: float = 1.0
+
+    def line(self, size: float) -> str:
+        """Return a size on a line of a data sheet.
+
+        Parameters
+        ----------
+        size : float
+            Size of the error [unit].
+
+        Returns
+        -------
+        str
+            The line.
+        """
+        return self.sheet.format(self.per_unit * size)
+
+
+_HOUR, _PERCENT = 1.0 / 3600.0, 100.0 * math.radians(1.0)
+_MATRIX = "scale_factor_and_misalignment"
+_CROSS = "cross-axis sensitivity {:.2g} %"
+_FORCE = "linear acceleration sensitivity {:.2g} deg/s/g"
+
+# fmt: off
+_ROWS = (
+    ("rate bias", "deg/h", "turn_on_bias_sigma", (2,), "zero-rate offset {:.2g} deg/s", _HOUR),
+    (
+        "bias instability",
+        "deg/h",
+        "bias_instability",
+        (2,),
+        "in-run bias stability {:.2g} deg/h",
+        FLICKER_PLATEAU,
+    ),
+    ("rate random walk", "deg/h/sqrt(h)", "random_walk", (2,), "seldom stated"),
+    (
+        "angle random walk",
+        "deg/sqrt(h)",
+        "white_noise",
+        (2,),
+        "noise density {:.2g} deg/s/sqrt(Hz)",
+        math.sqrt(2.0) / 60.0,
+    ),
+    ("scale factor", "1", _MATRIX, (2, 2), "sensitivity tolerance {:.2g} %", 100.0),
+    ("misalignment about x", "deg", _MATRIX, (2, 1), _CROSS, _PERCENT),
+    ("misalignment about y", "deg", _MATRIX, (2, 0), _CROSS, _PERCENT),
+    ("g-sensitivity to x", "deg/h/g", "g_sensitivity", (2, 0), _FORCE, _HOUR),
+    ("g-sensitivity to y", "deg/h/g", "g_sensitivity", (2, 1), _FORCE, _HOUR),
+    ("g-sensitivity to z", "deg/h/g", "g_sensitivity", (2, 2), _FORCE, _HOUR),
+    (
+        f"temperature bias, {TEMPERATURE_CHANGE:g} K",
+        "deg/h/K",
+        "temperature_bias",
+        (2,),
+        "offset over temperature {:.2g} deg/s/K",
+        _HOUR,
+    ),
+)
+# fmt: on
+REQUIREMENTS = tuple(Requirement(*row) for row in _ROWS)
+
+
+def requirements(
+    motion: Motion | EarthMotion,
+    limit: float,
+    at: float,
+    probability: float,
+    rate: float = 100.0,
+    sample: float | None = None,
+    operation: Operation | None = None,
+) -> pd.DataFrame:
+    """Compute the largest size of each error with which the yaw error stays within a limit.
+
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Motion of the IMU.
+    limit : float
+        Limit of the yaw error to either side [rad].
+    at : float
+        Time at which the limit holds since the motion's start [s].
+    probability : float
+        Share of drives in which the limit holds, between 0 and 1.
+    rate : float, optional
+        Samples of the sensor per second [Hz].
+    sample, operation : optional
+        See :func:`.yaw_error_model`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by the name of the error. Columns: ``unit``; ``alone``, the largest size without any
+        other error [unit]; ``equal_shares``, that with all errors, each with the same share of the
+        variance [unit]; ``sheet``, the latter on a line of a data sheet. A size is infinite if this
+        motion does not excite the error, zero if the limit does not hold without any error.
+
+    Raises
+    ------
+    ConfigurationError
+        If limit, time or probability is out of range.
+    """
+    _check_requirement(motion, limit, at, probability)
+    # An ideal sensor has a yaw error as well: its filter leans, and the Earth turns.
+    ideal = ImuSpecification(output=OutputSpecification(rate=rate))
+    model = imu_error_sources.yaw_error_model(ideal, motion, at, sample=sample, operation=operation)
+    ideal_error = float(model.mean()[-1])
+    allowed = _largest_std(limit, abs(ideal_error), probability)
+    rows = []
+    for requirement in REQUIREMENTS:
+        size = factor(requirement.unit)
+        imu = _imu_with_single_error(requirement, size, rate)
+        model = imu_error_sources.yaw_error_model(
+            imu, motion, at, sample=sample, operation=operation
+        )
+        effect = np.hypot(model.mean()[-1] - ideal_error, np.sqrt(model.variance()[-1]))
+        # Rounding leaves a little where the motion does not excite the error.
+        alone = allowed / effect if effect > 1e-9 * size else np.inf
+        rows.append((requirement.name, requirement.unit, alone))
+    table = pd.DataFrame(rows, columns=["name", "unit", "alone"]).set_index("name")
+    excited = int(np.sum(np.isfinite(table["alone"])))
+    # Variances of independent errors add up.
+    table["equal_shares"] = table["alone"] / np.sqrt(max(excited, 1))
+    table["sheet"] = [
+        requirement.line(size) if np.isfinite(size) else "any"
+        for requirement, size in zip(REQUIREMENTS, table["equal_shares"])
+    ]
+    return table
+
+
+def _check_requirement(
+    motion: Motion | EarthMotion, limit: float, at: float, probability: float
+) -> None:
+    if not limit > 0.0:
+        raise ConfigurationError(f"the limit of a yaw error is {limit} rad, but must be positive")
+    if not 0.0 < probability < 1.0:
+        raise ConfigurationError(
+            f"the probability is {probability}, but it must be between 0 and 1"
+        )
+    if not 0.0 < at <= motion.duration * (1.0 + 1e-9):
+        raise ConfigurationError(
+            f"the motion lasts {motion.duration:g} s, so that nothing is known at {at:g} s"
+        )
+
+
+def _largest_std(limit: float, mean: float, probability: float) -> float:
+    """Return the largest standard deviation with which a normal error keeps the limit so often."""
+    if mean >= limit:
+        return 0.0
+    largest = limit / float(ndtri(0.5 + 0.5 * probability))  # without a mean
+    if mean == 0.0:
+        return largest
+
+    def excess(std: float) -> float:
+        return float(normal_within(mean, np.array(std), limit)) - probability
+
+    return float(brentq(excess, 0.0, 1.01 * largest))
+
+
+def _imu_with_single_error(requirement: Requirement, size: float, rate: float) -> ImuSpecification:
+    values = np.zeros((3,) * len(requirement.axis))
+    values[requirement.axis] = size
+    triad = TriadSpecification(**{requirement.field: values.tolist()})
+    change = TEMPERATURE_CHANGE
+    warm = TemperatureProfile(reference=0.0, start=change, end=change)
+    return ImuSpecification(
+        gyroscope=triad, temperature=warm, output=OutputSpecification(rate=rate)
+    )

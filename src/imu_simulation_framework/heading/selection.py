@@ -1,0 +1,165 @@
+"""The selection of an IMU for a heading: which of several keep it within a limit."""
+
+from __future__ import annotations
+
+import math
+from typing import Iterator, Mapping
+
+import pandas as pd
+
+from ..core.errors import ConfigurationError
+from ..motion.earth_motion import EarthMotion
+from ..motion.motion import Motion
+from ..sensors.imu_specification import ImuSpecification
+from ..sensors.operation import Operation
+from .answer import RUNS, rank_causes
+from .model import imu_error_sources
+from .model.model import YawErrorModel
+
+STEPS = 60
+"""Steps of the models that are compared: the end alone counts, and few steps are fast."""
+
+
+def model_step(
+    at: float, moved: Motion | EarthMotion, operation: Operation, steps: int = STEPS
+) -> float:
+    """Compute a step of a model at which the stops on the way begin and end.
+
+    Parameters
+    ----------
+    at : float
+        Time of the answer since the motion's start [s].
+    moved : Motion or EarthMotion
+        Motion with its stops.
+    operation : Operation
+        Use of the gyroscope.
+    steps : int, optional
+        Least number of steps up to that time.
+
+    Returns
+    -------
+    float
+        Step [s].
+    """
+    period, given = at / steps, operation.given_stops
+    if given is not None:
+        every, duration = (round(1000.0 * time) for time in given)
+        # Every stop begins and ends at a step, unless that takes very short ones.
+        wanted = max(math.gcd(every, duration), 0.25 * duration) / 1000.0
+    elif operation.detects:
+        wanted = 0.25 * operation.min_stop
+    else:
+        stops = operation.standstills(moved)
+        wanted = 0.25 * min((stop.end - stop.start for stop in stops), default=math.inf)
+    return period if wanted >= period and given is None else wanted / math.ceil(wanted / period)
+
+
+def yaw_error_models(
+    imus: Mapping[str, ImuSpecification],
+    moved: Motion | EarthMotion,
+    at: float,
+    operation: Operation,
+    sample: float | None,
+    period: float | None = None,
+) -> Iterator[tuple[str, YawErrorModel]]:
+    """Yield the name and the model of each IMU up to a time.
+
+    Parameters
+    ----------
+    imus : mapping of str to ImuSpecification
+        IMUs by name.
+    moved : Motion or EarthMotion
+        Motion with its stops.
+    at : float
+        Last time of the models since the motion's start [s].
+    operation : Operation
+        Use of the gyroscope.
+    sample : float or None
+        Sampling period of the sensors, see :func:`.yaw_error_model` [s].
+    period : float, optional
+        Step of the models [s]; by default that of :func:`model_step`.
+
+    Yields
+    ------
+    name : str
+        Name of the IMU.
+    model : YawErrorModel
+        Its model.
+    """
+    period = model_step(at, moved, operation) if period is None else period
+    for name, imu in imus.items():
+        model = imu_error_sources.yaw_error_model(
+            imu, moved, period, sample=sample, operation=operation
+        )
+        yield name, model.until(min(round(at / period) + 1, len(model.time)))
+
+
+def which_imu(
+    imus: dict[str, ImuSpecification],
+    motion: Motion | EarthMotion,
+    limit: float,
+    at: float,
+    operation: Operation | None = None,
+    probability: float = 0.95,
+    sample: float | None = None,
+    runs: int = RUNS // 2,
+) -> pd.DataFrame:
+    """Rank IMUs by their yaw error, and mark those that keep the heading within a limit.
+
+    Parameters
+    ----------
+    imus : dict of str to ImuSpecification
+        IMUs by name.
+    motion : Motion or EarthMotion
+        Motion of the IMU, without the stops of the operation.
+    limit : float
+        Limit of the yaw error to either side [rad].
+    at : float
+        Time until which the heading is to be kept, since the motion's start [s].
+    operation : Operation, optional
+        Use of the gyroscope.
+    probability : float, optional
+        Share of drives in which the heading is to be kept.
+    sample : float, optional
+        Sampling period of the sensors, see :func:`.yaw_error_model` [s].
+    runs : int, optional
+        Number of drives that are drawn for each IMU.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by name, the best first. Columns: ``half`` and ``nearly_all``, the percentiles of
+        the size of the last error at 50 % and at ``probability`` [rad]; ``stays``, the probability
+        to stay within the limit all the time; ``passes``, whether that suffices; ``cause``, the
+        source with the largest contribution at the end; ``differs``, see :func:`.rank_causes`.
+
+    Raises
+    ------
+    ConfigurationError
+        If the motion ends before that time, or there is no IMU.
+    """
+    operation = Operation() if operation is None else operation
+    moved = operation.moved(motion)
+    if not imus:
+        raise ConfigurationError("imus: there is none, expected at least one")
+    if not 0.0 < at <= moved.duration * (1.0 + 1e-9):
+        raise ConfigurationError(
+            f"the motion lasts {moved.duration:.6g} s, so that nothing is known at {at:g} s"
+        )
+    rows = {}
+    for name, model in yaw_error_models(imus, moved, at, operation, sample):
+        stays = min(
+            model.probability_always_within(limit, runs)[0],
+            float(model.probability_within(limit)[-1]),
+        )
+        causes = rank_causes(model)
+        rows[name] = {
+            "half": model.absolute_quantile(0.5),
+            "nearly_all": model.absolute_quantile(probability),
+            "stays": stays,
+            "passes": stays >= probability,
+            "cause": causes.index[0] if len(causes) else "none",
+            "differs": causes["differs"].iloc[0] if len(causes) else "",
+        }
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("imu")
+    return table.sort_values("nearly_all", kind="stable")

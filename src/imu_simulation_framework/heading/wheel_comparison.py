@@ -1,0 +1,63 @@
+"""Comparison of wheel velocities with their commands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .statistics import ErrorStatistics, error_statistics
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class WheelComparison:
+    """Commanded and actual velocities of the wheels [rad/s], indexed by time [s].
+
+    Parameters
+    ----------
+    commanded : pandas.DataFrame
+        ``WheelVelocities``, each row from its time until the next one's.
+    actual : pandas.DataFrame, optional
+        ``WheelVelocities`` as measured; None if they were not recorded.
+    error : pandas.DataFrame, optional
+        Command that held until the time of an actual velocity, minus that velocity.
+    statistics : dict of str to ErrorStatistics
+        Statistics of the error by wheel; empty without an error.
+    """
+
+    commanded: pd.DataFrame
+    actual: pd.DataFrame | None = None
+    error: pd.DataFrame | None = None
+    statistics: dict[str, ErrorStatistics] = field(default_factory=dict)
+
+
+def compare_wheels(commanded, actual) -> WheelComparison | None:
+    """Compare wheel velocities, and steering angles, with their commands.
+
+    Parameters
+    ----------
+    commanded, actual : pandas.DataFrame or None
+        ``WheelVelocities``.
+
+    Returns
+    -------
+    WheelComparison or None
+        None if there was no command.
+    """
+    if commanded is None or len(commanded) == 0:
+        return None
+    if actual is None:
+        return WheelComparison(commanded)
+    # A velocity at the very moment of a new command is the result of the command before.
+    held = np.searchsorted(commanded.index, actual.index, side="left") - 1
+    is_commanded = held >= 0
+    columns = [name for name in commanded.columns if name in actual.columns]
+    error = commanded.iloc[held[is_commanded]][columns].set_axis(actual.index[is_commanded])
+    error = error - actual.loc[is_commanded, columns]
+    wheels = columns if len(error) else ()
+    statistics: Any = {wheel: error_statistics(error.index, error[wheel]) for wheel in wheels}
+    return WheelComparison(commanded, actual, error, statistics)

@@ -1,0 +1,418 @@
+"""Comparison of an IMU's heading with a reference: alignment in time, zero, and the yaw error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Callable
+
+import numpy as np
+
+from ..core import angles
+from ..core.settings import Settings, setting
+from ..core.signals import (
+    Spectrum,
+    TimeShift,
+    estimate_delay,
+    find_time_shift,
+    power_spectral_density,
+)
+from .error_split import ESTIMATED, START, ZEROS, ErrorSplit, split_error
+from .reference_error import ReferenceError
+from .relative_error import RelativeError
+from .statistics import (
+    TWO_SIDED,
+    ErrorStatistics,
+    edge_samples,
+    error_statistics,
+    median_trend,
+    running_window,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LONGEST_WINDOW = 86_400.0
+"""Longest window of a filter, or wait [s]: a day, and no drive is longer."""
+
+_UNCERTAIN_START_FACTOR, _UNCERTAIN_START = 2.0, np.radians(2.0)
+"""A start is reported as uncertain if the reference's standard deviation there exceeds this many
+times its median, and this angle [rad]."""
+_TURN_WINDOW = 10.0
+"""Longest time in which a heading made of courses makes a turn and turns back [s]."""
+
+
+@dataclass(frozen=True)
+class ComparisonSettings(Settings):
+    """Settings of filter, alignment and zero of a yaw error.
+
+    Parameters
+    ----------
+    median_window : float
+        Window of the trend's median filter [s].
+    align : bool
+        Whether the recorded IMU is shifted in time until its yaw rate fits the reference's best.
+        The simulated IMU and its truth share one clock and are never shifted.
+    max_shift : float
+        Largest such shift [s].
+    start_window : float
+        Beginning over whose median an error starts at zero, and end whose median is its final value
+        [s]. Three seconds hold 15 samples of a 5 Hz GPS, whose noise of 0.25 deg then moves the
+        whole error by 0.08 deg instead of 0.25 deg, and a drift of 1.3 deg/min adds no more than
+        that.
+    zero : {"estimated", "start"}
+        ``estimated``: the mean of the IMU's own error over the start is zero, estimated from the
+        whole drive where the reference's own error is known (:func:`.split_error`), else the
+        median over the start. ``start``: always that median.
+
+    Raises
+    ------
+    ConfigurationError
+        If a value is out of range.
+    """
+
+    median_window: float = setting(5.19, unit="s", above=0.0, maximum=LONGEST_WINDOW)
+    align: bool = setting(False)
+    max_shift: float = setting(1.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
+    start_window: float = setting(3.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
+    zero: str = setting(ESTIMATED, choices=ZEROS)
+
+
+@dataclass(frozen=True)
+class YawComparison:
+    """Heading of an IMU, its reference, and the yaw error.
+
+    All series are indexed by time [s], in rad and unwrapped.
+
+    Parameters
+    ----------
+    imu_yaw : pandas.Series
+        Heading of the IMU, turned by ``start_offset`` so that its error starts at zero.
+    reference_yaw : pandas.Series
+        Heading of the reference at the same stamps.
+    error, trend : pandas.Series
+        ``reference_yaw - imu_yaw``, and its running median.
+    start_offset : float
+        Angle that was added to the IMU's heading, within (-pi, pi] [rad].
+    time_shift : TimeShift or None
+        Alignment in time; None if there was none.
+    statistics, trend_statistics : ErrorStatistics
+        Statistics of ``error`` and ``trend``.
+    yaw_spectrum, error_spectrum : Spectrum or None
+        Power spectral densities [rad^2/Hz]; None with too few samples.
+    split : ErrorSplit, optional
+        Parts of the error that are the reference's and the IMU's; None if nothing is known of the
+        reference.
+    over_distance, over_turn : list of RelativeError
+        Changes of the error over stretches of path [m] and of turning [rad] of the trajectory, the
+        same stretches for both IMUs.
+    at_start : int
+        Number of samples over whose median the error is zero.
+    zero : {"start", "estimated"}
+        How ``start_offset`` was found; its standard deviation is ``split.zero_std``.
+    reference_period : float
+        Median step of the reference [s]. At frequencies above half its rate the error is that of an
+        interpolation.
+    """
+
+    imu_yaw: pd.Series
+    reference_yaw: pd.Series
+    error: pd.Series
+    trend: pd.Series
+    start_offset: float
+    time_shift: TimeShift | None
+    statistics: ErrorStatistics
+    trend_statistics: ErrorStatistics
+    yaw_spectrum: Spectrum | None
+    error_spectrum: Spectrum | None
+    split: ErrorSplit | None = None
+    over_distance: list[RelativeError] = field(default_factory=list)
+    over_turn: list[RelativeError] = field(default_factory=list)
+    at_start: int = 1
+    zero: str = START
+    reference_period: float = 0.0
+
+    @property
+    def zero_words(self) -> str:
+        """Words for an estimated zero; empty if the zero is the median over the start."""
+        if self.zero == START or self.split is None:
+            return ""
+        reach = TWO_SIDED * np.degrees(self.split.zero_std)
+        start = np.degrees(np.median(self.error.to_numpy()[: self.at_start]))
+        words = (
+            f"zero is estimated with the whole drive, +- {reach:.2g} deg (95 %); over the start "
+            f"the error is {start:.2g} deg"
+        )
+        for fault in self.split.faults:
+            verb = "jumps by" if fault.stays else "has an outlier of"
+            words += (
+                f"; at {fault.time:.3g} s it {verb} about {np.degrees(fault.size):.2g} deg, which "
+                "weighs little in the zero"
+            )
+        return words
+
+    @property
+    def sentences(self) -> list[str]:
+        """Sentences on a late course, and on a start at which the reference is uncertain."""
+        if self.split is None:
+            return []
+        return [*self._lag_sentences(), *self._start_sentences()]
+
+    def _lag_sentences(self) -> list[str]:
+        if self.time_shift is None or self.split is None or not self.split.process.lag > 0.0:
+            return []
+        shift = self.time_shift.shift
+        return [
+            f"the reference's course is {abs(shift):.2g} s "
+            f"{'late' if shift < 0.0 else 'early'} against it, as a receiver's filter makes "
+            "it, which is taken off"
+        ]
+
+    def _start_sentences(self) -> list[str]:
+        if self.split is None:
+            return []
+        process = self.split.process
+        time = self.error.index.to_numpy(dtype=float)
+        std = np.interp(time, process.time, process.std)
+        usual, length = float(np.median(std)), time[self.at_start - 1] - time[0]
+        # A mean over some correlation times is less uncertain than a sample.
+        ratio = 1.0 if length <= 0.0 else min(1.0, 2.0 * process.correlation_time / length)
+        first = float(np.median(std[: self.at_start])) * np.sqrt(ratio)
+        if self.zero != START or first <= max(_UNCERTAIN_START_FACTOR * usual, _UNCERTAIN_START):
+            return []
+        return [
+            f"the reference is uncertain by {np.degrees(first):.2g} deg where the error is put "
+            f"to zero, at the start, and by {np.degrees(usual):.2g} deg elsewhere: so large a "
+            "constant may be in the whole error, [comparison] zero: estimated"
+        ]
+
+    @property
+    def change_variance(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
+        """Variance of the change of the reference's error, :meth:`.ReferenceError.change_variance`.
+
+        None if nothing is known of the reference.
+        """
+        return None if self.split is None else self.split.process.change_variance
+
+
+def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
+    """Compare the heading of an IMU with a reference.
+
+    The error is at the IMU's stamps; between samples of a slower reference it is interpolated.
+
+    Parameters
+    ----------
+    imu_yaw, reference_yaw : pandas.Series
+        Headings [rad], wrapped or unwrapped, indexed by time [s]; NaN are left out.
+    settings : ComparisonSettings
+        Settings of filter, alignment and zero.
+    poses : pandas.DataFrame, optional
+        Poses of the reference. Its column ``yaw_known`` is 1 where the heading was measured and 0
+        where it is a guess; samples next to a guess are left out. Other columns state the
+        reference's error, see :class:`.ReferenceError`.
+
+    Returns
+    -------
+    YawComparison or None
+        None if no sample of the IMU lies within the reference's time.
+    """
+    import pandas as pd
+
+    imu_yaw, reference_yaw = imu_yaw.dropna(), reference_yaw.dropna()
+    if len(imu_yaw) == 0 or len(reference_yaw) == 0:
+        return None
+    time, reference_time = (yaw.index.to_numpy(dtype=float) for yaw in (imu_yaw, reference_yaw))
+    stated_error = None if poses is None else ReferenceError.from_poses(poses)
+    time_shift, lag = _align(imu_yaw, reference_yaw, settings, poses, stated_error)
+    if time_shift is not None:
+        time = time - time_shift.shift
+    common = (time >= reference_time[0]) & (time <= reference_time[-1])
+    time = time[common]
+    if len(time) == 0:
+        return None
+    imu = angles.unwrap(imu_yaw.to_numpy()[common])
+    error = _errors(time, imu, reference_time, angles.unwrap(reference_yaw.to_numpy()))
+    reference = imu + error
+    if poses is not None and "yaw_known" in poses:
+        measured = poses.loc[reference_yaw.index, "yaw_known"]
+        is_known = np.interp(time, reference_time, measured) > 1.0 - 1e-9
+        if not is_known.any():
+            return None
+        time, reference = time[is_known], reference[is_known]
+        error = _remove_spurious_turns(time, error[is_known])
+        imu = reference - error
+    at_start = edge_samples(time, settings.start_window)
+    start = float(np.median(error[:at_start]))
+    index = pd.Index(time, name="time")
+    error = pd.Series(error - start, index=index, name="yaw_error")
+    split, zero = None, START
+    if stated_error is not None:
+        turning = pd.Series(imu, index=time)
+        reference_error = ReferenceError.from_poses(poses, lag, turning) or stated_error
+        split = split_error(error, reference_error, settings.start_window, settings.zero)
+        if settings.zero == ESTIMATED:
+            zero = ESTIMATED
+            error, start = error - split.zero, start + split.zero
+    trend = median_trend(error, settings.median_window)
+    steps = np.diff(reference_time)
+    return YawComparison(
+        imu_yaw=pd.Series(reference - error.to_numpy(), index=index, name="yaw"),
+        reference_yaw=pd.Series(reference, index=index, name="yaw"),
+        error=error,
+        trend=trend,
+        start_offset=angles.wrap(start),
+        time_shift=time_shift,
+        statistics=error_statistics(time, error, settings.start_window),
+        trend_statistics=error_statistics(time, trend, settings.start_window),
+        # Closed loops add a full turn each; that ramp is not the subject of the spectrum.
+        yaw_spectrum=power_spectral_density(time, imu, detrend="linear"),
+        error_spectrum=power_spectral_density(time, error),
+        split=split,
+        at_start=at_start,
+        zero=zero,
+        reference_period=float(np.median(steps)) if len(steps) else 0,
+    )
+
+
+def _align(imu_yaw, reference_yaw, settings, poses, stated_error):
+    """Return the IMU's shift in time, and the remaining standard deviation of the lag [s]."""
+    if settings.align:
+        time, reference_time = (yaw.index.to_numpy(dtype=float) for yaw in (imu_yaw, reference_yaw))
+        shift = find_time_shift(time, imu_yaw, reference_time, reference_yaw, settings.max_shift)
+        return shift, None if shift.problem else 0.0
+    if stated_error is not None and stated_error.lag > 0.0:
+        return lateness(imu_yaw, poses, stated_error.lag, stated_error)
+    return None, None
+
+
+def _errors(time, imu, reference_time, reference):
+    """Return reference minus IMU, unwrapped [rad], at the IMU's stamps (n,).
+
+    Between the samples of a reference that has fewer of them than the IMU, the error is
+    interpolated, which changes slowly, and not the turning of the robot.
+    """
+    at, measured = time, imu
+    steps = np.diff(time, prepend=np.nan)
+    if (
+        len(time) > 2
+        and len(reference_time) > 2
+        and np.median(steps[1:]) < np.median(np.diff(reference_time))
+    ):
+        after = np.clip(np.searchsorted(time, reference_time), 1, len(time) - 1)
+        # The turn within a gap of the IMU is unknown.
+        inside = (reference_time >= time[0]) & (reference_time <= time[-1])
+        usable = inside & (steps[after] < np.median(np.diff(reference_time)))
+        if np.count_nonzero(usable) > 2:
+            at = reference_time[usable]
+            measured = np.interp(at, time, imu)
+    # Unwrapping the error also removes a turn that one of the two counted wrongly.
+    error = angles.unwrap(np.interp(at, reference_time, reference) - measured)
+    return np.interp(time, at, error)
+
+
+_MAX_LAG = 4.0
+"""Largest lag that is searched, in standard deviations of the prior knowledge."""
+_LAG_STEP = 1.0
+"""Step between the headings whose changes are compared [s]."""
+_MAX_HEADING_STD = np.radians(10.0)
+"""A less certain course is not used for the lag [rad]."""
+_MIN_LAG_STDS = 3.0
+"""Least significance of a lag that is corrected, in its standard deviations."""
+_MIN_LAG = 0.02
+"""Least lag that is corrected [s]."""
+
+
+def lateness(
+    imu_yaw: pd.Series, poses: pd.DataFrame, lag: float, reference: ReferenceError | None
+) -> tuple[TimeShift | None, float]:
+    """Estimate the lag of an IMU against a heading from its turns.
+
+    The prior knowledge of the lag and the estimate from the turns are weighed by their variances.
+
+    Parameters
+    ----------
+    imu_yaw : pandas.Series
+        Heading of the IMU [rad], indexed by time [s].
+    poses : pandas.DataFrame
+        Poses with the column yaw [rad], perhaps with ``yaw_known``.
+    lag : float
+        Standard deviation of the lag before the estimate [s].
+    reference : ReferenceError or None
+        Error of the heading.
+
+    Returns
+    -------
+    time_shift : TimeShift or None
+        Shift of the IMU; None if the lag is small or not significant.
+    std : float
+        Remaining standard deviation of the lag [s].
+    """
+    heading = poses["yaw"].dropna()
+    stamps = heading.index.to_numpy(dtype=float)
+    imu_stamps, imu = imu_yaw.index.to_numpy(dtype=float), angles.unwrap(imu_yaw.to_numpy())
+    begin, end = max(stamps[0], imu_stamps[0]), min(stamps[-1], imu_stamps[-1])
+    if reference is not None:
+        begin += reference.surest_phase(begin, end, _LAG_STEP)
+    if end - begin < _LAG_STEP:
+        return None, lag
+    time = np.arange(begin, end, _LAG_STEP)
+    is_certain = np.ones(len(time), dtype=bool)
+    if reference is not None:
+        is_certain = np.interp(time, reference.time, reference.std) < _MAX_HEADING_STD
+    if "yaw_known" in poses:
+        is_certain &= np.interp(time, stamps, poses.loc[heading.index, "yaw_known"]) > 1.0 - 1e-9
+    used = is_certain[1:] & is_certain[:-1]
+    changes = np.diff(np.interp(time, stamps, angles.unwrap(heading.to_numpy())))[:, np.newaxis]
+
+    def turn(at):
+        return np.interp(at, imu_stamps, imu)[:, np.newaxis]
+
+    estimate, std = estimate_delay(time, changes, turn, used, _MAX_LAG * lag)
+    weight = 1.0 / (1.0 + (std / lag) ** 2)
+    estimate, std = weight * estimate, lag * np.sqrt(1.0 - weight)
+    if abs(estimate) < max(_MIN_LAG, _MIN_LAG_STDS * std):
+        return None, float(np.hypot(estimate, std))
+    shifted_changes = np.diff(turn(time + estimate)[:, 0])[used]
+    correlation = np.corrcoef(changes[used, 0], shifted_changes)[0, 1]
+    return TimeShift(estimate, float(correlation)), float(std)
+
+
+def _remove_spurious_turns(time, error):
+    """Return the error without whole turns of a guessed heading, or of a fix that jumped.
+
+    The direction of the mean over some seconds has no trace of a turn that is over sooner.
+    """
+    import pandas as pd
+
+    parts = pd.DataFrame({"cosine": np.cos(error), "sine": np.sin(error)}, index=time)
+    means = running_window(parts, _TURN_WINDOW).mean()
+    trend = angles.unwrap(np.arctan2(means["sine"].to_numpy(), means["cosine"].to_numpy()))
+    return trend + angles.wrap(error - trend)
+
+
+FASTEST_TURN = np.radians(2000.0)
+"""Fastest turn of a yaw [rad/s]: the full scale of gyroscopes for vehicles and handheld devices."""
+_MIN_JUMP = np.radians(20.0)
+
+
+def jumps(yaw: pd.Series) -> pd.DataFrame:
+    """Find steps of a yaw that are faster than any vehicle turns.
+
+    Parameters
+    ----------
+    yaw : pandas.Series
+        Yaw [rad], indexed by time [s].
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``turn``, within (-pi, pi] [rad], and ``within``, the time it takes [s]; indexed by
+        the time before the step [s].
+    """
+    import pandas as pd
+
+    yaw = yaw.dropna()
+    time = yaw.index.to_numpy(dtype=float)
+    turn, within = angles.wrap(np.diff(yaw.to_numpy())), np.diff(time)
+    size = np.abs(turn)
+    at = np.flatnonzero((size > _MIN_JUMP) & (size > FASTEST_TURN * within))
+    return pd.DataFrame({"turn": turn[at], "within": within[at]}, index=time[at])
