@@ -461,8 +461,8 @@ def test_short_drift_is_attributed_to_the_course_unless_it_is_too_large():
 
 
 def test_a_limit_is_open_where_the_estimate_is_at_its_bound():
-    search = reliability._Search(None, [], {})
-    low, high = reliability._crossings(lambda value: value, search, 0.0, (0.0, 9.0), 0.3, 1.0)
+    search = reliability._ProfileSearch(None, [], {})
+    low, high = reliability._profile_limits(lambda value: value, search, 0.0, (0.0, 9.0), 0.3, 1.0)
     assert low == -np.inf and high == pytest.approx(1.0, rel=0.03)
 
 

@@ -177,9 +177,9 @@ def test_a_constant_that_is_given_costs_what_its_standard_errors_say(wobble):
     estimates, covariance = likelihood.constants_of(likelihood.filtered(VALUES))
     for index in range(2):
         std = np.sqrt(covariance[index, index])
-        best = likelihood.given({index: estimates[index]})(VALUES)
+        best = likelihood.with_constants({index: estimates[index]})(VALUES)
         for away in (-3.0, 2.0):
-            given = likelihood.given({index: estimates[index] + away * std})(VALUES)
+            given = likelihood.with_constants({index: estimates[index] + away * std})(VALUES)
             assert given - best == pytest.approx(-0.5 * away**2, rel=1e-3)
 
 

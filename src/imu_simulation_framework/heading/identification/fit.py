@@ -1,6 +1,6 @@
-"""A model of given terms, fitted to observed yaw errors by maximum likelihood.
+"""Fit of a model of given terms to observed yaw errors by maximum likelihood.
 
-The constants are integrated out over a flat prior, as is right for few of them beside processes of
+The constants are integrated out over a flat prior, as is right for few constants and processes of
 unknown strength (restricted maximum likelihood: Patterson and Thompson, Recovery of inter-block
 information when block sizes are unequal, Biometrika 58(3), 1971): each is a state of the Kalman
 filter, which starts with a standard deviation far beyond what the data allow.
@@ -23,32 +23,45 @@ from ..model.sources import StateSpace, state_space
 from ..model.state_space import DriveFilter, FilteredDrives, ObservedDrive
 from . import terms
 
-_BROAD = 300.0
-"""Standard deviation of a constant before the data, in sizes of what the data show."""
-_STARTS = ((0.3, 1.0, 1.0), (1.0, 0.1, 1.0), (3.0, 1.0, 1.0), (1.0, 1.0, 0.1), (1.0, 0.1, 0.1))
-"""Correlation times, the angle random walk and other strengths that a search begins with, in
-typical ones. Where a strength has gone to next to nothing its logarithm has no slope any more, so
-that a search that began with too much of another one does not come back."""
-_SMALL = 0.01
-"""A strength below this part of its typical size is next to nothing."""
-_GAIN = 1e-3
-_MAX_ESCAPES = 6
-_WAYS = 2
-"""Of the places to begin with, the most likely ones are tried."""
-_FEW, _ENOUGH = 8, 200
-"""Iterations of a search that only compares where to begin, and of one to its end."""
-_LOST = 2
-"""Status of scipy's search by slopes that ended neither at a summit nor at its last iteration."""
-_STRIDE = 0.3
-"""Of logarithms, where slopes lead nowhere."""
-_STEEP = 0.1
-"""A slope that is no rounding: of log-likelihood per logarithm of a value."""
+PRIOR_STD = 300.0
+"""Standard deviation of a constant before the data, over the rms of the residuals."""
+STARTS = ((0.3, 1.0, 1.0), (1.0, 0.1, 1.0), (3.0, 1.0, 1.0), (1.0, 1.0, 0.1), (1.0, 0.1, 0.1))
+"""Starting points of a search: correlation times, angle random walk and other strengths, over their
+typical values. The likelihood has no slope in the logarithm of a negligible strength, so that a
+search that begins with too much of another strength does not come back."""
+NEGLIGIBLE_STRENGTH = 0.01
+"""Strengths below this share of their typical value are negligible."""
+MIN_GAIN = 1e-3
+"""Least gain of log-likelihood for which a search begins anew."""
+MAX_ESCAPES = 6
+"""Largest number of searches that begin anew with more of a negligible strength."""
+MAX_STARTS = 2
+"""Number of the most likely starting points that are searched from."""
+PILOT_ITERATIONS, MAX_ITERATIONS = 8, 200
+"""Iterations of a search that compares starting points, and of a search for the maximum."""
+LINE_SEARCH_FAILED = 2
+"""Status of SciPy's L-BFGS-B after an abnormal termination of its line search."""
+SIMPLEX_STEP = 0.3
+"""Size of the first simplex of a search without slopes, in logarithms."""
+MIN_SLOPE = 0.1
+"""Least slope that is no rounding, in log-likelihood per logarithm of a parameter."""
 
 
 class Likelihood:
     """Restricted log-likelihood of drives for given terms.
 
-    ``drives``: with equal steps. ``spread``: whether the rate's bias differs from drive to drive.
+    Parameters
+    ----------
+    drives : sequence of ObservedYawError
+        Drives with equal steps.
+    random : sequence of RandomTerm
+        Random processes.
+    constants : sequence of ConstantTerm
+        Constants.
+    spread : bool, optional
+        Whether the rate bias differs from drive to drive.
+    start_std : float, optional
+        Standard deviation of an unknown constant [rad]; by default from the residuals.
     """
 
     def __init__(
@@ -74,31 +87,56 @@ class Likelihood:
         self._observed = self._observe(errors, self._regressors, self._stds, start_std)
 
     def _observe(self, errors, regressors, stds, broad=None):
-        observed = _Observed.of(errors, regressors, stds, broad)
+        observed = _Residuals.from_errors(errors, regressors, stds, broad)
         drives = []
-        for drive, one in zip(self.drives, observed.drives):
+        for drive, residual in zip(self.drives, observed.drives):
             spread = [-drive.time[:, np.newaxis]] if self.spread else []
-            own = [one.own, *spread, drive.constants_of_reference]
+            own = [residual.own, *spread, drive.reference_constants]
             gain = None
             if terms.REFERENCE_ERROR in self.random:
                 gain = drive.reference.std if drive.reference else np.zeros(len(drive.time))
             turned = np.diff(drive.absolute_turn, prepend=0.0)
             jumped = None if drive.steps is None else observed.start_std**2 * drive.steps
-            made = one._replace(own=np.hstack(own), gain=gain, turned=turned, jumped=jumped)
-            drives.append(made)
+            drives.append(
+                residual._replace(own=np.hstack(own), gain=gain, turned=turned, jumped=jumped)
+            )
         return replace(observed, drives=tuple(drives))
 
     @property
     def start_std(self) -> float:
-        """Standard deviation of what is not known at all [rad]."""
+        """Standard deviation of an unknown constant before the data [rad]."""
         return self._observed.start_std
 
-    def of(self, drives: Sequence[terms.ObservedYawError], start_std: float) -> Likelihood:
-        """Return the likelihood of other drives for the same terms."""
+    def for_drives(self, drives: Sequence[terms.ObservedYawError], start_std: float) -> Likelihood:
+        """Return the likelihood of other drives for the same terms.
+
+        Parameters
+        ----------
+        drives : sequence of ObservedYawError
+            Other drives.
+        start_std : float
+            Standard deviation of an unknown constant [rad].
+
+        Returns
+        -------
+        Likelihood
+            Their likelihood.
+        """
         return Likelihood(drives, self.random, self.constants, self.spread, start_std)
 
     def with_term(self, term: terms.RandomTerm) -> Likelihood:
-        """Return the likelihood of the same drives for one random term more."""
+        """Return the likelihood of the same drives for an additional random term.
+
+        Parameters
+        ----------
+        term : RandomTerm
+            Additional term.
+
+        Returns
+        -------
+        Likelihood
+            The likelihood.
+        """
         random = [*self.random, term]
         return Likelihood(self.drives, random, self.constants, self.spread, self.start_std)
 
@@ -111,41 +149,106 @@ class Likelihood:
         typical = {name: self.scales.typical(name) for name in self.names}
         return len(self.space(typical).design)
 
-    def _of_drives(self, values):
+    def _drive_constants(self, values):
         """Return the standard deviations of a drive's own constants, and the slip."""
         spread = [values[terms.SPREAD]] if self.spread else []
         slip = values.get(terms.REFERENCE_SLIP.parameters[0], 0.0)
-        return [1.0, *spread, *[1.0] * len(terms.CONSTANTS_OF_REFERENCE)], slip
+        return [1.0, *spread, *[1.0] * len(terms.REFERENCE_CONSTANTS)], slip
 
     def space(self, values: dict[str, float]) -> StateSpace:
-        """Return the random terms as a state-space model."""
+        """Return the random terms as a state-space model.
+
+        Parameters
+        ----------
+        values : dict of str to float
+            Parameters of the random terms.
+
+        Returns
+        -------
+        StateSpace
+            The model.
+        """
         return state_space(tuple(terms.sources(self.random, values)), self.scales.step, None)
 
     def __call__(self, values: dict[str, float]) -> float:
-        """Return the log-likelihood for the random terms' parameters."""
-        prior = self.scales.log_prior(values)
-        return prior + self._filter.log_likelihood(self.space(values), *self._of_drives(values))
+        """Compute the log-likelihood.
 
-    def next_to_nothing(self) -> dict[str, float]:
-        """Return values with which the random terms have no effect."""
+        Parameters
+        ----------
+        values : dict of str to float
+            Parameters of the random terms.
+
+        Returns
+        -------
+        float
+            Natural logarithm of the restricted likelihood.
+        """
+        prior = self.scales.log_prior(values)
+        return prior + self._filter.log_likelihood(
+            self.space(values), *self._drive_constants(values)
+        )
+
+    def negligible_values(self) -> dict[str, float]:
+        """Return parameters with which the random terms have no effect.
+
+        Returns
+        -------
+        dict of str to float
+            Value by parameter.
+        """
         return {
             name: self.scales.typical(name) * (1.0 if name.endswith("_time") else 1e-3)
             for name in self.names
         }
 
     def highest(self, values: dict[str, float], kept: Collection[str]) -> float:
-        """Return the highest log-likelihood, searched from the values, of which some are kept."""
+        """Search the highest log-likelihood over some parameters.
+
+        Parameters
+        ----------
+        values : dict of str to float
+            Starting point.
+        kept : collection of str
+            Parameters that keep their values.
+
+        Returns
+        -------
+        float
+            Highest log-likelihood.
+        """
         free = [name for name in self.names if name not in kept]
         bounds = [tuple(np.log(self.scales.bounds(name))) for name in free]
         first = np.log([values[name] for name in free])
         return maximise(lambda x: self({**values, **_named(free, x)}), first, bounds)[1]
 
     def filtered(self, values: dict[str, float]) -> FilteredDrives:
-        """Return what the Kalman filter says."""
-        return self._filter.filtered(self.space(values), *self._of_drives(values))
+        """Filter the drives.
 
-    def given(self, constants: dict[int, float]) -> Callable[[dict[str, float]], float]:
-        """Return the log-likelihood, but for a constant term, given constants by their index."""
+        Parameters
+        ----------
+        values : dict of str to float
+            Parameters of the random terms.
+
+        Returns
+        -------
+        FilteredDrives
+            Result of the Kalman filter.
+        """
+        return self._filter.filtered(self.space(values), *self._drive_constants(values))
+
+    def with_constants(self, constants: dict[int, float]) -> Callable[[dict[str, float]], float]:
+        """Return the log-likelihood with fixed constants, up to an additive constant.
+
+        Parameters
+        ----------
+        constants : dict of int to float
+            Value by index of the constant.
+
+        Returns
+        -------
+        callable
+            Function of the random terms' parameters.
+        """
         chosen, fixed = list(constants), np.array(list(constants.values()))
         both = list(zip(self.drives, self._regressors))
         errors = [drive.error - curves[:, chosen] @ fixed for drive, curves in both]
@@ -156,21 +259,35 @@ class Likelihood:
 
         def log_likelihood(values: dict[str, float]) -> float:
             prior = of_fixed + self.scales.log_prior(values)
-            return prior + filtered.log_likelihood(self.space(values), *self._of_drives(values))
+            return prior + filtered.log_likelihood(
+                self.space(values), *self._drive_constants(values)
+            )
 
         return log_likelihood
 
     def smoothed(
         self, values: dict[str, float], index: int
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Return a drive's random states (m, n), and by name the parts (n,) of its constants [rad].
+        """Estimate a drive's states and constants from all observations.
 
-        As all observations make them likely.
+        Parameters
+        ----------
+        values : dict of str to float
+            Parameters of the random terms.
+        index : int
+            Index of the drive.
+
+        Returns
+        -------
+        states : numpy.ndarray
+            Means of the random states, shape (m, n).
+        parts : dict of str to numpy.ndarray
+            Yaw errors of the constants by name, shape (n,) each [rad].
         """
         space = self.space(values)
-        states = self._filter.smoothed(space, *self._of_drives(values))[index]
+        states = self._filter.smoothed(space, *self._drive_constants(values))[index]
         count, drive = len(space.design), self.drives[index]
-        observed, own = self._observed, count + 1 + self.spread + len(terms.CONSTANTS_OF_REFERENCE)
+        observed, own = self._observed, count + 1 + self.spread + len(terms.REFERENCE_CONSTANTS)
         start = observed.starts[index] + observed.start_std * states[count]
         parts = {"start offset": start}
         values_over_time = observed.constants(states[own:])
@@ -179,29 +296,66 @@ class Likelihood:
         if self.spread:
             parts["rate bias of the drive"] = -states[count + 1] * drive.time
         of_reference = (
-            drive.constants_of_reference.T * states[own - len(terms.CONSTANTS_OF_REFERENCE) : own]
+            drive.reference_constants.T * states[own - len(terms.REFERENCE_CONSTANTS) : own]
         )
-        parts.update(zip(terms.CONSTANTS_OF_REFERENCE, of_reference))
+        parts.update(zip(terms.REFERENCE_CONSTANTS, of_reference))
         if terms.REFERENCE_ERROR in self.random and drive.reference:
             states[count - 1] *= drive.reference.std
         return states[:count], parts
 
     def lags(self, values: dict[str, float]) -> list[tuple[float, float]]:
-        """Return how late each drive's reference is, and the standard deviation of that [s]."""
-        constants = self._filter.own_constants(self.space(values), *self._of_drives(values))
-        of_lag = 1 + self.spread
+        """Estimate the lag of each drive's reference.
+
+        Parameters
+        ----------
+        values : dict of str to float
+            Parameters of the random terms.
+
+        Returns
+        -------
+        list of tuple
+            Lag and its standard deviation [s].
+        """
+        constants = self._filter.own_constants(self.space(values), *self._drive_constants(values))
+        place = 1 + self.spread
         return [
-            (drive.lag * mean[of_lag], drive.lag * math.sqrt(covariance[of_lag, of_lag]))
+            (drive.lag * mean[place], drive.lag * math.sqrt(covariance[place, place]))
             for drive, (mean, covariance) in zip(self.drives, constants)
         ]
 
     def slipped(self, values: dict[str, float], index: int) -> np.ndarray:
-        """Return the variance of what a drive's reference slips and jumps by at each step (n,)."""
-        drive, slip = self._observed.drives[index], self._of_drives(values)[1]
+        """Return the variance of a reference's slips and jumps at each step.
+
+        Parameters
+        ----------
+        values : dict of str to float
+            Parameters of the random terms.
+        index : int
+            Index of the drive.
+
+        Returns
+        -------
+        numpy.ndarray
+            Variance, shape (n,) [rad^2].
+        """
+        drive, slip = self._observed.drives[index], self._drive_constants(values)[1]
         return slip**2 * drive.turned + (0.0 if drive.jumped is None else drive.jumped)
 
     def constants_of(self, filtered: FilteredDrives) -> tuple[np.ndarray, np.ndarray]:
-        """Return the constants' estimates (q,) and their covariance (q, q)."""
+        """Return the estimates of the constants.
+
+        Parameters
+        ----------
+        filtered : FilteredDrives
+            Result of the Kalman filter.
+
+        Returns
+        -------
+        estimates : numpy.ndarray
+            Estimates, shape (q,).
+        covariance : numpy.ndarray
+            Their covariance, shape (q, q).
+        """
         reach = self._observed.reach
         return (
             self._observed.constants(filtered.shared_mean[:, np.newaxis])[:, 0],
@@ -210,13 +364,12 @@ class Likelihood:
 
 
 @dataclass(frozen=True)
-class _Observed:
-    """Errors less what a least-squares fit explains of them, and curves of equal size.
+class _Residuals:
+    """Residuals of a least-squares fit of the unknown constants, and orthogonal curves.
 
-    So a broad prior around zero is no bias, however alike the curves of two constants are: with
-    ``reach`` (q, q) they are mixed into such that are at right angles to each other, and 1 standard
-    deviation of each is far beyond what the data allow. Constants of which something is known, with
-    a finite standard deviation, are left as they are.
+    A broad prior around zero is no bias then, however similar the curves of two constants are:
+    ``reach`` (q, q) mixes them into orthogonal curves, of which 1 standard deviation is far beyond
+    the data. Constants with a finite standard deviation before the data are left as they are.
     """
 
     drives: tuple[ObservedDrive, ...]
@@ -226,11 +379,11 @@ class _Observed:
     reach: np.ndarray
 
     @classmethod
-    def of(cls, errors, regressors, stds, broad=None):
+    def from_errors(cls, errors, regressors, stds, prior_std=None):
         unknown = np.flatnonzero(np.isinf(stds))
-        broadly = [curves[:, unknown] for curves in regressors]
+        unknown_curves = [curves[:, unknown] for curves in regressors]
         rows, targets = [], []
-        for index, (error, curves) in enumerate(zip(errors, broadly)):
+        for index, (error, curves) in enumerate(zip(errors, unknown_curves)):
             starts = np.zeros((len(error), len(errors)))
             starts[:, index] = 1.0
             seen = np.isfinite(error)
@@ -240,30 +393,33 @@ class _Observed:
         sizes = np.max(np.abs(matrix), axis=0)
         sizes[sizes == 0.0] = 1.0
         solution = np.linalg.lstsq(matrix / sizes, target, rcond=1e-12)[0] / sizes
-        starts, of_unknown = np.split(solution, [len(errors)])
-        if broad is None:
+        starts, unknown_center = np.split(solution, [len(errors)])
+        if prior_std is None:
             residual = float(np.sqrt(np.mean((target - matrix @ solution) ** 2)))
-            # What is known of the others may be explained by these, too.
+            # The known constants may explain a part of the residual as well.
             known = np.concatenate(regressors) * np.where(np.isinf(stds), 0.0, stds)
             residual = max(residual, 0.3 * float(np.max(np.abs(known), initial=0.0)))
-            broad = _BROAD * max(residual, np.finfo(float).tiny ** 0.25)
-        # Of the curves without what the starts explain.
+            prior_std = PRIOR_STD * max(residual, np.finfo(float).tiny ** 0.25)
+        # The triangle of the curves after the projection on the starts.
         _, triangle = np.linalg.qr(matrix / sizes)
         triangle = triangle[len(errors) :, len(errors) :]
         mixed = np.linalg.solve(triangle, np.eye(len(unknown))) / sizes[len(errors) :, np.newaxis]
-        largest = [np.max(np.abs(np.concatenate(broadly) @ one), initial=0.0) for one in mixed.T]
+        stacked = np.concatenate(unknown_curves)
+        largest = [np.max(np.abs(stacked @ column), initial=0.0) for column in mixed.T]
         reach = np.diag(np.where(np.isinf(stds), 0.0, stds))
         sizes = np.array([value or 1.0 for value in largest])
-        reach[np.ix_(unknown, unknown)] = broad * mixed / sizes
+        reach[np.ix_(unknown, unknown)] = prior_std * mixed / sizes
         center = np.zeros(len(stds))
-        center[unknown] = of_unknown
+        center[unknown] = unknown_center
         observed = tuple(
             ObservedDrive(
-                error - start - curves @ center, np.full((len(error), 1), broad), curves @ reach
+                error - start - curves @ center,
+                np.full((len(error), 1), prior_std),
+                curves @ reach,
             )
             for error, start, curves in zip(errors, starts, regressors)
         )
-        return cls(observed, starts, broad, center, reach)
+        return cls(observed, starts, prior_std, center, reach)
 
     def constants(self, states):
         """Return the constants (q, n) of filtered states (q, n)."""
@@ -274,8 +430,14 @@ class _Observed:
 class Fit:
     """A fitted model.
 
-    ``values``: of the random terms' parameters. ``log_likelihood``: restricted; comparable between
-    fits with the same constants.
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Likelihood of the drives.
+    values : dict of str to float
+        Parameters of the random terms.
+    log_likelihood : float
+        Restricted log-likelihood, comparable between fits with the same constants.
     """
 
     likelihood: Likelihood
@@ -284,22 +446,22 @@ class Fit:
 
     @cached_property
     def filtered(self) -> FilteredDrives:
-        """What the Kalman filter says, with these values."""
+        """Result of the Kalman filter."""
         return self.likelihood.filtered(self.values)
 
     @cached_property
     def constants(self) -> tuple[np.ndarray, np.ndarray]:
-        """The constants' estimates (q,), and their covariance (q, q)."""
+        """Estimates of the constants, shape (q,), and their covariance, shape (q, q)."""
         return self.likelihood.constants_of(self.filtered)
 
     @cached_property
     def lags(self) -> list[tuple[float, float]]:
-        """How late each drive's reference is, and the standard deviation of that [s]."""
+        """Lag of each drive's reference, and its standard deviation [s]."""
         return self.likelihood.lags(self.values)
 
     @property
     def parameters(self) -> int:
-        """How many parameters the random terms have."""
+        """Number of parameters of the random terms."""
         return len(self.values)
 
     @property
@@ -309,66 +471,118 @@ class Fit:
 
 
 def fit(likelihood: Likelihood, start: dict[str, float] | None = None) -> Fit:
-    """Return the model that explains the drives best; ``start``: some values to begin with."""
-    names, sizes = likelihood.names, likelihood.scales
-    bounds = [tuple(np.log(sizes.bounds(name))) for name in names]
-    firsts = {}
-    for time, walk, strength in _STARTS:
-        first = []
-        for name in names:
-            factor = time if name.endswith("_time") else strength
-            factor = walk if name in terms.ANGLE_RANDOM_WALK.parameters else factor
-            first.append(np.log((start or {}).get(name, factor * sizes.typical(name))))
-        firsts[tuple(first)] = np.array(first)
-    ways = sorted(firsts.values(), key=lambda first: -likelihood(_named(names, first)))
-    begun = [
-        maximise(lambda x: likelihood(_named(names, x)), first, bounds, _FEW)
-        for first in ways[:_WAYS]
+    """Fit the random terms by maximum likelihood.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Likelihood of the drives.
+    start : dict of str to float, optional
+        Values of some parameters at the starting points.
+
+    Returns
+    -------
+    Fit
+        The model with the highest likelihood of all searches.
+    """
+    names = likelihood.names
+    starts = _starting_points(likelihood, start or {})
+    likely = sorted(starts, key=lambda first: -likelihood(_named(names, first)))
+    bounds = _log_bounds(likelihood)
+    pilots = [
+        maximise(lambda x: likelihood(_named(names, x)), first, bounds, PILOT_ITERATIONS)
+        for first in likely[:MAX_STARTS]
     ]
-    # Only the way that has come highest is gone to its end.
-    best, _ = max(begun, key=lambda way: way[1])
+    # Only the pilot search with the highest likelihood is continued.
+    best, _ = max(pilots, key=lambda pilot: pilot[1])
     return refit(likelihood, _named(names, best))
 
 
+def _starting_points(likelihood, start):
+    """Return the different starting points, logarithms of the parameters (p,)."""
+    points = {}
+    for time_factor, walk_factor, strength_factor in STARTS:
+        point = []
+        for name in likelihood.names:
+            factor = time_factor if name.endswith("_time") else strength_factor
+            factor = walk_factor if name in terms.ANGLE_RANDOM_WALK.parameters else factor
+            point.append(np.log(start.get(name, factor * likelihood.scales.typical(name))))
+        points[tuple(point)] = np.array(point)
+    return points.values()
+
+
+def _log_bounds(likelihood):
+    return [tuple(np.log(likelihood.scales.bounds(name))) for name in likelihood.names]
+
+
 def refit(likelihood: Likelihood, values: dict[str, float]) -> Fit:
-    """Return the model that explains the drives best, looked for from these values only."""
-    names = likelihood.names
-    bounds = [tuple(np.log(likelihood.scales.bounds(name))) for name in names]
-    for _ in range(_MAX_ESCAPES):
+    """Fit the random terms by a search from one starting point.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Likelihood of the drives.
+    values : dict of str to float
+        Starting point.
+
+    Returns
+    -------
+    Fit
+        The model with the highest likelihood.
+    """
+    names, bounds = likelihood.names, _log_bounds(likelihood)
+    for _ in range(MAX_ESCAPES):
         first = np.log([values[name] for name in names])
         x, highest = maximise(lambda x: likelihood(_named(names, x)), first, bounds)
-        found = Fit(likelihood, _named(names, x), highest)
-        escape = _escape(found)
+        result = Fit(likelihood, _named(names, x), highest)
+        escape = _escape(result)
         if escape is None:
             break
         values = escape
-    return found
+    return result
 
 
-def _escape(found):
-    """Return better values with more of a strength that had gone to next to nothing; None if so.
+def _escape(result):
+    """Return more likely values with more of a negligible strength; None if there are none.
 
-    There its logarithm has no slope, whether more of it would be better or not.
+    The likelihood has no slope in the logarithm of a negligible strength, whether more of it would
+    be more likely or not.
     """
-    likelihood, best = found.likelihood, found
+    likelihood, best = result.likelihood, result
     for term in likelihood.random:
         strength, *time = term.parameters
         typical = likelihood.scales.typical(strength)
-        if found.values[strength] > _SMALL * typical:
+        if result.values[strength] > NEGLIGIBLE_STRENGTH * typical:
             continue
         for factor, share in product((3.0, 10.0, 30.0), (0.3, 1.0, 3.0) if time else (1.0,)):
             more = {name: likelihood.scales.typical(name) * share for name in time}
-            values = {**found.values, strength: factor * _SMALL * typical, **more}
+            values = {**result.values, strength: factor * NEGLIGIBLE_STRENGTH * typical, **more}
             other = Fit(likelihood, values, likelihood(values))
-            if other.log_likelihood > best.log_likelihood + _GAIN:
+            if other.log_likelihood > best.log_likelihood + MIN_GAIN:
                 best = other
-    return None if best is found else best.values
+    return None if best is result else best.values
 
 
-def maximise(function, first, bounds, iterations=_ENOUGH):
-    """Return where a smooth function of an array (p,) is largest, and its value there.
+def maximise(function, first, bounds, iterations=MAX_ITERATIONS):
+    """Maximise a smooth function.
 
-    ``bounds``: p pairs. ``iterations``: at most.
+    Parameters
+    ----------
+    function : callable
+        Function of an array (p,).
+    first : numpy.ndarray
+        Starting point, shape (p,).
+    bounds : sequence of tuple
+        Lower and upper bound of each argument.
+    iterations : int, optional
+        Largest number of iterations.
+
+    Returns
+    -------
+    x : numpy.ndarray
+        Place of the maximum, shape (p,).
+    highest : float
+        Value there.
     """
     if len(first) == 0:
         return first, function(first)
@@ -379,18 +593,18 @@ def maximise(function, first, bounds, iterations=_ENOUGH):
             lambda x: -function(x), start, method=method, bounds=bounds, options=options
         )
 
-    def by_slopes(start):
+    def search_by_slopes(start):
         return search(start, "L-BFGS-B", ftol=1e-9, gtol=1e-4, eps=1e-4, maxiter=iterations)
 
-    result = by_slopes(np.clip(first, lower, upper))
-    if result.status == _LOST and _slope(result, lower, upper) > _STEEP:
-        # Its search along a line may give up on a slope, depending on a last digit; from where one
-        # without slopes gets to, it goes on.
-        stride = np.where(result.x + _STRIDE > upper, -_STRIDE, _STRIDE)
-        simplex = result.x + stride * np.eye(len(first) + 1, len(first), -1)
-        limits = {"xatol": 1e-2, "fatol": 1e-2, "maxfev": _ENOUGH * len(first)}
-        found = search(result.x, "Nelder-Mead", initial_simplex=simplex, **limits)
-        result = by_slopes(found.x)
+    result = search_by_slopes(np.clip(first, lower, upper))
+    if result.status == LINE_SEARCH_FAILED and _slope(result, lower, upper) > MIN_SLOPE:
+        # A line search may fail on a slope, depending on a last digit; a search without slopes
+        # leads to a place from where it succeeds.
+        step = np.where(result.x + SIMPLEX_STEP > upper, -SIMPLEX_STEP, SIMPLEX_STEP)
+        simplex = result.x + step * np.eye(len(first) + 1, len(first), -1)
+        limits = {"xatol": 1e-2, "fatol": 1e-2, "maxfev": MAX_ITERATIONS * len(first)}
+        without_slopes = search(result.x, "Nelder-Mead", initial_simplex=simplex, **limits)
+        result = search_by_slopes(without_slopes.x)
     return result.x, -float(result.fun)
 
 
@@ -410,22 +624,32 @@ RESIDUAL = "residual"
 
 
 def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
-    """Return the parts of a drive's yaw error, each as likely as all of the drive makes it.
+    """Estimate the parts of a drive's yaw error from the whole drive.
 
-    By the Kalman smoother (Durbin and Koopman: Time series analysis by state space methods,
-    section 4.4); the drift of a rate is integrated.
+    The estimates are those of the Kalman smoother (Durbin and Koopman: Time series analysis by
+    state space methods, section 4.4); the drift of a rate is integrated.
 
-    ``index``: of the drive. Returns error; a column for each part, which add up to the error;
-    "sensor's part", what of them is the IMU's, the start's offset included; innovation and
-    innovation_std, each observation less what those before it predict, and what that should be
-    [rad]; index time [s].
+    Parameters
+    ----------
+    fit : Fit
+        Fitted model.
+    index : int, optional
+        Index of the drive.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by time [s], in [rad]: ``error``; a column for each part, whose sum with
+        ``residual`` is the error; ``sensor's part``, the sum of the IMU's parts with the start's
+        offset; ``innovation`` and ``innovation_std``, each observation minus its prediction from
+        those before it, and its standard deviation.
     """
     likelihood = fit.likelihood
     drive, space = likelihood.drives[index], likelihood.space(fit.values)
     mean, parts = likelihood.smoothed(fit.values, index)
     table = pd.DataFrame({"error": drive.error}, index=pd.Index(drive.time, name="time"))
-    # The integrated rate, of which each drift has its share; the rest is angle random walk, or
-    # without that what the drift did between the samples.
+    # Each drift has its share of the integrated rate; the remainder is the angle random walk, or
+    # without that the drift's change between the samples.
     walk, last = mean[0].copy(), None
     for state, source in enumerate(space.of_state, start=1):
         name = space.names[source]
@@ -437,9 +661,9 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
             parts[name] = mean[state].copy()
     slipped = likelihood.slipped(fit.values, index)
     if slipped.any():
-        # Each step is shared in proportion to the variances of what it may be.
-        of_sensor = float(np.sum(space.noise, axis=0)[0, 0])
-        share = slipped / np.maximum(slipped + of_sensor, np.finfo(float).tiny)
+        # Each step is divided in proportion to the variances of slip and walk.
+        walk_variance = float(np.sum(space.noise, axis=0)[0, 0])
+        share = slipped / np.maximum(slipped + walk_variance, np.finfo(float).tiny)
         parts[terms.REFERENCE_SLIP.name] = np.cumsum(share * np.diff(walk, prepend=walk[0]))
         walk -= parts[terms.REFERENCE_SLIP.name]
     if terms.ANGLE_RANDOM_WALK.name in space.names:
@@ -448,20 +672,29 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
         parts[last] += walk
     total = np.sum(list(parts.values()), axis=0)
     table = table.assign(**parts)
-    of_reference = {term.name for term in terms.OF_REFERENCE} | set(terms.CONSTANTS_OF_REFERENCE)
+    reference_parts = {term.name for term in terms.REFERENCE_TERMS} | set(terms.REFERENCE_CONSTANTS)
     table[RESIDUAL] = drive.error - total
-    table[MODEL] = table[[name for name in parts if name not in of_reference]].sum(axis=1)
+    table[MODEL] = table[[name for name in parts if name not in reference_parts]].sum(axis=1)
     table["innovation"] = fit.filtered.innovations[index]
     table["innovation_std"] = fit.filtered.innovation_std[index]
     return table
 
 
 class HectorFit(NamedTuple):
-    """What comes nearest in the family of Hector's plug-in.
+    """The nearest model in the family of Hector's plug-in.
 
-    ``parameters``; ``sigma`` [rad] and ``correlation_time`` [s] of the drift; ``loss`` of
-    log-likelihood against the identified model, None if that is it, and by how many parameters that
-    has more; ``sentences``.
+    Attributes
+    ----------
+    parameters : HectorParameters
+        Parameters of the plug-in.
+    sigma, correlation_time : float
+        Standard deviation [rad] and correlation time [s] of its drift.
+    loss : float or None
+        Loss of log-likelihood against the identified model; None if it is that model.
+    more_parameters : int
+        Number of parameters that the identified model has in addition.
+    sentences : list of str
+        Sentences on limits of the search.
     """
 
     parameters: HectorParameters
@@ -473,27 +706,37 @@ class HectorFit(NamedTuple):
 
 
 def hector_of(chosen: Fit, period: float) -> HectorFit:
-    """Return Hector's parameters for the drives of a fit.
+    """Fit Hector's plug-in to the drives of a fit.
 
-    The plug-in's yaw has a Gauss-Markov drift, and neither a bias of its rate nor a scale factor;
-    so a drift alone is fitted to the same drives, beside the noise of the reference. Likelihoods
-    are compared with the constants at their estimates.
+    The plug-in's yaw has a Gauss-Markov drift, and neither a rate bias nor a scale factor; so a
+    drift alone and the noise of the reference are fitted to the same drives. Likelihoods are
+    compared with the constants at their estimates.
 
-    ``period``: time between samples at which the plug-in will run [s].
+    Parameters
+    ----------
+    chosen : Fit
+        Fit of the identified model.
+    period : float
+        Sampling period at which the plug-in runs [s].
+
+    Returns
+    -------
+    HectorFit
+        The fit.
     """
-    likelihood, only = chosen.likelihood, chosen
-    of_reference = [
+    likelihood, drift_fit = chosen.likelihood, chosen
+    reference_terms = [
         term for term in (terms.REFERENCE_NOISE, terms.REFERENCE_DRIFT) if term in likelihood.random
     ]
-    wanted = [terms.YAW_DRIFT, *of_reference]
-    if likelihood.constants or set(likelihood.random) - set(wanted):
-        only = fit(Likelihood(likelihood.drives, wanted, ()))
+    hector_terms = [terms.YAW_DRIFT, *reference_terms]
+    if likelihood.constants or set(likelihood.random) - set(hector_terms):
+        drift_fit = fit(Likelihood(likelihood.drives, hector_terms, ()))
     estimates, _ = chosen.constants
-    best = likelihood.given(dict(enumerate(estimates)))(chosen.values)
-    sigma, time = only.values["yaw_drift_sigma"], only.values["yaw_drift_time"]
+    best = likelihood.with_constants(dict(enumerate(estimates)))(chosen.values)
+    sigma, time = drift_fit.values["yaw_drift_sigma"], drift_fit.values["yaw_drift_time"]
     drift = drift_parameters(sigma, time, period)
     sentences = []
-    shortest, longest = only.likelihood.scales.bounds("yaw_drift_time")
+    shortest, longest = drift_fit.likelihood.scales.bounds("yaw_drift_time")
     if time < 1.1 * shortest:
         sentences.append(
             f"The drift is as fast as {time:.3g} s, the shortest correlation time that was looked "
@@ -505,10 +748,12 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
             "correlation time that was looked for, and only sigma^2 over it is known."
         )
     return HectorFit(
-        HectorParameters(yaw_drift=drift.drift, yaw_drift_frequency=drift.drift_frequency),
-        sigma,
-        time,
-        None if only is chosen else best - only.log_likelihood,
-        chosen.parameters + len(estimates) - only.parameters,
-        sentences,
+        parameters=HectorParameters(
+            yaw_drift=drift.drift, yaw_drift_frequency=drift.drift_frequency
+        ),
+        sigma=sigma,
+        correlation_time=time,
+        loss=None if drift_fit is chosen else best - drift_fit.log_likelihood,
+        more_parameters=chosen.parameters + len(estimates) - drift_fit.parameters,
+        sentences=sentences,
     )

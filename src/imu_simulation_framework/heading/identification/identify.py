@@ -23,7 +23,6 @@ from .fit import Fit, Likelihood, fit, fitted_parts, refit
 from .terms import (
     ANGLE_RANDOM_WALK,
     DIRECTION,
-    OF_REFERENCE,
     RANDOM_TERMS,
     RATE_BIAS,
     RATE_DRIFT,
@@ -32,6 +31,7 @@ from .terms import (
     REFERENCE_ERROR,
     REFERENCE_NOISE,
     REFERENCE_SLIP,
+    REFERENCE_TERMS,
     SCALE_FACTOR,
     SPREAD,
     UNITS,
@@ -201,7 +201,7 @@ class _Search:
 
     @staticmethod
     def _of_sensor(random: Sequence[Any]) -> list[Any]:
-        return [term for term in random if term not in OF_REFERENCE]
+        return [term for term in random if term not in REFERENCE_TERMS]
 
     def walk_or_drift(self, random: Sequence[Any]) -> list[Any]:
         """Decide whether walks are drifts, which they are the limit of for ever longer times."""
@@ -245,7 +245,7 @@ class _Search:
 
 def _from_part(likelihood: Any, part: Any) -> Any:
     """Return the fit of a model that holds another one, from next to that."""
-    return refit(likelihood, {**likelihood.next_to_nothing(), **part.values})
+    return refit(likelihood, {**likelihood.negligible_values(), **part.values})
 
 
 def _kept_constants(
@@ -268,7 +268,9 @@ def _kept_constants(
             # Seldom there, and easily taken for it: sure of, whatever the random terms may be.
             _, low, high, _ = _with_intervals(chosen, 1.0 - reliability.LEVEL)[1][term.parameter]
             differs = not low <= 0.0 <= high
-        reason = None if term is RATE_BIAS or differs else reliability.likeness(term, drives)
+        reason = (
+            None if term is RATE_BIAS or differs else reliability.explain_similarity(term, drives)
+        )
         if term is not DIRECTION or differs:
             kept.append(term)
             sentences += [f"{term.name}: {reason}"] if reason else []
@@ -476,7 +478,7 @@ def _one_sensor(chosen: Fit) -> reliability.ResidualCheck:
     of_sensor = [
         name
         for term in chosen.likelihood.random
-        if term not in OF_REFERENCE
+        if term not in REFERENCE_TERMS
         for name in term.parameters
     ]
     common = {name: value for name, value in chosen.values.items() if name != SPREAD}

@@ -1,14 +1,14 @@
-"""How far a fit may be relied on: intervals of its parameters, and checks of what it leaves.
+"""Reliability of a fit: intervals of its parameters, and checks of its residuals.
 
-What a motion cannot tell of the parameters; whether what is left unexplained is white, normal and
-equally large; and single faults in it, which no model in time explains.
+The checks find constants that a motion cannot identify; innovations that are not white, not normal
+or not of equal size; and single faults, which no model in time explains.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 from scipy.optimize import brentq
@@ -16,25 +16,36 @@ from scipy.stats import chi2, kurtosis, levene, multivariate_t, norm, skew
 
 from ..statistics import autocorrelation
 from . import terms
-from .fit import Fit, maximise, refit
+from .fit import Fit, Likelihood, maximise, refit
 
 CONFIDENCE = 0.95
-_BETTER = 0.02
-"""A gain of log-likelihood that is more than the search's own tolerance."""
-_MAX_POINTS = 25
+SEARCH_TOLERANCE = 0.02
+"""Gain of log-likelihood that exceeds the tolerance of a search."""
+MAX_POINTS = 25
+"""Largest number of points of the search for a limit."""
+LIMIT_TOLERANCE = 0.01
+"""Tolerance of the root of the likelihood's fall at a limit, relative to the wanted one."""
 _WALK = terms.ANGLE_RANDOM_WALK.parameters[0]
-_SEED, _ROUNDS, _DRAWS, _FREEDOM = 1, 4, 200, 5
-"""Of the random numbers that average over strengths, and degrees of freedom of their tails."""
-_REACH, _SHARPEST = 1.5, 0.01
-"""How far beyond its interval a strength may be in that, and how sure its logarithm is at most."""
-_NEAR = 0.01
-"""How near to the wanted fall of the likelihood, as a share of its root, a limit is."""
+_SEED, _ROUNDS, _DRAWS, _DEGREES_OF_FREEDOM = 1, 4, 200, 5
+"""Random numbers of the average over strengths; degrees of freedom of the proposals."""
+MAX_STRENGTH, MIN_LOG_STD = 1.5, 0.01
+"""Largest strength in that average, over its upper limit, and least standard deviation of the
+logarithm of a parameter."""
+MIN_WEIGHT = 1e-3
+"""Least weight of a draw, over the largest one, for which the constants are estimated."""
 
 
 class Estimate(NamedTuple):
-    """``value``, 95 % interval from ``low`` to ``high``, ``unit``.
+    """An estimate with its 95 % interval.
 
-    A ``low`` of zero, or an infinite ``high``, says that the data give no limit on that side.
+    A ``low`` of zero or an infinite ``high`` means that the data give no limit on that side.
+
+    Attributes
+    ----------
+    value, low, high : float
+        Estimate, lower and upper limit.
+    unit : str
+        Their unit.
     """
 
     value: float
@@ -44,7 +55,13 @@ class Estimate(NamedTuple):
 
 
 class BetterFit(Exception):  # noqa: N818, it carries a result
-    """While intervals were looked for, parameters were found that explain the data better."""
+    """Parameters with a higher likelihood, which the search for intervals came across.
+
+    Parameters
+    ----------
+    fit : Fit
+        The better fit.
+    """
 
     def __init__(self, fit: Fit):
         super().__init__("a better fit was found")
@@ -52,118 +69,165 @@ class BetterFit(Exception):  # noqa: N818, it carries a result
 
 
 def intervals(fit: Fit, confidence: float = CONFIDENCE) -> dict[str, Estimate]:
-    """Return all parameters of a fitted model with their intervals.
+    """Compute intervals of all parameters of a fitted model.
 
-    Each of the random terms is moved from its estimate until the likelihood, maximised over all
-    others, has fallen as far as it does by chance (Cox and Snell: Analysis of binary data, 1989,
-    appendix 1.3); over these the constants' likelihood is averaged.
+    Each parameter of the random terms is moved from its estimate until the likelihood, maximised
+    over all others, has fallen as far as it does by chance (Cox and Snell: Analysis of binary data,
+    1989, appendix 1.3); over these the constants' likelihood is averaged.
 
-    Raises BetterFit if the search for the fit had not found the highest likelihood.
+    Parameters
+    ----------
+    fit : Fit
+        Fitted model.
+    confidence : float, optional
+        Confidence of the intervals.
+
+    Returns
+    -------
+    dict of str to Estimate
+        Estimate by parameter.
+
+    Raises
+    ------
+    BetterFit
+        If the fit does not have the highest likelihood.
     """
     drop = 0.5 * float(chi2.ppf(confidence, 1))
-    found = {name: _of_random(fit, name, drop) for name in fit.values}
+    estimates = {name: _random_term_estimate(fit, name, drop) for name in fit.values}
     if fit.likelihood.constants:
-        found.update(_of_constants(fit, found, confidence))
-    return found
+        estimates.update(_constant_estimates(fit, estimates, confidence))
+    return estimates
 
 
-def _of_constants(fit, limits, confidence):
-    """Return the constants' intervals, averaged over what the random terms' parameters may be.
+def _constant_estimates(fit, limits, confidence) -> dict[str, Estimate]:
+    """Return the constants' intervals, averaged over the posterior of the random terms.
 
-    At the maximum of the likelihood one of two terms that are alike may have the other's part, and
-    the strength of a slip is told by few turns: with the parameters there, or with all but one, the
-    constants would seem too sure. Beforehand all strengths are alike up to 1.5 times their limit,
-    as standard deviations of unknown size are (Gelman: Prior distributions for variance parameters
-    in hierarchical models, Bayesian Analysis 1(3), 2006), and the logarithms of correlation times.
-    By importance sampling, from Student's t distributions each of which is fitted to all that was
-    drawn before (Cornuet, Marin, Mira and Robert: Adaptive multiple importance sampling,
-    Scandinavian Journal of Statistics 39(4), 2012); an interval varies by 1 to 3 % with the seed.
+    At the maximum of the likelihood one of two similar terms may have the other's part, and the
+    strength of a slip is known from few turns: with the parameters there, or with all but one, the
+    intervals of the constants would be too narrow. An interval varies by 1 to 3 % with the seed.
 
     ``limits``: the random terms' intervals by parameter.
     """
-    likelihood, values = fit.likelihood, fit.values
-    if _WALK not in values:
-        # Too small to be seen it is there all the same, and the constants are as uncertain by it.
-        likelihood = likelihood.with_term(terms.ANGLE_RANDOM_WALK)
-        values = {**likelihood.next_to_nothing(), **values}
-    names, tail = likelihood.names, 0.5 * (1.0 - confidence)
-    known = terms.REFERENCE_ERROR.parameters
-    strengths = [not name.endswith("_time") and name not in known for name in names]
-    lower, upper = np.log([likelihood.scales.bounds(name) for name in names]).T
-    ends = [limits[name][1:3] if name in limits else (0.0, np.inf) for name in names]
-    lows, highs = np.transpose(ends)
-    upper = np.minimum(upper, np.log(_REACH * highs))
-
-    def values_at(x):
-        return dict(zip(names, np.exp(x).tolist()))
-
-    def log_posterior(x):
-        if np.any(x < lower) or np.any(x > upper):
-            return -np.inf
-        return likelihood(values_at(x)) + float(np.sum(x[strengths]))
-
-    first = np.log([values[name] for name in names])
-    mean, _ = maximise(log_posterior, first, list(zip(lower, upper)))
-    near = np.maximum(lows, np.exp(mean - 2.0)), np.minimum(highs, np.exp(mean + 2.0))
-    stds = np.maximum(0.25 * np.log(near[1] / near[0]), _SHARPEST)
-    random, covariance = np.random.default_rng(_SEED), np.diag(stds**2)
-    proposals, places, logarithms = [], np.empty((0, len(names))), []
-    for _ in range(_ROUNDS):
-        proposals.append(multivariate_t(mean, covariance, _FREEDOM))
-        drawn = proposals[-1].rvs(_DRAWS, random_state=random).reshape(_DRAWS, len(names))
-        places = np.vstack([places, drawn])
-        logarithms += [log_posterior(x) for x in drawn]
-        density = np.mean([one.pdf(places) for one in proposals], axis=0)
-        weights = np.exp(np.array(logarithms) - max(logarithms)) / density
-        # Few with most of the weight would make the next distribution too narrow.
-        highest = max(np.sort(weights)[-2 * len(names)], 1e-9 * weights.max())
-        even = np.minimum(weights, highest)
-        mean = even @ places / even.sum()
-        covariance = np.cov(places.T, aweights=even, ddof=0).reshape(len(names), -1)
-        covariance += _SHARPEST**2 * np.eye(len(names))
-    counted = weights > 1e-3 * weights.max()
-    filtered = (likelihood.filtered(values_at(x)) for x in places[counted])
+    posterior = _StrengthPosterior(fit, limits)
+    likelihood = posterior.likelihood
+    draws, weights = _sample(posterior)
+    is_counted = weights > MIN_WEIGHT * weights.max()
+    filtered = (likelihood.filtered(posterior.values_at(x)) for x in draws[is_counted])
     means, covariances = map(np.array, zip(*map(likelihood.constants_of, filtered)))
-    stds = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), np.finfo(float).tiny))
-    weights = weights[counted] / weights[counted].sum()
-    found = {}
+    variances = np.diagonal(covariances, axis1=1, axis2=2)
+    stds = np.sqrt(np.maximum(variances, np.finfo(float).tiny))
+    weights = weights[is_counted] / weights[is_counted].sum()
+    tail = 0.5 * (1.0 - confidence)
+    estimates = {}
     for term, centre, mean, std in zip(likelihood.constants, fit.constants[0], means.T, stds.T):
-        around = np.min(mean - 10.0 * std), np.max(mean + 10.0 * std)
-
-        def excess(value, share, mean=mean, std=std):
-            return float(weights @ norm.cdf((value - mean) / std)) - share
-
-        low, high = (brentq(excess, *around, args=(share,)) for share in (tail, 1.0 - tail))
-        found[term.parameter] = Estimate(float(centre), low, high, terms.UNITS[term.parameter])
-    return found
+        low, high = (_mixture_quantile(q, weights, mean, std) for q in (tail, 1.0 - tail))
+        estimates[term.parameter] = Estimate(float(centre), low, high, terms.UNITS[term.parameter])
+    return estimates
 
 
-def _of_random(fit, name, drop):
+def _mixture_quantile(probability, weights, mean, std) -> float:
+    """Return a quantile of a mixture of normal distributions, (draws,) each."""
+
+    def excess(value):
+        return float(weights @ norm.cdf((value - mean) / std)) - probability
+
+    return brentq(excess, np.min(mean - 10.0 * std), np.max(mean + 10.0 * std))
+
+
+class _StrengthPosterior:
+    """Posterior density of the random terms' parameters, over their logarithms (p,).
+
+    The prior of all strengths is even up to 1.5 times their limit, as is that of standard
+    deviations of unknown size (Gelman: Prior distributions for variance parameters in hierarchical
+    models, Bayesian Analysis 1(3), 2006), and that of the logarithms of correlation times.
+    """
+
+    def __init__(self, fit: Fit, limits: dict[str, Estimate]) -> None:
+        self.likelihood: Likelihood = fit.likelihood
+        self._values = fit.values
+        if _WALK not in fit.values:
+            # A walk too small to be seen makes the constants uncertain as well.
+            self.likelihood = fit.likelihood.with_term(terms.ANGLE_RANDOM_WALK)
+            self._values = {**self.likelihood.negligible_values(), **fit.values}
+        names = self.likelihood.names
+        known = terms.REFERENCE_ERROR.parameters
+        self._is_strength = [not name.endswith("_time") and name not in known for name in names]
+        self._lower, upper = np.log([self.likelihood.scales.bounds(name) for name in names]).T
+        ends = [limits[name][1:3] if name in limits else (0.0, np.inf) for name in names]
+        self._lows, self._highs = np.transpose(ends)
+        self._upper = np.minimum(upper, np.log(MAX_STRENGTH * self._highs))
+
+    def values_at(self, x: np.ndarray) -> dict[str, float]:
+        return dict(zip(self.likelihood.names, np.exp(x).tolist()))
+
+    def logarithm(self, x: np.ndarray) -> float:
+        if np.any(x < self._lower) or np.any(x > self._upper):
+            return -np.inf
+        return self.likelihood(self.values_at(x)) + float(np.sum(x[self._is_strength]))
+
+    def normal_approximation(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the place (p,) of the maximum, and a covariance (p, p) by the limits."""
+        first = np.log([self._values[name] for name in self.likelihood.names])
+        mean, _ = maximise(self.logarithm, first, list(zip(self._lower, self._upper)))
+        low = np.maximum(self._lows, np.exp(mean - 2.0))
+        high = np.minimum(self._highs, np.exp(mean + 2.0))
+        stds = np.maximum(0.25 * np.log(high / low), MIN_LOG_STD)
+        return mean, np.diag(stds**2)
+
+
+def _sample(posterior: _StrengthPosterior) -> tuple[np.ndarray, np.ndarray]:
+    """Return draws (n, p) of a posterior and their weights (n,), by importance sampling.
+
+    The proposals are Student's t distributions, each fitted to all draws before it (Cornuet, Marin,
+    Mira and Robert: Adaptive multiple importance sampling, Scandinavian Journal of Statistics
+    39(4), 2012).
+    """
+    mean, covariance = posterior.normal_approximation()
+    count, random = len(mean), np.random.default_rng(_SEED)
+    proposals: list[Any] = []
+    draws, logarithms = np.empty((0, count)), []
+    for _ in range(_ROUNDS):
+        proposals.append(multivariate_t(mean, covariance, _DEGREES_OF_FREEDOM))
+        drawn = proposals[-1].rvs(_DRAWS, random_state=random).reshape(_DRAWS, count)
+        draws = np.vstack([draws, drawn])
+        logarithms += [posterior.logarithm(x) for x in drawn]
+        density = np.mean([proposal.pdf(draws) for proposal in proposals], axis=0)
+        weights = np.exp(np.array(logarithms) - max(logarithms)) / density
+        # A few draws with most of the weight would make the next proposal too narrow.
+        highest = max(np.sort(weights)[-2 * count], 1e-9 * weights.max())
+        capped = np.minimum(weights, highest)
+        mean = capped @ draws / capped.sum()
+        covariance = np.cov(draws.T, aweights=capped, ddof=0).reshape(count, -1)
+        covariance += MIN_LOG_STD**2 * np.eye(count)
+    return draws, weights
+
+
+def _random_term_estimate(fit, name, drop) -> Estimate:
     likelihood, best = fit.likelihood, fit.values
     others = [other for other in best if other != name]
-    search = _Search(likelihood, others, best)
+    search = _ProfileSearch(likelihood, others, best)
 
     def fall(logarithm):
-        def value_at(values):
+        def log_likelihood(values):
             return likelihood({**best, **values, name: float(np.exp(logarithm))})
 
-        value = search.highest(value_at)
-        if value > fit.log_likelihood + _BETTER:
+        value = search.highest(log_likelihood)
+        if value > fit.log_likelihood + SEARCH_TOLERANCE:
             values = {**best, **search.values, name: float(np.exp(logarithm))}
             raise BetterFit(refit(likelihood, values))
         return fit.log_likelihood - value
 
     bounds = np.log(likelihood.scales.bounds(name))
-    limits = np.exp(_crossings(fall, search, np.log(best[name]), bounds, 0.3, drop))
+    limits = np.exp(_profile_limits(fall, search, np.log(best[name]), bounds, 0.3, drop))
     return Estimate(best[name], *limits.tolist(), terms.UNITS[name])
 
 
-class _Search:
-    """Maximises over some parameters again and again, from where it was last or from the estimates.
+class _ProfileSearch:
+    """Repeated maximisation over some parameters, from the last maximum or from the estimates.
 
-    From the more likely one of both: far out a strength may have gone to next to nothing, where its
-    logarithm has no slope, and a search that began there would not come back, so that nearer by
-    the likelihood would seem to have fallen, too.
+    It begins at the more likely of the two. Far from the estimates a strength may have become
+    negligible, where its logarithm has no slope; a search that began there would not come back, so
+    that the likelihood would seem to have fallen near the estimates as well.
     """
 
     def __init__(self, likelihood, names, values):
@@ -177,7 +241,7 @@ class _Search:
 
     @property
     def values(self) -> dict[str, float]:
-        """Where the last maximum was."""
+        """Place of the last maximum."""
         return self._named(self._last)
 
     def _named(self, logarithms):
@@ -194,20 +258,20 @@ class _Search:
         return value
 
 
-def _crossings(fall, search, centre, bounds, step, drop):
-    """Where the likelihood has fallen by the drop on either side; infinite if not by the bound.
+def _profile_limits(fall, search, centre, bounds, step, drop):
+    """Return where the likelihood has fallen by the drop on either side; infinite if it has not.
 
     The root of the fall is nearly a straight line (Cox and Hinkley: Theoretical statistics, 1974,
     section 9.3), so that few points are enough.
     """
-    found = []
+    limits = []
     for side, bound in zip((-1.0, 1.0), bounds):
         search.restart()
-        found.append(_crossing(fall, centre, bound, side * step, drop))
-    return found
+        limits.append(_profile_limit(fall, centre, bound, side * step, drop))
+    return limits
 
 
-def _crossing(fall, centre, bound, step, drop):
+def _profile_limit(fall, centre, bound, step, drop):
     goal = np.sqrt(drop)
 
     def excess(value):
@@ -215,17 +279,17 @@ def _crossing(fall, centre, bound, step, drop):
 
     inside, below = centre, -goal
     outside, above = None, None
-    for _ in range(_MAX_POINTS):
+    for _ in range(MAX_POINTS):
         if outside is None:
             value = centre + step
             if abs(step) >= abs(bound - centre):
                 value = bound
         else:
             share = -below / (above - below)
-            # Where a side does not come nearer the line is no straight one: halve.
+            # Where a side does not come nearer the line is not straight: halve.
             value = inside + min(max(share, 0.05), 0.95) * (outside - inside)
         now = excess(value)
-        if abs(now) < _NEAR * goal:
+        if abs(now) < LIMIT_TOLERANCE * goal:
             return float(value)
         if now > 0.0:
             outside, above = value, now
@@ -235,54 +299,95 @@ def _crossing(fall, centre, bound, step, drop):
         slope = (now + goal) / (value - centre)
         inside, below = value, now
         if outside is None:
-            # By the straight line, and a little further, but not by much more than what is known.
+            # A little beyond the straight line, but not far beyond the known points.
             reach = goal / slope if slope else np.inf * step
             step = np.sign(step) * min(1.1 * abs(reach), 4.0 * abs(value - centre))
     return float(np.copysign(np.inf, step) if outside is None else 0.5 * (inside + outside))
 
 
-_SAME = 1.0 - 1e-6
-"""Share of a curve that others explain, from which on no data could tell them apart."""
-_ALIKE = 0.9
-"""Share from which on it is said that they are hard to tell apart."""
-_MIN_TURN = math.radians(45.0)
+IDENTICAL_SHARE = 1.0 - 1e-6
+"""Share of a curve that others explain at which no data can distinguish them."""
+SIMILAR_SHARE = 0.9
+"""Share of a curve that others explain at which a remark says so."""
+MIN_TURN = math.radians(45.0)
+"""Least turn of a drive for which a scale factor is estimated [rad]."""
 
 
 def identifiable_constants(
     drives: Sequence[terms.ObservedYawError],
 ) -> tuple[list[terms.ConstantTerm], list[str]]:
-    """Return the constant terms that the drives can tell apart, and a sentence on each other one.
+    """Return the constant terms that drives can identify.
 
-    From the information matrix of the constants beside each drive's own start offset: a term is
-    unidentifiable where the others' curves add up to its own.
+    A term is not identifiable if a sum of the others' curves equals its own, up to each drive's
+    start offset.
+
+    Parameters
+    ----------
+    drives : sequence of ObservedYawError
+        The drives.
+
+    Returns
+    -------
+    kept : list of ConstantTerm
+        Identifiable terms.
+    sentences : list of str
+        Reason for each other term.
     """
     kept: list[terms.ConstantTerm] = []
     sentences = []
     for term in terms.CONSTANT_TERMS:
         curve = _curve(term, drives)
-        if term is not terms.RATE_BIAS and np.ptp(curve) < _MIN_TURN:
+        if term is not terms.RATE_BIAS and np.ptp(curve) < MIN_TURN:
             sentences.append(
                 f"{term.name}: the robot turned by {math.degrees(np.ptp(curve)):.0f} deg only, so "
                 "it cannot be determined; a drive of several full turns would"
             )
             continue
         explained = _explained(term, kept, drives)
-        if explained > _SAME:
+        if explained > IDENTICAL_SHARE:
             sentences.append(f"{term.name}: {_why(term, explained, drives)}")
         else:
             kept.append(term)
     return kept, sentences
 
 
-def likeness(term: terms.ConstantTerm, drives: Sequence[terms.ObservedYawError]) -> str | None:
-    """Return why a constant is hard to tell from others, and which drive would; else None."""
+def explain_similarity(
+    term: terms.ConstantTerm, drives: Sequence[terms.ObservedYawError]
+) -> str | None:
+    """Explain why a constant is hard to distinguish from others, and which drive would help.
+
+    Parameters
+    ----------
+    term : ConstantTerm
+        The constant.
+    drives : sequence of ObservedYawError
+        The drives.
+
+    Returns
+    -------
+    str or None
+        Explanation; None if it is easy to distinguish.
+    """
     before = terms.CONSTANT_TERMS[: terms.CONSTANT_TERMS.index(term)]
     explained = _explained(term, before, drives)
-    return _why(term, explained, drives) if explained > _ALIKE else None
+    return _why(term, explained, drives) if explained > SIMILAR_SHARE else None
 
 
 def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list[str]:
-    """Return a sentence on each parameter of the estimates that the drives leave open."""
+    """Describe the parameters that drives leave open.
+
+    Parameters
+    ----------
+    estimates : dict of str to Estimate
+        Estimate by parameter.
+    drives : sequence of ObservedYawError
+        The drives.
+
+    Returns
+    -------
+    list of str
+        A sentence on each open parameter.
+    """
     sentences = []
     duration = max(drive.time[-1] for drive in drives)
     for name, estimate in estimates.items():
@@ -322,7 +427,7 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
 
 
 def _explained(term, others, drives):
-    """Return the share of a constant's curve that those of others make up."""
+    """Return the share of a constant's curve that the curves of others explain."""
     curve = _curve(term, drives)
     power = float(np.sum(curve**2))
     if not others or power == 0.0:
@@ -334,7 +439,7 @@ def _explained(term, others, drives):
 
 
 def _curve(term, drives):
-    """Return what a constant leads to, without each drive's own start, one drive after another."""
+    """Return the yaw error of a constant, centred on each drive, one drive after another."""
     curves = (term.regressor(drive)[np.isfinite(drive.error)] for drive in drives)
     return np.concatenate([curve - np.mean(curve) for curve in curves])
 
@@ -363,19 +468,31 @@ def _why(term, explained, drives):
 
 
 LAGS = 10
-"""Autocorrelations that are looked at together."""
+"""Number of autocorrelations that are tested together."""
 LEVEL = 0.01
-"""A term is taken if a model without it would look as bad by chance in fewer drives than that."""
+"""Significance level of checks and of additional terms."""
 UNSEEN = (
     "the checks look from one observation to the next, so that flicker noise of the rate, and a "
     "drift that grows with the square of time, pass unnoticed as a random walk or a Gauss-Markov "
     "drift of their size; hours at rest would show them in the Allan deviation"
 )
-"""What no check sees: of 16 drives with either, all passed."""
+"""Limit of the checks: of 16 drives with either, all passed."""
 
 
 class ResidualCheck(NamedTuple):
-    """``name``; ``statistic``; ``p``, how often a right model does worse; a ``sentence``."""
+    """Check of the residuals of a model.
+
+    Attributes
+    ----------
+    name : str
+        Name of the check.
+    statistic : float
+        Test statistic.
+    p : float
+        Probability that a right model has a larger statistic.
+    sentence : str
+        Result in words.
+    """
 
     name: str
     statistic: float
@@ -389,15 +506,23 @@ class ResidualCheck(NamedTuple):
 
 
 def check_residuals(normalised: Sequence[np.ndarray]) -> list[ResidualCheck]:
-    """Check innovations over their standard deviations, of one or more drives.
+    """Check the normalised innovations of drives.
 
-    Whiteness by Ljung and Box (Biometrika 65(2), 1978), normality by Jarque and Bera (Economics
-    Letters 6(3), 1980). Whether the model's size holds from one half of a drive to the other, and
-    from drive to drive, by the test of Levene with medians (Brown and Forsythe, Journal of the
-    American Statistical Association 69, 1974), which outliers do not mislead. Over all drives
-    together the size says nothing, since the model's scale was fitted to it.
+    Whiteness is tested by Ljung and Box (Biometrika 65(2), 1978), normality by Jarque and Bera
+    (Economics Letters 6(3), 1980), and equal size in both halves of all drives by the test of
+    Levene with medians (Brown and Forsythe, Journal of the American Statistical Association 69,
+    1974), which is robust against outliers. The size over all drives is not tested, since the model's scale was
+    fitted to it.
 
-    ``normalised``: of each drive; NaN where nothing was observed.
+    Parameters
+    ----------
+    normalised : sequence of numpy.ndarray
+        Innovations over their standard deviations of each drive; NaN where nothing was observed.
+
+    Returns
+    -------
+    list of ResidualCheck
+        Checks of whiteness, normality and size.
     """
     return [_whiteness(normalised), _normality(normalised), _size(normalised)]
 
@@ -434,17 +559,26 @@ def _size(drives: Sequence[np.ndarray]) -> ResidualCheck:
     )
 
 
-_FAULT = 0.01
-"""An innovation counts as a fault if chance alone makes one so large in fewer drives than that."""
+FAULT_LEVEL = 0.01
+"""Probability that chance alone makes an innovation of a drive count as a fault."""
 MAX_FAULTS = 0.03
-"""Share of the observations that faults may be; with more the model is wrong, and not they."""
+"""Largest share of the observations that are faults; with more the model is wrong."""
 
 
 class Fault(NamedTuple):
-    """An error that no model in time explains, at a drive's ``time`` [s]; of which ``drive``.
+    """An error of a drive that no model in time explains.
 
-    ``step``: whether the error stays from then on, as when wheels slip, and is no single outlier,
-    as a fix that jumps; ``size``: of the innovation [rad].
+    Attributes
+    ----------
+    drive : int
+        Index of the drive.
+    time : float
+        Time on the drive [s].
+    step : bool
+        Whether the error stays from then on, as when wheels slip, or is a single outlier, as a fix
+        that jumps.
+    size : float
+        Innovation [rad].
     """
 
     drive: int
@@ -453,46 +587,78 @@ class Fault(NamedTuple):
     size: float
 
 
-def without_faults(found: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list[Fault]]:
-    """Return the drives without outliers, and with steps where the error jumped.
+def without_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], list[Fault]]:
+    """Remove outliers from drives, and mark the steps at which the error jumped.
 
-    One fault at a time, the largest innovation first, each taken for the likelier of both, as by
-    Chen and Liu (Joint estimation of model parameters and outlier effects in time series, Journal
-    of the American Statistical Association 88, 1993). Stops where there are too many.
+    The largest innovation is handled first, and each fault is taken for the more likely of outlier
+    and step, as by Chen and Liu (Joint estimation of model parameters and outlier effects in time
+    series, Journal of the American Statistical Association 88, 1993). The search stops where there
+    are too many.
+
+    Parameters
+    ----------
+    result : Fit
+        Fitted model.
+
+    Returns
+    -------
+    drives : tuple of ObservedYawError
+        Drives without faults.
+    faults : list of Fault
+        The faults.
     """
-    drives = list(found.likelihood.drives)
+    likelihood, drives = result.likelihood, list(result.likelihood.drives)
     faults: list[Fault] = []
     count = sum(int(np.isfinite(drive.error).sum()) for drive in drives)
-    limit = math.sqrt(chi2.isf(_FAULT / count, 1))
-    likelihood = found.likelihood
-    burn = len(likelihood.constants) + 1
+    limit = math.sqrt(chi2.isf(FAULT_LEVEL / count, 1))
     while True:
-        filtered = likelihood.filtered(found.values)
-        sizes = [
-            np.nan_to_num(np.abs(innovation / std))
-            for innovation, std in zip(filtered.innovations, filtered.innovation_std)
-        ]
-        for one in sizes:
-            one[:burn] = 0.0
-        which = int(np.argmax([one.max() for one in sizes]))
-        at = int(np.argmax(sizes[which]))
-        if sizes[which][at] < limit or len(faults) > max(1.0, MAX_FAULTS * count):
+        index, at, size, innovation = _largest_innovation(likelihood, result.values)
+        if size < limit or len(faults) > max(1.0, MAX_FAULTS * count):
             return tuple(drives), faults
-        drive = drives[which]
-        steps = np.zeros(len(drive.time)) if drive.steps is None else drive.steps.copy()
-        steps[at] = 1.0
-        error = drive.error.copy()
-        error[at] = np.nan
-        ways = replace(drive, steps=steps), replace(drive, error=error)
-        trials = [
-            likelihood.of([*drives[:which], way, *drives[which + 1 :]], likelihood.start_std)
-            for way in ways
-        ]
+        step, outlier = _with_step(drives[index], at), _with_outlier(drives[index], at)
+        step_likelihood, outlier_likelihood = (
+            likelihood.for_drives(
+                [*drives[:index], drive, *drives[index + 1 :]], likelihood.start_std
+            )
+            for drive in (step, outlier)
+        )
         # An observation that is left out counts as one with the same broad prior as a step.
-        as_step, as_outlier = (trial(found.values) for trial in trials)
-        as_outlier -= math.log(likelihood.start_std * math.sqrt(2.0 * math.pi))
-        step = as_step >= as_outlier
-        size = float(filtered.innovations[which][at])
-        faults.append(Fault(which, float(drive.time[at]), step, size))
-        drives[which] = ways[0 if step else 1]
-        likelihood = trials[0 if step else 1]
+        prior = math.log(likelihood.start_std * math.sqrt(2.0 * math.pi))
+        is_step = step_likelihood(result.values) >= outlier_likelihood(result.values) - prior
+        faults.append(Fault(index, float(drives[index].time[at]), is_step, innovation))
+        drives[index] = step if is_step else outlier
+        likelihood = step_likelihood if is_step else outlier_likelihood
+
+
+class _Innovation(NamedTuple):
+    """An innovation [rad] at a sample of a drive, and its size in standard deviations."""
+
+    drive: int
+    sample: int
+    size: float
+    innovation: float
+
+
+def _largest_innovation(likelihood: Likelihood, values: dict[str, float]) -> _Innovation:
+    filtered = likelihood.filtered(values)
+    burn = len(likelihood.constants) + 1
+    sizes = []
+    for innovation, std in zip(filtered.innovations, filtered.innovation_std):
+        size = np.nan_to_num(np.abs(innovation / std))
+        size[:burn] = 0.0
+        sizes.append(size)
+    drive = int(np.argmax([size.max() for size in sizes]))
+    at = int(np.argmax(sizes[drive]))
+    return _Innovation(drive, at, sizes[drive][at], float(filtered.innovations[drive][at]))
+
+
+def _with_step(drive: terms.ObservedYawError, at: int) -> terms.ObservedYawError:
+    steps = np.zeros(len(drive.time)) if drive.steps is None else drive.steps.copy()
+    steps[at] = 1.0
+    return replace(drive, steps=steps)
+
+
+def _with_outlier(drive: terms.ObservedYawError, at: int) -> terms.ObservedYawError:
+    error = drive.error.copy()
+    error[at] = np.nan
+    return replace(drive, error=error)

@@ -83,7 +83,7 @@ class ObservedYawError:
         return (self.reference and self.reference.lag) or UNKNOWN_LAG
 
     @property
-    def constants_of_reference(self) -> np.ndarray:
+    def reference_constants(self) -> np.ndarray:
         """What one standard deviation of the reference's lag, and turn error, adds (n, 2) [rad]."""
         if self.reference is None:
             rate, turn_error = np.gradient(self.net_turn, self.time), 0.0
@@ -222,8 +222,8 @@ RANDOM_TERMS = (
     *(ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT),
     *(REFERENCE_NOISE, REFERENCE_SLIP, REFERENCE_DRIFT, REFERENCE_ERROR),
 )
-OF_REFERENCE = RANDOM_TERMS[4:]
-CONSTANTS_OF_REFERENCE = ("lag of the reference", "turn error of the reference")
+REFERENCE_TERMS = RANDOM_TERMS[4:]
+REFERENCE_CONSTANTS = ("lag of the reference", "turn error of the reference")
 _SCALE = 0.05
 """Data sheets of the coarsest gyroscopes state tolerances of 3 to 4 %; no sensor's is larger."""
 CONSTANT_TERMS = RATE_BIAS, SCALE_FACTOR, DIRECTION = (
