@@ -511,8 +511,8 @@ def check_residuals(normalised: Sequence[np.ndarray]) -> list[ResidualCheck]:
     Whiteness is tested by Ljung and Box (Biometrika 65(2), 1978), normality by Jarque and Bera
     (Economics Letters 6(3), 1980), and equal size in both halves of all drives by the test of
     Levene with medians (Brown and Forsythe, Journal of the American Statistical Association 69,
-    1974), which is robust against outliers. The size over all drives is not tested, since the model's scale was
-    fitted to it.
+    1974), which is robust against outliers. The size over all drives is not tested, since the
+    model's scale was fitted to it.
 
     Parameters
     ----------
