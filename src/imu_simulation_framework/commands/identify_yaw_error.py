@@ -33,7 +33,7 @@ from ..core.whole_files import make_folder, refuse_overwriting
 from ..drive.yaw_signals import read_drives
 from ..heading.identification import identify, report
 from ..heading.identification.fit import hector_of
-from ..heading.model.parameters import specification_of
+from ..heading.model.parameters import specification_from_parameters
 from ..heading.several_drives import calibration_sentences, calibrations
 from ..report.table import format_table
 from .command_line import above_zero, add_results, whole_number, write_file
@@ -58,7 +58,9 @@ def main(arguments):
         found = identify.predicted_from_others(observed, satellite, options.runs)
         bar = progress_bar(found, "predicting", total=len(drives), unit=" drives", leave=False)
         predictions = list(bar)
-    specification, unsaid = specification_of(identification.parameters, options.name, options.rate)
+    specification, unsaid = specification_from_parameters(
+        identification.parameters, options.name, options.rate
+    )
     hector = hector_of(identification.fit, 1.0 / options.rate)
     sources = [path for drive in drives for path in drive.sources]
     files = report.contents(

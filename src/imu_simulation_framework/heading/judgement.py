@@ -1,18 +1,17 @@
-"""Whether an observed error may be one of a model's: its place in an ensemble, in words.
+"""Judgement of an observed error by an ensemble: global envelope test and tests of statistics.
 
 A whole curve is judged by a global envelope test. Each curve's value at each time has a rank,
-counted from the nearer end of all values at that time, equal values sharing their mean rank. A
-curve's sorted ranks say how extreme it is: of two curves the one whose smallest rank is smaller; if
-they are equal, the one that has it more often, and so on (extreme rank length). Nothing is supposed
-of the curves but that under the model the observed one might be any of them, so the p-value is
-exact for any number of runs.
+counted from the nearer end of all values at that time, equal values sharing their mean rank. Of two
+curves the one with the smaller smallest rank is more extreme; if they are equal, the one that has
+it more often, and so on (extreme rank length). The only assumption is that under the model the
+observed curve may be any of them, so that the p-value is exact for any number of runs.
 
 References
 ----------
 M. Myllymaki, T. Mrkvicka, P. Grabarnik, H. Seijo, U. Hahn, Global envelope tests for spatial
 processes, J. R. Stat. Soc. B 79 (2017) 381-404: the extreme rank length, their section 4.
 T. Mrkvicka, M. Myllymaki, M. Jilek, U. Hahn, A one-way ANOVA test for functional data with
-graphical interpretation, Kybernetika 56 (2020) 432-458: the envelope that belongs to it.
+graphical interpretation, Kybernetika 56 (2020) 432-458: the envelope of that order.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ from .reference_error import ReferenceError
 from .statistics import edge_samples
 
 BLOCK = 4_000_000
-"""Numbers of an ensemble that are looked at at a time, so that little more than it is in memory."""
+"""Numbers of an ensemble that are processed at a time, so that little more is in memory."""
 
 
 def _arrays(
     time: ArrayLike, observed: ArrayLike, ensemble: ArrayLike
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return times, observed error and ensemble as arrays, of which the last is never copied."""
+    """Return times, observed error and ensemble as checked arrays; the ensemble is never copied."""
     time, observed = np.asarray(time, dtype=float), np.asarray(observed, dtype=float)
     ensemble = np.asarray(ensemble)
     if ensemble.dtype not in (np.dtype("f4"), np.dtype("f8")):
@@ -69,7 +68,7 @@ def _count(values: np.ndarray) -> int | str:
 
 
 def _blocks(ensemble: np.ndarray, axis: int = 0) -> Iterator[slice]:
-    """Yield slices of runs, or of samples, that together are all of them."""
+    """Yield slices of runs, or of samples, that cover all of them."""
     length, other = ensemble.shape[axis], ensemble.shape[1 - axis]
     step = max(1, BLOCK // max(1, other))
     for start in range(0, length, step):
@@ -77,14 +76,24 @@ def _blocks(ensemble: np.ndarray, axis: int = 0) -> Iterator[slice]:
 
 
 def started_at_zero(time: np.ndarray, errors: np.ndarray, window: float = 3.0) -> np.ndarray:
-    """Return errors that are zero on the median over their beginning, as recorded ones are.
+    """Shift errors so that the median over their beginning is zero, as of recorded errors.
 
-    Recorded yaw errors start at zero that way
-    (:func:`~imu_simulation_framework.heading.yaw_comparison.compare_yaw`), and only what was
-    treated alike can be compared.
+    Only errors that were treated in the same way are comparable; recorded ones are shifted by
+    :func:`.compare_yaw`.
 
-    ``time`` (samples,) [s]. ``errors`` (..., samples). ``window``: length of the beginning [s]. The
-    result is (..., samples): of the errors' type.
+    Parameters
+    ----------
+    time : numpy.ndarray
+        Times, shape (samples,) [s].
+    errors : numpy.ndarray
+        Errors, shape (..., samples).
+    window : float, optional
+        Length of the beginning [s].
+
+    Returns
+    -------
+    numpy.ndarray
+        Shifted errors of the same shape and type.
     """
     beginning = edge_samples(np.asarray(time, dtype=float), window)
     errors = np.asarray(errors)
@@ -97,13 +106,27 @@ def from_zero_where_known(
     ensemble: np.ndarray,
     reference: ReferenceError | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return times, observed error and ensemble where all are known, each error from zero.
+    """Select the samples at which an error was observed, and shift all errors to the same zero.
 
-    ``time`` (samples,): of the ensemble [s]. ``observed`` (other,): at the same times from the
-    first on, not a number where nothing was observed. ``ensemble`` (runs, samples). ``reference``:
-    what is known of the observed error's reference; then all errors have the zero that is estimated
-    with the whole drive, by the weights that the observed one has in it, else that of
-    :func:`started_at_zero`. Returns ``time``, ``observed`` (known,); ``ensemble`` (runs, known).
+    Parameters
+    ----------
+    time : numpy.ndarray
+        Times of the ensemble, shape (samples,) [s].
+    observed : array_like
+        Observed error at the same times from the first on; NaN where nothing was observed.
+    ensemble : numpy.ndarray
+        Simulated errors, shape (runs, samples).
+    reference : ReferenceError, optional
+        Error of the observed error's reference. With it all errors have the zero that is estimated
+        from the whole drive, with the weights of the observed error; without it that of
+        :func:`started_at_zero`.
+
+    Returns
+    -------
+    time, observed : numpy.ndarray
+        Shape (known,) each.
+    ensemble : numpy.ndarray
+        Shape (runs, known).
     """
     observed = np.asarray(observed, dtype=float)[: len(time)]
     known = np.flatnonzero(np.isfinite(observed))
@@ -124,28 +147,37 @@ STATISTICS = {
     "rms": ("rms error", "deg"),
     "drift": ("drift", "deg/min"),
 }
-"""Of a run's yaw error: what a person calls them, and in which unit; densities come besides."""
+"""Statistics of a yaw error: name for a person and unit. Densities are not listed."""
 
 SIGNED = ("final", "drift")
 """Statistics with a direction; the others are sizes, which are never below zero."""
 
 PSD = "psd "
-"""The names of densities within a band begin so."""
+"""Prefix of the names of densities within a band."""
 
 BANDS_PER_DECADE = 1
 
 
 def curve_statistics(time: np.ndarray, errors: np.ndarray, final_window: float = 3.0) -> dict:
-    """Return the statistics of errors over time that are judged, each of every curve.
+    """Compute the statistics of errors over time that are judged.
 
-    final, maximum, rms and drift are those of
-    :class:`~imu_simulation_framework.heading.statistics.ErrorStatistics`, but drift is per
-    minute; ``psd 0.01 to 0.1 Hz`` is the mean power spectral density within a band, one of each
-    decade of frequency.
+    ``final``, ``maximum``, ``rms`` and ``drift`` are those of :class:`.ErrorStatistics`, with the
+    drift per minute; ``psd 0.01 to 0.1 Hz`` is the mean power spectral density within a decade of
+    frequency.
 
-    ``time`` (samples,): strictly ascending [s]. ``errors`` (curves, samples): in any unit.
-    ``final_window``: seconds at the end whose median is the final value. The result is (curves,):
-    in the errors' unit, per minute, or squared per Hz.
+    Parameters
+    ----------
+    time : numpy.ndarray
+        Strictly ascending times, shape (samples,) [s].
+    errors : numpy.ndarray
+        Errors in any unit, shape (curves, samples).
+    final_window : float, optional
+        Length of the end whose median is the final value [s].
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        Statistics by name, shape (curves,), in the errors' unit, per minute, or squared per Hz.
     """
     time, errors = np.asarray(time, dtype=float), np.asarray(errors)
     parts = [_statistics(time, errors[rows], final_window) for rows in _blocks(errors)]
@@ -176,14 +208,28 @@ def _statistics(time: np.ndarray, errors: np.ndarray, final_window: float) -> di
 
 @dataclass(frozen=True)
 class StatisticJudgement:
-    """Where one statistic of the observed error lies among those of the ensemble.
+    """Place of an observed statistic among those of an ensemble.
 
-    ``name``: as in :func:`curve_statistics`. ``median``, ``low``, ``high``: of the ensemble: its
-    median and central 95 %. ``tail``: 1 if the observed value is above most of the ensemble's, -1
-    if it is below. ``as_extreme``: how many simulated drives have a value that is as far out on the
-    same side, or farther. ``percentile``: share of simulated drives whose value is lower, equal
-    ones by half [%]. ``p_value``: two-sided. ``adjusted``: the same, corrected for the number of
-    tests; see :func:`holm`.
+    Parameters
+    ----------
+    name : str
+        Name, see :func:`curve_statistics`.
+    observed : float
+        Observed value.
+    median, low, high : float
+        Median and central 95 % of the ensemble.
+    tail : int
+        1 if the observed value is above most of the ensemble's, -1 if it is below.
+    as_extreme : int
+        Number of simulated drives that are as far out on the same side, or farther.
+    runs : int
+        Number of simulated drives.
+    percentile : float
+        Share of simulated drives with a lower value, equal ones by half [%].
+    p_value : float
+        Two-sided p-value.
+    adjusted : float
+        P-value corrected for the number of tests, see :func:`holm`.
     """
 
     name: str
@@ -200,14 +246,25 @@ class StatisticJudgement:
 
 
 def judge_statistic(name: str, observed: float, simulated: np.ndarray) -> StatisticJudgement:
-    """Judge one statistic by a Monte-Carlo test, which is exact for any number of runs.
+    """Judge a statistic by a Monte Carlo test, which is exact for any number of runs.
 
-    ``p = min(1, 2 (1 + as_extreme) / (runs + 1))``: twice the p-value of the side that the observed
-    value is on.
+    ``p = min(1, 2 (1 + as_extreme) / (runs + 1))`` is twice the p-value of the side of the observed
+    value (A. C. Davison, D. V. Hinkley, Bootstrap Methods and their Application, 1997, section
+    4.2).
 
-    ``simulated`` (runs,).
+    Parameters
+    ----------
+    name : str
+        Name of the statistic.
+    observed : float
+        Observed value.
+    simulated : numpy.ndarray
+        Simulated values, shape (runs,).
 
-    A. C. Davison, D. V. Hinkley, Bootstrap Methods and their Application (1997), section 4.2.
+    Returns
+    -------
+    StatisticJudgement
+        The judgement.
     """
     below = int(np.sum(simulated <= observed))
     above = int(np.sum(simulated >= observed))
@@ -223,15 +280,21 @@ def judge_statistic(name: str, observed: float, simulated: np.ndarray) -> Statis
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:
-    """Correct p-values for their number: of many tests one rejects by chance.
+    """Correct p-values for the number of tests.
 
-    With all of them at most a level, the probability to reject a true model at any of the tests is
-    at most that level, however the tests depend on each other.
+    If a true model is rejected where a corrected value is at most a level, it is rejected by any of
+    the tests with at most that probability, however the tests depend on each other (S. Holm, A
+    simple sequentially rejective multiple test procedure, Scand. J. Stat. 6, 1979, 65-70).
 
-    ``p_values`` (tests,). The result is (tests,): in the same order, at most 1.
+    Parameters
+    ----------
+    p_values : array_like
+        P-values, shape (tests,).
 
-    S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6 (1979)
-    65-70.
+    Returns
+    -------
+    numpy.ndarray
+        Corrected values in the same order, at most 1, shape (tests,).
     """
     p_values = np.asarray(p_values, dtype=float)
     order = np.argsort(p_values, kind="stable")
@@ -261,7 +324,7 @@ def _verdict(
     statistics: Sequence[StatisticJudgement],
     rejected: bool,
 ) -> tuple[str, str]:
-    """Return the verdict and a sentence: how the model drifts, and how often drives do so."""
+    """Return the verdict, and a sentence with the number of drives that are as extreme."""
 
     def often(test: GlobalEnvelope | StatisticJudgement) -> str:
         return f"occurs in {test.as_extreme or 'none'} of {test.runs} simulated drives"
@@ -294,7 +357,18 @@ def _says(manner: str, name: str) -> str:
 
 
 def manner_of_statistic(test: StatisticJudgement) -> str:
-    """Return in which way a model is wrong whose statistic is another one than what was seen."""
+    """Return how a model differs from the observation in a statistic.
+
+    Parameters
+    ----------
+    test : StatisticJudgement
+        Judgement of the statistic.
+
+    Returns
+    -------
+    str
+        ``too little``, ``too much`` or ``other direction``.
+    """
     if test.name in SIGNED:
         return _manner(test.observed, test.median, test.low, test.high)
     return TOO_LITTLE if test.tail > 0 else TOO_MUCH
@@ -306,10 +380,10 @@ def _manner_of_curve(
     envelope: GlobalEnvelope,
     statistics: Sequence[StatisticJudgement],
 ) -> tuple[str, str]:
-    """Return in which way a model is wrong whose curves are others, and the statistic that says so.
+    """Return how a model differs in the whole curve, and the statistic that shows it.
 
-    What statistics say by themselves, of drift before noise; else where the curve is outside, and
-    no statistic's name.
+    Statistics that reject the model by themselves come first, drift before noise; without them the
+    samples outside the envelope decide, and the name is empty.
     """
     for of_noise in (False, True):
         telling = [
@@ -326,7 +400,7 @@ def _manner_of_curve(
 
 
 def _manner(value: float, centre: float, low: float, high: float) -> str:
-    """Return what is wrong with a model that gives ``low`` to ``high`` where ``value`` was seen."""
+    """Return how a model with the interval ``low`` to ``high`` differs from ``value``."""
     if abs(value) >= max(abs(low), abs(high)):
         return TOO_LITTLE
     return OTHER_DIRECTION if value * centre < 0.0 else TOO_MUCH
@@ -337,12 +411,17 @@ LEVELS = (0.5, 0.95, 0.99)
 
 @dataclass(frozen=True)
 class PointwiseBand:
-    """Between these quantiles lies this part of the ensemble, at each time for itself.
+    """Interval of a part of the ensemble at each time by itself.
 
-    A curve leaves its pointwise 95 % band somewhere much more often than once in 20 times; for the
-    whole curve at once there is :class:`.GlobalEnvelope`.
+    A curve leaves its pointwise 95 % band somewhere much more often than once in 20 times;
+    :class:`.GlobalEnvelope` holds for the whole curve.
 
-    ``level``: part of the ensemble. ``low``, ``high`` (samples,).
+    Parameters
+    ----------
+    level : float
+        Part of the ensemble.
+    low, high : numpy.ndarray
+        Quantiles, shape (samples,) each.
     """
 
     level: float
@@ -353,10 +432,21 @@ class PointwiseBand:
 def pointwise_bands(
     ensemble: np.ndarray, levels: ArrayLike = LEVELS
 ) -> tuple[np.ndarray, list[PointwiseBand]]:
-    """Return the ensemble's median and its central bands.
+    """Compute the median and the central bands of an ensemble.
 
-    ``ensemble`` (runs, samples). ``levels`` (sequence of float): parts of the ensemble. Returns
-    ``median`` (samples,); ``bands`` (list of PointwiseBand).
+    Parameters
+    ----------
+    ensemble : numpy.ndarray
+        Simulated errors, shape (runs, samples).
+    levels : array_like, optional
+        Parts of the ensemble.
+
+    Returns
+    -------
+    median : numpy.ndarray
+        Median, shape (samples,).
+    bands : list of PointwiseBand
+        A band for each level.
     """
     levels = np.asarray(levels, dtype=float)
     probabilities = np.concatenate([[0.5], 0.5 - 0.5 * levels, 0.5 + 0.5 * levels])
@@ -372,18 +462,25 @@ def pointwise_bands(
 
 @dataclass(frozen=True)
 class GlobalEnvelope:
-    """The simultaneous band of an ensemble and an observed curve's place in it.
+    """Simultaneous band of an ensemble, and the place of an observed curve in it.
 
     The level holds for the observed curve, which takes part in the order. A new curve leaves the
-    hull of the others somewhat more often, the fewer runs there are, the more: with random walks of
-    60 samples 8 % of them leave the 95 % envelope of 2000 runs, and 5 % that of 40 000.
+    hull of the others more often, and the more so the fewer runs there are: with random walks of 60
+    samples 8 % of them leave the 95 % envelope of 2000 runs, and 5 % that of 40 000.
 
-    ``level``: probability that a curve of the model stays within the envelope all the time.
-    ``p_value``: ``(1 + as_extreme) / (runs + 1)``. It is at most ``1 - level`` exactly if the
-    observed curve is none of those whose hull the envelope is; then it leaves it somewhere.
-    ``as_extreme``: how many simulated curves are at least as extreme as the observed one. ``low``,
-    ``high`` (samples,): hull of the least extreme curves, the observed one among them if it belongs
-    to them.
+    Parameters
+    ----------
+    level : float
+        Probability that a curve of the model stays within the envelope all the time.
+    p_value : float
+        ``(1 + as_extreme) / (runs + 1)``. It is at most ``1 - level`` exactly if the observed curve
+        is not among the least extreme curves; then it leaves their hull somewhere.
+    as_extreme : int
+        Number of simulated curves that are at least as extreme as the observed one.
+    runs : int
+        Number of simulated curves.
+    low, high : numpy.ndarray
+        Hull of the least extreme curves, shape (samples,) each.
     """
 
     level: float
@@ -395,19 +492,49 @@ class GlobalEnvelope:
 
 
 def fewest_runs(level: float, tests: int = 1) -> int:
-    """How many runs it takes that one of so many tests can have a p-value of ``1 - level``."""
+    """Return the number of runs with which one of several tests can reject a model.
+
+    Parameters
+    ----------
+    level : float
+        One minus the significance level.
+    tests : int, optional
+        Number of tests.
+
+    Returns
+    -------
+    int
+        Least number of runs.
+    """
     return int(np.ceil(tests / (1.0 - level) - 1e-9)) - 1
 
 
 def global_envelope(
     observed: ArrayLike, ensemble: np.ndarray, level: float = 0.95
 ) -> GlobalEnvelope:
-    """Test a curve against an ensemble, over its whole length at once.
+    """Test a curve against an ensemble over its whole length.
 
-    Memory: beside the ensemble 2 bytes a value (4 from 32 767 runs on), and some megabytes.
+    It takes 2 bytes of memory for each value of the ensemble (4 from 32 767 runs on), and some
+    megabytes.
 
-    ``observed`` (samples,). ``ensemble`` (runs, samples). ``level``: of the envelope. Raises
-    EnsembleError if there are so few runs that the test could never reject at this level.
+    Parameters
+    ----------
+    observed : array_like
+        Observed curve, shape (samples,).
+    ensemble : numpy.ndarray
+        Simulated curves, shape (runs, samples).
+    level : float, optional
+        Level of the envelope.
+
+    Returns
+    -------
+    GlobalEnvelope
+        The result.
+
+    Raises
+    ------
+    EnsembleError
+        If there are too few runs to reject at this level.
     """
     observed, ensemble = np.asarray(observed), np.asarray(ensemble)
     runs = len(ensemble)
@@ -432,7 +559,7 @@ def global_envelope(
 
 
 def _extreme_rank_lengths(observed: np.ndarray, ensemble: np.ndarray) -> list[bytes]:
-    """Return keys of the observed curve and the others: the smaller, the more extreme it is."""
+    """Return a key of the observed curve and of each other; smaller is more extreme."""
     from scipy.stats import rankdata  # takes half a second
 
     count = len(ensemble) + 1
@@ -452,14 +579,30 @@ def _extreme_rank_lengths(observed: np.ndarray, ensemble: np.ndarray) -> list[by
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an ensemble says of an observed error.
+    """Judgement of an observed error by an ensemble.
 
-    ``time``, ``observed`` (samples,). ``median`` (samples,): of the ensemble at each time.
-    ``bands``: each for one time, not for the whole curve. ``envelope``: for the whole curve at
-    once, with its p-value. ``adjusted``: the envelope's p-value, corrected for the number of tests.
-    ``statistics``: one test each. ``rejected``: whether any test's corrected p-value is at most ``1
-    - level``. ``verdict``: ``not rejected``, ``too little``, ``too much`` or ``other direction``:
-    how the model drifts.
+    Parameters
+    ----------
+    time, observed : numpy.ndarray
+        Times [s] and observed error, shape (samples,) each.
+    median : numpy.ndarray
+        Median of the ensemble at each time, shape (samples,).
+    bands : list of PointwiseBand
+        Bands at each time by itself.
+    envelope : GlobalEnvelope
+        Test of the whole curve.
+    adjusted : float
+        P-value of the envelope, corrected for the number of tests.
+    statistics : list of StatisticJudgement
+        Test of each statistic.
+    level : float
+        One minus the significance level.
+    rejected : bool
+        Whether the corrected p-value of any test is at most ``1 - level``.
+    verdict : str
+        ``not rejected``, ``too little``, ``too much`` or ``other direction``: how the model drifts.
+    sentence : str
+        Verdict in words.
     """
 
     time: np.ndarray
@@ -476,7 +619,7 @@ class Judgement:
 
     @property
     def smallest(self) -> float:
-        """The smallest p-value of all tests, corrected for their number."""
+        """Smallest p-value of all tests, corrected for their number."""
         return min(self.adjusted, *(test.adjusted for test in self.statistics))
 
 
@@ -491,16 +634,35 @@ def judge(
 ) -> Judgement:
     """Judge an observed error by an ensemble of simulated ones.
 
-    Both have to be treated alike: if the observed error starts at zero on the median of its
-    beginning, so must the simulated ones (:func:`.started_at_zero`). The ensemble is looked at in
-    blocks and never copied as a whole.
+    Both must be treated in the same way: if the observed error starts at zero on the median of its
+    beginning, so must the simulated ones (:func:`.started_at_zero`). The ensemble is processed in
+    blocks and never copied.
 
-    ``time`` (samples,): strictly ascending [s]. ``observed`` (samples,): yaw error, or another one,
-    in any unit. ``ensemble`` (runs, samples): simulated errors at the same times in the same unit,
-    float32 or float64. ``levels`` (sequence of float): of the pointwise bands. ``level``: of the
-    envelope and of the verdict. ``final_window``: seconds at the end whose median is the final
-    error. Raises EnsembleError if the arrays do not fit each other, or there are too few runs for
-    this level.
+    Parameters
+    ----------
+    time : array_like
+        Strictly ascending times, shape (samples,) [s].
+    observed : array_like
+        Observed error, such as a yaw error, in any unit, shape (samples,).
+    ensemble : array_like
+        Simulated errors at the same times in the same unit, float32 or float64, shape (runs,
+        samples).
+    levels : sequence of float, optional
+        Levels of the pointwise bands.
+    level : float, optional
+        Level of the envelope and of the verdict.
+    final_window : float, optional
+        Length of the end whose median is the final error [s].
+
+    Returns
+    -------
+    Judgement
+        The judgement.
+
+    Raises
+    ------
+    EnsembleError
+        If the shapes differ, or there are too few runs for this level.
     """
     times, error, simulations = _arrays(time, observed, ensemble)
     envelope = global_envelope(error, simulations, level)
@@ -526,15 +688,26 @@ def judge(
 
 
 class ShownTest(NamedTuple):
-    """One test of a yaw error.
+    """A test of a yaw error, for a table.
 
-    ``observed``, ``median``, ``low``, ``high``: of the recorded error, and of the ensemble its
-    median and central 95 %, in ``unit``; not a number for the whole curve, which has no such.
-    ``percentile``: share of simulated drives whose value is lower, equal ones by half [%]; not a
-    number for the whole curve. ``p_value``, ``adjusted``: two-sided, and corrected for the number
-    of tests. ``rejects``: whether the corrected one is small enough. ``manner``: what is wrong with
-    the model where the test rejects it: ``too little``, ``too much`` or ``other direction``; else
-    empty.
+    Attributes
+    ----------
+    name : str
+        Name of the test.
+    unit : str
+        Unit of the values.
+    observed, median, low, high : float
+        Observed value, and median and central 95 % of the ensemble; NaN for the whole curve.
+    percentile : float
+        Share of simulated drives with a lower value, equal ones by half [%]; NaN for the whole
+        curve.
+    p_value, adjusted : float
+        Two-sided p-value, and that corrected for the number of tests.
+    rejects : bool
+        Whether the corrected p-value rejects the model.
+    manner : str
+        ``too little``, ``too much`` or ``other direction`` if the test rejects the model; else
+        empty.
     """
 
     name: str
@@ -551,7 +724,18 @@ class ShownTest(NamedTuple):
 
 
 def shown_tests(judgement: Judgement) -> list[ShownTest]:
-    """Return the tests of a judgement of a yaw error [rad]: the whole curve, each statistic."""
+    """Return the tests of a judgement for a table.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        Judgement of a yaw error [rad].
+
+    Returns
+    -------
+    list of ShownTest
+        Test of the whole curve, and of each statistic.
+    """
     envelope, tests = judgement.envelope, judgement.statistics
     manner = _manner_of_curve(judgement.observed, judgement.median, envelope, tests)[0]
 

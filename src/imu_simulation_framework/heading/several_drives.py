@@ -1,4 +1,4 @@
-"""Whether several drives of one unit, taken together, are as a model says that they should be."""
+"""Tests of a model by several drives of one unit."""
 
 from __future__ import annotations
 
@@ -10,19 +10,28 @@ import numpy as np
 
 from . import judgement
 
-FEWEST_DRIVES = 4
-"""Fewer, each predicted from the others, depend too much on each other to test them together."""
+MIN_DRIVES = 4
+"""With fewer drives, each predicted from the others, these depend too much on each other."""
 
 
 class Calibration(NamedTuple):
-    """Whether drives lie in what was predicted for them as often as they should, by a statistic.
+    """Calibration of predictions of a statistic over drives.
 
-    ``name``: as in :func:`.curve_statistics`. ``pit`` (drives,): probability integral transform,
-    the share of each drive's ensemble that is below the drive's value; of :data:`.SIGNED` ones that
-    is nearer to the middle. ``inside``: how many are within the central 95 %. ``least``: share of
-    drives that these 95 % hold at least, at 95 % confidence (Clopper and Pearson, Biometrika 26,
-    1934). ``p_value``: of the test of Kolmogorov and Smirnov that ``pit`` is uniform; NaN of fewer
-    than :data:`FEWEST_DRIVES`.
+    Parameters
+    ----------
+    name : str
+        Name, see :func:`.curve_statistics`.
+    pit : numpy.ndarray
+        Probability integral transform, the share of each drive's ensemble below the drive's value;
+        for :data:`.SIGNED` statistics the share that is nearer to the middle. Shape (drives,).
+    inside : int
+        Number of drives within the central 95 %.
+    least : float
+        Lower limit, at 95 % confidence, of the share of drives within these 95 % (Clopper and
+        Pearson, Biometrika 26, 1934).
+    p_value : float
+        P-value of the Kolmogorov-Smirnov test that ``pit`` is uniform; NaN with fewer than
+        :data:`MIN_DRIVES` drives.
     """
 
     name: str
@@ -33,10 +42,21 @@ class Calibration(NamedTuple):
 
 
 def calibrations(judgements: Sequence[judgement.Judgement]) -> list[Calibration]:
-    """Return the calibration of predictions of drives by final and largest error, rms and drift.
+    """Compute the calibration of final error, largest error, rms and drift over drives.
 
-    Where each is predicted from all others, those are to the other side of their mean, so that
-    the sides of signed statistics say nothing, and only how far out they are is looked at.
+    Where each drive is predicted from all others, these lie on the other side of their mean, so
+    that the sides of signed statistics are not independent. Only their distance from the middle is
+    tested.
+
+    Parameters
+    ----------
+    judgements : sequence of Judgement
+        Judgement of each drive.
+
+    Returns
+    -------
+    list of Calibration
+        Calibration of each statistic.
     """
     from scipy.stats import beta, kstest  # takes half a second
 
@@ -48,15 +68,25 @@ def calibrations(judgements: Sequence[judgement.Judgement]) -> list[Calibration]
         if name in judgement.SIGNED:
             pit = np.abs(2.0 * pit - 1.0)
         least = float(beta.ppf(0.05, inside, len(pit) - inside + 1)) if inside else 0.0
-        p_value = float(kstest(pit, "uniform").pvalue) if len(pit) >= FEWEST_DRIVES else math.nan
+        p_value = float(kstest(pit, "uniform").pvalue) if len(pit) >= MIN_DRIVES else math.nan
         found.append(Calibration(name, pit, inside, least, p_value))
     return found
 
 
 def unseen_share(drives: int) -> float:
-    """Return by how much a share of so few drives may be wrong, unseen by the test of uniformity.
+    """Return the error of a share that the test of uniformity does not detect.
 
-    The half width of the 95 % band around a distribution (Kolmogorov and Smirnov).
+    It is the half width of the 95 % band around a distribution (Kolmogorov and Smirnov).
+
+    Parameters
+    ----------
+    drives : int
+        Number of drives.
+
+    Returns
+    -------
+    float
+        Error of a share.
     """
     from scipy.stats import kstwo
 
@@ -64,15 +94,26 @@ def unseen_share(drives: int) -> float:
 
 
 def calibration_sentences(found: Sequence[Calibration]) -> list[str]:
-    """Return what the calibration of predictions over drives says, and what it cannot tell."""
+    """Describe the calibration of predictions over drives, and its limits.
+
+    Parameters
+    ----------
+    found : sequence of Calibration
+        Result of :func:`calibrations`.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
     final, count = found[0], len(found[0].pit)
     sentences = [
         f"{final.inside} of {count} final errors are within the 95 % predicted for them; {count} "
         f"drives cannot tell more than that these hold {100.0 * final.least:.0f} % of all drives "
         "or more (95 % confidence)"
     ]
-    if count < FEWEST_DRIVES:
-        return [*sentences, f"fewer than {FEWEST_DRIVES} drives have no test of their percentiles"]
+    if count < MIN_DRIVES:
+        return [*sentences, f"fewer than {MIN_DRIVES} drives have no test of their percentiles"]
     adjusted = float(np.min(judgement.holm([one.p_value for one in found])))
     rarest = judgement.STATISTICS[min(found, key=lambda one: one.p_value).name][0]
     words = "are not as even as they should be" if adjusted <= 0.05 else "may be even"
@@ -85,13 +126,24 @@ def calibration_sentences(found: Sequence[Calibration]) -> list[str]:
 
 
 class PooledVerdict(NamedTuple):
-    """What several drives of one unit say together of a model.
+    """Verdict of several drives of one unit on a model.
 
-    ``verdict``: as of :class:`.Judgement`. ``alone``: the smallest p-value of all drives' tests,
-    corrected for the number of tests and of drives; ``together``: that of ``tests``, corrected for
-    their number; not a number if it is not tested. ``tests``: of each statistic the root of the
-    mean over drives of its square, relative to the model's own. Both p-values are doubled, as they
-    are two ways to reject, and at most 1.
+    Both p-values are doubled, as there are two ways to reject, and at most 1.
+
+    Attributes
+    ----------
+    rejected : bool
+        Whether the model is rejected.
+    verdict : str
+        As of :class:`.Judgement`.
+    alone : float
+        Smallest p-value of the drives' tests, corrected for the number of tests and of drives.
+    together : float
+        Smallest p-value of ``tests``, corrected for their number; NaN without this test.
+    tests : list of StatisticJudgement
+        Tests of the rms over drives of each statistic, relative to the model's own.
+    sentence : str
+        Verdict in words.
     """
 
     rejected: bool
@@ -111,10 +163,23 @@ def pooled_verdict(
 ) -> PooledVerdict:
     """Judge a model by several drives of one unit.
 
-    ``simulated``: of each drive, :func:`.curve_statistics` of the runs that it was judged by, each
-    (runs,). ``one_unit``: whether what stays with a unit, as its scale factor, is the same in a run
-    on all drives. Then the test of all of them together is exact, but for the share that one run
-    has of all; else it would reject right models too often, and there is none.
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the drives.
+    judgements : sequence of Judgement
+        Judgement by each drive.
+    simulated : sequence of dict
+        Statistics of the runs of each drive, see :func:`.curve_statistics`, shape (runs,) each.
+    one_unit : bool, optional
+        Whether a run has the same unit on all drives. Then the test of all drives together is
+        exact, up to the share that one run has of all; otherwise it would reject right models too
+        often, and is left out.
+
+    Returns
+    -------
+    PooledVerdict
+        The verdict.
     """
     count = len(judgements)
     tests = []

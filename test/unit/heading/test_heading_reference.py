@@ -8,7 +8,7 @@ import pytest
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import difference, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.heading.model.imu_error_sources import high_passed
+from imu_simulation_framework.heading.model.imu_error_sources import high_pass
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 
 RATE = 20.0
@@ -100,9 +100,9 @@ def test_a_random_walk_of_the_rate_still_grows_where_a_high_pass_forgets():
     expected = (1e-4 * CONSTANT) ** 2 * (1000.0 - 1.5 * CONSTANT)
     assert variance[-1] == pytest.approx(expected, rel=0.01)
     time = np.arange(0.0, 100.0, 0.5)
-    ramp = high_passed(0.3 * time, time, CONSTANT)
+    ramp = high_pass(0.3 * time, time, CONSTANT)
     np.testing.assert_allclose(ramp, 0.3 * CONSTANT * (1.0 - np.exp(-time / CONSTANT)), atol=1e-12)
-    assert not np.any(high_passed(np.ones_like(time), time, CONSTANT))
+    assert not np.any(high_pass(np.ones_like(time), time, CONSTANT))
 
 
 def test_what_the_model_leaves_out_is_said_and_its_parts_keep_the_heading():

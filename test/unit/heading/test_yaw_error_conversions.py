@@ -13,7 +13,7 @@ from imu_simulation_framework.heading.model.parameters import (
     YawErrorParameters,
     is_yaw_error_model_file,
     read_yaw_error_model,
-    specification_of,
+    specification_from_parameters,
     yaw_error_model_text,
 )
 from imu_simulation_framework.heading.model.sources import KnownError, YawGaussMarkov, YawNoise
@@ -34,7 +34,7 @@ SAYABLE = YawErrorParameters(
 def test_a_specification_drifts_as_the_parameters_say_from_its_start_on():
     # It begins at rest: where a filter begins while it is accelerated, it begins leaning.
     motion = isf.read_drive("a", laps=1)
-    specification, unsaid = specification_of(SAYABLE, "found", 100.0)
+    specification, unsaid = specification_from_parameters(SAYABLE, "found", 100.0)
     assert unsaid == [] and specification.name == "found"
     ours = isf.yaw_error_model(SAYABLE, motion)
     theirs = isf.yaw_error_model(specification, motion)
@@ -52,7 +52,7 @@ def test_what_a_specification_cannot_say_and_one_drive_cannot_tell_is_named():
     parameters = YawErrorParameters(
         yaw_drift_sigma=0.02, yaw_drift_time=50.0, scale_factor_of_absolute_turn=1e-3
     )
-    _, unsaid = specification_of(parameters, "found", 100.0)
+    _, unsaid = specification_from_parameters(parameters, "found", 100.0)
     assert "drift of the yaw" in unsaid[0] and "0.1 %" in unsaid[1] and "one drive" in unsaid[2]
     model = isf.yaw_error_model(YawErrorParameters(rate_bias=1e-4), isf.straight(60.0))
     assert "one drive" in model.limits[0]

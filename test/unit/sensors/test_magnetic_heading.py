@@ -254,7 +254,11 @@ NORTH = isf.OutputSpecification(magnetic_heading=True)
     "kind, settings, words",
     [
         (isf.ImuSpecification, {"output": NORTH}, r"magnetic_heading is true"),
-        (isf.OutputSpecification, {"magnetic_disturbance_rejection": True}, "magnetic_disturbance_rejection"),
+        (
+            isf.OutputSpecification,
+            {"magnetic_disturbance_rejection": True},
+            "magnetic_disturbance_rejection",
+        ),
         (isf.OutputSpecification, {"magnetic_declination": 180.0}, "magnetic_declination is 180"),
     ],
 )

@@ -1,1 +1,1 @@
-"""A local page on which heading drift is played with: what is asked, its answers, and the page."""
+"""A local web page on heading drift: questions, answers, and the page itself."""

@@ -1,1 +1,1 @@
-"""From observed yaw errors to a model of them, by maximum likelihood."""
+"""Identification of a model of the yaw error from drives, by maximum likelihood."""

@@ -1,6 +1,6 @@
-"""From observed yaw errors to a model: which terms the data demand, and how well they are known.
+"""Identification of a model of the yaw error: the terms that the data demand, and their estimates.
 
-Nested models by likelihood ratio, and a table of all tried.
+Nested models are compared by likelihood ratio.
 """
 
 from __future__ import annotations
@@ -41,21 +41,29 @@ from .terms import (
     RandomTerm,
 )
 
-_SAME = 1e-3
-"""Likelihoods nearer to each other than that are alike."""
-_UNCLEAR = float(chi2.isf(reliability.LEVEL, 1))
-"""By so much the AIC has to be better for a drift of the yaw to be the sensor's."""
-_LIMITS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
-"""Gauss-Markov drift -> what becomes of it where its correlation time has no end."""
+_LIKELIHOOD_TOLERANCE = 1e-3
+"""Difference of log-likelihoods below which they are equal."""
+_MIN_AIC_GAIN = float(chi2.isf(reliability.LEVEL, 1))
+"""Least gain of AIC for which a drift of the yaw is the sensor's."""
+_LIMITING_WALKS = {RATE_DRIFT: RATE_RANDOM_WALK, YAW_DRIFT: ANGLE_RANDOM_WALK}
+"""Random walk that a Gauss-Markov drift becomes without an end of its correlation time."""
 
 
 class Choice(NamedTuple):
-    """``fit`` of the chosen model; ``tried``, a table of all; ``sentences`` on what is left out.
+    """A chosen model.
 
-    Columns of the table: terms, parameters, log_likelihood, aic, above_best (in aic),
-    likelihood_ratio (twice the difference of the log-likelihoods, against the chosen model), p (how
-    often chance makes it as large; of models that hold the chosen one or are a part of it), chosen.
-    All have all constants, so that their restricted likelihoods compare.
+    Attributes
+    ----------
+    fit : Fit
+        Fit of the chosen model.
+    tried : pandas.DataFrame
+        All models that were compared. Columns: terms, parameters, log_likelihood, aic, above_best
+        (in aic), likelihood_ratio (twice the difference of the log-likelihoods to the chosen
+        model), p (probability that chance makes it as large; of models that contain the chosen one
+        or are a part of it), chosen. All have all constants, so that their restricted likelihoods
+        are comparable.
+    sentences : list of str
+        Sentences on constants that are left out.
     """
 
     fit: Fit
@@ -68,22 +76,33 @@ def choose(
     constants: Sequence[ConstantTerm],
     correlated_reference: bool = False,
 ) -> Choice:
-    """Return the smallest model that no larger one rejects.
+    """Choose the smallest model that no larger one rejects.
 
-    The random terms first, with all constants (Diggle, Heagerty, Liang and Zeger: Analysis of
-    longitudinal data, section 4.5): from angle random walk and reference noise upwards, then
-    downwards, and each walk a drift only where the data show a correlation time; then the
-    constants, which are tested by their estimate over its standard error.
+    The random terms are chosen first, with all constants (Diggle, Heagerty, Liang and Zeger:
+    Analysis of longitudinal data, section 4.5): from angle random walk and reference noise upwards,
+    then downwards, and a walk becomes a drift only where the data show a correlation time. Then the
+    constants are tested by their estimates over their standard errors.
 
-    ``constants``: those that the motion can identify. ``correlated_reference``: whether the
-    reference's noise may be correlated, as that of satellite positioning is.
+    Parameters
+    ----------
+    drives : sequence of ObservedYawError
+        Drives.
+    constants : sequence of ConstantTerm
+        Constants that the motion can identify.
+    correlated_reference : bool, optional
+        Whether the reference's noise may be correlated, as that of satellite positioning.
+
+    Returns
+    -------
+    Choice
+        The chosen model.
     """
     search = _Search(drives, constants)
     first = [ANGLE_RANDOM_WALK, REFERENCE_NOISE]
     candidates = [ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT]
     if any(drive.reference is not None for drive in drives):
         first.append(REFERENCE_ERROR)
-        # What a course errs by in the long run is not in what the smoothing says of it.
+        # The stated error of a smoothed course does not include its slow errors.
         first += [REFERENCE_DRIFT] if correlated_reference else []
     candidates.append(REFERENCE_DRIFT if correlated_reference else REFERENCE_SLIP)
     random = search.upwards(first, [term for term in candidates if term not in first])
@@ -96,18 +115,29 @@ def choose(
 
 
 def p_value(gain: float, parameters: int) -> float:
-    """Return how often chance alone gains that much log-likelihood.
+    """Compute the probability that chance alone gains as much log-likelihood.
 
-    A strength cannot be negative, so half of the time it gains nothing: half of the chi-square
-    distribution's tail (Self and Liang, Journal of the American Statistical Association 82, 1987).
+    A strength cannot be negative, so half of the time it gains nothing: the probability is half of
+    the chi-square distribution's tail (Self and Liang, Journal of the American Statistical
+    Association 82, 1987).
 
-    ``gain``: of log-likelihood. ``parameters``: how many more.
+    Parameters
+    ----------
+    gain : float
+        Gain of log-likelihood.
+    parameters : int
+        Number of additional parameters.
+
+    Returns
+    -------
+    float
+        Probability.
     """
     return 0.5 * float(chi2.sf(max(0.0, 2.0 * gain), parameters))
 
 
 class _Search:
-    """Fits models and keeps what it has tried."""
+    """Search over models, which keeps all fits."""
 
     def __init__(self, drives: Sequence[Any], constants: Sequence[Any]) -> None:
         self._drives, self._constants = drives, constants
@@ -116,39 +146,42 @@ class _Search:
     def fitted(self, random: Sequence[RandomTerm]) -> Fit:
         ordered = tuple(term for term in RANDOM_TERMS if term in random)
         if ordered not in self._fits:
-            # Every switching-on has a bias of its own, whether the drives show it or not; and what
-            # differs from drive to drive would pass for a slow drift within them.
+            # Each switch-on has a bias of its own, whether the drives show it or not; without it a
+            # difference between drives would pass for a slow drift within them.
             several = len(self._drives) > 1
             likelihood = Likelihood(self._drives, ordered, self._constants, several)
-            part = self._part_of(ordered)
+            part = self._best_submodel(ordered)
             found = fit(likelihood, part and part.values)
-            if part is not None and found.log_likelihood < part.log_likelihood - _SAME:
-                # It holds its part, so the search has gone astray: from next to that, then.
-                found = _from_part(likelihood, part)
-            found = self._not_below_larger(found)
+            if (
+                part is not None
+                and found.log_likelihood < part.log_likelihood - _LIKELIHOOD_TOLERANCE
+            ):
+                # It contains the submodel, so the search has failed: begin near the submodel.
+                found = _fit_from_submodel(likelihood, part)
+            found = self._refit_from_larger_model(found)
             self._fits[ordered] = found
-            self._mend(ordered, found)
+            self._refit_larger_models(ordered, found)
         return self._fits[ordered]
 
-    def _not_below_larger(self, found: Any) -> Any:
-        """Look again where a larger model, without what it has more, is likelier than this one."""
+    def _refit_from_larger_model(self, found: Any) -> Any:
+        """Refit where a larger model, without its additional terms, is likelier than this one."""
         likelihood = found.likelihood
         for terms, other in self._fits.items():
             if set(terms) >= set(likelihood.random):
                 values = {name: other.values[name] for name in likelihood.names}
-                if likelihood(values) > found.log_likelihood + _SAME:
+                if likelihood(values) > found.log_likelihood + _LIKELIHOOD_TOLERANCE:
                     found = refit(likelihood, values)
         return found
 
-    def _mend(self, ordered: Sequence[Any], found: Any) -> None:
-        """Look again for models that hold this one, and were found less likely."""
+    def _refit_larger_models(self, ordered: Sequence[Any], found: Any) -> None:
+        """Refit models that contain this one, and were found less likely."""
         for terms, other in self._fits.items():
             holds = set(terms) >= set(ordered)
-            if holds and other.log_likelihood < found.log_likelihood - _SAME:
-                self._fits[terms] = _from_part(other.likelihood, found)
+            if holds and other.log_likelihood < found.log_likelihood - _LIKELIHOOD_TOLERANCE:
+                self._fits[terms] = _fit_from_submodel(other.likelihood, found)
 
-    def _part_of(self, ordered: Sequence[Any]) -> Any:
-        """Return the best model that is a part of this one."""
+    def _best_submodel(self, ordered: Sequence[Any]) -> Any:
+        """Return the most likely fit of a model that is a part of this one."""
         parts = [found for terms, found in self._fits.items() if set(terms) <= set(ordered)]
         return max(parts, key=lambda found: found.log_likelihood) if parts else None
 
@@ -163,14 +196,19 @@ class _Search:
                 found = self.fitted([*random, term])
                 gain = found.log_likelihood - now.log_likelihood
                 if p_value(gain, len(term.parameters)) < reliability.LEVEL / len(candidates):
-                    # Of two that are demanded, the one that explains more for its parameters.
+                    # The term with the lower AIC is taken first.
                     better.append((found.aic, term))
             if not better:
                 return random
             aic, term = min(better, key=lambda pair: pair[0])
-            for of_other, other in better:
-                # Both have the same form, and what a reference can explain is no sensor's.
-                if term is YAW_DRIFT and other is REFERENCE_DRIFT and of_other - aic < _UNCLEAR:
+            for other_aic, other in better:
+                # Both have the same form; a drift is the sensor's only if the reference cannot
+                # explain it.
+                if (
+                    term is YAW_DRIFT
+                    and other is REFERENCE_DRIFT
+                    and other_aic - aic < _MIN_AIC_GAIN
+                ):
                     term = other
             random.append(term)
 
@@ -178,18 +216,18 @@ class _Search:
         random = list(random)
         nuisance = [REFERENCE_ERROR]
         if any(drive.reference is not None for drive in self._drives):
-            # What a course errs by in the long run: without it a walk of the sensor is found.
+            # Without the slow errors of a course they would be a random walk of the sensor.
             nuisance.append(REFERENCE_DRIFT)
         while len(random) > 1:
             now = self.fitted(random)
             losses = []
             for term in random:
-                only_one = self._of_sensor(random) == [term]
-                if term in nuisance or (only_one and term is ANGLE_RANDOM_WALK):
-                    # Every gyroscope has white noise; if nothing else, the drives bound it.
+                is_only_one = self._sensor_terms(random) == [term]
+                if term in nuisance or (is_only_one and term is ANGLE_RANDOM_WALK):
+                    # Every gyroscope has white noise, of which the drives give a bound at least.
                     continue
-                rest = [other for other in random if other is not term]
-                loss = now.log_likelihood - self.fitted(rest).log_likelihood
+                others = [other for other in random if other is not term]
+                loss = now.log_likelihood - self.fitted(others).log_likelihood
                 losses.append((p_value(loss, len(term.parameters)), term))
             if not losses:
                 return random
@@ -200,22 +238,22 @@ class _Search:
         return random
 
     @staticmethod
-    def _of_sensor(random: Sequence[Any]) -> list[Any]:
+    def _sensor_terms(random: Sequence[Any]) -> list[Any]:
         return [term for term in random if term not in REFERENCE_TERMS]
 
     def walk_or_drift(self, random: Sequence[Any]) -> list[Any]:
-        """Decide whether walks are drifts, which they are the limit of for ever longer times."""
+        """Choose between each walk and the drift whose limit for long correlation times it is."""
         random = list(random)
-        for drift, walk in _LIMITS.items():
+        for drift, walk in _LIMITING_WALKS.items():
             if (drift in random) == (walk in random):
                 continue
-            rest = [term for term in random if term not in (drift, walk)]
-            with_walk, with_drift = [*rest, walk], [*rest, drift]
+            others = [term for term in random if term not in (drift, walk)]
+            with_walk, with_drift = [*others, walk], [*others, drift]
             gain = self.fitted(with_drift).log_likelihood - self.fitted(with_walk).log_likelihood
-            # Every gyroscope has an angle random walk: what takes its place is found as seldom by
-            # chance as any other term that is looked for.
-            looked_for = len(RANDOM_TERMS) if walk is ANGLE_RANDOM_WALK else 1
-            demanded = p_value(gain, 1) <= reliability.LEVEL / looked_for
+            # Every gyroscope has an angle random walk: a drift in its place needs the significance
+            # of any other additional term.
+            candidates = len(RANDOM_TERMS) if walk is ANGLE_RANDOM_WALK else 1
+            demanded = p_value(gain, 1) <= reliability.LEVEL / candidates
             random = with_drift if demanded else with_walk
         return random
 
@@ -243,29 +281,29 @@ class _Search:
         return table
 
 
-def _from_part(likelihood: Any, part: Any) -> Any:
-    """Return the fit of a model that holds another one, from next to that."""
+def _fit_from_submodel(likelihood: Any, part: Any) -> Any:
+    """Fit a model that contains another one, from a starting point near the other one."""
     return refit(likelihood, {**likelihood.negligible_values(), **part.values})
 
 
 def _kept_constants(
     chosen: Any, constants: Sequence[Any], drives: Any
 ) -> tuple[list[Any], list[str]]:
-    """Return constants that differ from zero, and remarks on the rest.
+    """Return constants that differ from zero, and remarks on the others.
 
-    The rate's bias and the scale factor always: every gyroscope has them, and where one is left out
-    that is too small to be seen, the random terms take it for theirs, and the bias seems too sure.
+    Rate bias and scale factor are always kept: every gyroscope has them, and without a small one
+    the random terms explain it, so that the interval of the bias becomes too narrow.
     """
     estimates, covariance = chosen.constants
     kept, sentences = [], []
     for term, estimate, std in zip(constants, estimates, np.sqrt(np.diag(covariance))):
         p = float(chi2.sf((abs(estimate) / std) ** 2, 1))
-        # Of the level that decides: a narrower interval may be without the 0 that is not excluded.
+        # The interval has the level of the decision, so that it contains 0 where 0 is accepted.
         half = float(chi2.isf(reliability.LEVEL, 1)) ** 0.5 * std
         low, high = estimate - half, estimate + half
         differs = p < reliability.LEVEL
         if differs and term is DIRECTION:
-            # Seldom there, and easily taken for it: sure of, whatever the random terms may be.
+            # It is rare and easily confused: the interval averages over the random terms.
             _, low, high, _ = _with_intervals(chosen, 1.0 - reliability.LEVEL)[1][term.parameter]
             differs = not low <= 0.0 <= high
         reason = (
@@ -288,36 +326,36 @@ def _kept_constants(
 def _without_faults(
     choice: Choice, constants: Sequence[ConstantTerm], correlated_reference: bool
 ) -> tuple[Choice, list[str]]:
-    """Return the choice for drives without faults, and sentences on these."""
-    found: list[reliability.Fault] = []
+    """Return the choice for drives without faults, and sentences on the faults."""
+    all_faults: list[reliability.Fault] = []
     first = choice
-    count = sum(int(np.isfinite(one.error).sum()) for one in choice.fit.likelihood.drives)
+    count = sum(int(np.isfinite(drive.error).sum()) for drive in choice.fit.likelihood.drives)
     while True:
         drives, faults = reliability.without_faults(choice.fit)
         if not faults:
             break
-        found += faults
-        if len(found) > max(1.0, reliability.MAX_FAULTS * count):
+        all_faults += faults
+        if len(all_faults) > max(1.0, reliability.MAX_FAULTS * count):
             return first, []
         choice = choose(drives, constants, correlated_reference)
     return choice, [
-        f"{choice.fit.likelihood.drives[one.drive].name}: at {one.time:g} s the yaw error "
-        + ("jumps by" if one.step else "has an outlier of")
-        + f" about {math.degrees(one.size):.2g} deg, as where wheels slip or a fix jumps, and "
+        f"{choice.fit.likelihood.drives[fault.drive].name}: at {fault.time:g} s the yaw error "
+        + ("jumps by" if fault.step else "has an outlier of")
+        + f" about {math.degrees(fault.size):.2g} deg, as where wheels slip or a fix jumps, and "
         "that is left out"
-        for one in sorted(found)
+        for fault in sorted(all_faults)
     ]
 
 
 def _common_lag(chosen: Fit) -> tuple[float, float]:
-    """Return the mean of the drives' lags, weighed by what is known of each, and its deviation."""
+    """Return the mean of the drives' lags, weighed by their variances, and its deviation [s]."""
     lags, stds = np.array(chosen.lags).T
     weights = 1.0 / np.maximum(stds, 1e-9) ** 2
     return float(weights @ lags / weights.sum()), float(weights.sum() ** -0.5)
 
 
-def _of_reference(chosen: Fit) -> list[str]:
-    """Return sentences on how late each reference is, if the drives show it."""
+def _lag_sentences(chosen: Fit) -> list[str]:
+    """Return sentences on the lag of each reference, if the drives show it."""
     sentences = []
     for drive, (lag, std) in zip(chosen.likelihood.drives, chosen.lags):
         if abs(lag) > 2.0 * std:
@@ -330,10 +368,19 @@ def _of_reference(chosen: Fit) -> list[str]:
 
 
 def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference: bool) -> str:
-    """Return how much too far a gyroscope turns, with its 95 % interval, in a sentence.
+    """Describe the scale factor of a gyroscope with its 95 % interval.
 
-    ``drives``: errors of its integral, whatever the yaw output makes of it; others as of
-    :func:`identify_yaw_error`. Empty where the drives turn too little to tell.
+    Parameters
+    ----------
+    drives : sequence of ObservedYawError
+        Errors of the gyroscope's integral, whatever the yaw output is made of.
+    correlated_reference : bool
+        See :func:`identify_yaw_error`.
+
+    Returns
+    -------
+    str
+        Sentence; empty where the drives turn too little.
     """
     constants, _ = reliability.identifiable_constants(drives)
     if SCALE_FACTOR not in constants:
@@ -352,12 +399,12 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
     )
 
 
-_WHOSE_DRIFT = (
+_AMBIGUOUS_DRIFT = (
     f"{YAW_DRIFT.name}: nothing is known of the reference's error, of which a part that stays "
     "alike for as long looks the same; with a stated size and time of that it is told apart"
 )
 _MAX_STDS = 3.0
-"""What is further from what is known of all sensors than that is a fault of the comparison."""
+"""Largest scale factor that is no fault of the comparison, in standard deviations of sensors."""
 _MAX_REFITS = 10
 
 
@@ -365,10 +412,22 @@ _MAX_REFITS = 10
 class YawErrorIdentification:
     """An identified model of the yaw error.
 
-    ``fit``: of the chosen model. ``estimates``: by parameter, see ``UNITS`` of
-    :mod:`.identification.terms`. ``tried``: all models that were compared; see :class:`.Choice`.
-    ``sentences``: on what the data cannot tell, and which drive would. ``remarks``: on faults that
-    were left out, and how late the reference is.
+    Parameters
+    ----------
+    drives : tuple of ObservedYawError
+        Drives without faults.
+    fit : Fit
+        Fit of the chosen model.
+    estimates : dict of str to Estimate
+        Estimate by parameter, see ``UNITS`` of :mod:`.identification.terms`.
+    tried : pandas.DataFrame
+        All models that were compared, see :class:`.Choice`.
+    checks : tuple of ResidualCheck
+        Checks of the residuals.
+    sentences : tuple of str
+        Sentences on parameters that the data leave open, and drives that would show them.
+    remarks : tuple of str, optional
+        Sentences on faults that were left out, and on lags of the reference.
     """
 
     drives: tuple[ObservedYawError, ...]
@@ -380,13 +439,27 @@ class YawErrorIdentification:
     remarks: tuple[str, ...] = ()
 
     def parts(self, index: int = 0) -> pd.DataFrame:
-        """Return the fitted parts of a drive's error; see :func:`.fitted_parts`."""
+        """Return the fitted parts of a drive's error, see :func:`.fitted_parts`.
+
+        Parameters
+        ----------
+        index : int, optional
+            Index of the drive.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The parts.
+        """
         return fitted_parts(self.fit, index)
 
     def normalised(self) -> list[np.ndarray]:
-        """Return each drive's innovations in their standard deviations, (n,).
+        """Return the innovations of each drive over their standard deviations.
 
-        Without its first ones, which only say where the constants are.
+        Returns
+        -------
+        list of numpy.ndarray
+            Shape (n,) each; NaN at the first samples, which determine the constants.
         """
         filtered = self.fit.filtered
         burn = len(self.fit.likelihood.constants) + 1
@@ -397,22 +470,22 @@ class YawErrorIdentification:
 
     @property
     def accepted(self) -> bool:
-        """Whether what the model leaves unexplained passes all checks."""
+        """Whether the residuals of the model pass all checks."""
         return all(check.passed for check in self.checks)
 
     @property
     def hidden(self) -> bool:
-        """Whether the reference hides the sensor, of which the drives give upper limits only."""
+        """Whether the reference hides the sensor, so that the drives give upper limits only."""
         strengths = {
             name: estimate
             for name, estimate in self.estimates.items()
             if not name.startswith("reference") and not name.endswith("_time")
         }
-        return not any(one.low > 0.0 or one.high < 0.0 for one in strengths.values())
+        return not any(estimate.low > 0.0 or estimate.high < 0.0 for estimate in strengths.values())
 
     @property
     def unlikely(self) -> bool:
-        """Whether the drives say of a scale factor what no sensor has."""
+        """Whether the estimate of a scale factor is one that no sensor has."""
         return any(
             abs(self.estimates[term.parameter].value) > _MAX_STDS * term.std
             for term in self.fit.likelihood.constants
@@ -420,7 +493,7 @@ class YawErrorIdentification:
 
     @property
     def parameters(self) -> YawErrorParameters:
-        """The estimates, as what predicts the yaw error on another motion."""
+        """Parameters for the prediction of the yaw error on another motion."""
         estimates = {name: estimate[:3] for name, estimate in self.estimates.items()}
         return YawErrorParameters.identified(estimates, len(self.drives), not self.accepted)
 
@@ -428,11 +501,24 @@ class YawErrorIdentification:
 def identify_yaw_error(
     drives: Sequence[ObservedYawError], correlated_reference: bool = False
 ) -> YawErrorIdentification:
-    """Identify the model of the yaw error that the drives demand.
+    """Identify the model of the yaw error that drives demand.
 
-    ``drives``: at equal steps, of one IMU. ``correlated_reference``: whether the reference's noise
-    may be correlated, as that of satellite positioning is. Raises ConfigurationError if there is no
-    drive, steps differ, or an error never changes.
+    Parameters
+    ----------
+    drives : sequence of ObservedYawError
+        Drives of one IMU at equal steps.
+    correlated_reference : bool, optional
+        Whether the reference's noise may be correlated, as that of satellite positioning.
+
+    Returns
+    -------
+    YawErrorIdentification
+        The model.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no drive, steps differ, or an error never changes.
     """
     if not drives:
         raise ConfigurationError("no drive was given from which to identify a yaw error")
@@ -455,8 +541,8 @@ def identify_yaw_error(
     chosen, estimates = _with_intervals(choice.fit)
     sentences += [*reliability.weak_parameters(estimates, drives), reliability.UNSEEN]
     if YAW_DRIFT in chosen.likelihood.random and any(drive.reference is None for drive in drives):
-        sentences.append(_WHOSE_DRIFT)
-    remarks = (*faults, *_of_reference(chosen))
+        sentences.append(_AMBIGUOUS_DRIFT)
+    remarks = (*faults, *_lag_sentences(chosen))
     lag, std = _common_lag(chosen)
     if abs(lag) > TWO_SIDED * std:
         limits = lag - TWO_SIDED * std, lag + TWO_SIDED * std
@@ -465,17 +551,18 @@ def identify_yaw_error(
         tuple(drives), chosen, estimates, choice.tried, (), tuple(sentences), remarks
     )
     checks = reliability.check_residuals(found.normalised())
-    checks += [_one_sensor(chosen)] if len(drives) > 1 else []
+    checks += [_check_one_sensor(chosen)] if len(drives) > 1 else []
     return replace(found, checks=tuple(checks))
 
 
-def _one_sensor(chosen: Fit) -> reliability.ResidualCheck:
-    """Check whether the drives have one scale factor, and one strength of each of its noises.
+def _check_one_sensor(chosen: Fit) -> reliability.ResidualCheck:
+    """Check whether all drives have the same scale factor and strengths of the sensor's noise.
 
-    By the likelihood ratio of each drive with its own strengths and with those of all, the
-    reference's own in both; and by the scale factors' weighted squares about their mean.
+    The statistic is the likelihood ratio of each drive with its own strengths and with the common
+    ones, with the reference's own strengths in both; and the scale factors' weighted squares about
+    their mean.
     """
-    of_sensor = [
+    sensor_parameters = [
         name
         for term in chosen.likelihood.random
         if term not in REFERENCE_TERMS
@@ -486,15 +573,18 @@ def _one_sensor(chosen: Fit) -> reliability.ResidualCheck:
     constants = chosen.likelihood.constants
     for drive in chosen.likelihood.drives:
         likelihood = Likelihood([drive], chosen.likelihood.random, constants)
-        gain = refit(likelihood, common).log_likelihood - likelihood.highest(common, of_sensor)
+        gain = refit(likelihood, common).log_likelihood - likelihood.highest(
+            common, sensor_parameters
+        )
         gains.append(max(0.0, gain))
-        # One drive alone may say of its noise that there is none, and then too much of its scale.
+        # The common strengths are used: a drive alone may have an estimate of zero, and then too
+        # narrow an interval of its scale factor.
         mean, covariance = likelihood.constants_of(likelihood.filtered(common))
         scales.append((mean[1:], np.diag(covariance)[1:]))
-    means, variances = (np.array(one) for one in zip(*scales))
+    means, variances = (np.array(values) for values in zip(*scales))
     centre = np.sum(means / variances, axis=0) / np.sum(1.0 / variances, axis=0)
     apart = 2.0 * np.array(gains) + np.sum((means - centre) ** 2 / variances, axis=1)
-    degrees = (len(apart) - 1) * (len(of_sensor) + len(constants) - 1)
+    degrees = (len(apart) - 1) * (len(sensor_parameters) + len(constants) - 1)
     p = float(chi2.sf(apart.sum(), max(degrees, 1)))
     words = "may be of one sensor"
     if p < reliability.LEVEL:
@@ -509,11 +599,28 @@ def predicted_from_others(
     runs: int = 2000,
     seed: int = 1,
 ) -> Iterator[Judgement]:
-    """Judge each drive's yaw error by the model that is identified from all others, one by one.
+    """Judge each drive's yaw error by the model that is identified from all others.
 
-    ``drives``, ``correlated_reference``: as of :func:`identify_yaw_error`, which raises the same;
-    at least two. ``runs``: of each model along the drive's motion, by random numbers of the
-    ``seed``. Raises EnsembleError if they are too few.
+    Parameters
+    ----------
+    drives : sequence of ObservedYawError
+        At least two drives.
+    correlated_reference : bool, optional
+        See :func:`identify_yaw_error`, which raises the same.
+    runs : int, optional
+        Number of runs of each model along the drive's motion.
+    seed : int, optional
+        Seed of the runs.
+
+    Yields
+    ------
+    Judgement
+        Judgement of each drive.
+
+    Raises
+    ------
+    EnsembleError
+        If there are too few runs.
     """
     for index, drive in enumerate(drives):
         others = [*drives[:index], *drives[index + 1 :]]

@@ -1,4 +1,4 @@
-"""What an identified yaw error may consist of, and what was observed of it."""
+"""Observed yaw errors, and the terms of the models that are fitted to them."""
 
 from __future__ import annotations
 
@@ -23,28 +23,46 @@ from ..model.sources import (
 from ..reference_error import ReferenceError
 
 UNKNOWN_LAG = 0.2
-"""Standard deviation of how late a reference is that says nothing of it [s]."""
-_UNKNOWN_HEADING = math.radians(20.0)
-"""Where a reference's heading is less certain than that, nothing was observed."""
-_OF_NOISE = 6.0
-"""Turning back by so many unsteadinesses is no noise: ten standard deviations of white noise."""
-_LEAST_REVERSAL = math.radians(1.2)
-"""Nor is less than that of a heading in whole degrees, which goes back and forth by one."""
-FEWEST_OBSERVATIONS = 30
-"""Fewer say nothing about several processes."""
+"""Standard deviation of the lag of a reference that does not state it [s]."""
+_MAX_HEADING_STD = math.radians(20.0)
+"""Largest standard deviation of a reference's heading with which an error is observed [rad]."""
+_NOISE_FACTOR = 6.0
+"""Least turn back that counts, in medians of the heading's second difference: ten standard
+deviations of white noise."""
+_MIN_REVERSAL = math.radians(1.2)
+"""Least turn back that counts [rad]: a heading in whole degrees goes back and forth by one."""
+MIN_OBSERVATIONS = 30
+"""Least number of observations for a model of several processes."""
 
 
 @dataclass(frozen=True)
 class ObservedYawError:
-    """One drive, at even steps; n samples.
+    """Observed yaw error of one drive at n even steps.
 
-    ``time`` (n,): from zero [s]. ``error`` (n,): yaw of the reference less that of the IMU; NaN
-    where nothing was observed [rad]. ``net_turn``, ``absolute_turn`` (n,): since the start: by how
-    much the robot has turned, left positive, and how much it has turned to either side
-    (:func:`.absolute_turn`) [rad]. ``reference``: what is known of the reference's error, at these
-    times; None if nothing is. ``steps`` (n,): where the error may have jumped since the sample
-    before, as a reference's does whose wheels slip. ``zero``: how the error was put to zero, see
-    :class:`.YawComparison`. Raises ConfigurationError if too little was observed.
+    Parameters
+    ----------
+    name : str
+        Name of the drive.
+    time : numpy.ndarray
+        Times from zero, shape (n,) [s].
+    error : numpy.ndarray
+        Yaw of the reference minus that of the IMU, NaN where nothing was observed, shape (n,)
+        [rad].
+    net_turn, absolute_turn : numpy.ndarray
+        Turn of the robot since the start, left positive, and turn to either side
+        (:func:`.absolute_turn`), shape (n,) each [rad].
+    reference : ReferenceError, optional
+        Error of the reference at these times; None if nothing is known of it.
+    steps : numpy.ndarray, optional
+        1 where the error may have jumped since the sample before, as when the wheels of a reference
+        slip, else 0, shape (n,).
+    zero : str, optional
+        How the error was put to zero, see :class:`.YawComparison`.
+
+    Raises
+    ------
+    ConfigurationError
+        If too little was observed.
     """
 
     name: str
@@ -58,10 +76,10 @@ class ObservedYawError:
 
     def __post_init__(self) -> None:
         observed = int(np.sum(np.isfinite(self.error)))
-        if observed < FEWEST_OBSERVATIONS:
+        if observed < MIN_OBSERVATIONS:
             raise ConfigurationError(
                 f"{self.name}: {observed} yaw errors were observed, one each step, but at least "
-                f"{FEWEST_OBSERVATIONS} are needed"
+                f"{MIN_OBSERVATIONS} are needed"
             )
 
     @property
@@ -71,20 +89,20 @@ class ObservedYawError:
 
     @property
     def zeroed_by(self) -> ReferenceError | None:
-        """What is known of the reference if the zero was estimated by it; else None."""
+        """Error of the reference with which the zero was estimated; None without it."""
         return self.reference if self.zero == ESTIMATED else None
 
     @property
     def lag(self) -> float:
-        """Standard deviation of how late the reference is [s].
+        """Standard deviation of the reference's lag [s].
 
-        Of poses nothing states it, and a known error without a lag is not known to have none.
+        Poses do not state it, and a stated error without a lag does not exclude one.
         """
         return (self.reference and self.reference.lag) or UNKNOWN_LAG
 
     @property
     def reference_constants(self) -> np.ndarray:
-        """What one standard deviation of the reference's lag, and turn error, adds (n, 2) [rad]."""
+        """Yaw errors of one standard deviation of the reference's lag and turn error, (n, 2)."""
         if self.reference is None:
             rate, turn_error = np.gradient(self.net_turn, self.time), 0.0
         else:
@@ -100,25 +118,45 @@ def observed_yaw_error(
     longest_gap: float | None = None,
     reference: ReferenceError | None = None,
 ) -> ObservedYawError:
-    """Return what was observed, at even steps.
+    """Sample an observed yaw error at even steps.
 
-    ``name``: of the drive. ``error``: yaw of the reference less that of the IMU, unwrapped [rad];
-    index time [s]. ``reference_yaw``: unwrapped [rad]; index time [s], on the same clock. ``step``
-    [s]. ``longest_gap``: between two errors, over which they are interpolated [s]; by default twice
-    the step. ``reference``: what is known of the reference's error, on the same clock. Raises
-    ConfigurationError if too little was observed, or less often than the step.
+    Parameters
+    ----------
+    name : str
+        Name of the drive.
+    error : pandas.Series
+        Yaw of the reference minus that of the IMU, unwrapped [rad], indexed by time [s].
+    reference_yaw : pandas.Series
+        Unwrapped yaw of the reference [rad], indexed by time on the same clock [s].
+    step : float, optional
+        Step [s].
+    longest_gap : float, optional
+        Longest time between two errors over which they are interpolated [s]; by default twice the
+        step.
+    reference : ReferenceError, optional
+        Error of the reference on the same clock.
+
+    Returns
+    -------
+    ObservedYawError
+        The observed error.
+
+    Raises
+    ------
+    ConfigurationError
+        If too little was observed, or less often than the step.
     """
     error, reference_yaw = error.dropna(), reference_yaw.dropna()
     if len(error) < 2 or len(reference_yaw) < 2:
         raise ConfigurationError(
             f"{name}: {min(len(error), len(reference_yaw))} yaw errors were observed, but at least "
-            f"{FEWEST_OBSERVATIONS} are needed, one each step"
+            f"{MIN_OBSERVATIONS} are needed, one each step"
         )
-    for what, series in (("yaw error", error), ("reference", reference_yaw)):
+    for quantity, series in (("yaw error", error), ("reference", reference_yaw)):
         usual = float(np.median(np.diff(series.index.to_numpy(dtype=float))))
         if usual > step * (1.0 + 1e-3):
             raise ConfigurationError(
-                f"{name}: its {what} is known every {usual:.3g} s only, but the step is "
+                f"{name}: its {quantity} is known every {usual:.3g} s only, but the step is "
                 f"{step:g} s; what is interpolated would pass for observed"
             )
     begin = max(error.index[0], reference_yaw.index[0])
@@ -134,21 +172,25 @@ def observed_yaw_error(
     values[(gap > longest_gap) & ~on_sample] = np.nan
     known = reference and reference.resampled(at)
     if known is not None:
-        values[known.std > _UNKNOWN_HEADING] = np.nan
+        values[known.std > _MAX_HEADING_STD] = np.nan
     stamps = reference_yaw.index.to_numpy(dtype=float)
     yaw = reference_yaw.to_numpy(dtype=float)
-    of_imu = np.interp(times, stamps, yaw) - error.to_numpy(dtype=float)
-    of_both = [_unsteadiness(np.interp(at, *one)) for one in ((times, of_imu), (stamps, yaw))]
-    if of_both[0] < of_both[1]:
-        # As the reference counts turns: scaled, and without a steady drift, but without its noise.
+    imu_yaw = np.interp(times, stamps, yaw) - error.to_numpy(dtype=float)
+    imu_noise = _unsteadiness(np.interp(at, times, imu_yaw))
+    reference_noise = _unsteadiness(np.interp(at, stamps, yaw))
+    if imu_noise < reference_noise:
+        # The IMU's yaw, scaled and without a steady drift, has the reference's turns without its
+        # noise.
         ones = np.ones(len(times))
-        curves = np.column_stack([ones, times - times[0], of_imu - of_imu[0]])
+        curves = np.column_stack([ones, times - times[0], imu_yaw - imu_yaw[0]])
         curves /= np.maximum(np.max(np.abs(curves), axis=0), np.finfo(float).tiny)
         constants = np.linalg.lstsq(curves, error.to_numpy(dtype=float), rcond=1e-9)[0]
-        stamps, yaw = times, of_imu + curves @ constants
+        stamps, yaw = times, imu_yaw + curves @ constants
     net = np.interp(at, stamps, yaw)
-    # Where a steady heading turns back by little it has turned, and its reference may have slipped.
-    reversal = float(np.clip(_OF_NOISE * min(of_both), _LEAST_REVERSAL, REVERSAL))
+    # A small turn back of a steady heading is a turn, on which the reference may have slipped.
+    reversal = float(
+        np.clip(_NOISE_FACTOR * min(imu_noise, reference_noise), _MIN_REVERSAL, REVERSAL)
+    )
     absolute = np.interp(at, stamps, absolute_turn(yaw, reversal))
     return ObservedYawError(
         name,
@@ -161,19 +203,27 @@ def observed_yaw_error(
 
 
 def _unsteadiness(yaw):
-    """Return the noise of a heading at even steps, as its straightest stretches show it [rad].
+    """Return the noise of a heading at even steps, from its straightest stretches [rad].
 
-    A turn is that of the steadier heading: the other's noise is in the yaw error, too, so that a
-    scale factor of one would explain it.
+    The turn is taken from the steadier heading: the noise of the other one is in the yaw error as
+    well, so that a scale factor of that turn would explain it.
     """
     return float(np.median(np.abs(np.diff(yaw, 2)))) if len(yaw) > 2 else 0.0
 
 
 @dataclass(frozen=True)
 class RandomTerm:
-    """A random process: its parameters, in the order of its ``source``'s, are positive.
+    """A random process of a model.
 
-    ``parameters``: names, of which the first is a strength, and a second one a correlation time.
+    Parameters
+    ----------
+    name : str
+        Name of the term.
+    source : callable
+        Type of the process.
+    parameters : tuple of str
+        Names of its positive parameters in the order of ``source``: a strength, and perhaps a
+        correlation time.
     """
 
     name: str
@@ -183,9 +233,18 @@ class RandomTerm:
 
 @dataclass(frozen=True)
 class ConstantTerm:
-    """A constant, the same in all drives, times a curve of the drive by its name.
+    """A constant that is the same in all drives, times a curve of the drive.
 
-    ``std``: its standard deviation before the drives, about zero; infinite if nothing is known.
+    Parameters
+    ----------
+    name : str
+        Name of the term.
+    parameter : str
+        Name of the constant.
+    curve : str
+        Field of :class:`ObservedYawError`.
+    std : float, optional
+        Standard deviation of the constant about zero before the data; infinite if nothing is known.
     """
 
     name: str
@@ -194,7 +253,18 @@ class ConstantTerm:
     std: float = math.inf
 
     def regressor(self, drive: ObservedYawError) -> np.ndarray:
-        """Return the yaw error that a constant of 1 leads to, (n,) [rad]."""
+        """Return the yaw error of a constant of 1.
+
+        Parameters
+        ----------
+        drive : ObservedYawError
+            The drive.
+
+        Returns
+        -------
+        numpy.ndarray
+            Yaw error, shape (n,) [rad].
+        """
         return -getattr(drive, self.curve)
 
 
@@ -217,25 +287,30 @@ REFERENCE_SLIP = RandomTerm("slip of the reference on turns", AngleRandomWalk, (
 REFERENCE_ERROR = RandomTerm(
     "known error of the reference", YawGaussMarkov, ("reference_scale", "reference_error_time")
 )
-"""What is known of the reference's error, up to its size, which is 1 beforehand, and its time."""
+"""The reference's stated error, with a scale of about 1 and a correlation time of about the stated
+one."""
 RANDOM_TERMS = (
     *(ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, RATE_DRIFT, YAW_DRIFT),
     *(REFERENCE_NOISE, REFERENCE_SLIP, REFERENCE_DRIFT, REFERENCE_ERROR),
 )
 REFERENCE_TERMS = RANDOM_TERMS[4:]
 REFERENCE_CONSTANTS = ("lag of the reference", "turn error of the reference")
-_SCALE = 0.05
-"""Data sheets of the coarsest gyroscopes state tolerances of 3 to 4 %; no sensor's is larger."""
+_SCALE_FACTOR_STD = 0.05
+"""Standard deviation of scale factors. Data sheets of the coarsest gyroscopes state tolerances of 3
+to 4 %."""
 CONSTANT_TERMS = RATE_BIAS, SCALE_FACTOR, DIRECTION = (
     ConstantTerm("rate bias", "rate_bias", "time"),
-    ConstantTerm("scale factor per net turn", "scale_factor", "net_turn", _SCALE),
+    ConstantTerm("scale factor per net turn", "scale_factor", "net_turn", _SCALE_FACTOR_STD),
     ConstantTerm(
-        "scale factor per absolute turn", "scale_factor_of_absolute_turn", "absolute_turn", _SCALE
+        "scale factor per absolute turn",
+        "scale_factor_of_absolute_turn",
+        "absolute_turn",
+        _SCALE_FACTOR_STD,
     ),
 )
 
 SPREAD = "rate_bias_spread"
-"""Standard deviation of the rate's bias from drive to drive [rad/s]; known from several only."""
+"""Standard deviation of the rate bias from drive to drive [rad/s]; several drives show it."""
 
 UNITS = {
     "angle_random_walk": "rad/s/sqrt(Hz)",
@@ -254,9 +329,21 @@ UNITS = {
 
 
 def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Process]:
-    """Return the processes of the terms, as :class:`.YawErrorModel` takes them.
+    """Return the processes of terms for :class:`.YawErrorModel`.
 
-    Those in time: the slip is none.
+    The slip is left out, which is no process in time.
+
+    Parameters
+    ----------
+    terms : sequence of RandomTerm
+        Terms.
+    values : dict of str to float
+        Their parameters.
+
+    Returns
+    -------
+    list of Process
+        The processes.
     """
     return [
         term.source(term.name, *(values[name] for name in term.parameters))
@@ -265,17 +352,26 @@ def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Proce
     ]
 
 
-_UNCERTAIN = 2.0
-"""Factor by which what is known of the reference's error may be wrong: one standard deviation."""
-_KNOWN = REFERENCE_ERROR.parameters
+_UNCERTAINTY_FACTOR = 2.0
+"""One standard deviation of the size of the reference's stated error, as a factor."""
+_KNOWN_PARAMETERS = REFERENCE_ERROR.parameters
 
 
 @dataclass(frozen=True)
 class Scales:
-    """What size parameters have on given drives: where a search begins, and how far it goes.
+    """Typical sizes of parameters on given drives: starting points and bounds of a search.
 
-    ``reference_time`` [s], ``reference_std`` [rad]: what is known of the reference's error; the
-    latter infinite where nothing is.
+    Parameters
+    ----------
+    step, duration : float
+        Step and longest duration of the drives [s].
+    step_change, total_change : float
+        Rms change of the error from step to step, and rms of the error about its line [rad].
+    turn : float
+        Mean turn to either side in a step [rad].
+    reference_time, reference_std : float
+        Correlation time [s] and standard deviation [rad] of the reference's stated error; the
+        latter is infinite where nothing is stated.
     """
 
     step: float
@@ -287,7 +383,18 @@ class Scales:
     reference_std: float
 
     def typical(self, parameter: str) -> float:
-        """Return a size from which to search."""
+        """Return a typical size, from which a search begins.
+
+        Parameters
+        ----------
+        parameter : str
+            Name of a parameter.
+
+        Returns
+        -------
+        float
+            Size.
+        """
         return {
             "angle_random_walk": self.step_change / math.sqrt(2.0 * self.step),
             "rate_random_walk": self.total_change / self.duration**1.5,
@@ -305,30 +412,69 @@ class Scales:
         }[parameter]
 
     def bounds(self, parameter: str) -> tuple[float, float]:
-        """Return the smallest and the largest value that a search may take."""
+        """Return the bounds of a search.
+
+        Parameters
+        ----------
+        parameter : str
+            Name of a parameter.
+
+        Returns
+        -------
+        tuple of float
+            Smallest and largest value.
+        """
         if parameter in ("rate_drift_time", "yaw_drift_time"):
-            # Faster than that is the reference, or white; slower than that is constant.
+            # A faster drift is the reference's, or white noise; a slower one is constant.
             return 5.0 * self.step, 10.0 * self.duration
         known = math.isfinite(self.reference_std)
         if parameter == "reference_drift_time":
-            # A second part of a known error is slower than that, or a walk explains the slow part.
+            # A faster second part of a known error would leave its slow part to a random walk.
             return (4.0 if known else 0.5) * self.step, (0.15 if known else 0.05) * self.duration
         if parameter == "reference_drift_sigma" and known:
-            # And it is not larger than what is known of all of it.
+            # The second part is not larger than the known error.
             return 1e-5 * self.reference_std, self.reference_std
         typical = self.typical(parameter)
         if parameter in REFERENCE_ERROR.parameters:
-            return typical / _UNCERTAIN**3, typical * _UNCERTAIN**3
+            return typical / _UNCERTAINTY_FACTOR**3, typical * _UNCERTAINTY_FACTOR**3
         return 1e-5 * typical, 1e3 * typical
 
     def log_prior(self, values: Mapping[str, float]) -> float:
-        """Return the logarithm of the density of what is known beforehand, but for a constant."""
-        apart = (math.log(values[name] / self.typical(name)) for name in values if name in _KNOWN)
-        return -0.5 * sum((one / math.log(_UNCERTAIN)) ** 2 for one in apart)
+        """Compute the logarithm of the prior density, up to an additive constant.
+
+        Parameters
+        ----------
+        values : mapping of str to float
+            Parameters of the random terms.
+
+        Returns
+        -------
+        float
+            Logarithm of the density.
+        """
+        deviations = (
+            math.log(values[name] / self.typical(name))
+            for name in values
+            if name in _KNOWN_PARAMETERS
+        )
+        return -0.5 * sum(
+            (deviation / math.log(_UNCERTAINTY_FACTOR)) ** 2 for deviation in deviations
+        )
 
 
 def scales(drives: Sequence[ObservedYawError]) -> Scales:
-    """Return what size parameters have on these drives."""
+    """Compute the typical sizes of parameters on drives.
+
+    Parameters
+    ----------
+    drives : sequence of ObservedYawError
+        Drives.
+
+    Returns
+    -------
+    Scales
+        The sizes.
+    """
     changes, totals = [], []
     for drive in drives:
         seen = np.isfinite(drive.error)
@@ -345,6 +491,6 @@ def scales(drives: Sequence[ObservedYawError]) -> Scales:
     known = [drive.reference for drive in drives if drive.reference]
     time, std = step, math.inf
     if known:
-        time = max(float(np.median([one.correlation_time for one in known])), 0.1 * step)
-        std = float(np.median(np.concatenate([one.std for one in known]))) or math.inf
+        time = max(float(np.median([error.correlation_time for error in known])), 0.1 * step)
+        std = float(np.median(np.concatenate([error.std for error in known]))) or math.inf
     return Scales(step, duration, step_change, total_change, turn, time, std)

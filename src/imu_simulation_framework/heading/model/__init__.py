@@ -1,1 +1,1 @@
-"""One linear, Gaussian model of the yaw error, for bands, budget, realisations and likelihood."""
+"""Linear Gaussian model of the yaw error: bands, budget, realisations and likelihood."""

@@ -6,33 +6,31 @@ of R; the accelerometer's correction of the tilt is perpendicular to the vertica
 
 .. math:: \dot e = -h \cdot \left((M + S_T \Delta T) \omega + G f + b + b_T \Delta T + n\right)
 
-to first order in the errors, in the words of :mod:`.sensors.imu_models.specification`. What is the
-same in every run is integrated along the motion; a random process on three axes acts as one
-process of the strength that the mean of :math:`h^2` gives to them, which is exact on level ground
+to first order in the errors, with the symbols of :mod:`.sensors.imu_models.specification`. Errors
+that are the same in every run are integrated along the motion; a random process on three axes acts
+as one process, whose strength is weighed by the mean of :math:`h^2`, which is exact on level ground
 and at a constant tilt. On the turning Earth the vertical is that of the place, and the gyroscope
-feels the turning of east, north and up besides, of which the sensor's filter knows nothing. Two
-things are of second order and not small beside a quiet gyroscope: the filter leans while the body
+measures the turning of east, north and up as well, which the sensor's filter does not model. Two
+errors are of second order and not small for a quiet gyroscope: the filter leans while the body
 accelerates, and turns the known errors of its rate about the vertical that it leans to. With
 :math:`\theta` the lean and s the scale factor's error, the second adds about
-:math:`s \omega \theta^2 / 2` to :math:`\dot e`; of both the filter itself tells, once.
+:math:`s \omega \theta^2 / 2` to :math:`\dot e`. Both come from one run of the filter.
 
-What a magnetic heading makes of a yaw error: it forgets, and hears the magnetometer.
+A magnetic heading high-passes the gyroscope's error and low-passes the magnetometer's. With T the
+time constant of the heading (:mod:`.sensors.fusion.magnetic_heading`), b and n the errors of the
+yaw rate and m the error of the heading of the field,
 
-With T the time constant of the heading (:mod:`.sensors.fusion.magnetic_heading`), b and n the
-errors of the yaw rate and m the error of the heading that the field has,
+.. math:: \dot e = -(b + n) - (e - m) / T .
 
-.. math:: \dot e = -(b + n) - (e - m) / T :
-
-the yaw error without a magnetometer passes a high-pass, that of the magnetometer a low-pass. White
-noise N of the rate leaves the variance :math:`N^2 T / 2`, that of a magnetometer, :math:`N_m` in a
-level field H, :math:`N_m^2 / (2 T H^2)`, a constant bias b the error b T, and a random walk K of
-the rate still grows, as :math:`K^2 T^2 t`. A field that dips by :math:`\delta` is turned by a tilt
-:math:`\epsilon` of the filter, by :math:`\epsilon \tan \delta`: that is a Gauss-Markov process with
-the time constant of the tilt, :math:`T_a`, and the variance
+White noise N of the rate leaves the variance :math:`N^2 T / 2`, that of a magnetometer,
+:math:`N_m` in a level field H, :math:`N_m^2 / (2 T H^2)`, a constant bias b the error b T, and a
+random walk K of the rate still grows, as :math:`K^2 T^2 t`. A field that dips by :math:`\delta` is
+turned by a tilt :math:`\epsilon` of the filter, by :math:`\epsilon \tan \delta`: that is a
+Gauss-Markov process with the time constant of the tilt, :math:`T_a`, and the variance
 :math:`N^2 T_a / 2 + N_a^2 / (2 T_a g^2)` of the noise of gyroscope and accelerometer.
 
-What is the same in every run, disturbed fields, iron and felt accelerations, the filter itself
-tells, once, from readings without noise, its rejection of disturbances included.
+Errors that are the same in every run, of disturbed fields, iron and accelerations, come from one
+run of the filter with readings without noise, its rejection of disturbances included.
 """
 
 from __future__ import annotations
@@ -84,15 +82,15 @@ BIAS_INSTABILITY = "bias instability"
 SCALE_FACTOR = "scale factor"
 MISALIGNMENT = "misalignment"
 G_SENSITIVITY = "g-sensitivity"
-_LARGEST_TILT = math.radians(10.0)
+_MAX_TILT = math.radians(10.0)
 _MIN_YAW = 1e-6
-"""What the filter's tilt makes of the yaw [rad]; less is left out."""
-_RESPONSE = tuple(name for name in TOLERANCES if name != "vibration_rectification")
-"""Errors that are the same in every run, but for units that differ."""
+"""Smallest yaw error by the filter's tilt that is not left out [rad]."""
+_RESPONSE_ERRORS = tuple(name for name in TOLERANCES if name != "vibration_rectification")
+"""Errors that are the same in every run, unless units differ."""
 
 
-def _of_specification(imu, motion, time, sample, operation, standstills):
-    """Return the sources of a specification's yaw error, and sentences on what is left out."""
+def _specification_sources(imu, motion, time, sample, operation, standstills):
+    """Return the sources of a specification's yaw error, and sentences on omitted errors."""
     if imu.output.orientation_reference == "truth":
         return [], []
     if imu.output.filter == "compass":
@@ -109,31 +107,31 @@ def _of_specification(imu, motion, time, sample, operation, standstills):
     vertical = _Vertical(motion, up, time, before, standstills)
     rate, force = motion.means()
     sources = [
-        *_of_bias_and_noise(imu, motion, vertical, sample),
-        *_of_response(imu, motion, vertical, sample, rate, force, operation.warm_up),
+        *_bias_and_noise_sources(imu, motion, vertical, sample),
+        *_response_sources(imu, motion, vertical, sample, rate, force, operation.warm_up),
     ]
     tilt = float(np.max(np.arccos(np.clip(up[:, 2], -1.0, 1.0))))
     limits = _limits(imu, tilt, rate[before:], sample)
     if imu.output.magnetic_heading:
-        return sources, limits  # the rest is in the field's curve
+        return sources, limits  # all other errors are in the curve of the field
     if isinstance(motion, EarthMotion):
         turning = rate.copy()
         turning[1:] -= relative_rotations(level[:-1], level[1:]) / motion.period
         sources += vertical.known("Earth's turning", turning)
     curve = np.zeros(len(time))
     # A filter leans while the body accelerates, and one that leans and turns about the vertical
-    # changes its yaw at another rate. What is not linear in both, the filter itself tells, once.
+    # changes its yaw at another rate. A run of the filter has the errors that are not linear.
     leans = np.any(np.abs(force[before:, :2]) >= 1e-9 * STANDARD_GRAVITY)
     if leans and imu.output.orientation_reference == "fusion":
         quiet = ImuSpecification(output=imu.output)
-        if tilt <= _LARGEST_TILT:
-            quiet = _without_noise(imu)
+        if tilt <= _MAX_TILT:
+            quiet = _without_random_errors(imu)
         zeroed = Operation(standstill=operation.standstill, warm_up=operation.warm_up)
-        curve = np.interp(time, drive.time - drive.time[0], _felt(quiet, drive, zeroed))
+        curve = np.interp(time, drive.time - drive.time[0], _filter_yaw_error(quiet, drive, zeroed))
         # Its stops are not the model's, where they are detected; so neither has any here.
         vertical = _Vertical(motion, up, time, before)
-        linear: Any = _of_bias_and_noise(quiet, motion, vertical, sample)
-        linear += _of_response(quiet, motion, vertical, sample, rate, force, operation.warm_up)
+        linear: Any = _bias_and_noise_sources(quiet, motion, vertical, sample)
+        linear += _response_sources(quiet, motion, vertical, sample, rate, force, operation.warm_up)
         if isinstance(motion, EarthMotion):
             linear += vertical.known("Earth's turning", turning)
         for source in linear:
@@ -143,8 +141,8 @@ def _of_specification(imu, motion, time, sample, operation, standstills):
     return sources, limits
 
 
-def _of_bias_and_noise(imu, motion, vertical, sample) -> list[Source]:
-    """Return what the gyroscope's bias, its changes with time and its white noise lead to."""
+def _bias_and_noise_sources(imu, motion, vertical, sample) -> list[Source]:
+    """Return the sources of the gyroscope's bias, its changes with time and its white noise."""
     gyroscope, units = imu.gyroscope, imu.units
     everywhere = np.ones((len(motion), 3))
     sources = vertical.known(RATE_BIAS, gyroscope.turn_on_bias * everywhere)
@@ -176,39 +174,40 @@ def _of_bias_and_noise(imu, motion, vertical, sample) -> list[Source]:
     return sources
 
 
-def _of_response(imu, motion, vertical, sample, rate, force, warm_up) -> list[Source]:
-    """Return what the gyroscope makes of rates, forces, warmth, voltage, vibration and digits."""
+def _response_sources(imu, motion, vertical, sample, rate, force, warm_up) -> list[Source]:
+    """Return the sources of rates, forces, temperature, voltage, vibration and resolution."""
     gyroscope, since_start = imu.gyroscope, motion.time - motion.time[0] + warm_up
     matrix = np.array(gyroscope.scale_factor_and_misalignment)
     scale = np.diag(np.diag(matrix))
-    of_response = vertical.tolerance if imu.units.tolerances else vertical.response
+    response_sources = vertical.tolerance if imu.units.tolerances else vertical.response
     warmth, voltage = (
         np.broadcast_to(condition.at(since_start) - condition.reference, since_start.shape)
         for condition in (imu.temperature, imu.supply)
     )
     ones = np.ones((len(motion), 3))
     sources = [
-        *of_response(SCALE_FACTOR, scale, rate),
-        *of_response(MISALIGNMENT, matrix - scale, rate),
-        *of_response(G_SENSITIVITY, np.array(gyroscope.g_sensitivity), force),
-        *of_response("nonlinearity", np.diag(gyroscope.nonlinearity), np.square(rate)),
+        *response_sources(SCALE_FACTOR, scale, rate),
+        *response_sources(MISALIGNMENT, matrix - scale, rate),
+        *response_sources(G_SENSITIVITY, np.array(gyroscope.g_sensitivity), force),
+        *response_sources("nonlinearity", np.diag(gyroscope.nonlinearity), np.square(rate)),
     ]
     for name, excess in (("temperature", warmth), ("supply voltage", voltage)):
         key = name.split()[0]
         for part, signal in (("bias", ones), ("scale_factor", rate)):
             coefficients = np.diag(getattr(gyroscope, f"{key}_{part}"))
-            sources += of_response(name, coefficients, excess[:, np.newaxis] * signal)
+            sources += response_sources(name, coefficients, excess[:, np.newaxis] * signal)
     if imu.vibration.active:
         amplitude = imu.vibration.amplitude(np.linalg.norm(motion.velocity, axis=1))
         power = np.sum(imu.vibration.mean_square) * np.square(amplitude)[:, np.newaxis]
         rectification = np.diag(gyroscope.vibration_rectification)
-        sources += of_response("rectified vibration", rectification, power * ones)
+        sources += response_sources("rectified vibration", rectification, power * ones)
     coefficient = vertical.effective(gyroscope.quantisation)
     if coefficient > 0.0:
         # The error of the angle is Q w_k, and what w was when an angle was begun or ended.
         sources.append(YawNoise("quantisation", coefficient))
         sources += [
-            RandomConstant("quantisation", curve, coefficient) for curve in vertical.of_instants()
+            RandomConstant("quantisation", curve, coefficient)
+            for curve in vertical.instant_curves()
         ]
     step = vertical.effective(gyroscope.resolution)
     if step > 0.0:
@@ -217,11 +216,11 @@ def _of_response(imu, motion, vertical, sample, rate, force, warm_up) -> list[So
     return sources
 
 
-def _without_noise(imu):
-    """Return the sensor with what of its gyroscope's errors is the same in every run."""
+def _without_random_errors(imu):
+    """Return the sensor with the gyroscope's errors that are the same in every run."""
     names = ("turn_on_bias", "rate_ramp")
     if not imu.units.tolerances:
-        names = (*names, *_RESPONSE)
+        names = (*names, *_RESPONSE_ERRORS)
     gyroscope = TriadSpecification(**{name: getattr(imu.gyroscope, name) for name in names})
     conditions = {"temperature": imu.temperature, "supply": imu.supply}
     if gyroscope == TriadSpecification():
@@ -230,25 +229,25 @@ def _without_noise(imu):
 
 
 @lru_cache(maxsize=8)
-def _felt(imu, motion, operation):
-    """Return the yaw error (n,) [rad] of a filter of readings without noise, once for all IMUs."""
-    return _error_of_filter(simulation.operated(imu, operation, motion), motion)
+def _filter_yaw_error(imu, motion, operation):
+    """Return the yaw error (n,) [rad] of a filter with readings without noise, cached."""
+    return _noise_free_yaw_error(simulation.operated(imu, operation, motion), motion)
 
 
-def _error_of_filter(imu, motion, environment=None):
-    """Return the yaw error (n,) [rad] of a sensor with nothing random in it, by running it once."""
+def _noise_free_yaw_error(imu, motion, environment=None):
+    """Return the yaw error (n,) [rad] of a sensor without random errors, by one run."""
     truth = simulation.imu_truth(motion, environment)
     reading = simulation.imu_model(imu, motion.period).batch(truth, 1, parts=("orientation",))
     return unwrap(difference(motion.yaw, yaw_from_quaternion(reading.orientation[0])))
 
 
 class _Vertical:
-    """What of errors of the rate goes into the yaw, along a motion of n samples.
+    """Yaw errors of errors of the rate, along a motion of n samples.
 
     ``motion``: with the standstill before the drive, if any. ``up`` (n, 3): the vertical in the
-    body's axes. ``time`` (k,): of a model, from the beginning of the drive on [s]. ``before``: how
-    many of the samples are the standstill before the drive, whose mean rate is taken off.
-    ``standstills``: those on the way. ``weights`` (3,): mean squares of the vertical's components.
+    body's axes. ``time`` (k,): of a model, from the beginning of the drive on [s]. ``before``:
+    number of samples of the standstill before the drive, whose mean rate is subtracted.
+    ``standstills``: stops on the way. ``weights`` (3,): mean squares of the vertical's components.
     """
 
     def __init__(self, motion, up, time, before=0, standstills=()):
@@ -269,18 +268,18 @@ class _Vertical:
         return math.sqrt(float(np.sum(self.weights * np.square(values))))
 
     def known(self, name, rate_error) -> list[KnownError]:
-        """Return the source that errors of the rate (n, 3) are; none where they leave the yaw."""
+        """Return the source of errors of the rate (n, 3); none if they do not reach the yaw."""
         curve = self.integrated(rate_error)
         # What is constant is taken off but for rounding.
         size = float(np.max(np.abs(rate_error))) * max(float(self.time[-1]), self._period)
         return [KnownError(name, curve)] if np.max(np.abs(curve)) > 1e-12 * size else []
 
     def response(self, name, matrix, signal) -> list[KnownError]:
-        """Return the source that a matrix times a signal (n, 3) is, as an error of the rate."""
+        """Return the source of a matrix times a signal (n, 3), as an error of the rate."""
         return self.known(name, signal @ matrix.T) if np.any(matrix) else []
 
     def tolerance(self, name, matrix, signal) -> list[Source]:
-        """Return the sources where the matrix's elements are standard deviations over units."""
+        """Return the sources if the matrix's elements are standard deviations over units."""
         sources: list[Source] = []
         for row, column in zip(*np.nonzero(matrix)):
             if not np.any(self._up[:, row]):
@@ -288,15 +287,17 @@ class _Vertical:
             error = np.zeros((len(signal), 3))
             error[:, row] = signal[:, column]
             size = abs(float(matrix[row, column]))
-            sources += [RandomConstant(name, one.curve, size) for one in self.known(name, error)]
+            sources += [
+                RandomConstant(name, known.curve, size) for known in self.known(name, error)
+            ]
         return sources
 
     def integrated(self, rate_error):
-        """Return yaw error (k,) [rad] that errors of the rate (n, 3) lead to."""
+        """Return the yaw error (k,) [rad] of errors of the rate (n, 3)."""
         return self._yaw(np.sum(self._up * self._zeroed(rate_error), axis=1))
 
-    def of_instants(self):
-        """Return what an error of the angle at each instant that counts, and only there, leads to.
+    def instant_curves(self):
+        """Return the yaw errors of an error of the angle at each instant that counts.
 
         It is a list of curves (k,) [1]: of the start, and of the ends of each standstill.
         """
@@ -315,7 +316,7 @@ class _Vertical:
         return [curve for curve in curves if np.any(curve)]
 
     def _zeroed(self, rate_error):
-        """Return errors of the rate less the offset that is taken, and none while it is held."""
+        """Return errors of the rate minus the estimated offset; zero while the yaw is held."""
         left, offset, first = np.zeros_like(rate_error), 0.0, self._before
         if self._before:
             offset = np.mean(rate_error[: self._before], axis=0)
@@ -334,9 +335,9 @@ class _Vertical:
 
 
 def _limits(imu, tilt, rate, sample):
-    """Return sentences on where this sensor on this motion is not linear."""
+    """Return sentences on non-linear errors of this sensor on this motion."""
     gyroscope, limits = imu.gyroscope, []
-    if tilt > _LARGEST_TILT:
+    if tilt > _MAX_TILT:
         limits.append(
             f"The motion tilts by up to {math.degrees(tilt):.0f} deg: the noise of the three axes "
             "is mixed as on average, and the filter's own error of the tilt is left out."
@@ -363,14 +364,14 @@ def _limits(imu, tilt, rate, sample):
 
 
 USUAL_FIELD = MagneticEnvironment(earth=(0.0, 20e-6, -45e-6))
-"""Where no other is given: as in central Europe, undisturbed."""
+"""Default field: as in central Europe, undisturbed."""
 
 
-def _with_heading(sources, imu, motion, time, sample, environment):
-    """Return a yaw error's sources with a magnetic heading, and where they are not all.
+def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
+    """Return the sources of a yaw error with a magnetic heading, and sentences on omitted errors.
 
-    ``sources`` are of the same sensor without. Processes are to be taken with the heading's time
-    constant.
+    ``sources`` are those of the same sensor without it. Processes are to be taken with the
+    heading's time constant.
     """
     constant = imu.output.magnetic_time_constant
     limits = []
@@ -383,9 +384,9 @@ def _with_heading(sources, imu, motion, time, sample, environment):
     kept: list[Source] = []
     for source in sources:
         if isinstance(source, KnownError):
-            source = replace(source, curve=high_passed(source.curve, time, constant))
+            source = replace(source, curve=high_pass(source.curve, time, constant))
         elif isinstance(source, RandomConstant):
-            source = replace(source, regressor=high_passed(source.regressor, time, constant))
+            source = replace(source, regressor=high_pass(source.regressor, time, constant))
         kept.append(source)
     magnetometer = imu.magnetometer or MagnetometerSpecification()
     level = float(np.hypot(*environment.undisturbed[:2]))
@@ -400,28 +401,44 @@ def _with_heading(sources, imu, motion, time, sample, environment):
         density = noise / level * math.expm1(sample / constant) / sample
         kept.append(AngleRandomWalk("magnetometer noise", density, of_gyroscope=False))
     dip = abs(environment.undisturbed[2]) / level
-    of_tilt = imu.output.filter_time_constant
+    tilt_time = imu.output.filter_time_constant
     rate, force = (
         float(np.mean(np.square(triad.white_noise[:2])))
         for triad in (imu.gyroscope, imu.accelerometer)
     )
-    tilt = math.sqrt(rate * of_tilt / 2.0 + force / (2.0 * of_tilt * STANDARD_GRAVITY**2))
+    tilt = math.sqrt(rate * tilt_time / 2.0 + force / (2.0 * tilt_time * STANDARD_GRAVITY**2))
     if tilt * dip > 0.0:
         sigma = tilt * dip / constant
-        kept.append(RateGaussMarkov("filter's tilt", sigma, of_tilt, of_gyroscope=False))
-    known = MagnetometerSpecification(**{name: getattr(magnetometer, name) for name in _KNOWN})
+        kept.append(RateGaussMarkov("filter's tilt", sigma, tilt_time, of_gyroscope=False))
+    known = MagnetometerSpecification(
+        **{name: getattr(magnetometer, name) for name in _KNOWN_ERRORS}
+    )
     ideal = ImuSpecification(output=imu.output, magnetometer=known)
-    error = _error_of_filter(ideal, motion, environment)
+    error = _noise_free_yaw_error(ideal, motion, environment)
     curve = np.interp(time, motion.time - motion.time[0], error)
     if np.any(curve):
         kept.append(KnownError("magnetic field", curve))
-    return kept, limits + _left_out(imu, magnetometer, dip)
+    return kept, limits + _heading_limits(imu, magnetometer, dip)
 
 
-def high_passed(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarray:
-    """Return what of a curve (n,) a high-pass of a time constant [s] leaves, from zero.
+def high_pass(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndarray:
+    """Apply a first-order high-pass filter to a curve, from zero.
 
-    Exact for a curve that is straight between its times, which have even steps.
+    It is exact for a curve that is straight between its times.
+
+    Parameters
+    ----------
+    curve : numpy.ndarray
+        Curve, shape (n,).
+    time : numpy.ndarray
+        Times with even steps, shape (n,) [s].
+    constant : float
+        Time constant [s].
+
+    Returns
+    -------
+    numpy.ndarray
+        Filtered curve, shape (n,).
     """
     ratio = (time[1] - time[0]) / constant
     keep = np.exp(-ratio)
@@ -430,15 +447,15 @@ def high_passed(curve: np.ndarray, time: np.ndarray, constant: float) -> np.ndar
     return left
 
 
-_KNOWN = ("hard_iron", "soft_iron", "turn_on_bias", "scale_factor_and_misalignment")
-_DRAWN = ("bias_instability", "random_walk", "gauss_markov_sigma", "turn_on_bias_sigma")
-"""Errors of a magnetometer that are the same in every run, and some that are not."""
+_KNOWN_ERRORS = ("hard_iron", "soft_iron", "turn_on_bias", "scale_factor_and_misalignment")
+_DRAWN_ERRORS = ("bias_instability", "random_walk", "gauss_markov_sigma", "turn_on_bias_sigma")
+"""Errors of a magnetometer that are the same in every run, and others that are drawn."""
 
 
-def _left_out(imu, magnetometer, dip) -> list[str]:
-    """Return sentences on what of a magnetic heading's errors the sources do not have."""
+def _heading_limits(imu, magnetometer, dip) -> list[str]:
+    """Return sentences on errors of a magnetic heading that the sources do not have."""
     limits = []
-    left_out = [name for name in _DRAWN if any(getattr(magnetometer, name))]
+    left_out = [name for name in _DRAWN_ERRORS if any(getattr(magnetometer, name))]
     if left_out:
         limits.append(
             f"The magnetometer's {', '.join(left_out).replace('_', ' ')} are left out: their part "
@@ -469,7 +486,7 @@ LinearImu = Union[
     ImuSpecification, SpecificationParameters, plugins.HectorParameters,
     plugins.GenericParameters, YawErrorParameters, OdometerSpecification,
 ]  # fmt: skip
-"""What says which errors an IMU, or an odometer, has: those whose yaw error is linear in them."""
+"""Errors of IMUs and odometers in which the yaw error is linear."""
 
 
 @accept_names(imu=simulation.named_errors, magnetic_environment=read_magnetic_environment)
@@ -481,27 +498,44 @@ def yaw_error_model(
     sample: float | None = None,
     operation: Operation | None = None,
 ) -> YawErrorModel:
-    """Return the distribution of an IMU's, or an odometer's, yaw error along a motion.
+    """Create the model of an IMU's, or an odometer's, yaw error along a motion.
 
-    ``imu``: its errors. ``motion``: of the IMU itself, evenly sampled; of the middle between the
-    wheels for an odometer. ``period``: time from one of the model's times to the next [s]. Where it
-    is no whole multiple of the sensor's, the sensor's processes are taken in continuous time.
-    ``magnetic_environment``: for a sensor with a magnetic heading; by default an undisturbed field
-    as in Europe. ``sample``: time from one of the sensor's samples to the next, where the motion is
-    sampled more coarsely [s]; by default the motion's. A slower sensor has its own. ``operation``:
-    how a specified sensor is used, zeroed at standstill; by default as it is switched on. Its stops
-    are those of the motion (:meth:`.Operation.moved`). Raises ConfigurationError if the errors are
-    of another kind, the sensor does without its gyroscope, or its offset shall be taken at stops,
-    but it has a magnetic heading. Raises MotionError if the motion is not evenly sampled, or
-    shorter than the period.
+    Parameters
+    ----------
+    imu : LinearImu
+        Errors of the sensor.
+    motion : Motion or EarthMotion
+        Motion of the IMU, or of the middle between the wheels for an odometer, with even samples.
+    period : float, optional
+        Step of the model [s]. If it is no whole multiple of the sensor's period, the sensor's
+        processes are taken in continuous time.
+    magnetic_environment : MagneticEnvironment, optional
+        Field for a sensor with a magnetic heading; by default an undisturbed one as in Europe.
+    sample : float, optional
+        Sampling period of the sensor, if the motion has longer steps [s]; by default the motion's.
+        A slower sensor has its own.
+    operation : Operation, optional
+        Use of a specified sensor, zeroed at standstill; by default as it is switched on. Its stops
+        are those of the motion (:meth:`.Operation.moved`).
+
+    Returns
+    -------
+    YawErrorModel
+        The model.
+
+    Raises
+    ------
+    ConfigurationError
+        If the errors are of another kind, the sensor does without its gyroscope, or its offset is
+        to be estimated at stops while it has a magnetic heading.
+    MotionError
+        If the motion has uneven samples, or is shorter than the period.
     """
     operation = Operation(standstill=0.0) if operation is None else operation
     sample = motion.period if sample is None else sample
     if isinstance(imu, SpecificationParameters):
         # The parameters have made one of a mapping.
         imu = cast(ImuSpecification, imu.specification)
-    if isinstance(imu, ImuSpecification):
-        sample = max(sample, 1.0 / imu.output.rate)
     steps = int(motion.duration / period * (1.0 + 1e-9))
     if steps < 1:
         raise MotionError(
@@ -509,51 +543,75 @@ def yaw_error_model(
             f"{period:g} s"
         )
     time = period * np.arange(steps + 1)
-    constant, stops, standstill, detected = None, (), 0.0, []
     if isinstance(imu, ImuSpecification):
-        if imu.output.orientation_reference != "truth":
-            standstill = round(operation.standstill / sample) * sample
-            stops, detected = _standstills(imu, motion, operation)
-            stops = _on_grid(stops, period, float(time[-1]))
-        sources, limits = _of_specification(imu, motion, time, sample, operation, stops)
-        limits += detected
-        if imu.output.fuses_magnetometer:
-            constant = imu.output.magnetic_time_constant
-            if stops:
-                raise ConfigurationError(
-                    "the offset is taken at stops on the way, but the heading is a magnetic one, "
-                    "which goes on there: set stops to none"
-                )
-            sources, more = _with_heading(sources, imu, motion, time, sample, magnetic_environment)
-            limits += more
-    elif isinstance(imu, YawErrorParameters):
+        return _specification_model(imu, motion, time, sample, operation, magnetic_environment)
+    limits: list[str] = []
+    sources: list[Source]
+    if isinstance(imu, YawErrorParameters):
         since_start, yaw = motion.time - motion.time[0], motion.yaw
         net, absolute = yaw - yaw[0], absolute_turn(yaw)
         net, absolute = (np.interp(time, since_start, turn) for turn in (net, absolute))
         sources, limits = imu.sources(time, net, absolute), list(imu.limits)
     elif isinstance(imu, plugins.HectorParameters):
-        sources, limits = _of_hector(imu, time, sample), []
+        sources = _hector_sources(imu, time, sample)
     elif isinstance(imu, OdometerSpecification):
         sample = max(sample, 1.0 / imu.rate)
-        sources, limits = odometer_sources(imu, motion.local(), time), []
+        sources = odometer_sources(imu, motion.local(), time)
     elif isinstance(imu, plugins.GenericParameters):
-        # Of q = (0, 0, s, c) the yaw changes by 2 (c dz - s dw).
-        sources, limits = [YawNoise("yaw noise", 2.0 * imu.gaussian_noise)], []
+        # The yaw of q = (0, 0, s, c) changes by 2 (c dz - s dw).
+        sources = [YawNoise("yaw noise", 2.0 * imu.gaussian_noise)]
     else:
         raise ConfigurationError(
             "a yaw error's model needs an ImuSpecification, an OdometerSpecification, a plug-in's "
             f"or identified parameters, but this is a {type(imu).__name__}"
         )
+    return YawErrorModel(time, tuple(sources), _whole_period(period, sample), tuple(limits))
+
+
+def _specification_model(imu, motion, time, sample, operation, magnetic_environment):
+    sample = max(sample, 1.0 / imu.output.rate)
+    period = float(time[1])
+    stops, standstill, constant = (), 0.0, None
+    detection_limits: list[str] = []
+    if imu.output.orientation_reference != "truth":
+        standstill = round(operation.standstill / sample) * sample
+        stops, detection_limits = _standstills(imu, motion, operation)
+        stops = _placed_standstills(stops, period, float(time[-1]))
+    sources, limits = _specification_sources(imu, motion, time, sample, operation, stops)
+    limits += detection_limits
+    if imu.output.fuses_magnetometer:
+        constant = imu.output.magnetic_time_constant
+        if stops:
+            raise ConfigurationError(
+                "the offset is taken at stops on the way, but the heading is a magnetic one, "
+                "which goes on there: set stops to none"
+            )
+        sources, heading_limits = _with_magnetic_heading(
+            sources, imu, motion, time, sample, magnetic_environment
+        )
+        limits += heading_limits
+    return YawErrorModel(
+        time=time,
+        sources=tuple(sources),
+        sensor_period=_whole_period(period, sample),
+        limits=tuple(limits),
+        heading_time_constant=constant,
+        standstill=standstill,
+        standstills=stops,
+    )
+
+
+def _whole_period(period: float, sample: float) -> float | None:
+    """Return the sensor's sampling period; None if the model's is no whole multiple of it."""
     ratio = period / sample
-    whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
-    made = tuple(sources), sample if whole else None, tuple(limits)
-    return YawErrorModel(time, *made, constant, standstill, stops)
+    is_whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
+    return sample if is_whole else None
 
 
 def _standstills(imu, motion, operation):
-    """Return the stops on the way at which the offset is taken; detected ones as in one run.
+    """Return the stops at which the offset is estimated, and sentences on the detector's errors.
 
-    And sentences on what the detector takes for a stop, and does not.
+    Detected stops are those of one run.
     """
     if not operation.detects:
         return operation.standstills(motion), []
@@ -573,8 +631,8 @@ def _standstills(imu, motion, operation):
     ]
 
 
-def _on_grid(standstills, period, last):
-    """Return stops at whole periods, none longer than it is; those without one are left out."""
+def _placed_standstills(standstills, period, last):
+    """Return stops at whole periods, none longer than before; others are left out."""
     placed = []
     for start, held_from, end in standstills:
         start, held_from = (math.ceil(time / period - 1e-6) * period for time in (start, held_from))
@@ -586,7 +644,7 @@ def _on_grid(standstills, period, last):
     return tuple(placed)
 
 
-def _of_hector(parameters, time, sample):
+def _hector_sources(parameters, time, sample):
     offset = -parameters.yaw_offset
     sources: list[Source] = [KnownError("yaw offset", np.full(len(time), offset))] if offset else []
     if parameters.yaw_drift and parameters.yaw_drift_frequency:

@@ -1,10 +1,10 @@
-"""The yaw error as a linear Gaussian state-space model: one object, four uses.
+"""The yaw error as a linear Gaussian state-space model: bands, budget, realisations, likelihood.
 
 Bands and budget come from the covariance, without a random number; realisations and the likelihood
 of an observed error from the same matrices (:mod:`.model.sources`). The error is observed with the
-white noise of sensor and reference, if there are such sources. Where the sensor's offset is taken
-at stops on the way (:mod:`.sensors.operation`), the error is a linear function of the free one:
-with I the integral of the rate's errors, a stop from a to b gives the offset
+white noise of sensor and reference, if there are such sources. Where the sensor's offset is
+estimated at stops on the way (:mod:`.sensors.operation`), the error is a linear function of the
+error without stops: with I the integral of the rate's errors, a stop from a to b gives the offset
 (I(b) - I(a)) / (b - a).
 """
 
@@ -44,16 +44,20 @@ from .state_space import (
     numbers_per_run,
 )
 
-_DRAWN_AT_ONCE = 512
-"""Runs that are in memory when a probability is counted."""
+_RUNS_AT_ONCE = 512
+"""Runs that are in memory when a probability is estimated."""
 
 
 class Likelihood(NamedTuple):
-    """How well a model explains an observed error.
+    """Likelihood of an observed error under a model.
 
-    ``log_likelihood``: natural logarithm of the density. ``innovations`` (n,) and
-    ``innovation_std`` (n,): each observation less what those before it predict, and what that
-    should be [rad]; NaN where nothing was observed.
+    Attributes
+    ----------
+    log_likelihood : float
+        Natural logarithm of the density.
+    innovations, innovation_std : numpy.ndarray
+        Each observation minus its prediction from those before it, and the standard deviation of
+        that, shape (n,) each [rad]; NaN where nothing was observed.
     """
 
     log_likelihood: float
@@ -63,18 +67,34 @@ class Likelihood(NamedTuple):
 
 @dataclass(frozen=True)
 class YawErrorModel(YawErrorDistribution):
-    """Distribution of the yaw error over time, on one motion.
+    """Distribution of the yaw error over time on one motion.
 
-    ``time`` (n,): even steps, from the motion's start [s]. ``sources``: independent of each other;
-    those of one name are one line of the budget. ``sensor_period``: time between the sensor's
-    samples, of which a step is a whole multiple [s]; by default the processes are those of
-    continuous time. ``limits``: as of a YawErrorDistribution. ``heading_time_constant``: of a
-    heading towards which the integral of the rate's errors goes back [s]; by default there is none.
-    ``standstill``: over which the rate's offset was taken before the first of the times [s]; by
-    default it was not. ``standstills``: stops at which it is taken anew, and the yaw error held, at
-    times of the model. What the sources' curves are is changed by neither. Raises
-    ConfigurationError if times are not even or less than two, a curve has another length, a stop
-    does not end after it begins, or the step is no multiple of the sensor's period.
+    Parameters
+    ----------
+    time : numpy.ndarray
+        Times with even steps, from the motion's start, shape (n,) [s].
+    sources : tuple of Source
+        Independent sources; those of one name are one line of the budget.
+    sensor_period : float, optional
+        Sampling period of the sensor, of which a step is a whole multiple [s]; by default the
+        processes are those of continuous time.
+    limits : tuple of str, optional
+        Sentences on limits of the model.
+    heading_time_constant : float, optional
+        Time constant with which a magnetic heading forgets the integral of the rate's errors [s];
+        by default there is none.
+    standstill : float, optional
+        Standstill over which the rate's offset was estimated before the first of the times [s]; by
+        default it was not.
+    standstills : tuple of Standstill, optional
+        Stops at times of the model at which the offset is estimated again, and the yaw error held.
+        Neither changes the curves of the sources.
+
+    Raises
+    ------
+    ConfigurationError
+        If times are not even or fewer than two, a curve has another length, a stop does not end
+        after it begins, or the step is no multiple of the sensor's period.
     """
 
     time: np.ndarray
@@ -120,14 +140,14 @@ class YawErrorModel(YawErrorDistribution):
 
     @property
     def step(self) -> float:
-        """From one of the times to the next [s]."""
+        """Step from one of the times to the next [s]."""
         return float((self.time[-1] - self.time[0]) / (len(self.time) - 1))
 
     @cached_property
     def state_space(self) -> StateSpace:
-        """The sources that are random processes."""
+        """State-space model of the sources that are random processes."""
         return state_space(
-            self._of(PROCESSES),
+            self._sources_of(PROCESSES),
             self.step,
             self.sensor_period,
             self.heading_time_constant,
@@ -135,9 +155,22 @@ class YawErrorModel(YawErrorDistribution):
         )
 
     def only(self, *names: str) -> YawErrorModel:
-        """Return the same model with the sources of these names alone.
+        """Return the same model with the sources of some names alone.
 
-        Raises ConfigurationError if there is no source of that name.
+        Parameters
+        ----------
+        *names : str
+            Names of sources.
+
+        Returns
+        -------
+        YawErrorModel
+            The model.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no source of a name.
         """
         for name in names:
             if name not in self.names:
@@ -145,10 +178,21 @@ class YawErrorModel(YawErrorDistribution):
                     f"there is no source {name!r} of the yaw error; there are "
                     f"{', '.join(self.names) or 'none'}"
                 )
-        return replace(self, sources=tuple(one for one in self.sources if one.name in names))
+        return replace(self, sources=tuple(s for s in self.sources if s.name in names))
 
     def until(self, samples: int) -> YawErrorModel:
-        """Return the same model with its first samples alone; at least two."""
+        """Return the same model with its first samples alone.
+
+        Parameters
+        ----------
+        samples : int
+            Number of samples, at least two.
+
+        Returns
+        -------
+        YawErrorModel
+            The model.
+        """
         sources = list(self.sources)
         for place, source in enumerate(sources):
             name = CURVES.get(type(source))
@@ -157,11 +201,13 @@ class YawErrorModel(YawErrorDistribution):
         return replace(self, time=self.time[:samples], sources=tuple(sources))
 
     def mean(self) -> np.ndarray:
-        return np.sum([s.curve for s in self._of(KnownError)], axis=0) + np.zeros(len(self.time))
+        return np.sum([s.curve for s in self._sources_of(KnownError)], axis=0) + np.zeros(
+            len(self.time)
+        )
 
     def mean_by_source(self) -> pd.DataFrame:
         table = pd.DataFrame(index=pd.Index(self.time, name="time"))
-        for source in self._of(KnownError):
+        for source in self._sources_of(KnownError):
             table[source.name] = table.get(source.name, 0.0) + source.curve
         return table
 
@@ -195,12 +241,19 @@ class YawErrorModel(YawErrorDistribution):
         return pd.DataFrame(columns, index=pd.Index(self.time, name="time"))
 
     def covariance(self) -> np.ndarray:
-        """Return the covariances between all times, (n, n) [rad^2]."""
+        """Compute the covariances between all times.
+
+        Returns
+        -------
+        numpy.ndarray
+            Covariance, shape (n, n) [rad^2].
+        """
         if self.standstills:
-            of_rate, others = self._parts()
-            return self._zeroed(self._zeroed(of_rate.covariance()).T) + others.covariance()
+            rate_model, others = self._rate_and_other_models()
+            covariance = self._with_stops(self._with_stops(rate_model.covariance()).T)
+            return covariance + others.covariance()
         space, count = self.state_space, len(self.time)
-        # What each state means for the yaw error so many steps later.
+        # The yaw error by each state so many steps later.
         later = np.empty((count, len(space.design)))
         later[0] = space.design
         for index in range(1, count):
@@ -235,19 +288,19 @@ class YawErrorModel(YawErrorDistribution):
         seed: int = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """As of a YawErrorDistribution; what is between the times counts, too.
+        """Estimate the survival as :meth:`.YawErrorDistribution.survival`, also between the times.
 
-        Each run counts with the probability that it stays within there, at every sample of the
-        sensor if it has a period.
+        Each run counts with the probability that it stays within the limit between the times, at
+        every sample of the sensor if it has a period.
         """
-        rest = tuple(s for s in self.sources if not isinstance(s, YawNoise))
-        integrated = replace(self, sources=rest)
+        without_noise = tuple(s for s in self.sources if not isinstance(s, YawNoise))
+        integrated = replace(self, sources=without_noise)
         noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
         if not np.any(integrated.variance() > 0.0):
-            runs = 1  # all are alike
+            runs = 1  # all runs are equal
         total, squares = np.zeros((2, len(self.time)))
-        for first in range(0, runs, _DRAWN_AT_ONCE):
-            count = min(_DRAWN_AT_ONCE, runs - first)
+        for first in range(0, runs, _RUNS_AT_ONCE):
+            count = min(_RUNS_AT_ONCE, runs - first)
             errors = integrated.realisations(count, seed, first)
             stays = integrated._stays_between(errors, limit)
             stays *= self._noise_within(errors, noise, limit)
@@ -259,7 +312,7 @@ class YawErrorModel(YawErrorDistribution):
         return mean, TWO_SIDED * error
 
     def _stays_between(self, errors, limit):
-        """Return the probability of each run to be within so far (runs, n), between times, too."""
+        """Return the probability of each run to be within so far, also between times, (runs, n)."""
         variance, sample = self._variance_within_step, self.sensor_period or 0.0
         inside = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1)
         widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)
@@ -270,11 +323,11 @@ class YawErrorModel(YawErrorDistribution):
 
     @cached_property
     def _variance_within_step(self) -> np.ndarray:
-        """Return the variance of each step's Brownian bridge, from the middle's, given the ends."""
-        processes = self._of(PROCESSES)
+        """Variance of each step's Brownian bridge, four times that of its middle, (n - 1,)."""
+        processes = self._sources_of(PROCESSES)
         half = state_space(processes, 0.5 * self.step, None, self.heading_time_constant)
         noise = np.sum(half.noise, axis=0)
-        # What the noise of the first half means for the middle less the mean of both ends.
+        # Effect of the first half's noise on the middle minus the mean of both ends.
         first = half.design - 0.5 * half.design @ half.transition
         same = 4.0 * float(first @ noise @ first + 0.25 * half.design @ noise @ half.design)
         walks = sum(np.diff(variance) for _, variance in self._walks())
@@ -292,13 +345,29 @@ class YawErrorModel(YawErrorDistribution):
         return np.exp(np.where(np.isfinite(whole), whole, -np.inf))
 
     def realisations(self, runs: int, seed: int = 1, first_run: int = 0) -> np.ndarray:
-        """Return yaw errors, (runs, n) [rad].
+        """Draw yaw errors.
 
-        A run's numbers depend on the seed, its own number and each source's name alone: neither on
-        the other runs, nor on which other sources there are.
+        The numbers of a run depend on the seed, its own number and each source's name alone:
+        neither on the other runs, nor on the presence of other sources.
 
-        ``runs``: how many. ``seed``: of all runs. ``first_run``: number of the first of them.
-        Raises ConfigurationError for less than one run.
+        Parameters
+        ----------
+        runs : int
+            Number of runs.
+        seed : int, optional
+            Seed of all runs.
+        first_run : int, optional
+            Number of the first run.
+
+        Returns
+        -------
+        numpy.ndarray
+            Yaw errors, shape (runs, n) [rad].
+
+        Raises
+        ------
+        ConfigurationError
+            If there is less than one run.
         """
         if runs < 1:
             raise ConfigurationError(f"there shall be {runs} runs, but at least one is needed")
@@ -306,19 +375,33 @@ class YawErrorModel(YawErrorDistribution):
             parts = self._constants(), self._walks()
             return draw_runs(self.state_space, self.mean(), *parts, runs, seed, first_run)
         # A source's numbers depend on its name alone: the parts are those of the whole.
-        of_rate, others = (one.realisations(runs, seed, first_run) for one in self._parts())
-        return self._zeroed(of_rate) + others
+        rate_errors, other_errors = (
+            model.realisations(runs, seed, first_run) for model in self._rate_and_other_models()
+        )
+        return self._with_stops(rate_errors) + other_errors
 
     @property
     def numbers_per_run(self) -> int:
-        """How many normal numbers a realisation takes."""
+        """Number of normal random numbers of a realisation."""
         return numbers_per_run(self.state_space, self._constants(), self._walks(), len(self.time))
 
     def likelihood(self, observed: np.ndarray) -> Likelihood:
-        """Return how well the model explains an observed yaw error, by statsmodels' Kalman filter.
+        """Compute the likelihood of an observed yaw error by statsmodels' Kalman filter.
 
-        ``observed`` (n,): at the model's times [rad]; NaN where nothing was observed. Raises
-        ConfigurationError if it has another length, or statsmodels is not installed.
+        Parameters
+        ----------
+        observed : numpy.ndarray
+            Yaw error at the model's times, shape (n,) [rad]; NaN where nothing was observed.
+
+        Returns
+        -------
+        Likelihood
+            The likelihood.
+
+        Raises
+        ------
+        ConfigurationError
+            If it has another length, or statsmodels is not installed.
         """
         observed = np.asarray(observed, dtype=float)
         if observed.shape != self.time.shape:
@@ -340,9 +423,9 @@ class YawErrorModel(YawErrorDistribution):
         )
 
     def _dense_likelihood(self, error):
-        """Return the same from the covariance's Cholesky root, whose rows are the predictions."""
+        """Return the likelihood by the covariance's Cholesky root, whose rows are predictions."""
         covariance = self.covariance()
-        # Where the error is known to be zero, as at the beginning, nothing is to be seen.
+        # An error that is known to be zero, as at the beginning, carries no information.
         seen = np.flatnonzero(np.isfinite(error) & (np.diag(covariance) > 0.0))
         root = np.linalg.cholesky(covariance[np.ix_(seen, seen)])
         white = solve_triangular(root, error[seen], lower=True)
@@ -356,23 +439,23 @@ class YawErrorModel(YawErrorDistribution):
 
     @cached_property
     def _stops(self) -> list[tuple[int, int, int]]:
-        """Which of the times each standstill begins, is held from and ends at."""
+        """Indices of the times at which each standstill begins, is held from and ends."""
         last = len(self.time) - 1
         times = np.array(self.standstills).reshape(-1, 3) - self.time[0]
         places = np.rint(times / self.step).astype(int).tolist()
         return [(a, h, min(b, last)) for a, h, b in places if h < min(b, last)]
 
-    def _parts(self) -> tuple[YawErrorModel, YawErrorModel]:
-        """Return the model of the rate's processes alone, and that of all else, without stops."""
+    def _rate_and_other_models(self) -> tuple[YawErrorModel, YawErrorModel]:
+        """Return models without stops of the rate's processes, and of all other sources."""
         parts: tuple[list, list] = [], []
         for source in self.sources:
-            of_rate = isinstance(source, PROCESSES) and not isinstance(source, YAW_PROCESSES)
-            parts[0 if of_rate else 1].append(source)
-        rate, others = (replace(self, sources=tuple(one), standstills=()) for one in parts)
+            is_of_rate = isinstance(source, PROCESSES) and not isinstance(source, YAW_PROCESSES)
+            parts[0 if is_of_rate else 1].append(source)
+        rate, others = (replace(self, sources=tuple(part), standstills=()) for part in parts)
         return rate, others
 
-    def _zeroed(self, integrals):
-        """Return errors (runs, n) with the stops of integrals of the rate's errors (runs, n)."""
+    def _with_stops(self, integrals):
+        """Return errors (runs, n) with stops from integrals of the rate's errors (runs, n)."""
         errors = integrals.copy()
         for start, held, end in self._stops:
             errors[:, held : end + 1] = errors[:, held : held + 1]
@@ -415,9 +498,9 @@ class YawErrorModel(YawErrorDistribution):
         variances, state = np.empty((count, len(noise))), initial
         for index in range(count):
             if index in lengths:
-                state = _assigned(state, offset, {0: 1.0, begun: -1.0}, lengths[index])
+                state = _assign_state(state, offset, {0: 1.0, begun: -1.0}, lengths[index])
             if index in begins:
-                state = _assigned(state, begun, {0: 1.0}, 1.0)
+                state = _assign_state(state, begun, {0: 1.0}, 1.0)
             variances[index] = state @ design @ design
             if holding[index]:
                 state = held @ state @ held.T + held_noise
@@ -425,23 +508,23 @@ class YawErrorModel(YawErrorDistribution):
                 state = transition @ state @ transition.T + noise
         return variances
 
-    def _of(self, kinds):
+    def _sources_of(self, kinds):
         return tuple(source for source in self.sources if isinstance(source, kinds))
 
     def _constants(self):
-        """Return name, and yaw error for one standard deviation, of each random constant."""
-        return [(s.name, s.sigma * s.regressor) for s in self._of(RandomConstant)]
+        """Return the name, and the yaw error of one standard deviation, of each random constant."""
+        return [(s.name, s.sigma * s.regressor) for s in self._sources_of(RandomConstant)]
 
     def _walks(self):
-        """Return name and variance of the random walks that grow unevenly, one of each name."""
+        """Return the name and variance of the random walks that grow unevenly, one of each name."""
         walks: dict[str, np.ndarray] = {}
-        for source in self._of(YawRandomWalk):
+        for source in self._sources_of(YawRandomWalk):
             walks[source.name] = walks.get(source.name, 0.0) + source.variance
         return list(walks.items())
 
 
-def _assigned(covariance, state, weights, divisor):
-    """Return covariances (g, m, m) when a state has become a sum of others over a divisor."""
+def _assign_state(covariance, state, weights, divisor):
+    """Return covariances (g, m, m) after a state is set to a weighted sum over a divisor."""
     matrix = np.eye(covariance.shape[-1])
     matrix[state] = 0.0
     for other, weight in weights.items():

@@ -1,8 +1,8 @@
-r"""The yaw error of an odometer, and of the heading that it and a gyroscope make together.
+r"""The yaw error of an odometer, and of the heading that is fused from it and a gyroscope.
 
 With w the distance that the middle between the wheels has rolled, :math:`\psi` the turn since the
 start, E and F UMBmark's E_d and E_b, s the scale and b the believed track
-(:mod:`.sensors.odometer`), the odometer says the yaw
+(:mod:`.sensors.odometer`), the odometer's yaw is
 
 .. math:: \frac{1 - E^2}{2 E s b} w + \frac{F (1 + E)^2}{4 E s} \psi .
 
@@ -10,18 +10,17 @@ A wheel's slip :math:`\sigma` walks by :math:`\sigma \sqrt{l}` in the way l that
 fro, and turns the odometer by that over b; ticks that are rounded down are noise, even from zero to
 a tick.
 
-A gyroscope and an odometer read the same yaw, so that their difference :math:`d = e_g - e_o` is
-seen, and shows all that is wrong with either as far as the other one does not do the same: a bias,
-a scale factor, unequal wheels. The best linear estimator takes off what the differences up to now
-say of the gyroscope's error,
+A gyroscope and an odometer measure the same yaw, so that their difference :math:`d = e_g - e_o` is
+observed. It shows all errors of either that the other one does not have: a bias, a scale factor,
+unequal wheels. The best linear estimator subtracts the estimate of the gyroscope's error from the
+differences so far,
 
 .. math:: e = e_g - A d, \qquad
           A_{t, \leq t} = C_g(t, \leq t) (C_g + C_o)(\leq t, \leq t)^{-1}
 
-with the covariances of both. It is what a Kalman filter with a state for each error comes to that
-knows their sizes; none is better, so that a filter on a robot is at most as good. With the
-Cholesky root L of :math:`C_g + C_o` and :math:`K = L^{-1} C_g`, A is the lower triangle of
-:math:`K^T`, times :math:`L^{-1}`.
+with the covariances of both. A Kalman filter with a state for each error of known size has the same
+result; no filter on a robot is better. With the Cholesky root L of :math:`C_g + C_o` and
+:math:`K = L^{-1} C_g`, A is the lower triangle of :math:`K^T`, times :math:`L^{-1}`.
 """
 
 from __future__ import annotations
@@ -49,20 +48,32 @@ WHEELS, TRACK, WHEEL_SIZE = "unequal wheels", "track", "size of the wheels"
 def odometer_sources(
     odometer: OdometerSpecification, motion: Motion, time: np.ndarray
 ) -> list[Source]:
-    """Return the sources of an odometer's yaw error at times (n,) since the motion's start [s].
+    """Return the sources of an odometer's yaw error.
 
-    ``motion``: of the middle between the wheels, on level ground.
+    Parameters
+    ----------
+    odometer : OdometerSpecification
+        Errors of the odometer.
+    motion : Motion
+        Motion of the middle between the wheels, on level ground.
+    time : numpy.ndarray
+        Times since the motion's start, shape (n,) [s].
+
+    Returns
+    -------
+    list of Source
+        The sources.
     """
     ratio, scale, tracks = odometer.diameter_ratio, odometer.scale, odometer.track_ratio
     since_start = motion.time - motion.time[0]
     way, turn = rolled_way(motion, odometer), motion.yaw - motion.yaw[0]
-    way_at, turn_at = (np.interp(time, since_start, one) for one in (way, turn))
+    way_at, turn_at = (np.interp(time, since_start, curve) for curve in (way, turn))
     per_way = 1.0 / (2.0 * scale * odometer.track)
-    of_turn = (1.0 + ratio) ** 2 / (4.0 * ratio * scale) * turn_at
-    of_wheels = (1.0 - ratio**2) / ratio * per_way * way_at
+    turn_factor = (1.0 + ratio) ** 2 / (4.0 * ratio * scale) * turn_at
+    wheel_error = (1.0 - ratio**2) / ratio * per_way * way_at
     sources: list[Source] = []
     for name, curve in (
-        (WHEELS, of_wheels + (of_turn - turn_at / scale) * tracks),
+        (WHEELS, wheel_error + (turn_factor - turn_at / scale) * tracks),
         (TRACK, (tracks - 1.0) / scale * turn_at),
         (WHEEL_SIZE, (1.0 / scale - 1.0) * turn_at),
     ):
@@ -70,10 +81,10 @@ def odometer_sources(
             sources.append(KnownError(name, -curve))
     by_ratio = (ratio**2 - 1.0) / (4.0 * ratio**2 * scale) * tracks * turn_at
     by_ratio -= (1.0 + ratio**2) / ratio**2 * per_way * way_at
-    by_scale = -(of_wheels + tracks * of_turn) / scale
+    by_scale = -(wheel_error + tracks * turn_factor) / scale
     for name, regressor, sigma in (
         (WHEELS, by_ratio, odometer.diameter_ratio_sigma),
-        (TRACK, of_turn, odometer.track_ratio_sigma),
+        (TRACK, turn_factor, odometer.track_ratio_sigma),
         (WHEEL_SIZE, by_scale, odometer.scale_sigma),
     ):
         if sigma > 0.0 and np.any(regressor):
@@ -83,7 +94,7 @@ def odometer_sources(
         variance = np.zeros(len(since_start))
         for side, relative in ((-1.0, 1.0), (1.0, ratio)):
             steps = np.abs(np.diff(way + side * half_track * turn))
-            # From the true wheel's distance to that which the believed radius makes of its turns.
+            # Distance by the believed radius over that of the true wheel.
             counted = odometer.slip * (1.0 + ratio) / (2.0 * scale * relative) / odometer.track
             variance[1:] += counted**2 * np.cumsum(steps)
         sources.append(YawRandomWalk("wheel slip", np.interp(time, since_start, variance)))
@@ -95,18 +106,25 @@ def odometer_sources(
 
 MAX_TIMES = 1000
 """Covariances of more times than these take minutes."""
-_SEEN = 1e-5
-"""Standard deviation that the measured difference has at least, relative to its largest (or to a
-radian), so that the covariance has a Cholesky decomposition."""
-_DRAWN_AT_ONCE = 512
+_MIN_DIFFERENCE_STD = 1e-5
+"""Least standard deviation of the measured difference, relative to its largest, or to a radian, so
+that the covariance has a Cholesky decomposition."""
+_RUNS_AT_ONCE = 512
 
 
 class FusedYawError(YawErrorDistribution):
-    """Distribution of the yaw error that is left when an IMU's and an odometer's heading are fused.
+    """Distribution of the yaw error of a heading that is fused from an IMU and an odometer.
 
-    ``imu``, ``odometer`` (YawErrorModel): independent of each other, at the same times, at most
-    :data:`MAX_TIMES`. Known errors are those that the estimator does not know of. Raises
-    ConfigurationError if the times differ or are too many.
+    Parameters
+    ----------
+    imu, odometer : YawErrorModel
+        Independent models at the same times, at most :data:`MAX_TIMES`. The estimator does not know
+        of their known errors.
+
+    Raises
+    ------
+    ConfigurationError
+        If the times differ or are too many.
     """
 
     def __init__(self, imu: YawErrorModel, odometer: YawErrorModel) -> None:
@@ -123,16 +141,17 @@ class FusedYawError(YawErrorDistribution):
 
     @cached_property
     def gains(self) -> np.ndarray:
-        """What the difference so far takes off, (n, n): A, lower triangular."""
-        of_imu = self.imu.covariance()
-        seen = of_imu + self.odometer.covariance()
-        seen[np.diag_indices_from(seen)] += _SEEN**2 * max(1.0, np.max(np.diag(seen)))
-        root = cholesky(seen, lower=True)
-        weights = np.tril(solve_triangular(root, of_imu, lower=True).T)
+        """Gains A of the difference so far, lower triangular, shape (n, n)."""
+        imu = self.imu.covariance()
+        difference = imu + self.odometer.covariance()
+        least = _MIN_DIFFERENCE_STD**2 * max(1.0, np.max(np.diag(difference)))
+        difference[np.diag_indices_from(difference)] += least
+        root = cholesky(difference, lower=True)
+        weights = np.tril(solve_triangular(root, imu, lower=True).T)
         return solve_triangular(root, weights.T, lower=True, trans="T").T
 
     def _shares(self) -> tuple[tuple[YawErrorModel, np.ndarray], ...]:
-        """Return each sensor's model, and what of its error (n,) is in the fused one's, (n, n)."""
+        """Return each sensor's model, and the matrix (n, n) from its error to the fused one."""
         return (self.imu, np.eye(len(self.time)) - self.gains), (self.odometer, self.gains)
 
     def mean(self) -> np.ndarray:
@@ -166,18 +185,29 @@ class FusedYawError(YawErrorDistribution):
 
     @cached_property
     def _varying(self) -> list[tuple[np.ndarray, float]]:
-        found = []
+        varying = []
         for model, share in self._shares():
             for name, spread in zip(model.state_space.names, model.state_space.spreads):
                 if spread == 0.0:
                     continue
-                one = model.only(name)
-                rest = tuple(source for source in one.sources if isinstance(source, PROCESSES))
-                found.append((_variance(share, replace(one, sources=rest)), spread))
-        return found
+                sources = model.only(name).sources
+                processes = tuple(source for source in sources if isinstance(source, PROCESSES))
+                varying.append((_variance(share, replace(model, sources=processes)), spread))
+        return varying
 
     def realisations(self, runs: int, seed: int = 1, first_run: int = 0) -> np.ndarray:
-        """Return yaw errors, (runs, n) [rad], as :meth:`.YawErrorModel.realisations` does."""
+        """Draw yaw errors as :meth:`.YawErrorModel.realisations`.
+
+        Parameters
+        ----------
+        runs, seed, first_run : int
+            See :meth:`.YawErrorModel.realisations`.
+
+        Returns
+        -------
+        numpy.ndarray
+            Yaw errors, shape (runs, n) [rad].
+        """
         return np.sum(
             [m.realisations(runs, seed, first_run) @ share.T for m, share in self._shares()], axis=0
         )
@@ -189,10 +219,10 @@ class FusedYawError(YawErrorDistribution):
         seed: int = 1,
         on_runs: Callable[[int], object] = lambda _: None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """As of a YawErrorDistribution; what is between the times does not count."""
+        """Estimate the survival as :meth:`.YawErrorDistribution.survival`, at the times alone."""
         stays = np.zeros(len(self.time))
-        for first in range(0, runs, _DRAWN_AT_ONCE):
-            count = min(_DRAWN_AT_ONCE, runs - first)
+        for first in range(0, runs, _RUNS_AT_ONCE):
+            count = min(_RUNS_AT_ONCE, runs - first)
             inside = np.abs(self.realisations(count, seed, first)) <= limit
             stays += np.sum(np.logical_and.accumulate(inside, axis=1), axis=0)
             on_runs(count)
@@ -201,7 +231,7 @@ class FusedYawError(YawErrorDistribution):
 
 
 def _variance(share: np.ndarray, model: YawErrorModel) -> np.ndarray:
-    """Return the variance (n,) of a share (n, n) of a model's error."""
+    """Return the variance (n,) of a model's error times a matrix (n, n)."""
     if all(isinstance(source, KnownError) for source in model.sources):
         return np.zeros(len(share))
     return np.sum((share @ model.covariance()) * share, axis=1)

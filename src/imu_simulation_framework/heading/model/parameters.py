@@ -1,19 +1,18 @@
-"""Parameters of a yaw error that were identified on drives, and the sources that they make.
+"""Parameters of an identified yaw error, and their sources.
 
-Unlike an :class:`.ImuSpecification` they say only what a yaw shows, and a little more of it: a
-drift of the yaw itself, and a scale factor that depends on the direction of turn.
+An :class:`.ImuSpecification` has more parameters than a yaw shows. These are the parameters that a
+yaw shows, with a drift of the yaw itself and a scale factor that depends on the direction of turn.
 
-They stand in YAML files. The keys under ``parameters`` are the fields of
-:class:`.YawErrorParameters`, each with its value and its 95 % interval; a limit that the data do
-not give is ``.inf``, or 0 for a strength::
+They are stored in YAML files. The keys under ``parameters`` are the fields of
+:class:`.YawErrorParameters`, each with its value and its 95 % interval; an unknown limit is
+``.inf``, or 0 for a strength::
 
     kind: yaw_error_model
     name: husky
     drives: [husky.bag]
     parameters: {angle_random_walk: {value: 1.2e-3, low: 1.1e-3, high: 1.3e-3}}  # rad/s/sqrt(Hz)
 
-Of what stands beside these keys, how the model came about, only whether its ``checks`` passed is
-read.
+Other keys state the provenance of the model. Among these only the result of its ``checks`` is read.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ from .sources import (
     YawNoise,
 )
 
-_REFERENCE = 1
-"""Beside a seed: random numbers of the reference, which no run of an IMU draws."""
+_REFERENCE_STREAM = 1
+"""Number beside a seed for random numbers of the reference, which no run of an IMU draws."""
 
 
 def _checked_count(name, value):
@@ -55,27 +54,49 @@ def _checked_count(name, value):
 
 @dataclass(frozen=True)
 class YawErrorParameters(Settings):
-    """What is known of an IMU's yaw error; by default there is none.
+    """Parameters of an IMU's yaw error; by default there is none.
 
-    ``rate_bias``: mean over the drives of what the yaw rate is read too large by [rad/s].
-    ``rate_bias_spread``: standard deviation of the bias from drive to drive [rad/s].
-    ``scale_factor``: share of the net turn that is read too much [1].
-    ``scale_factor_of_absolute_turn``: share of the turn to either side that is read as a left turn
-    too much [1]. ``angle_random_walk``: N, two-sided [rad/s/sqrt(Hz)]. ``rate_random_walk``: K,
-    two-sided [rad/s^2/sqrt(Hz)]. ``rate_drift_sigma``, ``rate_drift_time``: Gauss-Markov drift of
-    the rate: standard deviation [rad/s] and correlation time [s]. ``yaw_drift_sigma``,
-    ``yaw_drift_time``: Gauss-Markov drift of the yaw itself [rad], [s]. ``reference_noise``: white
-    noise of the yaw with which it was observed [rad]. ``reference_drift_sigma``,
-    ``reference_drift_time``: correlated noise of that yaw [rad], [s]. ``reference_slip``: of a
-    random walk of that yaw that grows with the turn [rad/sqrt(rad)]. ``reference_scale``,
-    ``reference_error_time``: by how much the known error of that yaw is larger than it was taken
-    for, and its correlation time, 0 for what was known [1], [s]. ``reference_lag``: how late that
-    yaw is [s]. ``rate_bias_uncertainty``, ``scale_factor_uncertainty``: standard deviations of what
-    the drives left open of these two [rad/s], [1], the same on all drives of a unit;
-    ``rate_bias_spread_uncertainty``: of what they left open of the spread, as more of it [rad/s].
-    ``drives``: from how many it was identified. ``rejected``: whether what it left unexplained
-    there rejected it. Raises ConfigurationError if a value is not what it must be; the sentence
-    begins with its name.
+    Parameters
+    ----------
+    rate_bias : float
+        Mean over drives of the error of the measured yaw rate [rad/s].
+    rate_bias_spread : float
+        Standard deviation of the rate bias from drive to drive [rad/s].
+    scale_factor : float
+        Error of the measured turn over the net turn [1].
+    scale_factor_of_absolute_turn : float
+        Error of the measured turn to the left over the turn to either side [1].
+    angle_random_walk, rate_random_walk : float
+        Two-sided densities N [rad/s/sqrt(Hz)] and K [rad/s^2/sqrt(Hz)].
+    rate_drift_sigma, rate_drift_time : float
+        Gauss-Markov drift of the rate: standard deviation [rad/s] and correlation time [s].
+    yaw_drift_sigma, yaw_drift_time : float
+        Gauss-Markov drift of the yaw itself: standard deviation [rad] and correlation time [s].
+    reference_noise : float
+        White noise of the reference's yaw [rad].
+    reference_drift_sigma, reference_drift_time : float
+        Correlated noise of the reference's yaw: standard deviation [rad] and correlation time [s].
+    reference_slip : float
+        Random walk of the reference's yaw over the turn [rad/sqrt(rad)].
+    reference_scale, reference_error_time : float
+        Ratio of the reference's error to the stated one [1], and its correlation time, 0 for the
+        stated one [s].
+    reference_lag : float
+        Lag of the reference's yaw [s].
+    rate_bias_uncertainty, scale_factor_uncertainty : float
+        Standard deviations of the estimates of these two [rad/s], [1], the same on all drives of a
+        unit.
+    rate_bias_spread_uncertainty : float
+        Additional spread of the rate bias by the uncertainty of its estimate [rad/s].
+    drives : int
+        Number of drives from which the parameters were identified.
+    rejected : bool
+        Whether the checks of the residuals rejected the model.
+
+    Raises
+    ------
+    ConfigurationError
+        If a value is out of range; the sentence begins with its name.
     """
 
     rate_bias: float = declared(0.0)
@@ -105,16 +126,31 @@ class YawErrorParameters(Settings):
     def identified(
         cls, estimates: Mapping[str, Sequence[float]], drives: int, rejected: bool
     ) -> YawErrorParameters:
-        """Return what predicts the yaw error of another drive.
+        """Create parameters for the prediction of another drive.
 
-        How the bias spreads is known from few drives only: its standard deviation is such that 95 %
-        of biases are as near as Student's distribution says, or as the spread's upper limit.
+        The spread of the bias is known from few drives only: its standard deviation is such that 95
+        % of biases are within Student's distribution, or within the spread's upper limit.
 
-        ``estimates``: by parameter its value and the ends of its 95 % interval; limits that are not
-        known are not finite. ``drives``, ``rejected``: as the fields. Raises ConfigurationError if
-        a value is not what it must be.
+        Parameters
+        ----------
+        estimates : mapping of str to sequence of float
+            Value and limits of the 95 % interval by parameter; unknown limits are not finite.
+        drives : int
+            Number of drives.
+        rejected : bool
+            Whether the checks rejected the model.
+
+        Returns
+        -------
+        YawErrorParameters
+            The parameters.
+
+        Raises
+        ------
+        ConfigurationError
+            If a value is out of range.
         """
-        values: dict[str, Any] = {name: one[0] for name, one in estimates.items()}
+        values: dict[str, Any] = {name: numbers[0] for name, numbers in estimates.items()}
         for name in ("rate_bias", "scale_factor"):
             _, low, high = estimates.get(name, (0.0, 0.0, 0.0))
             reach = (high - low) / (2.0 * TWO_SIDED)
@@ -130,7 +166,7 @@ class YawErrorParameters(Settings):
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """Sentences on what a prediction from these parameters leaves out."""
+        """Sentences on limits of a prediction from these parameters."""
         found = []
         if self.rejected:
             found.append(
@@ -149,7 +185,17 @@ class YawErrorParameters(Settings):
     ) -> list[Source]:
         """Return the sources of the IMU's own yaw error, which is zero at the start.
 
-        ``time`` (n,): from zero [s]. ``net_turn``, ``absolute_turn`` (n,): since the start [rad].
+        Parameters
+        ----------
+        time : numpy.ndarray
+            Times from zero, shape (n,) [s].
+        net_turn, absolute_turn : numpy.ndarray
+            Net turn, and turn to either side, since the start, shape (n,) each [rad].
+
+        Returns
+        -------
+        list of Source
+            The sources.
         """
         made: list[Source] = []
         for name, value, curve in (
@@ -159,9 +205,9 @@ class YawErrorParameters(Settings):
         ):
             if value:
                 made.append(KnownError(name, -value * curve))
-        of_drives = math.hypot(self.rate_bias_spread, self.rate_bias_spread_uncertainty)
+        spread = math.hypot(self.rate_bias_spread, self.rate_bias_spread_uncertainty)
         for name, sigma, curve in (
-            ("rate bias", of_drives, time),
+            ("rate bias", spread, time),
             ("mean rate bias", self.rate_bias_uncertainty, time),
             ("scale factor", self.scale_factor_uncertainty, net_turn),
         ):
@@ -190,13 +236,26 @@ class YawErrorParameters(Settings):
         runs: int,
         seed: int,
     ) -> np.ndarray:
-        """Return what the reference may add to the yaw error on a drive, (runs, n) [rad].
+        """Draw errors of the reference on a drive.
 
-        ``known``: what is known of the reference on the drive, at the drive's times. ``drive``: its
-        time from zero [s], net and absolute turn [rad], (n,) each.
+        Parameters
+        ----------
+        known : ReferenceError or None
+            Stated error of the reference at the drive's times.
+        drive : tuple of numpy.ndarray
+            Time from zero [s], net and absolute turn [rad], shape (n,) each.
+        runs : int
+            Number of runs.
+        seed : int
+            Seed of all runs.
+
+        Returns
+        -------
+        numpy.ndarray
+            Errors, shape (runs, n) [rad].
         """
         time, net_turn, absolute_turn = drive
-        random = np.random.default_rng([seed, _REFERENCE])
+        random = np.random.default_rng([seed, _REFERENCE_STREAM])
         turned = np.diff(absolute_turn, prepend=absolute_turn[:1])
         steps = self.reference_slip * np.sqrt(np.maximum(turned, 0.0))
         errors = np.cumsum(steps * random.standard_normal((runs, len(time))), axis=1)
@@ -220,20 +279,39 @@ class YawErrorParameters(Settings):
         return errors
 
 
-_UNMOVED = 1000.0
-"""Time constant of a filter that hardly leans while the body accelerates [s]: what the sensor's own
-filter made of accelerations is in the yaw error that was observed, and shall not come twice."""
+_LONG_TIME_CONSTANT = 1000.0
+"""Time constant of a filter that hardly leans while the body accelerates [s]. The observed yaw
+error includes the effect of accelerations on the sensor's own filter, which must not count
+twice."""
 
 
-def specification_of(
+def specification_from_parameters(
     parameters: YawErrorParameters, name: str, rate: float
 ) -> tuple[ImuSpecification, list[str]]:
-    """Return a specification whose gyroscope about z has these errors, and what it cannot say.
+    """Convert parameters of a yaw error to a specification of a gyroscope about z.
 
-    The other axes and the accelerometer have no errors: a yaw shows none of theirs.
+    The other axes and the accelerometer have no errors: a yaw does not show theirs.
 
-    ``name``: of the sensor. ``rate``: its samples per second [Hz]. Raises ConfigurationError if
-    name or rate are not what they must be.
+    Parameters
+    ----------
+    parameters : YawErrorParameters
+        The parameters.
+    name : str
+        Name of the sensor.
+    rate : float
+        Samples per second [Hz].
+
+    Returns
+    -------
+    specification : ImuSpecification
+        The specification.
+    unsaid : list of str
+        Sentences on errors that a specification does not have.
+
+    Raises
+    ------
+    ConfigurationError
+        If name or rate are invalid.
     """
 
     def about_z(value: float) -> tuple[float, float, float]:
@@ -268,24 +346,37 @@ def specification_of(
     specification = ImuSpecification(
         name=name,
         gyroscope=gyroscope,
-        output=OutputSpecification(rate=rate, filter_time_constant=_UNMOVED),
+        output=OutputSpecification(rate=rate, filter_time_constant=_LONG_TIME_CONSTANT),
     )
     return specification, unsaid
 
 
 KIND = "yaw_error_model"
-_OTHERS = {"drives", "rejected"}
+_PROVENANCE = {"drives", "rejected"}
 _KEYS = {
     field.name
     for field in fields(YawErrorParameters)
-    if field.name not in _OTHERS and not field.name.endswith("_uncertainty")
+    if field.name not in _PROVENANCE and not field.name.endswith("_uncertainty")
 }
 
 
 def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
-    """Return the parameters of an identified model, for :func:`.yaw_error_model`.
+    """Read the parameters of an identified model, for :func:`.yaw_error_model`.
 
-    Raises ConfigurationError if the file cannot be read, or is no such model.
+    Parameters
+    ----------
+    path : path-like
+        YAML file.
+
+    Returns
+    -------
+    YawErrorParameters
+        The parameters.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be read, or is no such model.
     """
     content = read_yaml(path, "the model of a yaw error")
     if not _is_model(content):
@@ -308,11 +399,13 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
             )
         entry = entry if isinstance(entry, dict) else {"value": entry}
         limits = [entry.get(side) for side in ("low", "high")]
-        known = all(isinstance(one, float) for one in limits)
-        values[name] = (entry.get("value"), *(limits if known else (math.nan, math.nan)))
+        has_limits = all(isinstance(limit, float) for limit in limits)
+        values[name] = (entry.get("value"), *(limits if has_limits else (math.nan, math.nan)))
     checks = content.get("checks")
     outcomes = checks.values() if isinstance(checks, dict) else ()
-    rejected = any(isinstance(one, dict) and one.get("passed") is False for one in outcomes)
+    rejected = any(
+        isinstance(outcome, dict) and outcome.get("passed") is False for outcome in outcomes
+    )
     try:
         return YawErrorParameters.identified(values, len(drives), rejected)
     except ConfigurationError as error:
@@ -320,7 +413,18 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
 
 
 def is_yaw_error_model_file(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file says that it is a model of a yaw error; False if it is no YAML."""
+    """Return whether a file is a model of a yaw error.
+
+    Parameters
+    ----------
+    path : path-like
+        File.
+
+    Returns
+    -------
+    bool
+        False if it is no YAML.
+    """
     try:
         return _is_model(read_yaml(path, "the model"))
     except ConfigurationError:
@@ -340,11 +444,28 @@ def yaw_error_model_text(
 ) -> str:
     """Return a model as YAML.
 
-    ``name``: of the IMU. ``parameters``: by name: value, low, high and unit. ``made``: how it came
-    about: plain values only. ``comment``: lines for the beginning, without number signs.
+    Parameters
+    ----------
+    name : str
+        Name of the IMU.
+    drives : list of str
+        Names of the drives.
+    parameters : mapping of str to tuple
+        Value, lower and upper limit, and unit by name.
+    made : mapping of str to object
+        Provenance: plain values only.
+    comment : str, optional
+        Lines for the beginning, without number signs.
+
+    Returns
+    -------
+    str
+        Content of the file.
     """
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
-    lines += [_dumped({"kind": KIND, "name": str(name), "drives": [str(one) for one in drives]})]
+    lines += [
+        _dump_yaml({"kind": KIND, "name": str(name), "drives": [str(drive) for drive in drives]})
+    ]
     lines.append("parameters:")
     for key, (value, low, high, unit) in parameters.items():
         numbers = ", ".join(
@@ -353,11 +474,11 @@ def yaw_error_model_text(
         )
         lines.append(f"  {key}: {{{numbers}}}  # {unit}")
     if made:
-        lines.append(_dumped(dict(made)))
+        lines.append(_dump_yaml(dict(made)))
     return "\n".join(lines) + "\n"
 
 
-def _dumped(content):
+def _dump_yaml(content):
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=10**6).rstrip()
 
 

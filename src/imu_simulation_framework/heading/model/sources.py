@@ -1,20 +1,20 @@
-r"""What a yaw error is made of: sources, independent of each other, that add up to it.
+r"""Sources of a yaw error, independent of each other, whose sum is the yaw error.
 
 The yaw error :math:`e = \psi_{reference} - \psi_{imu}` obeys, with b the errors of the measured
 yaw rate and n their white part, :math:`\dot e = -(b + n)`; a source is one such b, or n, or a part
-of e itself. Sources of one name belong together: they are one line of the budget.
+of e itself. Sources of one name are one line of the budget.
 
-Those that are random processes are one linear state-space model at even steps. Its state is the
-integral of the yaw rate's errors, then one bias for each process of the rate, then one yaw for each
-process of the yaw; the yaw error is the sum of the first and the last ones. From step to step
+The random processes are one linear state-space model at even steps. Its state is the integral of
+the yaw rate's errors, then one bias for each process of the rate, then one yaw for each process of
+the yaw; the yaw error is the sum of the first and the last ones. From step to step
 :math:`x_{k+1} = \Phi x_k + w_k`, :math:`w_k \sim N(0, Q)`, exactly, whatever the step: for a
 continuous process by Van Loan's matrix exponential (Computing integrals involving the matrix
-exponential, IEEE Transactions on Automatic Control 23(3), 1978), for a sensor that is sampled by
-the sum over its samples.
+exponential, IEEE Transactions on Automatic Control 23(3), 1978), for a sampled sensor by the sum
+over its samples.
 
-Where the sensor stands still before the first step, and the mean of its rate's errors is taken off
-from then on, each source has one more state: that mean, which is correlated with the biases that it
-was taken of (:mod:`.sensors.operation`).
+If the sensor stands still before the first step, and the mean of its rate's errors is subtracted
+from then on, each source has one more state: that mean, which is correlated with the biases at the
+end of the standstill (:mod:`.sensors.operation`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,18 @@ _BOUNDS["correlation_time"] = "positive"
 
 @dataclass(frozen=True)
 class RandomSource:
-    """A source with strengths, which raises ConfigurationError if they are not finite and so."""
+    """A source with strengths.
+
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+
+    Raises
+    ------
+    ConfigurationError
+        If a strength is negative or not finite, or a correlation time is not positive.
+    """
 
     name: str
 
@@ -50,7 +61,12 @@ class RandomSource:
 class KnownError:
     """A part of the yaw error that is the same in every run.
 
-    ``curve`` (n,): at the model's times [rad].
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+    curve : numpy.ndarray
+        Yaw error at the model's times, shape (n,) [rad].
     """
 
     name: str
@@ -59,10 +75,16 @@ class KnownError:
 
 @dataclass(frozen=True)
 class RandomConstant(RandomSource):
-    """A constant that each run draws anew, times a known curve: ``c u``, c ~ N(0, sigma^2).
+    """A constant that each run draws, times a known curve: ``c u``, c ~ N(0, sigma^2).
 
-    ``regressor`` (n,): u, the yaw error for c = 1, at the model's times [rad per unit of the
-    constant]. ``sigma`` [unit of the constant].
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+    regressor : numpy.ndarray
+        Yaw error u for c = 1 at the model's times, shape (n,) [rad per unit of the constant].
+    sigma : float
+        Standard deviation [unit of the constant].
     """
 
     regressor: np.ndarray
@@ -73,8 +95,16 @@ class RandomConstant(RandomSource):
 class AngleRandomWalk(RandomSource):
     """White noise of the yaw rate; the variance of its integral is ``N^2 t``.
 
-    ``density``: N, two-sided [rad/s/sqrt(Hz)]. ``of_gyroscope``: whether it is read at standstill.
-    ``spread``: standard deviation of its logarithm from unit to unit; N is the median unit's.
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+    density : float
+        Two-sided density N of the median unit [rad/s/sqrt(Hz)].
+    of_gyroscope : bool, optional
+        Whether it is measured at standstill.
+    spread : float, optional
+        Standard deviation of the logarithm of N over units.
     """
 
     density: float
@@ -84,9 +114,18 @@ class AngleRandomWalk(RandomSource):
 
 @dataclass(frozen=True)
 class RateRandomWalk(RandomSource):
-    """Random walk of the yaw rate's bias, from zero; that of its integral ``K^2 t^3 / 3``.
+    """Random walk of the yaw rate's bias from zero.
 
-    ``density``: K, two-sided [rad/s^2/sqrt(Hz)]. ``spread``: as of :class:`AngleRandomWalk`.
+    The variance of its integral is ``K^2 t^3 / 3``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+    density : float
+        Two-sided density K of the median unit [rad/s^2/sqrt(Hz)].
+    spread : float, optional
+        Standard deviation of the logarithm of K over units.
     """
 
     density: float
@@ -97,8 +136,18 @@ class RateRandomWalk(RandomSource):
 class RateGaussMarkov(RandomSource):
     """First-order Gauss-Markov process of the yaw rate's bias, stationary from the beginning.
 
-    ``sigma``: stationary standard deviation [rad/s]. ``correlation_time`` [s]. ``of_gyroscope``:
-    whether it is read at standstill. ``spread``: as of :class:`AngleRandomWalk`.
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+    sigma : float
+        Stationary standard deviation of the median unit [rad/s].
+    correlation_time : float
+        Correlation time [s].
+    of_gyroscope : bool, optional
+        Whether it is measured at standstill.
+    spread : float, optional
+        Standard deviation of the logarithm of sigma over units.
     """
 
     sigma: float
@@ -109,10 +158,18 @@ class RateGaussMarkov(RandomSource):
 
 @dataclass(frozen=True)
 class YawGaussMarkov(RandomSource):
-    """First-order Gauss-Markov process of the yaw itself, as Hector's plug-in has it.
+    """First-order Gauss-Markov process of the yaw itself, as of Hector's plug-in.
 
-    ``sigma``: stationary standard deviation [rad]. ``correlation_time`` [s]. ``stationary``:
-    whether it is stationary from the beginning, or begins with zero.
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+    sigma : float
+        Stationary standard deviation [rad].
+    correlation_time : float
+        Correlation time [s].
+    stationary : bool, optional
+        Whether it is stationary from the beginning, or begins with zero.
     """
 
     sigma: float
@@ -124,7 +181,12 @@ class YawGaussMarkov(RandomSource):
 class YawRandomWalk(RandomSource):
     """Random walk of the yaw itself that grows unevenly, as with the distance of wheels that slip.
 
-    ``variance`` (n,): at the model's times, from zero on, never falling [rad^2].
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+    variance : numpy.ndarray
+        Variance at the model's times, from zero on and never falling, shape (n,) [rad^2].
     """
 
     variance: np.ndarray
@@ -132,31 +194,54 @@ class YawRandomWalk(RandomSource):
 
 @dataclass(frozen=True)
 class YawNoise(RandomSource):
-    """White noise of the yaw itself, of the sensor or of the reference; ``sigma`` [rad]."""
+    """White noise of the yaw itself, of the sensor or of the reference.
+
+    Parameters
+    ----------
+    name : str
+        Name of the source.
+    sigma : float
+        Standard deviation [rad].
+    """
 
     sigma: float
 
 
 PROCESSES = (AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise)
 YAW_PROCESSES = (YawGaussMarkov, YawNoise)
-"""Those that are no errors of the rate."""
+"""Processes of the yaw itself, and not of its rate."""
 Process = Union[AngleRandomWalk, RateRandomWalk, RateGaussMarkov, YawGaussMarkov, YawNoise]
 Source = Union[KnownError, RandomConstant, YawRandomWalk, Process]
 CURVES = {KnownError: "curve", RandomConstant: "regressor", YawRandomWalk: "variance"}
-"""Field of those that have a value at each of the model's times."""
+"""Field with a value at each of the model's times, by type of source."""
 
 
 @dataclass(frozen=True)
 class StateSpace:
-    """States m, of which the first is the integrated error of the yaw rate.
+    """State-space model of g sources with m states; the first state is the integrated rate error.
 
-    ``names``: of the sources, each once; g of them. ``transition`` (m, m): from one step to the
-    next. ``noise`` (g, m, m): covariance of what a step adds, by source. ``initial`` (g, m, m):
-    covariance of the first state, by source. ``design`` (m,): the yaw error is this times the
-    state. ``yaw_noise`` (g,): variance of the white noise of the yaw, by source [rad^2].
-    ``of_state``: which source each state but the first belongs to. ``offsets``: the state of each
-    source that is what was taken for its offset [rad/s]; empty where none was taken. ``spreads``
-    (g,): of each source's strength from unit to unit; covariances are the mean over units.
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the sources, each once.
+    transition : numpy.ndarray
+        Transition from one step to the next, shape (m, m).
+    noise : numpy.ndarray
+        Covariance of the noise of a step by source, shape (g, m, m).
+    initial : numpy.ndarray
+        Covariance of the first state by source, shape (g, m, m).
+    design : numpy.ndarray
+        Row whose product with the state is the yaw error, shape (m,).
+    yaw_noise : numpy.ndarray
+        Variance of the white noise of the yaw by source, shape (g,) [rad^2].
+    of_state : tuple of int
+        Source of each state but the first.
+    offsets : tuple of int
+        State of each source that is its part of the estimated offset [rad/s]; empty without an
+        offset.
+    spreads : tuple of float
+        Standard deviation of the logarithm of each source's strength over units. Covariances are
+        the mean over units.
     """
 
     names: tuple[str, ...]
@@ -171,7 +256,7 @@ class StateSpace:
 
     @property
     def varies(self) -> bool:
-        """Whether units differ in how strong a source is."""
+        """Whether the strength of a source differs between units."""
         return any(self.spreads)
 
 
@@ -183,14 +268,32 @@ def state_space(
     heading_time_constant: float | None = None,
     standstill: float = 0.0,
 ) -> StateSpace:
-    """Return the model of the sources that are random processes; of the same ones, the same one.
+    """Create the state-space model of random processes; equal arguments give the same object.
 
-    ``sources``: of ``PROCESSES``. ``step`` [s]. ``sensor_period``: time from one sample of the
-    sensor to the next, a whole part of the step [s]; None for processes in continuous time.
-    ``heading_time_constant``: of a heading that the integral forgets to [s]; by default it forgets
-    nothing. ``standstill``: over which the rate's mean was taken off before the first step [s]; by
-    default it was not. Raises ConfigurationError if the step, or the standstill, is no multiple of
-    the sensor's period.
+    Parameters
+    ----------
+    sources : tuple
+        Sources of the types ``PROCESSES``.
+    step : float
+        Step of the model [s].
+    sensor_period : float or None
+        Sampling period of the sensor, of which the step is a multiple [s]; None for processes in
+        continuous time.
+    heading_time_constant : float, optional
+        Time constant with which a magnetic heading forgets the integral [s]; by default there is
+        none.
+    standstill : float, optional
+        Standstill over which the rate's mean was estimated before the first step [s].
+
+    Returns
+    -------
+    StateSpace
+        The model.
+
+    Raises
+    ------
+    ConfigurationError
+        If the step, or the standstill, is no multiple of the sensor's period.
     """
     names = tuple(dict.fromkeys(source.name for source in sources))
     states: list = [s for s in sources if isinstance(s, (RateRandomWalk, RateGaussMarkov))]
@@ -220,26 +323,28 @@ def state_space(
         density[group, index, index] = 2.0 * variance / source.correlation_time
         if isinstance(source, RateGaussMarkov) or source.stationary:
             initial[group, index, index] = variance
-    of_offset = tuple(range(1 + len(states), size))
+    offset_states = tuple(range(1 + len(states), size))
     if offsets:
-        after = _after_standstill(drift, density, initial, standstill, sensor_period, of_offset)
+        after = _covariance_after_standstill(
+            drift, density, initial, standstill, sensor_period, offset_states
+        )
         for source in sources:
             if getattr(source, "of_gyroscope", isinstance(source, RateRandomWalk)):
                 group = names.index(source.name)
                 initial[group] = after[group]
-        drift[0, of_offset] = 1.0
+        drift[0, offset_states] = 1.0
     transition, noise = _discretised(drift, density, step, sensor_period)
-    of_yaw = [float(biases <= index < len(states)) for index in range(size - 1)]
+    yaw_states = [float(biases <= index < len(states)) for index in range(size - 1)]
     of_state = [*(names.index(source.name) for source in states), *range(offsets)]
-    design = np.array([1.0, *of_yaw])
+    design = np.array([1.0, *yaw_states])
     spreads = dict.fromkeys(names, 0.0)
     spreads.update((s.name, s.spread) for s in sources if getattr(s, "spread", 0.0))
     matrices = transition, noise, initial, design, yaw_noise
-    return StateSpace(names, *matrices, tuple(of_state), of_offset, tuple(spreads.values()))
+    return StateSpace(names, *matrices, tuple(of_state), offset_states, tuple(spreads.values()))
 
 
 def _mean_square(source, size):
-    """Return the mean over units of the square of a strength whose median is the size."""
+    """Return the mean over units of the squared strength, whose median is the size."""
     return size**2 * math.exp(2.0 * getattr(source, "spread", 0.0) ** 2)
 
 
@@ -250,7 +355,7 @@ def _discretised(drift, density, step, sensor_period):
 
 
 def _discretise(drift, density, step):
-    """Discretise x' = A x + w exactly, where all states but the first depend on themselves only.
+    """Discretise x' = A x + w exactly, where each state but the first depends on itself only.
 
     Each of them is a pair with the first one. A search changes one parameter at a time, so that
     most pairs are cached. ``drift`` (m, m): A [1/s]. ``density`` (g, m, m): two-sided power
@@ -287,8 +392,8 @@ def _van_loan(decay_rate, coupling, state_rate, step):
     return transition, noise
 
 
-def _after_standstill(drift, density, initial, standstill, sensor_period, of_offset):
-    """Return the covariances (g, m, m) of the states when the mean rate has become the offset."""
+def _covariance_after_standstill(drift, density, initial, standstill, sensor_period, offset_states):
+    """Return the states' covariances (g, m, m) after the mean rate has become the offset."""
     drift = drift.copy()
     drift[0, 0] = 0.0  # the mean is that of the rate, whatever the heading forgets
     transition, noise = _discretised(drift, density, standstill, sensor_period)
@@ -296,14 +401,14 @@ def _after_standstill(drift, density, initial, standstill, sensor_period, of_off
     for group, (before, added) in enumerate(zip(initial, noise)):
         # The integral, minus the sum of the rate's errors, becomes the offset and begins anew.
         taken = np.eye(len(drift))
-        taken[of_offset[group], 0] = -1.0 / standstill
+        taken[offset_states[group], 0] = -1.0 / standstill
         taken[0, 0] = 0.0
         after[group] = taken @ (transition @ before @ transition.T + added) @ taken.T
     return after
 
 
 def _sampled(drift, density, step, period):
-    """As _discretise, where the rate is read at a period and each reading held over it."""
+    """Discretise as _discretise, with the rate sampled at a period and held over it."""
     ratio = step / period
     samples = round(ratio)
     if samples < 1 or abs(ratio - samples) > 1e-6 * ratio:

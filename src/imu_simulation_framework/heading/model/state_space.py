@@ -1,16 +1,16 @@
 r"""Realisations of a linear state-space model, and the likelihood of observed yaw errors in it.
 
-Of :math:`x_{k+1} = \Phi x_k + L w_k` with :math:`L L^T = Q`, b steps taken together are such
-a model again, the lifted one: what the states at its beginning and all its random numbers mean for
-each of the b outputs, and for the states at its end, are matrices. So nearly all of the work of
-realisations is a product of matrices, and the loop over time is b times shorter.
+For :math:`x_{k+1} = \Phi x_k + L w_k` with :math:`L L^T = Q`, b steps together are such a model
+again, the lifted one: matrices give each of the b outputs, and the states at the end, from the
+states at the beginning and all random numbers. Nearly all of the work of realisations is a product
+of matrices then, and the loop over time is b times shorter.
 
 Given both ends of a step, white noise of the rate makes a Brownian bridge of the error. It stays
 between two barriers with a probability in closed form, the sum over the images of its start in
 them (Karatzas and Shreve: Brownian Motion and Stochastic Calculus, 2nd edition, section 2.8).
 
 The likelihood is that of the Kalman filter of statsmodels. Several drives are one series: between
-two of them what belongs to a drive starts anew, and what belongs to the sensor stays.
+two of them the states of a drive start anew, and the constants of the sensor stay.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from ...sensors.noise.streams import run_seed
 from .sources import StateSpace
 
 RUNS_AT_ONCE = 32
-"""Runs that are computed together, from multiples of it on: a product of matrices may give other
-last digits for another number of rows."""
+"""Number of runs that are computed together, from multiples of it on: a matrix product with another
+number of rows may have other last digits."""
 STEPS_AT_ONCE = 8
+"""Number of steps of the lifted model."""
 
 
 def draw_runs(
@@ -42,14 +43,27 @@ def draw_runs(
     seed: int,
     first_run: int = 0,
 ) -> np.ndarray:
-    """Return realisations (runs, n) of a mean (n,), of processes, random constants and walks.
+    """Draw realisations of a mean, of processes, random constants and walks.
 
-    ``space``: the processes. ``mean`` (n,). ``constants``: the name of each constant's source, and
-    what the constant's standard deviation means. ``walks``: the name of each uneven random walk's
-    source, no two alike, and its variance (n,). ``runs``, ``seed``, ``first_run``: as for
-    :meth:`.YawErrorModel.realisations`.
+    Parameters
+    ----------
+    space : StateSpace
+        The processes.
+    mean : numpy.ndarray
+        Mean, shape (n,).
+    constants : sequence of tuple
+        Name of each constant's source, and the yaw error (n,) of one standard deviation.
+    walks : sequence of tuple
+        Name of each uneven random walk's source, no two equal, and its variance (n,).
+    runs, seed, first_run : int
+        See :meth:`.YawErrorModel.realisations`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Realisations, shape (runs, n).
     """
-    drawing = _Drawing(space, constants, walks, len(mean))
+    drawing = _RunSampler(space, constants, walks, len(mean))
     errors = np.empty((runs, len(mean)))
     last = first_run + runs
     for first in range(first_run - first_run % RUNS_AT_ONCE, last, RUNS_AT_ONCE):
@@ -62,7 +76,20 @@ def draw_runs(
 def numbers_per_run(
     space: StateSpace, constants: Sequence[tuple], walks: Sequence[tuple], samples: int
 ) -> int:
-    """Return how many normal numbers a realisation of so many samples takes."""
+    """Return the number of normal random numbers of a realisation.
+
+    Parameters
+    ----------
+    space, constants, walks
+        See :func:`draw_runs`.
+    samples : int
+        Number of samples.
+
+    Returns
+    -------
+    int
+        Number of random numbers.
+    """
     return sum(stream.numbers for stream in _streams(space, constants, walks, samples))
 
 
@@ -81,7 +108,7 @@ class _Stream:
 
     @cached_property
     def place(self) -> int:
-        """Where in a run's random numbers it begins; far from where any other name does."""
+        """Offset in a run's random numbers, far from that of any other name."""
         return zlib.crc32(self.name.encode()) << 64
 
 
@@ -111,8 +138,8 @@ def _streams(space, constants, walks, samples):
 def _root(covariance, shared=0):
     """Return a root L (m, inputs), L L^T = Q, of a source's noise.
 
-    Its processes are independent of each other: each has an input of its own, which the state
-    ``shared``, the integrated rate, has a part of, and that state one more for what is left of it.
+    Its processes are independent of each other: each has an input of its own, with which the state
+    ``shared``, the integrated rate, is correlated, and that state has one more for the remainder.
     """
     std = np.sqrt(np.diag(covariance))
     states = np.delete(np.arange(len(std)), shared)
@@ -121,14 +148,14 @@ def _root(covariance, shared=0):
     root[states, np.arange(len(states))] = std[states]
     root[shared] = covariance[shared, states] / std[states]
     own = covariance[shared, shared] - np.sum(root[shared] ** 2)
-    # What is left of a difference of nearly equal numbers is rounding.
+    # A smaller difference of nearly equal numbers is rounding.
     if own > 1e-14 * covariance[shared, shared]:
         root = np.column_stack([root, np.sqrt(own) * np.eye(len(std))[shared]])
     return root
 
 
-class _Drawing:
-    """Everything that does not depend on the run, and memory for the numbers."""
+class _RunSampler:
+    """Sampler of runs, with all matrices that do not depend on the run."""
 
     def __init__(self, space, constants, walks, samples):
         self._samples = samples
@@ -144,10 +171,10 @@ class _Drawing:
         powers = [np.eye(size)]
         for _ in range(steps):
             powers.append(space.transition @ powers[-1])
-        self._over_block = powers[steps]
-        # Of the states at a block's beginning for the outputs in it, (states, steps).
-        self._seen = np.column_stack([power.T @ space.design for power in powers[1:]])
-        # Of what each step adds to the states, for outputs and for the states at the end.
+        self._block_transition = powers[steps]
+        # Effect of the states at a block's beginning on the outputs in it, (states, steps).
+        self._output_of_state = np.column_stack([power.T @ space.design for power in powers[1:]])
+        # Effect of the noise of each step on the outputs and on the states at the end.
         both = np.zeros((steps, size, steps + size))
         for step in range(steps):
             both[step, :, steps:] = powers[steps - 1 - step].T
@@ -162,7 +189,7 @@ class _Drawing:
         ]
 
     def draw(self, seed, runs, first):
-        """Return errors (RUNS_AT_ONCE, n), of which the rows of the wanted runs count."""
+        """Return errors (RUNS_AT_ONCE, n), of which the rows of the wanted runs are valid."""
         self._fill(seed, runs, first)
         size, steps = len(self._design), STEPS_AT_ONCE
         state = np.zeros((RUNS_AT_ONCE, size))
@@ -170,12 +197,12 @@ class _Drawing:
         errors = np.zeros((RUNS_AT_ONCE, self._samples))
         for stream, numbers, lifted in zip(self._streams, self._numbers, self._lifted):
             if stream.root is not None:
-                first_ones = len(stream.initial)
-                state += numbers[:, :first_ones] @ stream.initial
-                # Run by run: of one large product BLAS makes several threads, that wait for each
-                # other for longer than they work.
-                of_block = stream.root.shape[1] * steps
-                total += numbers[:, first_ones:].reshape(RUNS_AT_ONCE, -1, of_block) @ lifted
+                initial_count = len(stream.initial)
+                state += numbers[:, :initial_count] @ stream.initial
+                # Run by run: BLAS computes one large product with several threads, which wait for
+                # each other for longer than they work.
+                block_size = stream.root.shape[1] * steps
+                total += numbers[:, initial_count:].reshape(RUNS_AT_ONCE, -1, block_size) @ lifted
             elif stream.constants:
                 errors += numbers @ self._curves[list(stream.constants)]
             elif stream.walk is not None:
@@ -186,9 +213,9 @@ class _Drawing:
         states = np.empty((self._blocks, RUNS_AT_ONCE, size))
         for block in range(self._blocks):
             states[block] = state
-            state = state @ self._over_block.T
+            state = state @ self._block_transition.T
             state += total[:, block, steps:]
-        seen = total[:, :, :steps] + np.moveaxis(states @ self._seen, 0, 1)
+        seen = total[:, :, :steps] + np.moveaxis(states @ self._output_of_state, 0, 1)
         errors[:, 1:] += seen.reshape(RUNS_AT_ONCE, -1)[:, : self._samples - 1]
         return errors
 
@@ -203,14 +230,14 @@ class _Drawing:
                 generator.standard_normal(out=numbers[run - first])
                 if stream.spread:
                     # Covariances are the mean over units.
-                    of_unit = stream.spread * generator.standard_normal() - stream.spread**2
-                    numbers[run - first] *= math.exp(of_unit)
+                    unit_factor = stream.spread * generator.standard_normal() - stream.spread**2
+                    numbers[run - first] *= math.exp(unit_factor)
 
 
 def _initial_root(space, group, inputs):
-    """Return what a source's first numbers mean for the first states, (at least inputs, m)."""
+    """Return the effect of a source's first numbers on the first states, (at least inputs, m)."""
     if space.offsets:
-        # What was taken for the offset shares the biases that there are.
+        # The estimated offset is correlated with the biases.
         root = _root(space.initial[group], space.offsets[group]).T
         return np.vstack([root, np.zeros((max(0, inputs - len(root)), root.shape[1]))])
     states = 1 + np.flatnonzero(np.diag(space.noise[group])[1:])
@@ -220,26 +247,38 @@ def _initial_root(space, group, inputs):
 
 
 SAMPLED_BARRIER = 0.5826
-"""By so many standard deviations of a sample's step a random walk that is seen at its samples only
-must pass a barrier to be noticed as often as the continuous one: -zeta(1/2) / sqrt(2 pi)
-(Broadie, Glasserman and Kou: A continuity correction for discrete barrier options, Mathematical
-Finance 7(4), 1997)."""
+"""Shift of a barrier for a sampled random walk, in standard deviations of a step. A random walk
+that is observed at its samples only crosses the shifted barrier as often as the continuous one
+the barrier: -zeta(1/2) / sqrt(2 pi) (Broadie, Glasserman and Kou: A continuity correction for
+discrete barrier options, Mathematical Finance 7(4), 1997)."""
 
 _IMAGES = 2
-"""On either side; those beyond matter only where a step is wider than the band."""
-_CERTAIN = 20.0
-"""A bridge that stays away from the barriers by this exponent stays within: exp(-40) do not."""
+"""Number of images on either side; more matter only where a step is wider than the band."""
+_MAX_EXPONENT = 20.0
+"""Exponent of the distance from the barriers beyond which a bridge stays within: exp(-40)."""
 
 
 def bridges_within(
     errors: np.ndarray, variance: np.ndarray, limit: np.ndarray, free: np.ndarray
 ) -> np.ndarray:
-    """Return the probability that no bridge between errors so far has left a band, (runs, n).
+    """Compute the probability that no bridge between errors so far has left a band.
 
-    ``errors`` (runs, n): at even steps. ``variance`` (n - 1,): that each step adds to the error,
-    where it is free [the errors' unit squared]. ``limit`` (n - 1,): in each step the band is
-    between minus and plus this. ``free`` (n - 1,): in which steps the error is not held. The result
-    is zero from where an error itself is outside.
+    Parameters
+    ----------
+    errors : numpy.ndarray
+        Errors at even steps, shape (runs, n).
+    variance : numpy.ndarray
+        Variance that each step adds to the error where it is free, shape (n - 1,) [the errors' unit
+        squared].
+    limit : numpy.ndarray
+        Half width of the band in each step, shape (n - 1,).
+    free : numpy.ndarray
+        Whether the error is free in each step, and not held, shape (n - 1,).
+
+    Returns
+    -------
+    numpy.ndarray
+        Probability, shape (runs, n); zero from where an error itself is outside.
     """
     inside = np.ones(errors.shape, dtype=bool)
     for ends in (errors[:, :-1], errors[:, 1:]):
@@ -251,7 +290,7 @@ def bridges_within(
     width = 2.0 * limit
     start, end = errors[:, :-1] + limit, errors[:, 1:] + limit
     nearest = np.minimum(start * end, (width - start) * (width - end))
-    rows, steps = np.nonzero((nearest < _CERTAIN * variance) & free & (within[:, 1:] > 0.0))
+    rows, steps = np.nonzero((nearest < _MAX_EXPONENT * variance) & free & (within[:, 1:] > 0.0))
     x, y = start[rows, steps], end[rows, steps]
     variance, width = variance[steps], width[steps]
     stays = np.zeros(len(x))
@@ -259,27 +298,33 @@ def bridges_within(
         away = image * width
         stays += np.exp(-2.0 * away * (away + y - x) / variance)
         stays -= np.exp(-2.0 * (away + x) * (away + y) / variance)
-    of_step = np.ones_like(start)
+    step_probability = np.ones_like(start)
     # Rounding, and the images that are left out, go a little beyond what a probability can be.
-    of_step[rows, steps] = np.clip(stays, 0.0, 1.0)
-    within[:, 1:] *= np.cumprod(of_step, axis=1)
+    step_probability[rows, steps] = np.clip(stays, 0.0, 1.0)
+    within[:, 1:] *= np.cumprod(step_probability, axis=1)
     return within
 
 
-_SMOOTHED_STATE = 0x01
-"""What statsmodels' smoother shall compute: no covariances."""
+_SMOOTHER_STATE = 0x01
+"""Option of statsmodels' smoother to compute no covariances."""
 
 
 class ObservedDrive(NamedTuple):
-    """What was observed on a drive, and the constants that may be in it.
+    """Observed yaw error of a drive, and its possible constants.
 
-    ``error`` (n,): yaw error less what is known of it, NaN where nothing was observed [rad].
-    ``own`` (n, p) and ``shared`` (n, q): what one standard deviation of each random constant adds
-    to it [rad]; the own ones are drawn for this drive, the shared ones once for all drives.
-    ``gain`` (n,): what the model's last state is multiplied by before it adds to the error, by
-    default 1. ``turned`` (n,): by how much the robot has turned to either side since the sample
-    before [rad]; ``jumped`` (n,): variance of what the error has jumped by since then [rad^2]; by
-    default none.
+    Attributes
+    ----------
+    error : numpy.ndarray
+        Yaw error minus its known part, NaN where nothing was observed, shape (n,) [rad].
+    own, shared : numpy.ndarray
+        Yaw errors of one standard deviation of each random constant, shape (n, p) and (n, q) [rad].
+        The own ones are drawn for this drive, the shared ones once for all drives.
+    gain : numpy.ndarray or None
+        Factor of the model's last state in the error, shape (n,); by default 1.
+    turned : numpy.ndarray or None
+        Turn to either side since the sample before, shape (n,) [rad]; by default none.
+    jumped : numpy.ndarray or None
+        Variance of the error's jump since the sample before, shape (n,) [rad^2]; by default none.
     """
 
     error: np.ndarray
@@ -291,13 +336,18 @@ class ObservedDrive(NamedTuple):
 
 
 class FilteredDrives(NamedTuple):
-    """What the Kalman filter says of observed drives.
+    """Result of the Kalman filter for observed drives.
 
-    ``log_likelihood``: natural logarithm of their joint density. ``innovations``,
-    ``innovation_std``: for each drive (n,), each observation less what those before it predict,
-    and what that should be [rad]; NaN where nothing was observed. ``shared_mean`` (q,),
-    ``shared_covariance`` (q, q): of the shared constants, in their standard deviations, after all
-    observations.
+    Attributes
+    ----------
+    log_likelihood : float
+        Natural logarithm of the joint density.
+    innovations, innovation_std : list of numpy.ndarray
+        For each drive, each observation minus its prediction from those before it, and the standard
+        deviation of that, shape (n,) each [rad]; NaN where nothing was observed.
+    shared_mean, shared_covariance : numpy.ndarray
+        Shared constants after all observations, in their standard deviations, shape (q,) and (q,
+        q).
     """
 
     log_likelihood: float
@@ -308,12 +358,21 @@ class FilteredDrives(NamedTuple):
 
 
 class DriveFilter:
-    """Filter of the same drives by many models with as many states.
+    """Kalman filter of the same drives for many models with the same number of states.
 
-    What does not change is set up once, which takes longer than filtering does.
+    Parts that do not change are set up once, which takes longer than filtering.
 
-    ``drives``: with the same numbers of constants. ``states``: of the models. Raises
-    ConfigurationError if statsmodels is not installed.
+    Parameters
+    ----------
+    drives : sequence of ObservedDrive
+        Drives with the same numbers of constants.
+    states : int
+        Number of states of the models.
+
+    Raises
+    ------
+    ConfigurationError
+        If statsmodels is not installed.
     """
 
     def __init__(self, drives: Sequence[ObservedDrive], states: int):
@@ -332,10 +391,10 @@ class DriveFilter:
         self._design = np.empty((1, states + self._own + self._shared, self._count))
         self._design[0, states : states + self._own] = np.concatenate([d.own for d in drives]).T
         self._design[0, states + self._own :] = np.concatenate([d.shared for d in drives]).T
-        self._gain = _joined([drive.gain for drive in drives], lengths, 1.0)
-        # What lies between two samples belongs to the first one's step.
+        self._gain = _concatenate_or_default([drive.gain for drive in drives], lengths, 1.0)
+        # A change between two samples belongs to the step of the first one.
         self._turned, self._jumped = (
-            np.append(_joined(values, lengths, 0.0)[1:], 0.0)
+            np.append(_concatenate_or_default(values, lengths, 0.0)[1:], 0.0)
             for values in zip(*((drive.turned, drive.jumped) for drive in drives))
         )
         self._kalman = KalmanSmoother(1, self._design.shape[1], loglikelihood_burn=0)
@@ -345,17 +404,39 @@ class DriveFilter:
     def log_likelihood(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> float:
-        """Return the natural logarithm of the drives' joint density; faster than filtering.
+        """Compute the natural logarithm of the drives' joint density, faster than filtering.
 
-        ``own_std``: standard deviations of each drive's own constants; by default 1. ``slip``: of a
-        random walk of the error that grows with the turn [rad/sqrt(rad)].
+        Parameters
+        ----------
+        space : StateSpace
+            Model.
+        own_std : sequence of float, optional
+            Standard deviations of each drive's own constants; by default 1.
+        slip : float, optional
+            Strength of a random walk of the error over the turn [rad/sqrt(rad)].
+
+        Returns
+        -------
+        float
+            Log-likelihood.
         """
         return float(self._set(space, own_std, slip).loglike())
 
     def filtered(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> FilteredDrives:
-        """Return what the Kalman filter says; parameters as of :meth:`log_likelihood`."""
+        """Filter the drives.
+
+        Parameters
+        ----------
+        space, own_std, slip
+            See :meth:`log_likelihood`.
+
+        Returns
+        -------
+        FilteredDrives
+            The result.
+        """
         results = self._set(space, own_std, slip).filter()
         shared = slice(self._states + self._own, None)
         return FilteredDrives(
@@ -369,20 +450,36 @@ class DriveFilter:
     def smoothed(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> list[np.ndarray]:
-        """Return the states' means by all observations, for each drive (states, n).
+        """Estimate the states from all observations.
 
-        The model's states first, then the own constants and the shared ones, in standard
-        deviations; parameters as of :meth:`log_likelihood`.
+        Parameters
+        ----------
+        space, own_std, slip
+            See :meth:`log_likelihood`.
+
+        Returns
+        -------
+        list of numpy.ndarray
+            For each drive the means of the model's states, then of the own and of the shared
+            constants in standard deviations, shape (states, n).
         """
-        results = self._set(space, own_std, slip).smooth(smoother_output=_SMOOTHED_STATE)
+        results = self._set(space, own_std, slip).smooth(smoother_output=_SMOOTHER_STATE)
         return np.split(results.smoothed_state, self._ends, axis=1)
 
     def own_constants(
         self, space: StateSpace, own_std: Sequence[float] | None = None, slip: float = 0.0
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return each drive's own constants (p,) and their covariance (p, p), by all observations.
+        """Estimate the drives' own constants from all observations.
 
-        In standard deviations; parameters as of :meth:`log_likelihood`.
+        Parameters
+        ----------
+        space, own_std, slip
+            See :meth:`log_likelihood`.
+
+        Returns
+        -------
+        list of tuple
+            For each drive the estimates (p,) and their covariance (p, p), in standard deviations.
         """
         results = self._set(space, own_std, slip).smooth()
         own, lasts = slice(self._states, self._states + self._own), [*self._ends - 1, -1]
@@ -418,8 +515,8 @@ class DriveFilter:
         return kalman
 
 
-def _joined(parts, lengths, default):
-    """Return values of all drives, one after another; those that are not given are the default."""
+def _concatenate_or_default(parts, lengths, default):
+    """Return values of all drives, one after another; the default where a drive has none."""
     return np.concatenate(
         [np.full(n, default) if part is None else part for part, n in zip(parts, lengths)]
     )
