@@ -1,6 +1,6 @@
-r"""Many realisations of an error over time, reduced to a few numbers that add up.
+r"""Reduction of many realisations of an error over time to few numbers that add up.
 
-Of two parts with :math:`n_A, n_B` values, means and sums of squared deviations M,
+Two parts with :math:`n_A, n_B` values, means and sums of squared deviations M have together
 
 .. math::
 
@@ -12,17 +12,17 @@ variances, 1979), without the cancellation of a sum of squares. The last digits 
 parts and their order.
 
 Counts of two parts of an ensemble add up to those of the whole, exactly and in any order; neither
-the number of values nor how they are spread has to be known before. The edges
+the number of values nor their distribution has to be known before. The edges
 
 .. math:: x_i = s \sinh(i h), \quad s = 10^{-6}, \quad h = 0.01
 
-make bins of 1 % of the value, and of :math:`10^{-8}` around zero. Within a bin the values are taken
-to be even, so that a quantile is wrong by at most 1 % of its size, and by far less where bins hold
-many.
+make bins of 1 % of the value, and of :math:`10^{-8}` around zero. Within a bin the distribution is
+taken to be even, so that a quantile is wrong by at most 1 % of its size, and by far less in bins
+with many values.
 
-Mean and variance at each time; counts on a fixed grid at some of the times, for quantiles; each
-run's statistics; the mean of the power spectral densities; and the whole curves of some runs, for
-:func:`.judgement.judge`.
+A reduction has mean and variance at each time; counts on a fixed grid at some of the times, for
+quantiles; each run's statistics; the mean of the power spectral densities; and the whole curves of
+some runs, for :func:`.judgement.judge`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,17 @@ from .judgement import curve_statistics
 
 @dataclass(frozen=True)
 class Moments:
-    """``count`` of values; their ``mean`` (...) and the sum of ``squares`` (...) of deviations."""
+    """Moments of values.
+
+    Parameters
+    ----------
+    count : int
+        Number of values.
+    mean : numpy.ndarray
+        Their mean.
+    squares : numpy.ndarray
+        Sum of their squared deviations.
+    """
 
     count: int
     mean: np.ndarray
@@ -47,12 +57,34 @@ class Moments:
 
     @classmethod
     def of(cls, values) -> Moments:
-        """Return those of values (count, ...), at least one."""
+        """Compute the moments of values.
+
+        Parameters
+        ----------
+        values : array_like
+            At least one value, shape (count, ...).
+
+        Returns
+        -------
+        Moments
+            The moments.
+        """
         mean = np.mean(values, axis=0)
         return cls(len(values), mean, np.sum((values - mean) ** 2, axis=0))
 
-    def and_then(self, other: Moments) -> Moments:
-        """Return the moments of these values and others."""
+    def combined(self, other: Moments) -> Moments:
+        """Return the moments of these values and others.
+
+        Parameters
+        ----------
+        other : Moments
+            Moments of the others.
+
+        Returns
+        -------
+        Moments
+            Moments of all.
+        """
         count = self.count + other.count
         away = other.mean - self.mean
         return Moments(
@@ -63,14 +95,14 @@ class Moments:
 
     @property
     def std(self) -> np.ndarray:
-        """Standard deviation, divisor count - 1; not a number for a single value."""
+        """Standard deviation, divisor count - 1; NaN for a single value."""
         if self.count < 2:
             return np.full(np.shape(self.mean), np.nan)
         return np.sqrt(self.squares / (self.count - 1))
 
     @property
     def standard_error(self) -> np.ndarray:
-        """Of the mean."""
+        """Standard error of the mean."""
         return self.std / np.sqrt(self.count)
 
 
@@ -78,16 +110,27 @@ RESOLUTION = 0.01
 """Width of a bin, as a share of the values in it."""
 _SCALE = 1e-6
 _BINS = 2400
-"""On either side of zero: up to 1.3e4, two thousand turns if it is radians."""
+"""Number of bins on either side of zero: up to 1.3e4, two thousand turns in radians."""
 
 COUNT = 2 * _BINS + 2
-"""Bins, the first of all that is below the grid, the last of all that is above."""
+"""Number of bins, the first of all values below the grid, the last of all above."""
 
 _EDGES = _SCALE * np.sinh(RESOLUTION * np.arange(-_BINS, _BINS + 1))
 
 
-def counts_of(values) -> np.ndarray:
-    """Return how many of the values (runs, times) are in each bin, (times, COUNT) of int64."""
+def count_values(values) -> np.ndarray:
+    """Count values in each bin.
+
+    Parameters
+    ----------
+    values : array_like
+        Values, shape (runs, times).
+
+    Returns
+    -------
+    numpy.ndarray
+        Counts of int64, shape (times, COUNT).
+    """
     times = np.shape(values)[1]
     places = np.searchsorted(_EDGES, values, side="right") + COUNT * np.arange(times)
     counts = np.bincount(places.ravel(), minlength=times * COUNT)
@@ -95,11 +138,19 @@ def counts_of(values) -> np.ndarray:
 
 
 def quantiles(counts, probabilities) -> np.ndarray:
-    """Return quantiles of what was counted.
+    """Compute quantiles from counts.
 
-    ``counts`` (times, COUNT): at least one value at each time. ``probabilities`` (sequence of
-    float): between 0 and 1. The result is (times, len(probabilities): infinite where the quantile
-    is beyond the grid.
+    Parameters
+    ----------
+    counts : numpy.ndarray
+        At least one value at each time, shape (times, COUNT).
+    probabilities : sequence of float
+        Probabilities between 0 and 1.
+
+    Returns
+    -------
+    numpy.ndarray
+        Quantiles, shape (times, len(probabilities)); infinite beyond the grid.
     """
     edges = np.concatenate([[-np.inf], _EDGES, [np.inf]])
     upto = np.cumsum(counts, axis=1)
@@ -118,21 +169,33 @@ def quantiles(counts, probabilities) -> np.ndarray:
 
 
 MAX_TIMES = 121
-"""Times at which quantiles are known."""
+"""Largest number of times with quantiles."""
 BANDS_PER_DECADE = 10
-"""Of frequency, in which the density is averaged."""
+"""Number of frequency bands per decade in which the density is averaged."""
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """What is kept of runs that follow each other.
+    """Reduction of runs that follow each other.
 
-    ``time`` (n,) [s]. ``error``: of the errors at each time, (n,) [rad]. ``places`` (m,): which of
-    the times are those of ``counts``; the last one is among them. ``counts`` (m,
-    :data:`.ensemble.COUNT`). ``statistics`` (runs,): of :func:`.curve_statistics`, of each run.
-    ``frequency`` (bands,) [Hz]; none if there are too few times for a spectrum. ``density``: of the
-    power spectral densities, (bands,) [rad^2/Hz]. ``curves`` (kept, n): the first runs as a whole
-    [rad].
+    Parameters
+    ----------
+    time : numpy.ndarray
+        Times, shape (n,) [s].
+    error : Moments
+        Moments of the errors at each time, shape (n,) [rad].
+    places : numpy.ndarray
+        Indices of the times of ``counts``, the last one among them, shape (m,).
+    counts : numpy.ndarray
+        Counts of the errors, shape (m, :data:`.ensemble.COUNT`).
+    statistics : mapping of str to numpy.ndarray
+        Statistics of each run, see :func:`.curve_statistics`, shape (runs,).
+    frequency : numpy.ndarray
+        Frequencies, shape (bands,) [Hz]; empty if there are too few times for a spectrum.
+    density : Moments
+        Moments of the power spectral densities, shape (bands,) [rad^2/Hz].
+    curves : numpy.ndarray
+        First runs as a whole, shape (kept, n) [rad].
     """
 
     time: np.ndarray
@@ -146,18 +209,33 @@ class Reduction:
 
     @property
     def runs(self) -> int:
-        """How many there are."""
+        """Number of runs."""
         return self.error.count
 
     def quantiles(self, probabilities: Sequence[float]) -> np.ndarray:
-        """Return quantiles of the error at ``time[places]``, (m, len(probabilities)) [rad].
+        """Compute quantiles of the error at ``time[places]``.
 
-        Wrong by at most :data:`.ensemble.RESOLUTION` of their size.
+        Parameters
+        ----------
+        probabilities : sequence of float
+            Probabilities between 0 and 1.
+
+        Returns
+        -------
+        numpy.ndarray
+            Quantiles, shape (m, len(probabilities)) [rad], wrong by at most
+            :data:`.ensemble.RESOLUTION` of their size.
         """
         return quantiles(self.counts, probabilities)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all of it as few and small arrays, without the time."""
+        """Return all but the time as few and small arrays.
+
+        Returns
+        -------
+        dict of str to numpy.ndarray
+            Arrays for :meth:`of_arrays`.
+        """
         occupied = np.flatnonzero(self.counts)
         return {
             "runs": np.array(self.runs),
@@ -176,7 +254,25 @@ class Reduction:
 
     @classmethod
     def of_arrays(cls, time: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Reduction:
-        """Return what :meth:`arrays` was made of, else raise EnsembleError."""
+        """Create a reduction from the arrays of :meth:`arrays`.
+
+        Parameters
+        ----------
+        time : numpy.ndarray
+            Times, shape (n,) [s].
+        arrays : mapping of str to numpy.ndarray
+            The arrays.
+
+        Returns
+        -------
+        Reduction
+            The reduction.
+
+        Raises
+        ------
+        EnsembleError
+            If the arrays are none of a reduction at these times.
+        """
         time = np.asarray(time, dtype=float)
         places = quantile_places(len(time))
         counts = np.zeros((len(places), COUNT), dtype=np.int64)
@@ -204,7 +300,7 @@ class Reduction:
         return reduction
 
     def _is_like(self, other: Reduction) -> bool:
-        """Whether these are numbers that runs at the times of another reduction may have given."""
+        """Return whether the arrays may be those of runs at the times of another reduction."""
         pairs = [
             (self.error.mean, other.error.mean.shape),
             (self.error.squares, other.error.squares.shape),
@@ -227,17 +323,43 @@ class Reduction:
 
 
 def quantile_places(times: int) -> np.ndarray:
-    """Return which of so many times have quantiles, evenly and with the last one."""
+    """Return the indices of the times that have quantiles.
+
+    Parameters
+    ----------
+    times : int
+        Number of times.
+
+    Returns
+    -------
+    numpy.ndarray
+        Even indices with the last one.
+    """
     step = -(-times // MAX_TIMES)
     return np.arange((times - 1) % step, times, step)
 
 
 def reduce_runs(time, errors, keep: int = 0) -> Reduction:
-    """Return what is kept of some runs.
+    """Reduce runs.
 
-    ``time`` (n,): strictly ascending, at least two [s]. ``errors`` (runs, n) [rad]. ``keep``: how
-    many of the first curves are kept as a whole. Raises EnsembleError if there is no run, there are
-    less than two times, or an error is not finite.
+    Parameters
+    ----------
+    time : array_like
+        Strictly ascending times, at least two, shape (n,) [s].
+    errors : array_like
+        Errors, shape (runs, n) [rad].
+    keep : int, optional
+        Number of the first runs that are kept as whole curves.
+
+    Returns
+    -------
+    Reduction
+        The reduction.
+
+    Raises
+    ------
+    EnsembleError
+        If there is no run, there are fewer than two times, or an error is not finite.
     """
     time, errors = np.asarray(time, dtype=float), np.asarray(errors, dtype=float)
     if len(errors) == 0 or len(time) < 2:
@@ -258,7 +380,7 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
         time,
         Moments.of(errors),
         places,
-        counts_of(errors[:, places]),
+        count_values(errors[:, places]),
         {name: v.astype(np.float32) for name, v in curve_statistics(time, errors).items()},
         frequency,
         Moments.of(density),
@@ -266,10 +388,23 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
     )
 
 
-def merged(reductions: Iterable[Reduction]) -> Reduction:
-    """Return what is kept of all runs of several parts, in their order; one at a time is in memory.
+def merge_reductions(reductions: Iterable[Reduction]) -> Reduction:
+    """Merge the reductions of several parts, one of which is in memory at a time.
 
-    Raises EnsembleError if there is no part, or they are at different times.
+    Parameters
+    ----------
+    reductions : iterable of Reduction
+        Reductions of the parts in their order.
+
+    Returns
+    -------
+    Reduction
+        Reduction of all runs.
+
+    Raises
+    ------
+    EnsembleError
+        If there is no part, or the parts have different times.
     """
     whole = None
     statistics: dict[str, list[np.ndarray]] = {}
@@ -281,7 +416,7 @@ def merged(reductions: Iterable[Reduction]) -> Reduction:
         else:
             if not np.array_equal(part.time, whole.time):
                 raise EnsembleError("the parts of an ensemble are at different times")
-            error, density = error.and_then(part.error), density.and_then(part.density)
+            error, density = error.combined(part.error), density.combined(part.density)
             counts += part.counts
         for name, values in part.statistics.items():
             statistics.setdefault(name, []).append(values)
@@ -301,5 +436,5 @@ def merged(reductions: Iterable[Reduction]) -> Reduction:
 
 
 def _small(values):
-    """Return the same whole numbers in as few bytes as they need."""
+    """Return the same whole numbers in the smallest type."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))

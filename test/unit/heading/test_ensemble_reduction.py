@@ -5,7 +5,12 @@ import pytest
 
 from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.heading import ensemble
-from imu_simulation_framework.heading.ensemble import Moments, Reduction, merged, reduce_runs
+from imu_simulation_framework.heading.ensemble import (
+    Moments,
+    Reduction,
+    merge_reductions,
+    reduce_runs,
+)
 
 TIME = np.arange(301.0)
 
@@ -24,15 +29,15 @@ def test_moments_and_counts_add_up_in_any_pieces_and_order():
     whole = Moments.of(parts[0])
     assert np.all(whole.mean == values[0]) and np.all(np.isnan(whole.std))
     for part in parts[1:]:
-        whole = whole.and_then(Moments.of(part))
+        whole = whole.combined(Moments.of(part))
     assert whole.count == 1000
     np.testing.assert_allclose(whole.mean, values.mean(axis=0), rtol=1e-14)
     # A million is rounded to 1e-10.
     np.testing.assert_allclose(whole.std, values.std(axis=0, ddof=1), rtol=1e-9)
     errors = walks(200)
     whole = reduce_runs(TIME, errors)
-    one = merged([reduce_runs(TIME, part) for part in np.split(errors, [3, 100])])
-    other = merged([reduce_runs(TIME, errors[100:]), reduce_runs(TIME, errors[:100])])
+    one = merge_reductions([reduce_runs(TIME, part) for part in np.split(errors, [3, 100])])
+    other = merge_reductions([reduce_runs(TIME, errors[100:]), reduce_runs(TIME, errors[:100])])
     assert np.array_equal(whole.counts, one.counts)
     assert np.array_equal(whole.counts, other.counts)
     assert np.array_equal(one.statistics["final"], whole.statistics["final"])
@@ -44,18 +49,18 @@ def test_moments_and_counts_add_up_in_any_pieces_and_order():
 def test_quantiles_are_within_a_bin_of_those_of_all_values(scale):
     values = scale * np.random.default_rng(3).standard_normal((20000, 2)) + 0.3 * scale
     probabilities = [0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995]
-    found = ensemble.quantiles(ensemble.counts_of(values), probabilities)
+    found = ensemble.quantiles(ensemble.count_values(values), probabilities)
     exact = np.quantile(values, probabilities, axis=0).T
     assert np.all(np.abs(found - exact) <= ensemble.RESOLUTION * np.abs(exact) + 1.1e-8)
 
 
 def test_a_value_beyond_the_grid_is_counted_there_and_gives_an_infinite_quantile():
-    counts = ensemble.counts_of(np.array([[-1e9], [0.1], [0.1], [1e9]]))
+    counts = ensemble.count_values(np.array([[-1e9], [0.1], [0.1], [1e9]]))
     assert counts[0, 0] == 1 and counts[0, -1] == 1
     low, middle, high = ensemble.quantiles(counts, [0.1, 0.5, 0.99])[0]
     assert low == -np.inf and high == np.inf and middle == pytest.approx(0.1, rel=0.01)
     # The smallest and the largest of equal values are in the bin of the value, too.
-    equals = ensemble.counts_of(np.full((7, 1), -0.2))
+    equals = ensemble.count_values(np.full((7, 1), -0.2))
     found = ensemble.quantiles(equals, [0.0, 0.5, 1.0])
     np.testing.assert_allclose(found, -0.2, rtol=ensemble.RESOLUTION)
 
@@ -85,8 +90,11 @@ def test_a_hundred_kilobytes_of_arrays_give_the_same_reduction_again():
         (lambda: reduce_runs(TIME, np.empty((0, 301))), "0 runs"),
         (lambda: reduce_runs([0.0], np.zeros((3, 1))), "1 samples"),
         (lambda: reduce_runs(TIME, walks(3) + [[0.0], [np.nan], [0.0]]), "run 1"),
-        (lambda: merged([]), "no part"),
-        (lambda: merged([reduce_runs(at, walks(2)) for at in (TIME, 2.0 * TIME)]), "times"),
+        (lambda: merge_reductions([]), "no part"),
+        (
+            lambda: merge_reductions([reduce_runs(at, walks(2)) for at in (TIME, 2.0 * TIME)]),
+            "times",
+        ),
         (lambda: Reduction.of_arrays(TIME[1:], reduce_runs(TIME, walks(5)).arrays()), "no part"),
         (lambda: Reduction.of_arrays(TIME, {"runs": np.array(5)}), "no part"),
     ],

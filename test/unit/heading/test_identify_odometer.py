@@ -9,7 +9,7 @@ from scipy.signal import lfilter
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.heading.identification.odometer import _factor
+from imu_simulation_framework.heading.identification.odometer import _walk_variance_factor
 from imu_simulation_framework.heading.statistics import TWO_SIDED
 
 RUNS = 20
@@ -90,7 +90,7 @@ def test_second_half_is_predicted_where_wheels_change_over_minutes(motion):
     "change, sentence",
     [
         (lambda odo, yaw: (odo, yaw.iloc[:250]), "have 24.9 s in common"),
-        (lambda odo, yaw: (odo.assign(x=0.0, y=0.0, yaw=0.0), yaw), "stands still all the time"),
+        (lambda odo, yaw: (odo.assign(x=0.0, y=0.0, yaw=0.0), yaw), "all wheel speeds are zero"),
         (lambda odo, yaw: (odo, -yaw), "the same way round"),
     ],
 )
@@ -114,5 +114,5 @@ def test_factor_of_slip_is_that_of_inverse_curvature(mixed):
         return 0.5 * (at - found) @ curvature @ (at - found)
 
     variance = np.linalg.inv(curvature)[0, 0]
-    factor = _factor(criterion, found)
+    factor = _walk_variance_factor(criterion, found)
     assert math.log(factor) == pytest.approx(TWO_SIDED * math.sqrt(variance), rel=1e-6)

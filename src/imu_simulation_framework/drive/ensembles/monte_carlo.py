@@ -26,7 +26,7 @@ import imu_simulation_framework
 from ...core.errors import ClusterError, ConfigurationError, EnsembleError, ResultError
 from ...core.files import format_json, open_regular, read_at_most, read_settings
 from ...core.whole_files import explain_file_error, make_folder, write_whole
-from ...heading.ensemble import Reduction, merged, reduce_runs
+from ...heading.ensemble import Reduction, merge_reductions, reduce_runs
 from . import executors
 from .samplers import Drawing, digest
 
@@ -181,7 +181,7 @@ def monte_carlo(
             f"{error}; {drawn} of {runs} runs are kept in {folder}: the same call goes on from "
             "them, with any workers"
         ) from error
-    return merged(chunks.read(first) for first in chunks.firsts)
+    return merge_reductions(chunks.read(first) for first in chunks.firsts)
 
 
 def _crew(workers, scheduler, tasks):

@@ -1,20 +1,20 @@
-r"""UMBmark's errors of an odometer, identified from one drive with a reference of its yaw.
+r"""Identification of an odometer's errors by UMBmark from a drive with a reference of its yaw.
 
-With w the way of the middle between the wheels and :math:`\psi` the reference's turn, wheels of
-diameters 1 to E_d and a track E_b times the believed one, b, make the odometer say
+With w the way of the middle between the wheels and :math:`\psi` the reference's turn, an odometer
+with wheels of diameters 1 to E_d and a track E_b times the believed one, b, outputs the yaw
 
 .. math:: q \psi + p w, \qquad q = \frac{E_b (1 + E_d)^2}{4 E_d}, \quad
           p = \frac{1 - E_d^2}{2 E_d b}
 
-(:mod:`.heading.model.odometer`, the mean radius taken as right), so that the reference minus the
+(:mod:`.heading.model.odometer`, with the right mean radius), so that the reference minus the
 odometer is linear in both. Steps of that difference have the variance of the slip, which grows with
-what both wheels roll, and that of white noise at either end; both are found by restricted maximum
-likelihood (H. D. Patterson and R. Thompson, "Recovery of inter-block information when block sizes
-are unequal", Biometrika 58, 1971), p and q by generalised least squares. Where what is left wanders
-further over the drive than its steps tell, as by wheels or ground that change, the variances of
-what was found and of the slip are as many times larger (the long-run variance by equally weighted
-cosines of E. Lazarus, D. Lewis, J. Stock and M. Watson, "HAR inference: recommendations for
-practice", Journal of Business and Economic Statistics 36, 2018).
+the rolling of both wheels, and that of white noise at either end. Both variances are estimated by
+restricted maximum likelihood (H. D. Patterson and R. Thompson, "Recovery of inter-block information
+when block sizes are unequal", Biometrika 58, 1971), p and q by generalised least squares. If the
+residuals wander further over the drive than their steps predict, as with wheels or ground that
+change, the variances of the estimates and of the slip are multiplied by that ratio (the long-run
+variance by equally weighted cosines of E. Lazarus, D. Lewis, J. Stock and M. Watson, "HAR
+inference: recommendations for practice", Journal of Business and Economic Statistics 36, 2018).
 """
 
 from __future__ import annotations
@@ -35,20 +35,25 @@ from ...sensors.odometer import OdometerSpecification
 from ..statistics import TWO_SIDED
 
 MIN_STEPS = 30
-"""Of a drive, at least, from which errors are identified."""
-LARGEST_SIGMA = 0.1
-"""Of a ratio that was identified; beyond it the drive has not told it."""
-_COSINES, _MAX_WANDER = 6, 2.8
-"""By how many the long-run variance is found, and how much of it a hundredth of all drives exceeds
-where each step's slip is its own: chi-squared over its degrees of freedom."""
-_SMALLEST = 1e-14
-"""Of the variances that are looked for [rad^2]; it keeps the steps' covariance positive."""
+"""Least number of steps of a drive from which errors are identified."""
+MAX_SIGMA = 0.1
+"""Largest standard error of a ratio; with a larger one the drive does not determine it."""
+_COSINE_COUNT, _WANDER_LIMIT = 6, 2.8
+"""Number of cosines of the long-run variance, and the limit that it exceeds in one of a hundred
+drives if slips are independent: chi-squared over its degrees of freedom."""
+_MIN_VARIANCE = 1e-14
+"""Least variance of the search [rad^2], with which the steps' covariance is positive."""
 
 
 class Prediction(NamedTuple):
-    """The second half of a drive, predicted by what its first half tells.
+    """Prediction of the second half of a drive from its first half.
 
-    ``predicted``, ``observed``: how much the error grows in it [rad]; ``std`` [rad].
+    Attributes
+    ----------
+    predicted, observed : float
+        Growth of the error in the second half [rad].
+    std : float
+        Standard deviation of the prediction [rad].
     """
 
     predicted: float
@@ -58,16 +63,28 @@ class Prediction(NamedTuple):
 
 @dataclass(frozen=True)
 class IdentifiedOdometer:
-    """What a drive tells of an odometer.
+    """Errors of an odometer that were identified on a drive.
 
-    ``specification`` (OdometerSpecification): E_d, E_b and slip, E_d and E_b with standard errors
-    as what is not known of this one. ``slip_factor``: by which the slip may be larger or smaller,
-    95 %; infinite where the drive does not tell. ``noise``: white, of the difference [rad].
-    ``error`` (Series): reference minus odometer [rad], zero at first, indexed by time [s];
-    ``explained`` (n,): by wheels and track [rad]. ``way`` [m] and ``turn`` [rad] that the drive
-    holds. ``wander``: by what factor variances were widened, as what is left wanders further than
-    its steps tell; 1 where it does not. ``prediction``: None where a half is too short, or does not
-    tell.
+    Parameters
+    ----------
+    specification : OdometerSpecification
+        E_d, E_b and slip. The standard deviations of E_d and E_b are the standard errors of this
+        odometer's.
+    slip_factor : float
+        Factor to either side of the slip's 95 % interval; infinite if the drive does not determine
+        it.
+    noise : float
+        Standard deviation of the white noise of the difference [rad].
+    error : pandas.Series
+        Reference minus odometer, zero at first [rad], indexed by time [s].
+    explained : numpy.ndarray
+        Error by wheels and track, shape (n,) [rad].
+    way, turn : float
+        Length of the way [m] and turn to either side [rad] of the drive.
+    wander : float
+        Factor of the variances by the wander of the residuals; 1 without it.
+    prediction : Prediction or None
+        None if a half is too short, or does not determine the errors.
     """
 
     specification: OdometerSpecification
@@ -82,8 +99,8 @@ class IdentifiedOdometer:
 
 
 class _Fit(NamedTuple):
-    of_turn: float
-    of_way: float
+    turn_coefficient: float
+    way_coefficient: float
     covariance: np.ndarray
     walk: float
     noise: float
@@ -94,42 +111,61 @@ class _Fit(NamedTuple):
 def identify_odometer(
     odometry: pd.DataFrame, reference: pd.Series, track: float, step: float = 1.0
 ) -> IdentifiedOdometer:
-    """Return the errors of an odometer on a drive.
+    """Identify the errors of an odometer on a drive.
 
-    ``odometry``: columns x, y [m] and yaw [rad], indexed by time [s]. ``reference``: the yaw [rad]
-    on the same clock; of it only white noise is allowed for, a drift counts as the odometer's.
-    ``track``: which the odometer believes in [m]. ``step``: from one difference to the next [s].
-    Raises RecordingError: there are fewer than :data:`MIN_STEPS` steps in common, or the drive does
-    not tell E_d or E_b.
+    Parameters
+    ----------
+    odometry : pandas.DataFrame
+        Columns x, y [m] and yaw [rad], indexed by time [s].
+    reference : pandas.Series
+        Yaw on the same clock [rad]. Its white noise is estimated; its drift counts as the
+        odometer's.
+    track : float
+        Track that the odometer assumes [m].
+    step : float, optional
+        Step between differences [s].
+
+    Returns
+    -------
+    IdentifiedOdometer
+        The errors.
+
+    Raises
+    ------
+    RecordingError
+        If there are fewer than :data:`MIN_STEPS` common steps, the odometer does not move, or the
+        drive does not determine E_d or E_b.
     """
-    time, way, yaw, turn = _on_common_times(odometry, reference, step)
+    time, way, yaw, turn = _sample_common_times(odometry, reference, step)
     error = turn - yaw
     steps = np.diff(error)
     regressors = np.column_stack([-np.diff(turn), -np.diff(way)])
     rolled = np.sum([np.abs(np.diff(way + side * 0.5 * track * yaw)) for side in (-1, 1)], axis=0)
     if not np.any(rolled > 0.0):
-        raise RecordingError("the odometer stands still all the time; there is nothing to identify")
-    fit = _fitted(steps, regressors, rolled)
-    explained = np.concatenate([[0.0], np.cumsum(regressors @ [fit.of_turn, fit.of_way])])
+        raise RecordingError("odometry: all wheel speeds are zero, expected motion")
+    fit = _fit(steps, regressors, rolled)
+    explained = np.concatenate(
+        [[0.0], np.cumsum(regressors @ [fit.turn_coefficient, fit.way_coefficient])]
+    )
     return IdentifiedOdometer(
-        _specification(fit, track),
-        math.sqrt(fit.walk_factor),
-        math.sqrt(fit.noise),
-        pd.Series(error, index=pd.Index(time, name="time")),
-        explained,
-        float(np.sum(np.abs(np.diff(way)))),
-        float(np.sum(np.abs(np.diff(turn)))),
-        fit.wander,
-        _prediction(steps, regressors, rolled),
+        specification=_specification(fit, track),
+        slip_factor=math.sqrt(fit.walk_factor),
+        noise=math.sqrt(fit.noise),
+        error=pd.Series(error, index=pd.Index(time, name="time")),
+        explained=explained,
+        way=float(np.sum(np.abs(np.diff(way)))),
+        turn=float(np.sum(np.abs(np.diff(turn)))),
+        wander=fit.wander,
+        prediction=_prediction(steps, regressors, rolled),
     )
 
 
-def _on_common_times(
+def _sample_common_times(
     odometry: pd.DataFrame, reference: pd.Series, step: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return times (n,), and way, yaw and the reference's yaw since the first of them, (n,)."""
-    at, of_reference = (table.index.to_numpy(dtype=float) for table in (odometry, reference))
-    first, last = max(at[0], of_reference[0]), min(at[-1], of_reference[-1])
+    """Return common times (n,), and way, yaw and the reference's yaw since the first."""
+    at, reference_times = (table.index.to_numpy(dtype=float) for table in (odometry, reference))
+    first, last = max(at[0], reference_times[0]), min(at[-1], reference_times[-1])
     count = int((last - first) / step + 1e-9) + 1
     if count <= MIN_STEPS:
         raise RecordingError(
@@ -143,52 +179,56 @@ def _on_common_times(
     way = np.concatenate([[0.0], np.cumsum(forward)])
     time = first + step * np.arange(count)
     curves = [np.interp(time, at, way), np.interp(time, at, yaw)]
-    curves.append(np.interp(time, of_reference, unwrap(reference.to_numpy())))
+    curves.append(np.interp(time, reference_times, unwrap(reference.to_numpy())))
     way_at, yaw_at, turn = (curve - curve[0] for curve in curves)
     return time, way_at, yaw_at, turn
 
 
-def _fitted(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _Fit:
-    """Return what explains steps (n,) by regressors (n, 2) and what rolled (n,) [m]."""
+def _fit(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _Fit:
+    """Fit steps (n,) by regressors (n, 2), with slip over the rolled distance (n,) [m]."""
     plain, *_ = np.linalg.lstsq(regressors, steps, rcond=None)
-    left = max(float(np.mean((steps - regressors @ plain) ** 2)), _SMALLEST)
+    left = max(float(np.mean((steps - regressors @ plain) ** 2)), _MIN_VARIANCE)
     total = float(np.mean(rolled))
 
     def criterion(logarithms: np.ndarray) -> float:
-        return _solved(steps, regressors, rolled, *np.exp(logarithms))[0]
+        return _solve(steps, regressors, rolled, *np.exp(logarithms))[0]
 
     starts = [
-        np.log([share * left / total, max(0.5 * (1.0 - share) * left, _SMALLEST)])
+        np.log([share * left / total, max(0.5 * (1.0 - share) * left, _MIN_VARIANCE)])
         for share in (0.99, 0.5, 0.01)
     ]
-    lowest = math.log(_SMALLEST)
+    lowest = math.log(_MIN_VARIANCE)
     bounds = [(lowest - math.log(total), None), (lowest, None)]
-    found = min(
+    optimum = min(
         (minimize(criterion, start, bounds=bounds, method="L-BFGS-B") for start in starts),
-        key=lambda one: float(one.fun),
+        key=lambda result: float(result.fun),
     )
-    walk, noise = np.exp(found.x)
-    _, covariance, (of_turn, of_way), remainder = _solved(steps, regressors, rolled, walk, noise)
-    factor, wander = _factor(criterion, found.x), _wander(remainder)
+    walk, noise = np.exp(optimum.x)
+    _, covariance, (turn_coefficient, way_coefficient), remainder = _solve(
+        steps, regressors, rolled, walk, noise
+    )
+    factor, wander = _walk_variance_factor(criterion, optimum.x), _wander_factor(remainder)
     if wander > 1.0:
         covariance, walk = wander * covariance, wander * walk
-        factor *= math.exp(TWO_SIDED * math.sqrt(2.0 / _COSINES))
-    return _Fit(of_turn, of_way, covariance, float(walk), float(noise), factor, wander)
+        factor *= math.exp(TWO_SIDED * math.sqrt(2.0 / _COSINE_COUNT))
+    return _Fit(
+        turn_coefficient, way_coefficient, covariance, float(walk), float(noise), factor, wander
+    )
 
 
-def _wander(remainder: np.ndarray) -> float:
-    """Return the variance of remainders' (n,) slowest changes, or 1 where it is not above it."""
+def _wander_factor(remainder: np.ndarray) -> float:
+    """Return the variance of residuals' (n,) slowest changes, or 1 if it is not larger."""
     count = len(remainder)
     phase = np.pi * (np.arange(count) + 0.5) / count
-    slow = np.cos(np.outer(np.arange(1, _COSINES + 1), phase)) @ remainder
-    found = 2.0 * float(slow @ slow) / (count * _COSINES)
-    return found if found > _MAX_WANDER else 1.0
+    slow = np.cos(np.outer(np.arange(1, _COSINE_COUNT + 1), phase)) @ remainder
+    ratio = 2.0 * float(slow @ slow) / (count * _COSINE_COUNT)
+    return ratio if ratio > _WANDER_LIMIT else 1.0
 
 
-def _solved(
+def _solve(
     steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray, walk: float, noise: float
 ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
-    """Return minus the restricted log likelihood, the estimates' covariance, they, and remainders.
+    """Return minus the restricted log-likelihood, covariance, estimates and residuals.
 
     ``walk``: variance by metre [rad^2/m]; ``noise``: of each error [rad^2].
     """
@@ -204,8 +244,8 @@ def _solved(
     return minus + (0.5 * determinant if sign > 0.0 else 0.0), covariance, estimates, remainder
 
 
-def _factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> float:
-    """Return by what factor the walk's variance may differ, 95 %, by the curvature."""
+def _walk_variance_factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> float:
+    """Return the factor of the 95 % interval of the walk's variance, by the curvature."""
     away = 0.1 * np.eye(2)
     middle = criterion(found)
     hessian = np.empty((2, 2))
@@ -215,11 +255,11 @@ def _factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> floa
     same = criterion(found + away[0] + away[1]) + criterion(found - away[0] - away[1])
     other = criterion(found + away[0] - away[1]) + criterion(found - away[0] + away[1])
     hessian[0, 1] = hessian[1, 0] = (same - other) / 0.04
-    if hessian[1, 1] < 1e-3:  # the noise is not seen, and takes nothing from the walk
+    if hessian[1, 1] < 1e-3:  # the noise is not identifiable, and not correlated with the walk
         variance = 1.0 / hessian[0, 0] if hessian[0, 0] > 0.0 else math.inf
     else:
-        rest = hessian[0, 0] - hessian[0, 1] ** 2 / hessian[1, 1]
-        variance = 1.0 / rest if rest > 0.0 else math.inf
+        curvature = hessian[0, 0] - hessian[0, 1] ** 2 / hessian[1, 1]
+        variance = 1.0 / curvature if curvature > 0.0 else math.inf
     if math.isinf(variance):
         return math.inf
     return math.exp(min(TWO_SIDED * math.sqrt(variance), 700.0))
@@ -227,13 +267,13 @@ def _factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> floa
 
 def _specification(fit: _Fit, track: float) -> OdometerSpecification:
     # E_d of p: E_d^2 + 2 b p E_d = 1.
-    half = track * fit.of_way
+    half = track * fit.way_coefficient
     ratio = math.hypot(half, 1.0) - half
     turn_std, way_std = np.sqrt(np.diag(fit.covariance))
-    tracks = (1.0 + fit.of_turn) * 4.0 * ratio / (1.0 + ratio) ** 2
+    tracks = (1.0 + fit.turn_coefficient) * 4.0 * ratio / (1.0 + ratio) ** 2
     sigmas = {"E_d": track * way_std, "E_b": turn_std}
     for name, sigma in sigmas.items():
-        if not sigma <= LARGEST_SIGMA:
+        if not sigma <= MAX_SIGMA:
             raise RecordingError(
                 f"the drive tells {name} to +- {sigma:.2g} only; E_d needs a long way straight on, "
                 "E_b turns"
@@ -257,10 +297,10 @@ def _prediction(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -
     half = len(steps) // 2
     if half < MIN_STEPS or not np.any(rolled[:half] > 0.0):
         return None
-    fit = _fitted(steps[:half], regressors[:half], rolled[:half])
+    fit = _fit(steps[:half], regressors[:half], rolled[:half])
     if not np.all(np.isfinite(fit.covariance)):
         return None
-    rest = np.sum(regressors[half:], axis=0)
-    variance = rest @ fit.covariance @ rest + fit.walk * np.sum(rolled[half:]) + 2.0 * fit.noise
-    predicted = float(rest @ [fit.of_turn, fit.of_way])
+    total = np.sum(regressors[half:], axis=0)
+    variance = total @ fit.covariance @ total + fit.walk * np.sum(rolled[half:]) + 2.0 * fit.noise
+    predicted = float(total @ [fit.turn_coefficient, fit.way_coefficient])
     return Prediction(predicted, math.sqrt(float(variance)), float(np.sum(steps[half:])))
