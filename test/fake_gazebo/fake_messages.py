@@ -1,6 +1,6 @@
-"""Message and service types made while a program runs, for packages that are not installed.
+"""Message and service types that are defined at run time, for packages that are not installed.
 
-They have the fields that this package uses, and are understood by whoever has them from here.
+They have the fields that this package uses. Nodes can exchange them if all import this module.
 """
 
 import genpy
@@ -10,7 +10,7 @@ SEPARATOR = "=" * 80
 
 
 def message(name, fields, *parts):
-    """A message type package/Type; ``fields`` as in a .msg file, ``parts`` types in them."""
+    """Return a message type; ``fields`` is a definition as in a .msg file, ``parts`` its types."""
     text = [fields]
     for part in parts:
         text += [SEPARATOR, f"MSG: {part._type}", part._full_text]
@@ -18,7 +18,7 @@ def message(name, fields, *parts):
 
 
 def service(name, request, answer, *parts):
-    """A service type; ``request`` and ``answer`` are definitions as in a .srv file."""
+    """Return a service type; ``request`` and ``answer`` are definitions as in a .srv file."""
     kinds = [
         message(
             f"{name}{side}", fields, *[part for part in parts if part._type.split("/")[1] in fields]

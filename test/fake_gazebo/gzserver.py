@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Stands in for gzserver with gazebo_ros, gazebo_ros_control and the plug-ins of our robot.
+"""Substitute for gzserver with gazebo_ros, gazebo_ros_control and the plug-ins of the robot.
 
-Its robot rolls without slip or inertia, so that its accelerometer feels a jerk whenever a command
-is another one. Like Gazebo it waits for nobody but at the limit that our plug-in of the ground
-truth is told, answers a request to switch controllers after its next step, says nothing while it
-is paused, and its generic IMU measures between the samples of the ground truth.
+The robot rolls without slip or inertia, so the accelerometer measures a jerk at each new command.
+Like Gazebo, the program waits only at the limit on the topic simulation_limit, answers a request to
+switch controllers after its next step, publishes nothing while it is paused, and samples its
+generic IMU between the samples of the ground truth.
 
-FAKE_GAZEBO_ROBOT in the environment names the file of a robot that is not the bundled one.
+The environment variable FAKE_GAZEBO_ROBOT names the file of a robot; by default the bundled robot.
 """
 
 import os
@@ -38,18 +38,20 @@ from imu_simulation_framework.core.angles import quaternion_from_roll_pitch_yaw,
 from imu_simulation_framework.drive.turning import load_robot_parameters
 from imu_simulation_framework.srv import SetImuParameters, SetImuParametersResponse
 
-SAMPLE = 10_000_000  # nanoseconds from one sample to the next
-SAMPLES_PER_JOINT_STATE = 5  # as its controller publishes them: 20 Hz
-STEPS = 10  # of physics in a sample
-GENERIC_PHASE = 4_000_000  # nanoseconds from a sample of the truth to the next of the generic IMU
-TORQUE = 0.05  # what a wheel's motor pulls with [N m] for each rad/s that it is told
-LARGEST_OFFSET = 10.0
-DELAY = 0.1  # seconds until an answer to what time it is in the world arrives
+SAMPLE = 10_000_000  # from one sample to the next [ns]
+SAMPLES_PER_JOINT_STATE = 5  # the joint state controller publishes at 20 Hz
+STEPS = 10  # physics steps per sample
+GENERIC_PHASE = 4_000_000  # from a sample of the ground truth to the next of the generic IMU [ns]
+TORQUE_PER_SPEED = 0.05  # torque of a motor per commanded wheel speed [N m s/rad]
+MAX_OFFSET = 10.0  # range of the plug-in's parameter [rad]
+DELAY = 0.1  # of the answer of get_world_properties [s]
 GRAVITY = 9.81
 QUEUE = 1000
 
 
 class FakeGazebo:
+    """Simulated world with a robot, behind the services and topics of Gazebo."""
+
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._samples = 0
@@ -113,7 +115,7 @@ class FakeGazebo:
         velocities = [velocity for velocity in command for _ in range(per_side)]
         if self._ground_truth is not None:
             self._publish(stamp, v, turn)
-            efforts = [TORQUE * velocity for velocity in velocities]
+            efforts = [TORQUE_PER_SPEED * velocity for velocity in velocities]
             self._torques.publish(_joint_states(stamp, self._joints, [], efforts))
         if self._joint_states is not None and self._samples % SAMPLES_PER_JOINT_STATE == 0:
             message = _joint_states(stamp, [*self._joints, *self._angles], velocities)
@@ -146,7 +148,7 @@ class FakeGazebo:
 
     def _on_world(self, _):
         simulated = 1e-9 * SAMPLE * self._samples
-        time.sleep(DELAY)  # and simulates on meanwhile
+        time.sleep(DELAY)  # the simulation goes on meanwhile
         return simulated, True, ""
 
     def _on_physics(self, _):
@@ -191,10 +193,10 @@ class FakeGazebo:
             self._limit = message.data
 
     def _configure(self, request):
-        """A fake Hector's parameters: only the yaw's offset and drift [rad per sample] act."""
+        """Set parameters of the fake Hector plug-in; only offset and drift of the yaw act [rad]."""
         values = yaml.safe_load(request.parameters)
-        # dynamic_reconfigure keeps parameters within their ranges without a word.
-        values["offset"] = min(values["offset"], LARGEST_OFFSET)
+        # dynamic_reconfigure silently limits parameters to their ranges.
+        values["offset"] = min(values["offset"], MAX_OFFSET)
         if "/yaw/" in request._connection_header["service"]:
             self._offset, self._drift = values["offset"], values["drift"]
             self._drifted = self._drifted if self._drift else 0.0
@@ -205,15 +207,15 @@ class FakeGazebo:
         if "Velocity" in controller["type"]:
             self._controller, self._joints = request.name, controller["joints"]
         elif "JointPosition" in controller["type"]:
-            told = f"{request.name}/command"
-            rospy.Subscriber(told, Float64, self._on_angle, controller["joint"], queue_size=1)
+            topic = f"{request.name}/command"
+            rospy.Subscriber(topic, Float64, self._on_angle, controller["joint"], queue_size=1)
         return True
 
     def _on_switch(self, request):
         with self._changed:
-            before = self._samples
-            self._changed.wait_for(lambda: self._samples > before, request.timeout)
-            self._driving = self._samples > before
+            samples_at_request = self._samples
+            self._changed.wait_for(lambda: self._samples > samples_at_request, request.timeout)
+            self._driving = self._samples > samples_at_request
             self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=QUEUE)
         rospy.Subscriber(
             f"{self._controller}/command", Float64MultiArray, self._on_command, queue_size=1
@@ -224,7 +226,7 @@ class FakeGazebo:
         self._angles[joint] = message.data
 
     def _on_command(self, message):
-        # The real one complains of any other number, and does nothing.
+        # The real controller ignores commands with another number of joints.
         if len(message.data) == len(self._joints):
             self._command = message.data[0], message.data[-1]
 
@@ -243,13 +245,13 @@ def _orientation(yaw) -> Quaternion:
 def main() -> None:
     place = urllib.parse.urlsplit(os.environ["GAZEBO_MASTER_URI"])
     with socket.create_server((place.hostname, place.port)):
-        # rospy's own handler writes to its log, and fails where a signal interrupts such writing.
+        # The handler of rospy writes to the log, which fails if the signal interrupts a log entry.
         rospy.init_node("gazebo", disable_signals=True)
         gazebo = FakeGazebo()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: gazebo.end())
         gazebo.run()
-        rospy.signal_shutdown("told to end")
+        rospy.signal_shutdown("ended by a signal")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""A contract of import-linter: no module imports itself through others."""
+"""Contract of import-linter: the imports of the package have no cycle."""
 
 from importlinter import Contract, ContractCheck, fields, output
 
 
 class AcyclicContract(Contract):
-    """Require that the imports between the root package's modules have no cycle.
+    """Contract that the imports between the modules of the root package have no cycle.
 
-    Imports inside functions and imports for types count as others do. An import that closes a
-    cycle nevertheless is listed in ``ignore_imports``.
+    Imports inside functions and imports for types count as well. ``ignore_imports`` lists the
+    exceptions.
     """
 
     type_name = "acyclic"
@@ -15,7 +15,7 @@ class AcyclicContract(Contract):
     ignore_imports = fields.SetField(subfield=fields.StringField(), required=False)
 
     def check(self, graph, verbose):
-        """Return whether every module can be imported after all that it imports."""
+        """Check that the graph of imports has no cycle."""
         ignored = {tuple(text.split(" -> ")) for text in self.ignore_imports or ()}
         imports = {
             module: {
@@ -41,7 +41,7 @@ class AcyclicContract(Contract):
 
 
 def _remove_acyclic(imports):
-    """Remove the modules that are in no cycle, and their imports."""
+    """Remove the modules outside of all cycles, and their imports."""
     while True:
         imported = set().union(*imports.values())
         free = {module for module, targets in imports.items() if not targets}

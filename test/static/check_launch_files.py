@@ -1,7 +1,7 @@
-"""Check launch files by roslaunch, all in one process; print a line for each, as test/lint does.
+"""Check of launch files by roslaunch in a single process, with a line for each file.
 
-A node of a package that is not installed cannot be looked for (Gazebo's are not everywhere); that
-the package is declared is checked in test_package.py.
+Nodes of packages that are not installed, such as Gazebo, are not checked. test_package.py checks
+that these packages are declared.
 """
 
 import contextlib
@@ -13,10 +13,10 @@ from roslaunch.rlutil import check_roslaunch
 
 
 def check(path):
-    """Return whether roslaunch finds no fault in a launch file, and print the result."""
+    """Print the faults that roslaunch finds in a launch file; return whether there are none."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         faults = (check_roslaunch(path) or "").splitlines()
-    # roslaunch looks for each package by rospack.
+    # roslaunch searches each package by rospack.
     absent = set(re.findall(r"cannot find package \[(\w+)\]", "\n".join(faults)))
     ignored = ("ROS path", *absent)
     remaining = [fault for fault in faults if not any(words in fault for words in ignored)]

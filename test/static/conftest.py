@@ -1,4 +1,4 @@
-"""The repository, and folders that all processes of a test run share."""
+"""Path of the repository, and folders that all processes of a test run share."""
 
 import fcntl
 import os
@@ -14,9 +14,10 @@ def repository():
 
 @pytest.fixture(scope="session")
 def make_once(tmp_path_factory):
-    """Return a function that fills a folder, once for all processes of pytest-xdist.
+    """Return a function that fills a folder once for all processes of pytest-xdist.
 
-    ``make_once(name, fill)`` returns the folder ``name``, which ``fill(folder)`` has filled.
+    ``make_once(name, fill)`` calls ``fill(folder)`` unless the folder ``name`` is complete, and
+    returns the folder.
     """
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:

@@ -1,4 +1,4 @@
-"""Every public name has types, of its parameters and of its return value."""
+"""Type annotations of all public names, and the stubs of the packages."""
 
 import ast
 import importlib
@@ -11,28 +11,28 @@ import pytest
 
 import imu_simulation_framework as isf
 
-# In a workspace the module's own file is catkin's, which leads to this one.
+# In a catkin workspace, the module's own file is a relay of catkin to this folder.
 SOURCE = Path(__file__).resolve().parents[2] / "src" / isf.__name__
 
 
-def _functions(thing):
-    """Return the functions of a public name by their names: itself, or a class's own methods."""
-    if inspect.isfunction(thing):
-        return {thing.__name__: thing}
+def _functions(public_object):
+    """Return the function of a public name, or the methods of a class, by name."""
+    if inspect.isfunction(public_object):
+        return {public_object.__name__: public_object}
     functions = {}
-    for owner in thing.__mro__ if inspect.isclass(thing) else ():
-        ours = vars(owner) if owner.__module__.startswith(isf.__name__) else {}
-        for name, member in ours.items():
+    for owner in public_object.__mro__ if inspect.isclass(public_object) else ():
+        members = vars(owner) if owner.__module__.startswith(isf.__name__) else {}
+        for name, member in members.items():
             # Properties, cached properties and class methods wrap their function.
-            for inside in ("fget", "func", "__func__"):
-                member = getattr(member, inside, member)
+            for attribute in ("fget", "func", "__func__"):
+                member = getattr(member, attribute, member)
             if inspect.isfunction(member) and not name.startswith("_"):
                 functions.setdefault(f"{owner.__name__}.{name}", member)
     return functions
 
 
 def _untyped(function):
-    """Return the parameters without a type, and ``return`` if the return value has none."""
+    """Return the parameters without a type, and ``return`` for a return value without a type."""
     signature = inspect.signature(function)
     untyped = [
         parameter.name
@@ -56,28 +56,32 @@ def test_public_name_has_all_types(name):
     assert not any(gaps.values()), gaps
 
 
-NOT_YET = {
+# Modules whose private functions have no types.
+UNTYPED_MODULES = {
     f"{isf.__name__}.{name}"
     for name in (
         "flight.jsbsim", "flight.udp", "heading.model.model", "heading.model.imu_error_sources",
         "motion.earth_motion", "motion.motion", "sensors.operation", "sensors.simulation",
     )
 }  # fmt: skip
-"""Modules whose private functions have no types."""
 
 
-def test_modules_with_public_names_are_checked_strictly():
+def test_modules_with_public_names_are_strict_in_mypy():
     settings = (SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8")
     strict = set(re.findall(rf'^    "({isf.__name__}[\w.]+)",$', settings, re.MULTILINE))
-    offered = {getattr(attrgetter(name)(isf), "__module__", isf.__name__) for name in _names()}
-    ours = {module for module in offered if module.startswith(f"{isf.__name__}.")}
-    assert len(ours) > 30 and ours <= strict | NOT_YET and not strict & NOT_YET
-    # The marker of PEP 561: other projects use the types.
+    modules = {getattr(attrgetter(name)(isf), "__module__", isf.__name__) for name in _names()}
+    own_modules = {module for module in modules if module.startswith(f"{isf.__name__}.")}
+    assert (
+        len(own_modules) > 30
+        and own_modules <= strict | UNTYPED_MODULES
+        and not strict & UNTYPED_MODULES
+    )
+    # Marker of PEP 561, by which other projects use the types.
     assert (SOURCE / "py.typed").is_file()
 
 
 @pytest.mark.parametrize("stub", sorted(SOURCE.rglob("__init__.pyi")), ids=lambda p: p.parent.name)
-def test_stub_names_every_public_name_at_its_module(stub):
+def test_stub_imports_public_names_from_their_modules(stub):
     inside = "." + ".".join(stub.parent.relative_to(SOURCE).parts)
     package = importlib.import_module(f"{isf.__name__}{inside}".rstrip("."))
     for node in ast.parse(stub.read_text(encoding="utf-8")).body:

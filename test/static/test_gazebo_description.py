@@ -1,4 +1,4 @@
-"""Gazebo's conversion of the robot and the worlds loses nothing between xacro and SDF."""
+"""Conversion of the robot and of the worlds from xacro to Gazebo's SDF."""
 
 import math
 import re
@@ -26,16 +26,16 @@ PLUGINS = {"hector": "libhector_gazebo_ros_imu.so", "generic": "libgazebo_ros_im
 
 
 def debian_version():
-    """Return the release in which the tests run, nothing where it is no Debian."""
+    """Return the release of Debian on which the tests run, empty on other systems."""
     words = dict(re.findall("(.+?)=(.*)", Path("/etc/os-release").read_text()))
     return words.get("VERSION_ID", "").strip('"') if words.get("ID") == "debian" else ""
 
 
 def sdf(*arguments):
-    """Run Gazebo's own tool: ign with Debian, gz where Gazebo 11 is installed."""
+    """Run Gazebo's command line: ign of Debian, or gz of Gazebo 11."""
     program = shutil.which("ign") or shutil.which("gz")
     if program is None and debian_version() == "13":
-        pytest.skip("Debian 13 has no tool that makes SDF; Debian 12 and Gazebo have")
+        pytest.skip("Debian 13 has no program that writes SDF; Debian 12 and Gazebo have")
     assert program, "neither ign (package ignition-tools) nor gz (Gazebo) is installed"
     answer = subprocess.run([program, "sdf", *arguments], capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
@@ -81,7 +81,7 @@ def test_robot_in_sdf_keeps_plugins_links_and_contacts(description, arguments):
     assert set(links) == {
         "base_footprint", "imu_link", "left_wheel", "right_wheel", "left_caster", "right_caster",
     }  # fmt: skip
-    # The IMU's joint is kept, so it measures where it is and not in the chassis.
+    # The joint of the IMU remains, so the IMU measures at its own position.
     assert "imu_joint" in {joint.get("name") for joint in model.iter("joint")}
     inertia = links["imu_link"].find("inertial")
     assert float(inertia.find("mass").text) == pytest.approx(0.003)
@@ -108,7 +108,7 @@ def test_imu_plugin_gets_rate_topic_and_noise(description, arguments):
         assert f"<gaussianNoise>{arguments.get('gaussian_noise', '0.0')}</gaussianNoise>" in text
     else:
         assert f"<updateRate>{rate}</updateRate>" in text
-        # Loaded with a drift, the plug-in would start ten times too large.
+        # A plug-in that is loaded with a drift would start with an error ten times too large.
         assert "<yawDrift>0</yawDrift>" in text
 
 
@@ -129,7 +129,8 @@ def test_own_description_in_sdf_keeps_contacts_motors_and_imu(tmp_path):
     for name in wheels:
         friction = links[name].find("collision/surface/friction/ode")
         assert [float(word) for word in friction.findtext("fdir1").split()] == [0.0, 1.0, 0.0]
-        # Half of what would stop a turn: 0.2625 m of half track, and the wheels 0.18 m ahead.
+        # Half of the friction that would stop a turn, for 0.2625 m of half track and wheels 0.18 m
+        # ahead of the centre.
         sideways = 0.6 * 0.5 * bundled.numbers["wheel"]["half_track"] / 0.18
         assert float(friction.findtext("mu")) == pytest.approx(sideways)
         assert float(friction.findtext("mu2")) == pytest.approx(0.6)
@@ -163,7 +164,7 @@ OTHERS_ROBOT = """\
 
 
 @pytest.mark.parametrize("macro", ["imu", "imu_hector"])
-def test_robot_with_an_imu_link_gets_another_for_the_simulated_imu(macro, tmp_path):
+def test_robot_with_imu_link_gets_separate_link_for_simulated_imu(macro, tmp_path):
     robot = tmp_path / "robot.xacro"
     robot.write_text(OTHERS_ROBOT.format(file=urdf_path(f"{macro}.xacro"), macro=macro))
     (joint,) = model_of(describe(tmp_path, robot)).iter("joint")
@@ -177,7 +178,7 @@ def test_bundled_world_is_valid(name):
     assert "Valid" in sdf("-k", str(package_share() / "worlds" / name))
 
 
-def test_robot_in_gz_sim_has_the_size_of_the_bundled_robot():
+def test_robot_in_gz_sim_has_size_of_bundled_robot():
     robot = load_robot_parameters()
     world = ElementTree.parse(package_share() / "worlds" / "gz_robot.sdf")
     model = world.find(".//model[@name='robot']")
@@ -189,7 +190,7 @@ def test_robot_in_gz_sim_has_the_size_of_the_bundled_robot():
     assert float(drive.findtext("wheel_separation")) == 2.0 * half_track
     for side, y in (("left", half_track), ("right", -half_track)):
         wheel = model.find(f"link[@name='{side}_wheel']")
-        # About its side, so that its axis is the model's y: a positive turn rolls forward.
+        # The axis of a wheel is the y axis of the model, so a positive turn rolls forward.
         place = [float(number) for number in wheel.findtext("pose").split()]
         assert place == pytest.approx([0.0, y, radius, -math.pi / 2.0, 0.0, 0.0])
         assert float(wheel.findtext("inertial/mass")) == robot.numbers["wheel"]["mass"]
@@ -210,25 +211,25 @@ UNEVEN = isf.ImuSpecification(
 
 
 @pytest.mark.parametrize("plugin, format", [("generic", "sdf"), ("hector", "hector")])
-def test_specification_in_sdf_gives_each_axis_its_noise(plugin, format, tmp_path):
+def test_specification_in_sdf_keeps_noise_of_each_axis(plugin, format, tmp_path):
     errors, model = tmp_path / "errors.xml", tmp_path / "robot.sdf"
     errors.write_text(isf.write_imu_parameters(UNEVEN, format).text)
     robot = describe(tmp_path, simulator="gazebo", imu_plugin=plugin, imu_errors=errors)
     model.write_text(sdf("-p", str(robot)))
     for path in (robot, model):
-        found = isf.read_imu_parameters(path, format).specification
-        assert found.output.rate == 50.0
+        converted = isf.read_imu_parameters(path, format).specification
+        assert converted.output.rate == 50.0
         for triad in ("gyroscope", "accelerometer"):
-            ours, theirs = getattr(UNEVEN, triad), getattr(found, triad)
+            source_triad, converted_triad = getattr(UNEVEN, triad), getattr(converted, triad)
             for field in AXES:
-                wanted = pytest.approx(getattr(ours, field), rel=1e-5, abs=1e-12)
-                assert getattr(theirs, field) == wanted, (path, triad, field)
+                expected = pytest.approx(getattr(source_triad, field), rel=1e-5, abs=1e-12)
+                assert getattr(converted_triad, field) == expected, (path, triad, field)
 
 
-def test_hector_macro_accepts_one_number_or_one_for_each_axis(tmp_path):
+def test_hector_macro_accepts_scalar_or_value_per_axis(tmp_path):
     robot = tmp_path / "robot.xacro"
-    given = 'imu_hector rate_offset="0.1" accel_gaussian_noise="0.1 0.2 0.3"'
-    robot.write_text(OTHERS_ROBOT.format(file=urdf_path("imu_hector.xacro"), macro=given))
+    macro_call = 'imu_hector rate_offset="0.1" accel_gaussian_noise="0.1 0.2 0.3"'
+    robot.write_text(OTHERS_ROBOT.format(file=urdf_path("imu_hector.xacro"), macro=macro_call))
     description = expand_xacro(robot)
     assert "<rateOffset>0.1 0.1 0.1</rateOffset>" in description
     assert "<accelGaussianNoise>0.1 0.2 0.3</accelGaussianNoise>" in description

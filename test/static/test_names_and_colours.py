@@ -1,4 +1,4 @@
-"""Names and colours that files of other tools repeat are those of the library."""
+"""Topics, frames and colours in files of other programs equal those of the library."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -17,8 +17,8 @@ COLOURS = {
 }
 
 
-def rviz(repository, name):
-    """Return the topics that a file of RViz displays, and its two frames."""
+def read_rviz_file(repository, name):
+    """Return the displayed topics and the two frames of an RViz file."""
     text = (repository / f"rviz/{name}.rviz").read_text(encoding="utf-8")
     manager = yaml.safe_load(text)["Visualization Manager"]
     shown = {item["Topic"] for item in manager["Displays"] if "Topic" in item}
@@ -27,7 +27,7 @@ def rviz(repository, name):
 
 
 @pytest.mark.parametrize("plugin", ["generic", "hector"])
-def test_robot_in_gazebo_uses_topics_and_frames_of_the_library(plugin):
+def test_robot_in_gazebo_uses_topics_and_frames_of_library(plugin):
     robot = ElementTree.fromstring(
         robot_description(load_robot_parameters(), simulator="gazebo", imu_plugin=plugin)
     )
@@ -36,24 +36,24 @@ def test_robot_in_gazebo_uses_topics_and_frames_of_the_library(plugin):
         topics.absolute_topic(topics.GROUND_TRUTH),
         topics.absolute_topic(topics.IMU),
     }
-    weighed = {item.text for item in robot.iter("torqueTopicName")}
-    assert weighed == {topics.WHEEL_TORQUES}
+    torque_topics = {item.text for item in robot.iter("torqueTopicName")}
+    assert torque_topics == {topics.WHEEL_TORQUES}
     assert {item.text for item in robot.iter("jointName")} == set(topics.WHEEL_JOINTS)
     frames = {item.text for tag in ("frameName", "frameId") for item in robot.iter(tag)}
     bodies = {item.text for item in robot.iter("bodyName")}
     assert frames == {topics.WORLD_FRAME, topics.IMU_FRAME}
     assert bodies == {topics.ROBOT_FRAME, topics.IMU_FRAME}
-    driven = {item.get("name") for item in robot.findall("transmission/joint")}
-    assert driven == set(topics.WHEEL_JOINTS)
+    driven_joints = {item.get("name") for item in robot.findall("transmission/joint")}
+    assert driven_joints == set(topics.WHEEL_JOINTS)
 
 
-def test_ground_truth_plugin_uses_topics_of_the_library(repository):
+def test_ground_truth_plugin_uses_topics_of_library(repository):
     source = (repository / "src/gazebo/ground_truth.cpp").read_text(encoding="utf-8")
     assert f'"topicName", "{topics.GROUND_TRUTH}"' in source
     assert f'"torqueTopicName", "{topics.WHEEL_TORQUES}"' in source
 
 
-def test_colours_and_frames_are_written_in_one_module_each(repository):
+def test_colours_and_topics_are_defined_in_single_modules(repository):
     homes = {"colours.py", "topics.py"}
     quoted = re.compile(
         r'"(#[0-9a-f]{6}|/?imu/data(/bias)?|/?ground_truth/(state|wheel_torques)|base_footprint|imu_link|'
@@ -65,20 +65,20 @@ def test_colours_and_frames_are_written_in_one_module_each(repository):
             assert match is None, f"{path.name}: {match.group()}"
 
 
-def test_rviz_files_use_topics_and_frames_of_the_library(repository):
+def test_rviz_files_use_topics_and_frames_of_library(repository):
     shown = (topics.REFERENCE_PATH, topics.DRIVEN_PATH, topics.MAGNETIC_ARROW)
     experiment_topics = {topics.absolute_topic(name) for name in shown}
     frames = (topics.WORLD_FRAME, topics.ROBOT_FRAME)
-    assert rviz(repository, "experiment") == (experiment_topics, frames)
+    assert read_rviz_file(repository, "experiment") == (experiment_topics, frames)
     flight_topics = {
         topics.absolute_topic(topics.DRIVEN_PATH),
         topics.absolute_topic(topics.GROUND_TRUTH),
     }
     frames = (topics.WORLD_FRAME, topics.AIRCRAFT_FRAME)
-    assert rviz(repository, "airborne") == (flight_topics, frames)
+    assert read_rviz_file(repository, "airborne") == (flight_topics, frames)
 
 
-def test_rqt_multiplot_file_uses_topics_and_colours_of_the_library(repository):
+def test_rqt_multiplot_file_uses_topics_and_colours_of_library(repository):
     tree = ElementTree.parse(repository / "rqt_multiplot_imu_config.xml")
     curves = [item for item in tree.iter() if re.fullmatch(r"curve_\d+", item.tag)]
     names = [value for name, value in vars(topics).items() if name.isupper()]

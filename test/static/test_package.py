@@ -1,4 +1,4 @@
-"""Facts that several files repeat are equal, and whatever is used is declared."""
+"""Consistency of versions, dependencies and lists across the files of the package."""
 
 import ast
 import os
@@ -19,7 +19,7 @@ import imu_simulation_framework
 from imu_simulation_framework.core.errors import EXTRAS
 
 PACKAGE = "imu_simulation_framework"
-# The rosdep keys of modules that have another name.
+# rosdep keys of modules whose names differ.
 ROSDEP_KEYS = {
     name: f"python3-{name}"
     for name in ("defusedxml", "matplotlib", "numpy", "pandas", "rospkg", "scipy", "yaml")
@@ -63,7 +63,7 @@ def _imported_libraries(tree):
     return libraries - {PACKAGE}
 
 
-def _in_standard_library(name):
+def _is_in_standard_library(name):
     origin = getattr(find_spec(name), "origin", "")
     standard = Path(sysconfig.get_path("stdlib"))
     folders = [standard / folder for folder in ("", name, "lib-dynload")]
@@ -80,7 +80,7 @@ def _requirements(repository, name):
     [({}, "catkin", "rospy"), ({"ROS_VERSION": "1"}, "catkin", "rospy"),
      ({"ROS_VERSION": "2"}, "ament_python", "rclpy")],
 )  # fmt: skip
-def test_manifest_in_each_ros_has_its_build_type_and_library(
+def test_manifest_has_build_type_and_library_of_ros_version(
     repository, environment, build_type, library
 ):
     package = pytest.importorskip("catkin_pkg.package").parse_package(repository / "package.xml")
@@ -93,7 +93,7 @@ def test_manifest_in_each_ros_has_its_build_type_and_library(
 
 
 def _installed(repository, monkeypatch):
-    """Return the files that setup.py installs outside the library, by folder."""
+    """Return by folder the files that setup.py installs outside the library."""
     arguments = {}
     monkeypatch.setattr("setuptools.setup", lambda **words: arguments.update(words))
     monkeypatch.chdir(repository)
@@ -101,14 +101,16 @@ def _installed(repository, monkeypatch):
     return dict(arguments["data_files"])
 
 
-def test_setup_installs_ros2_nodes_for_colcon_only(repository, monkeypatch):
+def test_setup_installs_ros2_nodes_only_for_colcon(repository, monkeypatch):
     monkeypatch.delenv("ROS_VERSION", raising=False)
-    without = _installed(repository, monkeypatch)
+    files_of_ros1 = _installed(repository, monkeypatch)
     monkeypatch.setenv("ROS_VERSION", "1")
-    assert _installed(repository, monkeypatch) == without
+    assert _installed(repository, monkeypatch) == files_of_ros1
     monkeypatch.setenv("ROS_VERSION", "2")
-    with_ros2 = _installed(repository, monkeypatch)
-    added = {folder: files for folder, files in with_ros2.items() if folder not in without}
+    files_of_ros2 = _installed(repository, monkeypatch)
+    added = {
+        folder: files for folder, files in files_of_ros2.items() if folder not in files_of_ros1
+    }
     launch, programs = f"share/{PACKAGE}/launch", f"lib/{PACKAGE}"
     worlds = f"share/{PACKAGE}/worlds"
     marker = "share/ament_index/resource_index/packages"
@@ -128,7 +130,7 @@ def test_setup_installs_ros2_nodes_for_colcon_only(repository, monkeypatch):
     assert files <= {"experiment.launch.py", "gz_robot.launch.py", *launched}
 
 
-def test_manifest_library_and_citation_have_the_same_version(repository, manifest):
+def test_manifest_library_and_citation_have_equal_version(repository, manifest):
     citation = yaml.safe_load((repository / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["title"] == manifest.findtext("name")
     assert citation["license"] == manifest.findtext("license")
@@ -136,7 +138,7 @@ def test_manifest_library_and_citation_have_the_same_version(repository, manifes
     assert versions == {imu_simulation_framework.__version__}
 
 
-def test_manifest_comment_lists_the_libraries_from_pypi(repository, manifest):
+def test_manifest_comment_lists_libraries_from_pypi(repository, manifest):
     text = (repository / "package.xml").read_text(encoding="utf-8")
     (comment,) = re.findall(r"(?s)<!-- Versions in requirements.txt;(.*?)come from there", text)
     listed = set(re.findall(r"[\w-]+", comment)) - {"and"}
@@ -145,7 +147,7 @@ def test_manifest_comment_lists_the_libraries_from_pypi(repository, manifest):
     assert listed == {name for name in from_pypi if not {name, f"python3-{name}"} & keys}
 
 
-def test_every_imported_library_is_declared(repository, declared, modules):
+def test_imported_libraries_are_declared(repository, declared, modules):
     from_pypi = {requirement.name for requirement in _requirements(repository, "requirements.txt")}
     from_ros2 = {
         requirement.name.replace("ros-", "", 1).replace("-", "_")
@@ -157,12 +159,12 @@ def test_every_imported_library_is_declared(repository, declared, modules):
         for path, tree in trees.items()
         for library in _imported_libraries(tree)
         if ROSDEP_KEYS.get(library, library) not in declared | from_pypi | from_ros2
-        and not _in_standard_library(library)
+        and not _is_in_standard_library(library)
     }
     assert undeclared == set()
 
 
-def test_every_extra_offers_the_libraries_that_errors_name(repository):
+def test_extras_contain_libraries_named_by_errors(repository):
     text = (repository / "setup.py").read_text(encoding="utf-8")
     offered = dict(re.findall(r'"(\w+)": \["(.*?)"\]', text))
     assert set(offered) == set(EXTRAS.values())
@@ -170,7 +172,7 @@ def test_every_extra_offers_the_libraries_that_errors_name(repository):
         assert name in offered[extra]
 
 
-def test_every_package_in_launch_files_and_xacro_is_declared(repository, declared):
+def test_packages_in_launch_files_and_xacro_are_declared(repository, declared):
     for path in [*repository.glob("launch/*.launch"), *repository.glob("urdf/**/*.xacro")]:
         text = path.read_text(encoding="utf-8")
         used = set(re.findall(r'\bpkg="(\w+)"|\$\(find (\w+)\)', text))
@@ -178,14 +180,14 @@ def test_every_package_in_launch_files_and_xacro_is_declared(repository, declare
         assert names - declared <= {PACKAGE}, path
 
 
-def test_every_package_has_an_api_page(repository):
+def test_packages_have_api_pages(repository):
     packages = {path.parent.name for path in (repository / "src" / PACKAGE).glob("*/__init__.py")}
     pages = {path.stem for path in repository.glob("doc/api/*.rst")} - {"index"}
     assert pages == packages
     assert pages <= set((repository / "doc/api/index.rst").read_text(encoding="utf-8").split())
 
 
-def test_errors_of_the_library_name_no_command_line_flag(modules):
+def test_errors_of_library_name_no_command_line_option(modules):
     for path, tree in modules.items():
         raised = [node for node in ast.walk(tree) if isinstance(node, ast.Raise)]
         texts = [str(getattr(part, "value", "")) for node in raised for part in ast.walk(node)]
@@ -193,13 +195,13 @@ def test_errors_of_the_library_name_no_command_line_flag(modules):
         assert not flags or path.parts[0] in ("commands", "ros1"), f"{path}: {flags}"
 
 
-def test_programs_use_the_first_python_on_the_path(repository):
-    # That files with a first line like this are executable, ruff's rules EXE check.
+def test_programs_run_by_python_on_path(repository):
+    # The rules EXE of ruff check that such files are executable.
     for path in _programs(repository):
         assert path.read_text(encoding="utf-8").startswith("#!/usr/bin/env python3\n"), path
 
 
-def test_no_argument_is_pasted_into_an_expression(repository):
+def test_expressions_in_xacro_and_launch_files_contain_no_argument(repository):
     for path in [*repository.glob("urdf/**/*.xacro"), *repository.glob("launch/*.launch")]:
         text = re.sub(r"<!--.*?-->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         for expression in re.findall(r"\$\{[^}]*\}|\$\(eval [^\"]*\)", text):
@@ -207,7 +209,7 @@ def test_no_argument_is_pasted_into_an_expression(repository):
 
 
 @pytest.mark.parametrize("version", PYTHON_VERSIONS)
-def test_every_required_library_has_exactly_one_version(repository, version):
+def test_required_libraries_have_exactly_one_version(repository, version):
     pinned = defaultdict(set)
     for name in ("requirements.txt", "requirements-dev.txt", "constraints.txt"):
         everything = _requirements(repository, name)
@@ -225,7 +227,7 @@ def test_every_required_library_has_exactly_one_version(repository, version):
         assert re.fullmatch(r"==[\w.]+", specifier), f"{name}{specifier}"
 
 
-def test_wheel_workflow_runs_on_every_supported_python(repository):
+def test_wheel_workflow_runs_on_supported_pythons(repository):
     text = (repository / ".github" / "workflows" / "wheel.yml").read_text(encoding="utf-8")
     job = yaml.safe_load(text)["jobs"]["wheel"]
     assert job["strategy"]["matrix"]["python"] == PYTHON_VERSIONS

@@ -1,6 +1,7 @@
-"""The first call of ./run, with stand-ins for all programs that would change the machine."""
+"""First call of ./run, with substitutes for all programs that would change the machine."""
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -14,35 +15,35 @@ TOOLS = [
     *("nproc", "tail", "tr", "true", "uniq"),
 ]
 MISSING = "ros-environment"
-SIZES = """\
+APT_SIZES = """\
 0 upgraded, 384 newly installed, 0 to remove and 3 not upgraded.
 Need to get 221 MB of archives.
 After this operation, 1009 MB of additional disk space will be used.
 """
 APT_GET = f"""\
 echo "apt-get $*" >>"$CALLS"
-case "$*" in *--print-uris*) printf %s '{SIZES}'; exit 0 ;; esac
-# So that nothing is done after it.
+case "$*" in *--print-uris*) printf %s '{APT_SIZES}'; exit 0 ;; esac
+# A failure of apt-get ends ./run.
 exit 100
 """
-WITHOUT_PASSWORD = """\
+SUDO_WITHOUT_PASSWORD = """\
 echo "sudo $*" >>"$CALLS"
-[ "$1" != -v ] || exit 1  # it wants a password as long as one rule does
+[ "$1" != -v ] || exit 1  # sudo -v asks for a password if any rule requires it
 [ "$1" != -n ] || shift
 exec "$@"
 """
-ASKS = """\
+SUDO_WITH_PASSWORD = """\
 echo "sudo $*" >>"$CALLS"
 [ "$1" != -n ] || exit 1
 [ "$1" != -v ] || exit 0
 exec "$@"
 """
 DISPATCH = 'case "${1:-}" in'
-REFUSES = 'echo "sudo $*" >>"$CALLS"\nexit 1\n'
+SUDO_REFUSED = 'echo "sudo $*" >>"$CALLS"\nexit 1\n'
 
 
 class Machine:
-    """A copy of ./run, and commands that log their calls."""
+    """Copy of ./run in a folder of commands that log their calls."""
 
     def __init__(self, repository, folder):
         self.programs = folder / "programs"
@@ -70,7 +71,7 @@ class Machine:
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
     def add(self, name, text):
-        """Put a command on the path; it logs its arguments in ``$CALLS``."""
+        """Write a command into the folder of the path."""
         self._add(self.programs / name, f"#!/bin/sh\n{text}\n")
 
     def keep_definitions(self, command):
@@ -96,13 +97,15 @@ class Machine:
 
 @pytest.fixture
 def machine(repository, tmp_path):
-    """Return a machine on which the caller is not root."""
+    """Machine on which the caller is not root."""
     machine = Machine(repository, tmp_path)
     machine.add("id", "echo 1000")
     return machine
 
 
-@pytest.mark.parametrize("sudo", [WITHOUT_PASSWORD, ASKS], ids=["without password", "asks"])
+@pytest.mark.parametrize(
+    "sudo", [SUDO_WITHOUT_PASSWORD, SUDO_WITH_PASSWORD], ids=["without password", "asks"]
+)
 def test_missing_packages_are_installed_through_sudo(machine, sudo):
     machine.add("sudo", sudo)
     done = machine.run("demo")
@@ -111,16 +114,16 @@ def test_missing_packages_are_installed_through_sudo(machine, sudo):
         "run: 1 of 3: installing system packages with apt-get (384 packages, 221 MB to download, "
         "1009 MB on disk) ..." in done.stderr
     )
-    # apt-get installs nothing but the missing package.
+    # apt-get installs only the missing package.
     sizes, *installing = [call for call in machine.called() if call.startswith("apt-get")]
     assert "--print-uris" in sizes
     assert installing[0].endswith(f"install {MISSING}")
     assert all("--print-uris" in call or call.startswith("apt-get -y") for call in installing)
-    assert ("sudo -v" in machine.called()) == (sudo is ASKS)
+    assert ("sudo -v" in machine.called()) == (sudo is SUDO_WITH_PASSWORD)
 
 
-@pytest.mark.parametrize("sudo", [REFUSES, None])
-def test_missing_packages_without_sudo_are_reported_with_the_command(machine, sudo):
+@pytest.mark.parametrize("sudo", [SUDO_REFUSED, None])
+def test_missing_packages_without_sudo_are_reported_with_command(machine, sudo):
     if sudo:
         machine.add("sudo", sudo)
     done = machine.run("demo")
@@ -144,13 +147,13 @@ def test_system_packages_depend_on_release_and_command(
 ):
     machine.release.write_text(f'ID=debian\nVERSION_ID="{version}"\n')
     machine.add("dpkg-query", "true")
-    wanted = machine.run(*command).stderr.split()
-    assert {"catkin", "ros-environment", "rosbash", "python3-tk"} <= set(wanted)
-    assert ("ignition-tools" in wanted) == ("libsdformat-dev" in wanted) == has_sdf
-    assert ("chromium" in wanted) == ("chromium-driver" in wanted) == has_browser
+    packages = machine.run(*command).stderr.split()
+    assert {"catkin", "ros-environment", "rosbash", "python3-tk"} <= set(packages)
+    assert ("ignition-tools" in packages) == ("libsdformat-dev" in packages) == has_sdf
+    assert ("chromium" in packages) == ("chromium-driver" in packages) == has_browser
 
 
-def test_build_folder_is_taken_from_the_environment(machine, tmp_path):
+def test_build_folder_is_read_from_environment(machine, tmp_path):
     machine.run("demo", IMU_SIMULATION_FRAMEWORK_BUILD="../else where")
     assert (tmp_path / "else where" / "lock").exists()
     assert not (machine.checkout / ".build").exists()
@@ -165,7 +168,7 @@ def test_build_folder_is_taken_from_the_environment(machine, tmp_path):
         (["test/unit", "-k", "yaw or gnss"], ["pytest", "test/unit", "-k", "yaw or gnss"]),
     ],
 )
-def test_test_command_selects_a_tier_or_passes_arguments(machine, arguments, passed):
+def test_test_command_selects_tier_or_passes_arguments(machine, arguments, passed):
     machine.keep_definitions('run_tests "$@"\n')
     machine.add("python", """printf '%s\\n' "$PWD" "$@"\nexit 3""")
     done = machine.run(*arguments)
@@ -176,14 +179,14 @@ def test_test_command_selects_a_tier_or_passes_arguments(machine, arguments, pas
 
 
 @pytest.mark.parametrize(
-    ("typed", "hint"),
+    ("typed", "suggestion"),
     [
-        ("nothing.py", "; ./run --help"),
-        ("heading_budgets.py", ": did you mean heading_budget.py? ./run --help says"),
-        ("tests", ": did you mean test? ./run --help says"),
+        ("nothing.py", "./run --help"),
+        ("heading_budgets.py", "heading_budget.py"),
+        ("tests", "test"),
     ],
 )
-def test_unknown_command_is_reported_with_the_nearest(machine, repository, typed, hint):
+def test_unknown_command_is_reported_with_similar_name(machine, repository, typed, suggestion):
     machine.keep_definitions("command=$1\nshift\nrun_command\n")
     for folder in ("scripts", "offline_processing"):
         (machine.checkout / folder).symlink_to(repository / folder)
@@ -191,7 +194,8 @@ def test_unknown_command_is_reported_with_the_nearest(machine, repository, typed
     (machine.checkout / ".build" / "venv" / "bin" / "python").symlink_to(sys.executable)
     done = machine.run(typed)
     assert done.returncode == 127
-    assert done.stderr.startswith(f"run: there is no command {typed}{hint}")
+    assert done.stderr.startswith("run: ") and re.search(rf"\b{typed}\b", done.stderr)
+    assert re.search(rf"(?<!\w){re.escape(suggestion)}(?!\w)", done.stderr)
     done = machine.run("true")
     assert (done.returncode, done.stderr) == (0, "")
 

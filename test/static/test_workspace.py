@@ -1,4 +1,4 @@
-"""The package in a catkin workspace as a user has it: built and installed by catkin_make."""
+"""Package in a catkin workspace, built and installed by catkin_make."""
 
 import json
 import os
@@ -28,12 +28,12 @@ print(json.dumps(nodes))
 
 @pytest.fixture(scope="module")
 def workspace(make_once, repository):
-    """Return a workspace whose only package is the repository, built and installed."""
+    """Built and installed workspace whose only package is the repository."""
 
     def build(folder):
         (folder / "src").mkdir()
         (folder / "src" / PACKAGE).symlink_to(repository)
-        # catkin writes the Python into first lines of scripts, where a path with a space fails.
+        # catkin writes the path of Python into first lines of scripts, where spaces fail.
         (folder / "python").symlink_to(sys.prefix)
         _shell(folder, f"catkin_make install -DPYTHON_EXECUTABLE='{folder}/python/bin/python'")
 
@@ -41,7 +41,7 @@ def workspace(make_once, repository):
 
 
 def _shell(folder, commands, setup=None, text=""):
-    """Run shell commands in a fresh ROS environment and return what they print."""
+    """Run shell commands in a fresh ROS environment and return their output."""
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -67,7 +67,7 @@ def space(request, workspace):
     return lambda commands, text="": _shell(workspace, commands, setup, text)
 
 
-def test_library_and_programs_in_each_space_are_usable(space):
+def test_library_and_programs_run_in_space(space):
     printed = space(
         f"'{sys.executable}' -c '"
         f"import {PACKAGE}.ros1.nodes.path_follower, {PACKAGE}.msg, {PACKAGE}.srv; "
@@ -77,7 +77,7 @@ def test_library_and_programs_in_each_space_are_usable(space):
     assert "usage" in space(f"rosrun {PACKAGE} offline_result_comparison.py --help")
 
 
-def test_install_space_has_all_modules_programs_and_files(workspace, repository):
+def test_install_space_has_modules_programs_and_files(workspace, repository):
     source, install = repository / "src" / PACKAGE, workspace / "install"
     (installed,) = install.glob(f"lib/python3*/*-packages/{PACKAGE}")
     modules = {path.relative_to(source) for path in source.rglob("*.py")}
@@ -92,19 +92,19 @@ def test_install_space_has_all_modules_programs_and_files(workspace, repository)
     assert [name for name in listed.split() if not (share / name).is_file()] == []
 
 
-def test_launch_files_in_each_space_list_their_nodes(space, repository):
+def test_launch_files_in_space_start_their_nodes(space, repository):
     launch_files = {
         path.name: path.read_text("utf-8") for path in repository.glob("launch/*.launch")
     }
     calls = []
     for name, text in sorted(launch_files.items()):
         required = re.findall(r'<arg name="(\w+)"(?![^>]*(?:default|value)=)', text)
-        calls.append([PACKAGE, name, *(f"{argument}:=given" for argument in required)])
+        calls.append([PACKAGE, name, *(f"{argument}:=value" for argument in required)])
     printed = space(f"'{sys.executable}' -c '{LIST_NODES}'", json.dumps(calls))
     nodes = json.loads(printed.splitlines()[-1])
     assert nodes.keys() == launch_files.keys()
     for name, text in launch_files.items():
-        # Those that always start, in the file itself; it may include others.
+        # Unconditional nodes of the file itself; the file may include other nodes.
         started = re.findall(r'<node (?!if=)[^>]*name="(\w+)"', text)
         if "<group if=" not in text:
             assert {f"/{node}" for node in started} <= set(nodes[name]), name

@@ -1,4 +1,4 @@
-"""The services of controller_manager_msgs that this package uses."""
+"""Services of controller_manager_msgs that this package uses."""
 
 from fake_messages import service
 

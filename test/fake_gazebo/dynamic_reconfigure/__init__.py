@@ -1,9 +1,9 @@
-"""As much of dynamic_reconfigure as this package uses, over a service of this package."""
+"""Part of dynamic_reconfigure that this package uses, over a service of this package."""
 
 
 class DynamicReconfigureParameterException(Exception):
-    """A parameter was refused."""
+    """Exception for a refused parameter."""
 
 
 class DynamicReconfigureCallbackException(Exception):
-    """A parameter was not taken."""
+    """Exception for a failure of the callback."""

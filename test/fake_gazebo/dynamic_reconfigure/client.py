@@ -1,4 +1,4 @@
-"""A client that sets parameters of a fake plug-in."""
+"""Client that sets parameters of the fake plug-in."""
 
 import rospy
 import yaml

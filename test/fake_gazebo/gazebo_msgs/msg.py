@@ -1,4 +1,4 @@
-"""The messages of gazebo_msgs that this package uses, with the fields that it uses."""
+"""Messages of gazebo_msgs, with the fields that this package uses."""
 
 from fake_messages import message
 from geometry_msgs.msg import Pose, Twist

@@ -1,4 +1,4 @@
-"""The services of gazebo_msgs that this package uses, with the fields that it uses."""
+"""Services of gazebo_msgs, with the fields that this package uses."""
 
 from fake_messages import service
 from geometry_msgs.msg import Pose, Vector3
