@@ -1,12 +1,12 @@
-"""What the measurements share: seconds of calls in turns, and the drawing of normal numbers.
+"""Helpers of the benchmarks: times of alternating calls, and the cost of normal numbers.
 
-Absolute figures depend on the machine; the ratios, measured in turns in one process, hardly do.
+Absolute times depend on the machine. Ratios hardly do, if the calls alternate in one process.
 """
 
 import os
 import time
 
-# Threads that wait for each other count as CPU time.
+# Waiting threads would count as CPU time.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
@@ -16,27 +16,29 @@ from imu_simulation_framework.sensors.noise.processes import BiasInstability, Ra
 BLOCK = np.empty(12_288)
 
 
-def seconds(call, clock=time.process_time):
-    """Return how long a call takes; by default the processor's time."""
+def duration_of(call, clock=time.process_time):
+    """Return the duration of a call [s]; by default its processor time."""
     begin = clock()
     call()
     return clock() - begin
 
 
-def in_turns(calls, turns, clock=time.process_time):
-    """Return name -> seconds of each turn, shape (turns,), of calls that are made in turns."""
-    taken = [[seconds(call, clock) for call in calls.values()] for _ in range(turns)]
-    return dict(zip(calls, np.transpose(taken)))
+def time_alternating(calls, turns, clock=time.process_time):
+    """Return the durations (turns,) of alternating calls by name [s]."""
+    durations = [[duration_of(call, clock) for call in calls.values()] for _ in range(turns)]
+    return dict(zip(calls, np.transpose(durations)))
 
 
-def beside(call, reference, turns):
-    """Return the least seconds of a call, and its ratio to a reference in the same turns."""
-    ours, theirs = in_turns({"ours": call, "theirs": reference}, turns).values()
-    return ours.min(), np.median(ours / theirs)
+def compare_with_reference(call, reference, turns):
+    """Return the least duration of a call [s], and its median ratio to a reference."""
+    durations, reference_durations = time_alternating(
+        {"call": call, "reference": reference}, turns
+    ).values()
+    return durations.min(), np.median(durations / reference_durations)
 
 
 def draw_numbers(count):
-    """Draw so many normal numbers, in blocks that stay in the cache."""
+    """Draw ``count`` normal numbers in blocks that stay in the cache."""
     generator = np.random.default_rng(1)
     for _ in range(count // len(BLOCK)):
         generator.standard_normal(out=BLOCK)
@@ -44,7 +46,7 @@ def draw_numbers(count):
 
 
 def numbers_per_sample(noise):
-    """Return how many normal numbers a sample of one axis of a triad's noise takes."""
+    """Return the number of normal numbers per sample and axis of the noise of a triad."""
     active = (process for process in noise._prototypes if process.active)
     return sum(
         len(process._phi) if isinstance(process, BiasInstability) else 1

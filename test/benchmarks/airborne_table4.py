@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""How well an aircraft's navigator knows where it is, gimbal off and on: table 4 of AGISim's paper.
+"""Accuracy of an aircraft's navigation with the gimbal off and on: table 4 of the paper on AGISim.
 
-200 s of JSBSim's c3104, from its beginning or from its rest on the runway 3 s later, with the IMU
-of the paper's table 2 (each run has another unit, and other noise) and a receiver beside it:
+The flight is 200 s of JSBSim's c3104, from its beginning or from its standstill on the runway 3 s
+later. The IMU is that of table 2 of the paper; each run has another unit and other noise. The
+receiver is next to the IMU.
 
-published  what the paper ran: filter, receiver and initial errors of the demonstrations of Groves's
-           book, whose receiver has errors that are constant during a flight.
-consistent what a filter can be held to: white errors of 2.5 m and 0.1 m/s, initial errors drawn as
-           large as the filter takes them to be, and the tuning that the IMU calls for.
-bias only  that with biases and white noise as the IMU's only errors.
+published   Filter, receiver and initial errors of the paper, from the demonstrations of Groves's
+            book. The receiver has errors that are constant during a flight.
+consistent  Conditions that a filter can satisfy: white errors of 2.5 m and 0.1 m/s, initial errors
+            with the filter's own covariance, and the tuning for the IMU.
+bias only   As consistent; the IMU's only errors are biases and white noise.
 
-Medians and quartiles over the runs, and a signed-rank test of the runs in pairs, gimbal on against
-off. Then the receiver on the airframe, its lever arm known and unknown, and the time that 100 runs
-take. What the paper's one run says of it is in doc/navigation.md.
+The program prints medians and quartiles over the runs, and a signed-rank test of pairs of runs with
+the gimbal on and off. It repeats the runs with the receiver on the airframe, with known and with
+unknown lever arm, and prints the time of 100 runs. doc/navigation.md compares the results with the
+single run of the paper.
 
     airborne_table4.py [--runs 50]
 """
@@ -23,7 +25,7 @@ import os
 import time
 from dataclasses import replace
 
-# The matrices are small: threads would wait for each other.
+# The matrices are too small for several threads.
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
@@ -42,8 +44,8 @@ PAPER = {
 }
 COLUMNS = ("heading mrad", "N m", "E m", "D m", "N m/s", "E m/s", "D m/s")
 SCALE = np.array([1e3, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+# Lever arm from the gimbal below the fuselage to an antenna on the roof [m]; an assumption.
 ANTENNA = (-0.5, 0.0, 1.5)
-"""On the roof, as seen from the gimbal in the aircraft's belly [m]; chosen."""
 
 DEGREE, MICRO_G = math.radians(1.0), 9.80665e-6
 PUBLISHED = isf.FilterTuning(
@@ -60,11 +62,11 @@ PUBLISHED = isf.FilterTuning(
 WHITE = isf.GnssSpecification(rate=2.0, qualities=(isf.FixQuality(
     horizontal_noise=2.5, vertical_noise=2.5, velocity_noise=0.1, vertical_velocity_noise=0.1
 ),))  # fmt: skip
-WRONG_AT_FIRST = np.array([-0.05 * DEGREE, 0.04 * DEGREE, DEGREE, *[0.0] * 6])
+INITIAL_ERRORS = np.array([-0.05 * DEGREE, 0.04 * DEGREE, DEGREE, *[0.0] * 6])
 
 
-def flown(start):
-    """The airframe, and the IMU with the gimbal off and on."""
+def simulate_motions(start):
+    """Return the motion of the airframe, and of the IMU with the gimbal off and on."""
     states = fly("c3104", duration=DURATION, start=start).states
     time_of_imu = states.time[0] + np.arange(round(DURATION * RATE) + 1) / RATE
     airframe = states.motion(at=np.minimum(time_of_imu, states.time[-1]))
@@ -77,34 +79,36 @@ def flown(start):
 
 
 def bias_only(imu):
-    """Return an IMU with biases as large as this one's, drawn in each run, and its white noise."""
+    """Return an IMU with random biases of the same size, and with the same white noise."""
 
-    def triad(of):
+    def simplify(triad):
         return isf.TriadSpecification(
-            white_noise=of.white_noise,
-            turn_on_bias_sigma=math.sqrt(np.mean(np.square(of.turn_on_bias))),
+            white_noise=triad.white_noise,
+            turn_on_bias_sigma=math.sqrt(np.mean(np.square(triad.turn_on_bias))),
         )
 
-    return replace(imu, gyroscope=triad(imu.gyroscope), accelerometer=triad(imu.accelerometer))
+    return replace(
+        imu, gyroscope=simplify(imu.gyroscope), accelerometer=simplify(imu.accelerometer)
+    )
 
 
 def show(name, values, form="{:10.3f}"):
     print(f"  {name:22}" + "".join(form.format(value) for value in values))
 
 
-def navigated(name, motion, imus, gnss, **options):
-    """The root mean square errors of all runs, in the units of the table, after a line of it."""
+def print_navigation(name, motion, imus, gnss, **options):
+    """Print a line of the table, and return the rms errors of all runs in its units."""
     runs = isf.navigate_runs(motion, imus, gnss, len(imus), **options)
-    rmse, found = runs.rmse().to_numpy() * SCALE, runs.consistency(biases=False)
+    rmse, fit = runs.rmse().to_numpy() * SCALE, runs.consistency(biases=False)
     show(name, np.median(rmse, axis=0))
     show("  quartiles", np.quantile(rmse, 0.25, axis=0))
     show("", np.quantile(rmse, 0.75, axis=0))
     print(
-        f"    NEES {found.mean_nees:.1f}, of {found.degrees} states, "
-        f"{100 * found.nees_within:.0f} % of times within {found.nees_bounds[0]:.1f} to "
-        f"{found.nees_bounds[1]:.1f};  NIS {found.mean_nis:.2f} of 6, "
-        f"{100 * found.nis_within:.0f} % within {found.nis_bounds[0]:.2f} to "
-        f"{found.nis_bounds[1]:.2f}"
+        f"    NEES {fit.mean_nees:.1f}, of {fit.degrees} states, "
+        f"{100 * fit.nees_within:.0f} % of times within {fit.nees_bounds[0]:.1f} to "
+        f"{fit.nees_bounds[1]:.1f};  NIS {fit.mean_nis:.2f} of 6, "
+        f"{100 * fit.nis_within:.0f} % within {fit.nis_bounds[0]:.2f} to "
+        f"{fit.nis_bounds[1]:.2f}"
     )
     return rmse
 
@@ -115,38 +119,46 @@ def main():
     options = parser.parse_args()
     imu = isf.read_imu_specification("agisim")
     imus = [draw_unit(imu, AGISIM_SPREAD, run=run) for run in range(options.runs)]
-    simple = [bias_only(imu)] * options.runs
+    simplified = [bias_only(imu)] * options.runs
     groves, white = isf.read_gnss_specification("groves"), WHITE
-    published = {"tuning": PUBLISHED, "initial_errors": WRONG_AT_FIRST}
-    own = {"tuning": tuning_of(imu)}
-    runway = flown(ON_RUNWAY)
+    published = {"tuning": PUBLISHED, "initial_errors": INITIAL_ERRORS}
+    consistent = {"tuning": tuning_of(imu)}
+    runway = simulate_motions(ON_RUNWAY)
     airframe, motions = runway
     show("", COLUMNS, "{:>10}")
     for gimbal, values in PAPER.items():
         show(f"paper, gimbal {gimbal}", values)
-    beside = None
-    for title, (_, carried), sensors, gnss, how in (
-        ("bias only", runway, simple, white, {"tuning": tuning_of(simple[0])}),
-        ("published, from 0 s", flown(BEGINNING), imus, groves, published),
+    errors_at_imu = None
+    for title, (_, imu_motions), sensors, gnss, filter_options in (
+        ("bias only", runway, simplified, white, {"tuning": tuning_of(simplified[0])}),
+        ("published, from 0 s", simulate_motions(BEGINNING), imus, groves, published),
         ("published, from 3 s", runway, imus, groves, published),
         ("published, white fixes", runway, imus, white, published),
-        ("consistent", runway, imus, white, own),
+        ("consistent", runway, imus, white, consistent),
     ):
         print(title)
-        off, on = (
-            navigated(f"gimbal {gimbal}", carried[gimbal], sensors, gnss, **how) for gimbal in PAPER
+        errors_off, errors_on = (
+            print_navigation(
+                f"gimbal {gimbal}", imu_motions[gimbal], sensors, gnss, **filter_options
+            )
+            for gimbal in PAPER
         )
-        ratio = np.log(on / off)
+        ratio = np.log(errors_on / errors_off)
         show("  on/off", np.exp(np.median(ratio, axis=0)))
         show("  on better, of runs", np.mean(ratio < 0.0, axis=0), "{:10.0%}")
         show("  signed-rank p", stats.wilcoxon(ratio, axis=0).pvalue, "{:10.1e}")
-        beside = on
+        errors_at_imu = errors_on
     print("receiver on the airframe, gimbal on, consistent")
-    away = replace(white, lever_arm=ANTENNA)
+    receiver_on_roof = replace(white, lever_arm=ANTENNA)
     for name, compensated in (("lever arm known", True), ("lever arm unknown", False)):
-        how = {"airframe": airframe, "compensated": compensated, **own}
-        found = navigated(name, motions["on"], imus, away, **how)
-        show("  to beside the IMU", np.median(found, axis=0) / np.median(beside, axis=0))
+        filter_options = {"airframe": airframe, "compensated": compensated, **consistent}
+        errors_on_roof = print_navigation(
+            name, motions["on"], imus, receiver_on_roof, **filter_options
+        )
+        show(
+            "  ratio to next to IMU",
+            np.median(errors_on_roof, axis=0) / np.median(errors_at_imu, axis=0),
+        )
     begin, cpu = time.perf_counter(), time.process_time()
     isf.navigate_runs(motions["on"], imu, white, 100)
     print(

@@ -1,9 +1,8 @@
-"""How fast, and how large in memory, a simulated robot with its IMU is, beside MuJoCo alone.
+"""Speed and memory of a simulated robot with its IMU, relative to MuJoCo alone.
 
-Drive A eleven times: MuJoCo stepping alone, the experiment without ROS, and the experiment as ROS
-nodes in lock-step, each without and with a bag of every topic: a process for each node, or one for
-those that wait for each other; and as nodes of ROS 2. Absolute figures depend on the machine, the
-ratios less.
+The benchmark simulates eleven laps of drive A by MuJoCo alone, by the experiment without ROS, and
+by the experiment as ROS nodes in lock-step, without and with a bag of every topic, and as ROS 2
+nodes. Absolute figures depend on the machine, the ratios less.
 """
 
 import json
@@ -19,7 +18,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import psutil
-from _timing import seconds
+from _timing import duration_of
 
 from imu_simulation_framework.core.files import default_configuration_path, package_share
 from imu_simulation_framework.drive.configuration import load_configuration
@@ -29,12 +28,12 @@ from imu_simulation_framework.drive.preparation import prepare_drive
 from imu_simulation_framework.drive.turning import load_robot_parameters
 
 PHYSICS_RATE, SAMPLE_RATE = 1000, 100
-COMMAND = (8.0, 10.0)
-MEMORY_PERIOD = 0.25
+COMMAND = (8.0, 10.0)  # of the wheels [rad/s]
+MEMORY_PERIOD = 0.25  # [s]
 
 
-def mujoco_alone(samples):
-    """Return a function that lets MuJoCo step the robot."""
+def make_mujoco_run(samples):
+    """Return a function that steps the robot in MuJoCo."""
     model = build_model(load_robot_parameters(), PHYSICS_RATE)
     data = mujoco.MjData(model)
     data.ctrl[:] = COMMAND
@@ -47,7 +46,7 @@ def mujoco_alone(samples):
 
 
 class PeakMemory(threading.Thread):
-    """Proportional set size of a process and all its descendants, the largest seen [MB]."""
+    """Thread that records the peak proportional set size of a process with its descendants [MB]."""
 
     def __init__(self, process):
         super().__init__(daemon=True)
@@ -69,11 +68,11 @@ class PeakMemory(threading.Thread):
             time.sleep(MEMORY_PERIOD)
 
 
-def as_nodes(folder, of_ros2=False, **arguments):
-    """The experiment through nodes; its summary, peak memory [MB] and CPU time [s]."""
+def run_nodes(folder, use_ros2=False, **arguments):
+    """Run the experiment as nodes; return its summary, peak memory [MB] and CPU time [s]."""
     name = "run_experiment.py"
     program = [sys.executable, shutil.which(name) or str(package_share() / "scripts" / name)]
-    if of_ros2:
+    if use_ros2:
         program = [str(package_share() / "run"), "ros2", name]
     experiment = subprocess.Popen(
         [*program, "drive:=a", f"output:={folder}", *(f"{a}:={v}" for a, v in arguments.items())],
@@ -91,27 +90,27 @@ def as_nodes(folder, of_ros2=False, **arguments):
     return json.loads(summary.read_text()), memory.peak, sum(memory.cpu.values())
 
 
-def experiments():
+def main():
     configuration = load_configuration(default_configuration_path())
     drive = prepare_drive(configuration)
     duration = float(drive.trajectory.index[-1])
-    alone = mujoco_alone(int(duration * SAMPLE_RATE))
-    before = seconds(alone, time.perf_counter)
-    one_process = seconds(lambda: drive_in_process(configuration, drive), time.perf_counter)
-    reference = duration / np.mean([before, seconds(alone, time.perf_counter)])
+    run_mujoco = make_mujoco_run(int(duration * SAMPLE_RATE))
+    first_duration = duration_of(run_mujoco, time.perf_counter)
+    one_process = duration_of(lambda: drive_in_process(configuration, drive), time.perf_counter)
+    reference = duration / np.mean([first_duration, duration_of(run_mujoco, time.perf_counter)])
     one_process = duration / one_process
     print(f"drive A, {duration:.0f} s simulated, {os.cpu_count()} cores")
     print(f"{'':36}{'x real time':>12}{'cost of MuJoCo':>16}{'peak MB':>9}{'CPU s':>7}")
     print(f"{'MuJoCo alone':36}{reference:12.1f}{1.0:16.2f}")
     print(f"{'without ROS':36}{one_process:12.1f}{reference / one_process:16.2f}")
-    ways = {
+    variants = {
         "ROS nodes in lock-step": {},
         "the same, record:=true": {"record": "true"},
-        "ROS 2 nodes in lock-step": {"of_ros2": True},
+        "ROS 2 nodes in lock-step": {"use_ros2": True},
     }
-    for name, way in ways.items():
+    for name, options in variants.items():
         with tempfile.TemporaryDirectory() as folder:
-            summary, peak, cpu = as_nodes(folder, **way)
+            summary, peak, cpu = run_nodes(folder, **options)
         factor = summary["execution"]["real_time_factor"]
         print(f"{name:36}{factor:12.1f}{reference / factor:16.2f}{peak:9.0f}{cpu:7.0f}")
         for topic in ("imu_simulated", "ground_truth"):
@@ -120,4 +119,4 @@ def experiments():
 
 
 if __name__ == "__main__":
-    experiments()
+    main()

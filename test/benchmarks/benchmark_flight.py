@@ -1,19 +1,19 @@
-"""How fast a flight is beside JSBSim alone: states, motion, gimbal, increments, IMU."""
+"""Duration of the steps of a simulated flight, relative to JSBSim alone."""
 
 import time
 
-from _timing import in_turns
+from _timing import time_alternating
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.flight.jsbsim import Notices, data_folder, jsbsim, reported
 
 RATE, DURATION = 100.0, 200.0
-TIMES = 5
-LIMIT = 0.2  # of all that is not JSBSim's own, but for the IMU's errors [s]
+TURNS = 5
+LIMIT = 0.2  # of all steps except JSBSim itself and the errors of the IMU [s]
 
 
-def alone():
-    """JSBSim with nothing read."""
+def run_jsbsim():
+    """Run JSBSim without reading its properties."""
     with reported(Notices()):
         simulator = jsbsim().FGFDMExec(str(data_folder()))
         simulator.set_debug_level(0)
@@ -29,25 +29,31 @@ def alone():
 def main():
     gimbal, imu = isf.read_gimbal("agisim"), isf.read_imu_specification("mti300")
     motion = isf.fly("c3104", DURATION, RATE).states.motion()
-    carried = isf.simulate_gimbal(motion, gimbal).motion
+    imu_motion = isf.simulate_gimbal(motion, gimbal).motion
     states = isf.fly("c3104", DURATION, RATE).states
     calls = {
-        "JSBSim alone": alone,
+        "JSBSim alone": run_jsbsim,
         "states": lambda: isf.fly("c3104", DURATION, RATE),
         "motion": states.motion,
         "gimbal": lambda: isf.simulate_gimbal(motion, gimbal),
-        "increments": lambda: isf.increments_of(carried),
-        "IMU with errors": lambda: isf.simulate_imu(carried, imu),
+        "increments": lambda: isf.increments_of(imu_motion),
+        "IMU with errors": lambda: isf.simulate_imu(imu_motion, imu),
     }
-    # Others who use the machine make it slower, never faster.
-    least = {name: t.min() for name, t in in_turns(calls, TIMES, time.perf_counter).items()}
-    least["states"] -= least["JSBSim alone"]
-    own = least["JSBSim alone"]
-    for name, value in least.items():
-        print(f"{name:>16}: {value:7.3f} s, {value / own:6.2%} of JSBSim's own")
-    beyond = sum(least[name] for name in ("states", "motion", "gimbal", "increments"))
-    print(f"beyond JSBSim's own: {beyond:.3f} s of at most {LIMIT:g} s, {beyond / own:.2f} of it")
-    print(f"all of it {DURATION / (own + beyond + least['IMU with errors']):.0f} times real time")
+    # Other load makes a call slower, never faster, so the minimum counts.
+    durations = {
+        name: t.min() for name, t in time_alternating(calls, TURNS, time.perf_counter).items()
+    }
+    durations["states"] -= durations["JSBSim alone"]
+    jsbsim_duration = durations["JSBSim alone"]
+    for name, value in durations.items():
+        print(f"{name:>16}: {value:7.3f} s, {value / jsbsim_duration:6.2%} of JSBSim alone")
+    other_duration = sum(durations[name] for name in ("states", "motion", "gimbal", "increments"))
+    print(
+        f"sum without JSBSim: {other_duration:.3f} s, limit {LIMIT:g} s, "
+        f"{other_duration / jsbsim_duration:.2f} of JSBSim alone"
+    )
+    total = jsbsim_duration + other_duration + durations["IMU with errors"]
+    print(f"in total {DURATION / total:.0f} times real time")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""What a magnetometer costs: nine axes beside drawing their numbers, and an experiment with it.
+"""Cost of a magnetometer: nine axes relative to their normal numbers, and a whole experiment.
 
-Of the turns the quickest counts, as what else the machine does only adds to it. The thousand runs
-of ten minutes are measured on a few of them: each costs the same.
+The fastest of several turns counts, because other load only slows a call. A few of the thousand
+runs of ten minutes are measured, since each run costs the same.
 """
 
-from _timing import draw_numbers, in_turns, numbers_per_sample
+from _timing import draw_numbers, numbers_per_sample, time_alternating
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.drive.check import ensure_plausible
@@ -18,11 +18,11 @@ DURATION, RATE = 600.0, 100.0
 RUNS, TURNS = 3, 5
 NINE_AXES = ("angular_velocity", "specific_force", *MAGNETIC_PARTS)
 LIMIT = 2.0  # times drawing the numbers
-EXPERIMENT = 120.0
+EXPERIMENT_DURATION = 120.0  # [s]
 
 
-def batches():
-    """A batch of nine axes, in turns with drawing its random numbers alone."""
+def benchmark_batches():
+    """Measure a batch of nine axes, alternating with drawing its random numbers alone."""
     hall = isf.read_magnetic_environment("steel_beam")
     truth = imu_truth(isf.straight(DURATION, rate=RATE), hall)
     imu = isf.read_imu_specification("bno055_magnetometer")
@@ -33,17 +33,17 @@ def batches():
         "drawn": lambda: draw_numbers(3 * round(RUNS * numbers * DURATION * RATE)),
         "made": lambda: model.batch(truth, RUNS, parts=NINE_AXES),
     }
-    taken = in_turns(calls, TURNS)
-    ratio = taken["made"].min() / taken["drawn"].min()
+    duration = time_alternating(calls, TURNS)
+    ratio = duration["made"].min() / duration["drawn"].min()
     print(
         f"bno055_magnetometer, {DURATION:g} s x {RATE:g} Hz x 9 axes: {ratio:.2f} of drawing its "
         f"{numbers} x 3 normal numbers a sample (limit {LIMIT:g})"
     )
 
 
-def drive(imu, hall):
-    """An experiment in one process."""
-    settings = {"trajectory": {"stop": EXPERIMENT}, "imu_recording": {"use": False}}
+def make_experiment(imu, hall):
+    """Return a function that runs an experiment in one process."""
+    settings = {"trajectory": {"stop": EXPERIMENT_DURATION}, "imu_recording": {"use": False}}
     settings.update(imu={"model": "specification"}, imu_specification={"file": imu})
     settings["magnetic_environment"] = {"file": hall}
     configuration = isf.load_configuration(overrides=settings)
@@ -52,16 +52,17 @@ def drive(imu, hall):
 
 
 def main():
-    """Measure and compare with the limits."""
-    batches()
-    halls = {hall: drive("bno055_magnetometer", hall) for hall in ("clean", "steel_beam")}
-    times = in_turns({"": drive("bno055", ""), **halls}, TURNS)
-    without = times[""].min()
+    """Measure batches and experiments, and print the limits."""
+    benchmark_batches()
+    halls = {hall: make_experiment("bno055_magnetometer", hall) for hall in ("clean", "steel_beam")}
+    times = time_alternating({"": make_experiment("bno055", ""), **halls}, TURNS)
+    plain_duration = times[""].min()
     for hall in halls:
-        taken = times[hall].min()
+        duration = times[hall].min()
         print(
-            f"an experiment in one process, {hall}: {EXPERIMENT / taken:.0f} times real time, "
-            f"{EXPERIMENT / without:.0f} without a magnetometer: {1.0 - without / taken:.0%} slower"
+            f"an experiment in one process, {hall}: {EXPERIMENT_DURATION / duration:.0f} times "
+            f"real time, {EXPERIMENT_DURATION / plain_duration:.0f} without a magnetometer: "
+            f"{1.0 - plain_duration / duration:.0%} slower"
         )
 
 

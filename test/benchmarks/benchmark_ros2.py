@@ -1,10 +1,12 @@
-"""How late realistic_imu is under ROS 2, and how much of a core it takes, at a kilohertz.
+"""Latency and CPU time of realistic_imu under ROS 2 at a kilohertz.
 
-With RATE and SECONDS as arguments it is another rate, and takes another time. The node is a process
-of its own, and so is the reference, a node of rclpy in its usual executor that only hands the bytes
-of each message on; they answer in turns. Messages are published when they are due, and each is as
-late as the time from there to its answer's arrival, in which the peer's own share is the same for
-both. The messages of the first two seconds, of which the node measures the rate, are not counted.
+    benchmark_ros2.py [RATE SECONDS]
+
+The node and its reference run as processes of their own and answer in turns. The reference is a
+node of rclpy in the default executor that only forwards the bytes of each message. Messages are
+published at even times; the latency of a message is the time from its due time to the arrival of
+its answer. The share of the peer in the latency is the same for both nodes. The messages of the
+first two seconds do not count, because the node measures their rate.
 """
 
 import importlib.util
@@ -18,16 +20,16 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT, SHARE = 5e-3, 0.5  # seconds behind, of a core
-WARM_UP = 2.0  # seconds of messages
+MAX_LATENCY, MAX_CPU_SHARE = 5e-3, 0.5  # [s], of a core
+WARM_UP = 2.0  # duration of the messages that do not count [s]
 TURNS = 3
-HANDS_ON = """
+FORWARDING_NODE = """
 import rclpy
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Imu
 
 rclpy.init()
-node = rclpy.create_node("hands_on")
+node = rclpy.create_node("forwarder")
 qos = QoSProfile(depth=1000, reliability=ReliabilityPolicy.{reliability})
 publisher = node.create_publisher(Imu, "/{output}", qos)
 node.create_subscription(Imu, "/ideal", publisher.publish, qos, raw=True)
@@ -35,21 +37,21 @@ rclpy.spin(node)
 """
 
 
-def answers(command, output, reliability, rate, seconds):
-    """Return lateness [s] of the messages that were answered, and the cores that a node used."""
+def measure_answers(command, output, reliability, rate, seconds):
+    """Return the latencies of the answered messages [s], and the cores that a node used."""
     import rclpy
     from rclpy.experimental.events_executor import EventsExecutor
     from rclpy.qos import QoSProfile, ReliabilityPolicy
     from rclpy.serialization import serialize_message
     from sensor_msgs.msg import Imu
 
-    early = int(rate * WARM_UP)
-    count = early + int(rate * seconds)
+    warm_up_count = int(rate * WARM_UP)
+    count = warm_up_count + int(rate * seconds)
     stamps = np.arange(1, count + 1) * round(1e9 / rate)
     qos = QoSProfile(depth=10_000, reliability=ReliabilityPolicy[reliability])
     arrived = np.full(count, np.nan)
 
-    def take(data):
+    def receive(data):
         seconds, nanoseconds = np.frombuffer(data, "<u4", 2, 4).tolist()
         number = (seconds * 10**9 + nanoseconds) // stamps[0]
         arrived[number - 1] = time.perf_counter()
@@ -64,7 +66,7 @@ def answers(command, output, reliability, rate, seconds):
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
         messages.append(serialize_message(message))
     peer = rclpy.create_node("peer")
-    peer.create_subscription(Imu, f"/{output}", take, qos, raw=True)
+    peer.create_subscription(Imu, f"/{output}", receive, qos, raw=True)
     publisher = peer.create_publisher(Imu, "/ideal", qos)
     executor = EventsExecutor()
     executor.add_node(peer)
@@ -76,7 +78,7 @@ def answers(command, output, reliability, rate, seconds):
 
     listener = threading.Thread(target=listen)
     listener.start()
-    # The reference tells of the signal that ends it.
+    # The reference prints a traceback when SIGTERM ends it.
     node = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         while not (publisher.get_subscription_count() and peer.count_publishers(f"/{output}")):
@@ -84,16 +86,16 @@ def answers(command, output, reliability, rate, seconds):
                 sys.exit(f"{command[0]} has ended")
             time.sleep(0.1)
         due = time.perf_counter() + np.arange(count) / rate
-        for index, (when, data) in enumerate(zip(due.tolist(), messages)):
-            left = when - time.perf_counter()
-            if left > 0.0:
-                time.sleep(left)
-            if index == early:
-                used, begun = cpu_time(node.pid), time.perf_counter()
+        for index, (due_time, data) in enumerate(zip(due.tolist(), messages)):
+            remaining = due_time - time.perf_counter()
+            if remaining > 0.0:
+                time.sleep(remaining)
+            if index == warm_up_count:
+                cpu_seconds, begin = cpu_time(node.pid), time.perf_counter()
             publisher.publish(data)
-        used = cpu_time(node.pid) - used
-        lasted = time.perf_counter() - begun
-        complete.wait(1.0)  # the last one may be lost
+        cpu_seconds = cpu_time(node.pid) - cpu_seconds
+        elapsed = time.perf_counter() - begin
+        complete.wait(1.0)  # the last message may be lost
     finally:
         node.terminate()
         node.wait()
@@ -101,8 +103,8 @@ def answers(command, output, reliability, rate, seconds):
         listener.join()
         executor.shutdown()
         peer.destroy_node()
-    late = (arrived - due)[early:]
-    return late[np.isfinite(late)], used / lasted
+    latencies = (arrived - due)[warm_up_count:]
+    return latencies[np.isfinite(latencies)], cpu_seconds / elapsed
 
 
 def main(rate=1000.0, seconds=4.0):
@@ -113,40 +115,42 @@ def main(rate=1000.0, seconds=4.0):
     count = int(rate * seconds)
     print(f"{rate:g} messages per second, {TURNS} times {seconds:g} s, {os.cpu_count()} cores")
     print(f"{'':26}{'answered':>10}{'median':>9}{'99 %':>9}{'largest [ms]':>14}{'cores':>8}")
-    print("each the least of the turns")
+    print("minimum over the turns")
     for qos, reliability in (("reliable", "RELIABLE"), ("sensor_data", "BEST_EFFORT")):
-        given = ("input:=/ideal", "output:=/real", f"qos:={qos}")
-        parameters = [word for one in given for word in ("-p", one)]
-        hands_on = HANDS_ON.format(reliability=reliability, output="handed_on")
+        settings = ("input:=/ideal", "output:=/real", f"qos:={qos}")
+        parameters = [word for setting in settings for word in ("-p", setting)]
+        forwarder = FORWARDING_NODE.format(reliability=reliability, output="forwarded")
         commands = {
-            "hands_on": ([sys.executable, "-c", hands_on], "handed_on"),
+            "forwarder": ([sys.executable, "-c", forwarder], "forwarded"),
             "realistic_imu": (["realistic_imu.py", "--ros-args", *parameters], "real"),
         }
-        found = {name: [] for name in commands}
+        results = {name: [] for name in commands}
         for _ in range(TURNS):
             for name, command in commands.items():
-                found[name].append(answers(*command, reliability, rate, seconds))
+                results[name].append(measure_answers(*command, reliability, rate, seconds))
         figures = {}
-        for name, turns in found.items():
-            share = np.mean([len(late) / count for late, _ in turns])
-            of_turns = [[*1e3 * np.quantile(late, [0.5, 0.99, 1.0]), c] for late, c in turns]
-            # Whatever else the machine does makes it slower, never faster.
-            figures[name] = np.min(of_turns, axis=0)
+        for name, turns in results.items():
+            share = np.mean([len(latencies) / count for latencies, _ in turns])
+            statistics = [
+                [*1e3 * np.quantile(latencies, [0.5, 0.99, 1.0]), c] for latencies, c in turns
+            ]
+            # Other load makes a node slower, never faster, so the minimum counts.
+            figures[name] = np.min(statistics, axis=0)
             print(row(f"{qos}, {name}", f"{share:10.2%}", figures[name]))
-        ratios = figures["realistic_imu"] / figures["hands_on"]
+        ratios = figures["realistic_imu"] / figures["forwarder"]
         print(row("  times the reference", f"{'':10}", ratios))
-    print(f"wanted: 99 % less than {1e3 * LIMIT:g} ms behind, at most {SHARE:g} of a core")
+    print(f"limits: 99 % within {1e3 * MAX_LATENCY:g} ms, {MAX_CPU_SHARE:g} of a core")
     rclpy.shutdown()
 
 
 def row(name, answered, figures):
-    """Return a line of the table: median, 99 % and largest [ms], cores."""
-    middle, most, largest, cores = figures
-    return f"{name:26}{answered}{middle:9.2f}{most:9.2f}{largest:14.2f}{cores:8.2f}"
+    """Return a line of the table: median, 99th percentile and maximum [ms], and cores."""
+    median, percentile_99, largest, cores = figures
+    return f"{name:26}{answered}{median:9.2f}{percentile_99:9.2f}{largest:14.2f}{cores:8.2f}"
 
 
 def cpu_time(pid):
-    """Return the seconds of CPU that a process has used, by proc(5)."""
+    """Return the CPU time of a process [s], from proc(5)."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

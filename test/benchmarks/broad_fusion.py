@@ -1,16 +1,18 @@
-"""How good the orientation filters are on real motion with optical truth: the data set BROAD.
+"""Accuracy of the orientation filters on real motion with optical ground truth: the data set BROAD.
 
 Laidig, Caruso, Cereatti, Seel: BROAD - a benchmark for robust inertial orientation estimation, Data
-6(7), 2021, https://github.com/dlaidig/broad. Its folder is not part of this package:
+6(7), 2021, https://github.com/dlaidig/broad. The data set is not part of this package:
 
     broad_fusion.py FOLDER [TRIAL ...]
 
-FOLDER is a clone's, TRIAL the beginning of a trial's name; by default all whose file is there.
+FOLDER is a clone of the repository; TRIAL is the beginning of the names of trials, by default all
+trials whose file exists.
 
-The metric is the set's, over the phases of movement. Without a magnetometer there is no north, so
-that the heading is the true one where the first movement begins. The set's own results are those of
-Mahony's and Madgwick's filters with the parameters that are best for all 39 trials together, from
-example_code/out; the library's are its filter's called by itself, to which ours has to be equal.
+The metric is that of the data set, over the phases of movement. Without a magnetometer north is
+unknown, so the heading is set to the true heading at the beginning of the first movement. The
+published results are those of Mahony's and Madgwick's filters with the parameters that are best for
+all 39 trials, from example_code/out. The results of the library vqf must equal those of this
+package.
 """
 
 import json
@@ -37,11 +39,11 @@ FILTERS = {
     "mahony 9D, rejecting, no bias": REJECTING,
 }
 METRICS = ("total", "heading", "inclination")
-THEIRS = ("mahony", "madgwick")
+PUBLISHED_FILTERS = ("mahony", "madgwick")
 
 
-def errors(quaternions, truth, moving, has_north):
-    """Root mean squares in movement [deg]: of the whole angle, heading and inclination."""
+def rms_errors(quaternions, truth, moving, has_north):
+    """Return the rms errors in movement: whole angle, heading and inclination [deg]."""
     known = moving & np.all(np.isfinite(truth), axis=1)
     error = Rotation.from_quat(quaternions[known]) * Rotation.from_quat(truth[known]).inv()
     if not has_north:
@@ -56,30 +58,30 @@ def errors(quaternions, truth, moving, has_north):
     return [np.degrees(np.sqrt(np.mean(angle**2))) for angle in angles]
 
 
-def by_the_library(period, rate, force, field):
-    """Orientations of the library vqf's filter with its defaults, without and with field."""
+def fuse_by_vqf(period, rate, force, field):
+    """Return orientations of the library vqf with default parameters, without and with field."""
     from vqf import VQF
 
     fused = VQF(period).updateBatch(rate, force, field)
     return (np.roll(fused[name], -1, axis=1) for name in ("quat6D", "quat9D"))
 
 
-def main(folder, wanted):
+def main(folder, beginnings):
     trials = json.loads((folder / "data_mat" / "trials.json").read_text())["trials"]
     published = {
         f"set's {name}": json.loads(
             (folder / "example_code" / "out" / f"results_{name}_average_rmse.json").read_text()
         )["trials"]
-        for name in THEIRS
+        for name in PUBLISHED_FILTERS
     }
-    absent, table = [], {name: [] for name in (*FILTERS, "library 6D", "library 9D", *published)}
+    missing, table = [], {name: [] for name in (*FILTERS, "library 6D", "library 9D", *published)}
     done = []
     for trial in trials:
-        if wanted and not any(trial.startswith(start) for start in wanted):
+        if beginnings and not any(trial.startswith(start) for start in beginnings):
             continue
         path = folder / "data_mat" / f"{trial}.mat"
         if not path.is_file():
-            absent.append(trial)
+            missing.append(trial)
             continue
         done.append(trial)
         data = loadmat(path)
@@ -94,16 +96,16 @@ def main(folder, wanted):
             has_north = output.magnetic_heading
             signals = [rate, force] + ([MICROTESLA * field] if has_north else [])
             fused = fuse_run(make_filter(output, period), [0.0, 0.0, 0.0, 1.0], *signals)
-            table[name].append(errors(fused, truth, moving, has_north))
-        for name, fused in zip("69", by_the_library(period, rate, force, field)):
-            table[f"library {name}D"].append(errors(fused, truth, moving, name == "9"))
+            table[name].append(rms_errors(fused, truth, moving, has_north))
+        for name, fused in zip("69", fuse_by_vqf(period, rate, force, field)):
+            table[f"library {name}D"].append(rms_errors(fused, truth, moving, name == "9"))
         for name, results in published.items():
-            theirs = results[trial]["tagp_parameters"]
-            table[name].append([theirs[f"{metric}_rmse_deg"] for metric in METRICS])
+            trial_results = results[trial]["tagp_parameters"]
+            table[name].append([trial_results[f"{metric}_rmse_deg"] for metric in METRICS])
         row = "  ".join(f"{table[name][-1][0]:6.2f}" for name in table)
         print(f"{trial:44} {row}", flush=True)
     print(f"{len(done)} trials; total error [deg] of {', '.join(table)}")
-    print(f"absent: {', '.join(absent) or 'none'}\n")
+    print(f"absent: {', '.join(missing) or 'none'}\n")
     kinds = {"all": "", "undisturbed": "_undisturbed_", "disturbed": "_disturbed_"}
     for kind, part in kinds.items():
         chosen = [index for index, trial in enumerate(done) if part in trial]
@@ -115,6 +117,6 @@ def main(folder, wanted):
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
-        print("no folder of BROAD is given: nothing measured")
+        print("FOLDER is missing: nothing is measured")
     else:
         main(Path(sys.argv[1]), sys.argv[2:])

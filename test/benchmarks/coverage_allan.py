@@ -1,19 +1,18 @@
-"""How often an Allan analysis claims a term that a record lacks, or an interval misses the truth.
+"""Coverage of Allan analysis: false identifications, and intervals without the true value.
 
 Each record is one axis of 30 minutes at 20 Hz with white noise of N = 1e-4 and, by case,
 
-* ``white``: nothing else;
+* ``white``: no other noise;
 * ``walk``: a random walk, K from 2e-5 to 2e-4;
-* ``instability``: flicker noise in the assumed band, B from 3e-5 to 3e-4;
+* ``instability``: flicker noise in the default band, B from 3e-5 to 3e-4;
 * ``process``: a Gauss-Markov process of 20 to 100 s, sigma from 3e-5 to 3e-4;
-* ``minute``: one of 60 s and sigma 1e-4;
+* ``minute``: a Gauss-Markov process of 60 s, sigma 1e-4;
 * ``long``: a Gauss-Markov process of 150 to 600 s, longer than the record can distinguish from a
   random walk.
 
-Coefficients and times are drawn evenly in the logarithm. Printed are, for each case and term, the
-share of records in which the term is identified and that in which its 95 % interval excludes the
-truth, for a term that is not there: 0. All random numbers but those of flicker noise come from
-numpy alone.
+Coefficients and times are log-uniform. For each case and term the program prints the share of
+records in which the term is identified, and the share in which its 95 % interval excludes the true
+value (0 for an absent term). All random numbers except flicker noise come from numpy alone.
 
     coverage_allan.py [RECORDS [CASE ...]]
 """
@@ -21,7 +20,7 @@ numpy alone.
 import warnings
 
 import numpy as np
-from _coverage import standard_error, studied, with_words
+from _coverage import call_with_arguments, run_study, standard_error
 from scipy.signal import lfilter
 
 from imu_simulation_framework.characterisation.allan.analysis import DEFAULT_BAND, identify
@@ -35,7 +34,7 @@ CASES = ("white", "walk", "instability", "process", "minute", "long")
 
 
 def draw(generator, low, high):
-    """Draw a value evenly in the logarithm."""
+    """Draw a log-uniform value."""
     return float(np.exp(generator.uniform(np.log(low), np.log(high))))
 
 
@@ -70,11 +69,11 @@ def make_record(case, generator):
 
 
 def analyse(seed, case):
-    """Analyse one record; return a row of (identified, interval excludes the truth) per term."""
+    """Return for each term whether it is identified, and whether its interval misses the truth."""
     warnings.simplefilter("ignore")
     values, truth = make_record(case, np.random.default_rng([CASES.index(case), seed]))
-    made = prepare_at_rest(np.arange(LENGTH) / RATE, values[:, None], ("gyro_x",), "made")
-    terms = identify([made]).axes["gyro_x"].fit.terms
+    samples = prepare_at_rest(np.arange(LENGTH) / RATE, values[:, None], ("gyro_x",), "simulated")
+    terms = identify([samples]).axes["gyro_x"].fit.terms
     return [
         (terms[name].identified, not terms[name].low <= value <= terms[name].high)
         for name, value in zip(TERMS, truth)
@@ -82,14 +81,14 @@ def analyse(seed, case):
 
 
 def main(count=200, *cases):
-    """Analyse so many records of each case and print the shares."""
+    """Analyse ``count`` records of each case and print the shares."""
     print(f"{count} records a case, {standard_error(count)}")
     for case in cases or CASES:
-        rows = np.array(studied(analyse, count, case))
+        rows = np.array(run_study(analyse, count, case))
         shares = 100.0 * rows.mean(axis=0)
         for name, (identified, missed) in zip(TERMS, shares):
             print(f"{case:12s} {name:17s} identified {identified:5.1f} %  missed {missed:5.1f} %")
 
 
 if __name__ == "__main__":
-    with_words(main, int)
+    call_with_arguments(main, int)

@@ -1,20 +1,21 @@
-"""How often the intervals of a calibration hold the truth: 200 simulated recordings each.
+"""Coverage of the intervals of a calibration, over 200 simulated recordings for each case.
 
-* six positions and ten turns either way about each axis, of a BNO055 with drawn biases, scale
-  factors and misalignments, placed within half a degree, its noise ``known`` and ``found``;
-* ``rest``: five minutes at rest of gyroscopes whose specifications state flicker noise, of little
-  and of much, its noise found;
-* ``free``: fifteen positions of any kind, the noise known;
-* ``chamber``: six positions at each of three temperatures, the noise known, scale factors and
-  biases that change with the temperature;
-* ``magnetometer``: tumbling for a minute with drawn hard and soft iron, white noise of 0.6 uT at
-  25 Hz, its noise known and found; and ``wandering``, with flicker noise of 0.1 uT as well: a
-  minute with its noise known, three minutes with its noise found;
-* ``heading``: that after ten minutes of drive A in MuJoCo, before and after the calibration, as a
-  budget and as an experiment with forty sensors, each calibrated by a recording of its own.
+* ``known`` and ``found``: six positions and ten turns in both directions about each axis, of a
+  BNO055 with random biases, scale factors and misalignments, positioned within half a degree; the
+  noise is known, or estimated from the recording.
+* ``rest``: five minutes at rest of gyroscopes with low and with high specified flicker noise; the
+  noise is estimated.
+* ``free``: fifteen arbitrary positions; the noise is known.
+* ``chamber``: six positions at each of three temperatures, with temperature coefficients of scale
+  factors and biases; the noise is known.
+* ``magnetometer``: a minute of tumbling with random hard and soft iron and white noise of 0.6 uT
+  at 25 Hz; the noise is known or estimated. ``wandering`` adds flicker noise of 0.1 uT: a minute
+  with known noise, three minutes with estimated noise.
+* ``heading``: yaw error after ten minutes of drive A in MuJoCo, before and after the calibration,
+  from a budget, and from an experiment with forty sensors, each with its own calibration.
 
-With 200 recordings a share of 95 % has a standard error of 1.5 %; wanted are 90 to 99 %. A random
-share of 95 % leaves that band for one in 150 quantities.
+The accepted coverage of a 95 % interval is 90 to 99 %. With 200 recordings the standard error of a
+share of 95 % is 1.5 %, so one in 150 correct quantities is outside.
 
     coverage_calibration.py [RECORDINGS [CASE ...]]
 """
@@ -24,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from _coverage import held, studied, with_words
+from _coverage import call_with_arguments, contains_truth, run_study
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.characterisation.calibration.estimates import SlowNoise
@@ -62,68 +63,81 @@ from calibration_records import (
 TRIADS = ("gyroscope", "accelerometer")
 
 
-def calibrated(seed, known):
-    """The drawn sensor and what was found of its gyroscope and accelerometer."""
+def calibrate_sensor(seed, is_noise_known):
+    """Return a random sensor and the calibrations of its gyroscope and accelerometer."""
     sensor, times, values = table_record(seed)
     rests = find_rest(times, values, [*GYRO, *ACCEL], "made")
     turns = whole_turns(times, values[:, :3], rests, 10)
     gyroscope = calibrate_gyroscope(
-        times, values[:, :3], rests, turns, noise=noise_of(sensor.gyroscope) if known else None
+        times,
+        values[:, :3],
+        rests,
+        turns,
+        noise=noise_of(sensor.gyroscope) if is_noise_known else None,
     )
     accelerometer = calibrate_accelerometer(
         times, values[:, 3:], rests, gravity=WORLD_GRAVITY,
-        noise=noise_of(sensor.accelerometer) if known else None,
+        noise=noise_of(sensor.accelerometer) if is_noise_known else None,
     )  # fmt: skip
     return sensor, gyroscope, accelerometer
 
 
-def triad_held(found, bias, matrix):
-    """Whether each interval holds, 12 of a triad."""
-    return held([*found.bias, *(one for row in found.matrix for one in row)],
-                [*bias, *np.ravel(matrix)])  # fmt: skip
+def triad_contains_truth(calibration, bias, matrix):
+    """Return for each of the 12 intervals of a triad whether it contains the true value."""
+    elements = [element for row in calibration.matrix for element in row]
+    return contains_truth([*calibration.bias, *elements], [*bias, *np.ravel(matrix)])
 
 
 def study(seed, case):
-    """Whether each interval of one recording holds."""
-    kind, _, how = case.partition(", ")
+    """Return for each interval of one recording whether it contains the true value."""
+    kind, _, variant = case.partition(", ")
     if kind in ("known", "found"):
-        sensor, *found = calibrated(seed, kind == "known")
+        sensor, *calibrations = calibrate_sensor(seed, kind == "known")
         parts = []
-        for name, what in zip(TRIADS, found):
+        for name, calibration in zip(TRIADS, calibrations):
             triad = getattr(sensor, name)
-            parts += triad_held(what, triad.turn_on_bias, triad.scale_factor_and_misalignment)
+            parts += triad_contains_truth(
+                calibration, triad.turn_on_bias, triad.scale_factor_and_misalignment
+            )
         return parts
     if kind == "rest":
-        times, values = rest_record(seed, how)
-        found = calibrate_gyroscope(times, values, [RestTime(0, len(times))])
-        return held(found.bias, (0.0, 0.0, 0.0))
+        times, values = rest_record(seed, variant)
+        calibration = calibrate_gyroscope(times, values, [RestTime(0, len(times))])
+        return contains_truth(calibration.bias, (0.0, 0.0, 0.0))
     if kind == "free":
         sensor, times, values = free_record(seed)
         rests = find_rest(times, values, [*GYRO, *ACCEL], "made")
         triad = sensor.accelerometer
-        found = calibrate_accelerometer_freely(
+        calibration = calibrate_accelerometer_freely(
             times, values[:, 3:], rests, noise=noise_of(triad), gravity=WORLD_GRAVITY
         )
-        every = triad_held(found, triad.turn_on_bias, symmetric_part(triad))
-        return [every[k] for k in SYMMETRIC]
+        intervals = triad_contains_truth(calibration, triad.turn_on_bias, symmetric_part(triad))
+        return [intervals[k] for k in SYMMETRIC]
     if kind == "chamber":
         times, values, temperatures, triad, scale, bias = chamber_record(seed)
-        found = calibrate_accelerometer(
+        calibration = calibrate_accelerometer(
             times, values, find_rest(times, values, ACCEL, "made"), gravity=WORLD_GRAVITY,
             noise=(SlowNoise(1e-4),) * 3, temperature=TemperatureFit(temperatures, 20.0, 1, 1),
         )  # fmt: skip
-        over = [*found.temperature_bias[0], *found.temperature_scale[0]]
-        here = triad_held(found, triad.turn_on_bias, triad.scale_factor_and_misalignment)
-        return here + held(over, [*bias, *scale])
+        temperature_estimates = [
+            *calibration.temperature_bias[0],
+            *calibration.temperature_scale[0],
+        ]
+        intervals = triad_contains_truth(
+            calibration, triad.turn_on_bias, triad.scale_factor_and_misalignment
+        )
+        return intervals + contains_truth(temperature_estimates, [*bias, *scale])
     flicker = 0.1e-6 if kind == "wandering" else 0.0
-    samples = 4500 if flicker and how == "found" else 1500
+    samples = 4500 if flicker and variant == "found" else 1500
     times, readings, hard, soft = magnetic_record(seed, samples, flicker)
-    noise = (SlowNoise(0.6e-6 * np.sqrt(0.04), flicker),) * 3 if how == "known" else None
-    every = triad_held(fit_to_sphere(times, readings, noise=noise).calibration, hard, soft)
-    return [every[k] for k in SYMMETRIC]
+    noise = (SlowNoise(0.6e-6 * np.sqrt(0.04), flicker),) * 3 if variant == "known" else None
+    intervals = triad_contains_truth(
+        fit_to_sphere(times, readings, noise=noise).calibration, hard, soft
+    )
+    return [intervals[k] for k in SYMMETRIC]
 
 
-SYMMETRIC = (0, 1, 2, 3, 4, 5, 7, 8, 11)  # of bias and matrix, what is different
+SYMMETRIC = (0, 1, 2, 3, 4, 5, 7, 8, 11)  # bias and independent elements of the matrix
 NAMES = {
     **dict.fromkeys(("known", "found"), TRIADS),
     **dict.fromkeys([f"rest, {name}" for name in ("bno055", "stim300", "adis16470")], TRIADS[:1]),
@@ -136,20 +150,20 @@ NAMES = {
 }
 
 
-def coverage(case, count):
-    """Print the share of intervals that hold for each quantity."""
-    found = np.array(studied(study, count, case))
-    print(f"{case}: {count} recordings, share of 95 % intervals that hold [%]")
-    for name, part in zip(NAMES[case], np.split(100.0 * found.mean(axis=0), len(NAMES[case]))):
-        listed = [f"{share:.1f}" for share in part]
-        over = f", both over temperature {' '.join(listed[12:])}" if len(part) > 12 else ""
+def print_coverage(case, count):
+    """Print the coverage of each quantity."""
+    results = np.array(run_study(study, count, case))
+    print(f"{case}: {count} recordings, coverage of 95 % intervals [%]")
+    for name, part in zip(NAMES[case], np.split(100.0 * results.mean(axis=0), len(NAMES[case]))):
+        shares = [f"{share:.1f}" for share in part]
+        details = f", both over temperature {' '.join(shares[12:])}" if len(part) > 12 else ""
         if len(part) > 3:
-            over = f", scale factors and misalignments {' '.join(listed[3:12])}{over}"
-        print(f"  {name:13s} bias {' '.join(listed[:3])}{over}", flush=True)
+            details = f", scale factors and misalignments {' '.join(shares[3:12])}{details}"
+        print(f"  {name:13s} bias {' '.join(shares[:3])}{details}", flush=True)
 
 
-def residual(triad, correction):
-    """The errors of a triad whose readings are corrected."""
+def residual_errors(triad, correction):
+    """Return the residual errors of a triad after its correction."""
     inverse = np.linalg.inv(correction.matrix)
     whole = inverse @ (np.eye(3) + np.array(triad.scale_factor_and_misalignment))
     return replace(
@@ -159,29 +173,29 @@ def residual(triad, correction):
     )
 
 
-def corrections(found):
-    """The corrections of gyroscope and accelerometer."""
-    return {name: correction_of(one) for name, one in zip(TRIADS, found)}
+def corrections(calibrations):
+    """Return the corrections of gyroscope and accelerometer."""
+    return {name: correction_of(calibration) for name, calibration in zip(TRIADS, calibrations)}
 
 
-def ends(seed, motion):
-    """The heading's error of a sensor after a drive, before and after its calibration [deg]."""
-    sensor, *found = calibrated(seed, True)
-    left = {
-        name: residual(getattr(sensor, name), correction)
-        for name, correction in corrections(found).items()
+def final_yaw_errors(seed, motion):
+    """Return the final yaw errors of a drive, before and after the calibration [deg]."""
+    sensor, *calibrations = calibrate_sensor(seed, True)
+    residuals = {
+        name: residual_errors(getattr(sensor, name), correction)
+        for name, correction in corrections(calibrations).items()
     }
     return [
-        np.degrees(isf.yaw_error(isf.simulate_imu(motion, one, seed=seed), motion).iloc[-1])
-        for one in (sensor, replace(sensor, **left))
+        np.degrees(isf.yaw_error(isf.simulate_imu(motion, imu, seed=seed), motion).iloc[-1])
+        for imu in (sensor, replace(sensor, **residuals))
     ]
 
 
-def budget(population, motion):
-    """The rms of the heading's error of sensors whose matrices are drawn, too [deg].
+def budget_rms(population, motion):
+    """Return the rms of the final yaw error of sensors with random matrices [deg].
 
-    A specification has one sensor's scale factors and misalignments. Here they stand for standard
-    deviations, whose effects add as squares.
+    The scale factors and misalignments of the specification are standard deviations here, whose
+    effects add as squares.
     """
 
     def with_matrix(sensor, name, matrix):
@@ -197,34 +211,34 @@ def budget(population, motion):
     for name in TRIADS:
         matrix = np.array(getattr(population, name).scale_factor_and_misalignment)
         for place in np.eye(9).reshape(9, 3, 3):
-            with_one = isf.yaw_error_model(with_matrix(plain, name, place * matrix), motion)
-            total += (with_one.mean()[-1] - mean) ** 2
+            model_of_element = isf.yaw_error_model(with_matrix(plain, name, place * matrix), motion)
+            total += (model_of_element.mean()[-1] - mean) ** 2
     return np.degrees(np.sqrt(total))
 
 
-def heading(sensors=40):
-    """Print the heading's error after ten minutes, budget and experiment, before and after."""
-    sensor, *found = calibrated(1, True)
-    correction = isf.characterisation.ImuCorrection("x", **corrections(found))
+def print_yaw_errors(sensors=40):
+    """Print the yaw error after ten minutes, by budget and by experiment, before and after."""
+    sensor, *calibrations = calibrate_sensor(1, True)
+    correction = isf.characterisation.ImuCorrection("x", **corrections(calibrations))
     configuration = isf.load_configuration(overrides={"trajectory": {"stop": 600.0}})
     motion = isf.robot_motion(configuration)
-    # Before, what the sensors of calibration_records are drawn with.
-    drawn = {
+    # Standard deviations of the random sensors of calibration_records.
+    random_errors = {
         name: replace(
             getattr(sensor, name), turn_on_bias=0.0, turn_on_bias_sigma=sigma,
             scale_factor_and_misalignment=np.full((3, 3), 0.01).tolist(),
         )
         for name, sigma in zip(TRIADS, (0.01, 0.2))
     }  # fmt: skip
-    left = what_is_left(correction, sensor, "left")
+    residuals = what_is_left(correction, sensor, "left")
     for name, population, errors in zip(
         ("before", "after"),
-        (replace(sensor, **drawn), left),
-        np.transpose(studied(ends, sensors, motion)),
+        (replace(sensor, **random_errors), residuals),
+        np.transpose(run_study(final_yaw_errors, sensors, motion)),
     ):
         print(
             f"heading after 600 s of drive A, {name} calibration: budget "
-            f"{budget(population, motion):.2f} deg rms; experiment with {sensors} sensors: "
+            f"{budget_rms(population, motion):.2f} deg rms; experiment with {sensors} sensors: "
             f"{np.sqrt(np.mean(errors**2)):.2f} deg rms, the first five "
             f"{' '.join(f'{x:+.2f}' for x in errors[:5])} deg",
             flush=True,
@@ -235,10 +249,10 @@ def main(count=200, *cases):
     """Run the cases."""
     for case in NAMES:
         if not cases or case.split(",")[0] in cases:
-            coverage(case, count)
+            print_coverage(case, count)
     if not cases or "heading" in cases:
-        heading()
+        print_yaw_errors()
 
 
 if __name__ == "__main__":
-    with_words(main, int)
+    call_with_arguments(main, int)

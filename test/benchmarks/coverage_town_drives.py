@@ -1,11 +1,12 @@
-"""How well a model identified on half of a town drive predicts the other half: ten drives.
+"""Prediction of the second half of a town drive by the model of its first half: ten drives.
 
-A simulated car drives for a quarter of an hour along straight roads and round corners, and stops.
-Its receiver gives a position a second, with white errors of 0.3 m and a wander of 1.5 m over a
-minute, and velocities that are 0.35 s late; its IMU integrates a gyroscope with a scale factor
-error of 0.5 %, an angle random walk of 0.1 deg/sqrt(h) and a bias. identify_yaw_error.py is given
-the first half and judge_imu.py the second. Wanted: the scale factor within 2 % of the truth and
-inside its interval, and p of the whole curve between 0.05 and 0.95 in 8 of 10 drives or more.
+A simulated car drives for 15 minutes along straight roads and round corners, with stops. Its
+receiver measures a position per second, with white errors of 0.3 m, a wander of 1.5 m over a
+minute, and velocities with a delay of 0.35 s. Its IMU integrates a gyroscope with a scale factor
+error of 0.5 %, an angle random walk of 0.1 deg/sqrt(h) and a bias. identify_yaw_error.py reads the
+first half and judge_imu.py the second half. Expected: the scale factor is within 2 % of the true
+value and inside its interval, and p of the whole curve is between 0.05 and 0.95 in at least 8 of
+10 drives.
 
     coverage_town_drives.py [DRIVES]
 """
@@ -19,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import yaml
-from _coverage import studied, with_words
+from _coverage import call_with_arguments, run_study
 
 from imu_simulation_framework.commands import identify_yaw_error, judge_imu
 
@@ -28,11 +29,11 @@ LAG, WANDER, WANDER_TIME = 0.35, 1.5, 60.0
 SCALE_FACTOR, RANDOM_WALK, BIAS = 0.005, np.radians(0.1 / 60.0), np.radians(20.0 / 3600.0)
 
 
-def car(random):
-    """Speed [m/s] and yaw rate [rad/s] of a drive, at even steps."""
+def simulate_car(random):
+    """Return speed [m/s] and yaw rate [rad/s] of a drive, at even steps."""
     count, speeds, rates = int(DURATION / STEP), [0.0] * 300, [0.0] * 300
 
-    def go(distance, turn=0.0):
+    def add_road(distance, turn=0.0):
         steps = max(1, int(distance / speeds[-1] / STEP))
         bend = np.sqrt(np.sin(np.linspace(0.0, np.pi, steps)))
         speeds.extend([speeds[-1]] * steps)
@@ -46,7 +47,7 @@ def car(random):
 
     while len(speeds) < count:
         change_to(random.uniform(8.0, 14.0), 1.5)
-        go(random.uniform(80.0, 350.0), random.normal(0.0, 0.1))
+        add_road(random.uniform(80.0, 350.0), random.normal(0.0, 0.1))
         if random.random() < 0.4:
             change_to(0.0, 2.0)
             stop = int(random.uniform(5.0, 30.0) / STEP)
@@ -54,12 +55,12 @@ def car(random):
             rates.extend([0.0] * stop)
         change_to(5.0, 1.5)
         corner = random.choice([-1.0, 1.0, 1.0, 0.0]) * random.uniform(0.45, 0.55) * np.pi
-        go(max(5.0, abs(corner) * random.uniform(8.0, 14.0)), corner)
+        add_road(max(5.0, abs(corner) * random.uniform(8.0, 14.0)), corner)
     return np.array(speeds[:count]), np.array(rates[:count])
 
 
-def receiver(speed, yaw, random):
-    """Positions and velocities that a receiver gives of a drive, once a second."""
+def simulate_receiver(speed, yaw, random):
+    """Return the positions and velocities of a receiver on a drive, once per second."""
     velocity = speed[:, np.newaxis] * np.column_stack([np.cos(yaw), np.sin(yaw)])
     time, fixes = STEP * np.arange(len(yaw)), np.arange(0, len(yaw), round(1.0 / STEP))
     late = np.maximum(fixes - round(LAG / STEP), 0)
@@ -68,21 +69,21 @@ def receiver(speed, yaw, random):
     for sample in range(1, len(fixes)):
         wander[sample] = kept * wander[sample - 1] + np.sqrt(1.0 - kept**2) * wander[sample]
     white = random.standard_normal((2, len(fixes), 2))
-    told = pd.DataFrame(
+    fixes_table = pd.DataFrame(
         STEP * np.cumsum(velocity, axis=0)[fixes] + wander + 0.3 * white[0],
         columns=["x", "y"],
         index=pd.Index(time[fixes], name="time"),
     ).assign(position_error=WANDER)
-    told[["velocity_east", "velocity_north"]] = velocity[late] + 0.05 * white[1]
-    return told
+    fixes_table[["velocity_east", "velocity_north"]] = velocity[late] + 0.05 * white[1]
+    return fixes_table
 
 
 def write_halves(folder, number):
-    """Write what receiver and IMU of a drive give, half by half; return the configurations."""
+    """Write receiver and IMU of both halves of a drive; return the paths of the configurations."""
     random = np.random.default_rng(number)
-    speed, rate = car(random)
+    speed, rate = simulate_car(random)
     time, yaw = STEP * np.arange(len(rate)), STEP * np.cumsum(rate)
-    told = receiver(speed, yaw, random)
+    fixes_table = simulate_receiver(speed, yaw, random)
     noise = RANDOM_WALK / np.sqrt(STEP) * random.standard_normal(len(time))
     gyroscope = (1.0 + SCALE_FACTOR) * rate + BIAS * random.standard_normal() + noise
     imu = pd.DataFrame(
@@ -92,7 +93,7 @@ def write_halves(folder, number):
     configurations = []
     for half in range(2):
         begin, end = 0.5 * half * DURATION, 0.5 * (half + 1) * DURATION - STEP
-        told.loc[begin:end].to_csv(folder / f"fixes_{half}.csv", float_format="%.5f")
+        fixes_table.loc[begin:end].to_csv(folder / f"fixes_{half}.csv", float_format="%.5f")
         imu.loc[begin:end].to_csv(folder / f"imu_{half}.csv", float_format="%.7f")
         configurations.append(folder / f"half_{half}.ini")
         configurations[-1].write_text(
@@ -102,7 +103,7 @@ def write_halves(folder, number):
 
 
 def study(number):
-    """Identify the first half of a drive: its scale factor, and p of the second half's curve."""
+    """Return the scale factor of the first half of a drive, and the judgement of the second."""
     with tempfile.TemporaryDirectory() as place, contextlib.redirect_stdout(io.StringIO()):
         folder = Path(place)
         first, second = write_halves(folder, number)
@@ -115,19 +116,22 @@ def study(number):
 
 
 def main(drives=10):
-    within = inside = predicted = 0
-    for number, (scale, judged) in enumerate(studied(study, drives)):
+    accurate_count = covered_count = predicted_count = 0
+    for number, (scale, judged) in enumerate(run_study(study, drives)):
         p = judged["looks"][0]["p_value"]  # of the whole curve
-        predicted += 0.05 <= p <= 0.95
-        said = "may be 0"
+        predicted_count += 0.05 <= p <= 0.95
+        estimate = "may be 0"
         if scale:
-            within += abs(scale["value"] - SCALE_FACTOR) < 0.02
-            inside += scale["low"] <= SCALE_FACTOR <= scale["high"]
-            said = "{value:.4f} ({low:.4f} to {high:.4f})".format(**scale)
-        print(f"drive {number}: scale factor {said}, p {p:.3f}, {judged['verdict']}")
-    print(f"of {drives} drives: scale factor within 2 % {within}, inside its interval {inside}")
-    print(f"second half predicted, p between 0.05 and 0.95: {predicted}")
+            accurate_count += abs(scale["value"] - SCALE_FACTOR) < 0.02
+            covered_count += scale["low"] <= SCALE_FACTOR <= scale["high"]
+            estimate = "{value:.4f} ({low:.4f} to {high:.4f})".format(**scale)
+        print(f"drive {number}: scale factor {estimate}, p {p:.3f}, {judged['verdict']}")
+    print(
+        f"of {drives} drives: scale factor within 2 % {accurate_count}, "
+        f"inside its interval {covered_count}"
+    )
+    print(f"second half predicted, p between 0.05 and 0.95: {predicted_count}")
 
 
 if __name__ == "__main__":
-    with_words(main, int)
+    call_with_arguments(main, int)

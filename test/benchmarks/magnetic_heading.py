@@ -1,9 +1,9 @@
-"""What a magnetometer does for the heading, in a clean and in disturbed places: table and figure.
+"""Effect of a magnetometer on the heading in clean and disturbed fields: table and figure.
 
-The eleven laps of drive A, with the bundled BNO055 with magnetometer, whose gyroscope has a bias of
-one degree a minute besides, drawn anew in each run. The yaw is told where true north is. For each
-place and way of fusing the root mean square error over the runs of the full sensor (monte_carlo),
-and that of the linear model (yaw_error_model).
+The IMU is the bundled BNO055 with magnetometer on the eleven laps of drive A. Its gyroscope has an
+additional random bias of 1 deg/min in each run. The fusion filter knows the declination. For each
+environment and fusion filter the program prints the rms yaw error over the runs of the full sensor
+(monte_carlo), and of the linear model (yaw_error_model).
 
     magnetic_heading.py [RUNS [FIGURE.png]]
 """
@@ -28,16 +28,16 @@ FUSIONS = {
 COLOURS = ("tab:gray", "tab:orange", "tab:blue")
 
 
-def places():
-    """Environments by name."""
+def environments():
+    """Yield the environments with their names."""
     beam = isf.read_magnetic_environment("steel_beam")
     for name, strength in MAGNETISATION.items():
         bar = replace(beam.bars[0], magnetisation=(0.0, strength, 0.0))
         yield name, replace(beam, bars=[bar] if strength else [])
 
 
-def sensor(fusion, environment):
-    """The BNO055 that fuses in this way, and knows the declination of this place."""
+def make_imu(fusion, environment):
+    """Return the BNO055 with a fusion filter that knows the declination of the environment."""
     imu = isf.read_imu_specification("bno055_magnetometer")
     gyroscope = replace(imu.gyroscope, turn_on_bias_sigma=(0.0, 0.0, np.radians(1.0 / 60.0)))
     east, north, _ = environment.undisturbed
@@ -51,9 +51,9 @@ def main(runs, path):
     curves = {}
     title = f"rms over {runs} runs [deg]"
     print(f"{title:42}  whole   last lap  model, last lap   largest")
-    for place, environment in places():
+    for place, environment in environments():
         for name, fusion in FUSIONS.items():
-            imu = sensor(fusion, environment)
+            imu = make_imu(fusion, environment)
             drawing = SensorDrawing(motion, imu, magnetic_environment=environment)
             errors = np.degrees(monte_carlo(drawing, runs, keep=runs).curves)
             errors = (errors + 180.0) % 360.0 - 180.0

@@ -1,10 +1,11 @@
-"""How tightly each controller keeps the robot on its drive in MuJoCo, and what wheels do for it.
+"""Tracking errors and wheel effort of each controller in MuJoCo.
 
-``tracking.py [DRIVE | RECORDING CONFIGURATION]``: of a bundled drive, a without arguments, or of a
-recording with the configuration that reads it; the first minute, of the path as recorded and
-rolling, on flat and on uneven ground. The effort is the rms of the commanded wheel accelerations.
-Of a bundled drive the noise of the recorded path to its side is known, which no controller follows:
-it is printed first.
+    tracking.py [DRIVE | RECORDING CONFIGURATION]
+
+The robot follows the first minute of a bundled drive (by default a), or of a recording with the
+configuration that reads it. The trajectory is taken as recorded and as rolling, on flat and on
+uneven ground. The effort is the rms of the commanded wheel accelerations. For a bundled drive the
+program first prints the cross-track noise of the recorded trajectory, which no controller follows.
 """
 
 import sys
@@ -26,7 +27,7 @@ def _rms(values):
     return np.sqrt(np.mean(np.square(values)))
 
 
-def _noise_to_the_side(drive):
+def _cross_track_noise(drive):
     settings = {"recording": {"drive": drive}, "trajectory": {"stop": 60.0, "to_origin": False}}
     path = prepare_drive(load_configuration(overrides=settings)).trajectory
     truth = true_motion(DRIVES[drive])
@@ -43,9 +44,9 @@ def _row(controller, kind, rolling, drive, recording, configuration):
     }
     sections["recording"] = {"path": recording} if recording else {"drive": drive}
     tables = run_in_process(load_configuration(configuration, sections))
-    found = followed_how(tables)
+    cost = followed_how(tables)
     largest = tables.control_error["distance_error"].max()
-    return np.degrees(found["yaw"]), found["distance"], largest, found["effort"]
+    return np.degrees(cost["yaw"]), cost["distance"], largest, cost["effort"]
 
 
 def main():
@@ -53,7 +54,7 @@ def main():
     arguments = sys.argv[1:] or ["a"]
     if len(arguments) == 1:
         source = (arguments[0], None, default_configuration_path())
-        print(f"noise of the path to its side: {_noise_to_the_side(arguments[0]):.4f} m rms")
+        print(f"cross-track noise of the trajectory: {_cross_track_noise(arguments[0]):.4f} m rms")
     else:
         source = (None, *arguments)
     print(
