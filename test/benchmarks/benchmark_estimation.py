@@ -32,8 +32,8 @@ from imu_simulation_framework.characterisation.allan.analysis import AXES, ident
 from imu_simulation_framework.characterisation.allan.model import averaging_factors
 from imu_simulation_framework.characterisation.samples_at_rest import prepare_at_rest
 from imu_simulation_framework.commands.check_recording import report_lines, write_check
-from imu_simulation_framework.drive.check import check_experiment
-from imu_simulation_framework.drive.recording_setup import set_up
+from imu_simulation_framework.drive.feasibility import check_experiment
+from imu_simulation_framework.drive.recorded_drive.setup import set_up
 from imu_simulation_framework.motion.positioning import local_position, trajectory_from_fixes
 
 ALLAN_RATE, ALLAN_HOURS = 100.0, 6.0

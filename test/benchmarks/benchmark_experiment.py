@@ -24,7 +24,7 @@ from imu_simulation_framework.core.files import default_configuration_path, pack
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import drive_in_process
 from imu_simulation_framework.drive.mujoco import build_model
-from imu_simulation_framework.drive.preparation import prepare_drive
+from imu_simulation_framework.drive.prepared_drive import prepare_drive
 from imu_simulation_framework.drive.turning import load_robot_parameters
 
 PHYSICS_RATE, SAMPLE_RATE = 1000, 100

@@ -7,9 +7,9 @@ runs of ten minutes are measured, since each run costs the same.
 from _timing import draw_numbers, numbers_per_sample, time_alternating
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.drive.check import ensure_plausible
 from imu_simulation_framework.drive.in_process import drive_in_process
-from imu_simulation_framework.drive.preparation import prepare_drive
+from imu_simulation_framework.drive.prepared_drive import prepare_drive
+from imu_simulation_framework.drive.recorded_drive.check import ensure_plausible
 from imu_simulation_framework.sensors.imu_models.base import MAGNETIC_PARTS
 from imu_simulation_framework.sensors.simulation import imu_model, imu_truth
 from imu_simulation_framework.sensors.triad_errors import TriadNoise

@@ -26,7 +26,7 @@ from _coverage import call_with_arguments, run_study, standard_error
 from coverage_town_drives import DURATION as TOWN_DURATION
 from coverage_town_drives import STEP, simulate_car, simulate_receiver
 
-from imu_simulation_framework.drive.yaw_signals import read_drives
+from imu_simulation_framework.drive.observed_drives import read_drives
 from imu_simulation_framework.heading.identification.identify import identify_yaw_error
 
 DURATION = 0.5 * TOWN_DURATION

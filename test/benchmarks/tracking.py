@@ -17,7 +17,7 @@ from imu_simulation_framework.commands.tune_tracking import followed_how
 from imu_simulation_framework.core.files import default_configuration_path
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import run_in_process
-from imu_simulation_framework.drive.preparation import prepare_drive
+from imu_simulation_framework.drive.prepared_drive import prepare_drive
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
 from imu_simulation_framework.motion.drives import DRIVES
 from imu_simulation_framework.recordings.bundled_drives import true_motion

@@ -11,10 +11,10 @@ import pytest
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.files import default_configuration_path, urdf_path
 from imu_simulation_framework.core.tables import ACCEL, GYRO
-from imu_simulation_framework.drive.check import ensure_plausible
 from imu_simulation_framework.drive.in_process import drive_in_process, robot_motion, run_in_process
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
-from imu_simulation_framework.drive.preparation import prepare_drive
+from imu_simulation_framework.drive.prepared_drive import prepare_drive
+from imu_simulation_framework.drive.recorded_drive.check import ensure_plausible
 from imu_simulation_framework.drive.summary import evaluate, terminal_table
 from imu_simulation_framework.drive.tracking.controllers import CONTROLLERS
 from imu_simulation_framework.drive.turning import load_robot_parameters

@@ -23,10 +23,12 @@ from imu_simulation_framework.commands.check_recording import main as check_reco
 from imu_simulation_framework.commands.isf import PROGRAMS
 from imu_simulation_framework.core.programs import run_tool
 from imu_simulation_framework.core.whole_files import write_whole
-from imu_simulation_framework.drive.check import ensure_plausible
-from imu_simulation_framework.drive.from_configuration import make_experiment_imu, make_terrain
+from imu_simulation_framework.drive.experiment.environment import make_terrain
+from imu_simulation_framework.drive.experiment.imu import make_experiment_imu
 from imu_simulation_framework.drive.in_process import drive_in_process
-from imu_simulation_framework.drive.preparation import prepare_drive, prepare_recorded_imu
+from imu_simulation_framework.drive.prepared_drive import prepare_drive
+from imu_simulation_framework.drive.recorded_drive.check import ensure_plausible
+from imu_simulation_framework.drive.recorded_drive.imu import prepare_recorded_imu
 from imu_simulation_framework.drive.results.files import (
     ResultFolder,
     create_result_folder,

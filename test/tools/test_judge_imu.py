@@ -15,7 +15,7 @@ from written_results import make_tables, write_result
 import imu_simulation_framework as isf
 from imu_simulation_framework.drive.ensembles import judgement_files
 from imu_simulation_framework.drive.ensembles.drive_judgement import drawings_of_unit
-from imu_simulation_framework.drive.yaw_signals import read_drive
+from imu_simulation_framework.drive.observed_drives import read_drive
 from imu_simulation_framework.heading.judgement import judge, started_at_zero
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 

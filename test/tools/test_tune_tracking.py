@@ -10,7 +10,7 @@ from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.programs import run_tool
 from imu_simulation_framework.drive.configuration import load_configuration
-from imu_simulation_framework.drive.recording_setup import set_up_named
+from imu_simulation_framework.drive.recorded_drive.setup import set_up_named
 
 
 class Bowl:

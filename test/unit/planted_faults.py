@@ -6,8 +6,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.drive.check import RecordingCheck, judge
-from imu_simulation_framework.drive.interpretation import Interpretation
+from imu_simulation_framework.drive.recorded_drive.check import RecordingCheck
+from imu_simulation_framework.drive.recorded_drive.diagnosis import diagnose
+from imu_simulation_framework.drive.recorded_drive.interpretation import Interpretation
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
 
@@ -21,7 +22,7 @@ def check(reference, imu, reference_changes=None, offset=0.0, **changes):
     """Return the check of a recording that is read with other conventions and another clock."""
     result, conventions = RecordingCheck(), ReferenceConventions(**(reference_changes or {}))
     imu_conventions = ImuConventions(**changes)
-    judge(result, Interpretation(reference, imu, conventions, imu_conventions, (0.0, offset)))
+    diagnose(result, Interpretation(reference, imu, conventions, imu_conventions, (0.0, offset)))
     return result
 
 

@@ -29,8 +29,9 @@ from ..core.errors import RecordingError
 from ..core.files import package_share, recording_name
 from ..core.programs import ArgumentParser
 from ..core.sentences import format_degrees, join_names
-from ..drive.check import NO_IMU, check_experiment
-from ..drive.recording_setup import config_text, open_lines, set_up
+from ..drive.feasibility import check_experiment
+from ..drive.recorded_drive.check import NO_IMU
+from ..drive.recorded_drive.setup import config_text, open_lines, set_up
 from ..drive.results.files import safe_name
 from ..recordings.plausibility.findings import TOO_FAST
 from ..recordings.plausibility.relation import gyro_heading, imu_heading, reference_heading

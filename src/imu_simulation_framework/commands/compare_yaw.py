@@ -33,7 +33,7 @@ from ..core.sentences import number_duplicates
 from ..core.signals import TimeShift, find_time_shift
 from ..core.whole_files import make_folder, refuse_overwriting
 from ..drive.figures import yaws as yaws_figure
-from ..drive.yaw_signals import FEWEST_COMMON, read_yaw_signals
+from ..drive.yaw_signals import MIN_SAMPLES, read_yaw_signals
 from ..heading.error_split import ZEROS
 from ..heading.statistics import TWO_SIDED
 from ..heading.yaw_comparison import (
@@ -246,9 +246,9 @@ def yaw_differences(names, yaws, settings, poses=None) -> list[YawDifference]:
         moved = pd.Series(yaw.to_numpy(), index=yaw.index.to_numpy(dtype=float) + offset)
         shift = find_time_shift(moved.index, moved, first.index, first, settings.max_shift)
         comparison = compare_yaw(moved, first, settings, poses)
-        if comparison is None or len(comparison.error) < FEWEST_COMMON:
+        if comparison is None or len(comparison.error) < MIN_SAMPLES:
             raise RecordingError(
-                f"{name}: has fewer than {FEWEST_COMMON} samples within the time of {names[0]}"
+                f"{name}: has fewer than {MIN_SAMPLES} samples within the time of {names[0]}"
             )
         turned = _rms_with_sign_turned(comparison, moved, first, settings, poses)
         found.append(YawDifference(name, comparison, shift, offset, turned))

@@ -30,7 +30,7 @@ imu.yaml and no hector.yaml, and yaw_error_model.yaml says why.
 from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
 from ..core.whole_files import make_folder, refuse_overwriting
-from ..drive.yaw_signals import read_drives
+from ..drive.observed_drives import read_drives
 from ..heading.identification import identify, report
 from ..heading.identification.fit import hector_of
 from ..heading.model.parameters import specification_from_parameters
@@ -51,7 +51,7 @@ def main(arguments):
         options.drives, options.config, options.step, parse_settings(options.setting)
     )
     satellite = any(drive.satellite for drive in drives)
-    observed = [drive.of(options.of).observed for drive in drives]
+    observed = [drive.select_output(options.of).observed for drive in drives]
     identification = identify.identify_yaw_error(observed, satellite)
     predictions = []
     if options.runs and len(drives) > 1:
@@ -83,8 +83,8 @@ def main(arguments):
         )
     for remark in remarks:
         print(remark)
-    if options.of == "yaw" and all(drive.of_gyroscope is not None for drive in drives):
-        said = identify.gyroscope_sentence([drive.of_gyroscope for drive in drives], satellite)
+    if options.of == "yaw" and all(drive.gyroscope is not None for drive in drives):
+        said = identify.gyroscope_sentence([drive.gyroscope for drive in drives], satellite)
         print(*filter(None, [said]), sep="\n")
     for line in _report(identification, unsaid, hector, predictions):
         print(line)

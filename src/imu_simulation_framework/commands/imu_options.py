@@ -234,7 +234,7 @@ def place_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[Pl
         )
     environments = [(name, read_magnetic_environment(name)) for name in names]
     if not environments and has_magnetometer:
-        from ..drive.from_configuration import UNDISTURBED
+        from ..drive.experiment.environment import UNDISTURBED
 
         environments = [("", read_magnetic_environment(UNDISTURBED))]
     placed = []

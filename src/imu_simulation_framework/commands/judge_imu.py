@@ -45,7 +45,7 @@ from ..drive.ensembles.drive_judgement import (
     judge_model,
     pool_judgements,
 )
-from ..drive.yaw_signals import read_drives
+from ..drive.observed_drives import read_drives
 from ..heading.model.parameters import (
     YawErrorParameters,
     is_yaw_error_model_file,
@@ -116,7 +116,7 @@ def _placed_imus(options) -> list[imu_options.PlacedImu]:
 def _read_drives(options):
     settings = recording_options.parse_settings(options.setting)
     drives, left_out = read_drives(options.drives, options.config, options.step, settings)
-    drives = [drive.of(options.of) for drive in drives]
+    drives = [drive.select_output(options.of) for drive in drives]
     drives[0] = dataclasses.replace(drives[0], remarks=(*left_out, *drives[0].remarks))
     return drives
 

@@ -222,11 +222,11 @@ def _driven(drive, options, rate):
             motion = motion.resampled(rate)
         return ChosenMotion(f"drive {drive}", motion, ())
     # Imported here, since it brings all readers of recordings and most motions are none.
-    from ..drive.preparation import read_motion_and_latitude
+    from ..drive.recorded_drive.path import read_recorded_motion
 
     stated = parse_settings(options.setting)
     guessed, remarks = _guessed_settings(drive, stated)
-    motion, latitude = read_motion_and_latitude(drive, rate, **{**stated, **guessed})
+    motion, latitude = read_recorded_motion(drive, rate, **{**stated, **guessed})
     chosen = ChosenMotion(Path(drive).name, motion, (drive,), remarks)
     if latitude is None or options.latitude is not None:
         return chosen

@@ -53,7 +53,9 @@ def parse_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def add_of_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--of``, the quantity of a recorded IMU that is compared, see :meth:`.ReadDrive.of`.
+    """Add ``--of``, the output of a recorded IMU that is compared.
+
+    :meth:`.ObservedDrive.select_output` lists the outputs.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ from ..core.signals import find_time_shift
 from ..core.whole_files import make_folder, render_figure, write_whole
 from ..drive import figures
 from ..drive.figures import ShownError
-from ..drive.recording_setup import CONFIGURATION, set_up_named
+from ..drive.recorded_drive.setup import CONFIGURATION_SUFFIX, set_up_named
 from ..drive.report import section as experiment_section
 from ..drive.summary import RunDescription, evaluate
 from ..heading.yaw_comparison import ComparisonSettings, compare_yaw
@@ -221,7 +221,7 @@ def _setup(text, *others):
             f"{text}: a drive is one recording, its config.ini, or two files, a reference and an "
             f"IMU's; {1 + len(others)} are named"
         )
-    if others and text.endswith(CONFIGURATION):
+    if others and text.endswith(CONFIGURATION_SUFFIX):
         raise ConfigurationError(
             f"{text}: names the IMU's file itself, so that {others[0]} is idle"
         )

@@ -30,8 +30,8 @@ from ..core.progress import progress_bar
 from ..core.sentences import join_names
 from ..core.tables import WHEELS
 from ..core.whole_files import make_folder
-from ..drive.preparation import prepare_drive
-from ..drive.recording_setup import RecordingSetup, set_up_named
+from ..drive.prepared_drive import prepare_drive
+from ..drive.recorded_drive.setup import RecordingSetup, set_up_named
 from ..drive.tracking.controllers import CONTROLLERS
 from ..report import table as table_text
 from ..report.table import Column

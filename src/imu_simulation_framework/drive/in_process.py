@@ -14,9 +14,9 @@ from scipy.spatial.transform import Rotation
 
 from ..motion.motion import Motion
 from .configuration import Configuration
-from .from_configuration import make_follower
+from .experiment.robot import make_follower
 from .mujoco import SimulatorState
-from .preparation import PreparedDrive
+from .prepared_drive import PreparedDrive
 from .results.files import ExperimentTables
 from .results.record import ExperimentRecord
 from .session.driving import DriveSession, TrackedPose, TrackingSession, TruePose

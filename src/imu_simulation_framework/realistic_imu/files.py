@@ -18,9 +18,9 @@ from ..core.errors import FrameworkError, RecordingError, ResultError, prefix_er
 from ..core.sentences import join_names, quote
 from ..core.tables import ACCEL, EULER, GROUND_TRUTH, GYRO
 from ..drive.configuration import load_configuration
+from ..drive.named_paths import is_result, split_name
 from ..drive.results.files import find_result, load_table
 from ..drive.turning import load_robot_parameters
-from ..drive.yaw_signals import is_result, split_name
 from ..motion.motion import Motion
 from ..recordings import messages
 from ..recordings.file_access import COLUMN_FORMATS, recording_format

@@ -22,7 +22,9 @@ from ..core import topics
 from ..core.angles import fast_yaw
 from ..core.progress import DRIVE_BAR, progress_bar
 from ..core.stamps import NANOSECONDS
-from ..drive import from_configuration
+from ..drive.experiment.environment import measures_magnetic_field
+from ..drive.experiment.gnss_and_odometer import experiment_gnss, experiment_odometer
+from ..drive.experiment.robot import make_follower
 from ..drive.session.driving import DriveSession, TrackedPose, TrackingSession, prepared_drive
 from ..drive.session.messages import (
     ground_truth_rows,
@@ -91,7 +93,7 @@ class MujocoSimulatorNode(Participant):
         self.advertise(topics.GROUND_TRUTH, "nav_msgs/Odometry")
         self.advertise(topics.IMU, IMU.name)
         self._bias = self.advertise(topics.IMU_BIAS, IMU.name)
-        if from_configuration.measures_magnetic_field(self.configuration):
+        if measures_magnetic_field(self.configuration):
             self.advertise(topics.IMU_MAG, "sensor_msgs/MagneticField")
         positioning = self._robot.positioning
         self._fixes = [] if positioning is None else fix_topics(positioning.gnss)
@@ -255,7 +257,7 @@ class PathFollower(ExperimentNode):
         place = str(self._given("prepared", ""))
         with prepared_drive(configuration, place, self.inform, self.warn) as (drive, folder):
             self.latch(RESULT, String(data=folder.prefix_path))
-        follower = from_configuration.make_follower(configuration, drive.reference)
+        follower = make_follower(configuration, drive.reference)
         self._session = DriveSession(follower)
         self._timeout = configuration.simulation.command_timeout
         self._started_at = self._answered_at = self._progressed_at = 0.0
@@ -327,7 +329,7 @@ class ResultComparison(Participant):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         configuration = self.configuration
-        gnss = from_configuration.experiment_gnss(configuration)
+        gnss = experiment_gnss(configuration)
         session = RecordingSession.of(configuration)
         self._session = session
         self._robot: Any = None
@@ -339,10 +341,10 @@ class ResultComparison(Participant):
         self._keep(topics.IMU, IMU.name, imu_rows, session.add_imu)
         truth = "nav_msgs/Odometry"
         self._keep(topics.GROUND_TRUTH, truth, ground_truth_rows, session.add_ground_truth)
-        if from_configuration.measures_magnetic_field(configuration):
+        if measures_magnetic_field(configuration):
             field = "sensor_msgs/MagneticField"
             self._keep(topics.IMU_MAG, field, magnetic_rows, session.add_magnetic_field)
-        if from_configuration.experiment_odometer(configuration) is not None:
+        if experiment_odometer(configuration) is not None:
             self._keep(topics.ODOMETER, truth, odometer_rows, session.add_odometry)
         joints = "sensor_msgs/JointState"
         self._lock_step = configuration.simulation.simulator == "mujoco"
@@ -389,7 +391,7 @@ class ResultComparison(Participant):
     def _on_joints(self, message):
         self._received_topics.add(topics.JOINT_STATES)
         if self._robot is None:
-            from ..drive.from_configuration import experiment_robot
+            from ..drive.experiment.robot import experiment_robot
 
             self._robot = experiment_robot(self.configuration)
         row = motor_row(message, self._robot)

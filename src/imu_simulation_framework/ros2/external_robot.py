@@ -10,7 +10,8 @@ from rclpy.qos import ReliabilityPolicy
 from ..core import topics
 from ..core.errors import ConfigurationError, SimulatorError
 from ..core.stamps import NANOSECONDS
-from ..drive import from_configuration
+from ..drive.experiment.robot import experiment_robot
+from ..drive.experiment.validation import reject_settings_without_effect
 from ..drive.session.external import ExternalRobotSession
 from ..drive.session.messages import ground_truth_rows
 from ..recordings.messages import IMU, STATE, odometry_packer
@@ -40,9 +41,9 @@ class ExternalRobot(Participant):
                 f"{self.program}: [simulation] simulator is {configuration.simulation.simulator}, "
                 "expected external"
             )
-        from_configuration.refuse_what_has_no_effect(configuration)
+        reject_settings_without_effect(configuration)
         self._topics = configuration.external
-        drivetrain = from_configuration.experiment_robot(configuration).drivetrain
+        drivetrain = experiment_robot(configuration).drivetrain
         self.commands = drivetrain.commands
         self._session = ExternalRobotSession(
             drivetrain,

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..core.errors import ConfigurationError
 from ..core.programs import SeparateProcess
-from ..drive import from_configuration
+from ..drive.experiment.validation import validate_experiment
 from ..drive.experiment_arguments import (
     check_arguments,
     experiment_parameters,
@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> int:
             raise ConfigurationError(f"{name}:={values[name]} is for ROS 1; {instead}")
     configuration = node_configuration("run_experiment", experiment_parameters(values), {})
     participant.refuse_what_ros2_lacks(configuration)
-    from_configuration.ensure_all_can_be_made(configuration)
+    validate_experiment(configuration)
     with tempfile.TemporaryDirectory() as folder:
         prepared = ResultFolder(folder, "prepared")
         with SeparateProcess(*PREPARATION) as preparation:

@@ -17,8 +17,8 @@ from ..core.errors import ConfigurationError
 from ..core.settings import keys_of
 from ..core.stamps import NANOSECONDS
 from ..drive.configuration import PUBLISHED, SECTIONS, Configuration
+from ..drive.experiment.imu import SPECIFICATION
 from ..drive.experiment_arguments import node_configuration
-from ..drive.from_configuration import SPECIFICATION
 from ..drive.results.files import ResultFolder
 from ..drive.session.driving import wrong_command
 from .node import Node

@@ -6,7 +6,7 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
-from imu_simulation_framework.drive.from_configuration import experiment_gnss
+from imu_simulation_framework.drive.experiment.gnss_and_odometer import experiment_gnss
 from imu_simulation_framework.drive.session.sensors import AlongTheWay, PositioningSession
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 

@@ -12,12 +12,8 @@ from imu_simulation_framework.core.files import default_configuration_path
 from imu_simulation_framework.core.settings import keys_of
 from imu_simulation_framework.drive import configuration as configuration_sections
 from imu_simulation_framework.drive.configuration import load_configuration
-from imu_simulation_framework.drive.from_configuration import (
-    describe_imu,
-    imu_remarks,
-    make_magnetic_environment,
-    published_samples,
-)
+from imu_simulation_framework.drive.experiment.environment import make_magnetic_environment
+from imu_simulation_framework.drive.experiment.imu import describe_imu, imu_remarks, imu_sampling
 
 
 def _write(folder, text):
@@ -178,7 +174,7 @@ def test_an_imu_is_published_no_faster_than_it_is_simulated(tmp_path, rate, publ
         "imu": {"model": "specification", "rate": 100},
         "imu_specification": {"file": str(path)},
     }
-    assert published_samples(load_configuration(overrides=sections)) == (published, 0.0)
+    assert imu_sampling(load_configuration(overrides=sections)) == (published, 0.0)
 
 
 def test_what_a_specification_leaves_out_is_remarked_on():

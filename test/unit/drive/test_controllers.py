@@ -14,7 +14,7 @@ from imu_simulation_framework.core.errors import ConfigurationError, TrajectoryE
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.drivetrain import DifferentialDrivetrain, RobotLimits
-from imu_simulation_framework.drive.from_configuration import make_follower
+from imu_simulation_framework.drive.experiment.robot import make_follower
 from imu_simulation_framework.drive.tracking import controllers as control
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.drive.tracking.controllers import (

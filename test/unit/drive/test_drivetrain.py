@@ -16,7 +16,7 @@ from imu_simulation_framework.drive.drivetrain import (
     RobotLimits,
 )
 from imu_simulation_framework.drive.mujoco import MujocoSimulator
-from imu_simulation_framework.drive.preparation import prepare_drive
+from imu_simulation_framework.drive.prepared_drive import prepare_drive
 from imu_simulation_framework.drive.tracking import wheel_limits
 from imu_simulation_framework.drive.tracking.controllers import (
     CONTROLLERS,

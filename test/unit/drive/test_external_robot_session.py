@@ -9,7 +9,8 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core.errors import ConfigurationError, SimulatorError
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.drivetrain import DifferentialDrivetrain
-from imu_simulation_framework.drive.from_configuration import imu_label, refuse_what_has_no_effect
+from imu_simulation_framework.drive.experiment.imu import imu_label
+from imu_simulation_framework.drive.experiment.validation import reject_settings_without_effect
 from imu_simulation_framework.drive.session.external import ExternalRobotSession
 from imu_simulation_framework.drive.session.messages import imu_rows
 from imu_simulation_framework.drive.session.simulation import SimulatedRobot
@@ -125,9 +126,9 @@ def test_the_imu_is_the_robots_own_or_has_a_specifications_errors_added():
     ],
 )
 def test_settings_of_a_world_that_is_not_ours_are_refused(section, keys):
-    refuse_what_has_no_effect(configured())
+    reject_settings_without_effect(configured())
     with pytest.raises(ConfigurationError, match=f"\\[{section}\\] {next(iter(keys))} has no"):
-        refuse_what_has_no_effect(configured(**{section: keys}))
+        reject_settings_without_effect(configured(**{section: keys}))
 
 
 def test_no_simulation_of_ours_passes_for_a_robot_that_runs_elsewhere():

@@ -8,7 +8,9 @@ from drive_recordings import yaw_at
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import TrajectoryError
 from imu_simulation_framework.core.files import default_configuration_path
-from imu_simulation_framework.drive.preparation import coverage_remarks, drive_name, prepare_drive
+from imu_simulation_framework.drive.prepared_drive import prepare_drive
+from imu_simulation_framework.drive.recorded_drive.imu import coverage_remark
+from imu_simulation_framework.drive.recorded_drive.sources import drive_name
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.session.driving import DriveToFollow
 from imu_simulation_framework.drive.session.preparation import PreparationSession
@@ -176,9 +178,9 @@ def test_recordings_of_one_name_are_told_apart_by_their_folders(tmp_path):
 
 def test_an_imu_that_covers_a_part_of_the_drive_is_remarked_on():
     times = np.arange(100.0, 150.0, 0.1)
-    (remark,) = coverage_remarks("imu.csv", times, 90.0, 190.0)
+    remark = coverage_remark("imu.csv", times, 90.0, 190.0)
     assert "50 % of the trajectory, from 10.0 to 59.9 of 100.0 s" in remark
-    assert coverage_remarks("imu.csv", times, 100.0, 149.9) == []
+    assert coverage_remark("imu.csv", times, 100.0, 149.9) is None
 
 
 def one_lap(folder):

@@ -7,7 +7,7 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.drive.from_configuration import experiment_odometer
+from imu_simulation_framework.drive.experiment.gnss_and_odometer import experiment_odometer
 from imu_simulation_framework.drive.session.recording import RecordingSession
 from imu_simulation_framework.drive.session.sensors import OdometerSession
 from imu_simulation_framework.drive.session.simulation import SimulatedRobot

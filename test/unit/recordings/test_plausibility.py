@@ -21,7 +21,10 @@ from planted_faults import (
 
 from imu_simulation_framework.core import files
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.drive.interpretation import Interpretation, thinned
+from imu_simulation_framework.drive.recorded_drive.interpretation import (
+    Interpretation,
+    thin_samples,
+)
 from imu_simulation_framework.recordings.bundled_drives import ensure_drive
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
@@ -53,7 +56,7 @@ def beginning_of(name):
     reference, imu = ensure_drive(name, files.drive_folder())
     return (
         _beginning(read_reference_samples(reference), DURATION[name]),
-        thinned(_beginning(read_imu_samples(imu), DURATION[name])),
+        thin_samples(_beginning(read_imu_samples(imu), DURATION[name])),
     )
 
 

@@ -28,7 +28,7 @@ from ...sensors.errors_in_motion import understated_in_motion
 from ...sensors.formats.registry import NamedImu
 from ...sensors.imu_specification import ImuSpecification
 from ...sensors.magnetism.environment import MagneticEnvironment
-from ..yaw_signals import ReadDrive
+from ..observed_drives import ObservedDrive
 from .executors import processors
 from .monte_carlo import monte_carlo
 from .samplers import Drawing, LinearDrawing, SensorDrawing
@@ -123,14 +123,14 @@ class DriveJudgement(NamedTuple):
     ----------
     models : list of ModelJudgement
         Judgement of each model.
-    drive : ReadDrive
+    drive : ObservedDrive
         The drive.
     task : JudgementTask
         How it was judged.
     """
 
     models: list[ModelJudgement]
-    drive: ReadDrive
+    drive: ObservedDrive
     task: JudgementTask
 
     @property
@@ -228,7 +228,7 @@ def pool_judgements(drives: Sequence[DriveJudgement]) -> list[PooledJudgement]:
 def judge_model(
     imu: NamedImu,
     environment: MagneticEnvironment | None,
-    drive: ReadDrive,
+    drive: ObservedDrive,
     motion: Motion,
     task: JudgementTask,
 ) -> ModelJudgement:
@@ -240,7 +240,7 @@ def judge_model(
         The IMU.
     environment : MagneticEnvironment or None
         Its magnetic environment.
-    drive : ReadDrive
+    drive : ObservedDrive
         Drive with the recorded yaw error.
     motion : Motion
         Motion of the drive.

@@ -23,10 +23,11 @@ from ...sensors.magnetism.environment import MagneticEnvironment
 from ...sensors.noise.streams import run_seed
 from ...sensors.operation import Operation
 from ...sensors.simulation import ImuErrors
-from .. import from_configuration
-from ..check import ensure_plausible
 from ..configuration import Configuration
-from ..preparation import PreparedDrive, prepare_drive
+from ..experiment.environment import make_magnetic_environment
+from ..experiment.imu import make_experiment_imu
+from ..prepared_drive import PreparedDrive, prepare_drive
+from ..recorded_drive.check import ensure_plausible
 from ..turning import load_robot_parameters
 
 
@@ -216,13 +217,13 @@ class ExperimentDrawing(Drawing):
 
     def identity(self) -> dict[str, Any]:
         configuration = self.configuration
-        environment = from_configuration.make_magnetic_environment(configuration)
+        environment = make_magnetic_environment(configuration)
         field = {} if environment is None else {"magnetic environment": described(environment)}
         return {
             **field,
             "what": "experiment",
             "drive": digest(self._drive.trajectory.index, self._drive.trajectory),
-            "imu": described(from_configuration.make_experiment_imu(configuration).parameters),
+            "imu": described(make_experiment_imu(configuration).parameters),
             "imu rate": configuration.imu.rate,
             "robot": described(load_robot_parameters(configuration.robot.parameters or None)),
             "control": described(configuration.control),

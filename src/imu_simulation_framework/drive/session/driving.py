@@ -17,7 +17,7 @@ from ...core.programs import SeparateProcess
 from ...core.stamps import NANOSECONDS
 from ...core.tables import TRAJECTORY, WHEELS
 from ..configuration import Configuration
-from ..from_configuration import imu_label, imu_remarks
+from ..experiment.imu import imu_label, imu_remarks
 from ..results.files import ResultFolder, create_result_folder
 from ..tracking.controllers import Follower, Pose2D, Reference, TrackingError, tracking_error
 

@@ -6,10 +6,12 @@ from contextlib import suppress
 
 from ...core import errors
 from ...core.files import format_json
-from .. import preparation
-from ..check import NO_IMU, ensure_plausible
 from ..configuration import Configuration
-from ..from_configuration import imu_label
+from ..experiment.imu import imu_label
+from ..prepared_drive import PreparedDrive, prepare_drive
+from ..recorded_drive.check import NO_IMU, ensure_plausible
+from ..recorded_drive.imu import PreparedImu, prepare_recorded_imu
+from ..recorded_drive.sources import drive_name
 from ..results.files import ResultFolder, check_result_folder
 from ..tracking.controllers import Reference
 from .driving import DriveToFollow
@@ -19,8 +21,8 @@ from .recording import DRIVE, RECORDED_IMU
 class PreparationSession:
     """Preparation of the configured drive and its recorded IMU, which are kept with the results."""
 
-    drive: preparation.PreparedDrive
-    recorded_imu: preparation.PreparedImu | None
+    drive: PreparedDrive
+    recorded_imu: PreparedImu | None
 
     def keep(self, configuration: Configuration, folder: ResultFolder) -> None:
         """Make sure that the configured experiment can be done, kept, and gives an answer.
@@ -40,10 +42,10 @@ class PreparationSession:
         Raises FrameworkError: the experiment cannot be done.
         """
         check = ensure_plausible(configuration)
-        self.drive = drive = preparation.prepare_drive(configuration, check.reference)
+        self.drive = drive = prepare_drive(configuration, check.reference)
         imu = None
         if not check.without_imu:
-            imu = preparation.prepare_recorded_imu(configuration, drive.start, drive.stop)
+            imu = prepare_recorded_imu(configuration, drive.start, drive.stop)
         self.recorded_imu = imu
         self._report = {
             "reference": drive.report,
@@ -81,6 +83,6 @@ class PreparationSession:
 def _check_result_folder(configuration) -> None:
     check_result_folder(
         configuration.experiment.output,
-        preparation.drive_name(configuration),
+        drive_name(configuration),
         imu_label(configuration),
     )

@@ -14,8 +14,10 @@ from ...core.stamps import NANOSECONDS, count_periods
 from ...core.tables import WHEELS
 from ...sensors.gnss.specification import GnssSpecification
 from ...sensors.odometer import OdometerSpecification
-from .. import from_configuration
 from ..configuration import Configuration
+from ..experiment.gnss_and_odometer import experiment_gnss, experiment_odometer
+from ..experiment.imu import describe_imu, imu_sampling
+from ..experiment.robot import experiment_robot
 from ..results.files import ResultFolder
 from ..results.record import ExperimentRecord, Stream
 from ..tracking.controllers import TrackingError
@@ -79,9 +81,9 @@ class RecordingSession:
     @classmethod
     def of(cls, configuration: Configuration) -> RecordingSession:
         """Return that of an experiment."""
-        gnss = from_configuration.experiment_gnss(configuration)
-        odometer = from_configuration.experiment_odometer(configuration)
-        commands = from_configuration.experiment_robot(configuration).drivetrain.commands
+        gnss = experiment_gnss(configuration)
+        odometer = experiment_odometer(configuration)
+        commands = experiment_robot(configuration).drivetrain.commands
         return cls(1.0 / configuration.control.rate, gnss, odometer, commands)
 
     def ends_after(self, duration: float) -> None:
@@ -421,7 +423,7 @@ def experiment_facts(folder: ResultFolder, configuration: Configuration) -> dict
         "drive": drive,
         "trajectory_scale": configuration.trajectory.scale,
         "simulator": configuration.simulation.simulator,
-        "imu": from_configuration.describe_imu(configuration),
+        "imu": describe_imu(configuration),
         "controller": configuration.control.controller,
         "control_period_s": 1.0 / configuration.control.rate,
         "seed": configuration.experiment.seed,
@@ -469,9 +471,7 @@ def write_results(
     imu, truth = record.imu, record.ground_truth
     expected = {
         "ground_truth": truth.expected(rate, 0.0, zero, end),
-        "imu_simulated": imu.expected(
-            *from_configuration.published_samples(configuration), zero, end
-        ),
+        "imu_simulated": imu.expected(*imu_sampling(configuration), zero, end),
     }
     expected = {name: count for name, count in expected.items() if name not in irregular}
     backwards = {"imu_simulated": imu.backwards, "ground_truth": truth.backwards}

@@ -12,15 +12,9 @@ from ...sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
 from ...sensors.imu_models.plugins import make_imu_model
 from ...sensors.magnetism.environment import turned
 from ..configuration import Configuration
-from ..from_configuration import (
-    experiment_gnss,
-    experiment_odometer,
-    imu_model_and_parameters,
-    make_magnetic_environment,
-    make_terrain,
-    samples_per_tick,
-    with_earth_turning,
-)
+from ..experiment.environment import add_earth_rotation, make_magnetic_environment, make_terrain
+from ..experiment.gnss_and_odometer import experiment_gnss, experiment_odometer
+from ..experiment.imu import experiment_imu_model
 from ..mujoco import MujocoSimulator, SimulatorState
 from ..results.record import STORED_OF_RECEIVER
 from ..turning import load_robot_parameters
@@ -154,7 +148,7 @@ class SimulatedRobot:
                 "run_experiment.py drive; expected mujoco"
             )
         self._rate = configuration.imu.rate
-        self._samples_per_tick = samples_per_tick(configuration)
+        self._samples_per_tick = _samples_per_control_period(configuration)
         ticks = ticks_between_wheels(1.0 / configuration.control.rate)
         self._samples_between_wheels = ticks * self._samples_per_tick
         robot = load_robot_parameters(configuration.robot.parameters or None)
@@ -174,7 +168,7 @@ class SimulatedRobot:
         self._samples = 0
         self._driven: list[DrivenSamples] = []
         self.positioning, self.odometer = _sensors_on_robot(configuration)
-        model, parameters = imu_model_and_parameters(configuration)
+        model, parameters = experiment_imu_model(configuration)
         self.set_imu(model, parameters, configuration.experiment.seed)
 
     @property
@@ -277,7 +271,7 @@ class SimulatedRobot:
         return self._environment is not None and self.imu.has_magnetometer
 
     def _readings(self, state) -> tuple[ImuReading, np.ndarray]:
-        truth: ImuTruth = with_earth_turning(state.imu_truth, self._latitude)
+        truth: ImuTruth = add_earth_rotation(state.imu_truth, self._latitude)
         if self._feels_field or self.imu.requires_speed:
             field = self._field(state) if self._feels_field else None
             speed = None
@@ -305,3 +299,14 @@ def _sensors_on_robot(configuration) -> tuple[PositioningSession | None, Odomete
     seed = configuration.experiment.seed
     positioning = None if gnss is None else sensors.PositioningSession(gnss, seed)
     return positioning, None if odometer is None else sensors.OdometerSession(odometer, seed)
+
+
+def _samples_per_control_period(configuration: Configuration) -> int:
+    sample_rate, control_rate = configuration.imu.rate, configuration.control.rate
+    ratio = sample_rate / control_rate
+    if abs(ratio - round(ratio)) > 1e-9 or ratio < 1.0:
+        raise ConfigurationError(
+            "[imu] rate must be a multiple of [control] rate in lock-step, "
+            f"got {sample_rate:g} and {control_rate:g} Hz"
+        )
+    return round(ratio)

@@ -17,7 +17,8 @@ from roslaunch.core import Param
 from ...core.errors import FrameworkError
 from ...core.programs import SeparateProcess
 from ...core.sentences import quote
-from ...drive import from_configuration
+from ...drive.experiment.robot import experiment_robot
+from ...drive.experiment.validation import validate_experiment
 from ...drive.experiment_arguments import (
     EXPERIMENT_PARAMETERS,
     experiment_parameters,
@@ -202,8 +203,8 @@ def main(arguments) -> int:
     if simulator == "gazebo":
         ensure_no_gazebo_runs()
     check_installation(values)
-    from_configuration.ensure_all_can_be_made(configuration)
-    robot = from_configuration.experiment_robot(configuration)
+    validate_experiment(configuration)
+    robot = experiment_robot(configuration)
     try:
         chosen = [*options.arguments, f"simulator:={simulator}", "table:=false"]
         config = load_launch_file(chosen)

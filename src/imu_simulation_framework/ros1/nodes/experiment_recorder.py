@@ -18,7 +18,7 @@ from std_srvs.srv import Trigger, TriggerResponse
 from ...core import topics
 from ...core.errors import FrameworkError, ResultError, SimulatorError
 from ...core.whole_files import explain_file_error
-from ...drive import from_configuration
+from ...drive.experiment.gnss_and_odometer import experiment_gnss, experiment_odometer
 from ...drive.results.files import ACTIVE, BAG
 from ...drive.session.recording import MessageSession
 from ...recordings.messages import STAMP_PLACE, stamp_of
@@ -80,12 +80,12 @@ class ExperimentRecorder(Participant):
         clock = topics.GROUND_TRUTH if topics.CLOCK in simulator.may_lack else topics.CLOCK
         period = 1.0 / configuration.control.rate
         self._session = MessageSession(period, clock, simulator.lock_step)
-        gnss = from_configuration.experiment_gnss(configuration)
+        gnss = experiment_gnss(configuration)
         has_heading = gnss is not None and gnss.heading.source != "none"
         reported = {
             **dict.fromkeys((topics.GNSS_FIX, topics.GNSS_VELOCITY), gnss is not None),
             topics.GNSS_HEADING: has_heading,
-            topics.ODOMETER: from_configuration.experiment_odometer(configuration) is not None,
+            topics.ODOMETER: experiment_odometer(configuration) is not None,
             topics.IMU_BIAS: simulator.publishes_imu_bias(configuration.imu.model),
             topics.IMU_MAG: interface.publishes_magnetic_field(configuration, simulator),
             topics.IMU_CALIBRATION: interface.publishes_calibration(configuration, simulator),

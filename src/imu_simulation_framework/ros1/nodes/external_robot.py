@@ -15,7 +15,8 @@ from std_msgs.msg import Float64MultiArray
 from ...core import topics
 from ...core.errors import ConfigurationError, SimulatorError
 from ...core.stamps import NANOSECONDS
-from ...drive import from_configuration
+from ...drive.experiment.robot import experiment_robot
+from ...drive.experiment.validation import reject_settings_without_effect
 from ...drive.session.external import ExternalRobotSession
 from ...drive.session.messages import ground_truth_rows
 from ...msg import ErrorCoordinates2
@@ -46,10 +47,10 @@ class ExternalRobot(Node):
     def __init__(self) -> None:
         super().__init__()
         configuration = self.configuration
-        from_configuration.refuse_what_has_no_effect(configuration)
+        reject_settings_without_effect(configuration)
         self._topics = configuration.external
         self._lock = threading.Lock()
-        drivetrain = from_configuration.experiment_robot(configuration).drivetrain
+        drivetrain = experiment_robot(configuration).drivetrain
         self._numbers = len(drivetrain.commands)
         self._session = ExternalRobotSession(
             drivetrain,

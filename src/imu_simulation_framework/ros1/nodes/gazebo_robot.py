@@ -25,13 +25,9 @@ from ...core.topics import (
     WHEEL_GROUP_CONTROLLER,
     WORLD_FRAME,
 )
-from ...drive.from_configuration import (
-    SPECIFICATION,
-    experiment_robot,
-    imu_model_and_parameters,
-    make_magnetic_environment,
-    make_terrain,
-)
+from ...drive.experiment.environment import make_magnetic_environment, make_terrain
+from ...drive.experiment.imu import SPECIFICATION, experiment_imu_model
+from ...drive.experiment.robot import experiment_robot
 from ...drive.gazebo_world import iron_sdf, terrain_sdf
 from ...drive.robots.files import robot_description
 from ...drive.robots.parameters import RobotParameters
@@ -144,7 +140,7 @@ class GazeboRobot(Node):
 
     def _spawn_robot(self) -> None:
         configuration = self.configuration
-        name, parameters = imu_model_and_parameters(configuration)
+        name, parameters = experiment_imu_model(configuration)
         model = PRESETS[name].model
         arguments = {
             "simulator": "gazebo",

@@ -9,7 +9,7 @@ from nav_msgs.msg import Odometry
 from std_msgs.msg import Float64MultiArray
 
 from ...core import topics
-from ...drive.from_configuration import experiment_gnss
+from ...drive.experiment.gnss_and_odometer import experiment_gnss
 from ...drive.session.messages import ground_truth_rows
 from ...drive.session.sensors import PositioningSession
 from ...recordings.messages import stamp_of

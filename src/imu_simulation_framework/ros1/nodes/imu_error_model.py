@@ -15,7 +15,9 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from ...core import topics
 from ...core.stamps import NANOSECONDS
-from ...drive import from_configuration
+from ...drive.experiment.environment import add_earth_rotation, make_magnetic_environment
+from ...drive.experiment.imu import make_experiment_imu
+from ...drive.experiment.robot import experiment_robot
 from ...drive.session.sensors import AlongTheWay
 from ...recordings.messages import ImuPackers
 from ...sensors.imu_models.base import ImuTruth
@@ -47,14 +49,14 @@ class ImuErrorModel(Participant):
         self._waiting: deque[Imu] = deque()
         if not needs_error_model(self.configuration, self._simulator):
             return
-        self._imu = from_configuration.make_experiment_imu(self.configuration)
+        self._imu = make_experiment_imu(self.configuration)
         self._packers = ImuPackers(self._imu.covariances(), self._imu.magnetic_covariance())
         self._way: AlongTheWay | None = None
         self._torques_known = True
-        environment = from_configuration.make_magnetic_environment(self.configuration)
+        environment = make_magnetic_environment(self.configuration)
         self._has_field = environment is not None and self._imu.has_magnetometer
         if self._has_field or self._imu.requires_speed:
-            robot = from_configuration.experiment_robot(self.configuration)
+            robot = experiment_robot(self.configuration)
             self._wheel_joints = robot.wheel_joints
             environment = environment if self._has_field else None
             self._torques_known = environment is None or not environment.motors
@@ -135,7 +137,7 @@ class ImuErrorModel(Participant):
 
     def _measure(self, message) -> None:
         stamp = message.header.stamp.to_nsec()
-        truth = from_configuration.with_earth_turning(_truth(message), self._latitude)
+        truth = add_earth_rotation(_truth(message), self._latitude)
         if self._way is not None:
             truth = self._way.met([stamp], [truth])[0]
         if self._samples <= 1 and stamp == self._stamp:
@@ -150,7 +152,7 @@ class ImuErrorModel(Participant):
         self._publish(stamp, self._imu.step(truth))
 
     def _restart(self) -> None:
-        self._imu = from_configuration.make_experiment_imu(self.configuration)
+        self._imu = make_experiment_imu(self.configuration)
         if self._calibration is not None:
             self._calibration.restart(self._imu.bno055_mode)
         self._samples = 0

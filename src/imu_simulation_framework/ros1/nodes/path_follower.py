@@ -18,7 +18,8 @@ from ...core import topics
 from ...core.errors import SimulatorError
 from ...core.stamps import NANOSECONDS
 from ...core.topics import WORLD_FRAME
-from ...drive.from_configuration import imu_model_and_parameters, make_follower
+from ...drive.experiment.imu import experiment_imu_model
+from ...drive.experiment.robot import make_follower
 from ...drive.session.driving import DriveSession, prepared_drive
 from ...msg import ErrorCoordinates2, ReferenceTrajectory
 from ...srv import StartStopTime
@@ -152,7 +153,7 @@ class PathFollower(Node):
             restart = rospy.ServiceProxy("imu_error_model/restart", Trigger)
             call_service(restart, silence=self._simulator.silence)
         else:
-            self._simulator.start_drift(*imu_model_and_parameters(settings))
+            self._simulator.start_drift(*experiment_imu_model(settings))
         now = time.monotonic()
         self._started_at = self._answered_at = self._progressed_at = now
         self._running = True

@@ -16,7 +16,9 @@ from std_srvs.srv import Trigger, TriggerResponse
 
 from ...core import topics
 from ...core.errors import FrameworkError, SimulatorError
-from ...drive import from_configuration
+from ...drive.experiment.gnss_and_odometer import experiment_gnss, experiment_odometer
+from ...drive.experiment.imu import experiment_imu_model
+from ...drive.experiment.robot import experiment_robot
 from ...drive.session.messages import ground_truth_rows, imu_rows, magnetic_rows, odometer_rows
 from ...drive.session.recording import RecordingSession, write_results
 from ...drive.summary import terminal_table
@@ -45,9 +47,9 @@ class ResultComparison(Participant):
     def __init__(self) -> None:
         super().__init__()
         self._lock = threading.Lock()
-        self._gnss = from_configuration.experiment_gnss(self.configuration)
+        self._gnss = experiment_gnss(self.configuration)
         self._session = RecordingSession.of(self.configuration)
-        robot = from_configuration.experiment_robot(self.configuration)
+        robot = experiment_robot(self.configuration)
         self._numbers = len(robot.drivetrain.commands)
         self._kept: list[tuple] = []  # of each topic: messages, who reads and who records them
         self._received = 0
@@ -68,7 +70,7 @@ class ResultComparison(Participant):
             kept[topics.JOINT_STATES] = (JointState, of_wheels, session.add_wheels)
         if interface.publishes_magnetic_field(self.configuration, self._simulator):
             kept[topics.IMU_MAG] = (MagneticField, magnetic_rows, session.add_magnetic_field)
-        if from_configuration.experiment_odometer(self.configuration) is not None:
+        if experiment_odometer(self.configuration) is not None:
             kept[topics.ODOMETER] = (Odometry, odometer_rows, session.add_odometry)
         fixes = [] if self._gnss is None else fix_topics(self._gnss)
         self.inputs = (
@@ -98,7 +100,7 @@ class ResultComparison(Participant):
             self._session.ends_after(duration)
         simulator = self._simulator
         simulator.wait_until_ready(configuration.simulation.startup_timeout)
-        model, parameters = from_configuration.imu_model_and_parameters(configuration)
+        model, parameters = experiment_imu_model(configuration)
         if interface.needs_error_model(configuration, simulator):
             model, parameters = "ideal", {}  # imu_error_model does the rest
         simulator.set_imu_parameters(model, parameters, configuration.experiment.seed)

@@ -11,8 +11,8 @@ from matplotlib import pyplot
 
 from ...core import colours, topics
 from ...core.errors import FrameworkError
-from ...drive.from_configuration import imu_label
-from ...drive.preparation import drive_name
+from ...drive.experiment.imu import imu_label
+from ...drive.recorded_drive.sources import drive_name
 from ...msg import ImuYaw
 from ..node import Node
 

@@ -23,8 +23,9 @@ from ...core import topics
 from ...core.errors import SimulatorError
 from ...core.settings import Settings, to_mapping
 from ...drive.configuration import Configuration
+from ...drive.experiment.environment import measures_magnetic_field
+from ...drive.experiment.imu import SPECIFICATION, make_experiment_imu
 from ...drive.experiment_arguments import EXPERIMENT_PARAMETERS
-from ...drive.from_configuration import SPECIFICATION, make_experiment_imu, measures_magnetic_field
 from ...srv import SetImuParameters, SetPose
 from ..answers import MASTER_TIMEOUT, Background, wait_while_alive, within
 

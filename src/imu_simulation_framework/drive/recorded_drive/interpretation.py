@@ -1,4 +1,4 @@
-"""The same recording read in several ways: what the check of a recording chooses among."""
+"""Interpretations of a recording: the conventions and units among which its check chooses."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation, Slerp
 
-from ..core.errors import RecordingError
-from ..core.stamps import StampLimits
-from ..core.tables import ACCEL, EULER, GYRO, QUATERNION
-from ..core.units import factor
-from ..recordings import frames
-from ..recordings.cleaning import POSITION, Samples
-from ..recordings.file_access import COLUMN_FORMATS
-from ..recordings.frames import ImuConventions, ReferenceConventions
-from ..recordings.imu import imu_table
-from ..recordings.plausibility import findings as faults
-from ..recordings.plausibility import observations
-from ..recordings.plausibility.findings import Alternative
-from ..recordings.plausibility.observations import Observations
-from ..recordings.plausibility.relation import mounting_by_rates
-from ..recordings.reference import reference_table
+from ...core.errors import RecordingError
+from ...core.stamps import StampLimits
+from ...core.tables import ACCEL, EULER, GYRO, QUATERNION
+from ...core.units import factor
+from ...recordings import frames
+from ...recordings.cleaning import POSITION, Samples
+from ...recordings.file_access import COLUMN_FORMATS
+from ...recordings.frames import ImuConventions, ReferenceConventions
+from ...recordings.imu import imu_table
+from ...recordings.plausibility import findings as faults
+from ...recordings.plausibility import observations
+from ...recordings.plausibility.findings import Alternative
+from ...recordings.plausibility.observations import Observations
+from ...recordings.plausibility.relation import mounting_by_rates
+from ...recordings.reference import reference_table
 
-CHECKED_RATE = 40.0  # samples of an IMU per second [Hz] that are enough to see how it turns
+CHECKED_RATE = 40.0
+"""Rate that is sufficient to compare the turns of an IMU [Hz]."""
 
-_NOTICED_TURN = math.radians(15.0)  # Of a mounting that a person forgot
-
-_LEANING = math.radians(15.0)  # Root mean square of what the body is tilted by
-_UNIT = 0.1  # What the length of a quaternion may differ from one
+_MIN_MOUNTING_TURN = math.radians(15.0)  # smallest rotation that is suggested as a mounting [rad]
+_MIN_TILT = math.radians(15.0)  # root mean square of the tilt of a body that leans [rad]
+_MAX_NORM_ERROR = 0.1  # largest deviation of a usable quaternion's norm from 1
 
 _ANY_STAMPS = StampLimits(longest_gap=math.inf, backward_step=math.inf, unordered_fraction=1.0)
 _DEGREE = factor("deg")
@@ -40,11 +40,19 @@ _DEGREE = factor("deg")
 
 @dataclass(frozen=True)
 class Interpretation:
-    """A recording and how it is to be read.
+    """A recording and the conventions with which it is read.
 
-    ``imu``; ``offsets`` (tuple of float): added to the times of reference and IMU [s]; ``fixes``
-    (pandas.DataFrame or None): Poses that were made of satellite fixes, at their full cost; they
-    are not made again.
+    Parameters
+    ----------
+    reference, imu : Samples
+        As recorded; ``imu`` is None without an IMU.
+    reference_conventions, imu_conventions : ReferenceConventions, ImuConventions
+        Conventions with which they are read.
+    offsets : tuple of float
+        Offsets that are added to the times of reference and IMU [s].
+    fixes : pandas.DataFrame or None
+        Poses that were computed from satellite fixes. The computation is expensive, and is not
+        repeated for other interpretations.
     """
 
     reference: Samples
@@ -56,7 +64,7 @@ class Interpretation:
 
     @cached_property
     def reference_poses(self) -> pd.DataFrame:
-        """Poses; may raise RecordingError."""
+        """Poses of the reference; raises RecordingError if they cannot be read."""
         if self.fixes is not None:
             return self.fixes
         options = {"stamp_limits": _ANY_STAMPS, "time_offset": self.offsets[0]}
@@ -64,7 +72,7 @@ class Interpretation:
 
     @cached_property
     def imu_record(self):
-        """ImuRecord of what was recorded, None without an IMU; may raise RecordingError."""
+        """ImuRecord, or None without an IMU; raises RecordingError if it cannot be read."""
         if self.imu is None:
             return None
         conventions = replace(self.imu_conventions, orientation="recorded")
@@ -72,69 +80,81 @@ class Interpretation:
         return imu_table(self.imu, conventions, require=(), **options)[0]
 
     def observe(self) -> Observations:
-        """Measure the recording read so; may raise RecordingError."""
+        """Measure the recording with these conventions.
+
+        Returns
+        -------
+        Observations
+
+        Raises
+        ------
+        RecordingError
+            The recording cannot be read with them.
+        """
         return observations.observe(
             self.reference_poses, self.imu_record, self.course_is_yaw, attitude=self.attitude
         )
 
     @cached_property
     def attitude(self) -> Slerp | None:
-        """Of the reference's body in the world, None unless it is recorded and leans."""
+        """Orientation of the reference's body; None unless it is recorded and leans."""
         if self.fixes is not None or not self.reference.has(QUATERNION):
             return None
         samples = frames.conventional_reference(self.reference, self.reference_conventions)
         quaternions, times = samples.matrix(QUATERNION), samples.columns["stamp"]
         with np.errstate(over="ignore"):
-            length = np.linalg.norm(quaternions, axis=1)
-        usable = np.isfinite(times) & (np.abs(length - 1.0) < _UNIT)
+            norm = np.linalg.norm(quaternions, axis=1)
+        usable = np.isfinite(times) & (np.abs(norm - 1.0) < _MAX_NORM_ERROR)
         times, first = np.unique(times[usable], return_index=True)
         if len(times) < 2:
             return None
         body = Rotation.from_quat(quaternions[usable][first])
         vertical = body.inv().apply([0.0, 0.0, 1.0])[:, 2]
-        leans = np.sqrt(np.mean(1.0 - np.minimum(vertical**2, 1.0))) > np.sin(_LEANING)
+        leans = np.sqrt(np.mean(1.0 - np.minimum(vertical**2, 1.0))) > np.sin(_MIN_TILT)
         return Slerp(times + self.offsets[0], body) if leans else None
 
     @property
     def course_is_yaw(self) -> bool:
-        """Whether the reference's yaw is made of its path."""
+        """Whether the reference's yaw is the course of its path."""
         antennas = self.reference.has(QUATERNION) or "yaw" in self.reference
         return self.fixes is not None and not antennas
 
     def alternatives(self) -> list[Alternative]:
-        """Other ways to read it, the likeliest mistake first."""
-        ways = [] if self.imu is None else [*self._imu_ways(), *self._mountings()]
-        return ways + [*self._reference_ways()]
+        """Return other interpretations, the likeliest mistake first."""
+        alternatives: list[Alternative] = []
+        if self.imu is not None:
+            alternatives += [*self._imu_alternatives(), *self._mountings()]
+        return [*alternatives, *self._reference_alternatives()]
 
-    def _imu_ways(self):
+    def _imu_alternatives(self):
         conventions, samples = self.imu_conventions, self.imu
-        way = self._other_imu
+        change = self._other_imu
         if self._has_orientation:
             for convention in _others(frames.YAW_CONVENTIONS, conventions.yaw)[:1]:
-                yield way(faults.MIRRORED_YAW, yaw_convention=convention)
+                yield change(faults.MIRRORED_YAW, yaw_convention=convention)
         for fault, changes in _axes_changes(samples, conventions, conventions.axes):
-            yield way(fault, **changes)
-        # Without an orientation of its own one is made of these.
+            yield change(fault, **changes)
+        # Without a recorded orientation, gyroscope and accelerometer are fused to one.
         grave = not self._has_orientation
         if samples.has(GYRO + ACCEL):
-            # Its z axis points down, and the accelerometer nevertheless shows +g on it.
+            # The z axis points down, and the accelerometer nevertheless outputs +g on it.
             (sign,) = _others(frames.ACCEL_CONVENTIONS, conventions.accel_convention)
             for frame in _others(frames.FRAMES, conventions.frame):
                 fault = f"{faults.FRAME} and {faults.ACCELERATION_SIGN}"
-                yield way(fault, frame=frame, accel_convention=sign)
+                yield change(fault, frame=frame, accel_convention=sign)
         if samples.has(GYRO) and self._has_orientation:
             for convention in _others(frames.YAW_CONVENTIONS, conventions.yaw)[:1]:
                 yield self._mirrored_imu(convention)
         if samples.has(GYRO):
             yield self._scaled_imu(faults.MIRRORED_GYRO, GYRO, -1.0, "", grave)
             if conventions.gyro_unit == "rad/s" and not _stated(samples, GYRO):
-                yield way(faults.DEGREES, grave, gyro_unit="deg/s")
+                yield change(faults.DEGREES, grave, gyro_unit="deg/s")
             yield self._scaled_imu(faults.RADIANS, GYRO, 1.0 / _DEGREE, "rad/s", grave)
         if samples.has(ACCEL):
             for convention in _others(frames.ACCEL_CONVENTIONS, conventions.accel_convention):
-                yield way(faults.ACCELERATION_SIGN, grave, accel_convention=convention)
+                yield change(faults.ACCELERATION_SIGN, grave, accel_convention=convention)
             if conventions.accel_unit == "m/s^2" and not _stated(samples, ACCEL):
-                yield way(faults.ACCELERATION_UNIT, False, accel_unit="g")
+                yield change(faults.ACCELERATION_UNIT, False, accel_unit="g")
         angles = [name for name in EULER if name in samples]
         if angles and not samples.has(QUATERNION):
             if _stated(samples, angles):
@@ -143,7 +163,7 @@ class Interpretation:
                 yield self._scaled_imu(faults.DEGREES, angles, _DEGREE, "deg", True)
 
     def _mirrored_imu(self, yaw_convention):
-        """Return a way in which the IMU's yaw and its gyroscope are both mirrored."""
+        """Return the alternative of a mirrored yaw and a mirrored gyroscope."""
         gyroscope = self._scaled_imu(faults.MIRRORED_GYRO, GYRO, -1.0, "", True)
         changes = {"yaw_convention": yaw_convention}
         return self._other(
@@ -160,7 +180,7 @@ class Interpretation:
         return imu is not None and ("yaw" in imu or imu.has(QUATERNION))
 
     def _mountings(self):
-        """Yield ways to turn the IMU: gravity to +z, or its rates to those of a leaning body."""
+        """Yield mountings that turn gravity to +z, or the rates to those of a leaning body."""
         try:
             up = observations.mean_up(self.imu_record)
         except RecordingError:
@@ -177,28 +197,28 @@ class Interpretation:
             yield self._other_imu(faults.MOUNTING, **changes)
         if changes and self._has_orientation and self.imu.has(GYRO + ACCEL):
             yield self._turned_sensors(changes)
-        # Without an orientation nothing decides whose sign is wrong.
+        # Without an orientation nothing determines which sign is wrong.
         if self._has_orientation and abs(up[2]) < observations.GOOD:
-            # As a telephone that is held upright and gives gravity.
+            # As a telephone that is held upright and outputs gravity.
             yield from self._other_sign(_mounting(-up))
 
     def _free_mounting(self):
         turn = mounting_by_rates(self.attitude, self.imu_record)
-        if turn is not None and turn.magnitude() > _NOTICED_TURN:
+        if turn is not None and turn.magnitude() > _MIN_MOUNTING_TURN:
             names = ("mounting_yaw", "mounting_pitch", "mounting_roll")
             mounting = dict(zip(names, np.round(turn.as_euler("ZYX"), 6).tolist()))
             yield self._other_imu(faults.MOUNTING, **mounting)
             yield from self._other_sign(mounting)
 
     def _other_sign(self, mounting):
-        """Yield a mounting of a sensor that gives gravity, or its reaction, instead."""
+        """Yield a mounting with the other sign of the accelerometer: gravity or its reaction."""
         if self.imu.has(ACCEL):
             (sign,) = _others(frames.ACCEL_CONVENTIONS, self.imu_conventions.accel_convention)
             fault = f"{faults.ACCELERATION_SIGN} and {faults.MOUNTING}"
             yield self._other_imu(fault, accel_convention=sign, **mounting)
 
     def _turned_sensors(self, mounting):
-        """Return a way in which the orientation has the robot's axes, and the sensors not."""
+        """Return the alternative of sensors that are turned against an orientation in body axes."""
         samples, axes = self.imu, self.imu_conventions.axes
         angles = [mounting.get(f"mounting_{name}", 0.0) for name in ("roll", "pitch")]
         turn = Rotation.from_euler("xy", angles)
@@ -212,7 +232,7 @@ class Interpretation:
         imu = replace(samples, columns=columns)
         return self._other(faults.SENSOR_AXES, remedy, grave=False, imu=imu)
 
-    def _reference_ways(self):
+    def _reference_alternatives(self):
         samples, conventions = self.reference, self.reference_conventions
         if self.fixes is not None:
             names = "latitude and longitude" if "latitude" in samples else "x and y"
@@ -260,35 +280,36 @@ class Interpretation:
         return self._other(fault, remedy, grave, imu=_scaled(self.imu, names, factor))
 
     def _other(self, fault, remedy="", grave=True, settings=(), **changes):
-        way = replace(self, **changes)
-        for table, sources in _SOURCES.items():
-            if not sources & set(changes):
-                # What reads the same is not read again: it may be long.
-                way.__dict__[table] = getattr(self, table)
-        return Alternative(fault, remedy, way.observe, grave, way.alternatives, settings)
+        other = replace(self, **changes)
+        for table, fields in _TABLE_FIELDS.items():
+            if not fields & set(changes):
+                # Long tables that do not change are not computed again.
+                other.__dict__[table] = getattr(self, table)
+        return Alternative(fault, remedy, other.observe, grave, other.alternatives, settings)
 
 
-_SOURCES = {
+_TABLE_FIELDS = {
     "reference_poses": {"reference", "reference_conventions", "fixes"},
     "attitude": {"reference", "reference_conventions", "fixes"},
     "imu_record": {"imu", "imu_conventions"},
 }
-"""Tables and what they are made of."""
+"""Cached tables and the fields from which they are computed."""
 
 _AXES = {"enu": "flu", "ned": "frd"}
-"""Axes of the sensors that go with a frame, unless it is said otherwise."""
+"""Axes of the sensors that belong to a frame by default."""
 
 
 def _mounting(up):
-    """Return the settings that bring a direction (3,) in the IMU's axes to +z."""
+    """Return the settings that turn a direction (3,) in the IMU's axes to +z."""
     angles = zip(("mounting_roll", "mounting_pitch"), frames.levelling_roll_pitch(up))
     return {name: round(angle, 6) for name, angle in angles if angle}
 
 
 def _axes_changes(samples, conventions, axes):
-    """Name each combination of frame, sensors' axes, order and direction of quaternions.
+    """Yield the fault and the settings of each other combination of conventions.
 
-    ``axes``: of the sensors, None for a reference.
+    Combinations are those of frame, order and direction of quaternions, and ``axes`` of the sensors
+    (None for a reference).
     """
     both_frames = (conventions.frame, *_others(frames.FRAMES, conventions.frame))
     orders, directions = (conventions.quaternion_order,), (conventions.quaternion_inverse,)
@@ -299,36 +320,42 @@ def _axes_changes(samples, conventions, axes):
     all_axes = (axes, *_others(frames.SENSOR_AXES, axes)) if oriented else (axes,)
     combinations = itertools.product(both_frames, orders, directions, all_axes)
     for frame, order, inverse, sensors in combinations:
-        of_frame = sensors if not oriented else axes if frame == conventions.frame else _AXES[frame]
-        ways = (
-            (faults.QUATERNION_ORDER, "quaternion_order", order, conventions.quaternion_order),
-            (faults.QUATERNION_DIRECTION, "quaternion_inverse", inverse, directions[0]),
-            (faults.FRAME, "frame", frame, conventions.frame),
-            (faults.SENSOR_AXES, "sensor_axes", sensors, of_frame),
-        )
-        others = [way for way in ways if way[2] != way[3]]
-        if others:
-            yield " and ".join(way[0] for way in others), {key: new for _, key, new, _ in others}
+        expected_axes = sensors
+        if oriented:
+            expected_axes = axes if frame == conventions.frame else _AXES[frame]
+        changes = [
+            (fault, key, value)
+            for fault, key, value, present in (
+                (faults.QUATERNION_ORDER, "quaternion_order", order, conventions.quaternion_order),
+                (faults.QUATERNION_DIRECTION, "quaternion_inverse", inverse, directions[0]),
+                (faults.FRAME, "frame", frame, conventions.frame),
+                (faults.SENSOR_AXES, "sensor_axes", sensors, expected_axes),
+            )
+            if value != present
+        ]
+        if changes:
+            fault = " and ".join(fault for fault, _, _ in changes)
+            yield fault, {key: value for _, key, value in changes}
 
 
-def thinned(samples):
-    """Return every so many samples only, of an IMU that gives more than a check needs."""
+def thin_samples(samples: Samples) -> Samples:
+    """Return every k-th sample, so that their rate is not below :data:`CHECKED_RATE`."""
     times = samples.columns["stamp"]
     times = times[np.isfinite(times)]
     if len(times) < 2:
         return samples
     period = np.median(np.abs(np.diff(times)))
-    every = int(1.0 / (CHECKED_RATE * period)) if period > 0.0 else 1
-    if every < 2:
+    stride = int(1.0 / (CHECKED_RATE * period)) if period > 0.0 else 1
+    if stride < 2:
         return samples
-    columns = {name: values[::every] for name, values in samples.columns.items()}
-    return replace(samples, columns=columns, places=samples.places[::every])
+    columns = {name: values[::stride] for name, values in samples.columns.items()}
+    return replace(samples, columns=columns, places=samples.places[::stride])
 
 
 def _others(choices, present):
-    """Return other choices, a compass's yaw first: the one met most often beside our own."""
+    """Return other choices; the yaw of a compass, the most frequent convention, comes first."""
     likeliest = ("cw_from_north", "ccw_from_east")
-    ordered = sorted(choices, key=lambda one: (*likeliest, one).index(one))
+    ordered = sorted(choices, key=lambda choice: (*likeliest, choice).index(choice))
     return [choice for choice in ordered if choice != present]
 
 
@@ -346,7 +373,7 @@ def _stated(samples, names) -> bool:
 
 
 def _scaled(samples, names, factor):
-    # What is too large for a float then was no reading before.
+    # A value that overflows was no reading before either.
     with np.errstate(over="ignore"):
         columns = {**samples.columns, **{name: factor * samples.columns[name] for name in names}}
     return replace(samples, columns=columns)

@@ -1,0 +1,1 @@
+"""Parts of the configured experiment: robot, IMU, environment and other sensors."""

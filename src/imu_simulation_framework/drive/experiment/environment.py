@@ -1,0 +1,100 @@
+"""The environment of the robot and its IMU: terrain, magnetic field and the Earth's rotation."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from ...core.errors import ConfigurationError, prefix_errors
+from ...motion.drives import Terrain
+from ...motion.earth import EARTH_RATE
+from ...sensors.imu_models.base import ImuTruth
+from ...sensors.magnetism.environment import MagneticEnvironment, read_magnetic_environment, turned
+from ..configuration import Configuration
+from .imu import experiment_imu_model, make_experiment_imu
+
+UNDISTURBED = "clean"
+"""Name of the bundled magnetic environment that contains only the Earth's field."""
+
+_PLACE_KEYS = ("latitude", "longitude", "height", "date")
+
+
+def make_terrain(configuration: Configuration) -> Terrain | None:
+    """Return the bumps of section ``[terrain]``; None on level ground."""
+    return None if configuration.terrain.kind == "flat" else configuration.terrain
+
+
+def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironment | None:
+    """Make the magnetic environment of the simulated IMU.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Of the experiment.
+
+    Returns
+    -------
+    MagneticEnvironment or None
+        None if the IMU has no magnetometer and no environment is configured.
+
+    Raises
+    ------
+    ConfigurationError
+        The environment cannot be read, or the magnetic model does not cover its place and date.
+    """
+    section = configuration.magnetic_environment
+    name = section.file
+    if not name:
+        specification = experiment_imu_model(configuration).parameters.get("specification")
+        if specification is None or specification.magnetometer is None:
+            return None
+        name = UNDISTURBED
+    with prefix_errors("[magnetic_environment] file: "):
+        environment = read_magnetic_environment(name)
+    configured = {key: getattr(section, key) for key in _PLACE_KEYS}
+    changes = {key: value for key, value in configured.items() if value not in (None, "")}
+    if not changes:
+        return environment
+    if environment.earth is not None:
+        raise ConfigurationError(
+            f"[magnetic_environment] {next(iter(changes))} has no effect, as {name} states Earth's "
+            "field as it was measured"
+        )
+    with prefix_errors("[magnetic_environment] "):
+        place = dataclasses.replace(environment.place, **changes)
+    return dataclasses.replace(environment, place=place)
+
+
+def measures_magnetic_field(configuration: Configuration) -> bool:
+    """Return whether the simulated IMU has a magnetometer and a field to measure."""
+    if make_magnetic_environment(configuration) is None:
+        return False
+    return make_experiment_imu(configuration).has_magnetometer
+
+
+def add_earth_rotation(truth: ImuTruth, latitude: float | None) -> ImuTruth:
+    """Add the Earth's rotation to the angular velocity of an IMU in a flat world.
+
+    The Earth's angular velocity in axes east, north and up is EARTH_RATE (0, cos latitude,
+    sin latitude).
+
+    Parameters
+    ----------
+    truth : ImuTruth
+        Truth of one sample or of n samples; the world's x axis points east, its y axis north.
+    latitude : float or None
+        Latitude [deg]; None without the Earth's rotation.
+
+    Returns
+    -------
+    ImuTruth
+    """
+    if latitude is None:
+        return truth
+    angle = math.radians(latitude)
+    axis = EARTH_RATE * np.array([0.0, math.cos(angle), math.sin(angle)])
+    rate = truth.angular_velocity
+    to_body = np.reshape(truth.orientation, (-1, 4)) * (-1.0, -1.0, -1.0, 1.0)
+    return truth._replace(angular_velocity=rate + turned(to_body, axis).reshape(rate.shape))

@@ -1,0 +1,61 @@
+"""Checks of a configuration before an experiment starts."""
+
+from __future__ import annotations
+
+from ...core.errors import ConfigurationError
+from ...core.units import WORLD_GRAVITY
+from ..configuration import Configuration
+from .environment import make_magnetic_environment, make_terrain
+from .gnss_and_odometer import experiment_gnss, experiment_odometer
+from .imu import describe_imu
+from .robot import experiment_robot
+
+
+def validate_experiment(configuration: Configuration) -> None:
+    """Make robot, IMU, sensors and environment once, so that faults show before any node starts.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Of the experiment.
+
+    Raises
+    ------
+    ConfigurationError
+        A part cannot be made, or a setting has no effect.
+    """
+    reject_settings_without_effect(configuration)
+    describe_imu(configuration)
+    make_terrain(configuration)
+    make_magnetic_environment(configuration)
+    experiment_gnss(configuration)
+    experiment_odometer(configuration)
+    experiment_robot(configuration)
+
+
+def reject_settings_without_effect(configuration: Configuration) -> None:
+    """Reject settings of the simulated world for a robot that an external simulator drives.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Of the experiment.
+
+    Raises
+    ------
+    ConfigurationError
+        A setting of terrain, speed or gravity differs from its default.
+    """
+    if configuration.simulation.simulator != "external":
+        return
+    is_changed = {
+        "[terrain] kind": configuration.terrain.kind != "flat",
+        "[simulation] real_time_factor": configuration.simulation.real_time_factor != 0.0,
+        "[simulation] gravity": configuration.simulation.gravity != WORLD_GRAVITY,
+    }
+    for key, changed in is_changed.items():
+        if changed:
+            raise ConfigurationError(
+                f"{key} has no effect with [simulation] simulator = external: the robot drives in "
+                "a world of its own"
+            )

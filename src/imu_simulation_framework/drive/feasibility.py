@@ -1,0 +1,75 @@
+"""Whether the robot can drive a recording."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from ..core import errors
+from ..core.sentences import format_degrees
+from ..recordings.plausibility import findings as faults
+from ..recordings.plausibility.findings import Finding
+from .configuration import Configuration
+from .prepared_drive import prepare_drive
+from .recorded_drive.check import RecordingCheck, check_recording
+from .recorded_drive.imu import coverage_remark
+
+
+def check_experiment(configuration: Configuration) -> RecordingCheck:
+    """Check the recording of a configuration, and whether the robot can drive it.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Of the experiment.
+
+    Returns
+    -------
+    RecordingCheck
+        It contains all faults; none of them is raised.
+    """
+    check = check_recording(configuration)
+    if check.reference is None:
+        return check
+    check.remarks.append(path_sentence(check.reference.table))
+    try:
+        drive = prepare_drive(configuration, check.reference)
+    except errors.TooFastError as error:
+        check.findings.append(_too_fast(error))
+        return check
+    except (errors.RecordingError, errors.TrajectoryError) as error:
+        check.problems.append(str(error))
+        return check
+    check.remarks += drive.smoothing_remarks
+    imu = None if check.as_configured is None else check.as_configured.imu
+    if imu is not None and check.imu_samples is not None:
+        times, source = imu.index.to_numpy(dtype=float), check.imu_samples.source
+        coverage = coverage_remark(source, times, drive.start, drive.stop)
+        check.remarks += [] if coverage is None else [coverage]
+    return check
+
+
+def path_sentence(poses: pd.DataFrame) -> str:
+    """Return a sentence on length, duration and turns of a reference.
+
+    Parameters
+    ----------
+    poses : pandas.DataFrame
+        Poses of the reference.
+    """
+    steps = np.hypot(np.diff(poses["x"]), np.diff(poses["y"]))
+    turns = np.diff(poses["yaw"])
+    return (
+        f"the reference drives {steps.sum():.1f} m in {poses.index[-1] - poses.index[0]:.1f} s and "
+        f"turns by {format_degrees(np.abs(turns).sum())}, "
+        f"{format_degrees(turns.sum())} of it remain"
+    )
+
+
+def _too_fast(error: errors.TooFastError) -> Finding:
+    settings: tuple[tuple[str, str, str], ...] = ()
+    if error.scale is not None:
+        settings = (("trajectory", "scale", f"{error.scale:.4g}"),)
+    elif error.smoothing_window is not None:
+        settings = (("trajectory", "smoothing_window", f"{error.smoothing_window:g}"),)
+    return Finding(faults.TOO_FAST, error.excess, grave=True, settings=settings)

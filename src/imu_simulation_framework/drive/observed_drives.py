@@ -1,0 +1,401 @@
+"""Drives with observed yaw errors, which identification and judgement use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Mapping, NamedTuple, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ..core.angles import unwrap
+from ..core.errors import ConfigurationError, RecordingError, ResultError
+from ..core.sentences import number_duplicates
+from ..core.signals import median_rate
+from ..core.tables import POSES
+from ..heading.error_split import ESTIMATED, ZEROS
+from ..heading.identification.terms import UNKNOWN_LAG, ObservedYawError, observed_yaw_error
+from ..heading.yaw_comparison import ComparisonSettings, YawComparison, compare_yaw, lateness
+from ..motion import sources as motions
+from ..motion.motion import Motion
+from ..recordings.imu import turn_of_gyroscope
+from .named_paths import is_result, short_name
+from .recorded_drive.check import NO_IMU, ensure_plausible
+from .recorded_drive.imu import prepare_recorded_imu
+from .recorded_drive.path import select_path
+from .recorded_drive.setup import set_up_named
+from .recorded_drive.sources import (
+    drive_name,
+    is_bundled,
+    read_configured_reference,
+    recording_sources,
+)
+from .results.files import ResultFolder, find_result, load_table
+from .summary import previous_summary
+
+_SAME_TURN = np.radians(0.1)
+"""Range of the difference of two yaws that are the same up to rounding and interpolation [rad]."""
+
+NO_SETTINGS: Mapping[str, Mapping[str, str]] = {}
+
+
+@dataclass(frozen=True)
+class ObservedDrive:
+    """A drive with its observed yaw error.
+
+    Parameters
+    ----------
+    observed : ObservedYawError
+        Error of the IMU's yaw output.
+    gyroscope : ObservedYawError or None
+        Error of the integral of the gyroscope's rate about the vertical, at the same times. None
+        without a gyroscope, or where the yaw output is that integral.
+    begin : float
+        Time of the first yaw error after the drive's start [s].
+    path : pandas.DataFrame
+        Poses of the smoothed reference, from the drive's start.
+    satellite : bool
+        Whether the reference is satellite positioning, whose noise is correlated.
+    rate : float
+        Samples per second of the recorded IMU [Hz].
+    sources : tuple of Path
+        Files that were read.
+    remarks : tuple of str
+        Sentences on the recording and the comparison.
+    """
+
+    observed: ObservedYawError
+    gyroscope: ObservedYawError | None
+    begin: float
+    path: pd.DataFrame
+    satellite: bool
+    rate: float
+    sources: tuple[Path, ...]
+    remarks: tuple[str, ...]
+
+    def select_output(self, output: str) -> ObservedDrive:
+        """Return the drive with the error of one output of the IMU as ``observed``.
+
+        Parameters
+        ----------
+        output : str
+            ``yaw`` or ``gyroscope``.
+
+        Returns
+        -------
+        ObservedDrive
+
+        Raises
+        ------
+        ConfigurationError
+            No gyroscope was recorded whose integral differs from the yaw.
+        """
+        if output == "yaw":
+            return self
+        if self.gyroscope is None:
+            raise ConfigurationError(
+                f"{self.observed.name}: no gyroscope's rate about the vertical was recorded whose "
+                "integral differs from the yaw"
+            )
+        return replace(self, observed=self.gyroscope)
+
+    def rename(self, name: str) -> ObservedDrive:
+        """Return the drive with another name."""
+        gyroscope = self.gyroscope and replace(self.gyroscope, name=f"{name}, gyroscope")
+        return replace(self, observed=replace(self.observed, name=name), gyroscope=gyroscope)
+
+    def motion(self, rate: float = motions.RATE) -> Motion:
+        """Return the true motion while the yaw error was observed, on level ground from time 0.
+
+        Parameters
+        ----------
+        rate : float
+            Samples per second [Hz].
+
+        Returns
+        -------
+        Motion
+
+        Raises
+        ------
+        MotionError
+            The motion is too short.
+        """
+        end = min(self.begin + float(self.observed.time[-1]), float(self.path.index[-1]))
+        samples = int((end - self.begin) * rate + 1e-6) + 1
+        motion = motions.planar(self.path, at=self.begin + np.arange(samples) / rate)
+        return replace(motion, time=np.arange(samples) / rate)
+
+
+class ObservedDrives(NamedTuple):
+    """Drives that differ, and remarks on those that were left out.
+
+    Parameters
+    ----------
+    drives : list of ObservedDrive
+        Each drive once.
+    remarks : list of str
+        A sentence on each drive that is the same as another.
+    """
+
+    drives: list[ObservedDrive]
+    remarks: list[str]
+
+
+def read_drives(
+    texts: Sequence[str],
+    config: str | None = None,
+    step: float = 1.0,
+    settings: Mapping[str, Mapping[str, str]] = NO_SETTINGS,
+) -> ObservedDrives:
+    """Read the drives that a person names, and number those of one name.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Results, recordings, config.ini files of recordings, or names of bundled drives.
+    config : str, optional
+        A config.ini that describes the recordings; by default their set-up is guessed.
+    step : float
+        Time between yaw errors [s].
+    settings : mapping
+        Settings of the recordings, by section and key of config.ini.
+
+    Returns
+    -------
+    ObservedDrives
+
+    Raises
+    ------
+    FrameworkError
+        A drive cannot be read, or has no recorded IMU.
+    """
+    drives: list[ObservedDrive] = []
+    remarks = []
+    for text in texts:
+        drive = read_drive(text, config, step, settings)
+        name, error = drive.observed.name, drive.observed.error
+        same = (d for d in drives if np.array_equal(d.observed.error, error, equal_nan=True))
+        twin = next(same, None)
+        if twin is not None:
+            remarks.append(
+                f"{name}: has the same recorded yaw error as {twin.observed.name}, and counts once"
+            )
+            continue
+        drives.append(drive)
+    names = number_duplicates([drive.observed.name for drive in drives])
+    return ObservedDrives([drive.rename(name) for drive, name in zip(drives, names)], remarks)
+
+
+def read_drive(
+    text: str,
+    config: str | None = None,
+    step: float = 1.0,
+    settings: Mapping[str, Mapping[str, str]] = NO_SETTINGS,
+) -> ObservedDrive:
+    """Read one drive; parameters and exceptions are those of :func:`read_drives`."""
+    if is_result(text):
+        return _observe(_result_tables(find_result(text)), step)
+    return _observe(_recording_tables(text, config, settings), step)
+
+
+class _DriveTables(NamedTuple):
+    """Recorded IMU (ImuRecord), reference and path (Poses) of a drive, on one clock."""
+
+    name: str
+    imu: pd.DataFrame
+    reference: pd.DataFrame
+    path: pd.DataFrame
+    comparison: ComparisonSettings
+    satellite: bool
+    sources: tuple[Path, ...]
+    remarks: tuple[str, ...]
+
+
+def _result_tables(folder: ResultFolder) -> _DriveTables:
+    imu = load_table(folder, "imu_real")
+    if imu is None:
+        raise ResultError(
+            f"{folder.prefix_path}: this result has no recorded IMU, so that no yaw error was "
+            "observed"
+        )
+    earlier = previous_summary(folder).get("comparison_settings", {})
+    return _DriveTables(
+        name=short_name(folder.folder),
+        imu=imu,
+        reference=load_table(folder, "reference"),
+        path=load_table(folder, "trajectory_data"),
+        comparison=ComparisonSettings(
+            align=earlier.get("align") is True,
+            zero=earlier["zero"] if earlier.get("zero") in ZEROS else ESTIMATED,
+        ),
+        satellite=folder.path("fixes.csv").exists(),
+        sources=tuple(folder.path(f"{part}.csv") for part in ("imu_real", "reference")),
+        remarks=(),
+    )
+
+
+def _recording_tables(
+    text: str, config: str | None, settings: Mapping[str, Mapping[str, str]]
+) -> _DriveTables:
+    setup = set_up_named(text, config=config)
+    for section, values in settings.items():
+        setup.set(section, **values)
+    configuration = setup.load()
+    name = drive_name(configuration)
+    if not configuration.imu_recording.use:
+        raise RecordingError(
+            f"{name}: [imu_recording] use is false, so that no yaw error was observed"
+        )
+    check = ensure_plausible(configuration)
+    if check.without_imu:
+        raise RecordingError(f"{name}: {NO_IMU}, and no yaw error was observed")
+    recorded = check.reference or read_configured_reference(configuration)
+    path = select_path(configuration, recorded.table, configuration.control.rate).part
+    start, stop = float(path.index[0]), float(path.index[-1])
+    imu = prepare_recorded_imu(configuration, start, stop)
+    assert imu is not None
+    files = recording_sources(configuration)
+    remarks = (*setup.sentences, *recorded.report.sentences(), *imu.remarks)
+    if is_bundled(configuration):
+        remarks = (f"{name}: a bundled drive, whose recorded IMU is a simulated one itself",)
+    return _DriveTables(
+        name=name,
+        imu=imu.table,
+        reference=_start_clock(recorded.table, start),
+        path=_start_clock(path, start),
+        comparison=configuration.comparison,
+        satellite=recorded.report.fixes is not None,
+        sources=tuple(dict.fromkeys((Path(files.reference), Path(files.imu)))),
+        remarks=remarks,
+    )
+
+
+def _start_clock(table: pd.DataFrame, start: float) -> pd.DataFrame:
+    """Return a table on a clock that is zero at a stamp of its own clock [s]."""
+    times = table.index.to_numpy(dtype=float) - start
+    return table.set_axis(pd.Index(times, name="time"), axis=0)
+
+
+def _observe(tables: _DriveTables, step: float) -> ObservedDrive:
+    """Compare the recorded IMU with its reference, and observe its yaw error at even steps."""
+    imu, comparison, lag_remarks = _compare(tables)
+    error = comparison.error.dropna()
+    remarks = [*tables.remarks, *lag_remarks]
+    remarks += [f"{tables.name}, IMU: {sentence}" for sentence in comparison.sentences]
+    process = None if comparison.split is None else comparison.split.process
+    if process is not None:
+        first, last = error.index[[0, -1]]
+        error = error[error.index >= first + process.surest_phase(first, last, step)]
+
+    def observe(name: str, error: pd.Series) -> ObservedYawError:
+        right = comparison.reference_yaw
+        observed = observed_yaw_error(name, error, right, step, reference=process)
+        return replace(observed, zero=comparison.zero)
+
+    observed, gyroscope = observe(tables.name, error), None
+    difference = _gyroscope_difference(tables.imu, imu, comparison, error)
+    if difference is not None and np.ptp(difference) > _SAME_TURN:
+        gyroscope = observe(f"{tables.name}, gyroscope", error + difference - difference[0])
+        rms = f"{np.degrees(np.std(difference)):.3g} deg rms"
+        remarks.append(f"the yaw and the integral of the gyroscope are {rms} apart")
+    return ObservedDrive(
+        observed=observed,
+        gyroscope=gyroscope,
+        begin=float(error.index[0]),
+        path=_thin_path(tables.path, _rate(tables.reference)),
+        satellite=tables.satellite,
+        rate=_rate(imu),
+        sources=tables.sources,
+        remarks=tuple(
+            remark if remark.startswith(tables.name) else f"{tables.name}: {remark}"
+            for remark in remarks
+        ),
+    )
+
+
+class _ComparedImu(NamedTuple):
+    """The recorded IMU without a lag against its reference, and the comparison of both."""
+
+    imu: pd.DataFrame
+    comparison: YawComparison
+    remarks: tuple[str, ...]
+
+
+def _compare(tables: _DriveTables) -> _ComparedImu:
+    name, imu, reference, settings = tables.name, tables.imu, tables.reference, tables.comparison
+    yaws = int(imu["yaw"].notna().sum())
+    if yaws < 2:
+        raise RecordingError(f"{name}: the recorded IMU has {yaws} yaws, which are no drive")
+    comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
+    if comparison is None:
+        raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")
+    if comparison.time_shift is not None or tables.satellite:
+        return _ComparedImu(imu, comparison, ())
+    # A fit at each step would attribute a lag to another term, except in sharp turns.
+    process = None if comparison.split is None else comparison.split.process
+    late, _ = lateness(imu["yaw"], reference, UNKNOWN_LAG, process)
+    if late is None:
+        return _ComparedImu(imu, comparison, ())
+    imu = imu.set_axis(imu.index - late.shift, axis=0)
+    comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
+    direction = "late" if late.shift > 0.0 else "early"
+    remark = (
+        f"the IMU is {abs(late.shift):.3g} s {direction} against the reference, which is taken off"
+    )
+    return _ComparedImu(imu, comparison, (remark,))
+
+
+def _gyroscope_difference(
+    recorded: pd.DataFrame, imu: pd.DataFrame, comparison: YawComparison, error: pd.Series
+) -> np.ndarray | None:
+    """Return the yaw less the integral of the gyroscope at the times of the yaw errors [rad].
+
+    Parameters
+    ----------
+    recorded : pandas.DataFrame
+        ImuRecord at the recorded stamps.
+    imu : pandas.DataFrame
+        The same without its lag.
+    comparison : YawComparison
+        Of the IMU without its lag.
+    error : pandas.Series
+        Yaw errors.
+
+    Returns
+    -------
+    numpy.ndarray or None
+        None if no gyroscope was recorded.
+    """
+    turn = turn_of_gyroscope(imu)
+    if turn is None:
+        return None
+    # An alignment has taken a shift off the IMU's stamps.
+    shift = 0.0 if comparison.time_shift is None else comparison.time_shift.shift
+    times = error.index.to_numpy(dtype=float) + shift
+    yaw = recorded["yaw"].dropna()
+    stamps = yaw.index.to_numpy(dtype=float)
+    difference = np.interp(times, stamps, unwrap(yaw.to_numpy(dtype=float)))
+    return difference - np.interp(times, turn.index.to_numpy(dtype=float), turn.to_numpy())
+
+
+def _rate(table: pd.DataFrame) -> float:
+    return float(median_rate(table.index.to_numpy(dtype=float)))
+
+
+def _thin_path(path: pd.DataFrame, rate: float) -> pd.DataFrame:
+    """Return poses at the recorded rate [Hz], so that a spline does not follow their kinks."""
+    times = path.index.to_numpy(dtype=float)
+    thinned = np.arange(times[0], times[-1] + 0.5 / rate, 1.0 / rate)
+    thinned[-1] = times[-1]
+    if len(thinned) >= len(times) or len(thinned) < 4:
+        return path[list(POSES)]
+    return pd.DataFrame(
+        {
+            "x": np.interp(thinned, times, path["x"]),
+            "y": np.interp(thinned, times, path["y"]),
+            "yaw": np.interp(thinned, times, unwrap(path["yaw"].to_numpy(dtype=float))),
+        },
+        index=pd.Index(thinned, name="time"),
+    )

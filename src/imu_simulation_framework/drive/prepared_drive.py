@@ -1,0 +1,202 @@
+"""The drive that the robot replays, prepared from the recorded reference."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Mapping
+
+import numpy as np
+import pandas as pd
+
+from ..core.errors import TrajectoryError
+from ..motion import trajectory
+from ..motion.trajectory import SmoothingEffect
+from ..recordings.reading import Recorded
+from .configuration import Configuration, TrajectorySection
+from .experiment.robot import experiment_robot
+from .recorded_drive.path import select_path
+from .recorded_drive.sources import drive_name, read_configured_reference
+from .robots.parameters import RobotParameters
+from .tracking import wheel_limits
+
+SMOOTHED_YAW = np.radians(0.5)
+"""Root mean square of the yaw's change by smoothing that is reported [rad]."""
+
+SMOOTHED_POSITION = 0.05
+"""Root mean square of the position's change by smoothing that is reported [m]."""
+
+MAX_YAW_DEVIATION = np.radians(90.0)
+"""Largest deviation from the drive's yaw of a steered robot that cannot turn so tightly [rad]."""
+
+
+@dataclass(frozen=True)
+class PreparedDrive:
+    """A recorded drive, ready to be replayed.
+
+    Parameters
+    ----------
+    name : str
+        Name of the drive in the results' folder.
+    trajectory : pandas.DataFrame
+        Trajectory with the columns of WheelVelocities, sampled at the control rate, from time 0.
+    reference : pandas.DataFrame
+        Poses as they were recorded, at their own stamps from time 0 of the trajectory. The recorded
+        IMU is judged against them.
+    fixes : pandas.DataFrame or None
+        Satellite positions x, y [m] as received, in the trajectory's axes and scale. None where the
+        reference includes its heading.
+    start, stop : float
+        First and last time of the trajectory on the recording's clock [s].
+    remarks : tuple of str
+        Sentences on the recording.
+    smoothing_remarks : tuple of str
+        Sentences on deviations of the trajectory from the reference, where they matter.
+    report : mapping
+        The same as counts, for the summary.
+    """
+
+    name: str
+    trajectory: pd.DataFrame
+    reference: pd.DataFrame
+    fixes: pd.DataFrame | None
+    start: float
+    stop: float
+    remarks: tuple[str, ...]
+    smoothing_remarks: tuple[str, ...]
+    report: Mapping[str, Any]
+
+    @property
+    def length(self) -> float:
+        """Length of the path [m]."""
+        return float(np.hypot(np.diff(self.trajectory["x"]), np.diff(self.trajectory["y"])).sum())
+
+
+def prepare_drive(configuration: Configuration, recorded: Recorded | None = None) -> PreparedDrive:
+    """Prepare the recorded reference for the robot.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Of the experiment.
+    recorded : Recorded, optional
+        The reference as read with this configuration; it is read where it is left out.
+
+    Returns
+    -------
+    PreparedDrive
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or its data cannot be used.
+    TrajectoryError
+        The selected part is empty, or the robot cannot follow it.
+    """
+    robot = experiment_robot(configuration)
+    settings = configuration.trajectory
+    if recorded is None:
+        recorded = read_configured_reference(configuration)
+    part, smoothed = select_path(configuration, recorded.table, configuration.control.rate)
+    start, stop = float(part.index[0]), float(part.index[-1])
+    deviations = {"smoothing": trajectory.smoothing_effect(recorded.table, smoothed)}
+
+    fixes = _select_fixes(part, recorded.report.fixes, settings)
+    driven = _place(part, settings)
+    untaken = wheel_limits.untaken_turn(driven, robot.drivetrain) if settings.check_limits else ""
+    if settings.rolling or untaken:
+        rolled = wheel_limits.rolled(driven, robot)
+        deviations["rolling"] = trajectory.smoothing_effect(driven, rolled)
+        driven = rolled
+        if untaken:
+            _ensure_followed(untaken, deviations["rolling"])
+    if settings.check_limits:
+        wheel_limits.check_limits(
+            driven,
+            robot.drivetrain,
+            recorded=recorded.table,
+            present_scale=settings.scale,
+            present_window=settings.smoothing_window,
+        )
+    turn_remarks = [f"{untaken}: it rolls as near to the drive as it can"] if untaken else []
+    return PreparedDrive(
+        name=drive_name(configuration),
+        trajectory=_with_wheel_velocities(driven, robot, configuration.control.rate),
+        reference=_crop_with_neighbours(recorded.table, start, stop),
+        fixes=fixes,
+        start=start,
+        stop=stop,
+        remarks=tuple(recorded.report.sentences()),
+        smoothing_remarks=(*turn_remarks, *_smoothing_remarks(deviations, settings)),
+        report={
+            **recorded.report.to_dict(),
+            **{name: dataclasses.asdict(effect) for name, effect in deviations.items()},
+        },
+    )
+
+
+def _ensure_followed(untaken: str, effect: SmoothingEffect) -> None:
+    """Reject a path that leads a steered robot too far from the drive's yaw."""
+    if effect.yaw_maximum > MAX_YAW_DEVIATION:
+        raise TrajectoryError(
+            f"The robot cannot follow the trajectory: {untaken}, and as near to it as it can "
+            f"it would head up to {np.degrees(effect.yaw_maximum):.0f} deg elsewhere; crop "
+            "that part or take another robot."
+        )
+
+
+def _with_wheel_velocities(
+    driven: pd.DataFrame, robot: RobotParameters, rate: float
+) -> pd.DataFrame:
+    table = driven.join(wheel_limits.wheel_velocities(driven, robot.drivetrain))
+    # Steps of the control period exactly, whatever the recording's clock was rounded to.
+    table.index = pd.Index(np.arange(len(table)) / rate, name="time")
+    return table
+
+
+def _crop_with_neighbours(table: pd.DataFrame, start: float, stop: float) -> pd.DataFrame:
+    """Return the samples between two stamps [s], on a clock that is zero at the first of the two.
+
+    The last sample before the start and the first one after the stop are included, so that the
+    table can be interpolated everywhere between.
+    """
+    times = table.index.to_numpy(dtype=float)
+    first = max(0, int(np.searchsorted(times, start, side="right")) - 1)
+    cut = table.iloc[first : np.searchsorted(times, stop, side="left") + 1].copy()
+    cut.index = pd.Index(cut.index.to_numpy(dtype=float) - start, name="time")
+    return cut
+
+
+def _place(poses: pd.DataFrame, settings: TrajectorySection) -> pd.DataFrame:
+    if settings.to_origin:
+        poses = trajectory.move_to_origin(poses)
+    return trajectory.scale(poses, settings.scale)
+
+
+def _select_fixes(
+    poses: pd.DataFrame, fixes: pd.DataFrame | None, settings: TrajectorySection
+) -> pd.DataFrame | None:
+    """Return the fixes during the poses, moved, turned and scaled together with these."""
+    if fixes is None:
+        return None
+    start, stop = float(poses.index[0]), float(poses.index[-1])
+    fixes = fixes[(fixes.index >= start) & (fixes.index <= stop)]
+    # The first pose determines how all fixes are placed.
+    together = pd.concat([poses.iloc[:1][["x", "y", "yaw"]], fixes.assign(yaw=0.0)])
+    placed = _place(together, settings).iloc[1:][["x", "y"]]
+    placed.index = pd.Index(fixes.index.to_numpy(dtype=float) - start, name="time")
+    return placed
+
+
+def _smoothing_remarks(
+    deviations: Mapping[str, SmoothingEffect], settings: TrajectorySection
+) -> tuple[str, ...]:
+    causes = {"smoothing": f"smoothing over {settings.smoothing_window:g} s", "rolling": "rolling"}
+    return tuple(
+        f"{causes[name]} moves the yaw that the robot drives by "
+        f"{np.degrees(effect.yaw_rms):.2f} deg rms ({np.degrees(effect.yaw_maximum):.1f} at most) "
+        f"and its position by {effect.position_rms:.3f} m rms ({effect.position_maximum:.2f} at "
+        "most); the recorded IMU is judged against the reference as recorded"
+        for name, effect in deviations.items()
+        if effect.yaw_rms >= SMOOTHED_YAW or effect.position_rms >= SMOOTHED_POSITION
+    )

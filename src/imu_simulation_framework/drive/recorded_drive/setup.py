@@ -1,0 +1,266 @@
+"""Set-up of a recording: its topics, columns and layout, and a config.ini that states them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any, Mapping, Sequence
+
+from ...core import errors
+from ...core.files import default_configuration_path
+from ...motion.drives import DRIVES
+from ...recordings.file_access import COLUMN_FORMATS, recording_format
+from ...recordings.formats.any_format import likely_topics, topics_of_bag
+from ...recordings.guessing.files import find_columns
+from ...recordings.layouts import RecordingLayout
+from ...recordings.messages import IMU_TYPES, REFERENCE_TYPES, MessageType
+from ...recordings.plausibility.findings import Finding
+from ..configuration import Configuration, is_default, load_configuration, paths_of
+from ..results.files import safe_name
+from .sources import RecordingSources, drive_name, recording_sources
+
+CONFIGURATION_SUFFIX = ".ini"
+"""Suffix of a file with settings."""
+
+
+@dataclass
+class RecordingSetup:
+    """Settings with which a recording is read.
+
+    Parameters
+    ----------
+    path : str
+        The config.ini on which the set-up is based.
+    overrides : dict
+        Settings that differ from the config.ini: ``{section: {key: value}}``.
+    sentences : list of str
+        Sentences on the topics and columns that were chosen, and on the reasons.
+    open_columns : dict of str to sequence of str
+        Possible lines of ``[imu_columns]`` by quantity of the IMU, where the unit of its column
+        cannot be determined.
+    """
+
+    path: str
+    overrides: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sentences: list[str] = field(default_factory=list)
+    open_columns: dict[str, Sequence[str]] = field(default_factory=dict)
+
+    def load(self) -> Configuration:
+        """Return the configuration; raise ConfigurationError if it cannot be read."""
+        return load_configuration(self.path, self.overrides)
+
+    def set(self, section: str, **values: Any) -> None:
+        """Override settings of a section."""
+        self.overrides.setdefault(section, {}).update(values)
+
+    def add_sentences(self, sentences: Sequence[str]) -> None:
+        """Add the sentences that the set-up does not have yet."""
+        self.sentences += [new for new in dict.fromkeys(sentences) if new not in self.sentences]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Sections, title and message types of reference or IMU in a config.ini."""
+
+    section: str
+    columns_section: str
+    title: str
+    message_types: Sequence[MessageType]
+
+
+_REFERENCE = _Part("reference", "reference_columns", "the reference", REFERENCE_TYPES)
+_IMU = _Part("imu_recording", "imu_columns", "the IMU", IMU_TYPES)
+
+
+def set_up(
+    config: str | os.PathLike[str],
+    reference: str = "",
+    imu: str = "",
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    layout: RecordingLayout | None = None,
+) -> RecordingSetup:
+    """Determine the topics and columns with which a recording is read.
+
+    Settings of the config.ini stay as they are. Topics that it leaves open are chosen, and the
+    columns of CSV files that it does not map are guessed.
+
+    Parameters
+    ----------
+    config : str or Path
+        The config.ini.
+    reference : str
+        Path of the recording; empty for that of the config.ini.
+    imu : str
+        Path of the recorded IMU if it has a file of its own.
+    settings : mapping, optional
+        Further settings, by section and key.
+    layout : RecordingLayout, optional
+        Layout of the parts for which it has columns.
+
+    Returns
+    -------
+    RecordingSetup
+
+    Raises
+    ------
+    FrameworkError
+        The config.ini or a recording cannot be read.
+    """
+    setup = RecordingSetup(str(config))
+    for section, values in (settings or {}).items():
+        setup.set(section, **values)
+    if reference and imu:
+        setup.set("reference", path=reference)
+        setup.set("imu_recording", path=imu)
+    elif reference:
+        setup.set("recording", path=reference)
+    configuration = setup.load()
+    if not (configuration.recording.path or configuration.reference.path):
+        # The set-up of a bundled drive is known.
+        return setup
+    sources = recording_sources(configuration)
+    reference_layout = layout if layout is not None and layout.reference_columns else None
+    imu_layout = layout if layout is not None and layout.imu_columns else None
+    reasons = _set_up_part(setup, _REFERENCE, sources, configuration, reference_layout)
+    if configuration.imu_recording.use:
+        reasons += _set_up_part(setup, _IMU, sources, configuration, imu_layout)
+    setup.add_sentences(reasons)
+    return setup
+
+
+def set_up_named(
+    text: str, imu: str = "", config: str | os.PathLike[str] | None = None
+) -> RecordingSetup:
+    """Determine the set-up of the recording that a person names.
+
+    Parameters
+    ----------
+    text : str
+        A recording, the config.ini of one, or the name of a bundled drive.
+    imu : str
+        Path of the recorded IMU if it has a file of its own.
+    config : str or Path, optional
+        A config.ini that describes recordings, by default the package's own.
+
+    Returns
+    -------
+    RecordingSetup
+
+    Raises
+    ------
+    FrameworkError
+        There is no such recording, or it cannot be read.
+    """
+    base = config or default_configuration_path()
+    if text in DRIVES and not os.path.exists(text):
+        setup = set_up(base)
+        setup.set("recording", drive=text, path="")
+        return setup
+    for path in (text, imu) if imu else (text,):
+        if not (os.path.exists(path) or path.endswith(CONFIGURATION_SUFFIX)):
+            raise errors.RecordingError(f"{path}: there is no such recording or result")
+    if text.endswith(CONFIGURATION_SUFFIX):
+        return set_up(text)
+    return set_up(base, text, imu)
+
+
+def _set_up_part(
+    setup: RecordingSetup,
+    part: _Part,
+    sources: RecordingSources,
+    configuration: Configuration,
+    layout: RecordingLayout | None,
+) -> list[str]:
+    """Choose the topic or the columns of a part; return the reasons why none could be guessed."""
+    settings = getattr(configuration, part.section)
+    path = sources.reference if part is _REFERENCE else sources.imu
+    if configuration.columns[part.columns_section]:
+        return []
+    format = settings.format if settings.format != "auto" else recording_format(path)
+    is_open = format == "bag" and not settings.topic
+    topics = likely_topics(topics_of_bag(path), part.message_types) if is_open else []
+    if len(topics) > 1:
+        setup.set(part.section, topic=topics[0])
+        others = f"{', '.join(topics[1:])} could serve as well, [{part.section}] topic"
+        setup.sentences.append(f"{part.title}: {topics[0]} is taken; {others}")
+    if format not in COLUMN_FORMATS and not (is_open and not topics):
+        return []
+    has_two_files = sources.reference != sources.imu
+    columns = find_columns(
+        path, part.section, orientation=has_two_files, shared=not has_two_files, layout=layout
+    )
+    setup.open_columns.update(columns.open_columns)
+    if not columns.columns:
+        return columns.reasons
+    setup.set(part.section, format=format)
+    setup.set(part.columns_section, **columns.columns)
+    source = f"by the layout {columns.layout}" if columns.layout else "guessed, look at them"
+    setup.sentences.append(f"{part.title}: the columns of {path} are {source}")
+    setup.sentences += [reason for reason in columns.reasons if reason not in setup.sentences]
+    return []
+
+
+def config_text(
+    setup: RecordingSetup, findings: Sequence[Finding], folder: str | os.PathLike[str]
+) -> str:
+    """Return a config.ini that reads the recording as it was understood.
+
+    Parameters
+    ----------
+    setup : RecordingSetup
+        Of the recording.
+    findings : sequence of Finding
+        Findings whose settings are written, each with its finding as a comment.
+    folder : str or Path
+        Folder of the config.ini, to which its paths are relative.
+
+    Returns
+    -------
+    str
+    """
+    values = _configured_values(setup, os.path.realpath(folder))
+    comments = {}
+    for finding in findings:
+        for section, key, value in finding.settings:
+            values.setdefault(section, {})[key] = value
+            comments[section, key] = f"{finding.fault}: {finding.evidence}"
+    lines = ["# Made by check_recording.py; what is not here keeps its default."]
+    for section, keys in values.items():
+        lines += ["", f"[{section}]"] if keys else []
+        for key, value in keys.items():
+            if (section, key) in comments:
+                lines.append(f"# {comments[section, key]}")
+            lines.append(f"{key} = {value}".rstrip())
+        if section == "imu_columns" and setup.open_columns:
+            lines.append("# The unit cannot be determined. Keep one line of each quantity:")
+            lines += [f"# {line}" for line in open_lines(setup)]
+    return "\n".join(lines) + "\n"
+
+
+def _configured_values(setup: RecordingSetup, folder: str) -> dict[str, dict[str, Any]]:
+    """Return the settings that differ from their defaults, with paths relative to a folder."""
+    configuration = setup.load()
+    values = {
+        section: {key: value for key, value in keys.items() if not is_default(section, key, value)}
+        for section, keys in configuration.given.items()
+    }
+    for section, keys in setup.overrides.items():
+        values.setdefault(section, {}).update(keys)
+    # The name is written, since it depends on the path that the recording had at the check.
+    name = safe_name(drive_name(configuration))
+    values.setdefault("experiment", {}).setdefault("name", name)
+    for (section, key), (format_name, path) in paths_of(configuration).items():
+        if key in values.get(section, {}):
+            # The folder's own path may go through links, as may that of the recording.
+            relative = os.path.relpath(os.path.realpath(path), folder)
+            values[section][key] = format_name + relative
+    return values
+
+
+def open_lines(setup: RecordingSetup) -> list[str]:
+    """Return lines of ``[imu_columns]``, of which one of each quantity is right."""
+    return [
+        f"{quantity} = {description}"
+        for quantity, descriptions in setup.open_columns.items()
+        for description in descriptions
+    ]

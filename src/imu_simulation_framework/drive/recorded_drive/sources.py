@@ -1,0 +1,139 @@
+"""Files of the configured drive, and how they are read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from ...core import files
+from ...motion import drives
+from ...recordings.bundled_drives import ensure_drive
+from ...recordings.reading import Recorded, read_imu, read_reference
+from ..configuration import Configuration
+
+
+@dataclass(frozen=True)
+class RecordingSources:
+    """Files of a drive.
+
+    Parameters
+    ----------
+    name : str
+        Name of the drive, after its file.
+    reference : str
+        Path of the reference trajectory.
+    imu : str
+        Path of the recorded IMU; that of the reference where both are in one file.
+    stop : float or None
+        Time at which the requested laps of a bundled drive end [s]; None for the whole recording.
+    """
+
+    name: str
+    reference: str
+    imu: str
+    stop: float | None
+
+
+def is_bundled(configuration: Configuration) -> bool:
+    """Return whether the drive is one of the package's own instead of a recording."""
+    return not (configuration.recording.path or configuration.reference.path)
+
+
+def recording_sources(configuration: Configuration) -> RecordingSources:
+    """Return the files of the configured drive; generate a bundled drive that is missing."""
+    recording = configuration.recording
+    reference, imu = configuration.reference.path, configuration.imu_recording.path
+    if not is_bundled(configuration):
+        return RecordingSources(
+            name=_recording_name(recording.path or reference),
+            reference=reference or recording.path,
+            imu=imu or recording.path or reference,
+            stop=None,
+        )
+    bundled_reference, bundled_imu = ensure_drive(recording.drive, files.drive_folder())
+    stop = None
+    if recording.laps:
+        stop = recording.laps * drives.DRIVES[recording.drive].lap_duration
+    return RecordingSources(
+        name=f"trajectory_{recording.drive}",
+        reference=str(bundled_reference),
+        imu=imu or str(bundled_imu),
+        stop=stop,
+    )
+
+
+def drive_name(configuration: Configuration) -> str:
+    """Return the name of the drive in paths and figures: as configured, or the recording's."""
+    return configuration.experiment.name or recording_sources(configuration).name
+
+
+def _recording_name(path: str) -> str:
+    """Return a recording's folder and its own name, without extensions.
+
+    Recordings of one name (``gps.csv``, ``drive.bag``) are distinguished by their folders.
+    """
+    parent = os.path.dirname(os.path.abspath(path))
+    folder, stem = os.path.basename(parent), files.recording_name(os.path.abspath(path))
+    return stem if stem.startswith(folder) else f"{folder}_{stem}"
+
+
+def read_configured_reference(configuration: Configuration) -> Recorded:
+    """Read the reference with the settings of section ``[reference]``.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Of the experiment.
+
+    Returns
+    -------
+    Recorded
+        Its table has the columns of Poses, on the recording's clock.
+
+    Raises
+    ------
+    RecordingError
+        The reference cannot be read, or its data cannot be used.
+    """
+    settings = configuration.reference
+    return read_reference(
+        recording_sources(configuration).reference,
+        topic=settings.topic,
+        format=settings.format,
+        columns=configuration.columns["reference_columns"],
+        conventions=settings,
+        velocity_topic=settings.velocity_topic,
+        heading_topic=settings.heading_topic,
+        time_offset=settings.time_offset,
+        fix_settings=settings,
+    )
+
+
+def read_configured_imu(configuration: Configuration) -> Recorded:
+    """Read the recorded IMU with the settings of section ``[imu_recording]``.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Of the experiment.
+
+    Returns
+    -------
+    Recorded
+        Its table is an ImuRecord, on the recording's clock.
+
+    Raises
+    ------
+    RecordingError
+        The recorded IMU cannot be read, or its data cannot be used.
+    """
+    settings = configuration.imu_recording
+    return read_imu(
+        recording_sources(configuration).imu,
+        topic=settings.topic,
+        format=settings.format,
+        columns=configuration.columns["imu_columns"],
+        conventions=settings,
+        time_offset=settings.time_offset,
+        check_units=not configuration.experiment.accept_implausible,
+    )
