@@ -1,4 +1,4 @@
-"""Whole experiments: real nodes, each test with a ROS master, a home and a folder of its own."""
+"""Tests of whole experiments with real nodes; each test has its own ROS master and folder."""
 
 import fcntl
 import importlib.util
@@ -12,10 +12,10 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "unit"), str(TESTS / "tools")]
 
-for needed in ("rospy", "roslaunch", "imu_simulation_framework.msg"):
-    if importlib.util.find_spec(needed) is None:
+for module in ("rospy", "roslaunch", "imu_simulation_framework.msg"):
+    if importlib.util.find_spec(module) is None:
         pytest.exit(
-            f"{needed} cannot be imported: the tests in {Path(__file__).parent} need the built "
+            f"{module} cannot be imported: the tests in {Path(__file__).parent} need the built "
             "ROS environment, ./run test test/experiment gives it",
             returncode=1,
         )
@@ -25,14 +25,14 @@ from scenarios import SCENARIOS, settings_argument  # noqa: E402
 
 
 class ExperimentStarter:
-    """Starts experiments in one folder, and ends what is left of them."""
+    """Starter of experiments in a folder, which kills their remaining processes at the end."""
 
     def __init__(self, directory):
         self.directory = directory
         self._started = []
 
     def __call__(self, *arguments, settings=None, program=None):
-        """Start an experiment with ``settings``, by section, and return it while it runs."""
+        """Start an experiment with settings by section; return the running experiment."""
         if settings is not None:
             arguments = (*arguments, settings_argument(settings))
         self._started.append(ExperimentProcess(self.directory, arguments, program=program))
@@ -56,7 +56,7 @@ def experiment(tmp_path):
 
 @pytest.fixture(scope="session")
 def run_once(tmp_path_factory):
-    """Run an experiment in one of all test processes; return its end in each of them."""
+    """Function that runs an experiment once for all test processes and returns its end."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
@@ -82,7 +82,7 @@ def run_once(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def recorded_drive(run_once):
-    """A drive with receiver and odometer, recorded as a bag, its results below ``some/results``."""
+    """Experiment with receiver, odometer and bag, whose results are below ``some/results``."""
     return run_once(
         "recorded_drive",
         *("config:=mine.ini", "record:=true", "output:=some/results"),

@@ -1,4 +1,4 @@
-"""Experiments in processes of their own, each with its own ROS master, which tests can disturb."""
+"""Experiments as processes with their own ROS masters, which tests can disturb."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rosbags.highlevel import AnyReader
 
 from imu_simulation_framework.drive.results.files import ResultFolder, find_result
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))  # of programs outside pytest
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for programs outside pytest
 from patience import PATIENCE, wait_until
 from reservations import reserved_port
 
@@ -30,16 +30,16 @@ PACKAGE = "imu_simulation_framework"
 STARTED = r"process\[{node}(?:-\d+)?\]: started with pid \[(\d+)\]"
 PROGRESS = r"simulated (\d+\.\d) of \d+\.\d s"
 COLOUR = re.compile(r"\x1b\[\d*m")
-# A Python that roslaunch interrupts before it has run a line of a node prints this.
+# Output of a Python that roslaunch interrupts before it runs the code of a node.
 INTERRUPTED_START = re.compile(r"Fatal Python error: init_import_site.*\n.*\nTraceback")
 DROPPED_VARIABLES = ("ROS_HOSTNAME", "ROS_NAMESPACE")
+# Environment variable that identifies all processes on the master of an experiment.
 MASTER_MARK = f"{MARK}_MASTER"
-"""Variable by which an experiment finds all processes on its master, and no other's."""
 
 
 @dataclass(frozen=True)
 class EndedExperiment:
-    """Exit code, output, wall-clock time [s] and working directory of a program that has ended."""
+    """Exit code, output, wall-clock time [s] and working directory of an ended program."""
 
     code: int
     output: str
@@ -52,12 +52,12 @@ class EndedExperiment:
 
     @property
     def has_traceback(self) -> bool:
-        """Whether a program printed a traceback after its interpreter had started."""
+        """Whether a program printed a traceback after the start of its interpreter."""
         return "Traceback" in INTERRUPTED_START.sub("", self.output)
 
     @property
     def fatal_sentences(self):
-        """Sentences that report a failure, without their stamps."""
+        """Messages of failures, without their stamps."""
         sentences = re.findall(r"^\[FATAL\] \[[^]]*\]: (.*)$", self.output, re.MULTILINE)
         return sentences + re.findall(r"^run_experiment\.py: (.*)$", self.output, re.MULTILINE)
 
@@ -74,7 +74,7 @@ class EndedExperiment:
         return find_result(folders.pop())
 
     def ensure_completed(self, output="experiment_results") -> EndedExperiment:
-        """Return the experiment itself; fail unless the drive was recorded to its end."""
+        """Assert that the drive was recorded to its end; return the experiment itself."""
         assert self.code == 0, self.output
         assert not self.fatal_sentences, self.output
         assert not self.has_traceback, self.output
@@ -89,18 +89,18 @@ def summary_of(result):
 
 
 class ExperimentProcess:
-    """A running ``run_experiment.py``, or another program of the package's environment.
+    """Running ``run_experiment.py``, or another program of the package.
 
     Parameters
     ----------
     directory : path
-        Where the program is started; also the home of its ROS logs.
+        Working directory of the program, and folder of its ROS logs.
     arguments : iterable
-        Arguments of the program.
+        Arguments of the command line.
     program : list of str, optional
-        Command to start; by default ``run_experiment.py -v``.
+        Command; by default ``run_experiment.py -v``.
     leader : ExperimentProcess, optional
-        Whose ROS master is used; by default a master of its own, on a reserved port.
+        Experiment with the ROS master; by default a new master on a reserved port.
     """
 
     def __init__(self, directory, arguments=(), program=None, leader=None) -> None:
@@ -109,7 +109,7 @@ class ExperimentProcess:
         self._owns_master = leader is None
         if leader is None:
             port = self._reservation.enter_context(reserved_port())
-            # The port may be another experiment's as soon as this one has ended; the mark never is.
+            # After the end, another experiment may use the port; the mark is unique.
             self._master_uri, self._mark = f"http://127.0.0.1:{port}", new_mark()
         else:
             self._master_uri, self._mark = leader._master_uri, leader._mark
@@ -167,7 +167,7 @@ class ExperimentProcess:
         self.wait_for(PROGRESS)
 
     def wait_for_progress(self, count) -> None:
-        """Wait for so many more progress lines."""
+        """Wait for ``count`` more progress lines."""
         count += len(re.findall(PROGRESS, self._text))
         self.wait_for(rf"(?:{PROGRESS}[\s\S]*?){{{count}}}")
 
@@ -185,21 +185,21 @@ class ExperimentProcess:
         os.kill(self.wait_until_started(node), number)
 
     def open_and_close_connection(self, node, topic) -> None:
-        """Connect to a node as a subscriber of one of its topics does, and send nothing."""
+        """Connect to a node as a subscriber of a topic, and close the connection unused."""
         _, _, address = ServerProxy(self._master_uri).lookupNode("/test", node)
         answer = ServerProxy(address).requestTopic("/test", topic, [["TCPROS"]])
         _, host, port = answer[2]
         socket.create_connection((host, port)).close()
 
     def run_client(self, *command):
-        """Run a program on this experiment's ROS master to its end; return its completion."""
+        """Run a program on the ROS master of this experiment to its end."""
         return subprocess.run(
             [*map(str, command)], env=self._environment(), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, text=True,
         )  # fmt: skip
 
     def start_client(self, program, *arguments) -> ExperimentProcess:
-        """Start another program on this experiment's ROS master."""
+        """Start another program on the ROS master of this experiment."""
         return ExperimentProcess(self.directory, arguments, program, self)
 
     def wait_for_file(self, pattern) -> Path:
@@ -213,15 +213,15 @@ class ExperimentProcess:
         return wait_until(find, f"file {pattern}")[0]
 
     def interrupt(self) -> None:
-        """Send SIGINT to the program, as Ctrl+C does."""
+        """Send SIGINT to the program, as by Ctrl+C."""
         os.kill(self.pid, signal.SIGINT)
 
     def kill(self) -> None:
-        """Send SIGKILL to the program itself."""
+        """Send SIGKILL to the program."""
         os.kill(self.pid, signal.SIGKILL)
 
     def wait(self, limit=PATIENCE, others=PATIENCE) -> EndedExperiment:
-        """Wait for the end of the program, and then of all others on its ROS master.
+        """Wait for the end of the program, and then of all other processes on its ROS master.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class ExperimentProcess:
         Raises
         ------
         AssertionError
-            If a process is left.
+            If a process remains.
         """
         try:
             code = self._process.wait(limit)
@@ -247,11 +247,11 @@ class ExperimentProcess:
         return EndedExperiment(code, self._text, ended - self._started, self.directory)
 
     def members(self):
-        """Return command lines by process id of living processes on this experiment's master."""
+        """Return the command lines of all processes on the master by process id."""
         return find_marked(self._mark, MASTER_MARK)
 
     def end(self) -> None:
-        """Kill all processes on the own master, or the program alone; close the pipe."""
+        """Kill all processes on an own master, otherwise the program; close the pipe."""
         if self._owns_master:
             kill_marked(self._mark, MASTER_MARK)
         if self.is_running:
@@ -259,27 +259,27 @@ class ExperimentProcess:
                 os.killpg(self.pid, signal.SIGKILL)
         self._process.wait()
         self._reader.join(5.0)
-        if not self._reader.is_alive():  # a client's own children may still hold the pipe
+        if not self._reader.is_alive():  # child processes of a client may still use the pipe
             self._process.stdout.close()
         self._reservation.close()
 
 
 def environment_of(directory, master_uri):
-    """Return variables that set the ROS master, and a home below the directory."""
+    """Return environment variables of a ROS master and of a ROS home below the directory."""
     home = f"{directory}/ros"
     own = {"ROS_MASTER_URI": master_uri, "ROS_IP": "127.0.0.1", "PWD": str(directory)}
     return {**own, "ROS_HOME": home, "ROS_LOG_DIR": f"{home}/log"}
 
 
 def find_program(name) -> str:
-    """Return the path of a program of the package, in the devel or install space."""
+    """Return the path of a program of the package in the devel or install space."""
     programs = roslib.packages.find_node(PACKAGE, name)
     assert programs, f"{name} of the package {PACKAGE} is not in this ROS environment"
     return programs[0]
 
 
 def read_messages(bag):
-    """Return ``{topic: [message, ...]}`` of a recorded bag."""
+    """Return the messages of a recorded bag by topic."""
     messages = {}
     with AnyReader([bag]) as reader:
         for connection, _, raw in reader.messages():

@@ -1,10 +1,15 @@
-"""Publishes an ideal IMU, or odometry, as a simulator would, and prints what comes back as JSON.
+"""Publisher of an ideal IMU or of odometry, which prints the answers of realistic_imu as JSON.
 
     fake_ideal_imu.py MESSAGES.json EXPECTED [TYPE]
 
-The file holds stamps [ns] and numbers; it is run as a process of its own, beside another's master.
-TYPE is imu, odometry, placed_imu: an IMU on /imu and, a message later, odometry on /pose, or
-pulled_imu: an IMU, and joint states with efforts on /joint_states, and without joints in between.
+MESSAGES.json has stamps [ns] and rows of numbers; EXPECTED is the number of answers. TYPE is
+
+imu         an IMU on /imu;
+odometry    odometry on /imu;
+placed_imu  an IMU on /imu and, after each of its messages, odometry on /pose;
+pulled_imu  an IMU on /imu, and joint states with and without efforts on /joint_states.
+
+The program runs as a process on the ROS master of a test.
 """
 
 import json
@@ -59,7 +64,7 @@ def publish_mounting(lever_arm):
 
 
 class Listener:
-    """What the node publishes: ``received`` is printed at the end."""
+    """Subscriber of all topics of the node, which collects the messages in ``received``."""
 
     def __init__(self):
         self.received = {"imu": [], "errors": [], "fields": [], "statuses": [], "diagnosed": []}
@@ -89,7 +94,7 @@ class Listener:
             wait_until(lambda: received["statuses"], "calibration status")
 
     def wait_until_node_has_received(self):
-        """Wait until diagnostics count a message."""
+        """Wait until the diagnostics of the node count a message."""
         rate = "messages per second"
         diagnosed = self.received["diagnosed"]
         wait_until(lambda: any(float(each[1][rate]) > 0.0 for each in diagnosed), "message counted")
@@ -137,12 +142,12 @@ def main(path, expected, kind="imu", *lever_arm):
             second.publish(joint_state(stamp, row[10:]))
         if kind == "placed_imu":
             if stamp == stamps[0]:
-                listener.wait_until_node_has_received()  # its frame has to be known
+                listener.wait_until_node_has_received()  # the node needs the frame of the IMU
             second.publish(odometry(stamp, row[10:]))
     if int(expected):
         listener.wait_for_messages(int(expected))
     else:
-        # The node ends without an answer, and leaves what it has not read.
+        # The node ends without an answer and without reading all messages.
         wait_until(lambda: publisher.get_num_connections() == 0, "end of the node")
     received = listener.received
     print("RESULT" + json.dumps({**received, "diagnosed": received["diagnosed"][-1:]}))

@@ -1,8 +1,8 @@
-"""A robot with controllers of its own, without wheels: cmd_vel in, odometry and an IMU out.
+"""Robot with its own controllers: subscribes to cmd_vel, publishes odometry and an IMU.
 
     fake_robot.py COMMAND_TYPE [IMU_TOPIC]
 
-It prints READY when it publishes.
+The program prints READY when it publishes.
 """
 
 import math
@@ -24,7 +24,7 @@ def quaternion(yaw):
 
 
 def main(kind, imu_topic="/imu"):
-    rospy.init_node("somebodys_robot", disable_signals=True)
+    rospy.init_node("fake_robot", disable_signals=True)
     robot, commanded = LaggingRobot(), threading.Condition()
 
     def on_command(message):

@@ -1,32 +1,32 @@
-"""Kinematics and pace of a robot with controllers of its own, for ROS 1 and ROS 2."""
+"""Kinematics and timing of a robot with its own controllers, for ROS 1 and ROS 2."""
 
 import math
 import time
 
-PERIOD = 0.01  # from one sample of the IMU to the next [s]
+PERIOD = 0.01  # sampling period of the IMU [s]
 TICKS_PER_ODOMETRY = 2
 DRIFT = 0.001  # of the IMU's yaw [rad/s]
 LAG = 0.1  # time constant with which the robot follows a command [s]
 FIRST_STAMP = 10 * 10**9  # [ns]
 MAX_LEAD = 6  # ticks without a command; answers to odometry are at most 60 ms apart
-MAX_WAIT = 0.2  # wall-clock time for a command, after which the robot goes on without [s]
+MAX_WAIT = 0.2  # wall-clock time after which the robot continues without a command [s]
 
 
 class LaggingRobot:
-    """A robot that stands at (3, -2), turned by 1 rad, and then follows commands.
+    """Robot at (3, -2) with a yaw of 1 rad, which follows commands with a lag.
 
-    Before the first command its time is that of the wall clock. Then it goes on while commands
-    come, so that a busy machine drives it as a quiet one does.
+    Before the first command its time follows the wall clock. Then it advances only with commands,
+    so the load of the machine does not change the drive.
 
     Parameters
     ----------
     v : float, optional
-        Speed with which it moves without a command [m/s].
+        Speed without a command [m/s].
     """
 
     def __init__(self, v=0.0):
         self.v, self.yaw_rate = v, 0.0
-        self.wanted = (v, 0.0)
+        self.commanded = (v, 0.0)
         self.x, self.y, self.yaw = 3.0, -2.0, 1.0
         self.ticks = 0
         self._started = self._stepped = time.monotonic()
@@ -48,12 +48,12 @@ class LaggingRobot:
         return self.ticks % TICKS_PER_ODOMETRY == 0
 
     def command(self, v, yaw_rate) -> None:
-        """Take a command [m/s, rad/s]."""
-        self.wanted = (v, yaw_rate)
+        """Set the commanded speed [m/s] and yaw rate [rad/s]."""
+        self.commanded = (v, yaw_rate)
         self._limit = self.ticks + MAX_LEAD
 
     def is_due(self) -> bool:
-        """Return whether the next tick may come."""
+        """Return whether the robot may advance."""
         now = time.monotonic()
         if self._limit is None:
             return now >= self._started + PERIOD * self.ticks
@@ -66,8 +66,8 @@ class LaggingRobot:
         self._stepped = time.monotonic()
         self.ticks += 1
         share = 1.0 - math.exp(-PERIOD / LAG)
-        self.v += share * (self.wanted[0] - self.v)
-        self.yaw_rate += share * (self.wanted[1] - self.yaw_rate)
+        self.v += share * (self.commanded[0] - self.v)
+        self.yaw_rate += share * (self.commanded[1] - self.yaw_rate)
         middle = self.yaw + 0.5 * PERIOD * self.yaw_rate
         self.x += PERIOD * self.v * math.cos(middle)
         self.y += PERIOD * self.v * math.sin(middle)

@@ -1,4 +1,4 @@
-"""Processes with a variable in their environment: found and ended wherever they have got to."""
+"""Processes that are identified by a variable in their environment."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import secrets
 import signal
 from pathlib import Path
 
+# Variable that identifies the processes of a test and all their descendants.
 MARK = "IMU_SIMULATION_FRAMEWORK_TEST"
-"""Variable by which a test finds the processes that it has started, and those started by them."""
 
 
 def new_mark() -> str:
@@ -17,7 +17,7 @@ def new_mark() -> str:
 
 
 def find_marked(value, name=MARK):
-    """Return command lines by process id of living processes with a variable of this value."""
+    """Return the command lines of processes whose variable has this value, by process id."""
     marker = f"{name}={value}".encode()
     marked = {}
     for entry in Path("/proc").glob("[0-9]*"):
@@ -26,12 +26,12 @@ def find_marked(value, name=MARK):
                 words = (entry / "cmdline").read_bytes().split(b"\0")
                 marked[int(entry.name)] = b" ".join(words).decode("utf-8", "replace")
         except OSError:
-            continue  # it has ended, or belongs to another user
+            continue  # the process has ended or belongs to another user
     return marked
 
 
 def kill_marked(value, name=MARK) -> None:
-    """Kill processes with a variable of this value until none is left."""
+    """Kill the processes whose variable has this value until none remains."""
     while True:
         marked = find_marked(value, name)
         if not marked:

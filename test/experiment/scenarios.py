@@ -1,4 +1,4 @@
-"""Experiments that ROS 1, ROS 2 and one process without ROS must all drive to the same bytes."""
+"""Experiments that give identical tables in ROS 1, in ROS 2 and in one process without ROS."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.drive.results.files import ResultFolder
 
 DURATION = 8.0  # of each drive [s]
+# Tables of every result.
 TABLES = (
     *("trajectory_data", "reference", "imu_simulated", "imu_real", "ground_truth"),
     *("wheel_velocities", "wheel_velocities_actual", "control_error"),
 )
-"""Tables of every result."""
 
 RECEIVER = """
 rate: 5.0
@@ -35,11 +35,11 @@ motors: {left: [1e-6, 0.0, 0.0], right: [0.0, 2e-6, 0.0]}
 FUSION_MODE = "NDOF"
 
 
+# Keys of [simulation] that prevent time-outs on a busy machine.
 PATIENT = {"startup_timeout": PATIENCE, "command_timeout": PATIENCE}
-"""Keys of [simulation] with which no node gives up because the machine is busy."""
 
+# Section for figures, which take longer than a short drive and are off by default in tests.
 WITH_FIGURES = {"experiment": {"figure_formats": "png"}}
-"""Section with which an experiment writes its figures, which take longer than a short drive."""
 
 
 def settings_argument(settings):
@@ -65,7 +65,7 @@ def settings_argument(settings):
 
 
 class Scenario(NamedTuple):
-    """Files of an experiment, of which ``mine.ini`` has the settings, and tables of its sensors."""
+    """Files of an experiment, with the settings in ``mine.ini``, and tables of its sensors."""
 
     files: dict[str, str]
     sensors: tuple[str, ...] = ()
@@ -106,13 +106,13 @@ SCENARIOS = {
 
 
 def read_tables(result, scenario):
-    """Return the bytes of all tables of a scenario's result, by name."""
+    """Return the bytes of all tables of a result by name."""
     names = (*TABLES, *scenario.sensors)
     return {name: result.path(f"{name}.csv").read_bytes() for name in names}
 
 
 def repeat_in_process(result, directory) -> ResultFolder:
-    """Run the experiment of a result again in this process; return the new result."""
+    """Repeat the experiment of a result in this process; return the new result."""
     repeated = ResultFolder(directory, result.prefix)
     isf.run_in_process(isf.load_configuration(result.path("config.ini"))).save(repeated)
     return repeated

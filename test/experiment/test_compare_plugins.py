@@ -1,4 +1,4 @@
-"""The tool compare_plugins.py with the MuJoCo simulator."""
+"""Command line of compare_plugins.py with the MuJoCo simulator."""
 
 import shutil
 
@@ -13,7 +13,7 @@ from imu_simulation_framework.core.programs import run_tool
 
 @pytest.fixture
 def compare(tmp_path, capsys, monkeypatch):
-    """Call the tool in this process; return its exit code and its output."""
+    """Function that calls the program in this process and returns exit code and output."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments):
@@ -25,7 +25,7 @@ def compare(tmp_path, capsys, monkeypatch):
 
 @pytest.fixture(scope="module")
 def compared(run_once):
-    """Return a function that compares a plug-in as the MuJoCo simulator emulates it, at rest."""
+    """Function that compares the emulation of a plug-in at rest with its model."""
 
     def compare_at_rest(imu):
         return run_once(
@@ -40,11 +40,11 @@ def compared(run_once):
 
 STATISTICS = ("standard deviation", "standard deviation of the innovation", "lag-1 correlation")
 BIASES = ("gyroscope bias", "accelerometer bias", "yaw bias")
+# Required statistics in the comparison of a plug-in.
 COMPARED = {
     "hector": {(bias, statistic) for bias in BIASES for statistic in STATISTICS},
     "generic": set(),
 }
-"""Statistics that the comparison of a plug-in has at least."""
 
 
 @pytest.mark.parametrize("imu", ["hector", pytest.param("generic", marks=pytest.mark.thorough)])
@@ -72,7 +72,7 @@ def test_earlier_experiment_with_other_parameters_contradicts_model(compared, co
 def test_wrong_duration_is_refused(compare):
     code, output = compare("--simulator", "mujoco", "--out", "zero", "--minutes", 0)
     assert code == 2
-    assert "--minutes: '0' is not above 0 and at most 1440" in output
+    assert "--minutes: '0'" in output
 
 
 def test_result_of_moving_robot_is_refused(recorded_drive, compare):

@@ -1,4 +1,4 @@
-"""A disk that is full while the experiment writes: one sentence, and every file whole or absent."""
+"""Experiments on a full disk: one message, and each file is complete or absent."""
 
 import json
 import os
@@ -13,22 +13,24 @@ SHORT = {"trajectory": {"stop": 8.0}}
 
 @pytest.fixture
 def run_on_small_disk(experiment, tmp_path):
-    """Run an experiment that writes to a disk of some size; return its sentence and files."""
+    """Function that runs an experiment on a disk of some size; returns its message and files."""
     disk, saved = tmp_path / "disk", tmp_path / "saved"
     for folder in (disk, saved):
         folder.mkdir()
 
     def run(size, settings, *arguments):
-        # A user who is not root is root in a user namespace.
-        alone = ["unshare", "-m" if os.geteuid() == 0 else "-Urm"]
-        shell = [*alone, "sh", "-c", ON_SMALL_DISK, "sh", size, str(disk), str(saved)]
+        # In a user namespace, any user may mount a file system.
+        namespace = ["unshare", "-m" if os.geteuid() == 0 else "-Urm"]
+        shell = [*namespace, "sh", "-c", ON_SMALL_DISK, "sh", size, str(disk), str(saved)]
         program = [*shell, find_program("run_experiment.py"), "-v"]
         arguments = (*arguments, f"output:={disk}")
         ended = experiment.run(*arguments, settings=settings, program=program)
         left = [path for path in saved.rglob("*") if path.is_file()]
-        assert left, f"a small file system could not be mounted: {ended.output}"
-        half = (path.name.startswith(".") or path.suffix in (".part", ".active") for path in left)
-        assert not any(half)
+        assert left, f"the small file system is not mounted: {ended.output}"
+        incomplete = (
+            path.name.startswith(".") or path.suffix in (".part", ".active") for path in left
+        )
+        assert not any(incomplete)
         result = find_result(left[0].parent)
         content = {path.name[len(result.prefix) + 1 :]: path.read_bytes() for path in left}
         for name in content:
@@ -54,12 +56,12 @@ def test_disk_full_after_drive_leaves_recorded_samples(run_on_small_disk):
     assert "imu_simulated.csv" in sentence
     streams = ("imu_simulated", "ground_truth", "control_error", "wheel_velocities")
     streams += ("wheel_velocities_actual", "magnetometer_simulated")
-    before = {"trajectory_data.csv", "reference.csv", "config.ini", "recording.json"}
-    assert set(files) == before | {"imu_real.csv", *(f"{name}.samples" for name in streams)}
+    prepared = {"trajectory_data.csv", "reference.csv", "config.ini", "recording.json"}
+    assert set(files) == prepared | {"imu_real.csv", *(f"{name}.samples" for name in streams)}
 
 
-def test_disk_filled_by_bag_leaves_space_to_results(run_on_small_disk):
-    # Slow enough that the drive goes on when the bag, about 0.2 MB a second, has filled the disk.
+def test_disk_filled_by_bag_has_space_for_results(run_on_small_disk):
+    # The bag, 0.2 MB per second, fills the disk before the end of the slow drive.
     long = {
         "trajectory": {"stop": 200.0},
         "imu_recording": {"use": False},
@@ -74,6 +76,7 @@ def test_disk_filled_by_bag_leaves_space_to_results(run_on_small_disk):
     assert summary["messages"]["ground_truth"]["received"] > 100
 
 
+# Mounts a disk for the command alone, and copies the files from it after the end.
 ON_SMALL_DISK = """
 mount -t tmpfs -o "size=$1,mode=1777" tmpfs "$2" || exit 125
 saved=$3
@@ -84,4 +87,3 @@ code=$?
 cp -a "$disk/." "$saved"
 exit $code
 """
-"""Mounts a disk that only the command sees, and copies the files that it leaves there."""

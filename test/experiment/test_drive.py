@@ -1,4 +1,4 @@
-"""Experiments that are driven to their end: files, bag, output, and that they repeat themselves."""
+"""Completed experiments: files, bag, output and repeatability."""
 
 import json
 import re
@@ -33,7 +33,7 @@ def result(recorded_drive):
     return recorded_drive.result("some/results")
 
 
-def test_result_folder_of_recorded_drive_has_every_file_and_message(recorded_drive, result):
+def test_result_folder_of_recorded_drive_has_all_files_and_messages(recorded_drive, result):
     place = result.folder.relative_to(recorded_drive.directory / "some" / "results")
     assert place == Path("trajectory_a", "hector_sigma0.5_fd0.005", "1")
     expected = {f"{name}.csv" for name in (*TABLES, *RECORDED.sensors)}
@@ -49,7 +49,7 @@ def test_result_folder_of_recorded_drive_has_every_file_and_message(recorded_dri
         assert messages[stream]["expected_according_to"] == "simulator"
         assert messages[stream]["expected"] == messages[stream]["received"] == 801
         assert messages[stream]["gaps"] == 0
-    # 20 Hz, and the first error answers the first control period's end.
+    # The rate is 20 Hz, and the first error is published after the first control period.
     assert messages["control_error"]["received"] == 160
     *_, table, factor, sentence, place = recorded_drive.lines
     assert table.startswith("tracking error, distance")
@@ -66,7 +66,7 @@ def bag(result):
 
 
 def read_topic(result, topic, latching=0):
-    """Return when a bag begins, and receipt times and messages of a topic."""
+    """Return the start time of a bag, and receipt times and messages of a topic."""
     with AnyReader([result.path("experiment.bag")]) as reader:
         connections = [each for each in reader.connections if each.topic == topic]
         assert connections and {each.ext.latching for each in connections} <= {latching, 1}
@@ -79,7 +79,7 @@ def read_topic(result, topic, latching=0):
 
 def test_static_transforms_are_latched_at_beginning_of_bag(result):
     begin, messages = read_topic(result, "/tf_static", latching=1)
-    # rviz and tf know the robot from the first message on.
+    # RViz and tf need the frames of the robot from the first message on.
     assert {time for time, _ in messages} == {begin}
     frames = {t.child_frame_id for _, message in messages for t in message.transforms}
     assert "imu_link" in frames
@@ -89,7 +89,7 @@ def nanoseconds(stamp):
     return stamp.sec * 10**9 + stamp.nanosec
 
 
-def test_bag_has_every_sample_and_control_period_and_ends_with_drive(bag, result):
+def test_bag_has_all_samples_and_control_periods_of_drive(bag, result):
     for topic, table in (("/imu/data", "imu_simulated"), ("/ground_truth/state", "ground_truth")):
         stamps = np.array([nanoseconds(message.header.stamp) for message in bag[topic]])
         assert np.all(np.diff(stamps) == 10_000_000)
@@ -99,14 +99,14 @@ def test_bag_has_every_sample_and_control_period_and_ends_with_drive(bag, result
     assert np.all(np.diff(clock) == 50_000_000)
     assert clock[-1] - clock[0] >= DURATION * 10**9
     start = nanoseconds(bag["/ground_truth/state"][0].header.stamp)
-    # One control period more: it answers the last command.
+    # The simulator answers the last command with one more control period.
     last = start + DURATION * 10**9 + 50_000_000
     for topic, messages in bag.items():
         if hasattr(messages[-1], "header"):
             assert nanoseconds(messages[-1].header.stamp) <= last, topic
 
 
-def test_bag_has_truth_commands_errors_and_poses_of_tables(bag, result):
+def test_bag_has_ground_truth_commands_errors_and_poses_of_tables(bag, result):
     points = [message.pose.pose.position for message in bag["/ground_truth/state"]]
     table = result.read_table("ground_truth")[["x", "y"]].to_numpy()
     np.testing.assert_array_equal([(p.x, p.y) for p in points[: len(table)]], table)
@@ -128,7 +128,7 @@ def test_bag_has_truth_commands_errors_and_poses_of_tables(bag, result):
             assert np.exp(1j * (pose.theta - yaw)) == pytest.approx(1.0)
 
 
-def test_live_yaw_is_yaw_of_tables_on_one_clock(bag, result):
+def test_live_yaw_equals_yaw_of_tables(bag, result):
     tables = {"simulated": "imu_simulated", "real": "imu_real", "ground_truth": "ground_truth"}
     for name, table in tables.items():
         messages, yaw = bag[f"/imu_yaw/{name}"], result.read_table(table)["yaw"]
@@ -143,7 +143,7 @@ def test_live_yaw_is_yaw_of_tables_on_one_clock(bag, result):
 
 
 def count_messages(result):
-    """Count simulator's messages, errors and commands in a bag, without sequence numbers."""
+    """Count the messages of simulator, errors and commands in a bag, without sequence numbers."""
     topics = {"/clock", "/imu/data", "/imu/data/bias", "/ground_truth/state", "/joint_states"}
     topics |= {"/trajectory_error", "/wheel_velocity_controller/command"}
     with AnyReader([result.path("experiment.bag")]) as reader:
@@ -157,7 +157,7 @@ def count_messages(result):
 def test_repeated_experiment_with_failing_view_gives_same_tables_and_messages(
     experiment, recorded_drive, result, monkeypatch
 ):
-    # A view without a display ends at once, and the experiment goes on.
+    # Without a display the view ends at once, and the experiment continues.
     monkeypatch.setenv("DISPLAY", ":98765")
     options = (f"config:={recorded_drive.directory / 'mine.ini'}", "record:=true")
     repeated = experiment.run(*options, "view:=matplotlib", settings={})
@@ -169,14 +169,12 @@ def test_repeated_experiment_with_failing_view_gives_same_tables_and_messages(
     assert count_messages(repeated.result()) == count_messages(result)
 
 
-def test_one_process_without_ros_gives_tables_of_nodes(result, tmp_path):
+def test_process_without_ros_gives_same_tables_as_nodes(result, tmp_path):
     repeated = repeat_in_process(result, tmp_path)
     assert read_tables(repeated, RECORDED) == read_tables(result, RECORDED)
 
 
-def test_quiet_experiment_of_car_prints_result_and_gives_tables_of_one_process(
-    experiment, tmp_path
-):
+def test_quiet_experiment_of_car_prints_result_and_equals_process_without_ros(experiment, tmp_path):
     scenario = SCENARIOS["car with magnetometer"]
     scenario.write(tmp_path)
     quiet = ["sh", "-c", 'exec "$0" "$@" >printed 2>&1', find_program("run_experiment.py")]
@@ -196,18 +194,18 @@ def test_quiet_experiment_of_car_prints_result_and_gives_tables_of_one_process(
 
 
 def check_calibration(result):
-    """Check that the bag has each change of the BNO055's calibration, from the beginning."""
+    """Check that the bag has each change of the BNO055's calibration status."""
     begin, messages = read_topic(result, "/imu/calib_status")
     samples = result.read_table("imu_simulated").join(result.read_table("magnetometer_simulated"))
     expected = isf.sensors.bno055_calibration(samples, FUSION_MODE).drop_duplicates()
     assert len(expected) > 2
     statuses = [tuple(json.loads(message.data).values()) for _, message in messages]
     assert statuses == [tuple(row) for row in expected.to_numpy().tolist()]
-    # The message has no stamp: its time in the bag is that of its arrival.
+    # The message has no stamp, so only its receipt time in the bag can be checked.
     assert begin <= messages[0][0] < begin + 1e9 * (expected.index[1] - expected.index[0])
 
 
-def test_terminal_shows_progress_of_four_wheels_on_own_recording(experiment, tmp_path):
+def test_four_wheels_on_own_recording_drive_with_progress_in_terminal(experiment, tmp_path):
     (tmp_path / "mine").mkdir()
     write_own_recording(tmp_path / "mine" / "circle.csv")
     (tmp_path / "mine.ini").write_text(OWN_RECORDING)
@@ -219,7 +217,7 @@ def test_terminal_shows_progress_of_four_wheels_on_own_recording(experiment, tmp
             {"comparison": {"median_window": 2.0}, "trajectory": {"to_origin": False}}
         ),
     )
-    # script gives it a terminal.
+    # The program script provides a terminal.
     command = f"stty cols 100; unset TQDM_DISABLE; {shlex.join(words)}"
     ended = experiment.run(program=["script", "-qefc", command, "/dev/null"]).ensure_completed()
     assert re.search(r"driving: +\d+%\|.*\| \d+ of [78] s \[", ended.output), ended.output
@@ -230,7 +228,7 @@ def test_terminal_shows_progress_of_four_wheels_on_own_recording(experiment, tmp
     assert summary["run"]["controller"] == "yaw_distance_pid"
     assert summary["run"]["seed"] == 7
     assert summary["comparison_settings"]["median_window_s"] == 2.0
-    # The last control period is not waited for.
+    # The simulator does not wait after the last control period.
     paced = summary["durations"]["recorded_s"] - 0.05
     assert summary["execution"]["wall_time_s"] >= paced
     start = result.read_table("ground_truth").iloc[0]
@@ -259,7 +257,7 @@ yaw = compass [deg]
 
 
 def write_own_recording(path):
-    """Write 8 s on a circle of 2 m radius at 0.5 m/s, with a compass that is 1 deg off."""
+    """Write 8 s on a circle of 2 m radius at 0.5 m/s, with a compass error of 1 deg."""
     time = np.arange(0.0, 8.0, 0.1)
     yaw = 1.0 + 0.25 * time
     columns = {

@@ -1,4 +1,4 @@
-"""Disturbed experiments: exit code, last line, and the results that they keep."""
+"""Disturbed experiments: exit code, last line and saved results."""
 
 import contextlib
 import os
@@ -15,19 +15,19 @@ from scenarios import WITH_FIGURES
 
 EARLY = "the experiment ended early: "
 SHORT = {"trajectory": {"stop": 4.0}, "imu_recording": {"use": False}}
+# Settings of a drive that lasts until a test disturbs it.
 LONG = {
     "trajectory": {"stop": 200.0},
     "imu_recording": {"use": False},
     "simulation": {"real_time_factor": 2.0},
 }
-"""Settings of a drive that goes on until a test disturbs it."""
 
 SUMMARY = "experiment_results/*/*/*/*_summary.json"
 
 
 @pytest.fixture
 def driving(experiment):
-    """Start a long drive and wait until the robot drives."""
+    """Function that starts a long drive and waits until the robot drives."""
 
     def start(*arguments, settings=LONG, program=None):
         running = experiment(*arguments, settings=settings, program=program)
@@ -38,7 +38,7 @@ def driving(experiment):
 
 
 def read_failure(ended):
-    """Return the reason in the last line of an experiment that failed."""
+    """Return the reason in the last line of a failed experiment."""
     assert not ended.has_traceback, ended.output
     assert ended.code == 1, ended.output
     assert ended.lines[-1].startswith(EARLY), ended.output
@@ -46,7 +46,7 @@ def read_failure(ended):
 
 
 def read_partial_failure(ended):
-    """Return the reason why a drive failed of which a part was recorded."""
+    """Return the reason of the failure of a partly recorded drive."""
     reason, summary = read_failure(ended), ended.summary
     assert summary["run"]["completed"] is False
     assert summary["durations"]["recorded_s"] > 0.0
@@ -54,7 +54,7 @@ def read_partial_failure(ended):
 
 
 def read_whole_table(result, name):
-    """Return the times of a table, which begin at zero and have no gap."""
+    """Return the times of a table; assert that they begin at zero and have no gap."""
     times = result.read_table(name).index.to_numpy()
     assert times[0] == 0.0
     np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
@@ -62,7 +62,7 @@ def read_whole_table(result, name):
 
 
 def read_partial_result(ended):
-    """Return a whole result that reports a drive as not completed."""
+    """Return the result of an incomplete drive; assert that its tables are complete."""
     assert not ended.has_traceback, ended.output
     result, summary = ended.result(), ended.summary
     assert not [path for path in result.folder.iterdir() if path.name.startswith(".")]
@@ -100,13 +100,13 @@ def test_interrupted_start_records_nothing(experiment, event, number):
     os.kill(running.pid, number)
     ended = running.wait()
     assert ended.code == 130
-    # On a busy machine the drive may have begun before the signal is there.
+    # On a busy machine the drive may begin before the signal arrives.
     recorded = list(running.directory.glob(SUMMARY))
     outcome = "what was recorded is saved" if recorded else "nothing was recorded"
     assert ended.lines[-1] == f"interrupted: {outcome}"
     assert not ended.fatal_sentences, ended.output
     assert "escalating" not in ended.output
-    # An interpreter that is starting answers SIGINT with a traceback.
+    # A starting interpreter prints a traceback on SIGINT.
     assert not ended.has_traceback, ended.output
     assert "Fatal" not in ended.output, ended.output
 
@@ -132,8 +132,8 @@ def test_node_killed_during_drive_ends_experiment_with_results(driving):
 
 def test_killed_writers_leave_samples_for_offline_tables_and_readable_bag(driving):
     running = driving("record:=true", "seed:=7")
-    # Lost are the last twenty samples of each kind, of the commands a second, and the last 64 kB of
-    # the bag, half a second of all topics.
+    # The killed nodes lose the last twenty samples of each table, a second of commands, and the
+    # last 64 kB of the bag, half a second of all topics.
     running.wait_for(r"simulated ([4-9]|\d\d+)\.\d of")
     for node in ("experiment_recorder", "result_comparison"):
         running.signal_node(node, signal.SIGKILL)
@@ -146,9 +146,11 @@ def test_killed_writers_leave_samples_for_offline_tables_and_readable_bag(drivin
     done = running.run_client(find_program("offline_result_comparison.py"), result.folder)
     assert done.returncode == 0, done.stdout
     run = summary_of(result)["run"]
-    # What the killed node would have written, as it stands in config.ini and recording.json.
-    told = {name: run[name] for name in ("completed", "drive", "simulator", "seed", "controller")}
-    assert told == {
+    # config.ini and recording.json supply the description that the killed node did not write.
+    description = {
+        name: run[name] for name in ("completed", "drive", "simulator", "seed", "controller")
+    }
+    assert description == {
         "completed": False, "drive": "trajectory_a", "simulator": "mujoco", "seed": 7,
         "controller": "yaw_pid",
     }  # fmt: skip
@@ -190,7 +192,7 @@ def test_killed_launcher_leaves_results_and_no_process(driving, program):
 
 
 def open_when_read(pipe):
-    """Open a named pipe for writing as soon as another process reads it."""
+    """Open a named pipe for writing as soon as a process reads it."""
 
     def try_to_open():
         with contextlib.suppress(OSError):
@@ -199,8 +201,8 @@ def open_when_read(pipe):
     return wait_until(try_to_open, f"reader of {pipe}")
 
 
-def test_nodes_that_drove_end_before_figures_which_second_signal_omits(experiment, tmp_path):
-    # Matplotlib's settings are a pipe without data, so that drawing waits until it is interrupted.
+def test_second_signal_omits_figures_after_nodes_of_drive_ended(experiment, tmp_path):
+    # The settings of Matplotlib are a pipe without data, which blocks drawing until a signal.
     pipe = tmp_path / "matplotlibrc"
     os.mkfifo(pipe)
     program = ["env", f"MATPLOTLIBRC={pipe}", find_program("run_experiment.py"), "-v"]
@@ -231,12 +233,12 @@ def test_drive_survives_hangup_lost_rosout_and_foreign_calls(driving):
     paced = {"trajectory": {"stop": 20.0}, "imu_recording": {"use": False}}
     program = ["nohup", find_program("run_experiment.py"), "-v"]
     running = driving("real_time_factor:=2", settings=paced, program=program)
-    # Until it goes on the drive cannot end.
+    # The stopped node prevents the end of the drive.
     running.signal_node("path_follower", signal.SIGSTOP)
     os.kill(running.pid, signal.SIGHUP)
-    # roslaunch starts it again, and it ends with the others.
+    # roslaunch restarts rosout, which ends with the other nodes.
     running.signal_node("rosout", signal.SIGKILL)
-    # A connection that is closed before it is used is no matter for a warning.
+    # An unused connection must not cause a warning.
     running.open_and_close_connection("/result_comparison", "/rosout")
     pose = "{pose: {x: 1.0, y: 2.0, theta: 3.0}}"
     refused = running.run_client("rosservice", "call", "/mujoco_simulator/set_pose", pose)
@@ -245,21 +247,21 @@ def test_drive_survives_hangup_lost_rosout_and_foreign_calls(driving):
     assert second.code == 2, second.output
     assert "runs already on the ROS master at" in second.lines[-1]
     assert "process[" not in second.output
-    # roslaunch would start robot_state_publisher, which ends the first one's.
+    # A second roslaunch would replace the robot_state_publisher of the first experiment.
     second = running.start_client(ROSLAUNCH).wait()
     assert second.code == 1, second.output
     (sentence,) = [line for line in second.lines if "runs already on the ROS master at" in line]
     assert sentence.startswith("a node /result_comparison"), second.output
     assert "process[" not in second.output
     running.signal_node("path_follower", signal.SIGCONT)
-    # It answers when the drive is over.
+    # The service answers at the end of the drive.
     running.run_client("rosservice", "call", "/result_comparison/stop")
     assert "Inbound" not in running.wait().ensure_completed().output
 
 
 def test_too_little_memory_is_reported(experiment):
-    # Where one thread's memory is more, it has to end all the same. Between this limit and enough
-    # memory OpenBLAS asks for its 33 MB again and again, until Ctrl+C.
+    # The experiment must end on all machines, also where a thread takes more memory. With a limit
+    # slightly below the requirement OpenBLAS would repeat its allocation of 33 MB until Ctrl+C.
     limited = ["bash", "-c", 'ulimit -v 400000; exec "$0" "$@"', find_program("run_experiment.py")]
     impatient = {**SHORT, "simulation": {"startup_timeout": 10.0}}
     ended = experiment.run(settings=impatient, program=limited)

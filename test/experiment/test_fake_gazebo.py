@@ -1,4 +1,4 @@
-"""Experiments with simulator:=gazebo where there is no Gazebo: a stand-in answers instead."""
+"""Experiments with simulator:=gazebo and a substitute for gzserver."""
 
 import contextlib
 import os
@@ -25,7 +25,7 @@ FAKE = Path(__file__).resolve().parents[1] / "fake_gazebo"
 MANIFEST = """<package format="2">
   <name>{name}</name>
   <version>1.0.0</version>
-  <description>A stand-in</description>
+  <description>A substitute</description>
   <maintainer email="nobody@example.org">nobody</maintainer>
   <license>BSD-3-Clause</license>
 </package>
@@ -50,7 +50,7 @@ def gazebo_port():
 
 @pytest.fixture
 def gazebo(experiment, gazebo_port, tmp_path):
-    """Start an experiment in a ROS that has Gazebo's packages, with the stand-in as gzserver."""
+    """Function that starts an experiment with Gazebo's packages and the substitute for gzserver."""
     packages = tmp_path / "packages"
     for name in PACKAGES:
         (packages / name).mkdir(parents=True)
@@ -74,7 +74,7 @@ def gazebo(experiment, gazebo_port, tmp_path):
 
 
 def read_whole_drive(running):
-    """Return the result of a short drive that misses nothing."""
+    """Return the result of a short drive; assert that no message is missing."""
     ended = running.wait().ensure_completed()
     result, summary = ended.result(), ended.summary
     assert summary["run"]["simulator"] == "gazebo"
@@ -95,10 +95,10 @@ right_wheel: [right_wheel_1_joint, right_wheel_2_joint]
 """
 
 
-# Without errors of its own, so that only the start can be wrong in the first second.
+# IMU without errors, so that only a wrong start causes an error in the first second.
 OWN_IMU = "gyroscope: {}\nmagnetometer: {}\noutput: {magnetic_heading: true}\n"
-# The bar's field turns by 0.1 deg in the first second, and the vertical fields of the motors turn
-# no heading.
+# The field of the bar rotates by 0.1 deg in the first second. The vertical fields of the motors do
+# not change the heading.
 OWN_HALL = """\
 bars: [{position: [2.0, -0.4, 0.1], size: [1.0, 0.1, 0.1], magnetisation: [3e4, 0, 0]}]
 motors: {left: [0.0, 0.0, 5e-6], right: [0.0, 0.0, 3e-6]}
@@ -116,7 +116,7 @@ file = hall.yaml
 """
 
 
-def test_four_wheels_with_magnetometer_start_at_rest_and_measure_field_of_place(gazebo, tmp_path):
+def test_four_wheels_with_magnetometer_start_at_rest_and_measure_local_field(gazebo, tmp_path):
     bundled = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     texts = {"others.yaml": OWN_ROBOT, "others.urdf": robot_description(bundled)}
     texts.update({"imu.yaml": OWN_IMU, "hall.yaml": OWN_HALL, "mine.ini": OWN_SETTINGS})
@@ -133,7 +133,7 @@ def test_four_wheels_with_magnetometer_start_at_rest_and_measure_field_of_place(
 
 
 def check_magnetic_field(result, truth, hall, robot):
-    """Check the measured field; return the field of the hall at each place, in the world's axes."""
+    """Check the measured field; return the field of the hall at each position in world axes."""
     measured = result.read_table("magnetometer_simulated")
     place, angles = (
         np.column_stack([np.interp(measured.index, truth.index, truth[name]) for name in names])
@@ -143,42 +143,42 @@ def check_magnetic_field(result, truth, hall, robot):
     turn_of_imu = turn * Rotation.from_euler("xyz", robot.imu_orientation)
     place = place + turn.apply(robot.imu_position)
     wheels = robot.drivetrain.inverse(truth["v"].to_numpy(), truth["yaw_rate"].to_numpy())
-    # Between two samples the torque of the first holds; two motors pull on each side.
+    # The torque is constant between two samples; each side has two motors.
     last = np.searchsorted(truth.index, measured.index + 1e-6) - 1
     torque = 2.0 * FAKE_TORQUE * np.column_stack(wheels)[last]
     assert np.abs(torque).max() > 0.2
     expected = hall.measured_field(place, turn_of_imu.as_quat(), torque)
-    # At most a sample apart, 0.01 s at 1 m/s and 1 rad/s.
+    # The times differ by at most a sample, 0.01 s at 1 m/s and 1 rad/s.
     assert np.abs(measured.to_numpy() - expected).max() < 0.02 * np.linalg.norm(hall.undisturbed)
     assert np.ptp(expected, axis=0).max() > 0.2 * np.linalg.norm(hall.undisturbed)
     return turn_of_imu.apply(expected)
 
 
 def check_start_at_rest(result, truth, field):
-    """Check the first second, which a start elsewhere or the jerk of the wheels would falsify.
+    """Check the first second for a wrong initial pose and for tilt by the jerk of the wheels.
 
-    A jerk, of metres per second squared, must not be taken for a tilt.
+    The fusion filter must not take the acceleration of the jerk for a tilt.
     """
     imu, truth = (table.loc[:1.0] for table in (result.read_table("imu_simulated"), truth))
     assert imu.index[0] == truth.index[0] == 0.0
     assert len(imu) == len(truth) == 101
-    # A change of speed by v tilts the fused orientation by v / (g tau) at most, tau 3 s and more.
+    # A change of speed by v tilts the fused orientation by at most v / (g tau), tau at least 3 s.
     tilt = truth["v"].abs().max() / (9.81 * 3.0) + 1e-6
-    # A tilted magnetometer measures a field that dips by up to 70 deg from another direction.
+    # A tilt changes the magnetic heading by up to tan(dip angle) times the tilt; 70 deg at most.
     turn = np.tan(np.radians(70.0)) * tilt
     errors = {angle: wrap(imu[angle].to_numpy() - truth[angle].to_numpy()) for angle in ANGLES}
-    # The declination and the bar's field, which this sensor does not know.
+    # The sensor does not correct the declination and the field of the bar.
     declination = errors["yaw"][0]
-    # On a busy machine the first torque of the motors may come before or after the first sample.
+    # On a busy machine the first torque may arrive before or after the first sample.
     assert declination == pytest.approx(np.arctan2(field[0], field[1]), abs=5e-3)
     assert 0.0 < declination < np.radians(10.0)
     errors["yaw"] -= declination
     for angle, limit in zip(ANGLES, (tilt, tilt, turn)):
         assert np.abs(errors[angle]).max() < limit, angle
-        # A robot that has moved before the first sample has been tilted by the change of speed.
+        # Motion before the first sample tilts the orientation by the change of speed.
         assert np.abs(errors[angle][0]) < abs(truth["v"].iloc[0]) / (9.81 * 3.0) + 1e-6
     first, *_ = read_messages(result.path("experiment.bag"))["/imu_yaw/simulated_error"]
-    # The live view counts from the same place.
+    # The live view has the same origin.
     assert (first.yaw, first.yaw_unwrapped) == (0.0, 0.0)
 
 
@@ -193,36 +193,36 @@ def test_car_with_receiver_drives_to_end(gazebo, tmp_path):
 
 def test_receiver_behind_simulator_publishes_last_fixes_for_bag(gazebo, tmp_path):
     (tmp_path / "receiver.yaml").write_text("rate: 5\nheading: {source: antennas}\n")
-    # The simulator may be ten control periods ahead of a node: at 2 Hz longer than this drive.
+    # The simulator may be ten control periods ahead of a node, at 2 Hz more than this drive.
     slow = {"control": {"rate": 2.0}, "simulation": {"command_timeout": PATIENCE}}
     settings = {**SHORT, **slow}
     arguments = (*GAZEBO, "real_time_factor:=1", "gnss:=receiver.yaml", "record:=true")
     running = gazebo(*arguments, settings=settings)
     running.wait_until_driving()
-    # On a busy machine the drive may have ended before the receiver is stopped.
+    # On a busy machine the drive may end before the receiver is stopped.
     with contextlib.suppress(ProcessLookupError):
         running.signal_node("gnss_receiver", signal.SIGSTOP)
         running.wait_for(r"simulated 4\.0 of 4\.0 s")
-        # Two simulated seconds later a bag that did not wait for the receiver would be complete.
+        # After two simulated seconds, a recorder that does not wait for the receiver would end.
         running.run_client("rostopic", "echo", "-n", "200", "/clock")
         running.signal_node("gnss_receiver", signal.SIGCONT)
     result = running.wait().ensure_completed().result()
-    # A bag goes on for a control period after the drive's end.
+    # The bag lasts a control period longer than the drive.
     check_fixes(result, most=24, control_period=0.5)
     check_drift_starts_with_drive(result)
 
 
 def check_drift_starts_with_drive(result):
-    """Check the error of Hector's yaw, which the stand-in increases with each sample."""
+    """Check the yaw error of the Hector plug-in, which increases with each sample."""
     imu, truth = (result.read_table(name)["yaw"] for name in ("imu_simulated", "ground_truth"))
     error = np.unwrap(imu.to_numpy() - np.interp(imu.index, truth.index, np.unwrap(truth)))
     assert abs(error[0]) < 1e-6
-    # The drift that is started before the first sample is added after it.
+    # The drift starts before the first sample and changes the yaw from the second sample on.
     assert np.diff(error)[1:].min() > 0.0
 
 
 def check_steering(result):
-    """Check that each joint follows its commands in their order, however late they arrive."""
+    """Check that each joint follows its commands in order, with any delay."""
     commanded, actual = (result.read_table(f"wheel_velocities{name}") for name in ("", "_actual"))
     for side in ("steering_left", "steering_right"):
         assert actual[side].abs().max() > 0.05
@@ -241,9 +241,9 @@ def check_fixes(result, most=22, control_period=0.05):
     first, *_ = read_messages(bag)["/trajectory_error"]
     stamp = first.header.stamp.sec + 1e-9 * first.header.stamp.nanosec
     since = samples.columns["stamp"] - (stamp - first.time_from_start)
-    # It began anew with the first command, perhaps a moment after an earlier fix.
+    # The receiver restarts with the first command, perhaps shortly after an earlier fix.
     begin = np.flatnonzero(since < 0.1)[-1]
-    # The command that begins the drive may reach error_publisher two control periods later.
+    # The first command may reach error_publisher two control periods later.
     assert since[begin] >= -2.0 * control_period - 0.005
     driving = np.arange(len(since)) >= begin
     truth = result.read_table("ground_truth")
@@ -261,15 +261,15 @@ def check_fixes(result, most=22, control_period=0.05):
     assert np.abs(error[within]).max() < 1e-3
 
 
-def test_silent_gzserver_is_awaited_and_reset_simulation_ends_drive(gazebo):
+def test_drive_waits_for_silent_gzserver_and_ends_at_reset(gazebo):
     running = gazebo(*GAZEBO, "real_time_factor:=2", settings={"trajectory": {"stop": 60.0}})
     running.wait_until_driving()
     running.signal_node("gazebo", signal.SIGSTOP)
-    # With the second of them it asks, in vain, whether time has stopped.
+    # At the second progress line the follower requests the time of the world, without an answer.
     running.wait_for_progress(3)
-    before = running.simulated_time
+    time_at_stop = running.simulated_time
     running.signal_node("gazebo", signal.SIGCONT)
-    wait_until(lambda: running.simulated_time > before, "simulated time")
+    wait_until(lambda: running.simulated_time > time_at_stop, "simulated time")
     running.run_client("rosservice", "call", "/gazebo/reset_simulation")
     ended = running.wait()
     assert ended.code == 1

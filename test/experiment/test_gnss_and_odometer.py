@@ -1,4 +1,4 @@
-"""A GNSS receiver and an odometer on the simulated robot: their messages and tables."""
+"""Messages and tables of a GNSS receiver and an odometer on the simulated robot."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from imu_simulation_framework.drive.results.files import ExperimentTables
 from imu_simulation_framework.ros1.messages import antenna_transform
 from imu_simulation_framework.sensors.gnss.specification import UNTOLD
 
-# Measurements at the end have not arrived when the drive is over.
+# Times of the fixes [s], except the outage. Fixes of the last latency arrive after the drive.
 RECEIVED = np.array([0.2 * k for k in range(round(5 * DURATION)) if not 20 <= k <= 25])
 
 
@@ -28,7 +28,7 @@ def bag(result):
     return read_messages(result.path("experiment.bag"))
 
 
-def test_bag_has_every_fix_with_frame_status_and_covariance(bag):
+def test_bag_has_fixes_with_frame_status_and_covariance(bag):
     stamps = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in bag["/gnss/fix"]]
     np.testing.assert_allclose(stamps[: len(RECEIVED)], RECEIVED, atol=1e-9)
     assert len(stamps) - len(RECEIVED) <= 1
@@ -53,12 +53,13 @@ def test_recorded_fixes_read_back_as_reference(result):
         heading_topic="/gnss/heading",
     )
     truth = result.read_table("ground_truth")
-    # Stamp zero means in ROS that there is none, so the first fix is not used.
+    # In ROS a stamp of zero means no stamp, so the first fix is not used.
     times = reference.table.index
     assert times[0] == pytest.approx(0.2)
     yaw = np.interp(times, truth.index, truth["yaw"])
     error = wrap(reference.table["yaw"].to_numpy() - yaw)
-    # Headings of 0.005 rad, between which a turn begins or ends: 2 rad/s^2 in 0.2 s are 0.01 rad.
+    # The noise is 0.005 rad. The angular acceleration of 2 rad/s^2 between two headings, 0.2 s
+    # apart, adds 0.01 rad.
     received = (times <= 3.8) | (times >= 5.2)
     assert np.sqrt(np.mean(error[received] ** 2)) < math.hypot(0.005, 0.01)
     antenna = {
@@ -66,12 +67,12 @@ def test_recorded_fixes_read_back_as_reference(result):
         for axis, projection in (("x", np.cos), ("y", np.sin))
     }
     for axis, place in antenna.items():
-        # Relative to the first fix, which has an error of its own.
+        # The positions are relative to the first fix, whose error is included.
         moved = reference.table[axis] - reference.table[axis].iloc[0] - place + place[0]
         assert np.sqrt(np.mean(moved**2)) < 0.05
 
 
-def test_table_of_fixes_has_numbers_of_bag(result, bag):
+def test_table_of_fixes_equals_bag(result, bag):
     table = ExperimentTables.load(result).gnss_simulated
     np.testing.assert_allclose(table.index, RECEIVED, atol=1e-9)
     positions, velocities, headings = (
@@ -95,11 +96,11 @@ def odometry(result):
     return ExperimentTables.load(result).odometer
 
 
-def test_odometer_table_has_every_reading(odometry):
+def test_odometer_table_has_all_samples(odometry):
     np.testing.assert_allclose(odometry.index, np.arange(0.0, DURATION + 0.01, 0.02), atol=1e-9)
 
 
-def test_bag_has_odometer_readings_which_read_back_as_poses(result, bag, odometry):
+def test_odometer_messages_equal_table_and_read_back_as_poses(result, bag, odometry):
     messages = bag["/odom"]
     assert 0 <= len(messages) - len(odometry) <= 3
     header = messages[0].header
@@ -113,9 +114,9 @@ def test_bag_has_odometer_readings_which_read_back_as_poses(result, bag, odometr
     yaw = unwrap(2.0 * np.arctan2([q.z for q in turns], [q.w for q in turns]))
     np.testing.assert_allclose(yaw, odometry["yaw"], rtol=0.0, atol=1e-12)
     poses = isf.read_reference(result.path("experiment.bag"), topic="/odom").table
-    # The bag may have readings of the control period behind the drive's end.
+    # The bag may have samples of the control period after the drive.
     poses = poses[poses.index <= odometry.index[-1]]
-    assert len(poses) >= len(odometry) - 1  # stamp zero means in ROS that there is none
+    assert len(poses) >= len(odometry) - 1  # a stamp of zero means no stamp
     error = wrap(np.interp(poses.index, odometry.index, odometry["yaw"]) - poses["yaw"])
     np.testing.assert_allclose(error, 0.0, atol=1e-9)
 
@@ -125,7 +126,7 @@ def test_summary_has_yaw_error_of_odometer(result, odometry):
     truth = result.read_table("ground_truth")["yaw"]
     error = np.interp(odometry.index, truth.index, truth) - odometry["yaw"]
     error = error - np.median(error[odometry.index <= 3.0])
-    # Where the start ends is a sample's question, and its median that of a tick.
+    # The end of the start window may differ by a sample, and its median by a tick.
     tick = 2.0 * np.pi * 0.1 / 2048
     rms = np.sqrt(np.mean(error**2))
     assert errors["odometer"]["rms_rad"] == pytest.approx(rms, abs=tick / 0.4)

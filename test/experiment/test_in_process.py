@@ -1,6 +1,6 @@
-"""Controllers, IMU models and seeds, through the experiment in one process.
+"""Controllers, IMU models and seeds in the experiment without ROS.
 
-test_drive.py holds its tables equal to those of the nodes, to the last bit.
+test_drive.py checks that its tables equal those of the nodes exactly.
 """
 
 from pathlib import Path
@@ -45,13 +45,13 @@ def default_drive():
 def test_seed_determines_imu_but_not_drive(default_drive):
     np.testing.assert_array_equal(run().imu_simulated, default_drive.imu_simulated)
     other = run(experiment={"seed": 2})
-    # The drift begins at zero, whatever the seed.
+    # The drift begins at zero with any seed.
     assert np.count_nonzero(other.imu_simulated["yaw"] == default_drive.imu_simulated["yaw"]) <= 1
     np.testing.assert_array_equal(other.ground_truth, default_drive.ground_truth)
 
 
 @pytest.mark.parametrize("controller", sorted(CONTROLLERS))
-def test_controller_drives_to_end_in_its_own_way(controller, default_drive):
+def test_controllers_drive_to_end_with_different_commands(controller, default_drive):
     tables = run(control={"controller": controller})
     assert tables.ground_truth.index[-1] == 8.0
     assert rms(tables.control_error["distance_error"]) < 0.15
@@ -80,14 +80,14 @@ def test_controller_drives_lap_with_car(drive, controller):
     )
     lap = {"a": 60.0, "c": 40.0}[drive]
     assert tables.ground_truth.index[-1] == pytest.approx(lap, abs=0.05)
-    # 12 mm of noise is left in the positions of drive c, and no wheels can roll along it; drive a
-    # turns on the spot, and a car rolls around that. Open loop nothing leads it back.
+    # The positions of drive c have 12 mm of noise, which wheels cannot follow. Drive a has turns on
+    # the spot, which a car cannot follow. Without position control the deviation remains.
     distance, yaw = rms(tables.control_error["distance_error"]), tables.control_error["yaw_error"]
     assert distance < (0.1 if controller in ("open_loop", "yaw_pid") else 0.015)
     assert rms(yaw) < np.radians(1.0)
     angles = tables.wheel_velocities[["steering_left", "steering_right"]]
     assert 0.25 < angles.abs().to_numpy().max() <= 0.65 + 1e-9
-    # Four rad/s, a twentieth of a second.
+    # The steering rate is at most 4 rad/s, the control period 0.05 s.
     assert angles.diff().abs().to_numpy()[1:].max() < 4.0 * 0.05 + 1e-9
 
 
@@ -108,7 +108,7 @@ def test_imu_model_leaves_drive_unchanged(default_drive, model):
     if model == "ideal":
         np.testing.assert_allclose(error, 0.0, atol=1e-9)
     else:
-        # The largest stationary standard deviation is 0.5 rad * sqrt(0.01 s) = 0.05 rad.
+        # The largest stationary standard deviation of the presets is 0.05 rad.
         assert 0.0 < error.abs().max() < 5 * 0.05
 
 
@@ -122,7 +122,7 @@ def test_latitude_adds_earth_rate_to_gyroscope_only():
     level = still.ground_truth["yaw"].to_numpy()
     north, up = EARTH_RATE * np.cos(np.radians(30.0)), -EARTH_RATE * np.sin(np.radians(30.0))
     expected = np.column_stack([north * np.sin(level), north * np.cos(level), up + 0.0 * level])
-    # A robot that sways by 0.01 rad.
+    # The robot rolls and pitches by up to 0.01 rad.
     np.testing.assert_allclose(difference, expected, rtol=0.0, atol=0.01 * EARTH_RATE)
     with pytest.raises(isf.FrameworkError, match="latitude has no effect on the IMU model hector"):
         run(simulation={"latitude": 50.0})
@@ -139,7 +139,7 @@ def magnetic(tmp_path, **sections):
     return run(imu={"model": "specification"}, magnetic_environment={"file": str(hall)}, **sections)
 
 
-def test_magnetometer_measures_field_at_its_place(tmp_path):
+def test_magnetometer_measures_field_at_its_position(tmp_path):
     tables = magnetic(tmp_path)
     hall = isf.read_magnetic_environment(tmp_path / "hall.yaml")
     states = []
@@ -156,25 +156,25 @@ def test_magnetometer_measures_field_at_its_place(tmp_path):
     assert np.ptp(np.linalg.norm(expected, axis=1)) > 0.01 * undisturbed
 
 
-def test_magnetometer_leaves_drive_unchanged_and_needs_field(tmp_path, default_drive):
+def test_magnetometer_leaves_drive_unchanged_and_requires_field(tmp_path, default_drive):
     tables = magnetic(tmp_path, imu_specification={"file": "bno055_magnetometer"})
     np.testing.assert_array_equal(tables.ground_truth, default_drive.ground_truth)
-    without = run(imu={"model": "specification"}, imu_specification={"file": "bno055"})
-    np.testing.assert_array_equal(tables.imu_simulated, without.imu_simulated)
-    assert without.magnetometer_simulated is None
+    plain = run(imu={"model": "specification"}, imu_specification={"file": "bno055"})
+    np.testing.assert_array_equal(tables.imu_simulated, plain.imu_simulated)
+    assert plain.magnetometer_simulated is None
     assert default_drive.magnetometer_simulated is None
     assert run(imu={"model": "ideal"}).magnetometer_simulated is None
     tables = run(imu={"model": "ideal"}, magnetic_environment={"file": "clean"})
     assert len(tables.magnetometer_simulated) == len(tables.imu_simulated)
 
 
-def test_ideal_imu_has_signals_of_robot_motion(default_drive):
+def test_ideal_imu_equals_signals_of_robot_motion(default_drive):
     simulator = MujocoSimulator(load_robot_parameters(), sample_rate=100)
     motion = robot_motion(configured())
     mounted = motion.mounted(*simulator.imu_mounting)
     truth = run(imu={"model": "ideal"}).imu_simulated
     rate, force = mounted.means()
-    # The simulator itself takes the first sample, at rest.
+    # The simulator computes the first sample itself, at rest.
     np.testing.assert_allclose(rate[1:], truth[list(GYRO)].iloc[1:], rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(force[1:], truth[list(ACCEL)].iloc[1:], rtol=0.0, atol=1e-9)
     np.testing.assert_allclose(

@@ -1,4 +1,4 @@
-"""realistic_imu.launch with another simulator's IMU, and airborne.launch."""
+"""Launch files realistic_imu.launch, with the IMU of another simulator, and airborne.launch."""
 
 import json
 import sys
@@ -30,7 +30,7 @@ def motion():
 
 @pytest.fixture
 def answer_of_node(experiment):
-    """Start the launch file, publish; return the node's messages and the launch file's process."""
+    """Function that starts the launch file and publishes; returns the answers and the process."""
 
     def run(stamps, rows, expected, *arguments, kind="imu", lever_arm=()):
         running = experiment(*arguments, program=LAUNCH)
@@ -46,7 +46,7 @@ def answer_of_node(experiment):
 
 
 def end(running):
-    """Interrupt a launch file; return its clean end."""
+    """Interrupt a launch file; assert exit code 0 without a traceback."""
     running.interrupt()
     ended = running.wait()
     assert ended.code == 0, ended.output
@@ -58,7 +58,7 @@ def signals(answer):
     return np.array([message["signals"] for message in answer["imu"]])
 
 
-def test_ideal_imu_gets_errors_and_calibration_of_simulation(answer_of_node, tmp_path):
+def test_output_of_node_equals_simulate_imu(answer_of_node, tmp_path):
     motion = isf.at_rest(4.0)
     mode = isf.sensors.bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "NDOF")
     path = tmp_path / "ndof.yaml"
@@ -81,7 +81,7 @@ def test_ideal_imu_gets_errors_and_calibration_of_simulation(answer_of_node, tmp
     assert (errors["seed"], errors["input"]) == (4, "/imu")
     assert errors["parameters"]["name"] == mode.name
     expected = isf.sensors.bno055_calibration(table, "NDOF").drop_duplicates()
-    # Three seconds at rest calibrate the gyroscope, a second each.
+    # Each second at rest increases the calibration status of the gyroscope, up to 3.
     assert expected["gyroscope"].tolist()[-1] == 3
     statuses = [json.loads(text) for text in answer["statuses"]]
     assert [list(status) for status in statuses] == len(statuses) * [
@@ -136,7 +136,7 @@ HALL = {
 }
 
 
-def test_node_publishes_messages_of_apply_imu_errors(answer_of_node, motion, tmp_path):
+def test_output_of_node_equals_apply_imu_errors(answer_of_node, motion, tmp_path):
     path, hall, stamps = tmp_path / "heading.yaml", tmp_path / "hall.yaml", stamps_of(motion)
     path.write_text(HEADING)
     hall.write_text(yaml.safe_dump(HALL))
@@ -184,7 +184,7 @@ def test_imu_with_other_axes_ends_node(answer_of_node, motion):
 AIRBORNE = ["roslaunch", "imu_simulation_framework", "airborne.launch"]
 
 
-def test_flight_ends_by_itself(experiment):
+def test_flight_of_limited_duration_ends(experiment):
     done = experiment.run("gimbal:=level", "duration:=20", "real_time_factor:=0", program=AIRBORNE)
     assert "the flight has ended" in done.output
     assert "The gimbal's line of sight is off by" in done.output

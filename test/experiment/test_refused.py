@@ -1,4 +1,4 @@
-"""Refused experiments: exit code 2, one sentence, nothing started and nothing half-written."""
+"""Refused experiments: exit code 2, one message, no node and no incomplete file."""
 
 import re
 import socket
@@ -33,7 +33,7 @@ ALL = {"odom": odometry(), "imu": imu()}
 
 @pytest.fixture
 def refused(tmp_path, monkeypatch, capsys):
-    """Check that arguments are refused, in this process, with a sentence that has some words."""
+    """Function that asserts the refusal of arguments by one message with all words."""
     for name, value in environment_of(tmp_path, "http://127.0.0.1:1").items():
         monkeypatch.setenv(name, value)
     for name in DROPPED_VARIABLES:
@@ -68,9 +68,9 @@ LATER = [stamp + 3600 * 10**9 for stamp in STAMPS]
     ],
     ids=["wrong topic", "no overlap"],
 )
-def test_bag_that_cannot_be_driven_is_refused(refused, tmp_path, topics, settings, words):
+def test_unusable_bag_is_refused(refused, tmp_path, topics, settings, words):
     topics = {f"/{name}": content for name, content in {**ALL, **topics}.items()}
-    # Its messages came in order, whatever their stamps are.
+    # The messages are received in order, with any stamps.
     bag = writers.write_bag(tmp_path / "drive.bag", topics, receipt=STAMPS)
     refused(f"recording:={bag}", f"settings:={settings}", words=[bag, *words])
 
@@ -79,20 +79,20 @@ def test_bag_that_cannot_be_driven_is_refused(refused, tmp_path, topics, setting
     ("arguments", "words"),
     [
         ("record:=maybe", ["record:=maybe", "true, false"]),
-        ("imux:=ideal", ["imux:=ideal", "expected name:=value"]),
-        ("config:=mine.ini", ["mine.ini", "controler", "did you mean controller?"]),
+        ("imux:=ideal", ["imux:=ideal", "name:=value"]),
+        ("config:=mine.ini", ["mine.ini", "controler", "controller"]),
         ("imu:=hector settings:={imu_hector: {yaw_drif: 1}}", ["hector has no parameter 'yaw_dri"]),
-        ("simulator:=mujoco imu:=published", ["[imu] model published is that of a robot of"]),
+        ("simulator:=mujoco imu:=published", ["[imu] model published"]),
         ("settings:={robot: {parameters: robot.yaml}}", ["robot.yaml", "radius"]),
-        ("settings:={trajectory: {scale: 10.0}}", ["too fast for the robot", "1.2 would fit"]),
+        ("settings:={trajectory: {scale: 10.0}}", ["robot", "scale 1.2"]),
         ("odometer:=mine.yaml", ["[odometer] file: ", "mine.yaml", "unknown key 'wheel'"]),
         (
             "odometer:=mine.yaml imu:=published settings:={simulation: {simulator: external}}",
-            ["[odometer] file is ", "mine.yaml", "only the robot in MuJoCo has an odometer"],
+            ["[odometer] file is ", "mine.yaml", "MuJoCo"],
         ),
-        ("recording:=nowhere.bag", ["nowhere.bag", "no such recording"]),
-        # A file in the way, since root may write into every folder.
-        ("output:=empty.csv", ["empty.csv", "cannot make a folder for results"]),
+        ("recording:=nowhere.bag", ["nowhere.bag"]),
+        # A file instead of a folder, because root may write into any folder.
+        ("output:=empty.csv", ["empty.csv"]),
     ],
 )
 def test_wrong_argument_is_refused(refused, tmp_path, arguments, words):
@@ -107,12 +107,12 @@ def test_gazebo_is_refused_while_another_gzserver_runs(refused, monkeypatch):
     with reserved_port() as port, socket.create_server(("127.0.0.1", port)):
         uri = f"http://127.0.0.1:{port}"
         monkeypatch.setenv("GAZEBO_MASTER_URI", uri)
-        refused("simulator:=gazebo", words=["a gzserver is running already", uri])
+        refused("simulator:=gazebo", words=["gzserver", uri])
 
 
 @pytest.fixture(scope="module")
 def mirrored(tmp_path_factory):
-    """A drive whose IMU counts its yaw clockwise."""
+    """Recorded drive with a clockwise yaw of the IMU."""
     reference, imu = drives.drive()
     path = tmp_path_factory.mktemp("mirrored") / "drive.bag"
     return drives.write_bag(path, reference, clockwise_from_north(imu))
@@ -121,7 +121,7 @@ def mirrored(tmp_path_factory):
 SHORT = {"trajectory": {"stop": 4.0}}
 
 
-def test_program_refuses_mirrored_yaw_with_code_2_and_remedy(experiment, mirrored):
+def test_mirrored_yaw_is_refused_with_remedy(experiment, mirrored):
     ended = experiment.run(f"recording:={mirrored}", settings=SHORT)
     assert ended.code == 2, ended.output
     assert "process[" not in ended.output
@@ -131,24 +131,24 @@ def test_program_refuses_mirrored_yaw_with_code_2_and_remedy(experiment, mirrore
     for words in (
         str(mirrored),
         "mirrored yaw",
-        "to mend it: [imu_recording] yaw_convention = cw_from_north",
+        "[imu_recording] yaw_convention = cw_from_north",
         "[experiment] accept_implausible = true",
     ):
         assert words in last, last
     assert not (experiment.directory / "experiment_results").exists()
 
 
-def test_accepted_mirrored_yaw_is_reported_and_in_summary(experiment, mirrored):
+def test_accepted_mirrored_yaw_is_reported_in_output_and_summary(experiment, mirrored):
     accepted = {**SHORT, "experiment": {"accept_implausible": True}}
     ended = experiment.run(f"recording:={mirrored}", settings=accepted)
     assert ended.code == 0, ended.output
     assert "mirrored yaw" in ended.output
     summary = ended.summary
     (finding,) = summary["run"]["recording"]["findings"]
-    # For a robot that stays level, an inverse quaternion would look the same.
+    # On a level robot, an inverse quaternion has the same effect.
     assert finding["fault"].startswith("mirrored yaw")
     assert finding["grave"] is True
     assert finding["settings"] == [["imu_recording", "yaw_convention", "cw_from_north"]]
     assert finding["evidence"]
-    # The recording is used as it is.
+    # The recording is used without correction.
     assert summary["yaw_error"]["real"]["rms_rad"] > 0.1

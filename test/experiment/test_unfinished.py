@@ -1,4 +1,4 @@
-"""Files that a killed node leaves are completed or removed."""
+"""Completion or removal of the files of a killed node."""
 
 import shutil
 
@@ -16,7 +16,7 @@ def folder(tmp_path):
 
 
 def write_active(folder, count):
-    """Write a bag as a killed recorder leaves it; each message has a hundredth of a chunk."""
+    """Write the bag of a killed recorder; each message has a hundredth of a chunk."""
     active = f"{folder.path(BAG)}{ACTIVE}"
     with rosbag.Bag(f"{active}.whole", "w", chunk_threshold=CHUNK) as bag:
         for number in range(count):
@@ -26,7 +26,7 @@ def write_active(folder, count):
     folder.folder.joinpath(f"{active}.whole").unlink()
 
 
-def test_bag_without_end_keeps_whole_chunks(folder):
+def test_bag_without_end_keeps_complete_chunks(folder):
     write_active(folder, 1050)
     tidy(folder)
     assert [path.name for path in folder.folder.iterdir()] == [f"run_{BAG}"]
@@ -43,7 +43,7 @@ def test_bag_without_messages_is_removed(folder, content):
     assert not list(folder.folder.iterdir())
 
 
-def test_half_written_files_are_removed_and_others_kept(folder):
+def test_incomplete_files_are_removed_and_other_files_kept(folder):
     folder.write_text("config.ini", "whole")
     part = folder.folder / ".0123.part"
     part.mkdir()

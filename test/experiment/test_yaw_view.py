@@ -1,4 +1,4 @@
-"""The live view in a window of a virtual screen."""
+"""Live view in a window on a virtual screen."""
 
 import shutil
 import signal
@@ -22,7 +22,7 @@ COLOURS = {
 
 @pytest.fixture(scope="module")
 def display():
-    """Name of a virtual screen."""
+    """Virtual screen, as a value of DISPLAY."""
     program = shutil.which("Xvfb")
     assert program, "Xvfb (Debian's package xvfb) is not installed"
     size = f"{SCREEN[0]}x{SCREEN[1]}x24"
@@ -42,14 +42,14 @@ def display():
         server.stdout.close()
 
 
-def pixels_of(display, colour) -> int:
-    """Count the pixels of the screen that have exactly this colour; 0 if it does not answer."""
+def count_pixels(display, colour) -> int:
+    """Count the pixels of a colour on the screen; return 0 if the screen does not answer."""
     try:
         picture = np.asarray(ImageGrab.grab(xdisplay=display).convert("RGB"))
     except OSError:  # a busy X server refuses a connection now and then
         return 0
-    wanted = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
-    return int((picture == wanted).all(axis=2).sum())
+    rgb = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+    return int((picture == rgb).all(axis=2).sum())
 
 
 def test_window_shows_curves_until_ctrl_c_after_completed_drive(experiment, display, monkeypatch):
@@ -58,13 +58,13 @@ def test_window_shows_curves_until_ctrl_c_after_completed_drive(experiment, disp
     running = experiment("view:=matplotlib", "real_time_factor:=1", settings=settings)
 
     def shows(pixels):
-        return all(pixels_of(display, colour) > pixels for colour in COLOURS.values())
+        return all(count_pixels(display, colour) > pixels for colour in COLOURS.values())
 
     def shows_curves():
-        # The legends alone have some dozens of pixels of each colour.
+        # The legends have only some dozens of pixels of each colour.
         return shows(300)
 
-    # The drive begins when the window is there, which may take longer than the drive.
+    # The drive waits for the window, whose start may take longer than the drive.
     running.signal_node("path_follower", signal.SIGSTOP)
     wait_until(lambda: shows(10), "legends in the window")
     running.signal_node("path_follower", signal.SIGCONT)

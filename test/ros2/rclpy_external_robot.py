@@ -98,7 +98,7 @@ def test_robot_follows_path_and_drift_of_its_imu_is_found(
     assert drift == pytest.approx(-DRIFT, rel=1e-3)  # reference minus IMU
     assert not result.path("wheel_velocities_actual.csv").exists()
     # The last command is to stop.
-    ros.until(lambda: robot.wanted == (0.0, 0.0) and abs(robot.v) < 0.01, "stop of the robot")
+    ros.until(lambda: robot.commanded == (0.0, 0.0) and abs(robot.v) < 0.01, "stop of the robot")
 
 
 @pytest.fixture
