@@ -69,9 +69,11 @@ class Listener:
     def __init__(self):
         self.received = {"imu": [], "errors": [], "fields": [], "statuses": [], "diagnosed": []}
         self._lock = threading.Lock()
-        rospy.Subscriber("/diagnostics", DiagnosticArray, self._on_diagnostics)
-        self._imu = rospy.Subscriber("/imu/data", Imu, self._on_imu, tcp_nodelay=True)
-        self._field = rospy.Subscriber("/imu/mag", MagneticField, self._on_field, tcp_nodelay=True)
+        rospy.Subscriber("/diagnostics", DiagnosticArray, self._receive_diagnostics)
+        self._imu = rospy.Subscriber("/imu/data", Imu, self._receive_imu, tcp_nodelay=True)
+        self._field = rospy.Subscriber(
+            "/imu/mag", MagneticField, self._receive_field, tcp_nodelay=True
+        )
         for topic, key in (("/imu/calib_status", "statuses"), ("/imu/data/errors", "errors")):
             rospy.Subscriber(topic, String, lambda m, key=key: self.received[key].append(m.data))
 
@@ -104,17 +106,17 @@ class Listener:
         with self._lock:
             self.received[key].append({"stamp": stamp, "frame": frame, **parts})
 
-    def _on_field(self, message):
+    def _receive_field(self, message):
         b, covariance = message.magnetic_field, message.magnetic_field_covariance
         self._keep("fields", message, field=[b.x, b.y, b.z], covariance=covariance)
 
-    def _on_imu(self, message):
+    def _receive_imu(self, message):
         w, a, q = message.angular_velocity, message.linear_acceleration, message.orientation
         orientation = {"orientation": [q.x, q.y, q.z, q.w]}
         orientation["orientation_covariance"] = message.orientation_covariance
         self._keep("imu", message, signals=[w.x, w.y, w.z, a.x, a.y, a.z], **orientation)
 
-    def _on_diagnostics(self, message):
+    def _receive_diagnostics(self, message):
         (status,) = message.status
         values = {value.key: value.value for value in status.values}
         self.received["diagnosed"].append([status.name, values])

@@ -27,13 +27,13 @@ def main(kind, imu_topic="/imu"):
     rospy.init_node("fake_robot", disable_signals=True)
     robot, commanded = LaggingRobot(), threading.Condition()
 
-    def on_command(message):
+    def receive_command(message):
         twist = getattr(message, "twist", message)
         with commanded:
             robot.command(twist.linear.x, twist.angular.z)
             commanded.notify()
 
-    rospy.Subscriber("/cmd_vel", COMMANDS[kind], on_command, tcp_nodelay=True)
+    rospy.Subscriber("/cmd_vel", COMMANDS[kind], receive_command, tcp_nodelay=True)
     odometry = rospy.Publisher("/odom", Odometry, queue_size=1000, tcp_nodelay=True)
     imu = rospy.Publisher(imu_topic, Imu, queue_size=1000, tcp_nodelay=True)
     print(READY, flush=True)

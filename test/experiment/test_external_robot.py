@@ -68,7 +68,7 @@ WRONG_TOPICS = {
         "_external/odometry:=ground_truth/state",
         "[external] odometry is /ground_truth/state",
     ),
-    "silent": ("_external/command:=cmd", "/cmd "),
+    "silent": ("_external/command:=cmd", "/cmd ([external] command)"),
     "other": ("_external/command:=rosout", "/rosout ([external] command)"),
     "away": (
         "_external/imu:=imu",

@@ -72,14 +72,14 @@ class FakeGazebo:
         self._ended = False
         self._clock = rospy.Publisher("/clock", Clock, queue_size=QUEUE)
         for name, kind, answer in (
-            ("get_world_properties", GetWorldProperties, self._on_world),
-            ("get_physics_properties", GetPhysicsProperties, self._on_physics),
-            ("set_physics_properties", SetPhysicsProperties, self._on_set_physics),
+            ("get_world_properties", GetWorldProperties, self._handle_world),
+            ("get_physics_properties", GetPhysicsProperties, self._handle_physics),
+            ("set_physics_properties", SetPhysicsProperties, self._handle_set_physics),
             ("pause_physics", Empty, lambda _: self._set_paused(True)),
             ("unpause_physics", Empty, lambda _: self._set_paused(False)),
-            ("reset_simulation", Empty, self._on_reset),
-            ("set_model_state", SetModelState, self._on_set_state),
-            ("spawn_urdf_model", SpawnModel, self._on_spawn_urdf),
+            ("reset_simulation", Empty, self._handle_reset),
+            ("set_model_state", SetModelState, self._handle_set_state),
+            ("spawn_urdf_model", SpawnModel, self._handle_spawn_urdf),
             ("spawn_sdf_model", SpawnModel, lambda _: (True, "")),
         ):
             rospy.Service(f"/gazebo/{name}", kind, answer)
@@ -146,25 +146,25 @@ class FakeGazebo:
             self._paused = paused
         return ()
 
-    def _on_world(self, _):
+    def _handle_world(self, _):
         simulated = 1e-9 * SAMPLE * self._samples
         time.sleep(DELAY)  # the simulation goes on meanwhile
         return simulated, True, ""
 
-    def _on_physics(self, _):
+    def _handle_physics(self, _):
         values = {"pause": self._paused, "time_step": 0.001, "max_update_rate": self._update_rate}
         return GetPhysicsProperties._response_class(success=True, **values)
 
-    def _on_set_physics(self, request):
+    def _handle_set_physics(self, request):
         self._update_rate = request.max_update_rate
         return True, ""
 
-    def _on_reset(self, _):
+    def _handle_reset(self, _):
         with self._changed:
             self._samples = 0
         return ()
 
-    def _on_set_state(self, request):
+    def _handle_set_state(self, request):
         pose = request.model_state.pose
         q = pose.orientation
         yaw = float(yaw_from_quaternion((q.x, q.y, q.z, q.w)))
@@ -172,7 +172,7 @@ class FakeGazebo:
             self._pose = [pose.position.x, pose.position.y, yaw]
         return True, ""
 
-    def _on_spawn_urdf(self, request):
+    def _handle_spawn_urdf(self, request):
         (topic,) = re.findall(r"<topicName>(imu/\w+)</topicName>", request.model_xml)
         if "libgazebo_ros_imu_sensor.so" in request.model_xml:
             self._phase = GENERIC_PHASE
@@ -183,12 +183,12 @@ class FakeGazebo:
         self._imu = rospy.Publisher(topic, Imu, queue_size=QUEUE)
         self._torques = rospy.Publisher("ground_truth/wheel_torques", JointState, queue_size=QUEUE)
         self._ground_truth = rospy.Publisher("ground_truth/state", Odometry, queue_size=QUEUE)
-        rospy.Subscriber("simulation_limit", Time, self._on_limit)
-        rospy.Service("controller_manager/load_controller", LoadController, self._on_load)
-        rospy.Service("controller_manager/switch_controller", SwitchController, self._on_switch)
+        rospy.Subscriber("simulation_limit", Time, self._handle_limit)
+        rospy.Service("controller_manager/load_controller", LoadController, self._handle_load)
+        rospy.Service("controller_manager/switch_controller", SwitchController, self._handle_switch)
         return True, ""
 
-    def _on_limit(self, message):
+    def _handle_limit(self, message):
         with self._changed:
             self._limit = message.data
 
@@ -202,30 +202,30 @@ class FakeGazebo:
             self._drifted = self._drifted if self._drift else 0.0
         return SetImuParametersResponse(True, yaml.safe_dump(values))
 
-    def _on_load(self, request):
+    def _handle_load(self, request):
         controller = rospy.get_param(request.name)
         if "Velocity" in controller["type"]:
             self._controller, self._joints = request.name, controller["joints"]
         elif "JointPosition" in controller["type"]:
             topic = f"{request.name}/command"
-            rospy.Subscriber(topic, Float64, self._on_angle, controller["joint"], queue_size=1)
+            rospy.Subscriber(topic, Float64, self._handle_angle, controller["joint"], queue_size=1)
         return True
 
-    def _on_switch(self, request):
+    def _handle_switch(self, request):
         with self._changed:
             samples_at_request = self._samples
             self._changed.wait_for(lambda: self._samples > samples_at_request, request.timeout)
             self._driving = self._samples > samples_at_request
             self._joint_states = rospy.Publisher("joint_states", JointState, queue_size=QUEUE)
         rospy.Subscriber(
-            f"{self._controller}/command", Float64MultiArray, self._on_command, queue_size=1
+            f"{self._controller}/command", Float64MultiArray, self._handle_command, queue_size=1
         )
         return self._driving
 
-    def _on_angle(self, message, joint):
+    def _handle_angle(self, message, joint):
         self._angles[joint] = message.data
 
-    def _on_command(self, message):
+    def _handle_command(self, message):
         # The real controller ignores commands with another number of joints.
         if len(message.data) == len(self._joints):
             self._command = message.data[0], message.data[-1]

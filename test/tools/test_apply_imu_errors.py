@@ -302,14 +302,14 @@ def test_gaps_and_invalid_stamps_are_counted_and_leave_later_samples_unchanged(m
     assert "ignored because their stamp is before the previous one: 1\n" in done.stdout
     assert "ignored because a value is NaN or infinite: 1\n" in done.stdout
     assert "messages missing: 103, in 4 gaps of up to 1.01 s" in done.stdout
-    found = imus(tmp_path / "out.bag")
-    times = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in found]
+    written = imus(tmp_path / "out.bag")
+    times = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in written]
     assert np.all(np.diff(times) > 0) and set(times) <= set(stamps)
     # Gaps consume random numbers as messages do, so the samples behind them are unchanged.
     whole = write_bag(tmp_path / "whole.bag", {"/imu": ideal_messages(motion)})
     succeeded(run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag"))
     np.testing.assert_array_equal(
-        signals(found[-150:]), signals(imus(tmp_path / "other.bag")[-150:])
+        signals(written[-150:]), signals(imus(tmp_path / "other.bag")[-150:])
     )
 
 
