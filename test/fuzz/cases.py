@@ -1,4 +1,4 @@
-"""Cases of the fuzzer: the files that a program finds, its arguments and its required ending."""
+"""Cases of the fuzzer: input files, arguments and the required ending of a program."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from strategies.files import damaged_archives, damaged_bytes
 from strategies.tables import damaged_tables
 from verdict import Expected
 
+# Output folder in all cases.
 OUT = "out"
-"""Name of the output folder in all cases."""
 
+# Settings of properties whose programs take seconds, for example to draw figures.
 EXPENSIVE = settings(max_examples=max(1, settings.default.max_examples // 10))
-"""Settings of properties whose programs take seconds, such as those that draw figures."""
 
 
 TEXTS = ("own.csv", "from_zero.csv", "imu.csv", "car.csv", "car_semicolon.csv", "car_ns.csv")
 TEXTS += ("fixes.csv", "echoed.csv", "a.tum")
 BAGS = ("drive.bag", "bz2.bag", "lz4.bag", "small_chunks.bag", "drive.db3", "packed.db3")
 BAGS += ("drive.mcap", "flat.mcap")
+# Text recordings that the package reads without a column map.
 READABLE_TEXTS = tuple(name for name in TEXTS if not name.startswith("car"))
-"""Recordings as text that are read without a column map."""
 
 
 def recordings(*names):
-    """Return a strategy for the specimens of some names."""
+    """Return a strategy for specimens by name."""
     return st.sampled_from(names).map(specimens.recording)
 
 
 def samples_in_use(specimen, kind, unusable=0, repeated=0, missing=0) -> str:
-    """Return a pattern for the number of samples that a report counts."""
+    """Return a regular expression for the number of samples in a report."""
     count = specimens.samples(specimen, kind) - missing
     return rf"\b{count - unusable} of {count + repeated} samples in use"
 
@@ -45,20 +45,20 @@ ANY_ENDING = Expected()
 
 @dataclass(frozen=True)
 class Case:
-    """A program to be run in a folder with hostile inputs.
+    """Run of a program in a folder with hostile inputs.
 
     Parameters
     ----------
     tool : str
-        Name of a program, or key of ``targets.PARTS``.
+        Name of the program, or a key of ``targets.PARTS``.
     arguments : sequence of str
-        Its command line.
+        Arguments of the command line.
     files : mapping
-        Path below the folder -> bytes, or an object of ``strategies.files`` to be put there.
+        Path below the folder -> bytes, or an object of ``strategies.files`` at that path.
     expected : Expected
-        Required ending; the judge adds the results that the tool always leaves.
+        Required ending; the judge adds the files that the program always writes.
     draws_figures : bool
-        Whether figures are drawn, which takes most of the time.
+        Whether the program draws figures, which takes most of the time.
     """
 
     tool: str
@@ -71,7 +71,7 @@ class Case:
         return f"Case({self.command_text()}, files: {', '.join(map(repr, self.files))})"
 
     def command_text(self) -> str:
-        """Return the command as a shell accepts it."""
+        """Return the command in the syntax of a shell."""
         return " ".join(shlex.quote(word) for word in (self.tool, *self.arguments))[:1000]
 
     def put_files(self, folder) -> None:
@@ -87,7 +87,7 @@ class Case:
 
 @st.composite
 def damaged_specimens(draw, specimen) -> tuple[str, bytes]:
-    """Draw a damaged specimen: its name, which may be misleading, and its bytes."""
+    """Draw a damaged specimen: its bytes, and a name that may be misleading."""
     name = specimen.name
     if specimen.separator and draw(st.integers(0, 5)):
         content = draw(damaged_tables(specimen.content, specimen.separator))

@@ -1,4 +1,4 @@
-"""Hypothesis profiles, the judge, and the modules of unit tests that make recordings."""
+"""Hypothesis profiles, and the judge of all cases."""
 
 import os
 import sys
@@ -11,8 +11,8 @@ from hypothesis.configuration import set_hypothesis_home_dir
 UNIT = Path(__file__).resolve().parents[1] / "unit"
 sys.path[:0] = [str(UNIT), str(UNIT / "sensors" / "formats")]
 
+# Number of examples of each property in the thorough tier.
 EXAMPLES = int(os.environ.get("IMU_SIMULATION_FRAMEWORK_FUZZ_EXAMPLES", "250"))
-"""Number of examples of each property in the thorough tier."""
 
 _COMMON = {
     "deadline": None,
@@ -28,25 +28,25 @@ def pytest_configure(config):
     """Load the profile of the tier that runs, unless the command line names a profile."""
     if config.getoption("--hypothesis-profile") is None:
         settings.load_profile("thorough" if _is_thorough(config) else "gate")
-    # Its tables of characters go where git ignores them.
+    # Git ignores this folder, in which Hypothesis stores tables of characters.
     set_hypothesis_home_dir(config.rootpath / ".pytest_cache" / "hypothesis")
 
 
 def pytest_itemcollected(item):
-    """Run the properties in both tiers: with few fixed examples, and with many random examples."""
+    """Assign properties to the current tier: few fixed examples, or many random examples."""
     if hasattr(item.obj, "hypothesis") and not item.get_closest_marker("thorough"):
         item.add_marker("thorough" if _is_thorough(item.config) else "gate")
 
 
 def _is_thorough(config):
-    # Five examples are too few to find a planted defect.
+    # Five examples are too few to falsify a property with a planted defect.
     named = any("test_planted_defects" in argument for argument in config.args)
     return named or config.getoption("-m") == "thorough"
 
 
 @pytest.fixture(scope="session")
 def judge(tmp_path_factory):
-    """Return the judge; it loads all programs once, which takes some seconds."""
+    """Judge that has imported all programs, which takes some seconds."""
     from judge import Judge
 
     return Judge(tmp_path_factory.mktemp("cases"))

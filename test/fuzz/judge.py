@@ -1,4 +1,4 @@
-"""The judge of cases: runs each in a folder of its own and lists the shortcomings."""
+"""Judge that runs each case in a separate folder and lists its shortcomings."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ DEFAULT_LIMITS = Limits()
 
 
 class Judge:
-    """Runs cases below a folder; keeps the files of the last case that fell short."""
+    """Judge of cases below a folder, which keeps the files of the last case with shortcomings."""
 
     def __init__(self, base, limits=DEFAULT_LIMITS) -> None:
         self._base = Path(base)
         self._limits = limits
         self._number = 0
-        self._short: Path | None = None
+        self._kept_folder: Path | None = None
         targets.prepare()
 
     def __call__(self, case, own_process=False) -> Verdict:
@@ -31,16 +31,16 @@ class Judge:
         case : Case
             The inputs and the required ending.
         own_process : bool, optional
-            Whether the tool starts as a command; a forked function spares the start.
+            Whether the program runs as a command, or as a function in a forked process.
 
         Returns
         -------
         Verdict
-            The ending and the shortcomings; of the last case with any the folder is kept.
+            Ending and shortcomings of the case.
         """
         self._number += 1
         place = self._base / str(self._number)
-        # Deep enough that files written to ../.. are found.
+        # The folder is two levels deeper, so that files in ../.. are detected.
         folder = place / "a" / "case"
         folder.mkdir(parents=True)
         case.put_files(folder)
@@ -53,14 +53,14 @@ class Judge:
             environment = _ros_environment(folder, port) if own_process else {}
             verdict = run_judged(program, folder, expected, self._limits, environment)
         if any((parent / EXECUTED).exists() for parent in (folder, folder.parent)):
-            verdict = verdict.with_short("executes an input")
-        if not verdict.short:
+            verdict = verdict.with_shortcomings("executes an input")
+        if not verdict.shortcomings:
             shutil.rmtree(place)
             return verdict
-        if self._short is not None:
-            shutil.rmtree(self._short, ignore_errors=True)
-        self._short = place
-        return verdict.with_short(f"in {folder}: {case.command_text()}")
+        if self._kept_folder is not None:
+            shutil.rmtree(self._kept_folder, ignore_errors=True)
+        self._kept_folder = place
+        return verdict.with_shortcomings(f"in {folder}: {case.command_text()}")
 
 
 def _ros_environment(folder, port):

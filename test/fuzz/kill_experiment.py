@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Disturb short experiments at random moments, each process in turn, and judge their endings.
+"""Disturb short experiments at random times, each process in turn, and judge their endings.
 
     ./run python test/fuzz/kill_experiment.py --trials 200
 
-A process is killed, stopped or asked to end. The experiment ends, its exit code and its last line
-give the reason, recorded data is kept and whole, and no process goes on.
+A trial sends a signal to a process. The experiment must end, its exit code and its last line must
+give the reason, recorded data must be complete, and no process may remain.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ WRITERS = ("result_comparison", "experiment_recorder", "path_follower")
 NEEDED = ("master", "mujoco_simulator", "error_publisher", "imu_yaw_publisher")
 VICTIMS = (LAUNCHER, *NEEDED, *WRITERS, *BYSTANDERS)
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSTOP)
+# Wall-clock time after which a stopped launcher continues [s]; only the launcher reports the end.
 PAUSE_OF_LAUNCHER = 3.0
-"""Wall-clock time after which a stopped launcher goes on [s]; it alone can report its end."""
 
 NOISE = ("Traceback", "Exception in thread", "Exception ignored", "Fatal Python error")
 STARTING = "Failed to import the site module"
 HALF_WRITTEN = (".part", ".active", ".tmp")
 INTERRUPTED = ("interrupted: ", "run_experiment.py: ended by SIG")
+# Exit code -> beginnings of the last line. Only signals to the launcher give codes 130 and 143.
 ENDS = {0: ("results: ",), 1: ("the experiment ended early: ",), 130: INTERRUPTED, 143: INTERRUPTED}
-"""Exit code -> beginnings of the last line; only signals to the launcher lead to the last two."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A process, a signal and a moment, as a share of the duration of an undisturbed experiment."""
+    """Process, signal and time, as a share of the duration of an undisturbed experiment."""
 
     number: int
     victim: str
@@ -65,7 +65,7 @@ class Trial:
     moment: float
 
     def sends(self, victim: str, number: signal.Signals) -> bool:
-        """Return whether this signal goes to this victim."""
+        """Return whether the trial sends this signal to this process."""
         return (self.victim, self.signal) == (victim, number)
 
     def __str__(self):
@@ -80,8 +80,8 @@ def make_trial(seed: int, number: int) -> Trial:
     return Trial(number, victim, kind, chance.uniform(0.0, 1.0))
 
 
-class Disturbed:
-    """An experiment that a trial disturbs."""
+class DisturbedExperiment:
+    """Experiment that a trial disturbs."""
 
     def __init__(self, trial: Trial, folder: Path, duration: float) -> None:
         self._trial = trial
@@ -91,8 +91,8 @@ class Disturbed:
         self._folder = folder
         self._duration = duration
 
-    def verdict(self) -> tuple[list[str], str]:
-        """Disturb it and wait for its end; return its shortcomings and its output."""
+    def run(self) -> tuple[list[str], str]:
+        """Send the signal and wait for the end; return shortcomings and output."""
         trial, experiment = self._trial, self._experiment
         time.sleep(trial.moment * self._duration)
         pid = self._victim()
@@ -108,12 +108,12 @@ class Disturbed:
             ended = experiment.wait(PATIENCE, others=PATIENCE if is_killed else 5.0)
         except AssertionError as error:
             return [str(error).splitlines()[0]], str(error)
-        if self._was_answered_by_the_interpreter(ended):
+        if self._is_ended_by_interpreter(ended):
             return [], ended.output
         return self._judge(ended), ended.output
 
     def _victim(self):
-        """Return the number of the victim's process once it runs, None if it will not run."""
+        """Return the process id of the victim once it runs, None if the experiment ends before."""
         experiment, victim = self._experiment, self._trial.victim
         if victim == LAUNCHER:
             return experiment.pid if experiment.is_running else None
@@ -129,11 +129,13 @@ class Disturbed:
 
     def _judge(self, ended) -> list[str]:
         trial, last, code = self._trial, (ended.lines or [""])[-1], ended.code
-        # A starting interpreter answers SIGINT itself, before it reads a line of ours.
-        is_ours = trial.signal != signal.SIGINT or STARTING not in ended.output
-        short = [f"prints {noise!r}" for noise in NOISE if is_ours and noise in ended.output]
+        # A starting interpreter handles SIGINT itself, before it runs code of the package.
+        is_package_output = trial.signal != signal.SIGINT or STARTING not in ended.output
+        shortcomings = [
+            f"prints {noise!r}" for noise in NOISE if is_package_output and noise in ended.output
+        ]
         left = [path.name for path in self._folder.rglob("*") if _is_half_written(path)]
-        short += [f"half-written: {name}" for name in left]
+        shortcomings += [f"half-written: {name}" for name in left]
         summary = None
         try:
             if any(self._folder.glob("experiment_results/*/*/*/*_trajectory_data.csv")):
@@ -143,38 +145,40 @@ class Disturbed:
                 if result.path("summary.json").exists():
                     summary = json.loads(result.read_text("summary.json"))
         except (AssertionError, FrameworkError, ValueError) as error:
-            short.append(f"result broken: {error}")
+            shortcomings.append(f"result broken: {error}")
         left_samples = any(self._folder.rglob("*.samples"))
         writer_is_killed = trial.sends("result_comparison", signal.SIGKILL)
         has_driven = any(float(match) > 0.1 for match in re.findall(PROGRESS, ended.output))
-        # Without the writer the samples stay as they came.
+        # Without the writer the samples remain as they were received.
         if has_driven and summary is None and not (writer_is_killed and left_samples):
-            short.append("recorded data is lost")
+            shortcomings.append("recorded data is lost")
         if left_samples and not writer_is_killed:
-            short.append("tables are left as samples")
+            shortcomings.append("tables are left as samples")
         is_completed = summary is not None and summary["run"]["completed"] is True
         if self._is_hit and trial.sends(LAUNCHER, signal.SIGKILL) and code == -signal.SIGKILL:
-            return short
+            return shortcomings
         beginnings = ENDS.get(code, ())
         if code in (130, 143) and trial.victim != LAUNCHER:
             beginnings = ()
         if not last.startswith(beginnings):
-            short.append(f"exit code {code}, last line {last!r}")
+            shortcomings.append(f"exit code {code}, last line {last!r}")
         if code == 0 and not is_completed:
-            short.append("exit code 0, but the drive was not recorded to its end")
+            shortcomings.append("exit code 0, but the drive was not recorded to its end")
         if code == 1 and is_completed and trial.victim not in WRITERS:
-            short.append("exit code 1, but the drive was recorded to its end")
+            shortcomings.append("exit code 1, but the drive was recorded to its end")
         if code != 0 and (not self._is_hit or trial.victim in BYSTANDERS):
-            short.append(f"exit code {code} without a disturbed process that is needed: {last}")
+            shortcomings.append(
+                f"exit code {code} without a disturbed process that is needed: {last}"
+            )
         if code != 0 and trial.sends(LAUNCHER, signal.SIGSTOP):
-            short.append(f"exit code {code} after a pause: {last}")
-        return short
+            shortcomings.append(f"exit code {code} after a pause: {last}")
+        return shortcomings
 
-    def _was_answered_by_the_interpreter(self, ended) -> bool:
-        """Return whether the launcher got the signal before it had read a line of ours.
+    def _is_ended_by_interpreter(self, ended) -> bool:
+        """Return whether the signal ended the launcher before it ran code of the package.
 
-        Python then ends by the signal; SIGINT while it imports its own modules gives code 1 and
-        a traceback. Nothing was started, so that nothing is there.
+        Python then ends by the signal. SIGINT during the import of Python's own modules gives code
+        1 and a traceback. The experiment has not started, so the folder is empty.
         """
         is_signalled = self._is_hit and self._trial.victim == LAUNCHER
         is_silent = ended.code == -self._trial.signal and not ended.output
@@ -201,7 +205,7 @@ def undisturbed_duration(folder: Path) -> float:
 
 
 def main(arguments=None) -> int:
-    """Run the trials; return 1 if any fell short."""
+    """Run the trials; return 1 if any has shortcomings."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=44)
     parser.add_argument("--seed", type=int, default=1)
@@ -212,34 +216,35 @@ def main(arguments=None) -> int:
     duration = undisturbed_duration(_folder(base, "undisturbed"))
     print(f"undisturbed: {duration:.1f} s", flush=True)
     lock = threading.Lock()
-    short_by_number, signals = {}, Counter()
+    shortcomings_by_number, signals = {}, Counter()
 
     def run_trial(number):
         trial = make_trial(options.seed, number)
         folder = _folder(base, str(number))
-        disturbed = Disturbed(trial, folder, duration)
+        disturbed = DisturbedExperiment(trial, folder, duration)
         try:
-            short, output = disturbed.verdict()
+            shortcomings, output = disturbed.run()
         finally:
             disturbed.end()
         with lock:
             signals[trial.signal.name] += 1
             last = (output.strip().splitlines() or [""])[-1]
-            print(f"{trial}: {'; '.join(short) or 'ended well'} | {last[:160]}", flush=True)
-            if short:
-                short_by_number[number] = short
+            print(f"{trial}: {'; '.join(shortcomings) or 'passed'} | {last[:160]}", flush=True)
+            if shortcomings:
+                shortcomings_by_number[number] = shortcomings
                 (folder / "output.txt").write_text(output)
-        if not short:
+        if not shortcomings:
             shutil.rmtree(folder)
 
     with ThreadPoolExecutor(options.parallel) as pool:
         list(pool.map(run_trial, range(options.first, options.first + options.trials)))
     print(
-        f"{options.trials} trials with seed {options.seed}: {len(short_by_number)} fell short; "
+        f"{options.trials} trials with seed {options.seed}: "
+        f"{len(shortcomings_by_number)} with shortcomings; "
         + ", ".join(f"{count} {name}" for name, count in signals.items())
     )
-    if short_by_number:
-        print(f"their outputs are in {base}")
+    if shortcomings_by_number:
+        print(f"outputs: {base}")
         return 1
     shutil.rmtree(base)
     return 0

@@ -1,4 +1,4 @@
-"""Files that a program leaves: changed inputs, half-written files, and unreadable results."""
+"""Checks of files after a program: changed inputs, half-written files and unreadable results."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from PIL import Image
 from rosbags import rosbag1
 
 _HALF_WRITTEN = (".part", ".active", ".tmp")
-_LARGEST = 2**26
+_MAX_HASHED_SIZE = 2**26
+# Beginning of a cell that spreadsheets evaluate as a formula.
 _FORMULA = re.compile(r"[=@\t\r]|[-+](?![\d.]|inf|nan)")
-"""Beginning of a cell that spreadsheets compute."""
 
 
 def list_contents(folder) -> dict:
-    """Return the content of a folder: path below it -> (mode, content), without following links."""
+    """Return mode and content by path below a folder, without following links."""
     contents = {}
     for path in sorted(Path(folder).rglob("*")):
         state = os.lstat(path)
         content = None
         if stat.S_ISREG(state.st_mode):
-            # A sparse file may be larger than any memory.
-            small = state.st_size <= _LARGEST
-            # Without permission to read, the mode shows a change.
+            # A sparse file may be larger than the memory.
+            small = state.st_size <= _MAX_HASHED_SIZE
+            # The mode shows a change of a file without read permission.
             is_readable = small and os.access(path, os.R_OK)
             content = hashlib.sha256(path.read_bytes()).digest() if is_readable else state.st_size
         elif stat.S_ISLNK(state.st_mode):
@@ -50,46 +50,48 @@ def list_contents(folder) -> dict:
 
 
 def is_below(name, places) -> bool:
-    """Return whether a path is one of these files and folders, or in one of them."""
+    """Return whether a path is one of the places or below one of them."""
     return any(name == place or name.startswith(f"{place}/") for place in places)
 
 
-def changed_files(before, after, changed=()) -> list[str]:
+def changed_files(initial, final, changed=()) -> list[str]:
     """Return lines on files that were changed or removed, and on half-written new files.
 
     Parameters
     ----------
-    before, after : dict
+    initial, final : dict
         Results of :func:`list_contents`.
     changed : iterable of str
         Files and folders that may change.
     """
-    short = [
-        f"{'changed' if name in after else 'removed'}: {name}"
-        for name, content in before.items()
-        if after.get(name) != content and not is_below(name, changed)
+    shortcomings = [
+        f"{'changed' if name in final else 'removed'}: {name}"
+        for name, content in initial.items()
+        if final.get(name) != content and not is_below(name, changed)
     ]
-    new = (Path(name) for name in after if name not in before)
-    half = (path for path in new if path.suffix in _HALF_WRITTEN or path.name.startswith("."))
-    return short + [f"leaves {path}" for path in half]
+    new = (Path(name) for name in final if name not in initial)
+    half_written = (
+        path for path in new if path.suffix in _HALF_WRITTEN or path.name.startswith(".")
+    )
+    return shortcomings + [f"leaves {path}" for path in half_written]
 
 
 def unreadable_files(folder, names) -> list[str]:
-    """Return a line on each file that is not whole in its own format, with the reason."""
-    short = []
+    """Return a line with the reason for each file that its format's reader rejects."""
+    shortcomings = []
     for name in names:
         try:
             if (path := Path(folder) / name).is_file():
-                _read(path)
-        except Exception as error:  # each reader has exceptions of its own
-            short.append(
+                _check_file(path)
+        except Exception as error:  # the readers raise exceptions of different types
+            shortcomings.append(
                 f"leaves an unreadable file: {name}: {type(error).__name__}: {error}"[:300]
             )
-    return short
+    return shortcomings
 
 
 class Extent(NamedTuple):
-    """The extent of a whole table: its rows without a header, and the end of its first column."""
+    """Extent of a complete table: rows without header, and last number of the first column."""
 
     rows: int | None = None
     last: float | None = None
@@ -105,21 +107,21 @@ def incomplete_tables(folder, tables) -> list[str]:
     tables : mapping
         Path of a table below the folder -> its :class:`Extent`.
     """
-    short = []
+    shortcomings = []
     for name, extent in tables.items():
         path = Path(folder) / name
         if not path.is_file():
-            short.append(f"there is no {name}")
+            shortcomings.append(f"there is no {name}")
             continue
         content = path.read_bytes()
         text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
         lines = text.splitlines()[path.suffix != ".tum" :]
         last = re.split("[, ]", lines[-1])[0] if lines else ""
         if extent.rows is not None and len(lines) != extent.rows:
-            short.append(f"{name} has {len(lines)} rows, expected {extent.rows}")
+            shortcomings.append(f"{name} has {len(lines)} rows, expected {extent.rows}")
         if extent.last is not None and not _is_close(last, extent.last):
-            short.append(f"{name} ends at {last!r}, expected {extent.last}")
-    return short
+            shortcomings.append(f"{name} ends at {last!r}, expected {extent.last}")
+    return shortcomings
 
 
 def _is_close(text, value) -> bool:
@@ -129,7 +131,7 @@ def _is_close(text, value) -> bool:
         return False
 
 
-def _read(path):
+def _check_file(path):
     content = path.read_bytes()
     if not content:
         raise ValueError("empty")
@@ -139,11 +141,11 @@ def _read(path):
         content, suffix = gzip.decompress(content), path.with_suffix("").suffix
     if suffix in _READERS:
         _READERS[suffix](path, content)
-    elif suffix not in _OTHERS:
-        _text(content)
+    elif suffix not in _UNCHECKED_SUFFIXES:
+        _check_text(content)
 
 
-def _text(content) -> str:
+def _check_text(content) -> str:
     text = content.decode("utf-8")
     bad = next((line for line in text.split("\n") if not line.replace("\t", "").isprintable()), "")
     if bad:
@@ -153,8 +155,8 @@ def _text(content) -> str:
     return text
 
 
-def _csv(_, content):
-    header, *rows = csv.reader(io.StringIO(_text(content)), strict=True)
+def _check_csv(_, content):
+    header, *rows = csv.reader(io.StringIO(_check_text(content)), strict=True)
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise ValueError(f"line {number} has {len(row)} cells, the header {len(header)}")
@@ -163,14 +165,14 @@ def _csv(_, content):
         raise ValueError(f"a cell is a formula: {formulas[0][:100]!r}")
 
 
-def _json(_, content):
+def _check_json(_, content):
     def refuse(constant):
         raise ValueError(f"{constant} is not JSON")
 
-    json.loads(_text(content), parse_constant=refuse)
+    json.loads(_check_text(content), parse_constant=refuse)
 
 
-def _html(_, content):
+def _check_html(_, content):
     text = content.decode("utf-8")
     if "\x1b" in text:
         raise ValueError("holds ESC")
@@ -179,43 +181,43 @@ def _html(_, content):
         raise ValueError(f"ends with {text[-50:]!r}")
 
 
-def _yaml(_, content):
-    if yaml.safe_load(_text(content)) is None:
+def _check_yaml(_, content):
+    if yaml.safe_load(_check_text(content)) is None:
         raise ValueError("no content")
 
 
-def _image(path, _):
+def _check_image(path, _):
     with Image.open(path) as image:
         image.load()
 
 
-def _pdf(_, content):
+def _check_pdf(_, content):
     if not content.rstrip().endswith(b"%%EOF"):
         raise ValueError("end is missing")
 
 
-def _arrays(path, _):
+def _check_arrays(path, _):
     with np.load(path, allow_pickle=False) as arrays:
         dict(arrays)
 
 
-def _bag(path, _):
+def _check_bag(path, _):
     # A bag may have any name.
-    if not sum(1 for _ in _STORED.get(path.suffix, _in_bag)(path)):
+    if not sum(1 for _ in _MESSAGE_READERS.get(path.suffix, _read_bag_messages)(path)):
         raise ValueError("no message")
 
 
-def _in_bag(path):
+def _read_bag_messages(path):
     with rosbag1.Reader(path) as reader:
         yield from reader.messages()
 
 
-def _in_mcap(path):
+def _read_mcap_messages(path):
     with open(path, "rb") as file:
         yield from mcap.reader.make_reader(file).iter_messages()
 
 
-def _in_db3(path):
+def _read_db3_messages(path):
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as database:
         ((answer,),) = database.execute("PRAGMA integrity_check")
         if answer != "ok":
@@ -225,22 +227,28 @@ def _in_db3(path):
         )
 
 
-_STORED = {".bag": _in_bag, ".mcap": _in_mcap, ".db3": _in_db3}
+_MESSAGE_READERS = {
+    ".bag": _read_bag_messages,
+    ".mcap": _read_mcap_messages,
+    ".db3": _read_db3_messages,
+}
 
 
 _READERS = {
-    ".csv": _csv,
-    ".json": _json,
-    ".html": _html,
-    ".ini": lambda _, text: configparser.ConfigParser(interpolation=None).read_string(_text(text)),
-    ".yaml": _yaml,
-    ".png": _image,
-    ".pdf": _pdf,
-    ".npz": _arrays,
-    **dict.fromkeys(_STORED, _bag),
+    ".csv": _check_csv,
+    ".json": _check_json,
+    ".html": _check_html,
+    ".ini": lambda _, text: configparser.ConfigParser(interpolation=None).read_string(
+        _check_text(text)
+    ),
+    ".yaml": _check_yaml,
+    ".png": _check_image,
+    ".pdf": _check_pdf,
+    ".npz": _check_arrays,
+    **dict.fromkeys(_MESSAGE_READERS, _check_bag),
     **dict.fromkeys(
         (".svg", ".world", ".sdf", ".xml"), lambda _, content: ElementTree.fromstring(content)
     ),
 }
-_OTHERS = (".chunk", ".zstd")
-"""Formats of this package alone, and packed files that are read with their folder."""
+# Formats of this package, and compressed files that are only readable with their folder.
+_UNCHECKED_SUFFIXES = (".chunk", ".zstd")

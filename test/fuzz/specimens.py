@@ -1,4 +1,4 @@
-"""Specimens: small good files of every format that is read, the same each time, to be damaged."""
+"""Specimens: small valid files of every input format, always with the same content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pandas as pd
 import recording_writers as writers
 import table_writers as tables
 from column_tables import Car
-from format_files import GOOD as OF_OTHERS
+from format_files import GOOD as OTHER_FORMATS
 from scipy import io
 from synthetic_experiment import make_tables
 
@@ -39,18 +39,18 @@ REFERENCE_ONLY, IMU_ONLY = ("reference",), ("imu",)
 
 @dataclass(frozen=True)
 class Specimen:
-    """A good file.
+    """Valid input file.
 
     Parameters
     ----------
     name : str
-        Its name.
+        Name of the file.
     content : bytes
-        Its content.
+        Content of the file.
     separator : str, optional
-        The separator of columns, empty for a binary file.
+        Separator of columns, empty for a binary file.
     serves : tuple of str, optional
-        The recordings that it can be read as: ``reference``, ``imu``.
+        Kinds of recording in the file: ``reference``, ``imu``.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Specimen:
     serves: tuple[str, ...] = ("reference", "imu")
 
 
-def _made(write, name, separator="", serves=Specimen.serves):
+def _make_specimen(write, name, separator="", serves=Specimen.serves):
     """Return the file that a function writes at a path."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
@@ -68,7 +68,7 @@ def _made(write, name, separator="", serves=Specimen.serves):
 
 
 def written_files(write, name) -> dict[str, bytes]:
-    """Return the files that a function writes at a path: relative name -> content."""
+    """Return the content of the files that a function writes, by relative path."""
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder) / name)
         paths = (path for path in sorted(Path(folder).rglob("*")) if path.is_file())
@@ -77,12 +77,12 @@ def written_files(write, name) -> dict[str, bytes]:
 
 @functools.lru_cache(maxsize=None)
 def recordings() -> tuple[Specimen, ...]:
-    """Return recordings of a drive with its IMU, as text and as bags."""
+    """Return recordings of a drive with an IMU, as text and as bags."""
     return (*_texts(), *_bags())
 
 
 def recording(name) -> Specimen:
-    """Return the recording of a name."""
+    """Return a recording by its name."""
     return next(specimen for specimen in recordings() if specimen.name == name)
 
 
@@ -98,7 +98,7 @@ def _drive():
 
 @functools.lru_cache(maxsize=None)
 def drive_topics() -> dict:
-    """Return the messages of the bags: topic -> messages."""
+    """Return the messages of the bags by topic."""
     return drive_recordings.topics_of(*_drive())
 
 
@@ -127,15 +127,17 @@ def _texts():
 
     fixes = [writers.fix(*place) for place in places]
     return (
-        _made(table(own), "own.csv", ","),
-        _made(table({**own, "time": seconds - seconds[0]}), "from_zero.csv", ","),
-        _made(table(inertial), "imu.csv", ",", IMU_ONLY),
-        _made(table(car), "car.csv", ",", ()),
-        _made(table(car, ";"), "car_semicolon.csv", ";", ()),
-        _made(table({**car, "t": (1e9 * car["t"]).astype(np.int64)}), "car_ns.csv", ",", ()),
-        _made(echoed(fixes), "fixes.csv", ",", REFERENCE_ONLY),
-        _made(echoed(drive_topics()["/imu"]), "echoed.csv", ",", IMU_ONLY),
-        _made(lambda path: writers.write_tum(path, *poses), "a.tum", " "),
+        _make_specimen(table(own), "own.csv", ","),
+        _make_specimen(table({**own, "time": seconds - seconds[0]}), "from_zero.csv", ","),
+        _make_specimen(table(inertial), "imu.csv", ",", IMU_ONLY),
+        _make_specimen(table(car), "car.csv", ",", ()),
+        _make_specimen(table(car, ";"), "car_semicolon.csv", ";", ()),
+        _make_specimen(
+            table({**car, "t": (1e9 * car["t"]).astype(np.int64)}), "car_ns.csv", ",", ()
+        ),
+        _make_specimen(echoed(fixes), "fixes.csv", ",", REFERENCE_ONLY),
+        _make_specimen(echoed(drive_topics()["/imu"]), "echoed.csv", ",", IMU_ONLY),
+        _make_specimen(lambda path: writers.write_tum(path, *poses), "a.tum", " "),
     )
 
 
@@ -151,19 +153,21 @@ def _bags():
     ros1["small_chunks"] = {"chunk_size": 4096}
     return (
         *(
-            _made(functools.partial(writers.write_bag, topics=topics, **options), f"{name}.bag")
+            _make_specimen(
+                functools.partial(writers.write_bag, topics=topics, **options), f"{name}.bag"
+            )
             for name, options in ros1.items()
         ),
-        _made(db3, "drive.db3"),
-        _made(functools.partial(db3, compression="MESSAGE"), "packed.db3"),
-        _made(lambda path: writers.write_mcap(path, topics), "drive.mcap"),
-        _made(lambda path: writers.write_mcap(path, topics, chunked=False), "flat.mcap"),
+        _make_specimen(db3, "drive.db3"),
+        _make_specimen(functools.partial(db3, compression="MESSAGE"), "packed.db3"),
+        _make_specimen(lambda path: writers.write_mcap(path, topics), "drive.mcap"),
+        _make_specimen(lambda path: writers.write_mcap(path, topics, chunked=False), "flat.mcap"),
     )
 
 
 @functools.lru_cache(maxsize=None)
 def logs() -> tuple[Specimen, ...]:
-    """Return logs of autopilots, telephones and receivers, and data files of other programs."""
+    """Return logs of autopilots, phones and receivers, and data files of other programs."""
     car = Car()
     rows = slice(0, 500, 2)
     times, force, rate = np.arange(250) / 25.0, car.forces[rows], car.rates[rows]
@@ -226,11 +230,13 @@ def logs() -> tuple[Specimen, ...]:
     }
     return (
         *(Specimen(name, content) for name, content in contents.items()),
-        _made(functools.partial(tables.write_zip, tables=sensors), "drive.zip"),
-        _made(lambda path: tables.write_xlsx(path, [columns, *zip(*columns.values())]), "a.xlsx"),
-        _made(lambda path: io.savemat(path, plain), "a.mat"),
-        _made(functools.partial(_write_hdf5, columns=plain), "a.h5"),
-        _made(lambda path: pd.DataFrame(columns).to_parquet(path), "a.parquet"),
+        _make_specimen(functools.partial(tables.write_zip, tables=sensors), "drive.zip"),
+        _make_specimen(
+            lambda path: tables.write_xlsx(path, [columns, *zip(*columns.values())]), "a.xlsx"
+        ),
+        _make_specimen(lambda path: io.savemat(path, plain), "a.mat"),
+        _make_specimen(functools.partial(_write_hdf5, columns=plain), "a.h5"),
+        _make_specimen(lambda path: pd.DataFrame(columns).to_parquet(path), "a.parquet"),
     )
 
 
@@ -241,32 +247,32 @@ def _write_hdf5(path, columns):
 
 
 @functools.lru_cache(maxsize=None)
-def at_rest() -> tuple[Specimen, ...]:
+def recordings_at_rest() -> tuple[Specimen, ...]:
     """Return recordings of an IMU at rest."""
     specification = read_imu_specification("bno055")
 
-    def made(name, kind, separator=""):
+    def make(name, kind, separator=""):
         blocks = record_at_rest(specification, 2000, 25.0, 1)
         covariances = specification.covariances(0.04, 80.0)
-        return _made(
+        return _make_specimen(
             lambda path: write_imu_recording(path, blocks, covariances, kind), name, separator
         )
 
     return (
-        made("rest.csv", "csv", ","),
-        made("rest_echoed.csv", "rostopic_csv", ","),
-        made("rest.bag", "bag"),
+        make("rest.csv", "csv", ","),
+        make("rest_echoed.csv", "rostopic_csv", ","),
+        make("rest.bag", "bag"),
     )
 
 
 @functools.lru_cache(maxsize=None)
 def parameters() -> tuple[tuple[str, Specimen], ...]:
-    """Return files of IMU parameters, each with the name of its format."""
+    """Return files of IMU parameters with the names of their formats."""
     specification = read_imu_specification("bno055")
     files = []
     for name, kind in FORMATS.items():
         if kind.write is None:
-            text = OF_OTHERS[name]
+            text = OTHER_FORMATS[name]
         else:
             time = 100.0 if "random_walk_time" in kind.options else None
             text = write_imu_parameters(specification, name, 100.0, WriteOptions(time)).text
@@ -280,6 +286,7 @@ def parameters() -> tuple[tuple[str, Specimen], ...]:
 
 CONFIGURATION = (package_share() / "config.ini").read_text()
 ROBOT = (package_share() / "urdf" / "robot.yaml").read_text()
+# Correction in the format of calibrate_imu.py.
 CORRECTION = """\
 name: mine
 gyroscope:
@@ -294,7 +301,6 @@ gyroscope:
 magnetometer:
   bias: [2.0e-05, 1.0e-06, -3.0e-05]  # T
 """
-"""A correction as calibrate_imu.py writes it."""
 
 
 GIMBALS = (
@@ -314,22 +320,22 @@ limits: {pan: [-3.1, 3.1], tilt: [-0.6, 0.6], roll: [-0.6, 0.6]}  # rad
 """,
     "table: joints.csv\n",
 )
+# Table of a gimbal's joint angles [s, rad].
 JOINTS = "time,pan,tilt,roll\n" + "".join(
     f"{0.5 * k},{0.1 * (k % 3)},{-0.05 * (k % 5)},{0.02 * k}\n" for k in range(20)
 )
-"""A table of the angles of a gimbal's joints [s, rad]."""
 
 
 @functools.lru_cache(maxsize=None)
 def flight() -> Specimen:
-    """Return a recorded flight: a turn of a few seconds."""
+    """Return a recorded flight, a turn of six seconds."""
     table = truth_table(circling(6.0, latitude=47.0, longitude=8.5, height=500.0, rate=20.0))
     return Specimen("flight.csv", table.to_csv().encode(), ",", ())
 
 
 @functools.lru_cache(maxsize=None)
 def result() -> tuple[Specimen, ...]:
-    """Return the files of an experiment's result without its figures."""
+    """Return the files of the result of an experiment without its figures."""
     with tempfile.TemporaryDirectory() as output:
         folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
         description = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})
@@ -357,5 +363,5 @@ def ros2_folder(mcap=False) -> tuple[Specimen, ...]:
 
 @functools.lru_cache(maxsize=None)
 def packed(specimen) -> Specimen:
-    """Return a specimen packed by gzip."""
+    """Return a specimen compressed by gzip."""
     return Specimen(f"{specimen.name}.gz", gzip.compress(specimen.content, mtime=0))

@@ -1,4 +1,4 @@
-"""The programs under test, and parts of them that draw no figure and so take little time."""
+"""Programs under test, and faster parts of them that draw no figures."""
 
 import contextlib
 import dataclasses
@@ -42,8 +42,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOLS = tuple(f"{name}.py" for name in sorted(PROGRAMS))
 EXPERIMENT = "run_experiment.py"
 
+# Longest drive of a case [s]; a damaged configuration may select the long bundled drive.
 MAX_DRIVE_DURATION = 2.0 * specimens.DURATION
-"""Longest drive of a case [s]; a damaged configuration may select the bundled drive."""
 
 
 def check(arguments):
@@ -62,7 +62,7 @@ def read(arguments):
 
 def load(arguments):
     """Load a config.ini, write it and load it again."""
-    # Each load would prolong a relative path.
+    # Each load would extend a relative path.
     configuration = isf.load_configuration(os.path.abspath(arguments[0]))
     text = configuration.to_ini()
     Path("again.ini").write_text(text, encoding="utf-8")
@@ -81,15 +81,15 @@ def drive(arguments):
     prepared = prepare_drive(configuration, ensure_plausible(configuration).reference)
     prepare_recorded_imu(configuration, prepared.start, prepared.stop)
     if prepared.stop - prepared.start > MAX_DRIVE_DURATION:
-        print("too long for a case")
+        print("the drive is too long for a case")
         return
     record = drive_in_process(configuration, prepared)
     end = record.ground_truth.newest
     folder = create_result_folder("results", "drive", "imu", datetime(2019, 5, 16))
     for name, table in write_recorded_tables(folder, record, 0, end).items():
-        short = incomplete_tables(".", {folder.path(f"{name}.csv"): Extent(len(table))})
-        if short:
-            raise AssertionError(short[0])
+        shortcomings = incomplete_tables(".", {folder.path(f"{name}.csv"): Extent(len(table))})
+        if shortcomings:
+            raise AssertionError(shortcomings[0])
     print(end)
 
 
@@ -98,7 +98,7 @@ def robot(arguments):
 
 
 def correction(arguments):
-    """Load a correction, write it, read it again and apply it at all temperatures."""
+    """Load a correction, write and read it again, and apply it at many temperatures."""
     loaded = read_imu_correction(arguments[0])
     Path("again.yaml").write_text(imu_correction_text(loaded, "again"), encoding="utf-8")
     if read_imu_correction("again.yaml") != loaded:
@@ -116,7 +116,7 @@ def flight(arguments):
 
 
 def gimbal(arguments):
-    """Load a gimbal, write it, read it again and simulate it for a second."""
+    """Load a gimbal, write and read it again, and simulate it for a second."""
     loaded = isf.read_gimbal(arguments[0])
     if not isinstance(loaded.drive, isf.TabulatedJoints):
         Path("again.yaml").write_text(yaml.safe_dump(gimbal_to_mapping(loaded)))
@@ -127,7 +127,7 @@ def gimbal(arguments):
 
 
 def udp(arguments):
-    """Receive the flight of packets.json, a list of hexadecimal packets."""
+    """Receive a flight by UDP from a JSON list of hexadecimal packets."""
     packets = json.loads(Path(arguments[0]).read_text())
     with isf.flight.PacketReceiver() as receiver, socket.socket(
         socket.AF_INET, socket.SOCK_DGRAM
@@ -138,7 +138,7 @@ def udp(arguments):
 
 
 def script(arguments):
-    """Fly a script in JSBSim with an aircraft of the folder."""
+    """Fly a script in JSBSim with an aircraft of the working directory."""
     _print_flight(isf.fly(arguments[0], duration=2.0, aircraft_folder="aircraft"))
 
 
@@ -157,6 +157,7 @@ PARTS = {
 }
 
 
+# Files that a program writes into the folder of ``--out``; for all others ``--out`` is a file.
 _RESULTS = {
     "allan_analysis.py": ("allan_deviation.csv", "allan_parameters.json", "*.png"),
     "calibrate_imu.py": ("calibration.json", "calibration.png", "correction.yaml"),
@@ -172,13 +173,12 @@ _RESULTS = {
     "simulate_flight.py": ("body.csv", "fixes.csv", "flight.bag", "gimbal.csv", "imu.csv")
     + ("figure_[5678]*.png", "imu_truth.csv", "increments.csv", "report.html", "summary.json"),
 }
-"""Files that a tool leaves in the folder of ``--out``; others write a file of that name."""
 
 _RESULTS_OF_PARTS = {"load": ["again.ini"], "correction": ["again.yaml"]}
 
 
 def with_results(case) -> Expected:
-    """Return the required ending of a case with the results of its tool and their places."""
+    """Return the required ending of a case, completed by the output files of its program."""
     if case.tool == EXPERIMENT:
         return case.expected
     if case.tool in PARTS:
@@ -205,16 +205,16 @@ def _write_no_figure(folder, name, _, format="png"):
 
 
 def program(tool, arguments, figures=True):
-    """Return a function that runs a tool, or a key of ``PARTS``, as if from the command line.
+    """Return a function that runs a program, or a key of ``PARTS``, as from the command line.
 
     Parameters
     ----------
     tool : str
-        Name of the tool or of the part.
+        Name of the program or of the part.
     arguments : sequence of str
-        Its command line.
+        Arguments of the command line.
     figures : bool, optional
-        Whether figures are drawn, which takes most of the time.
+        Whether the program draws figures, which takes most of the time.
     """
     main = PARTS[tool] if tool in PARTS else _main(tool)
 
@@ -228,7 +228,7 @@ def program(tool, arguments, figures=True):
 
 
 def run_silently(run) -> int:
-    """Return the exit code of a function of :func:`program` that runs in this process."""
+    """Run a function of :func:`program` in this process without output; return its exit code."""
     words = sys.argv
     try:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -238,7 +238,7 @@ def run_silently(run) -> int:
 
 
 def command(tool, arguments):
-    """Return the command that starts a tool, or a whole experiment, as a process of its own."""
+    """Return the command that starts a program or an experiment as a process."""
     if tool == EXPERIMENT:
         return [tool, *arguments]
     return [sys.executable, str(ROOT / "offline_processing" / tool), *arguments]
@@ -249,7 +249,7 @@ def _main(tool):
 
 
 def prepare():
-    """Import all programs once, before processes are forked."""
+    """Import all programs before processes are forked."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     for name in TOOLS:
         _main(name)

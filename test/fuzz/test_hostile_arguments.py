@@ -1,4 +1,4 @@
-"""Tools refuse implausible arguments, or do their work."""
+"""Programs with hostile arguments, which they must use or refuse."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from strategies.files import Special
 from strategies.values import arguments, numbers
 from verdict import GRAVE, REFUSED, Expected
 
+# Program -> valid arguments, and options with hostile values.
 OPTIONS = {
     "allan_analysis.py": (
         ("rest.csv",),
@@ -25,16 +26,15 @@ OPTIONS = {
     "simulate_static.py": (("imu.yaml", "--hours", "1e-3"), "--rate --seed --format --hours"),
     "compare_plugins.py": (("--results", "nowhere"), "--imu --parameters --runs --seed"),
 }
-"""Tool -> its good arguments, and options that get hostile values."""
 
 OUT_FILES = {"generate_world.py": "a.world", "simulate_static.py": "static.csv"}
+# Largest value of options whose value determines the amount of work.
 MAX_WORK = {"--hours": 0.02, "--laps": 2.0}
-"""Largest value of options whose work grows with it."""
 
 
 @st.composite
 def calls(draw):
-    """Draw a call with one to three hostile options, and perhaps a hostile first argument."""
+    """Draw a call with one to three hostile options, sometimes with a hostile first argument."""
     tool = draw(st.sampled_from(sorted(OPTIONS)))
     words, options = OPTIONS[tool]
     words = list(words)
@@ -53,7 +53,7 @@ def calls(draw):
     if draw(st.integers(0, 19)) == 0:
         words.append(draw(st.sampled_from(("--nonsense", "--", "-x", "", "a b", "--out"))))
     files = {
-        "rest.csv": specimens.at_rest()[0].content,
+        "rest.csv": specimens.recordings_at_rest()[0].content,
         "drive.csv": specimens.recording("own.csv").content,
         "imu.yaml": specimens.parameters()[0][1].content,
         OUT: Special("folder"),
@@ -63,7 +63,7 @@ def calls(draw):
 
 
 def _is_long(option, value) -> bool:
-    """Return whether a value is allowed and means hours of work."""
+    """Return whether a value is allowed but takes hours."""
     try:
         return MAX_WORK.get(option, 1e300) < float(value) < 1e5
     except ValueError:
@@ -72,10 +72,10 @@ def _is_long(option, value) -> bool:
 
 @given(case=calls())
 def test_hostile_arguments_are_used_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @EXPENSIVE
 @given(case=calls())
 def test_hostile_arguments_of_command_are_used_or_refused(judge, case):
-    assert not judge(case, own_process=True).short
+    assert not judge(case, own_process=True).shortcomings

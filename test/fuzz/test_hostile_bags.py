@@ -1,4 +1,4 @@
-"""Bags that are whole as files and hold data that no recorder writes."""
+"""Valid bag files with data that no recorder writes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS = {
 
 @st.composite
 def edited_databases(draw):
-    """Draw a ROS 2 bag in whose database any cells hold any values."""
+    """Draw a ROS 2 bag whose database has arbitrary values in some cells."""
     specimen, table = specimens.recording("drive.db3"), draw(st.sampled_from(sorted(COLUMNS)))
     column = draw(st.sampled_from(COLUMNS[table]))
     integers = st.integers(-(2**63), 2**63 - 1)
@@ -35,7 +35,7 @@ def edited_databases(draw):
         path.write_bytes(specimen.content)
         with closing(sqlite3.connect(path)) as database:
             rows = [row for (row,) in database.execute(f"SELECT rowid FROM {table}")]
-            # A copy has columns without a type, which hold any value.
+            # The columns of a copy have no type, so they accept any value.
             database.executescript(
                 f"CREATE TABLE copy AS SELECT * FROM {table}; DROP TABLE {table}; "
                 f"ALTER TABLE copy RENAME TO {table}"
@@ -50,7 +50,7 @@ def edited_databases(draw):
 
 @given(case=edited_databases())
 def test_database_with_any_value_is_read_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 WRITERS = {
@@ -58,12 +58,12 @@ WRITERS = {
     "drive.mcap": writers.write_mcap,
     "drive": writers.write_ros2_bag,
 }
+# Topic names with control characters of terminals, and invalid names.
 STRANGE_TOPICS = (
     *("/imu\x1b[31m", "/imu\nsecond line: all is well", "/imu\x1b]0;title\x07", "/imu\u202eatad"),
     *("/imu\r", "/imu\x7f", "/imu\u2028x", "/imu\x9b31m", "/i\0mu", "", " ", "imu", "/" * 300),
     *("/é☃", "/$\\frac{", "/=1+1", "/'; DROP TABLE a; --"),
 )
-"""Names of topics that terminals obey, or that are no names."""
 
 
 @st.composite
@@ -85,7 +85,7 @@ def bags_with_strange_topics(draw):
 
 @given(case=bags_with_strange_topics())
 def test_strange_topic_is_printed_safely(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @st.composite
@@ -101,4 +101,4 @@ def edited_descriptions(draw):
 
 @given(case=edited_descriptions())
 def test_edited_description_of_bag_is_read_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings

@@ -1,4 +1,4 @@
-"""Whole experiments with hostile recordings, settings and arguments; needs ROS."""
+"""Whole experiments with hostile recordings, settings and arguments, which require ROS."""
 
 import shutil
 
@@ -15,7 +15,7 @@ from verdict import Expected
 
 pytestmark = [
     pytest.mark.thorough,
-    pytest.mark.skipif(shutil.which(targets.EXPERIMENT) is None, reason="needs ROS"),
+    pytest.mark.skipif(shutil.which(targets.EXPERIMENT) is None, reason="requires ROS"),
 ]
 
 LAUNCH_ARGUMENTS = ("seed", "imu", "controller", "real_time_factor", "view", "laps")
@@ -41,5 +41,5 @@ def experiments(draw):
 
 @EXPENSIVE
 @given(case=experiments())
-def test_hostile_experiment_ends_with_a_reason(judge, case):
-    assert not judge(case, own_process=True).short
+def test_hostile_experiment_ends_with_reason(judge, case):
+    assert not judge(case, own_process=True).shortcomings

@@ -1,4 +1,4 @@
-"""Flights from files, by UDP and from scripts of JSBSim."""
+"""Hostile flights: files, UDP packets and scripts of JSBSim."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def damaged_flights(draw, tool):
 
 @given(case=damaged_flights("flight"))
 def test_damaged_flight_is_read_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @EXPENSIVE
 @given(case=damaged_flights("simulate_flight.py"))
 def test_simulate_flight_of_damaged_file_ends_well(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 LABELS = (
@@ -44,14 +44,14 @@ LABELS = (
 
 
 def text_packet(number) -> bytes:
-    """Return a packet of text of an aircraft that flies north at 60 m/s."""
+    """Return a text packet of an aircraft that flies north at 60 m/s."""
     latitude = 30.0 + number * PERIOD * 60.0 / 110_850.0
     cells = (number * PERIOD, latitude, -95.0, 1000.0, 196.85, 0.0, 0.0, 0.0, 0.0, 0.0)
     return ",".join(f"{cell:.15g}" for cell in cells).encode() + b"\n"
 
 
 def structure_packet(number) -> bytes:
-    """Return FlightGear's structure of the same flight."""
+    """Return a packet of the same flight as FlightGear's binary structure."""
     latitude = 0.5 + number * PERIOD * 60.0 / 6.35e6
     floats = [0.0] * 11 + [196.85, 0.0, 0.0]
     packet = struct.pack(">II3d14f", 24, 0, -1.5, latitude, 300.0, *floats)
@@ -61,7 +61,7 @@ def structure_packet(number) -> bytes:
 
 @st.composite
 def udp_flights(draw):
-    """Draw a flight by UDP in which some packets are damaged, lost, repeated or foreign."""
+    """Draw a flight by UDP with some damaged, lost, repeated or foreign packets."""
     count = draw(st.integers(0, 60))
     packets = [text_packet(k) for k in range(count)]
     if draw(st.booleans()):
@@ -79,7 +79,7 @@ def udp_flights(draw):
 
 @given(case=udp_flights())
 def test_damaged_packets_are_received_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 SCRIPT = """\
@@ -115,7 +115,7 @@ START = """\
 
 
 def script_case(script, aircraft) -> Case:
-    """Return the case of a script for JSBSim with an aircraft of its own."""
+    """Return the case of a JSBSim script with its own aircraft."""
     files = {
         "drop.xml": script,
         "aircraft/ball/ball.xml": aircraft,
@@ -126,14 +126,14 @@ def script_case(script, aircraft) -> Case:
 
 def test_whole_script_is_flown(judge):
     case = script_case(SCRIPT.encode(), BALL.encode())
-    assert not judge(replace(case, expected=Expected((0,), output=("^101 states\n",)))).short
+    assert not judge(replace(case, expected=Expected((0,), output=("^101 states\n",)))).shortcomings
 
 
 @given(content=damaged_settings(SCRIPT))
 def test_damaged_script_is_flown_or_refused(judge, content):
-    assert not judge(script_case(content, BALL.encode())).short
+    assert not judge(script_case(content, BALL.encode())).shortcomings
 
 
 @given(content=damaged_settings(BALL))
 def test_damaged_aircraft_is_flown_or_refused(judge, content):
-    assert not judge(script_case(SCRIPT.encode(), content)).short
+    assert not judge(script_case(SCRIPT.encode(), content)).shortcomings

@@ -1,4 +1,4 @@
-"""Names that figures, tables and pages interpret, and ensembles that somebody has forged."""
+"""Names that figures, tables and pages could interpret, and forged ensembles."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from strategies.files import damaged_bytes
 from strategies.settings import damaged_settings
 from verdict import DONE, REFUSED, Expected
 
+# Names with mathematics, formulas, markup or separators.
 NAMES = (
     *("$\\frac{", "a$b", "$x$", "$$", "$\\alpha$", "a_{b", "\\textbf{x", "100 % $", "\\", "^_^"),
     *("=1+1", "=cmd|' /C calc'!A0", "@SUM(A1)", "+1+2", "-1+2", "\t=1", "|x", "%s%n", "{0}", "{x}"),
     *("<script>alert(1)</script>", "a&b;", '"><b>', "]]>", "é☃", "_hidden", "a,b", 'a"b', "a;b"),
 )
-"""Names that are mathematics, formulas, markup or separators."""
 
 FILE_NAMES = tuple(name.replace("/", "_") for name in NAMES if name[0] not in "-\t_")
 
@@ -38,11 +38,11 @@ def test_strange_imu_name_in_results_is_harmless(judge, name, tool):
     words = ["--straight", "20s", "--imu", "mine.yaml", "--out", OUT, "--report"]
     if tool == "monte_carlo.py":
         words += ["--runs", "20", "--what", "linear", "--workers", "1"]
-    # The name becomes that of files.
+    # The name is part of file names.
     is_refused = "/" in name or not name.isprintable()
     expected = Expected((REFUSED,), names=("mine.yaml",)) if is_refused else Expected((0,))
     case = Case(tool, tuple(words), {"mine.yaml": content}, expected, draws_figures=True)
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 RESULT_TOOLS = ("plot_multiple_errors.py", "offline_result_comparison.py", "report.py")
@@ -55,7 +55,7 @@ def test_strange_result_name_in_figures_is_harmless(judge, name, tool):
     files = {f"{name}/{file.name}": file.content for file in specimens.result()}
     out = "report.html" if tool == "report.py" else OUT
     case = Case(tool, (name, "--out", out), files, Expected((0,)), draws_figures=True)
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @EXPENSIVE
@@ -65,7 +65,7 @@ def test_strange_recording_name_in_figures_is_harmless(judge, names):
     files = {f"{name}.bag": content for name in names}
     tool = "check_recording.py" if len(files) == 1 else "compare_yaw.py"
     case = Case(tool, (*files, "--out", OUT), files, Expected(DONE), draws_figures=True)
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 ENSEMBLE = ("--straight", "20s", "--imu", "generic", "--what", "linear", "--workers", "1")
@@ -73,7 +73,7 @@ ENSEMBLE = ("--straight", "20s", "--imu", "generic", "--what", "linear", "--work
 
 @functools.lru_cache(maxsize=None)
 def ensemble_files() -> dict[str, bytes]:
-    """Return the files of an ensemble of 20 runs: path -> content."""
+    """Return the content of the files of an ensemble of 20 runs, by path."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = [*ENSEMBLE, "--runs", "20", "--out", f"{folder}/{OUT}"]
         assert targets.run_silently(targets.program("monte_carlo.py", arguments)) == 0
@@ -83,7 +83,7 @@ def ensemble_files() -> dict[str, bytes]:
 
 @st.composite
 def forged_chunks(draw, content) -> bytes:
-    """Draw a chunk of an ensemble with damaged or replaced arrays, in most cases rightly signed."""
+    """Draw a chunk of an ensemble with damaged or replaced arrays, mostly with a valid checksum."""
     head, _, body = content.partition(b"\n")
     body = draw(st.one_of(damaged_bytes(body), replaced_arrays(body)))
     if draw(st.integers(0, 9)):
@@ -93,13 +93,13 @@ def forged_chunks(draw, content) -> bytes:
 
 @st.composite
 def replaced_arrays(draw, body) -> bytes:
-    """Draw an NPZ file in which an array has other numbers, another shape or another kind."""
+    """Draw an NPZ file in which an array has other numbers, another shape or another type."""
     with np.load(io.BytesIO(body), allow_pickle=False) as file:
         arrays = dict(file)
     name = draw(st.sampled_from(sorted(arrays)))
     array = arrays[name]
     others = (np.full_like(array, 7), array[..., np.newaxis], np.zeros(0), np.array("text"))
-    # The last needs pickle, which executes code.
+    # Arrays of objects require pickle, which can execute code.
     others += (np.array([{"a": 1}, None], dtype=object),)
     arrays[name] = others[draw(st.integers(0, len(others) - 1))]
     target = io.BytesIO()
@@ -124,5 +124,5 @@ def forged_ensembles(draw):
 
 
 @given(case=forged_ensembles())
-def test_forged_ensemble_is_drawn_again_or_refused(judge, case):
-    assert not judge(case).short
+def test_forged_ensemble_is_repeated_or_refused(judge, case):
+    assert not judge(case).shortcomings

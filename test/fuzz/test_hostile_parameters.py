@@ -1,4 +1,4 @@
-"""Files of IMU parameters in the formats of all simulators and tools."""
+"""Damaged files of IMU parameters, in the formats of all simulators and programs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ TOOL = "convert_imu_parameters.py"
 
 
 def parameter_files():
-    """Return a strategy for formats, each with a good file."""
+    """Return a strategy for formats with a valid file."""
     return st.deferred(lambda: st.sampled_from(specimens.parameters()))
 
 
 @st.composite
 def conversions(draw):
-    """Draw the conversion of a damaged file, with options that may be wrong."""
+    """Draw the conversion of a damaged file, sometimes with invalid options."""
     source, specimen = draw(parameter_files())
     content = draw(damaged_settings(specimen.content.decode()))
     if draw(st.integers(0, 9)) == 0:
@@ -41,7 +41,7 @@ def conversions(draw):
 
 @given(case=conversions())
 def test_damaged_parameters_are_converted_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @st.composite
@@ -59,7 +59,7 @@ def simulations(draw):
 
 @given(case=simulations())
 def test_damaged_specification_is_simulated_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @given(item=parameter_files(), out=st.sampled_from(((), ("--out", "a.yaml"))))
@@ -67,4 +67,4 @@ def test_whole_parameters_are_converted(judge, item, out):
     source, specimen = item
     words = (specimen.name, "--from", source, "--to", "specification", "--rate", "100", *out)
     files = {specimen.name: specimen.content}
-    assert not judge(Case(TOOL, words, files, Expected((0,)))).short
+    assert not judge(Case(TOOL, words, files, Expected((0,)))).shortcomings

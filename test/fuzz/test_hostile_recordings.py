@@ -1,4 +1,4 @@
-"""Recordings as text, as bags and as logs of other programs, damaged and with counted faults."""
+"""Damaged recordings: text, bags and logs of other programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from verdict import DONE, GRAVE, REFUSED, Expected
 
 @st.composite
 def read_cases(draw, chosen):
-    """Draw a damaged specimen to be read as a recording."""
+    """Draw a damaged specimen that is read as a recording."""
     specimen = draw(chosen)
     name, content = draw(damaged_specimens(specimen))
     kind = draw(st.sampled_from(specimen.serves))
@@ -34,7 +34,7 @@ def read_cases(draw, chosen):
 
 @st.composite
 def check_cases(draw, chosen, tool="check"):
-    """Draw a damaged specimen to be checked, with the second recording that it needs."""
+    """Draw a check of a damaged specimen, with the second recording that it requires."""
     specimen = draw(chosen)
     name, content = draw(damaged_specimens(specimen))
     files = {name: content}
@@ -51,44 +51,44 @@ def check_cases(draw, chosen, tool="check"):
 
 @given(case=read_cases(recordings(*READABLE_TEXTS)))
 def test_damaged_text_is_read_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @given(case=check_cases(recordings(*TEXTS)))
 def test_damaged_text_is_checked_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @given(case=read_cases(recordings(*BAGS)))
 def test_damaged_bag_is_read_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @given(case=check_cases(recordings(*BAGS)))
 def test_damaged_bag_is_checked_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @given(case=check_cases(st.deferred(lambda: st.sampled_from(specimens.logs()))))
 def test_damaged_log_is_checked_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @EXPENSIVE
 @given(case=check_cases(recordings(*TEXTS, *BAGS), "check_recording.py"))
 def test_check_recording_of_damaged_file_ends_well(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @EXPENSIVE
 @given(case=check_cases(recordings(*TEXTS, *BAGS), "compare_yaw.py"))
 def test_compare_yaw_of_damaged_file_ends_well(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @st.composite
 def damaged_bags_with_errors(draw):
-    """Draw a damaged bag whose IMU gets errors."""
+    """Draw a call of apply_imu_errors.py with a damaged bag."""
     name, content = draw(damaged_specimens(draw(recordings(*BAGS))))
     imu = draw(st.sampled_from((("bno055",), ("bno055_magnetometer", "--magnetometer"))))
     words = (name, "--out", OUT, "--imu", *imu)
@@ -97,13 +97,13 @@ def damaged_bags_with_errors(draw):
 
 @given(case=damaged_bags_with_errors())
 def test_apply_imu_errors_to_damaged_bag_ends_well(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @st.composite
 def damaged_recordings_at_rest(draw):
     """Draw a damaged recording of an IMU at rest."""
-    name, content = draw(damaged_specimens(draw(st.sampled_from(specimens.at_rest()))))
+    name, content = draw(damaged_specimens(draw(st.sampled_from(specimens.recordings_at_rest()))))
     words = [name, "--out", OUT, "--quiet"]
     if draw(st.booleans()):
         rate = draw(st.one_of(st.sampled_from(("100", "1", "1e5")), numbers()))
@@ -115,12 +115,12 @@ def damaged_recordings_at_rest(draw):
 @EXPENSIVE
 @given(case=damaged_recordings_at_rest())
 def test_allan_analysis_of_damaged_recording_ends_well(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @st.composite
 def objects_in_place_of_files(draw):
-    """Draw a tool whose input is a folder, a pipe, a device, a link, empty or missing."""
+    """Draw a program whose input is a folder, a pipe, a device, a link, empty or missing."""
     name = draw(
         st.sampled_from(
             ("in.csv", "in.bag", "in.tum", "in.csv.gz", "in.db3", "input", "a b'c.csv", "é.bag")
@@ -147,7 +147,7 @@ def objects_in_place_of_files(draw):
             )
         )
     )
-    # An empty config.ini is the bundled drive.
+    # An empty config.ini selects the bundled drive.
     codes = (0, REFUSED) if tool == "load" or "--config" in words else (REFUSED,)
     files = {name: draw(SPECIALS)}
     return Case(tool, tuple(words), files, Expected(codes, names=(name,)))
@@ -155,12 +155,12 @@ def objects_in_place_of_files(draw):
 
 @given(case=objects_in_place_of_files())
 def test_object_in_place_of_file_is_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @st.composite
 def whole_recordings(draw):
-    """Draw an undamaged recording, perhaps compressed, and the number of its samples."""
+    """Draw a valid recording, sometimes compressed, with the number of its samples."""
     specimen = draw(recordings(*READABLE_TEXTS, *BAGS))
     kind = draw(st.sampled_from(specimen.serves))
     expected = Expected((0,), output=(samples_in_use(specimen, kind),))
@@ -170,12 +170,12 @@ def whole_recordings(draw):
 
 @given(case=whole_recordings())
 def test_whole_recording_is_read_with_all_samples(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @dataclass(frozen=True)
 class Table:
-    """A recording as text, and some of its rows, none of them the first or the last."""
+    """Text recording, and some of its rows except the first and the last."""
 
     specimen: specimens.Specimen
     kind: str
@@ -183,17 +183,17 @@ class Table:
     rows: tuple[int, ...]
 
     def with_cell(self, line, cell) -> str:
-        """Return a line with another value, without which it cannot be used."""
+        """Return a line with another value in a required column."""
         cells = line.split(self.specimen.separator)
         cells[-1 if self.specimen.separator == "," else 4] = cell
         return self.specimen.separator.join(cells)
 
     def samples_in_use(self, **counts) -> str:
-        """Return a pattern for the number of samples; see :func:`samples_in_use`."""
+        """Return a regular expression for the number of samples; see :func:`samples_in_use`."""
         return samples_in_use(self.specimen, self.kind, **counts)
 
     def case(self, lines, expected) -> Case:
-        """Return the case of a table with other lines."""
+        """Return the case of the table with other lines."""
         name = self.specimen.name
         content = "\n".join([*lines, ""]).encode()
         return Case("read", (name, self.kind), {name: content}, expected)
@@ -201,7 +201,7 @@ class Table:
 
 @st.composite
 def tables(draw):
-    """Draw a recording as text and one to nine of its rows."""
+    """Draw a text recording and one to nine of its rows."""
     specimen = draw(recordings("own.csv", "from_zero.csv", "imu.csv", "a.tum"))
     lines = tuple(specimen.content.decode().splitlines())
     first = next(k for k, line in enumerate(lines) if line[0].isdigit())
@@ -218,21 +218,21 @@ def test_unusable_value_in_table_is_counted(judge, table, value):
     ]
     count = len(table.rows)
     output = (table.samples_in_use(unusable=count), rf"\b{count} samples? with a value")
-    assert not judge(table.case(lines, Expected((0,), output=output))).short
+    assert not judge(table.case(lines, Expected((0,), output=output))).shortcomings
 
 
 @given(table=tables())
 def test_repeated_row_in_table_is_counted(judge, table):
     lines = [line for k, line in enumerate(table.lines) for _ in range(1 + (k in table.rows))]
     output = (table.samples_in_use(repeated=len(table.rows)), "with the time stamp of another one")
-    assert not judge(table.case(lines, Expected((0,), output=output))).short
+    assert not judge(table.case(lines, Expected((0,), output=output))).shortcomings
 
 
 @given(table=tables())
 def test_missing_row_in_table_is_not_counted(judge, table):
     lines = [line for k, line in enumerate(table.lines) if k not in table.rows]
     output = (table.samples_in_use(missing=len(table.rows)),)
-    assert not judge(table.case(lines, Expected((0,), output=output))).short
+    assert not judge(table.case(lines, Expected((0,), output=output))).shortcomings
 
 
 @given(table=tables())
@@ -240,22 +240,22 @@ def test_swapped_rows_in_table_are_sorted(judge, table):
     lines, row = list(table.lines), table.rows[0]
     lines[row : row + 2] = lines[row : row + 2][::-1]
     output = (table.samples_in_use(), "older than one before, sorted in")
-    assert not judge(table.case(lines, Expected((0,), output=output))).short
+    assert not judge(table.case(lines, Expected((0,), output=output))).shortcomings
 
 
 @given(table=tables(), cell=st.sampled_from(("x", "1.2.3", "0x10")))
-def test_malformed_number_in_table_is_refused_with_its_line(judge, table, cell):
+def test_malformed_number_in_table_is_refused_with_line(judge, table, cell):
     lines, row = list(table.lines), table.rows[0]
     lines[row] = table.with_cell(lines[row], cell)
     names = (f"{table.specimen.name}: line {row + 1}",)
-    assert not judge(table.case(lines, Expected((REFUSED,), names=names))).short
+    assert not judge(table.case(lines, Expected((REFUSED,), names=names))).shortcomings
 
 
 @given(table=tables())
 def test_table_without_time_column_is_refused(judge, table):
     lines = [line.partition(table.specimen.separator)[2] for line in table.lines]
     expected = Expected((REFUSED,), names=(table.specimen.name,))
-    assert not judge(table.case(lines, expected)).short
+    assert not judge(table.case(lines, expected)).shortcomings
 
 
 @given(table=tables(), variant=st.sampled_from(("", "# a comment", "\r", "\ufeff")))
@@ -268,4 +268,4 @@ def test_harmless_variant_of_table_is_read(judge, table, variant):
     else:
         lines.insert(row, variant)
     expected = Expected((0,), output=(table.samples_in_use(),))
-    assert not judge(table.case(lines, expected)).short
+    assert not judge(table.case(lines, expected)).shortcomings

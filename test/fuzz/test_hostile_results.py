@@ -1,4 +1,4 @@
-"""Results: evaluated although damaged, and whole when tools leave them."""
+"""Evaluation of damaged results, and completeness of written results."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from strategies.tables import damaged_tables
 from strategies.values import numbers
 from verdict import Expected
 
+# Programs that read results -> their numeric options.
 TOOL_OPTIONS = {
     "offline_result_comparison.py": ("--median-window", "--max-shift", "--start-window"),
     "plot_multiple_errors.py": ("--median-window", "--until"),
     "compare_yaw.py": ("--median-window", "--max-shift", "--start-window"),
     "export_tum.py": (),
 }
-"""Tools that read results -> their options with numbers."""
 
 
 @st.composite
 def evaluations(draw):
-    """Draw the evaluation of a result of which a file is damaged or is no file."""
+    """Draw the evaluation of a result with a damaged file, or with another object in its place."""
     files = {f"run/{file.name}": file.content for file in specimens.result()}
     summary = next(name for name in files if name.endswith("summary.json"))
     name = draw(st.one_of(st.just(summary), st.sampled_from(sorted(files))))
@@ -40,19 +40,19 @@ def evaluations(draw):
     words, options = ["run", "--out", OUT], []
     for option in TOOL_OPTIONS[tool]:
         if draw(st.integers(0, 9)) == 0:
-            # Comparisons name the setting, with underscores.
+            # Messages of a comparison name the setting, with underscores.
             options += [option, option[2:].replace("-", "_")]
             words += [option, draw(numbers()).replace("\0", "")]
     if draw(st.booleans()):
         words.append("--align")
-    # Whatever is in its files, a sentence on the result names its folder.
+    # A message on a result names its folder, for any content of the files.
     expected = Expected(names=("run", *options))
     return Case(tool, join_options(words), files, expected)
 
 
 @given(case=evaluations())
 def test_damaged_result_is_evaluated_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @st.composite
@@ -68,7 +68,7 @@ def readings_at_rest(draw):
 
 @given(case=readings_at_rest())
 def test_simulate_static_writes_all_samples(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @pytest.mark.thorough
@@ -80,7 +80,9 @@ def test_heading_budget_writes_whole_tables(judge, duration):
         f"{OUT}/budget.csv": Extent(rows=3),
     }
     words = ("--straight", f"{duration}s", "--imu", "bno055", "--out", OUT)
-    assert not judge(Case("heading_budget.py", words, {}, Expected((0,), tables=tables))).short
+    assert not judge(
+        Case("heading_budget.py", words, {}, Expected((0,), tables=tables))
+    ).shortcomings
 
 
 @pytest.mark.thorough
@@ -94,7 +96,7 @@ def test_monte_carlo_writes_whole_tables(judge, runs):
     }
     words = ("--straight", "20s", "--imu", "generic", "--what", "linear", "--workers", "1")
     words += ("--runs", f"{runs}", "--out", OUT)
-    assert not judge(Case("monte_carlo.py", words, {}, Expected((0,), tables=tables))).short
+    assert not judge(Case("monte_carlo.py", words, {}, Expected((0,), tables=tables))).shortcomings
 
 
 @pytest.mark.thorough
@@ -113,7 +115,9 @@ def test_simulate_flight_writes_whole_tables(judge, duration):
     words = (specimen.name, "--imu", "bno055", "--duration", f"{duration}", "--out", OUT)
     files = {specimen.name: specimen.content}
     expected = Expected((0,), tables=tables)
-    assert not judge(Case("simulate_flight.py", words, files, expected, draws_figures=True)).short
+    assert not judge(
+        Case("simulate_flight.py", words, files, expected, draws_figures=True)
+    ).shortcomings
 
 
 def result_files() -> dict[str, bytes]:
@@ -138,18 +142,20 @@ def test_result_tool_writes_whole_tables(judge, item):
     tool, extents = item
     tables = {f"{OUT}/{name}": extent for name, extent in extents.items()}
     case = Case(tool, ("run", "--out", OUT), result_files(), Expected((0,), tables=tables))
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @pytest.mark.thorough
 @EXPENSIVE
-@given(specimen=st.deferred(lambda: st.sampled_from(specimens.at_rest())))
+@given(specimen=st.deferred(lambda: st.sampled_from(specimens.recordings_at_rest())))
 def test_allan_analysis_writes_whole_table(judge, specimen):
     # 2000 samples at 25 Hz; averaging times reach a fifth of the recording.
     tables = {f"{OUT}/allan_deviation.csv": Extent(20, 16.0)}
     words = (specimen.name, "--axis", "gyro_z", "--out", OUT, "--quiet")
     files = {specimen.name: specimen.content}
-    assert not judge(Case("allan_analysis.py", words, files, Expected((0, 3), tables=tables))).short
+    assert not judge(
+        Case("allan_analysis.py", words, files, Expected((0, 3), tables=tables))
+    ).shortcomings
 
 
 @EXPENSIVE
@@ -161,4 +167,6 @@ def test_generate_drive_writes_whole_tables(judge, laps):
         f"{OUT}/{name}_imu.csv.gz": Extent(rows=6000 * laps + 1),
     }
     words = ("a", "--laps", f"{laps}", "--out", OUT)
-    assert not judge(Case("generate_drive.py", words, {}, Expected((0,), tables=tables))).short
+    assert not judge(
+        Case("generate_drive.py", words, {}, Expected((0,), tables=tables))
+    ).shortcomings

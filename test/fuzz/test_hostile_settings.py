@@ -1,4 +1,4 @@
-"""Settings that a person writes: config.ini, the robot, corrections and gimbals."""
+"""Damaged settings: config.ini, robots, corrections and gimbals."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS
 
 CONFIG = "config.ini"
 
+# Messages that concern several settings or a trajectory and name no file.
 NAMELESS = (
     r"^\w+: The IMU's \w+ is ",
     r"^\w+: \[\w+\] \w+ (has no effect|is|must be) ",
@@ -25,11 +26,10 @@ NAMELESS = (
     r"^\w+: (The robot cannot follow the|The) trajectory",
     r"^\w+: (Between start|Start index|A reference needs|\w+ needs at least|The smoothing window) ",
 )
-"""Refusals that concern several settings or a trajectory and name no file."""
 
 
 def damaged_files(name, text, tool, **more):
-    """Return a strategy for cases of a tool on a damaged YAML file of a name."""
+    """Return a strategy for cases of a program with a damaged YAML file."""
     content = st.one_of(damaged_settings(text), damaged_trees(text))
     return content.map(
         lambda data: Case(tool, (name,), {name: data}, Expected(names=(name,)), **more)
@@ -38,26 +38,26 @@ def damaged_files(name, text, tool, **more):
 
 @given(case=damaged_files("robot.yaml", specimens.ROBOT, "robot"))
 def test_damaged_robot_is_loaded_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @given(case=damaged_files("mine.yaml", specimens.CORRECTION, "correction"))
 def test_damaged_correction_is_loaded_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @EXPENSIVE
 @given(content=damaged_settings(specimens.CORRECTION))
 def test_calibrate_imu_onto_damaged_correction_ends_well(judge, content):
-    files = {"mine.yaml": content, "rest.csv": specimens.at_rest()[0].content}
+    files = {"mine.yaml": content, "rest.csv": specimens.recordings_at_rest()[0].content}
     arguments = ("rest.csv", "--onto", "mine.yaml", "--out", OUT)
     expected = Expected(names=tuple(files))
-    assert not judge(Case("calibrate_imu.py", arguments, files, expected)).short
+    assert not judge(Case("calibrate_imu.py", arguments, files, expected)).shortcomings
 
 
 @st.composite
 def damaged_gimbals(draw):
-    """Draw a gimbal with damaged settings or a damaged table of its joints."""
+    """Draw a gimbal with damaged settings or with a damaged table of joint angles."""
     text, joints = draw(st.sampled_from(specimens.GIMBALS)), specimens.JOINTS.encode()
     content = text.encode()
     if "joints.csv" in text:
@@ -71,7 +71,7 @@ def damaged_gimbals(draw):
 
 @given(case=damaged_gimbals())
 def test_damaged_gimbal_is_loaded_or_refused(judge, case):
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 @given(
@@ -86,22 +86,24 @@ def test_damaged_gimbal_is_loaded_or_refused(judge, case):
 )
 def test_whole_settings_are_loaded(judge, item):
     tool, text = item
-    assert not judge(Case(tool, ("settings",), {"settings": text.encode()}, Expected((0,)))).short
+    assert not judge(
+        Case(tool, ("settings",), {"settings": text.encode()}, Expected((0,)))
+    ).shortcomings
 
 
 def config_case(tool, content, files=()) -> Case:
-    """Return the case of a tool on a config.ini."""
+    """Return the case of a program with a config.ini."""
     expected = Expected(names=(CONFIG, *dict(files)), nameless=NAMELESS)
     return Case(tool, (CONFIG,), {CONFIG: content, **dict(files)}, expected)
 
 
 @given(content=damaged_settings(specimens.CONFIGURATION))
 def test_damaged_configuration_is_loaded_or_refused(judge, content):
-    assert not judge(config_case("load", content)).short
+    assert not judge(config_case("load", content)).shortcomings
 
 
 def _keys():
-    """Yield section and field of every key of config.ini."""
+    """Yield section and field of each key of config.ini."""
     for section, kind in configuration.SECTIONS.items():
         yield from ((section, key) for key in dataclasses.fields(kind))
     for section, model in configuration.IMU_PARAMETER_SECTIONS.items():
@@ -113,13 +115,13 @@ def _is_float(key) -> bool:
 
 
 _KEYS = tuple(_keys())
+# Values of keys for drives and folders.
 _FOLDERS = ("a", "e", "", OUT)
-"""Values of keys that name drives and folders."""
 
 
 @st.composite
 def settings_of_keys(draw):
-    """Draw one to three settings, also of the sections of columns: section -> key -> value."""
+    """Draw one to three settings by section and key, including the sections of columns."""
     drawn: dict[str, dict] = {}
     for _ in range(draw(st.integers(1, 3))):
         if draw(st.integers(0, 19)) == 0:
@@ -137,7 +139,7 @@ def settings_of_keys(draw):
 
 
 def config_text(settings) -> bytes:
-    """Return settings as a config.ini."""
+    """Return the text of a config.ini with the settings."""
     lines = []
     for section, keys in settings.items():
         lines += [f"[{section}]", *(f"{key} = {value}" for key, value in keys.items()), ""]
@@ -145,8 +147,8 @@ def config_text(settings) -> bytes:
 
 
 @given(settings=settings_of_keys())
-def test_any_value_of_a_key_is_loaded_or_refused(judge, settings):
-    assert not judge(config_case("load", config_text(settings))).short
+def test_arbitrary_value_of_key_is_loaded_or_refused(judge, settings):
+    assert not judge(config_case("load", config_text(settings))).shortcomings
 
 
 _FLOATS = tuple((section, field.name) for section, field in _KEYS if _is_float(field))
@@ -159,11 +161,11 @@ def test_non_finite_number_in_configuration_is_refused(judge, item, value):
     section, key = item
     case = config_case("load", config_text({section: {key: value}}))
     case = dataclasses.replace(case, expected=Expected((REFUSED,), names=(key,)))
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 def _values_out_of_range(field):
-    """Yield numbers beyond the bounds that a numeric field declares."""
+    """Yield numbers beyond the declared bounds of a field."""
     bounds = field.metadata if type(field.default) in (int, float) else {}
     if bounds.get("minimum") is not None:
         yield bounds["minimum"] - 1
@@ -185,11 +187,11 @@ def test_number_out_of_range_in_configuration_is_refused(judge, item):
     section, key, value = item
     case = config_case("load", config_text({section: {key: value}}))
     case = dataclasses.replace(case, expected=Expected((REFUSED,), names=(key,)))
-    assert not judge(case).short
+    assert not judge(case).shortcomings
 
 
 def drive_case(settings, files=()) -> Case:
-    """Return the case of a short drive with some settings."""
+    """Return the case of a short drive with additional settings."""
     recording = specimens.recording("own.csv")
     base = {
         "recording": {"path": recording.name},
@@ -206,11 +208,11 @@ def drive_case(settings, files=()) -> Case:
 
 
 @given(settings=settings_of_keys())
-def test_drive_with_any_value_of_a_key_ends_well(judge, settings):
-    assert not judge(drive_case(settings)).short
+def test_drive_with_arbitrary_value_of_key_ends_well(judge, settings):
+    assert not judge(drive_case(settings)).shortcomings
 
 
 @given(content=st.one_of(damaged_settings(specimens.ROBOT), damaged_trees(specimens.ROBOT)))
 def test_drive_of_damaged_robot_ends_well(judge, content):
     case = drive_case({"robot": {"parameters": "robot.yaml"}}, {"robot.yaml": content})
-    assert not judge(case).short
+    assert not judge(case).shortcomings

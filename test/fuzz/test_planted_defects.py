@@ -1,4 +1,4 @@
-"""Defects that are planted in the product make a property fail: Hypothesis falsifies it."""
+"""Planted defects of the package, each of which must falsify some properties."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def traceback_on_damaged_text(monkeypatch):
 
 
 def refusal_of_good_bag(monkeypatch):
-    """Raise a KeyError where bags select their topic; there it becomes a refusal."""
+    """Raise a KeyError in the selection of a topic, which the reader converts to a refusal."""
     monkeypatch.setattr(bag, "topic_and_type", lambda *_: {}["topic"])
 
 
@@ -48,7 +48,7 @@ def refusal_without_file_name(monkeypatch):
 
 
 def table_cut_at_line_end(monkeypatch):
-    """Drop the second half of each text that is written, so that it stays a table."""
+    """Cut each written table after half of its lines, so that it is still a valid table."""
     move = os.replace
 
     def cut_and_move(source, target):
@@ -82,7 +82,7 @@ def dropped_samples(monkeypatch):
 
 
 def accepted_infinity(monkeypatch):
-    """Omit both checks: of the text, and of the number in the section's dataclass."""
+    """Remove both checks, of the text and of the number in the dataclass."""
     monkeypatch.setattr(settings, "number_of_text", lambda where, text: float(text))
     monkeypatch.setattr(settings, "check_number", lambda name, value, *_, **__: value)
 
@@ -125,11 +125,12 @@ REFUSING = (
     test_hostile_settings.test_damaged_robot_is_loaded_or_refused,
     test_hostile_settings.test_damaged_correction_is_loaded_or_refused,
     test_hostile_settings.test_damaged_configuration_is_loaded_or_refused,
-    test_hostile_settings.test_any_value_of_a_key_is_loaded_or_refused,
+    test_hostile_settings.test_arbitrary_value_of_key_is_loaded_or_refused,
     test_hostile_parameters.test_damaged_parameters_are_converted_or_refused,
     test_hostile_parameters.test_damaged_specification_is_simulated_or_refused,
     test_hostile_results.test_damaged_result_is_evaluated_or_refused,
 )
+# Defect -> properties that it must falsify.
 DEFECTS = {
     traceback_on_damaged_text: READING_TEXT,
     refusal_of_good_bag: (test_hostile_recordings.test_whole_recording_is_read_with_all_samples,),
@@ -138,7 +139,7 @@ DEFECTS = {
     table_cut_at_line_end: (
         *WRITING,
         test_hostile_results.test_heading_budget_writes_whole_tables,
-        test_hostile_settings.test_drive_with_any_value_of_a_key_ends_well,
+        test_hostile_settings.test_drive_with_arbitrary_value_of_key_ends_well,
     ),
     half_written_file: WRITING,
     missing_file: WRITING,
@@ -153,13 +154,17 @@ DEFECTS = {
     file_outside_of_output: WRITING,
     endless_loop: (test_hostile_recordings.test_whole_recording_is_read_with_all_samples,),
 }
-"""Defects, and the properties of which each has to be falsified."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def specimens_without_defects():
-    """Make the specimens before a defect is planted; they are cached."""
-    for make in (specimens.recordings, specimens.logs, specimens.at_rest, specimens.result):
+    """Create the cached specimens before a defect is planted."""
+    for make in (
+        specimens.recordings,
+        specimens.logs,
+        specimens.recordings_at_rest,
+        specimens.result,
+    ):
         make()
     specimens.parameters()
 
@@ -172,8 +177,8 @@ def specimens_without_defects():
         for test in tests
     ],
 )
-def test_planted_defect_is_found(plant, test, monkeypatch, tmp_path):
-    # A second of processor time is enough to read a recording.
+def test_planted_defect_falsifies_property(plant, test, monkeypatch, tmp_path):
+    # Reading a recording takes less than a second of processor time.
     judge = Judge(tmp_path, Limits(cpu=1.0) if plant is endless_loop else Limits())
     plant(monkeypatch)
     with pytest.raises(AssertionError):

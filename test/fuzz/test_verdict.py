@@ -1,4 +1,4 @@
-"""The judge reports each shortcoming that it looks for."""
+"""Shortcomings that the judge must report."""
 
 import os
 import sys
@@ -23,11 +23,11 @@ def python(text):
 
 
 def shortcomings(program, scratch, **options):
-    return run_judged(program, scratch, **options).short
+    return run_judged(program, scratch, **options).shortcomings
 
 
 @pytest.mark.parametrize(
-    "text, short",
+    "text, expected_shortcoming",
     [
         ("1 / 0", "exit code 1"),
         ("1 / 0", "prints: Traceback"),
@@ -60,14 +60,14 @@ def shortcomings(program, scratch, **options):
         ("open('../../x', 'w')", "writes outside of its folder: "),
     ],
 )
-def test_judge_reports_shortcoming(scratch, text, short):
+def test_judge_reports_shortcoming(scratch, text, expected_shortcoming):
     limits = Limits(cpu=1.0 if text.startswith("while") else Limits.cpu)
     reported = shortcomings(python(text), scratch, limits=limits)
-    assert any(sentence.startswith(short) for sentence in reported), reported
+    assert any(sentence.startswith(expected_shortcoming) for sentence in reported), reported
 
 
 @pytest.mark.parametrize(
-    "line, is_short",
+    "line, is_reported",
     [
         ("x: a.csv: column t is missing", False),
         ("x: a.csv, line 7: column t is missing", False),
@@ -77,23 +77,23 @@ def test_judge_reports_shortcoming(scratch, text, short):
         ("x: the format sdf has no such key", False),
     ],
 )
-def test_judge_requires_file_name_in_refusal(scratch, line, is_short):
+def test_judge_requires_file_name_in_refusal(scratch, line, is_reported):
     expected = Expected((REFUSED,), names=("a.csv",), nameless=("^x: the format ",))
     text = f"import sys; print({line!r}, file=sys.stderr); sys.exit(2)"
     reported = shortcomings(python(text), scratch, expected=expected)
-    assert bool(reported) == is_short, reported
+    assert bool(reported) == is_reported, reported
 
 
 def test_judge_reports_excessive_memory(scratch):
     program = python("b = b'1' * 2**29; print('done')")
     reported = shortcomings(program, scratch, limits=Limits(memory=2**29))
     (sentence,) = (sentence for sentence in reported if sentence.endswith("MiB of memory"))
-    # Linux counts the process that started it, which may be as large, until the program is loaded.
+    # Until the program is loaded, Linux counts the memory of the parent, which may be as large.
     assert int(sentence.split()[1]) >= 512
 
 
 @pytest.mark.parametrize(
-    "expected, short",
+    "expected, expected_shortcoming",
     [
         (Expected(output=("200 samples",)), "output without '200 samples'"),
         (Expected(results=("out/*.csv",)), "exit code 0, but there is no out/*.csv"),
@@ -102,11 +102,11 @@ def test_judge_reports_excessive_memory(scratch):
         (Expected(), None),
     ],
 )
-def test_judge_reports_missing_work(scratch, expected, short):
+def test_judge_reports_missing_work(scratch, expected, expected_shortcoming):
     text = "print('20 samples'); open('made', 'w').write('a\\n'); open('input', 'a').write('b\\n')"
     expected = replace(expected, changed=("input",))
     reported = shortcomings(python(text), scratch, expected=expected)
-    assert reported == ((short,) if short else ())
+    assert reported == ((expected_shortcoming,) if expected_shortcoming else ())
 
 
 def test_judge_reports_file_of_function_outside_of_folder(scratch, tmp_path_factory):
@@ -128,7 +128,7 @@ def test_judge_ends_program_that_waits_forever(scratch):
 
 
 def test_judge_ends_and_reports_remaining_process(scratch):
-    seconds = f"{10_000 + os.getpid()}"  # as no other run of the tests has it
+    seconds = f"{10_000 + os.getpid()}"  # a duration that no other test process uses
     start = f"import subprocess; subprocess.Popen(['sleep', '{seconds}'], start_new_session=True)"
     start = f"print('done'); {start}"
     assert shortcomings(python(start), scratch) == (f"leaves a process: sleep {seconds}",)

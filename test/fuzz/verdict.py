@@ -1,7 +1,7 @@
-"""Run a program within limits and list everything that it must not have done.
+"""Runs of a program within limits, and the shortcomings of its ending.
 
-A program runs as a process of its own in a scratch folder. Its exit code, its output and the files
-that it leaves are compared with the required ending; each shortcoming is a line of text.
+A program runs as a process in a scratch folder. Its exit code, its output and its files are
+compared with the required ending; each shortcoming is a line of text.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from patience import FACTOR, PATIENCE
 from writes import record_writes
 
 REFUSED = 2
+# Exit code of check_recording.py and allan_analysis.py after work with grave findings.
 GRAVE = 3
-"""Exit code of check_recording.py and allan_analysis.py after work whose findings are grave."""
 
 DONE = (0, GRAVE)
+# Characters of a message. A long path is shorter, a copied input is longer.
 MAX_LINE_LENGTH = 2000
-"""Characters of a refusal: a path may be long, a copied input is longer."""
 
 _MARK = "FUZZED_PROCESS"
 _NOISE = re.compile(r"Traceback \(most recent|Exception ignored|\b[A-Z]\w+Warning:|Fatal Python")
 _FAILURE = re.compile(r"\b(error|fatal|failed|failure)\b", re.IGNORECASE)
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _POLL_PERIOD, _MAX_POLL_PERIOD = 0.005, 0.1  # s
-_TIME_TO_END = FACTOR  # s; for processes that a program has asked to end
+_TIME_TO_END = FACTOR  # s; for child processes that the program has signalled to end
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Time and memory that a program may use."""
+    """Limits of time and memory of a program."""
 
     cpu: float = 60.0  # s of processor time; the slowest program needs 5
     wall: float = PATIENCE  # s
@@ -61,30 +61,30 @@ class Limits:
 
 @dataclass(frozen=True)
 class Expected:
-    """The required ending of a program.
+    """Required ending of a program.
 
     Parameters
     ----------
     codes : tuple of int
         Allowed exit codes.
     names : tuple of str
-        Files and options; the last line of a refusal names at least one of them literally.
+        Files and options, at least one of which is in the last line of a refusal.
     nameless : tuple of str
-        Regular expressions for the last line of a refusal that concerns none of ``names``.
+        Regular expressions for last lines of refusals that concern none of ``names``.
     output : tuple of str
-        Regular expressions; after work that is done the standard output matches each.
+        Regular expressions that the standard output matches after success.
     results : tuple of str
-        Patterns of files below the scratch folder that a program leaves that has done its work.
+        Patterns of files below the scratch folder that exist after success.
     tables : mapping
-        Paths of tables that are left after work that is done -> their extents.
+        Paths of tables that exist after success -> their extents.
     changed : tuple of str
         Files and folders that may change.
     places : tuple of str or None
-        Files and folders in which new files may be; None allows all.
+        Files and folders that may contain new files; None allows all.
     has_remarks : bool
-        Whether standard error may hold remarks after work that is done.
+        Whether standard error may have remarks after success.
     is_log : bool
-        Whether the output is a coloured log, of which the last line counts.
+        Whether the output is a coloured log, whose last line counts.
     """
 
     codes: tuple[int, ...] = (0, REFUSED)
@@ -101,92 +101,92 @@ class Expected:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The ending of a program: exit code (minus the signal's number), output and shortcomings."""
+    """Ending of a program: exit code (or minus the number of a signal), output and shortcomings."""
 
     code: int
     output: str = field(repr=False)
     error: str = field(repr=False)
     cpu: float = field(repr=False)
     memory: int = field(repr=False)
-    short: tuple[str, ...] = field(repr=False)
+    shortcomings: tuple[str, ...] = field(repr=False)
 
-    def with_short(self, *sentences) -> Verdict:
+    def with_shortcomings(self, *sentences) -> Verdict:
         """Return the verdict with more shortcomings."""
-        return replace(self, short=(*self.short, *sentences))
+        return replace(self, shortcomings=(*self.shortcomings, *sentences))
 
     @property
     def last_line(self) -> str:
-        """The last line of standard error, or of standard output if that is empty."""
+        """Last line of standard error, or of standard output if standard error is empty."""
         lines = (self.error if self.error.strip() else self.output).strip().splitlines()
         return lines[-1] if lines else ""
 
 
 def run_judged(program, folder, expected=None, limits=None, environment=None) -> Verdict:
-    """Run a program in a folder with its inputs until it ends, and judge it.
+    """Run a program in a folder with its inputs to its end, and judge the ending.
 
     Parameters
     ----------
     program : sequence of str or callable
-        A command; or a function that returns an exit code, which is called in a forked process.
+        A command, or a function that returns an exit code and runs in a forked process.
     folder : path-like
-        The scratch folder.
+        Scratch folder.
     expected : Expected, optional
-        The required ending.
+        Required ending.
     limits : Limits, optional
-        Time and memory.
+        Limits of time and memory.
     environment : dict, optional
         Additional environment variables.
     """
     expected, limits, folder = expected or Expected(), limits or Limits(), Path(folder)
-    # The judge's own files are next to the folder, not in it.
-    aside = folder.with_name(f"{folder.name}.judge")
-    (aside / "temporary").mkdir(parents=True)
-    before, around = list_contents(folder), _list_surroundings(folder)
+    # The files of the judge are next to the folder, not inside.
+    judge_folder = folder.with_name(f"{folder.name}.judge")
+    (judge_folder / "temporary").mkdir(parents=True)
+    initial, surroundings = list_contents(folder), _list_surroundings(folder)
     token = secrets.token_hex(8)
-    variables = {**(environment or {}), _MARK: token, "TMPDIR": str(aside / "temporary")}
+    variables = {**(environment or {}), _MARK: token, "TMPDIR": str(judge_folder / "temporary")}
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
     if not pid:
-        _become_program(program, folder, aside, limits, variables)
+        _become_program(program, folder, judge_folder, limits, variables)
     status, usage, is_in_time = _wait(pid, limits.wall)
     left = _end_members(pid, f"{_MARK}={token}".encode())
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
-    output, error = (_read_output(aside / name) for name in ("output", "error"))
-    # The system counts the memory of a command from the fork on; this process is far below.
+    output, error = (_read_output(judge_folder / name) for name in ("output", "error"))
+    # The memory of a command includes this process after the fork, which is far below the limit.
     cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
     verdict = Verdict(code, output, error, cpu, memory, ())
-    short = [f"leaves a process: {words}" for words in left.values()]
+    shortcomings = [f"leaves a process: {words}" for words in left.values()]
     if not is_in_time:
-        short.append(f"does not end within {limits.wall:g} s")
+        shortcomings.append(f"does not end within {limits.wall:g} s")
     elif code not in expected.codes:
-        short.append(f"exit code {code}, expected one of {expected.codes}")
+        shortcomings.append(f"exit code {code}, expected one of {expected.codes}")
     if cpu > limits.cpu:
-        short.append(f"uses {cpu:.0f} s of processor time")
+        shortcomings.append(f"uses {cpu:.0f} s of processor time")
     if memory > limits.memory:
-        short.append(f"uses {memory / 2**20:.0f} MiB of memory")
-    short += output_shortcomings(verdict, expected)
-    after = list_contents(folder)
-    short += changed_files(before, after, expected.changed)
-    new = [name for name in after if name not in before]
+        shortcomings.append(f"uses {memory / 2**20:.0f} MiB of memory")
+    shortcomings += output_shortcomings(verdict, expected)
+    final = list_contents(folder)
+    shortcomings += changed_files(initial, final, expected.changed)
+    new = [name for name in final if name not in initial]
     if expected.places is not None:
         away = (name for name in new if not is_below(name, expected.places))
-        short += [f"writes outside of the output: {name}" for name in away]
+        shortcomings += [f"writes outside of the output: {name}" for name in away]
     if code in DONE:
-        missing = (name for name in expected.results if not fnmatch.filter(after, name))
-        short += [f"exit code {code}, but there is no {name}" for name in missing]
-        short += incomplete_tables(folder, expected.tables)
-    short += unreadable_files(folder, new)
-    recorded = _read_output(aside / "outside").splitlines()
-    outside = [*recorded, *sorted(_list_surroundings(folder) - around)]
-    short += [f"writes outside of its folder: {name}" for name in dict.fromkeys(outside)]
-    temporary = sorted(path.name for path in (aside / "temporary").iterdir())
-    short += [f"leaves temporary {name}" for name in temporary]
-    return verdict.with_short(*short)
+        missing = (name for name in expected.results if not fnmatch.filter(final, name))
+        shortcomings += [f"exit code {code}, but there is no {name}" for name in missing]
+        shortcomings += incomplete_tables(folder, expected.tables)
+    shortcomings += unreadable_files(folder, new)
+    recorded = _read_output(judge_folder / "outside").splitlines()
+    outside = [*recorded, *sorted(_list_surroundings(folder) - surroundings)]
+    shortcomings += [f"writes outside of its folder: {name}" for name in dict.fromkeys(outside)]
+    temporary = sorted(path.name for path in (judge_folder / "temporary").iterdir())
+    shortcomings += [f"leaves temporary {name}" for name in temporary]
+    return verdict.with_shortcomings(*shortcomings)
 
 
 def _become_program(program, folder, aside, limits, variables):
-    """Set up the new process and run the program in it; do not return."""
+    """Prepare the new process and run the program; do not return."""
     code = 70
     try:
         os.setsid()
@@ -225,7 +225,7 @@ def _become_program(program, folder, aside, limits, variables):
 
 
 def _wait(pid, wall):
-    """Return status and resource usage of an ended process, and whether it ended by itself."""
+    """Return status and resource usage of the process, and whether it ended in time."""
     deadline, pause, is_in_time = time.monotonic() + wall, _POLL_PERIOD, True
     while True:
         ended, status, usage = os.wait4(pid, os.WNOHANG)
@@ -254,8 +254,8 @@ def _list_members(pid, mark) -> dict:
     members = {}
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            # The environment of a forked function is in memory only. Its processes are known by
-            # their session, the fourth number after the name in brackets.
+            # /proc does not show the changed environment of a forked function. Its processes are
+            # identified by their session, the fourth number after the name in brackets.
             session = (process / "stat").read_bytes().rsplit(b")", 1)[1].split()[3]
             is_marked = mark in (process / "environ").read_bytes().split(b"\0")
             words = (process / "cmdline").read_bytes().replace(b"\0", b" ")
@@ -265,7 +265,7 @@ def _list_members(pid, mark) -> dict:
 
 
 def _read_output(path) -> str:
-    # Bytes that are not text become surrogates, which count as unprintable.
+    # Invalid bytes become surrogates, which are unprintable.
     return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
 
 
@@ -282,12 +282,12 @@ def output_shortcomings(verdict, expected) -> list[str]:
         verdict = replace(verdict, output=_COLOUR.sub("", verdict.output))
     lines = (verdict.output + verdict.error).split("\n")
     noise = [line.strip() for line in lines if _NOISE.search(line)]
-    short = [f"prints: {line[:200]}" for line in noise[:1]]
-    # A terminal obeys such characters.
+    shortcomings = [f"prints: {line[:200]}" for line in noise[:1]]
+    # Terminals may execute unprintable characters.
     unprintable = [line for line in lines if not line.isprintable()]
-    short += [f"prints unprintable characters: {line[:200]!a}" for line in unprintable[:1]]
+    shortcomings += [f"prints unprintable characters: {line[:200]!a}" for line in unprintable[:1]]
     if verdict.code < 0:
-        return short  # a signal ended it without a message
+        return shortcomings  # a signal ended it without a message
     complaints = [
         line
         for line in verdict.error.splitlines()
@@ -295,33 +295,33 @@ def output_shortcomings(verdict, expected) -> list[str]:
     ]
     if verdict.code not in DONE:
         if len(complaints) != 1 and not expected.is_log:
-            short.append(f"prints {len(complaints)} messages, expected 1: {complaints[:3]}")
-        return short + _refusal_shortcomings(verdict.last_line, expected)
+            shortcomings.append(f"prints {len(complaints)} messages, expected 1: {complaints[:3]}")
+        return shortcomings + _refusal_shortcomings(verdict.last_line, expected)
     if not verdict.output.strip():
-        short.append(f"exit code {verdict.code} without output")
+        shortcomings.append(f"exit code {verdict.code} without output")
     if complaints and not (expected.is_log or expected.has_remarks):
-        short.append(f"exit code {verdict.code} with a message: {complaints[0][:200]}")
+        shortcomings.append(f"exit code {verdict.code} with a message: {complaints[0][:200]}")
     if _FAILURE.search(complaints[-1] if complaints else "") and not expected.is_log:
-        short.append(f"exit code {verdict.code} after a failure: {complaints[-1][:200]}")
+        shortcomings.append(f"exit code {verdict.code} after a failure: {complaints[-1][:200]}")
     unmatched = (pattern for pattern in expected.output if not re.search(pattern, verdict.output))
-    return short + [f"output without {pattern!r}" for pattern in unmatched]
+    return shortcomings + [f"output without {pattern!r}" for pattern in unmatched]
 
 
 def _refusal_shortcomings(line, expected) -> list[str]:
     """Return the shortcomings of the last line of a program that refuses its input."""
-    short = []
+    shortcomings = []
     if not re.search(r"\w \w", line):
-        short.append(f"last line is no sentence: {line[:200]!r}")
+        shortcomings.append(f"last line is no sentence: {line[:200]!r}")
     if len(line) > MAX_LINE_LENGTH:
-        short.append(f"last line has {len(line)} characters: {line[:100]!r}")
+        shortcomings.append(f"last line has {len(line)} characters: {line[:100]!r}")
     is_named = any(_is_named(name, line) for name in expected.names)
     if expected.names and not is_named and not _matches(expected.nameless, line):
-        short.append(f"last line names none of {', '.join(expected.names)}: {line[:200]!r}")
-    return short
+        shortcomings.append(f"last line names none of {', '.join(expected.names)}: {line[:200]!r}")
+    return shortcomings
 
 
 def _is_named(name, line) -> bool:
-    """Return whether a line holds a name that is no part of a longer word."""
+    """Return whether a line contains a name as a whole word."""
     return re.search(rf"(?<![\w.]){re.escape(name)}(?![\w])", line) is not None
 
 

@@ -1,4 +1,4 @@
-"""Record the files outside of some folders that this process changes."""
+"""Record of file changes outside of allowed folders."""
 
 import os
 import sys
@@ -12,9 +12,9 @@ _DEVICES = ("/dev/null", "/dev/tty", "/proc/", "/dev/shm/")
 
 
 def record_writes(folders, log) -> None:
-    """Write a line to a log for each path outside of folders that Python changes from now on.
+    """Log each path outside of the folders that Python changes from now on.
 
-    Libraries that are not Python escape it; their files have to be searched for.
+    Changes by compiled libraries are not recorded.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ def record_writes(folders, log) -> None:
         if event == "open":
             names = arguments[:1] if (arguments[2] or 0) & _WRITING else ()
         elif event in _CHANGES:
-            # One or two paths come first, then numbers.
+            # The first one or two arguments are paths, all others numbers.
             names = [name for name in arguments[:2] if isinstance(name, (str, bytes, os.PathLike))]
         else:
             return
         for name in names:
-            # An open file was recorded when it was opened.
+            # The path of an open file was recorded at its opening.
             if not isinstance(name, int):
                 place = os.path.realpath(os.fsdecode(name))
                 if not f"{place}/".startswith(allowed) and not place.startswith(_DEVICES):

@@ -1,4 +1,4 @@
-"""Damage to the bytes of a file, and objects at a path where a program expects a file."""
+"""Strategies for damaged bytes of a file, and for other objects in the place of a file."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ _COUNTS = (0, 1, 2**20, 2**24, 2**28, 2**31 - 16, 2**31 - 1)
 def damaged_bytes(draw, content) -> bytes:
     """Draw a file after one to four edits of its bytes."""
     for _ in range(draw(st.integers(1, 4))):
-        # The two ends hold most of the structure: headers, footers and indices.
+        # Headers, footers and indices are at the two ends of a file.
         end = st.integers(0, min(256, len(content)))
         start = draw(st.one_of(st.integers(0, len(content)), end, end.map(lambda k: -k)))
         start %= len(content) + 1
         stop = start + draw(st.sampled_from((1, 2, 8, 64, 512, 4096)))
-        before, part, after = content[:start], content[start:stop], content[stop:]
-        content = draw(_edited(before, part, after))
+        head, part, tail = content[:start], content[start:stop], content[stop:]
+        content = draw(_edited(head, part, tail))
     return content
 
 
-def _edited(before, part, after):
+def _edited(head, part, tail):
     """Return a strategy for edits of the middle part of a file."""
-    length = len(before + part + after)
-    joined = part + after
-    truncated = st.just(before)
+    length = len(head + part + tail)
+    joined = part + tail
+    truncated = st.just(head)
     flipped = st.tuples(st.integers(0, 7), st.integers(0, max(len(part) - 1, 0))).map(
-        lambda place: before + _flip(part, *place) + after
+        lambda place: head + _flip(part, *place) + tail
     )
     replaced = st.one_of(
         st.sampled_from((b"", bytes(len(part)), b"\xff" * len(part), 2 * part, 51 * part)),
         st.binary(min_size=1, max_size=16).map(lambda junk: (junk * len(part))[: len(part)]),
-    ).map(lambda other: before + other + after)
-    inserted = st.sampled_from(_JUNK).map(lambda junk: before + junk + joined)
-    appended = st.sampled_from((*_JUNK, bytes(2**16), before[:1000])).map(
-        lambda junk: before + joined + junk
+    ).map(lambda other: head + other + tail)
+    inserted = st.sampled_from(_JUNK).map(lambda junk: head + junk + joined)
+    appended = st.sampled_from((*_JUNK, bytes(2**16), head[:1000])).map(
+        lambda junk: head + joined + junk
     )
-    # A count, a length or an offset that is wrong.
+    # A wrong count, length or offset.
     counted = st.tuples(
         st.sampled_from(("<I", "<Q", "<i")), st.sampled_from((*_COUNTS, length))
-    ).map(lambda item: before + struct.pack(*item) + joined[struct.calcsize(item[0]) :])
-    # A file system leaves zeros after a power failure.
-    zeroed = st.just(before + bytes(len(joined)))
+    ).map(lambda item: head + struct.pack(*item) + joined[struct.calcsize(item[0]) :])
+    # After a power failure, a file system may fill a file with zeros.
+    zeroed = st.just(head + bytes(len(joined)))
     return st.one_of(
         truncated, flipped, replaced, inserted, appended, counted, zeroed, st.just(joined)
     )
@@ -64,7 +64,7 @@ def _flip(part, bit, place):
 
 @st.composite
 def damaged_archives(draw, content) -> tuple[bytes, str]:
-    """Draw a compressed file that may be damaged or misnamed, and the suffix of its name."""
+    """Draw a compressed file that may be damaged, and a suffix that may be wrong."""
     pack, suffix = draw(st.sampled_from(_ARCHIVES))
     packed = pack(content)
     return draw(st.one_of(st.just(packed), damaged_bytes(packed))), suffix
@@ -78,6 +78,7 @@ def _zstandard(content):
     return zstandard.ZstdCompressor().compress(content)
 
 
+# Functions that compress a file, and suffixes of the name, which do not always match.
 _ARCHIVES = (
     (_gzip, ".gz"),
     (_gzip, ""),
@@ -95,17 +96,16 @@ _ARCHIVES = (
     (bz2.compress, ""),
     (lambda content: b"PK\x03\x04" + content, ""),
 )
-"""Functions that pack a file, and the suffix that its name gets; the two need not match."""
 
 
 @dataclass(frozen=True)
 class Special:
-    """An object in the place of a file: a key of ``_MAKERS``, or the target of a link."""
+    """Object in the place of a file: a key of ``_MAKERS``, or the target of a link."""
 
     kind: str
 
     def put(self, path) -> None:
-        """Create it at a path."""
+        """Create the object at a path."""
         make = _MAKERS.get(self.kind)
         if make is None:
             path.symlink_to(self.kind)
@@ -141,5 +141,5 @@ _LINK_TARGETS = (
     *("nowhere", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/tty", "/sys"),
     *("/proc/self/mem", "/proc/self/environ", "/proc/kmsg"),
 )
+# Strategy for objects in the place of a file.
 SPECIALS = st.sampled_from((*_MAKERS, *_LINK_TARGETS)).map(Special)
-"""Strategy for objects in the place of a file."""

@@ -1,4 +1,4 @@
-"""Damage to settings: INI, YAML, XML and JSON."""
+"""Strategies for damaged settings: INI, YAML, XML and JSON."""
 
 import re
 
@@ -14,14 +14,14 @@ _WORD = re.compile(r"[A-Za-z_]\w+")
 
 @st.composite
 def damaged_settings(draw, text) -> bytes:
-    """Draw a file of settings after one to three edits of its text."""
+    """Draw a settings file after one to three edits of its text."""
     for _ in range(draw(st.integers(1, 3))):
         text = draw(st.sampled_from(_EDITS))(draw, text)
     return draw(encoded_text(text, ":"))
 
 
 def _replace(draw, pattern, text, values):
-    """Replace a match of a pattern; append to a text without a match."""
+    """Replace a match of a pattern, or append to a text without a match."""
     matches = [match.span() for match in pattern.finditer(text)] or [(len(text), len(text))]
     start, stop = draw(st.sampled_from(matches))
     return text[:start] + draw(values) + text[stop:]
@@ -46,20 +46,20 @@ def _misspell_word(draw, text):
 
 
 def _edit_line(draw, text):
-    """Remove, repeat or indent a line, end the text there, or reverse the lines."""
+    """Remove, repeat or indent a line, cut the text after a line, or reverse all lines."""
     lines = text.splitlines() or [""]
     place = draw(st.integers(0, len(lines) - 1))
-    before, line, after = lines[:place], lines[place], lines[place + 1 :]
+    head, line, tail = lines[:place], lines[place], lines[place + 1 :]
     lines = draw(
         st.sampled_from(
             (
-                before + after,
-                before + after[2:],
-                [*before, line, line, *after],
-                [*before, f"  {line}", *after],
-                [*before, f"\t{line}", *after],
-                [*before, line.strip(), *after],
-                [*before, line],
+                head + tail,
+                head + tail[2:],
+                [*head, line, line, *tail],
+                [*head, f"  {line}", *tail],
+                [*head, f"\t{line}", *tail],
+                [*head, line.strip(), *tail],
+                [*head, line],
                 lines[::-1],
             )
         )
@@ -81,7 +81,7 @@ _EDITS = (
 
 @st.composite
 def damaged_trees(draw, text) -> bytes:
-    """Draw a YAML mapping in which one value is removed or replaced by any YAML data."""
+    """Draw a YAML mapping in which one value is removed or replaced by arbitrary data."""
     tree = yaml.safe_load(text)
     parent, key = draw(st.sampled_from([*_places(tree)]))
     if draw(st.booleans()):
@@ -94,7 +94,7 @@ def damaged_trees(draw, text) -> bytes:
 
 
 def _places(tree):
-    """Yield the container and the key or index of every value of a tree."""
+    """Yield container and key or index of each value of a tree."""
     items = tree.items() if isinstance(tree, dict) else enumerate(tree)
     for key, value in items:
         yield tree, key
@@ -103,7 +103,7 @@ def _places(tree):
 
 
 def yaml_data():
-    """Return a strategy for all data that YAML can hold: scalars, sequences and mappings."""
+    """Return a strategy for arbitrary YAML data: scalars, sequences and mappings."""
     scalars = st.one_of(
         st.none(), st.booleans(), st.integers(), st.floats(), words(), st.dates(), st.binary()
     )
@@ -125,12 +125,13 @@ _ENTITIES = (
     + "".join(f'<!ENTITY a{k} "{f"&a{k - 1 if k > 1 else str()};" * 9}">' for k in range(1, 10))
     + "]><x>&a9;</x>"
 )
+# Values other than numbers: structures, tags, references and code.
 _STRUCTURES = (
     *("[1, 2, 3]", "[[1, 2], [3]]", "{a: 1, a: 2}", "&a [*a]", "*b", "!!binary aGVsbG8="),
     *(f"!!python/object/apply:os.system ['touch {EXECUTED}']", "!!timestamp 2001-01-01"),
     *("[" * _DEPTH, "{a: " * _DEPTH, "[" * _DEPTH + "]" * _DEPTH, f"${{open('{EXECUTED}', 'w')}}"),
 )
-"""Values that are no number: structures, tags, references and code."""
+# Lines that exhaust, mislead or extend a parser.
 _LINES = (
     *_STRUCTURES,
     *("\0", "=", ":", "# é " * 1000, "[" + "s" * 5000 + "]", "k" * 70_000 + ": 1"),
@@ -145,4 +146,3 @@ _LINES = (
     '<xacro:include filename="/etc/passwd"/>',
     *("\n".join(f.format(k) for k in range(3000)) for f in ("key_{0} = 1", "k{0}: 1", "<t{0}/>")),
 )
-"""Lines that exhaust, mislead or extend a parser."""

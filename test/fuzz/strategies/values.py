@@ -1,10 +1,11 @@
-"""Numbers and words that no file or command line should hold."""
+"""Strategies for implausible numbers and words."""
 
 from hypothesis import strategies as st
 
+# File that exists only if a program has executed an input.
 EXECUTED = "executed_by_a_case"
-"""Name of a file that appears only if a program executes an input."""
 
+# Implausible numbers, and spellings that some parsers accept as a number.
 NUMERALS = (
     *("5", "60", "0.1", "-1", "0", "", " ", "nan", "NaN", "inf", "-inf", "infinity", "-0.0"),
     *("-180", "360", "1000", "99999", "1e5", "1e9", "-1e9", "1e12", "1e18", "1e30", "1e100"),
@@ -14,8 +15,8 @@ NUMERALS = (
     *("1d5", "12:30:45", "2019-05-16", "2019-05-16T12:00:00Z", "${1/0}", "3.0j", "#", "x"),
     "0." + "3" * 400,
 )
-"""Numbers in the wrong place, and spellings that some parser takes for a number."""
 
+# Words that a person, a script or an attacker may write.
 WORDS = (
     *("x", "a b", "", " ", "'", '"', "''", '"a', "a" * 300, "b" * 5000, "../../nowhere/x"),
     *(f"$(touch {EXECUTED})", f"`touch {EXECUTED}`", f"${{open('{EXECUTED}','w')}}", "%s%n%x"),
@@ -28,13 +29,12 @@ WORDS = (
     *("/dev/zero", "/dev/null", "/dev/full", "/proc/self/mem", "CON", "NUL"),
     *("csv", "bag", "tum", "time", "yaw"),
 )
-"""Words that a person, a script or an attacker may write."""
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 
 
 def numbers():
-    """Return a strategy for the text of a number, often of a number that cannot be used."""
+    """Return a strategy for the text of a number, often of an unusable number."""
     return st.one_of(
         st.sampled_from(NUMERALS),
         st.floats().map(repr),
@@ -43,7 +43,7 @@ def numbers():
 
 
 def words():
-    """Return a strategy for words, among them text that parsers, shells or terminals interpret."""
+    """Return a strategy for words, including text that parsers, shells or terminals interpret."""
     return st.one_of(st.sampled_from(WORDS), st.sampled_from(WORDS), TEXT, numbers())
 
 
