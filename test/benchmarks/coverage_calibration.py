@@ -47,7 +47,7 @@ from imu_simulation_framework.characterisation.calibration.sphere_fit import (
 )
 from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.core.units import WORLD_GRAVITY
-from imu_simulation_framework.sensors.correction import what_is_left
+from imu_simulation_framework.sensors.correction import specify_residual_errors
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "characterisation"))
@@ -230,7 +230,7 @@ def print_yaw_errors(sensors=40):
         )
         for name, sigma in zip(TRIADS, (0.01, 0.2))
     }  # fmt: skip
-    residuals = what_is_left(correction, sensor, "left")
+    residuals = specify_residual_errors(correction, sensor, "left")
     for name, population, errors in zip(
         ("before", "after"),
         (replace(sensor, **random_errors), residuals),

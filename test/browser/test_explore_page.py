@@ -210,7 +210,7 @@ def test_mistake_is_shown_in_one_sentence_until_it_is_corrected(desktop, address
     for name, value, sentence in (
         ("duration", "-5min", "Time: expected at least 10s, got -5min."),
         ("duration", "10min", ""),
-        ("every", "4s", "leave no time to drive between them"),
+        ("every", "4s", "leave no time to drive"),
         ("every", "1min", ""),
         ("limit", "wide", "Limit: expected a number, got 'wide'."),
     ):

@@ -12,7 +12,7 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import unwrap, wrap
 from imu_simulation_framework.drive.results.files import ExperimentTables
 from imu_simulation_framework.ros1.messages import antenna_transform
-from imu_simulation_framework.sensors.gnss.specification import UNTOLD
+from imu_simulation_framework.sensors.gnss.specification import UNKNOWN_VARIANCE
 
 # Times of the fixes [s], except the outage. Fixes of the last latency arrive after the drive.
 RECEIVED = np.array([0.2 * k for k in range(round(5 * DURATION)) if not 20 <= k <= 25])
@@ -41,7 +41,7 @@ def test_bag_has_fixes_with_frame_status_and_covariance(bag):
     assert fix.position_covariance_type == 2
     np.testing.assert_allclose(np.diag(fix.position_covariance.reshape(3, 3)), [1e-4, 1e-4, 4e-4])
     np.testing.assert_allclose(
-        np.diag(velocity.twist.covariance.reshape(6, 6)), [4e-4, 4e-4, 0.0, *[UNTOLD] * 3]
+        np.diag(velocity.twist.covariance.reshape(6, 6)), [4e-4, 4e-4, 0.0, *[UNKNOWN_VARIANCE] * 3]
     )
 
 

@@ -168,7 +168,7 @@ def test_imus_of_equal_name_are_numbered(comparison):
 
 
 def test_notes_name_the_imu_that_they_are_about(comparison):
-    assert "note: bno055 holds what a sensor shows at rest" in comparison.text
+    assert "note: bno055 has only errors at rest" in comparison.text
     assert "note: hector: its yaw error is a plug-in's" in comparison.text
     assert "bno055_datasheet has what the data sheet states; --inflate makes" in comparison.text
     # A band that changes nothing is not worth a note, as after a standstill.
@@ -197,7 +197,7 @@ def test_report_has_bands_causes_requirements_and_settings(comparison):
         "<h2>Causes</h2>",
         "<p>To stay within 2 deg after 62 s in 95 % of drives, each error at most:</p>",
         "<p>All sizes are standard deviations from sensor to sensor",
-        "bno055 holds what a sensor shows at rest",
+        "bno055 has only errors at rest",
         "<td>imu/hector/yaw_drift</td><td>0.5</td>",
         "<td>seed</td><td>1</td>",
     ):
@@ -369,7 +369,7 @@ def test_recorded_flight_is_over_the_turning_earth():
     answer = answered("--flight", "flight.csv", "--imu", "mine.yaml")
 
     # An aircraft in the air did not stand still just before.
-    title = "flight flight.csv, as switched on, its offset not taken: yaw error after"
+    title = "flight flight.csv, not zeroed, as after power on: yaw error after"
     assert title in answer.text
     budget = answer.table("budget", "source")
     turning = math.degrees(-EARTH_RATE * math.sin(math.radians(50.0)) * 60.0)

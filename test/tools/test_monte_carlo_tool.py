@@ -31,7 +31,7 @@ def test_ensemble_of_a_random_bias_is_the_closed_form():
         "--straight", "60s", "--imu", "mine.yaml", "--runs", runs, "--what", "linear",
         "--within", "5deg", "--standstill", "0",
     )  # fmt: skip
-    begin = "straight on for 60 s, as switched on, its offset not taken, mine (linear): 2000 runs"
+    begin = "straight on for 60 s, not zeroed, as after power on, mine (linear): 2000 runs"
     assert text.startswith(f"{begin} of 60 s, seed 1\n")
     # The error after t is t times a bias of 1e-3 rad/s.
     out = Path("monte_carlo")

@@ -45,7 +45,7 @@ from ..realistic_imu.session import RealisticImu, check_required_inputs
 from ..recordings.formats.bag import choose_topic
 from ..recordings.formats.written_bags import RawBag, bag_like, opened_bag
 from ..recordings.messages import IMU, MAGNETIC_FIELD, read_numbers, with_numbers
-from ..sensors.errors_in_motion import understated_in_motion
+from ..sensors.errors_in_motion import remark_on_motion_errors
 from ..sensors.formats.registry import named_imu
 from ..sensors.imu_specification import ImuSpecification
 from .command_line import add_seed, number_type
@@ -90,7 +90,7 @@ def main(arguments):
         written = _copy(bag, topic, reported, session, ideal, options)
     understated = None
     if isinstance(chosen.errors, ImuSpecification):
-        understated = understated_in_motion(chosen.errors)
+        understated = remark_on_motion_errors(chosen.errors)
     for remark in (
         *chosen.remarks,
         *filter(None, [understated]),

@@ -61,10 +61,10 @@ from ..report import table as table_text
 from ..report.drawing import to_matplotlib
 from ..report.page import Section, page_html
 from ..sensors.errors_in_motion import (
-    inflated,
-    understated_in_motion,
-    without_noise,
-    without_wandering_bias,
+    inflate_noise,
+    remark_on_constant_bias,
+    remark_on_missing_noise,
+    remark_on_motion_errors,
 )
 from ..sensors.formats.registry import NamedImu
 from ..sensors.imu_specification import ImuSpecification
@@ -207,10 +207,10 @@ def _adjusted(imu: NamedImu, options) -> tuple[str, Any, list[str]]:
         with prefix_errors("--bias-instability-band: "):
             gyroscope = dataclasses.replace(errors.gyroscope, bias_instability_band=band)
         errors = dataclasses.replace(errors, gyroscope=gyroscope)
-    remarks += filter(None, [without_noise(errors), without_wandering_bias(errors)])
-    understated = understated_in_motion(errors)
+    remarks += filter(None, [remark_on_missing_noise(errors), remark_on_constant_bias(errors)])
+    understated = remark_on_motion_errors(errors)
     if factor is not None:
-        errors = inflated(errors, factor)
+        errors = inflate_noise(errors, factor)
         name = errors.name
     elif understated is not None:
         remarks.append(understated + "; --inflate makes its noise larger, as Kalibr advises")

@@ -38,7 +38,7 @@ from ..drive.ensembles.page import Caption, write_ensemble, write_report
 from ..drive.ensembles.samplers import Drawing, ExperimentDrawing, LinearDrawing, SensorDrawing
 from ..heading.model.imu_error_sources import yaw_error_model
 from ..motion.drives import DRIVES
-from ..sensors.errors_in_motion import understated_in_motion, without_wandering_bias
+from ..sensors.errors_in_motion import remark_on_constant_bias, remark_on_motion_errors
 from ..sensors.imu_models.plugins import PRESETS
 from ..sensors.imu_specification import ImuSpecification
 from . import command_line, imu_options, motion_options, option_types, recording_options
@@ -60,7 +60,7 @@ def main(arguments):
     remarks = [*of_motion, *imu.remarks]
     if isinstance(imu.errors, ImuSpecification):
         remarks += filter(
-            None, [without_wandering_bias(imu.errors), understated_in_motion(imu.errors)]
+            None, [remark_on_constant_bias(imu.errors), remark_on_motion_errors(imu.errors)]
         )
     if isinstance(drawing, LinearDrawing):
         remarks += drawing.model.limits

@@ -21,7 +21,7 @@ from ..core.programs import ArgumentParser
 from ..heading.selection import which_imu
 from ..report import table as table_text
 from ..report.table import Column
-from ..sensors.errors_in_motion import without_noise
+from ..sensors.errors_in_motion import remark_on_missing_noise
 from ..sensors.files import imu_names
 from ..sensors.formats.registry import NamedImu
 from ..sensors.imu_specification import ImuSpecification
@@ -82,7 +82,7 @@ def _specified(imu: NamedImu) -> ImuSpecification:
             "one's name, a file, or FORMAT:FILE"
         )
     errors = imu.errors
-    nothing = without_noise(errors)
+    nothing = remark_on_missing_noise(errors)
     if nothing is not None:
         raise ConfigurationError(nothing)
     if errors.output.fuses_magnetometer:

@@ -13,7 +13,7 @@ from typing import Callable, Mapping, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..sensors.measured import AND_CLASS, OF_CLASS, SHEET
+from ..sensors.measured import CLASS_ORIGIN, CLASS_SUFFIX, SHEET
 from .deprecated import deprecated_names
 from .model import imu_error_sources
 from .model.distribution import YawErrorDistribution
@@ -238,11 +238,11 @@ def basis_words(shares: pd.Series, origins: Mapping[str, str]) -> str:
 
 
 def _basis(origin: str) -> str:
-    if origin == OF_CLASS:
+    if origin == CLASS_ORIGIN:
         return "assumed from similar parts"
     if origin == SHEET:
         return "from the data sheet"
-    if origin.endswith(AND_CLASS):
+    if origin.endswith(CLASS_SUFFIX):
         return "measured on this part and weighed with similar ones"
     return "measured on this part"
 

@@ -1,4 +1,4 @@
-"""Heading of a robot from its course, and from two antennas where there are such."""
+"""Heading of a robot from its course, and from two GNSS antennas."""
 
 from __future__ import annotations
 
@@ -8,51 +8,65 @@ import numpy as np
 
 from ..core.angles import unwrap, wrap
 
+# Standard deviations of the velocity below which a course is hardly more than noise.
 SIGNIFICANT_SPEED = 3.0
-"""A course is hardly more than noise below so many standard deviations of the velocity."""
-
+# Factor on the maximum turn rate. A course that turns faster, by more than a quarter turn near
+# standstill, is no turn of the robot: it drives backwards, or its position jumps or sways.
 FASTEST_TURN = 1.5
-"""A course that turns by more than a quarter at no speed, faster than so many times the maximum
-turn rate, is no turn of the robot: it drives backwards, or its position jumps or sways."""
-
+# m; longest distance driven backwards between two such flips. Flips further apart can also be the
+# rows of a robot that turns on the spot.
 LONGEST_REVERSE = 20.0
-"""Between two such flips the robot may have driven backwards for so far at most [m]; what lies
-further apart can as well be the rows of a robot that turns on the spot."""
-
-SHORTEST_WAY = 0.5
-"""A way between two stops that is shorter [m] may be one of the position alone, which jumps."""
-
-LONGEST_SILENCE = 1.0
-"""Between two headings of antennas that are further apart the course is taken [s]."""
+SHORTEST_WAY = 0.5  # m; a shorter distance between two stops may be a jump of the position
+LONGEST_SILENCE = 1.0  # s; longer gaps between headings of antennas are bridged by the course
 
 
 class NoHeadingError(ValueError):
-    """The robot is nowhere as fast as the minimum speed."""
+    """The robot is never as fast as the minimum speed."""
 
 
 def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, deviations=0.0):
-    """Return the heading (n,) [rad, unwrapped] of a robot that drives forwards, from its velocity.
+    """Estimate the heading of a robot that drives forwards from its velocity.
 
-    While it is slower than the minimum speed the heading is held. What the course differs
-    by afterwards is turned at the end of the stop, smoothly, at no more than the maximum
-    turn rate; if the stop is too short for that, the turn begins before it and ends after it.
-    Where the speed is not significant the heading is held too, if there is time for the turn. Where
-    the course flips faster than the robot can turn, and flips back within :data:`LONGEST_REVERSE`,
-    the robot drives backwards in between. Between two stops the robot has to go
-    :data:`SHORTEST_WAY` for its course to count. Before the first movement the heading is that of
-    the first movement.
+    The heading is held while the robot is slower than the minimum speed. A change of course over a
+    stop is turned smoothly at the end of the stop, at no more than the maximum turn rate; if the
+    stop is too short, the turn begins before it and ends after it. The heading is also held while
+    the speed is not significant, if there is time for the turn. If the course flips faster than the
+    robot can turn, and flips back within :data:`LONGEST_REVERSE`, the robot drives backwards in
+    between. Between two stops the robot has to drive :data:`SHORTEST_WAY` for its course to count.
+    Before the first movement the heading is that of the first movement.
 
-    ``times`` (n,): strictly increasing [s]. ``velocities`` (n, 2): east and north [m/s].
-    ``minimum_speed``, ``maximum_turn_rate`` [m/s], [rad/s]. ``deviations`` (n,): standard deviation
-    of the velocities' components [m/s]. Raises NoHeadingError if the robot is nowhere as fast as
-    the minimum speed.
+    Parameters
+    ----------
+    times : array_like, shape (n,)
+        Times, strictly increasing [s].
+    velocities : array_like, shape (n, 2)
+        Velocities east and north [m/s].
+    minimum_speed : float
+        Speed from which the course counts [m/s].
+    maximum_turn_rate : float
+        Largest turn rate of the robot [rad/s].
+    deviations : array_like, shape (n,), or float
+        Standard deviation of the velocities' components [m/s].
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Heading, unwrapped [rad].
+
+    Raises
+    ------
+    NoHeadingError
+        The robot is never as fast as the minimum speed.
     """
     times, velocities = np.asarray(times, dtype=float), np.asarray(velocities, dtype=float)
     speeds = np.hypot(velocities[:, 0], velocities[:, 1])
     directions = np.arctan2(velocities[:, 1], velocities[:, 0])
     moving = speeds >= minimum_speed
     if not moving.any():
-        raise NoHeadingError("the robot is nowhere as fast as the minimum speed")
+        raise NoHeadingError(
+            f"largest speed is {speeds.max(initial=0.0):.3g} m/s, expected the minimum speed of "
+            f"{minimum_speed:g} m/s"
+        )
     least = np.maximum(minimum_speed, SIGNIFICANT_SPEED * np.asarray(deviations))
     significant = speeds >= least
     backwards, flipping = _driven_backwards(times, velocities, moving, least, maximum_turn_rate)
@@ -62,7 +76,7 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate)
     indices = np.flatnonzero(moving)
     course = unwrap(directions[indices])
-    # Hold what was before each stop; turns follow below.
+    # The heading before each stop is held; turns follow below.
     latest = np.searchsorted(indices, np.arange(len(times)), side="right") - 1
     heading = course[np.maximum(latest, 0)]
     for k in np.flatnonzero(np.diff(indices) > 1):
@@ -72,16 +86,16 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
 
 
 def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
-    """Return where a robot drives backwards, between two flips of its course, and where these are.
+    """Return where a robot drives backwards, between two flips of its course, and the flips.
 
-    The course flips where it turns by more than a quarter through a speed below the least that
-    is significant, faster than the robot can turn. Of the ways between two flips the shortest is
-    taken for one backwards first, then the shortest of what is left.
+    A flip is a turn of the course by more than a quarter turn, faster than the robot can turn,
+    through a speed below the least significant speed. The shortest distance between two flips is
+    taken as driven backwards first, then the shortest of the remaining distances.
     """
     indices = np.flatnonzero(moving)
     turns = np.diff(unwrap(np.arctan2(velocities[indices, 1], velocities[indices, 0])))
     fast = np.abs(turns) > FASTEST_TURN * maximum_turn_rate * np.diff(times[indices])
-    begins, ends = _stretches(fast)
+    begins, ends = _find_stretches(fast)
     angles = np.append(0.0, np.cumsum(turns))
     flip = np.abs(wrap(angles[ends] - angles[begins])) > np.pi / 2.0
     slowest = _slowest_between(velocities)
@@ -93,10 +107,10 @@ def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
     ]
     flips = np.array(flips, dtype=int).reshape(-1, 3)
     speeds = np.hypot(velocities[:, 0], velocities[:, 1])
-    way = _way(times, speeds)
+    distance = _distance_driven(times, speeds)
     backwards, flipping = np.zeros((2, len(times)), dtype=bool)
     while len(flips) > 1:
-        lengths = np.diff(way[flips[:, 1]])
+        lengths = np.diff(distance[flips[:, 1]])
         shortest = int(np.argmin(lengths))
         if lengths[shortest] > LONGEST_REVERSE:
             break
@@ -109,7 +123,7 @@ def _driven_backwards(times, velocities, moving, least, maximum_turn_rate):
 
 
 def _slowest_between(velocities):
-    """Least speed on the straight line from each velocity to the next one, shape (n - 1,)."""
+    """Return the least speed on the straight line from each velocity to the next, (n - 1,)."""
     first, step = velocities[:-1], np.diff(velocities, axis=0)
     squares = np.sum(step**2, axis=1)
     share = -np.sum(first * step, axis=1) / np.where(squares > 0.0, squares, 1.0)
@@ -117,27 +131,27 @@ def _slowest_between(velocities):
 
 
 def _hold_between_stops(times, speeds, moving, significant):
-    """Take short ways out of ``moving`` and ``significant``, in place, if others are left."""
-    way, (begins, ends) = _way(times, speeds), _stretches(moving)
-    short = way[ends - 1] - way[begins] < SHORTEST_WAY
+    """Remove short distances from ``moving`` and ``significant`` in place, if others remain."""
+    distance, (begins, ends) = _distance_driven(times, speeds), _find_stretches(moving)
+    short = distance[ends - 1] - distance[begins] < SHORTEST_WAY
     if short.all():
         return
     for begin, end in zip(begins[short], ends[short]):
         moving[begin:end] = significant[begin:end] = False
 
 
-def _way(times, speeds):
-    """Return the way gone since the first sample, (n,) [m]."""
+def _distance_driven(times, speeds):
+    """Return the distance driven since the first sample, (n,) [m]."""
     return np.append(0.0, np.cumsum(np.diff(times) * (speeds[1:] + speeds[:-1]) / 2.0))
 
 
-def _stretches(mask):
-    """Return first indices, and those behind the last, of stretches where a mask is true."""
+def _find_stretches(mask):
+    """Return first indices, and those after the last, of stretches with a true mask."""
     return np.flatnonzero(np.diff(np.pad(mask, 1).astype(int))).reshape(-1, 2).T
 
 
 def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate):
-    """Take stretches of insignificant speed out of ``moving``, in place."""
+    """Remove stretches of insignificant speed from ``moving``, in place."""
     sure = np.flatnonzero(significant)
     if len(sure) == 0:
         return
@@ -151,12 +165,12 @@ def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate
 
 
 def _turning_time(angle, maximum_turn_rate):
-    """Time of a smooth step 3 s^2 - 2 s^3, which is at most 1.5 times as steep as its mean."""
+    """Return the time of a smooth step 3 s^2 - 2 s^3, at most 1.5 times as steep as its mean."""
     return 1.5 * abs(angle) / maximum_turn_rate
 
 
 def _turn(times, heading, before, after, angle, maximum_turn_rate):
-    """Lay a turn by ``angle`` into the end of the stop between two moving samples, in place."""
+    """Insert a turn by ``angle`` at the end of the stop between two moving samples, in place."""
     begin, end = times[after] - _turning_time(angle, maximum_turn_rate), times[after]
     missing = times[before] - begin
     if missing > 0.0:
@@ -166,20 +180,33 @@ def _turn(times, heading, before, after, angle, maximum_turn_rate):
         return
     progress = (times[inside] - begin) / (end - begin)
     step = angle * (3.0 * progress**2 - 2.0 * progress**3)
-    # Outside the stop the course already holds the turn's outcome, before or after it.
+    # Outside the stop the course already contains the result of the turn, before or after it.
     heading[inside] += step - np.where(inside >= after, angle, 0.0)
 
 
 def heading_from_antennas(times, course, measured_times, measured):
-    """Return heading as two antennas give it, and turned as the course does where they are silent.
+    """Return the heading of two antennas, bridged by the course in gaps.
 
-    ``times``, ``course`` (n,): where the heading is wanted [s], and that from the course there
-    [rad, unwrapped]. ``measured_times``, ``measured`` (m,): headings of the antennas [rad] and
-    their times [s], at least one. Returns ``heading`` (n,) [rad, unwrapped]. ``silent`` (n,): where
-    it rests on the course.
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Times of the result [s].
+    course : ndarray, shape (n,)
+        Heading from the course at these times, unwrapped [rad].
+    measured_times : ndarray, shape (m,)
+        Times of the antennas' headings, at least one [s].
+    measured : ndarray, shape (m,)
+        Headings of the antennas [rad].
+
+    Returns
+    -------
+    heading : ndarray, shape (n,)
+        Heading, unwrapped [rad].
+    silent : ndarray of bool, shape (n,)
+        Whether the heading is from the course.
     """
-    # What they differ from the course by is carried over a silence in a straight line, so that
-    # a robot that drives backwards, or antennas mounted across, go on as they were.
+    # The difference from the course is interpolated over a gap, so that a robot that drives
+    # backwards, or antennas across the robot, keep their difference.
     difference = unwrap(measured - np.interp(measured_times, times, course))
     bridged = course + np.interp(times, measured_times, difference)
     direct = np.interp(times, measured_times, unwrap(measured))
@@ -194,10 +221,16 @@ def heading_from_antennas(times, course, measured_times, measured):
 
 @dataclass(frozen=True)
 class CourseCheck:
-    """What a measured heading is beside the course.
+    """Comparison of a measured heading with the course.
 
-    ``offset`` and ``rms`` about it while the robot drives forwards [rad], ``backwards`` how long
-    it drives backwards [s].
+    Parameters
+    ----------
+    offset : float
+        Mean difference while the robot drives forwards [rad].
+    rms : float
+        Root mean square of the difference about the offset [rad].
+    backwards : float
+        Time during which the robot drives backwards [s].
     """
 
     offset: float
@@ -206,12 +239,29 @@ class CourseCheck:
 
 
 def compare_with_course(times, heading, velocities, fast) -> CourseCheck | None:
-    """Compare headings with the directions of velocities where these are fast; None if nowhere."""
+    """Compare headings with the directions of fast velocities.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Times [s].
+    heading : ndarray, shape (n,)
+        Measured headings [rad].
+    velocities : ndarray, shape (n, 2)
+        Velocities east and north [m/s].
+    fast : ndarray of bool, shape (n,)
+        Whether the speed determines a course.
+
+    Returns
+    -------
+    CourseCheck or None
+        None if no velocity is fast.
+    """
     if not fast.any():
         return None
     course = np.arctan2(velocities[fast, 1], velocities[fast, 0])
     difference = wrap(heading[fast] - course)
-    # Forwards is what the robot mostly does.
+    # A robot mostly drives forwards.
     axis = np.angle(np.mean(np.exp(2j * difference))) / 2.0
     axis = wrap(axis + (np.pi if np.mean(np.cos(difference - axis)) < 0.0 else 0.0))
     forwards = np.cos(difference - axis) > 0.0

@@ -1,15 +1,15 @@
-r"""The true motion of a rigid body: what every source of motion delivers and every sensor takes.
+r"""Ideal motion of a rigid body, the interface between sources of motion and sensors.
 
-Two frames: the world, x east, y north, z up (REP-103), taken as inertial; and the body's own axes,
-x forward, y left, z up. An orientation leads from the body to the world: it turns a vector given
-in the body's axes into the same vector in the world's. With R that rotation, r the position, v the
-velocity, :math:`\omega` the angular velocity in the body's axes and g the gravity,
+There are two frames. The world has x east, y north, z up (REP-103) and is inertial. The body has
+x forward, y left, z up. An orientation rotates a vector in the body's axes to the same vector in
+the world's axes. With R that rotation, r the position, v the velocity, :math:`\omega` the angular
+velocity in the body's axes and g the gravity,
 
 .. math:: \dot r = v, \quad \dot R = R [\omega]_\times, \quad f = R^T (\dot v + g e_z)
 
 (Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation Systems, chapters 2
-and 5): f is the specific force, which is what an accelerometer feels, +g on z at rest. The
-kinematics of poses are here, too: splines of orientations, angular velocities, turns.
+and 5). f is the specific force, which an accelerometer measures, +g on z at rest. The module also
+has the kinematics of poses: splines of orientations, angular velocities, turns.
 """
 
 from __future__ import annotations
@@ -39,17 +39,21 @@ Sampled = TypeVar("Sampled", bound="SampledMotion")
 
 _VECTORS = ("velocity", "angular_velocity", "specific_force")
 _WIDTHS = {"position": 3, "orientation": 4, **dict.fromkeys(_VECTORS, 3)}
-_UNEVEN = 1e-6
-"""Share of a period by which even time steps may differ: stamps are rounded to nanoseconds."""
+_UNEVEN = 1e-6  # share of a period by which even time steps may differ, as stamps are rounded to ns
 
 
 class Mount(NamedTuple):
-    """Where something is on a body that it moves on; n samples, or one for all.
+    """Place and axes of a device on a moving body, for n samples or constant.
 
-    ``lever_arm``, ``lever_arm_rate``, ``lever_arm_acceleration`` (n, 3): its place in the body's
-    axes, and the derivatives there [m, m/s, m/s^2]. ``rotation``: from its axes to the body's.
-    ``turning`` (n, 3): its angular velocity against the body, in its own axes [rad/s]; None for
-    what does not turn there.
+    Parameters
+    ----------
+    lever_arm, lever_arm_rate, lever_arm_acceleration : ndarray, shape (3,) or (n, 3)
+        Position in the body's axes and its derivatives there [m, m/s, m/s^2].
+    rotation : scipy.spatial.transform.Rotation
+        Rotation from the device's axes to the body's.
+    turning : ndarray, shape (n, 3), or None
+        Angular velocity against the body, in the device's own axes [rad/s]; None for a fixed
+        device.
     """
 
     lever_arm: np.ndarray
@@ -61,7 +65,7 @@ class Mount(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampledMotion(ABC):
-    """What :class:`.Motion` and :class:`.EarthMotion` have in common."""
+    """Common base of :class:`.Motion` and :class:`.EarthMotion`."""
 
     time: np.ndarray
     position: np.ndarray
@@ -70,8 +74,7 @@ class SampledMotion(ABC):
     angular_velocity: np.ndarray
     specific_force: np.ndarray
 
-    world_rate = (0.0, 0.0, 0.0)
-    """Angular velocity of the world against inertial space [rad/s]."""
+    world_rate = (0.0, 0.0, 0.0)  # rad/s; angular velocity of the world against inertial space
 
     def __post_init__(self) -> None:
         columns = {name: (getattr(self, name), width) for name, width in _WIDTHS.items()}
@@ -89,53 +92,71 @@ class SampledMotion(ABC):
     def period(self) -> float:
         """Time from one sample to the next [s].
 
-        Raises MotionError if it is not the same everywhere, or there are less than two samples.
+        Raises
+        ------
+        MotionError
+            The period is not constant, or there are less than two samples.
         """
         if len(self.time) < 2:
-            raise MotionError("a motion of one sample has no period; two are needed")
+            raise MotionError("motion has 1 sample, expected at least 2 for a period")
         period = self.duration / (len(self.time) - 1)
         even = self.time[0] + period * np.arange(len(self.time))
-        off = float(np.max(np.abs(self.time - even)))
-        if off > _UNEVEN * period + 1e-9:
+        deviation = float(np.max(np.abs(self.time - even)))
+        if deviation > _UNEVEN * period + 1e-9:
             raise MotionError(
-                f"the motion's samples are up to {off:.3g} s away from even steps of "
-                f"{period:g} s; resample it with resampled(rate)"
+                f"motion's time deviates by up to {deviation:.3g} s from steps of {period:g} s, "
+                "expected even steps; resample it with resampled(rate)"
             )
         return period
 
     def resampled(self: Sampled, rate: float) -> Sampled:
-        """Return the motion at even times at a rate [Hz], from the first to at most the last.
+        """Return the motion at even times, from the first sample to at most the last.
 
-        Raises MotionError if the rate is not positive, or the motion has less than three samples.
+        Parameters
+        ----------
+        rate : float
+            Samples per second [Hz].
+
+        Returns
+        -------
+        SampledMotion
+            Motion of the same class.
+
+        Raises
+        ------
+        MotionError
+            The rate is not positive, or the motion has less than three samples.
         """
         if not (np.isfinite(rate) and rate > 0.0):
-            raise MotionError(f"a motion's rate is {rate} Hz, but it must be positive")
+            raise MotionError(f"rate of a motion is {rate} Hz, expected a positive number")
         self.require_derivatives()
         time = self.time[0] + np.arange(int(self.duration * rate + 1e-6) + 1) / rate
-        # The last one may be beyond the end by a rounding.
-        within = np.minimum(time, self.time[-1])
-        values = {name: CubicSpline(self.time, getattr(self, name))(within) for name in _VECTORS}
+        # Rounding may put the last time beyond the end.
+        sample_times = np.minimum(time, self.time[-1])
+        values = {
+            name: CubicSpline(self.time, getattr(self, name))(sample_times) for name in _VECTORS
+        }
         return replace(
             self,
             time=time,
-            position=self._positions_at(within),
-            orientation=unit(quaternion_spline(self.time, self.orientation)(within)),
+            position=self._positions_at(sample_times),
+            orientation=unit(quaternion_spline(self.time, self.orientation)(sample_times)),
             **values,
         )
 
     @property
     def yaw(self) -> np.ndarray:
-        """Rotation about the vertical, from east towards north, unwrapped, (n,) [rad]."""
+        """Angle about the vertical, from east towards north, unwrapped, (n,) [rad]."""
         return unwrap(roll_pitch_yaw_from_quaternion(self.local_orientation)[:, 2])
 
     @property
     @abstractmethod
     def local_orientation(self) -> np.ndarray:
-        """From the body to east, north, up where it is; quaternions x, y, z, w, (n, 4)."""
+        """Rotation from the body to the local east, north, up; quaternions x, y, z, w, (n, 4)."""
 
     @abstractmethod
     def level_axes(self) -> Rotation:
-        """Return the rotations, one per sample, from east, north, up where it is to the world."""
+        """Return the rotations of each sample from the local east, north, up to the world."""
 
     def rate_against_ground(self) -> np.ndarray:
         """Return the angular velocity against the ground, in the body's axes, (n, 3) [rad/s]."""
@@ -144,13 +165,25 @@ class SampledMotion(ABC):
 
     @abstractmethod
     def _at_first_pose(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return angular velocity and specific force (3,) of what stands as the motion begins."""
+        """Return angular velocity and specific force (3,) at rest in the first pose."""
 
     def standing_before(self: Sampled, samples: int) -> Sampled:
         """Return the motion with a standstill before it, in its first pose.
 
-        ``samples``: how many, at the motion's period; the time begins that much earlier. Raises
-        MotionError if the motion is not evenly sampled.
+        Parameters
+        ----------
+        samples : int
+            Number of added samples at the motion's period; the time starts earlier by that much.
+
+        Returns
+        -------
+        SampledMotion
+            Motion of the same class.
+
+        Raises
+        ------
+        MotionError
+            The motion is not evenly sampled.
         """
         still = (self.position[0], self.orientation[0], np.zeros(3), *self._at_first_pose())
         before = self.time[0] - self.period * np.arange(samples, 0, -1)
@@ -162,14 +195,14 @@ class SampledMotion(ABC):
 
     @abstractmethod
     def _positions_at(self, times):
-        """Return the positions (n, 3) at times within the motion (n,)."""
+        """Return the positions (n, 3) at times (n,) within the motion."""
 
     def mounted(
         self: Sampled,
         lever_arm: ArrayLike = (0.0, 0.0, 0.0),
         rotation: Rotation | ArrayLike | None = None,
     ) -> Sampled:
-        r"""Return the motion of what is mounted on the body, at another place or turned.
+        r"""Return the motion of a device on the body, with a lever arm or other axes.
 
         With the lever arm l and the mounting M, both possibly over time, in the body's axes, and
         the world's :math:`\omega_w` and gravitation :math:`\gamma` that :class:`.EarthMotion` has,
@@ -184,11 +217,24 @@ class SampledMotion(ABC):
 
         Derivatives are those of cubic splines through the samples.
 
-        ``lever_arm`` (3,) or (n, 3): place of the mounted frame's origin in the body's axes [m].
-        ``rotation`` (scipy.spatial.transform.Rotation or array_like): from the mounted frame to the
-        body, one or n: a rotation, or quaternions x, y, z, w; by default the two have the same
-        axes. Raises MotionError if there is neither one nor as many as samples; or a time-varying
-        mounting, or a lever arm on a turning body, has less than three samples.
+        Parameters
+        ----------
+        lever_arm : array_like, shape (3,) or (n, 3)
+            Position of the mounted frame's origin in the body's axes [m].
+        rotation : scipy.spatial.transform.Rotation or array_like, optional
+            Rotation from the mounted frame to the body, constant or of each sample: a rotation, or
+            quaternions x, y, z, w; by default both have the same axes.
+
+        Returns
+        -------
+        SampledMotion
+            Motion of the same class.
+
+        Raises
+        ------
+        MotionError
+            The number of lever arms or rotations is neither 1 nor n; or a time-varying mounting, or
+            a lever arm on a turning body, has less than three samples.
         """
         count = len(self.time)
         mounting = Rotation.identity() if rotation is None else rotation
@@ -196,12 +242,13 @@ class SampledMotion(ABC):
             mounting = Rotation.from_quat(mounting)
         arm = np.asarray(lever_arm, dtype=float)
         if arm.shape not in ((3,), (count, 3)):
-            raise MotionError(f"a lever arm has the shape {arm.shape}, expected (3,) or (n, 3)")
+            raise MotionError(f"lever_arm has the shape {arm.shape}, expected (3,) or ({count}, 3)")
         if not (mounting.single or len(mounting) == count):
-            raise MotionError(f"there are {len(mounting)} mountings, expected 1 or {count}")
+            raise MotionError(f"rotation has {len(mounting)} elements, expected 1 or {count}")
         speed = acceleration = np.zeros(3)
         if arm.ndim > 1:
-            # Of the fourth power of the step; a spline's own second derivative is of the second.
+            # The spline of the first derivative has an error of the fourth power of the step, the
+            # second derivative of a single spline of the second power.
             speed = self._derivative(arm)
             acceleration = self._derivative(speed)
         turning = None
@@ -211,7 +258,18 @@ class SampledMotion(ABC):
         return self.carrying(Mount(arm, speed, acceleration, mounting, turning))
 
     def carrying(self: Sampled, mount: Mount) -> Sampled:
-        """Return the motion of what is at a :class:`Mount`, by the equations of :meth:`mounted`."""
+        """Return the motion of a device at a mount, by the equations of :meth:`mounted`.
+
+        Parameters
+        ----------
+        mount : Mount
+            Place and axes of the device.
+
+        Returns
+        -------
+        SampledMotion
+            Motion of the same class.
+        """
         arm, arm_rate, rate = mount.lever_arm, mount.lever_arm_rate, self.angular_velocity
         body, to_mounted = Rotation.from_quat(self.orientation), mount.rotation.inv()
         position, force = self.position + body.apply(arm), self.specific_force
@@ -235,33 +293,47 @@ class SampledMotion(ABC):
         )
 
     def _gravitation(self, position):
-        """Return what of gravitation (n, 3) differs between places (n, 3) [m/s^2]."""
+        """Return gravitation (n, 3) at positions (n, 3) but for a constant [m/s^2]."""
         return np.zeros_like(position)
 
     def _derivative(self, values):
-        """Return the derivative by time of a cubic spline through (n, 3), at the samples."""
+        """Return the time derivative of a cubic spline through (n, 3), at the samples."""
         self.require_derivatives()
         return slopes(CubicSpline(self.time, values))
 
     def require_derivatives(self) -> None:
-        """Raise MotionError where there are less than three samples."""
+        """Raise MotionError if there are less than three samples."""
         if len(self.time) < 3:
             raise MotionError(
-                f"a motion of {len(self.time)} samples has no derivatives; three are needed"
+                f"motion has {len(self.time)} samples, expected at least 3 for derivatives"
             )
 
 
 @dataclass(frozen=True, eq=False)
 class Motion(SampledMotion):
-    """True motion of one point of a rigid body, sampled; n samples.
+    """Ideal motion of a point of a rigid body over n samples.
 
-    ``time`` (n,): strictly increasing [s]. ``position`` (n, 3): of the body's origin in the world
-    [m]. ``orientation`` (n, 4): from the body to the world; quaternions x, y, z, w of length one.
-    ``velocity`` (n, 3): of the body's origin, in the world's axes [m/s]. ``angular_velocity`` (n,
-    3): of the body against the world, in the body's axes [rad/s]. ``specific_force`` (n, 3): at the
-    body's origin, in the body's axes [m/s^2]. ``gravity``: that of the world, downwards [m/s^2].
-    Raises MotionError if shapes do not fit, a number is not finite, time does not increase, or
-    there is no sample.
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Times, strictly increasing [s].
+    position : array_like, shape (n, 3)
+        Position of the body's origin in the world [m].
+    orientation : array_like, shape (n, 4)
+        Rotation from the body to the world; quaternions x, y, z, w of length one.
+    velocity : array_like, shape (n, 3)
+        Velocity of the body's origin, in the world's axes [m/s].
+    angular_velocity : array_like, shape (n, 3)
+        Angular velocity of the body against the world, in the body's axes [rad/s].
+    specific_force : array_like, shape (n, 3)
+        Specific force at the body's origin, in the body's axes [m/s^2].
+    gravity : float
+        Gravity of the world, downwards [m/s^2].
+
+    Raises
+    ------
+    MotionError
+        Shapes do not fit, a number is not finite, time does not increase, or there is no sample.
     """
 
     gravity: float = WORLD_GRAVITY
@@ -269,7 +341,7 @@ class Motion(SampledMotion):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not np.isfinite(self.gravity):
-            raise MotionError("a motion's gravity holds a value that is not finite")
+            raise MotionError(f"gravity of a motion is {self.gravity}, expected a finite number")
 
     @classmethod
     def from_poses(
@@ -280,29 +352,46 @@ class Motion(SampledMotion):
         gravity: float = WORLD_GRAVITY,
         at: ArrayLike | None = None,
     ) -> Motion:
-        """Return the motion through given poses.
+        """Return the motion through poses.
 
-            smoothed before, as velocities and forces are their derivatives.
+        Poses should be smooth, as velocities and forces are their derivatives.
 
-        ``time`` (n,): at least three, strictly increasing [s]. ``position`` (n, 3) [m].
-        ``orientation`` (n, 4): from the body to the world; quaternions x, y, z, w of any length but
-        zero. ``gravity`` [m/s^2]. ``at`` (m,): times of the motion's samples, from the first pose
-        to the last [s]; by default those of the poses. Raises MotionError as for the class, or
-        there are too few poses.
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            Times of at least three poses, strictly increasing [s].
+        position : array_like, shape (n, 3)
+            Positions in the world [m].
+        orientation : array_like, shape (n, 4)
+            Rotations from the body to the world; quaternions x, y, z, w of any length but zero.
+        gravity : float
+            Gravity of the world [m/s^2].
+        at : array_like, shape (m,), optional
+            Times of the motion's samples, from the first pose to the last [s]; by default the times
+            of the poses.
+
+        Returns
+        -------
+        Motion
+
+        Raises
+        ------
+        MotionError
+            As for the class, or there are less than three poses.
         """
-        given, positions, quaternions = checked_poses(time, position, orientation)
-        times = given if at is None else np.asarray(at, dtype=float)
-        path = CubicSpline(given, positions)
-        turning = quaternion_spline(given, quaternions)
+        pose_times, positions, quaternions = checked_poses(time, position, orientation)
+        times = pose_times if at is None else np.asarray(at, dtype=float)
+        path = CubicSpline(pose_times, positions)
+        turning = quaternion_spline(pose_times, quaternions)
         orientations = unit(turning(times))
-        felt = path(times, 2) + np.array([0.0, 0.0, gravity])
+        acceleration = path(times, 2) + np.array([0.0, 0.0, gravity])
         return cls(
             times,
             path(times),
             orientations,
             path(times, 1),
             angular_velocity_of(turning, times),
-            Rotation.from_quat(orientations).inv().apply(felt),
+            Rotation.from_quat(orientations).inv().apply(acceleration),
             gravity,
         )
 
@@ -316,19 +405,36 @@ class Motion(SampledMotion):
         angular_velocity: ArrayLike,
         gravity: float = WORLD_GRAVITY,
     ) -> Motion:
-        """Return the motion of a body whose velocities are known, as a simulator knows them.
+        """Return the motion of a body with known velocities, for example from a simulator.
 
-        The specific force comes from central differences of the velocity; parameters and errors are
-        those of the class; two samples are needed.
+        The specific force comes from central differences of the velocity.
+
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            Times of at least two samples, strictly increasing [s].
+        position, orientation, velocity, angular_velocity : array_like
+            As for the class.
+        gravity : float
+            Gravity of the world [m/s^2].
+
+        Returns
+        -------
+        Motion
+
+        Raises
+        ------
+        MotionError
+            As for the class, or there are less than two samples.
         """
         time, velocity = np.asarray(time, dtype=float), np.asarray(velocity, dtype=float)
         if len(time) < 2 or velocity.shape != (len(time), 3):
             raise MotionError(
-                f"velocities have the shape {velocity.shape} for {len(time)} times, expected (n, 3)"
-                " for n times, at least two"
+                f"velocity has the shape {velocity.shape} for {len(time)} times, expected (n, 3)"
+                " for n times, n >= 2"
             )
-        felt = np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, gravity])
-        force = Rotation.from_quat(orientation).inv().apply(felt)
+        acceleration = np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, gravity])
+        force = Rotation.from_quat(orientation).inv().apply(acceleration)
         position, orientation, rate = map(np.asarray, (position, orientation, angular_velocity))
         return cls(time, position, orientation, velocity, rate, force, gravity)
 
@@ -340,7 +446,7 @@ class Motion(SampledMotion):
         return Rotation.identity(len(self.time))
 
     def local(self) -> Motion:
-        """Return the motion itself; :meth:`.EarthMotion.local` one in a flat world."""
+        """Return this motion; :meth:`.EarthMotion.local` returns a motion in a flat world."""
         return self
 
     def _at_first_pose(self):
@@ -348,7 +454,7 @@ class Motion(SampledMotion):
         return np.zeros(3), to_body.apply((0.0, 0.0, self.gravity))
 
     def table(self) -> pd.DataFrame:
-        """Return the motion as a table of the kind GroundTruth."""
+        """Return the motion as a table with the columns of GroundTruth."""
         angles = roll_pitch_yaw_from_quaternion(self.orientation)
         angles[:, 2] = unwrap(angles[:, 2])
         rotation = Rotation.from_quat(self.orientation)
@@ -361,13 +467,20 @@ class Motion(SampledMotion):
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        r"""Return angular velocity and specific force, (n, 3), as means since the sample before.
+        r"""Return angular velocity and specific force as means since the previous sample.
 
-        It is what an IMU that integrates internally delivers: their sums lead from each sample's
-        orientation and velocity to the next one's. The mean angular velocity [rad/s] is the
-        rotation over the period; the mean specific force [m/s^2] is that of
+        An IMU that integrates internally outputs these means: their sums lead from each sample's
+        orientation and velocity to those of the next sample. The mean angular velocity is the
+        rotation over the period. The mean specific force is the mean of
         :math:`f = \dot v + \omega \times v + g R^T e_z` in the body's axes, by the trapezoidal
-        rule. The first sample, before which there is none, is that of its instant.
+        rule. The first sample has the instantaneous values.
+
+        Returns
+        -------
+        angular_velocity : ndarray, shape (n, 3)
+            Mean angular velocity in the body's axes [rad/s].
+        specific_force : ndarray, shape (n, 3)
+            Mean specific force in the body's axes [m/s^2].
         """
         step = np.diff(self.time)[:, np.newaxis]
         to_body = Rotation.from_quat(self.orientation).inv()
@@ -384,52 +497,93 @@ class Motion(SampledMotion):
         return CubicSpline(self.time, self.position)(times)
 
 
-def checked_samples(whose, time, columns) -> dict[str, np.ndarray]:
-    """Return times (n,) and other columns, name -> values and width, as arrays of floats by name.
+def checked_samples(owner, time, columns) -> dict[str, np.ndarray]:
+    """Convert times and other columns to arrays of floats, and check them.
 
-    Raises MotionError if there is none, shapes do not fit, a number is not finite, or time does not
-    increase.
+    Parameters
+    ----------
+    owner : str
+        Owner of the columns, for messages: "motion's".
+    time : array_like, shape (n,)
+        Times [s].
+    columns : mapping of str to tuple
+        Name -> values (n, width) and width.
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``time`` and the columns.
+
+    Raises
+    ------
+    MotionError
+        There is no sample, shapes do not fit, a number is not finite, or time does not increase.
     """
     time = np.asarray(time, dtype=float)
     if time.ndim != 1 or len(time) == 0:
-        raise MotionError(f"{whose} time has the shape {time.shape}, expected (n,), n >= 1")
+        raise MotionError(f"{owner} time has the shape {time.shape}, expected (n,), n >= 1")
     arrays = {"time": time}
     for name, (values, width) in columns.items():
         arrays[name] = values = np.asarray(values, dtype=float)
         if values.shape != (len(time), width):
             raise MotionError(
-                f"{whose} {name} has the shape {values.shape}, expected {(len(time), width)} as "
+                f"{owner} {name} has the shape {values.shape}, expected {(len(time), width)} as "
                 f"there are {len(time)} times"
             )
     for name, values in arrays.items():
         if not np.all(np.isfinite(values)):
-            raise MotionError(f"{whose} {name} holds a value that is not finite")
+            raise MotionError(f"{owner} {name} is not finite, expected finite numbers")
     late = np.flatnonzero(np.diff(time) <= 0.0)
     if len(late):
         before, after = time[late[0] : late[0] + 2]
-        raise MotionError(f"{whose} time must increase, but {after:g} s follows {before:g} s")
+        raise MotionError(f"{owner} time is {after:g} s after {before:g} s, expected an increase")
     return arrays
 
 
 def checked_poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return poses, times (n,), positions (n, 3) and quaternions (n, 4), as arrays of floats.
+    """Convert poses to arrays of floats, and check them.
 
-    Raises MotionError if there are less than three, shapes do not fit, a number is not finite, time
-    does not increase, or a quaternion is zero.
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Times [s].
+    position : array_like, shape (n, 3)
+        Positions [m].
+    orientation : array_like, shape (n, 4)
+        Quaternions x, y, z, w.
+
+    Returns
+    -------
+    time, position, orientation : ndarray
+
+    Raises
+    ------
+    MotionError
+        There are less than three poses, shapes do not fit, a number is not finite, time does not
+        increase, or a quaternion is zero.
     """
     if np.size(time) < 3:
-        raise MotionError(f"there are {np.size(time)} poses; a motion needs at least three")
+        raise MotionError(f"number of poses is {np.size(time)}, expected at least 3 for a motion")
     columns = {"position": (position, 3), "orientation": (orientation, 4)}
     time, position, quaternions = checked_samples("the poses'", time, columns).values()
     if not np.all(np.any(quaternions != 0.0, axis=1)):
-        raise MotionError("an orientation is a quaternion of length zero")
+        raise MotionError("orientation is a quaternion of length zero, expected another length")
     return time, position, quaternions
 
 
 def quaternion_spline(time, quaternions) -> CubicSpline:
-    """Return a cubic spline through unit quaternions, the nearer of the two that mean the same.
+    """Return a cubic spline through unit quaternions, without jumps between q and -q.
 
-    The ``quaternions`` (n, 4) are of any length but zero, the times (n,) strictly increasing [s].
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Times, strictly increasing [s].
+    quaternions : ndarray, shape (n, 4)
+        Quaternions x, y, z, w of any length but zero.
+
+    Returns
+    -------
+    scipy.interpolate.CubicSpline
     """
     quaternions = unit(quaternions)
     turned_over = np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0.0
@@ -438,21 +592,53 @@ def quaternion_spline(time, quaternions) -> CubicSpline:
 
 
 def angular_velocity_of(turning: CubicSpline, time) -> np.ndarray:
-    """Return the angular velocity (n, 3) in the turning axes [rad/s]: the vector of 2 q^-1 dq/dt.
+    """Compute the angular velocity of a spline of quaternions: the vector of 2 q^-1 dq/dt.
 
-    q is of length one only where it was given; its inverse has the square of that. ``turning`` is
-    from :func:`quaternion_spline`, the times (n,) are in s.
+    The inverse contains the square of the length of q, which is one only at the knots.
+
+    Parameters
+    ----------
+    turning : scipy.interpolate.CubicSpline
+        Result of :func:`quaternion_spline`.
+    time : ndarray, shape (n,)
+        Times [s].
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        Angular velocity in the turning axes [rad/s].
     """
     return _angular_velocity(turning(time), turning(time, 1))
 
 
 def angular_velocity_at_knots(turning: CubicSpline) -> np.ndarray:
-    """Return :func:`angular_velocity_of` at the times of the spline's own values, faster."""
+    """Compute :func:`angular_velocity_of` at the knots of the spline, faster.
+
+    Parameters
+    ----------
+    turning : scipy.interpolate.CubicSpline
+        Result of :func:`quaternion_spline`, with n knots.
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        Angular velocity in the turning axes [rad/s].
+    """
     return _angular_velocity(np.vstack([turning.c[-1], turning(turning.x[-1:])]), slopes(turning))
 
 
 def slopes(spline: CubicSpline) -> np.ndarray:
-    """Return a spline's derivative at the times of its own values, (n, ...); without evaluating."""
+    """Return the derivative of a spline at its knots, from its coefficients.
+
+    Parameters
+    ----------
+    spline : scipy.interpolate.CubicSpline
+        Spline with n knots.
+
+    Returns
+    -------
+    ndarray, shape (n, ...)
+    """
     return np.concatenate([spline.c[-2], spline(spline.x[-1:], 1)])
 
 
@@ -463,24 +649,57 @@ def _angular_velocity(value, change):
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (n, 3), or quaternions (n, 4), of length one."""
+    """Normalise vectors or quaternions.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (n, 3) or (n, 4)
+        Vectors of any length but zero.
+
+    Returns
+    -------
+    ndarray
+        Vectors of length one.
+    """
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def composed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return products of quaternions (n, 4) or (4,); for many, far faster than scipy's Rotation."""
+    """Multiply quaternions, for many far faster than scipy's Rotation.
+
+    Parameters
+    ----------
+    first, second : ndarray, shape (n, 4) or (4,)
+        Quaternions x, y, z, w.
+
+    Returns
+    -------
+    ndarray, shape (n, 4) or (4,)
+        Products ``first * second``.
+    """
     return np.stack(quaternion_product(*first.T, *second.T), axis=-1)
 
 
-REVERSAL = math.radians(3.0)
-"""Turning back by less than that [rad] may be noise of any yaw, and counts as none."""
+REVERSAL = math.radians(3.0)  # rad; a smaller turn back may be noise of the yaw
 
 
 def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:
-    """Return the turn since the start (n,), left and right ones added [rad], of an unwrapped yaw.
+    """Compute the turned angle since the start, left and right turns added.
 
-    The sum of a noisy yaw's steps would grow with each sample; here turning counts from one turning
-    point to the next, and ``reversal`` is the smallest turn back that makes one [rad].
+    The sum of absolute steps of a noisy yaw would grow with each sample. Here the angle counts from
+    a turning point to the next.
+
+    Parameters
+    ----------
+    yaw : ndarray, shape (n,)
+        Yaw, unwrapped [rad].
+    reversal : float
+        Smallest turn back that makes a turning point [rad].
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Turned angle [rad].
     """
     yaw = np.asarray(yaw, dtype=float)
     turned, done = np.zeros(len(yaw)), 0.0
@@ -493,7 +712,7 @@ def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:
 
 
 def _turning_points(yaw, reversal):
-    """Return indices of the first sample, each extreme that a reversal leaves, and the last one."""
+    """Return indices of the first sample, of each extreme before a reversal, and of the last."""
     if len(yaw) == 0:
         return []
     points, sense = [0], 0

@@ -1,7 +1,7 @@
-"""From recorded poses to a trajectory that the robot can drive.
+"""Preparation of recorded poses to a trajectory for a robot: crop, resample, smooth, place.
 
-All functions take and return tables as documented in the package, and never change
-their argument. None needs evenly spaced samples.
+All functions take and return tables as documented in the package, and never change their arguments.
+Samples need not be evenly spaced.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from scipy.interpolate import PchipInterpolator
 from ..core.errors import TrajectoryError
 from ..core.tables import POSES
 
-_MAX_FILLED = 10_000  # samples of an even grid for each that was recorded
-# Samples times samples per window that are in memory at once.
-_BLOCK_ELEMENTS = 1_000_000
+_MAX_FILLED = 10_000  # samples of an even grid per recorded sample
+_BLOCK_ELEMENTS = 1_000_000  # samples times samples per window that are in memory at once
 
 
 def _times(table):
@@ -28,7 +27,7 @@ def _times(table):
 def _require_samples(table, count, purpose):
     if len(table) < count:
         raise TrajectoryError(
-            f"{purpose} needs at least {count} samples, but the trajectory has {len(table)}."
+            f"trajectory has {len(table)} samples, expected at least {count} for {purpose}"
         )
 
 
@@ -37,80 +36,151 @@ def _with_index(values, columns, times):
 
 
 def crop(table, start=None, stop=None):
-    """Keep the samples between two times, both inclusive [s after the first]; None: the end.
+    """Keep the samples between two times, both inclusive.
 
-    Raises TrajectoryError if less than two samples remain.
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses, or another table with a time index [s].
+    start, stop : float, optional
+        Times after the first sample [s]; by default the ends of the table.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    TrajectoryError
+        Less than two samples remain.
     """
-    _require_samples(table, 2, "Cropping")
+    _require_samples(table, 2, "cropping")
     elapsed = _times(table) - _times(table)[0]
     first = 0.0 if start is None else start
     last = elapsed[-1] if stop is None else stop
-    # A float holds seconds since 1970 to a quarter of a microsecond.
+    # A 64-bit float resolves seconds since 1970 to a quarter of a microsecond.
     tolerance = 5e-7
     kept = (elapsed >= first - tolerance) & (elapsed <= last + tolerance)
     if np.count_nonzero(kept) < 2:
         raise TrajectoryError(
-            f"Between start {first:g} s and stop {last:g} s lie {np.count_nonzero(kept)} samples "
-            f"of the trajectory, which lasts {elapsed[-1]:.1f} s; at least two are needed."
+            f"start {first:g} s and stop {last:g} s select {np.count_nonzero(kept)} samples of a "
+            f"trajectory of {elapsed[-1]:.1f} s, expected at least 2"
         )
     return table.loc[kept].copy()
 
 
 def crop_by_index(table, start=None, stop=None):
-    """Keep the samples from index ``start`` to before index ``stop``; None: the table's own end.
+    """Keep the samples from an index to before another index.
 
-    Raises TrajectoryError if an index is outside, or less than two samples remain.
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses, or another table.
+    start, stop : int, optional
+        First index and the index after the last; by default the ends of the table.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    TrajectoryError
+        An index is outside the table, or less than two samples remain.
     """
     first = 0 if start is None else start
     last = len(table) if stop is None else stop
     if first < 0 or last > len(table) or last - first < 2:
         raise TrajectoryError(
-            f"Start index {first} and stop index {last} do not select two or more of the "
-            f"trajectory's {len(table)} samples."
+            f"start index is {first} and stop index is {last}, expected at least two of the "
+            f"trajectory's {len(table)} samples between them"
         )
     return table.iloc[first:last].copy()
 
 
 def even_times(table, rate):
-    """Return times [s] of an even grid, ``first + k / rate``, within the table's.
+    """Return the times of an even grid, ``first + k / rate``, within a table's times.
 
-    Raises TrajectoryError if the rate [Hz] is not positive, the table lasts less than one period,
-    or its samples are too far apart for a path between them.
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses, or another table with a time index [s].
+    rate : float
+        Rate of the grid [Hz].
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Times [s].
+
+    Raises
+    ------
+    TrajectoryError
+        The rate is not positive, the table lasts less than a period, or its samples are too far
+        apart to determine a path.
     """
     if not (math.isfinite(rate) and rate > 0.0):
-        raise TrajectoryError(f"The trajectory's rate is {rate} Hz, but it must be positive.")
-    _require_samples(table, 2, "Resampling")
+        raise TrajectoryError(f"rate of the trajectory is {rate} Hz, expected a positive number")
+    _require_samples(table, 2, "resampling")
     times = _times(table)
     elapsed = times - times[0]
     count = math.floor(elapsed[-1] * rate + 1e-4) + 1
     if count < 2:
         raise TrajectoryError(
-            f"The trajectory lasts {elapsed[-1]:.3g} s, less than one period of {rate:g} Hz."
+            f"trajectory lasts {elapsed[-1]:.3g} s, expected at least a period of {rate:g} Hz"
         )
     if count > _MAX_FILLED * len(table):
         raise TrajectoryError(
-            f"The trajectory has {len(table)} samples in {elapsed[-1]:.3g} s, one in "
-            f"{elapsed[-1] / (len(table) - 1):.3g} s, which tells no path; expected one in "
-            f"{_MAX_FILLED / rate:.3g} s at least. Is the unit of its times right?"
+            f"trajectory has a sample in {elapsed[-1] / (len(table) - 1):.3g} s, {len(table)} in "
+            f"{elapsed[-1]:.3g} s, expected at least a sample in {_MAX_FILLED / rate:.3g} s to "
+            "determine a path; check the unit of its times"
         )
     return times[0] + np.arange(count) / rate
 
 
 def resample(table, rate):
-    """Interpolate at :func:`even_times`, see :func:`interpolate`."""
+    """Interpolate a table at :func:`even_times`, see :func:`interpolate`.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Table of numbers with a time index [s].
+    rate : float
+        Rate of the grid [Hz].
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    TrajectoryError
+        As :func:`even_times`.
+    """
     return interpolate(table, even_times(table, rate))
 
 
 def interpolate(table, times):
-    """Interpolate a table of numbers, angles unwrapped, at any times [s].
+    """Interpolate a table of numbers, with unwrapped angles, at other times.
 
     Columns are interpolated by monotone cubic polynomials (Fritsch and Carlson, SIAM J.
-    Numer. Anal. 17, 1980): unlike a spline they do not overshoot beside a stop or in a
+    Numer. Anal. 17, 1980): unlike a spline they do not overshoot near a stop or in a
     gap, and unlike straight lines they have no jumps in velocity. Before and after the table
-    its ends hold.
+    its first and last values hold.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Table of numbers with a time index [s].
+    times : ndarray, shape (n,)
+        Times [s].
+
+    Returns
+    -------
+    pandas.DataFrame
     """
     recorded = _times(table)
-    # Times since 1970 would cost digits.
+    # Times since 1970 would lose digits.
     elapsed = recorded - recorded[0]
     within = np.clip(times - recorded[0], 0.0, elapsed[-1])
     values = PchipInterpolator(elapsed, table.to_numpy(dtype=float), axis=0)(within)
@@ -120,38 +190,53 @@ def interpolate(table, times):
 def smooth(table, window):
     """Smooth x, y and yaw together, without delay.
 
-    Each value becomes that of a quadratic fitted to its neighbours in a window centred on it; at
-    the ends the window becomes one-sided. It keeps straights, turns on the spot and, other than a
-    moving mean, the radius of a bend; as one linear filter serves all columns, yaw stays the
-    direction of motion.
+    Each value is replaced by that of a quadratic fitted to its neighbours in a window centred on
+    it; at the ends the window becomes one-sided. Straight lines, turns on the spot and, other than
+    with a moving mean, the radius of a bend are preserved. As a single linear filter serves all
+    columns, yaw stays the direction of motion.
 
-    ``table`` (pandas.DataFrame): Poses; other columns are left out, as they no longer fit.
-    ``window``: full width of the window [s]; 0 changes nothing, and so does a window with less than
-    four samples. Raises TrajectoryError if the window is negative.
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses; other columns are dropped, as they would no longer fit.
+    window : float
+        Full width of the window [s]; 0 changes nothing, and so does a window with less than four
+        samples.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Poses.
+
+    Raises
+    ------
+    TrajectoryError
+        The window is negative.
     """
     if not (math.isfinite(window) and window >= 0.0):
-        raise TrajectoryError(f"The smoothing window is {window} s; it must be zero or positive.")
+        raise TrajectoryError(f"smoothing window is {window} s, expected zero or a positive number")
     poses = table[list(POSES)].astype(float).copy()
     if window == 0.0 or len(poses) < 4:
         return poses
     times = _times(poses)
-    # Large coordinates and stamps would cost digits in the sums.
+    # Large coordinates and stamps would lose digits in the sums.
     origin = poses.to_numpy()[0]
     values = _local_quadratic(times - times[0], poses.to_numpy() - origin, window)
     return _with_index(values + origin, POSES, times)
 
 
 def _local_quadratic(times, values, window):
-    """Return the values (n, m) at their own times (n,) of quadratics fitted to their neighbours.
+    """Return the values (n, m), at times (n,), of quadratics fitted to their neighbours.
 
     Neighbours lie within half a ``window``, weighted by ``(1 - |d|^3)^3`` with d the distance
     as a fraction of that (Cleveland, "Robust locally weighted regression and smoothing
     scatterplots", J. Am. Stat. Assoc. 74, 1979, here of degree 2 and not robust). A value
-    with less than three useful neighbours stays as it is.
+    with less than three usable neighbours stays.
 
-    Not scipy's: ``savgol_filter`` wants even samples (of the bundled drives with a tenth of the
-    samples missing, its yaw is 1.3 times as far off). ``make_smoothing_spline`` takes 300 times as
-    long and smooths each column in its own way, so that yaw is no longer the direction of motion.
+    scipy has no substitute: ``savgol_filter`` requires even samples (on the bundled drives with a
+    tenth of the samples missing, its yaw error is 1.3 times as large). ``make_smoothing_spline``
+    takes 300 times as long and smooths each column separately, so that yaw is no longer the
+    direction of motion.
     """
     half = 0.5 * window
     first = np.searchsorted(times, times - half, side="left")
@@ -169,13 +254,13 @@ def _local_quadratic(times, values, window):
         weight = np.maximum(1.0 - size * size * size, 0.0)
         weight = np.where(inside, weight * weight * weight, 0.0)
 
-        # Products, as powers of an array take ten times as long.
+        # Repeated products, as powers of an array take ten times as long.
         weighted = [weight]
         for _ in range(4):
             weighted.append(weighted[-1] * distance)
         moments = [np.sum(part, axis=1) for part in weighted]
         normal = np.stack([np.stack(moments[row : row + 3], axis=-1) for row in range(3)], axis=-2)
-        # Fewer than four samples, or all but three at the very edge: the regression would
+        # With fewer than four samples, or all but three at the very edge, the regression would
         # return the sample or be ill conditioned, so the sample stays.
         usable = np.linalg.det(normal / moments[0][:, np.newaxis, np.newaxis]) > 1e-6
         usable &= np.count_nonzero(weight > 1e-6, axis=1) > 3
@@ -187,11 +272,23 @@ def _local_quadratic(times, values, window):
 
 
 def move_to_origin(table):
-    """Shift and turn Poses or a Trajectory so that it starts at x = 0, y = 0, yaw = 0.
+    """Shift and turn poses so that they start at x = 0, y = 0, yaw = 0.
 
-    Raises TrajectoryError if there is no sample.
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses or a Trajectory.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    TrajectoryError
+        There is no sample.
     """
-    _require_samples(table, 1, "Moving to the origin")
+    _require_samples(table, 1, "moving it to the origin")
     moved = table.copy()
     yaw = table["yaw"].iloc[0]
     east = table["x"] - table["x"].iloc[0]
@@ -203,14 +300,29 @@ def move_to_origin(table):
 
 
 def scale(table, factor):
-    """Make Poses or a Trajectory larger or smaller around its first pose.
+    """Scale poses about the first pose.
 
-    Speeds are scaled with the lengths; yaw over time stays, so that the IMU turns as it did.
-    Raises TrajectoryError if the factor is not positive or there is no sample.
+    Speeds are scaled with the lengths. The yaw over time stays, so that the IMU turns as before.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Poses or a Trajectory.
+    factor : float
+        Factor on lengths.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Raises
+    ------
+    TrajectoryError
+        The factor is not positive, or there is no sample.
     """
     if not (math.isfinite(factor) and factor > 0.0):
-        raise TrajectoryError(f"The trajectory's scale is {factor}, but it must be positive.")
-    _require_samples(table, 1, "Scaling")
+        raise TrajectoryError(f"scale of the trajectory is {factor}, expected a positive number")
+    _require_samples(table, 1, "scaling")
     scaled = table.copy()
     for column in ("x", "y"):
         start = table[column].iloc[0]
@@ -221,14 +333,28 @@ def scale(table, factor):
 
 
 def add_velocities(poses):
-    """Make a Trajectory of Poses: add the speed along the robot's axis and the yaw rate.
+    """Add the speed along the robot's axis and the yaw rate to poses.
 
     Derivatives are central differences of second order for uneven spacing (:func:`numpy.gradient`).
     The speed is the velocity's component along the heading: negative when driving backwards, and,
-    other than the velocity's magnitude, not made larger by noise. Raises TrajectoryError if there
-    are less than two samples.
+    other than the magnitude of the velocity, not increased by noise.
+
+    Parameters
+    ----------
+    poses : pandas.DataFrame
+        Poses.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Trajectory.
+
+    Raises
+    ------
+    TrajectoryError
+        There are less than two samples.
     """
-    _require_samples(poses, 2, "Computing velocities")
+    _require_samples(poses, 2, "velocities")
     times = _times(poses)
     elapsed = times - times[0]
     order = 2 if len(poses) > 2 else 1
@@ -244,16 +370,27 @@ def add_velocities(poses):
 
 
 def motion_at(poses, times):
-    """Return a Trajectory of a part of a drive, as it is within the whole of it.
+    """Return a Trajectory at some times of a drive, with the derivatives of the whole drive.
 
-    A part differentiated by itself would end in one-sided differences, which make more of noise: a
-    wheel could be too fast for one sample, beside a cut. ``times`` (m,) are at least two,
-    increasing and within the drive [s].
+    A part differentiated by itself would end in one-sided differences, which amplify noise: at a
+    cut a wheel could be too fast for a sample.
+
+    Parameters
+    ----------
+    poses : pandas.DataFrame
+        Poses of the whole drive.
+    times : array_like, shape (m,)
+        At least two times within the drive, increasing [s].
+
+    Returns
+    -------
+    pandas.DataFrame
+        Trajectory.
     """
     times = np.asarray(times, dtype=float)
     whole = _times(poses)
     before, after = 2.0 * times[0] - times[1], 2.0 * times[-1] - times[-2]
-    # Beyond its ends the drive has nothing to differ from.
+    # There are no neighbours beyond the ends of the drive.
     leading, trailing = int(before >= whole[0]), int(after <= whole[-1])
     around = np.concatenate([[before] * leading, times, [after] * trailing])
     return add_velocities(interpolate(poses, around)).iloc[leading : leading + len(times)]
@@ -261,7 +398,15 @@ def motion_at(poses, times):
 
 @dataclass(frozen=True)
 class SmoothingEffect:
-    """How far smoothing moved poses [rad], [m]."""
+    """Change of poses by smoothing.
+
+    Parameters
+    ----------
+    yaw_rms, yaw_maximum : float
+        Root mean square and maximum of the change of yaw [rad].
+    position_rms, position_maximum : float
+        Root mean square and maximum of the change of position [m].
+    """
 
     yaw_rms: float
     yaw_maximum: float
@@ -270,7 +415,17 @@ class SmoothingEffect:
 
 
 def smoothing_effect(recorded, smoothed) -> SmoothingEffect:
-    """Compare Poses before and after :func:`smooth`, at the same times."""
+    """Compare poses before and after :func:`smooth`.
+
+    Parameters
+    ----------
+    recorded, smoothed : pandas.DataFrame
+        Poses at the same times.
+
+    Returns
+    -------
+    SmoothingEffect
+    """
     yaw = np.abs((smoothed["yaw"] - recorded["yaw"]).to_numpy())
     moved = np.hypot(smoothed["x"] - recorded["x"], smoothed["y"] - recorded["y"]).to_numpy()
     return SmoothingEffect(

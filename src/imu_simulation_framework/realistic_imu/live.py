@@ -21,7 +21,7 @@ from ..core.settings import LARGEST_SEED, Settings, declared, setting
 from ..core.stamps import NANOSECONDS
 from ..core.units import WORLD_GRAVITY
 from ..recordings import messages
-from ..sensors.errors_in_motion import understated_in_motion
+from ..sensors.errors_in_motion import remark_on_motion_errors
 from ..sensors.formats.registry import named_imu
 from ..sensors.imu_models.bno055_modes import CalibrationTexts
 from ..sensors.imu_specification import ImuSpecification
@@ -240,7 +240,7 @@ class RealisticImuArguments(Settings):
             errors = dataclasses.replace(errors, output=output)
         remarks = list(chosen.remarks)
         if isinstance(errors, ImuSpecification):
-            remarks += filter(None, [understated_in_motion(errors)])
+            remarks += filter(None, [remark_on_motion_errors(errors)])
         return errors, remarks
 
     def bias_remark(self, errors: Any) -> str | None:

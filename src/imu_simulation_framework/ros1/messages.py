@@ -80,7 +80,7 @@ class GnssPublisher:
         for time, fix in zip(fixes.index, fixes.to_dict("records")):
             stamp = rospy.Time(*divmod(round(time * NANOSECONDS), NANOSECONDS))
             for one, publisher in self._topics:
-                if one.is_said(fix):
+                if one.is_known(fix):
                     message = FIXES[one.type_name]()
                     message.header.stamp, message.header.frame_id = stamp, one.frame
                     one.fill(message, fix)

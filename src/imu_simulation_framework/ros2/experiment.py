@@ -187,7 +187,7 @@ class MujocoSimulatorNode(Participant):
     def _publish_fixes(self, table) -> None:
         for at, fix in zip(table.index, table.to_dict("records")):
             for one in self._fixes:
-                if one.is_said(fix):
+                if one.is_known(fix):
                     message = message_class(one.type_name)()
                     header = message.header
                     header.frame_id = one.frame

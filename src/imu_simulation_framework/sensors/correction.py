@@ -1,13 +1,13 @@
-r"""The correction of readings by what a calibration found.
+r"""Correction of readings by the result of a calibration.
 
-A triad that reads
+A triad with the output
 
 .. math:: y = (I + M + \mathrm{diag}(\sum_k s_k \Delta T^k)) f + b + \sum_k c_k \Delta T^k
 
-is corrected to the f that gives y, its errors are those of a :class:`.TriadSpecification`.
+is corrected to the input f; its errors are those of a :class:`.TriadSpecification`.
 
 The keys of its YAML file are the fields of :class:`.ImuCorrection` and :class:`.TriadCorrection`,
-where meaning and unit of each are documented::
+which have the meaning and the unit of each::
 
     name: my_imu
     gyroscope:
@@ -17,7 +17,7 @@ where meaning and unit of each are documented::
       temperature_bias: [[1.0e-5, 0.0, 2.0e-5]]       # rad/s/K; a second row would be rad/s/K^2
       temperature_reference: 25.0                     # degC
 
-What is left out is not corrected.
+Errors that are left out are not corrected.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.errors import ConfigurationError
+from ..core.sentences import quote
 from ..core.settings import (
     Axes,
     Matrix,
@@ -42,7 +43,7 @@ from ..core.settings import (
     to_mapping,
 )
 from ..core.yaml_files import read_description
-from .files import text_of_parts
+from .files import format_parts
 from .imu_specification import (
     ImuSpecification,
     MagnetometerSpecification,
@@ -55,38 +56,49 @@ Rows = Tuple[Axes, ...]
 _ZERO = (0.0, 0.0, 0.0)
 _ZERO_MATRIX = (_ZERO, _ZERO, _ZERO)
 _MAX_POWERS = 5
-_WORST_CONDITION = 100.0
+_WORST_CONDITION = 100.0  # condition number beyond which a matrix counts as singular
 
 
 def _rows(name: str, value: Any) -> Rows:
     if not isinstance(value, (list, tuple)) or len(value) > _MAX_POWERS:
         raise ConfigurationError(
-            f"{name} must be at most {_MAX_POWERS} rows of three numbers, for the powers of the "
-            "temperature's difference."
+            f"{name} is {quote(value)}, expected at most {_MAX_POWERS} rows of three numbers for "
+            "the powers of the temperature difference"
         )
     return tuple(check_axes(f"{name} {k + 1}", row) for k, row in enumerate(value))
 
 
-def _checked_range(name: str, value: Any) -> tuple[float, float]:
+def _check_range(name: str, value: Any) -> tuple[float, float]:
     low, high = check_numbers(name, value, 2)
     if low <= high:
         return low, high
-    raise ConfigurationError(
-        f"{name} is {low:g} to {high:g}, but the first must not be the larger."
-    )
+    raise ConfigurationError(f"{name} is {low:g} to {high:g}, expected increasing limits")
 
 
 @dataclass(frozen=True)
 class TriadCorrection(Settings):
-    """The errors of three sensors that are to be taken away, and how well they are known.
+    """Errors of three sensors to correct, and their standard deviations.
 
-    ``bias`` (3,): b [rad/s; m/s^2; T]. ``scale_factor_and_misalignment`` (3, 3): M. Of both,
-    ``..._sigma`` has the standard deviations, 0 where an element was not looked for.
-    ``temperature_bias``, ``temperature_scale_factor`` (n, 3): c and s, a row for each power of the
-    temperature's difference to ``temperature_reference`` [unit/K, ...; 1/K, ...; degC].
-    ``temperature_range``: where the polynomials were found; a temperature beyond it counts as its
-    end [degC]. Raises ConfigurationError: a value is not what it must be, or the matrix cannot be
-    inverted, at any temperature.
+    Parameters
+    ----------
+    bias : 3 float
+        b [rad/s; m/s^2; T].
+    scale_factor_and_misalignment : 3 x 3 float
+        M [1].
+    bias_sigma, scale_factor_and_misalignment_sigma : 3 float or 3 x 3 float
+        Standard deviations of both, 0 for elements that were not estimated.
+    temperature_bias, temperature_scale_factor : n x 3 float
+        c and s, with a row for each power of the difference from ``temperature_reference`` [unit/K,
+        ...; 1/K, ...].
+    temperature_reference : float
+        Reference temperature [degC].
+    temperature_range : 2 float
+        Range of the calibration [degC]; temperatures beyond it count as its limits.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is out of its range, or the matrix cannot be inverted at some temperature.
     """
 
     bias: Axes = declared(_ZERO, check_axes)
@@ -96,14 +108,14 @@ class TriadCorrection(Settings):
     temperature_bias: Rows = declared((), _rows)
     temperature_scale_factor: Rows = declared((), _rows)
     temperature_reference: float = declared(25.0)
-    temperature_range: tuple[float, float] = declared((-273.15, 1000.0), _checked_range)
+    temperature_range: tuple[float, float] = declared((-273.15, 1000.0), _check_range)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if np.linalg.cond(self.matrix) > _WORST_CONDITION:
             raise ConfigurationError(
-                "scale_factor_and_misalignment cannot be inverted: what it makes of the truth "
-                "does not tell the truth any more."
+                "scale_factor_and_misalignment is nearly singular, expected a condition number of "
+                f"I + M up to {_WORST_CONDITION:g}"
             )
         if not self.temperature_scale_factor:
             return
@@ -112,23 +124,34 @@ class TriadCorrection(Settings):
         worst = np.linalg.cond(self.matrix + np.eye(3) * scale[..., None])
         if not worst.max() < _WORST_CONDITION:
             raise ConfigurationError(
-                "temperature_scale_factor leaves next to nothing of the truth at "
-                f"{temperatures[np.argmax(worst)]:g} degC, which is in temperature_range."
+                f"temperature_scale_factor makes I + M nearly singular at "
+                f"{temperatures[np.argmax(worst)]:g} degC, expected a condition number up to "
+                f"{_WORST_CONDITION:g} in temperature_range"
             )
 
     @property
     def matrix(self) -> np.ndarray:
-        """I + M, shape (3, 3)."""
+        """Matrix I + M, shape (3, 3)."""
         return np.eye(3) + np.array(self.scale_factor_and_misalignment)
 
     @property
     def needs_temperature(self) -> bool:
+        """Whether the correction depends on the temperature."""
         return bool(self.temperature_bias or self.temperature_scale_factor)
 
     def apply(self, readings: np.ndarray, temperature: ArrayLike | None = None) -> np.ndarray:
-        """Return corrected readings (3,) or (n, 3), at a temperature, () or (n,) [degC].
+        """Correct readings.
 
-        It is the reference's by default.
+        Parameters
+        ----------
+        readings : ndarray, shape (3,) or (n, 3)
+            Readings [unit of the triad].
+        temperature : array_like, shape () or (n,), optional
+            Temperature [degC]; by default the reference temperature.
+
+        Returns
+        -------
+        ndarray, shape (3,) or (n, 3)
         """
         readings = np.asarray(readings, dtype=float)
         powers = self._powers(temperature)
@@ -140,7 +163,17 @@ class TriadCorrection(Settings):
         return np.linalg.solve(matrices, (readings - bias)[..., None])[..., 0]
 
     def covariance(self, covariance: np.ndarray) -> np.ndarray:
-        """Return the covariance of corrected readings, (3, 3), of that of the readings."""
+        """Return the covariance of corrected readings.
+
+        Parameters
+        ----------
+        covariance : ndarray, shape (3, 3)
+            Covariance of the readings.
+
+        Returns
+        -------
+        ndarray, shape (3, 3)
+        """
         inverse = np.linalg.inv(self.matrix)
         return inverse @ np.asarray(covariance) @ inverse.T
 
@@ -154,7 +187,15 @@ class TriadCorrection(Settings):
 
 @dataclass(frozen=True)
 class ImuCorrection(Settings):
-    """The corrections of an IMU's sensors."""
+    """Corrections of an IMU's sensors.
+
+    Parameters
+    ----------
+    name : str
+        Name of the IMU.
+    gyroscope, accelerometer, magnetometer : TriadCorrection
+        Corrections of the triads.
+    """
 
     name: str = declared("imu", checked_line, always=True)
     gyroscope: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
@@ -162,26 +203,41 @@ class ImuCorrection(Settings):
     magnetometer: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
 
 
-def what_is_left(correction: ImuCorrection, noise: ImuSpecification, name: str) -> ImuSpecification:
-    """Return the specification of a sensor that is corrected: its noise, and what stays unknown.
+def specify_residual_errors(
+    correction: ImuCorrection, noise: ImuSpecification, name: str
+) -> ImuSpecification:
+    """Return the specification of a corrected sensor: its noise and residual errors.
 
-    Bias, scale factors and misalignments are drawn with the standard deviations that the
-    calibration left, in place of the deterministic errors that ``noise`` states.
+    Bias, scale factors and misalignments are drawn with the standard deviations of the
+    calibration, in place of the deterministic errors in ``noise``.
+
+    Parameters
+    ----------
+    correction : ImuCorrection
+        Result of the calibration.
+    noise : ImuSpecification
+        Specification with the noise of the sensor.
+    name : str
+        Name of the result.
+
+    Returns
+    -------
+    ImuSpecification
     """
 
-    def left(triad: TriadSpecification, part: TriadCorrection) -> Any:
-        found: dict[str, Any] = {}
+    def residual(triad: TriadSpecification, part: TriadCorrection) -> Any:
+        changes: dict[str, Any] = {}
         if any(part.bias_sigma):
-            found.update(turn_on_bias=_ZERO, turn_on_bias_sigma=part.bias_sigma)
+            changes.update(turn_on_bias=_ZERO, turn_on_bias_sigma=part.bias_sigma)
         if np.any(part.scale_factor_and_misalignment_sigma):
-            found["scale_factor_and_misalignment"] = part.scale_factor_and_misalignment_sigma
+            changes["scale_factor_and_misalignment"] = part.scale_factor_and_misalignment_sigma
         if part.temperature_bias:
-            found["temperature_bias"] = _ZERO
+            changes["temperature_bias"] = _ZERO
         if part.temperature_scale_factor:
-            found["temperature_scale_factor"] = _ZERO
-        if found and isinstance(triad, MagnetometerSpecification):
-            found.update(hard_iron=_ZERO, soft_iron=np.eye(3))
-        return replace(triad, **found)
+            changes["temperature_scale_factor"] = _ZERO
+        if changes and isinstance(triad, MagnetometerSpecification):
+            changes.update(hard_iron=_ZERO, soft_iron=np.eye(3))
+        return replace(triad, **changes)
 
     magnetometer = noise.magnetometer
     parts = (correction.gyroscope, correction.accelerometer, correction.magnetometer)
@@ -190,22 +246,37 @@ def what_is_left(correction: ImuCorrection, noise: ImuSpecification, name: str) 
         noise,
         name=name,
         units=replace(noise.units, tolerances=drawn or noise.units.tolerances),
-        gyroscope=left(noise.gyroscope, correction.gyroscope),
-        accelerometer=left(noise.accelerometer, correction.accelerometer),
-        magnetometer=magnetometer and left(magnetometer, correction.magnetometer),
+        gyroscope=residual(noise.gyroscope, correction.gyroscope),
+        accelerometer=residual(noise.accelerometer, correction.accelerometer),
+        magnetometer=magnetometer and residual(magnetometer, correction.magnetometer),
     )
 
 
 def correction_from_mapping(content: Mapping[str, Any]) -> ImuCorrection:
-    """Return the correction of keys and values, of which a sensor must be one; or raise."""
+    """Create a correction from keys and values.
+
+    Parameters
+    ----------
+    content : mapping
+        Content of a file, with at least one sensor.
+
+    Returns
+    -------
+    ImuCorrection
+
+    Raises
+    ------
+    ConfigurationError
+        A key or a value is invalid, or there is no sensor.
+    """
     correction = from_mapping(ImuCorrection, content, "the correction")
     if not set(TRIADS) & set(content):
-        raise ConfigurationError(f"the correction has none of {', '.join(TRIADS)}.")
+        raise ConfigurationError(f"the correction is empty, expected some of {', '.join(TRIADS)}")
     return correction
 
 
 def _polynomial(rows: Rows, powers: list[np.ndarray]) -> np.ndarray:
-    """Return the sum of the powers, shape (n, 3), or (3,) for one temperature."""
+    """Return the sum of the powers, shape (n, 3), or (3,) for a single temperature."""
     if not rows:
         return np.zeros(3)
     total = sum(power[:, None] * np.array(row) for row, power in zip(rows, powers))
@@ -221,16 +292,43 @@ _KEY_UNITS = {
 
 
 def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
-    """Read a correction; raises ConfigurationError if the file cannot be read, or is none."""
+    """Read a correction from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        YAML file.
+
+    Returns
+    -------
+    ImuCorrection
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, or is no correction.
+    """
     return read_description(path, "the IMU's correction", correction_from_mapping)
 
 
 def imu_correction_text(correction: ImuCorrection, comment: str = "") -> str:
-    """Return a correction as YAML, with units; it reads back equal."""
+    """Format a correction as YAML with units, which reads back equal.
+
+    Parameters
+    ----------
+    correction : ImuCorrection
+        Correction to write.
+    comment : str
+        Comment at the top of the file.
+
+    Returns
+    -------
+    str
+    """
     content = to_mapping(correction)
     name = content.pop("name")
 
     def unit(part: str, key: str) -> str:
         return _KEY_UNITS.get(key, "").format(TRIADS[part].unit)
 
-    return text_of_parts(name, content, unit, comment)
+    return format_parts(name, content, unit, comment)

@@ -1,4 +1,4 @@
-"""Whether a specification says what happens in motion, and a rough way out where it does not."""
+"""Remarks on errors in motion that a specification lacks, and a rough compensation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,21 @@ from .imu_specification import IMU_TRIADS, ImuSpecification
 _NOISE = ("white_noise", "bias_instability", "random_walk", "gauss_markov_sigma")
 
 
-def understated_in_motion(specification: ImuSpecification) -> str | None:
-    """Return a sentence where a specification lacks what turns the heading in motion; else None.
+def remark_on_motion_errors(specification: ImuSpecification) -> str | None:
+    """Remark on missing errors that turn the heading in motion.
 
-    That is what a recording at rest does not show, and data sheets only in part. A g-sensitivity
-    that is missing alone is not remarked on. Where the same part is bundled by its data sheet, too,
-    the sentence names that entry.
+    A recording at rest does not show these errors, and data sheets state them only in part. There
+    is no remark on a missing g-sensitivity alone. If the data sheet of the same part is bundled,
+    too, the remark names that entry.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Specification to check.
+
+    Returns
+    -------
+    str or None
     """
     gyroscope = specification.gyroscope
     if specification.output.orientation_reference == "truth":
@@ -35,22 +44,30 @@ def understated_in_motion(specification: ImuSpecification) -> str | None:
     missing = [name for name, values in stated.items() if not np.any(values)]
     if missing in ([], ["g-sensitivity"]):
         return None
-    static = "what a sensor shows at rest: " if len(missing) == len(stated) else ""
+    static = "only errors at rest: " if len(missing) == len(stated) else ""
     *others, last = missing
     listed = f"{', '.join(others)} or {last}" if others else last
     sheet = f"{specification.name.split('_')[0]}_datasheet"
-    stated_there = f"; {sheet} has what the data sheet states" if sheet in imu_names() else ""
+    hint = f"; {sheet} has the values of the data sheet" if sheet in imu_names() else ""
     return (
-        f"{specification.name} holds {static}no {listed}, so that on a moving robot the heading "
-        f"will drift more than this says{stated_there}"
+        f"{specification.name} has {static}no {listed}, so that on a moving robot the heading "
+        f"drifts more than simulated{hint}"
     )
 
 
-def without_earth_turning(specification: ImuSpecification) -> str | None:
-    """Return a sentence where a gyroscope is good enough to show the Earth's turning; else None.
+def remark_on_earth_rate(specification: ImuSpecification) -> str | None:
+    """Remark on a gyroscope that is accurate enough to measure the Earth's rotation.
 
-    For what moves in a flat world that stands still. 15 deg/h are compared with what the gyroscope
-    is wrong by for long.
+    15 deg/h are compared with the gyroscope's long-term errors.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Specification to check.
+
+    Returns
+    -------
+    str or None
     """
     gyroscope, output = specification.gyroscope, specification.output
     if output.orientation_reference != "fusion" or output.fuses_magnetometer:
@@ -61,43 +78,77 @@ def without_earth_turning(specification: ImuSpecification) -> str | None:
     if bias >= EARTH_RATE:
         return None
     return (
-        f"the Earth's turning, 15 deg/h times the sine of the latitude, is left out, and "
-        f"{specification.name} has a bias of {np.degrees(bias) * 3600.0:.2g} deg/h only: a "
-        "latitude adds it"
+        f"the Earth's rotation, 15 deg/h times the sine of the latitude, is not simulated, and "
+        f"{specification.name} has a bias of {np.degrees(bias) * 3600.0:.2g} deg/h only; set a "
+        "latitude to add it"
     )
 
 
-def without_noise(specification: ImuSpecification) -> str | None:
-    """Return a sentence where nothing of a fused heading's gyroscope is random; else None."""
+def remark_on_missing_noise(specification: ImuSpecification) -> str | None:
+    """Remark on a gyroscope without any random error in a fused heading.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Specification to check.
+
+    Returns
+    -------
+    str or None
+    """
     gyroscope = specification.gyroscope
     rotates = specification.output.orientation_reference == "fusion"
     if not rotates or any(any(getattr(gyroscope, name)) for name in (*_NOISE, "quantisation")):
         return None
     return (
-        f"{specification.name} has no number for the gyroscope's noise or its bias's instability, "
-        "so that its heading cannot be foretold"
+        f"{specification.name} has neither noise nor bias instability of the gyroscope, so that "
+        "its heading cannot be predicted"
     )
 
 
-def without_wandering_bias(specification: ImuSpecification) -> str | None:
-    """Return a sentence where a gyroscope is noisy, but its bias stands still; else None."""
+def remark_on_constant_bias(specification: ImuSpecification) -> str | None:
+    """Remark on a noisy gyroscope with a constant bias.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Specification to check.
+
+    Returns
+    -------
+    str or None
+    """
     gyroscope = specification.gyroscope
     wandering = (gyroscope.bias_instability, gyroscope.random_walk, gyroscope.gauss_markov_sigma)
     fused = specification.output.orientation_reference == "fusion"
     if not fused or not any(gyroscope.white_noise) or any(map(any, wandering)):
         return None
     return (
-        f"{specification.name} has a bias that never changes, as many data sheets say nothing of "
-        "its instability; a real sensor's heading drifts more than this says once the bias is known"
+        f"{specification.name} has a constant bias, as many data sheets state no bias instability; "
+        "the heading of a real sensor drifts more once the bias is known"
     )
 
 
-def inflated(specification: ImuSpecification, factor: float) -> ImuSpecification:
-    """Return the specification with all noise and drift times a factor, which its name has.
+def inflate_noise(specification: ImuSpecification, factor: float) -> ImuSpecification:
+    """Multiply all noise and drift by a factor, and append the factor to the name.
 
     Kalibr's wiki (IMU Noise Model) recommends ten or more for low-cost sensors measured at rest.
 
-    Raises :class:`.ConfigurationError`: the factor is not positive.
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Specification to change.
+    factor : float
+        Factor on noise and drift.
+
+    Returns
+    -------
+    ImuSpecification
+
+    Raises
+    ------
+    ConfigurationError
+        The factor is not positive.
     """
     factor = check_number("factor", factor, above=0.0)
     triads: dict[str, Any] = {}

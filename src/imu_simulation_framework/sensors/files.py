@@ -1,16 +1,16 @@
-"""YAML files of IMUs, bundled or one's own.
+"""YAML files of IMUs, bundled or of the user.
 
-Keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts, where
-meaning and unit of each are documented. What is left out has its default, which is no error::
+Keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts, which
+have the meaning and the unit of each. A key that is left out has its default, which is no error::
 
     name: example
     gyroscope:
-      white_noise: 1.0e-4                       # one number for three equal axes
+      white_noise: 1.0e-4                       # a number for three equal axes
       random_walk: [1.7e-7, 0.0, 1.8e-7]        # or x, y, z
     output:
       rate: 100.0
 
-``1e-4`` may be written without a point. A number may also stand as a data sheet states it, with its
+``1e-4`` may be written without a point. A number can also be stated as in a data sheet, with its
 unit, meaning and source; ``source`` at the top is the document's name::
 
     source: BST-BMI088-DS001-14, revision 1.4
@@ -18,30 +18,30 @@ unit, meaning and source; ``source`` at the top is the document's name::
       white_noise: {density: 0.014, unit: deg/s/sqrt(Hz), spectrum: one-sided, source: table 5}
 
 ``white_noise``
-    ``density`` with ``spectrum``, ``one-sided`` or ``two-sided``; or ``rms`` with the
-    ``bandwidth`` [Hz] it is within; or ``walk``, the angle or velocity random walk. What each is,
-    says :mod:`.noise.processes`.
+    ``density`` with ``spectrum``, ``one-sided`` or ``two-sided``; or ``rms`` with its
+    ``bandwidth`` [Hz]; or ``walk``, the angle or velocity random walk. They are defined in
+    :mod:`.noise.processes`.
 ``bias_instability``
     ``value`` with ``meaning``: ``coefficient`` for B of IEEE Std 952, or ``allan_minimum`` for
-    the lowest point of the Allan deviation, sqrt(2 ln 2 / pi) B = 0.664 B. Where the sheet says at
-    which ``averaging_time`` [s] that is, what the white noise has in it there is taken out, and a
+    the lowest point of the Allan deviation, sqrt(2 ln 2 / pi) B = 0.664 B. If the data sheet states
+    its ``averaging_time`` [s], the contribution of the white noise there is subtracted, and a
     random walk that is not stated follows: :func:`.noise.processes.flicker_and_walk_of_minimum`.
 ``random_walk``
-    ``value``; or ``allan_minimum``, from which and the triad's white noise K follows where there is
-    nothing between the two: :func:`.noise.processes.random_walk_of_minimum`.
+    ``value``; or ``allan_minimum``, from which, with the triad's white noise and without flicker
+    noise, K follows: :func:`.noise.processes.random_walk_of_minimum`.
 ``resolution``
-    ``value``; or ``steps``, how many there are in one ``unit``.
+    ``value``; or ``steps``, the number of steps per ``unit``.
 ``scale_factor_and_misalignment``
-    ``scale_factor`` on the diagonal in ``unit``, ``cross_axis`` beside it in ``cross_axis_unit``,
-    which is that of the scale factor where it is left out.
+    ``scale_factor`` on the diagonal in ``unit``, ``cross_axis`` off the diagonal in
+    ``cross_axis_unit``, by default the unit of the scale factor.
 ``g_sensitivity``
     ``value``, of each axis to the force along any axis.
 others
     ``value``.
 
-What differs from unit to unit may have ``tolerance``: ``typical`` (by default), a standard
-deviation, or ``maximum``, a bound that is taken for three of them. Values are one number, or three
-for x, y and z. ``source`` is for the reader.
+Numbers that differ from unit to unit may have ``tolerance``: ``typical`` (by default), a standard
+deviation, or ``maximum``, a bound that counts as three standard deviations. A value is a single
+number, or three numbers for x, y and z. ``source`` is for the reader.
 """
 
 from __future__ import annotations
@@ -63,11 +63,26 @@ from .imu_specification import LARGEST_TOLERANCE, PARTS, TOLERANCES, ImuSpecific
 from .noise import processes
 from .triads import TRIADS
 
-_WHAT = "the IMU's specification"
+_SPECIFICATION = "the IMU's specification"
 
 
 def find_imu_specification(name: str | os.PathLike) -> Path:
-    """Return the file that is meant, a path or a bundled IMU's name; raises if there is neither."""
+    """Find the file of an IMU.
+
+    Parameters
+    ----------
+    name : str or path
+        Path of a file, or name of a bundled IMU.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither.
+    """
     return find_description(name, "imus", "an IMU")
 
 
@@ -77,56 +92,104 @@ def imu_names() -> list[str]:
 
 
 def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
-    """Return the errors of an IMU by its name, ``bno055``, or from its file.
+    """Read the errors of an IMU by its name, for example ``bno055``, or from its file.
 
-    ``name``: a file, or the name of one in the package's config/imus. Raises
-    :class:`.ConfigurationError`: there is neither, or it is no specification.
+    Parameters
+    ----------
+    name : str or path
+        Path of a file, or name of an IMU in the package's config/imus.
+
+    Returns
+    -------
+    ImuSpecification
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither, or the file is no specification.
     """
     return load_imu_specification(find_imu_specification(name))
 
 
 def load_imu_specification(path: str | os.PathLike) -> ImuSpecification:
-    """Read a specification.
+    """Read a specification from a file.
 
-    Raises :class:`.ConfigurationError`: the file cannot be read, has an unknown key, or a value is
-    not what it must be.
+    Parameters
+    ----------
+    path : str or path
+        YAML file.
+
+    Returns
+    -------
+    ImuSpecification
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, has an unknown key, or a value is invalid.
     """
-    return read_description(path, _WHAT, _specification_of, named=True)
+    return read_description(path, _SPECIFICATION, _specification_of, named=True)
 
 
 def _specification_of(content: Any) -> ImuSpecification:
-    """Return the specification of a file's keys and values, whose numbers may be in other units."""
+    """Return the specification of a file's content, whose numbers may be in other units."""
     if isinstance(content, dict):
         if not isinstance(content.pop("source", ""), str):
-            raise ConfigurationError("source must be a text.")
+            raise ConfigurationError("source is no text, expected the name of a document")
         for triad in TRIADS:
             if isinstance(content.get(triad), dict):
                 with prefix_errors(f"{triad}."):
-                    content[triad] = in_si(content[triad], triad)
+                    content[triad] = convert_to_si(content[triad], triad)
     return from_mapping(ImuSpecification, content, "the specification")
 
 
 def imu_specification_text(specification: ImuSpecification, comment: str = "") -> str:
-    """Return a specification as YAML, with units; what is at its default is left out."""
+    """Format a specification as YAML with units, without defaults.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Specification to write.
+    comment : str
+        Comment at the top of the file.
+
+    Returns
+    -------
+    str
+    """
     content = to_mapping(specification)
     parts = {key: content[key] for key in PARTS if key in content}
-    return text_of_parts(specification.name, parts, _unit, comment)
+    return format_parts(specification.name, parts, _unit, comment)
 
 
-def text_of_parts(
+def format_parts(
     name: str, parts: Mapping[str, Any], unit: Callable[[str, str], str], comment: str
 ) -> str:
-    """Return a YAML file of a name and of mappings, by name, each value with its unit behind it.
+    """Format a YAML file of a name and of mappings, with the unit behind each value.
 
-    ``unit``: of a key of a part; empty for none. ``comment``: lines that the file begins with.
+    Parameters
+    ----------
+    name : str
+        Value of the key ``name``.
+    parts : mapping of str to mapping
+        Mappings by their keys.
+    unit : callable
+        Function of a part's name and a key that returns the unit, empty for none.
+    comment : str
+        Comment at the top of the file.
+
+    Returns
+    -------
+    str
     """
     lines = [f"# {line}".rstrip() for line in comment.splitlines()]
     lines.append(f"name: {_text(name)}")
     for part, values in parts.items():
         lines.append(f"{part}:" if values else f"{part}: {{}}")
         for key, value in values.items():
-            of = unit(part, key)
-            lines.append(f"  {key}: {_value(value)}" + (f"  # {of}" if of else ""))
+            value_unit = unit(part, key)
+            suffix = f"  # {value_unit}" if value_unit else ""
+            lines.append(f"  {key}: {_value(value)}{suffix}")
     return "\n".join(lines) + "\n"
 
 
@@ -136,7 +199,7 @@ def _unit(part: str, name: str) -> str:
 
 
 def _text(text: str) -> str:
-    # One line, quoted where YAML needs it.
+    # A single line, quoted if YAML requires it.
     return yaml.safe_dump(text, width=10**6, allow_unicode=True).split("\n...")[0].strip()
 
 
@@ -149,26 +212,53 @@ def _value(value: Any) -> str:
 
 
 class CatalogueEntry(NamedTuple):
-    """A bundled IMU; ``source``: of its numbers; ``content``: keys and values of its file."""
+    """Bundled IMU with its file.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Errors of the IMU.
+    source : str
+        Source of the numbers.
+    content : mapping
+        Keys and values of the file.
+    """
 
     specification: ImuSpecification
     source: str
     content: Mapping[str, Any]
 
     def states(self, triad: str, parameter: str) -> bool:
-        """Tell whether the document says a parameter of a triad."""
+        """Return whether the file has a parameter of a triad.
+
+        Parameters
+        ----------
+        triad, parameter : str
+            Names in the specification.
+
+        Returns
+        -------
+        bool
+        """
         return parameter in self.content.get(triad, {})
 
 
 def imu_catalogue() -> list[CatalogueEntry]:
     """Return the bundled IMUs whose files have a ``source``, by name.
 
-    Raises :class:`.ConfigurationError`: a file in the package's config/imus is no specification.
+    Returns
+    -------
+    list of CatalogueEntry
+
+    Raises
+    ------
+    ConfigurationError
+        A file in the package's config/imus is no specification.
     """
     entries = []
     for name in imu_names():
         path = find_imu_specification(name)
-        content = read_yaml(path, _WHAT)
+        content = read_yaml(path, _SPECIFICATION)
         if "source" in content:
             specification = load_imu_specification(path)
             entries.append(CatalogueEntry(specification, content["source"], content))
@@ -187,6 +277,7 @@ def _per_all(suffix: str) -> dict[str, dict[str, float]]:
     }
 
 
+# Kind of quantity -> triad -> units in which it may be stated, as factors to SI.
 UNITS = {
     "signal": {
         "gyroscope": factors(*_RATES),
@@ -207,10 +298,8 @@ UNITS = {
     "temperature": _per_all("/K"),
     "supply": _per_all("/V"),
 }
-"""Kind of quantity -> triad -> units that it may be stated in, as factors to SI."""
-
+# Units of scale factors, misalignments and cross-axis sensitivities.
 RATIOS = {"1": 1.0, "%": 1e-2, "ppm": 1e-6, **factors("deg", "mrad", "rad")}
-"""Units of scale factors, misalignments and cross-axis sensitivities."""
 _PLAIN_RATIOS = {unit: RATIOS[unit] for unit in ("1", "%", "ppm")}
 _RATIOS_PER_KELVIN = {f"{unit}/K": ratio for unit, ratio in _PLAIN_RATIOS.items()}
 _RATIOS_PER_VOLT = {f"{unit}/V": ratio for unit, ratio in _PLAIN_RATIOS.items()}
@@ -221,44 +310,56 @@ _SIGNALS = ("bias_instability", "gauss_markov_sigma", "turn_on_bias", "turn_on_b
 _KINDS = dict.fromkeys((*_SIGNALS, "saturation", "resolution"), "signal")
 _KINDS.update(random_walk="random_walk", temperature_bias="temperature", supply_bias="supply")
 
-_WRITTEN = {
+# Parameter -> notation of a number in another unit than SI.
+_NOTATIONS = {
     **dict.fromkeys(_KINDS, "{value: NUMBER, unit: UNIT}"),
     "bias_instability": "{value: NUMBER, unit: UNIT, meaning: coefficient}",
     "white_noise": "{density: NUMBER, unit: UNIT, spectrum: two-sided}",
 }
-"""Parameter -> how a number in another unit than SI is written."""
 
 
-def in_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
-    """Return a triad's keys and values, those that are stated in other units in SI.
+def convert_to_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
+    """Convert the values of a triad that are stated in other units to SI.
 
-    ``content``: parameter of a :class:`.TriadSpecification` -> its value, or a mapping. ``triad``:
-    its name as part of a specification. Raises :class:`.ConfigurationError`: what is stated leaves
-    open what it means, or has an unknown unit or key; the sentence begins with the parameter's
-    name.
+    Parameters
+    ----------
+    content : mapping
+        Parameter of a :class:`.TriadSpecification` -> its value, or a mapping.
+    triad : str
+        Name of the triad in a specification.
+
+    Returns
+    -------
+    dict of str to object
+
+    Raises
+    ------
+    ConfigurationError
+        The meaning of a statement is ambiguous, or a unit or key is unknown. The message begins
+        with the parameter's name.
     """
     values = dict(content)
-    # The white noise first, then the random walk: others may follow from them.
+    # White noise and random walk are first, as others may follow from them.
     order = ("white_noise", "random_walk")
     for name in sorted(values, key=lambda name: (name != order[0], name != order[1])):
-        if isinstance(values[name], str) and name in _WRITTEN:
+        if isinstance(values[name], str) and name in _NOTATIONS:
             raise ConfigurationError(
-                f"{name} is {quote(values[name])}, but it must be a number in "
-                f"{TRIADS[triad].unit_of(name)}; one in another unit is written as "
-                f"{_WRITTEN[name]}."
+                f"{name} is {quote(values[name])}, expected a number in "
+                f"{TRIADS[triad].unit_of(name)}; write a number in another unit as "
+                f"{_NOTATIONS[name]}"
             )
         if not isinstance(values[name], Mapping):
             continue
         stated = _Stated(name, values[name], triad)
         if name == "bias_instability" and "averaging_time" in stated.entry:
-            values.update(_of_minimum(stated, *map(values.get, order)))
+            values.update(_convert_minimum(stated, *map(values.get, order)))
         else:
             values[name] = _stated_value(stated, values.get("white_noise"))
     return values
 
 
 class _Stated:
-    """What is stated of one parameter."""
+    """Statement of a parameter in a file."""
 
     def __init__(self, name: str, entry: Mapping[str, Any], triad: str) -> None:
         self.name, self.entry, self.triad = name, dict(entry), triad
@@ -268,26 +369,26 @@ class _Stated:
                 self.deviations = LARGEST_TOLERANCE
             del self.entry["tolerance"]
         if "source" in entry and not isinstance(entry["source"], str):
-            raise self.error("source", "must be a text")
+            raise self.error("source", "is no text, expected a place in the document")
 
     def error(self, key: str, words: str) -> ConfigurationError:
-        return ConfigurationError(f"{self.name}: {key} {words}.")
+        return ConfigurationError(f"{self.name}: {key} {words}")
 
-    def way(self, *ways: str, others: Iterable[str] = ()) -> str:
-        """Return the one of several keys that is there, of which one must be."""
-        there = [key for key in ways if key in self.entry]
-        if len(there) != 1:
-            raise self.error(" or ".join(ways), "must be given, and only once")
-        known = (there[0], "unit", "source", *others)
+    def find_key(self, *keys: str, others: Iterable[str] = ()) -> str:
+        """Return the single key of several that is present."""
+        present = [key for key in keys if key in self.entry]
+        if len(present) != 1:
+            raise self.error(" or ".join(keys), "is required, and only one of them")
+        known = (present[0], "unit", "source", *others)
         for key in self.entry:
             if key not in known:
-                raise self.error(quote(key), f"is not known here; known are {', '.join(known)}")
-        return there[0]
+                raise self.error(quote(key), f"is unknown, expected some of {', '.join(known)}")
+        return present[0]
 
     def choice(self, key: str, choices: Collection[str]) -> str:
         value: Any = self.entry.get(key)
         if value not in choices:
-            raise self.error(key, f"is {quote(value)}, but it must be {' or '.join(choices)}")
+            raise self.error(key, f"is {quote(value)}, expected {' or '.join(choices)}")
         return value
 
     def factor(self, units: Mapping[str, float]) -> float:
@@ -309,52 +410,53 @@ def _stated_value(stated: _Stated, white_noise: Any) -> Any:
     if name == "white_noise":
         return _white_noise(stated)
     if name == "bias_instability":
-        key = stated.way("value", others=("meaning",))
+        key = stated.find_key("value", others=("meaning",))
         plateau = stated.choice("meaning", MEANINGS) == "allan_minimum"
         return tuple(
             size / (processes.FLICKER_PLATEAU if plateau else 1.0) for size in stated.signal(key)
         )
     if name == "random_walk" and "allan_minimum" in stated.entry:
-        minimum = stated.signal(stated.way("allan_minimum"))
+        minimum = stated.signal(stated.find_key("allan_minimum"))
         if white_noise is None:
-            raise stated.error("allan_minimum", "needs the triad's white_noise")
+            raise stated.error("allan_minimum", "is set, expected also the triad's white_noise")
         noise = check_axes("white_noise", white_noise, above=0.0)
         return tuple(processes.random_walk_of_minimum(minimum, noise))
     if name == "resolution" and "steps" in stated.entry:
-        key = stated.way("steps")
+        key = stated.find_key("steps")
         factor = stated.factor(UNITS["signal"][triad])
         steps = check_axes(f"{name}: {key}", stated.entry[key], above=0.0)
         return tuple(factor / number for number in steps)
     if name == "scale_factor_and_misalignment":
         return _matrix(stated)
     if name == "g_sensitivity":
-        key = stated.way("value")
+        key = stated.find_key("value")
         units = {
-            f"{rate}/{force}": UNITS["signal"]["gyroscope"][rate] / one
-            for force, one in factors("g", "m/s^2").items()
+            f"{rate}/{force}": UNITS["signal"]["gyroscope"][rate] / size
+            for force, size in factors("g", "m/s^2").items()
             for rate in _RATES
         }
         return tuple((size, size, size) for size in stated.axes(key, units))
     if name == "temperature_scale_factor":
-        return stated.axes(stated.way("value"), _RATIOS_PER_KELVIN)
+        return stated.axes(stated.find_key("value"), _RATIOS_PER_KELVIN)
     if name == "supply_scale_factor":
-        return stated.axes(stated.way("value"), _RATIOS_PER_VOLT)
+        return stated.axes(stated.find_key("value"), _RATIOS_PER_VOLT)
     if name == "bandwidth":
-        (size, *_) = stated.axes(stated.way("value"), factors("Hz"))
+        (size, *_) = stated.axes(stated.find_key("value"), factors("Hz"))
         return size
     if name == "nonlinearity":
         return _nonlinearity(stated)
     if name not in _KINDS:
-        raise ConfigurationError(f"{name} cannot be stated with a unit, but only as a number.")
-    return stated.axes(stated.way("value"), UNITS[_KINDS[name]][triad])
+        raise ConfigurationError(f"{name} is a mapping, expected a number without a unit")
+    return stated.axes(stated.find_key("value"), UNITS[_KINDS[name]][triad])
 
 
 def _nonlinearity(stated: _Stated) -> tuple[float, ...]:
-    """Return K2 of a largest deviation from the best straight line, as a share of the full scale.
+    """Return K2 from the largest deviation from the best straight line, as a share of full scale.
 
-    Over a full scale of ``-F`` to ``F`` the response ``f + K2 f^2`` is at most ``K2 F^2 / 2`` off.
+    Over a full scale of ``-F`` to ``F`` the response ``f + K2 f^2`` deviates by up to ``K2 F^2 /
+    2``.
     """
-    key = stated.way("value", others=("full_scale", "full_scale_unit"))
+    key = stated.find_key("value", others=("full_scale", "full_scale_unit"))
     units = UNITS["signal"][stated.triad]
     unit = stated.choice("full_scale_unit", tuple(units))
     number = stated.entry.get("full_scale")
@@ -363,40 +465,42 @@ def _nonlinearity(stated: _Stated) -> tuple[float, ...]:
 
 
 def _white_noise(stated: _Stated) -> tuple[float, ...]:
-    way = stated.way("density", "rms", "walk", others=("spectrum", "bandwidth"))
-    needed = {"density": ("spectrum",), "rms": ("bandwidth",), "walk": ()}[way]
-    stated.way(way, others=needed)
-    if way == "density":
-        density = stated.axes(way, UNITS["density"][stated.triad])
+    key = stated.find_key("density", "rms", "walk", others=("spectrum", "bandwidth"))
+    required = {"density": ("spectrum",), "rms": ("bandwidth",), "walk": ()}[key]
+    stated.find_key(key, others=required)
+    if key == "density":
+        density = stated.axes(key, UNITS["density"][stated.triad])
         one_sided = stated.choice("spectrum", SPECTRA) == "one-sided"
         return tuple(processes.density_of_one_sided(density)) if one_sided else density
-    if way == "rms":
+    if key == "rms":
         bandwidth = stated.entry.get("bandwidth")
         bandwidth = check_number(f"{stated.name}: bandwidth", bandwidth, above=0.0)
-        return tuple(processes.density_of_rms(stated.signal(way), bandwidth))
-    return stated.axes(way, UNITS["white_noise_walk"][stated.triad])
+        return tuple(processes.density_of_rms(stated.signal(key), bandwidth))
+    return stated.axes(key, UNITS["white_noise_walk"][stated.triad])
 
 
-def _of_minimum(stated: _Stated, white_noise: Any, random_walk: Any) -> dict[str, Any]:
-    """Return bias instability and random walk of a lowest Allan deviation whose time is known."""
-    key = stated.way("value", others=("meaning", "averaging_time"))
+def _convert_minimum(stated: _Stated, white_noise: Any, random_walk: Any) -> dict[str, Any]:
+    """Return bias instability and random walk from the minimum of an Allan deviation."""
+    key = stated.find_key("value", others=("meaning", "averaging_time"))
     stated.choice("meaning", ("allan_minimum",))
     time = stated.entry["averaging_time"]
     time = check_number(f"{stated.name}: averaging_time", time, above=0.0)
     if white_noise is None:
-        raise stated.error("averaging_time", "needs the triad's white_noise")
+        raise stated.error("averaging_time", "is set, expected also the triad's white_noise")
     noise = check_axes("white_noise", white_noise, minimum=0.0)
     known = None if random_walk is None else check_axes("random_walk", random_walk, minimum=0.0)
     flicker, walk = processes.flicker_and_walk_of_minimum(stated.signal(key), time, noise, known)
     if not all(size >= 0.0 for size in flicker):
-        raise stated.error(key, f"is below what white noise and random walk leave after {time:g} s")
+        raise stated.error(
+            key, f"is below the contribution of white noise and random walk after {time:g} s"
+        )
     return {"bias_instability": tuple(flicker), "random_walk": tuple(walk)}
 
 
 def _matrix(stated: _Stated) -> Matrix:
     if not {"scale_factor", "cross_axis"} & set(stated.entry):
-        raise stated.error("scale_factor or cross_axis", "must be given")
-    stated.way("unit", others=("scale_factor", "cross_axis", "cross_axis_unit"))
+        raise stated.error("scale_factor or cross_axis", "is required")
+    stated.find_key("unit", others=("scale_factor", "cross_axis", "cross_axis_unit"))
     factor = stated.factor(RATIOS)
     scale = stated.scaled("scale_factor", factor)
     if "cross_axis_unit" in stated.entry:

@@ -1,11 +1,11 @@
-r"""What was measured of IMU parts, and what that says of a unit nobody measured.
+r"""Measured errors of IMU parts, and their predictions for other units.
 
 The tables are in config/measured_imus: ``values.csv`` has a row for each published number,
-``recordings.csv`` what it was measured of, how and by whom, ``parts.csv`` the class of each part
-and, where two names mean the same sensors, as which part it was measured. A number that cannot be
-used stays in its table with the reason in ``excluded``.
+``recordings.csv`` its recording with tool and author, ``parts.csv`` the class of each part
+and, where two names mean the same sensors, the name under which it was measured. A number that
+cannot be used stays in its table with the reason in ``excluded``.
 
-A part's numbers are combined by a log-normal model with random effects: of unit u of part p of a
+A part's numbers are combined by a log-normal model with random effects. For unit u of part p of a
 class
 
 .. math:: \ln x_{pu} = \mu + a_p + e_{pu}, \quad a_p \sim N(0, \tau^2), \quad
@@ -14,15 +14,15 @@ class
 so that :math:`\sigma` is the spread from unit to unit and :math:`\tau` that from part to part.
 :math:`\sigma^2` is the pooled variance within the parts of a class. :math:`\tau` has a half-normal
 prior of scale 1, a factor of e, under which few parts do not make it zero (A. Gelman, Bayesian
-Analysis 1, 515, 2006); everything is averaged over its posterior, on a grid. Given :math:`\tau`, a
-part's median is its own mean, pulled towards the class by :math:`v / (\tau^2 + v)`, where
-:math:`v` is the variance of that mean (C. N. Morris, JASA 78, 47, 1983). The measured spread has
-the differences between tools and recordings in it, too.
+Analysis 1, 515, 2006); all results are averaged over its posterior, on a grid. Given :math:`\tau`,
+a part's median is its own mean, pulled towards the class by :math:`v / (\tau^2 + v)`, where
+:math:`v` is the variance of that mean (C. N. Morris, JASA 78, 47, 1983). The measured spread also
+contains the differences between tools and recordings.
 
-A bundled part, any unit of it, is its data sheet and what was measured of it. Of the gyroscope,
-what was measured of the part itself goes before its data sheet, and the sheet before what its class
-of part has, which stands in for what nobody says: cheap sensors' sheets say nothing of bias
-instability and random walk.
+A bundled part combines its data sheet with measurements. For the gyroscope, measurements of the
+part itself have precedence over its data sheet, and the data sheet over measurements of its class
+of part. The class supplies numbers that are missing otherwise: data sheets of low-cost sensors
+state neither bias instability nor random walk.
 """
 
 from __future__ import annotations
@@ -47,28 +47,36 @@ from .noise.processes import FLICKER_PLATEAU
 
 NOISE = ("white_noise", "bias_instability", "random_walk")
 CALIBRATION = ("turn_on_bias", "scale_factor", "misalignment", "temperature_bias")
+# Quantity of values.csv -> quantity that follows from it: a standard deviation per sample is
+# divided by the root of the rate to a density; the lowest Allan deviation is 0.664 B.
 QUANTITIES = {
     **{name: name for name in (*NOISE, *CALIBRATION)},
     "sample_deviation": "white_noise",
     "allan_minimum": "bias_instability",
 }
-"""Quantity of ``values.csv`` -> what becomes of it: a standard deviation per sample is a density
-by the root of the rate, the lowest Allan deviation is 0.664 B."""
 
 KEY = ["part", "unit", "sensor", "quantity"]
-MIN_FREEDOM = 3
-"""Degrees of freedom from which on a class has a spread of its own."""
-_NEGLIGIBLE = 0.1  # weight of the class in a part's median that is not worth mentioning
+MIN_FREEDOM = 3  # degrees of freedom from which a class has a spread of its own
+_NEGLIGIBLE = 0.1  # weight of the class in a part's median below which remarks omit the class
+# Standard deviation of logarithms; two published numbers agree better only by chance.
 SMALLEST_SPREAD = 0.02
-"""Of logarithms: no two published numbers agree better than by chance."""
 
 
 class Estimate(NamedTuple):
-    """What is known of one quantity of any unit of a part.
+    """Estimate of a quantity of any unit of a part.
 
-    ``median`` [SI]: of N, B or K; of what is calibrated the standard deviation over units and axes.
-    ``spread``: standard deviation of the natural logarithm from unit to unit, with the uncertainty
-    of the median. ``units``: how many were measured. ``origin``: ``measured (1 unit) and class``.
+    Parameters
+    ----------
+    median : float
+        Median of N, B or K over units; of calibrated errors the standard deviation over units and
+        axes [SI].
+    spread : float
+        Standard deviation of the natural logarithm from unit to unit, including the uncertainty of
+        the median.
+    units : int
+        Number of measured units.
+    origin : str
+        Origin of the numbers, for example ``measured (1 unit) and class``.
     """
 
     median: float
@@ -78,10 +86,18 @@ class Estimate(NamedTuple):
 
 
 class ClassModel(NamedTuple):
-    """Of the logarithms of one quantity in a class, for each ``between``, the spread of its parts.
+    """Distribution of the logarithms of a quantity in a class, on a grid.
 
-    ``probability`` of that spread; ``mean`` of the parts and its ``variance``; ``within``: variance
-    from unit to unit.
+    Parameters
+    ----------
+    between : ndarray, shape (k,)
+        Grid of the spread between parts, tau.
+    probability : ndarray, shape (k,)
+        Posterior probability of the spread.
+    mean, variance : ndarray, shape (k,)
+        Mean of the parts and its variance for each spread.
+    within : float
+        Variance from unit to unit.
     """
 
     between: np.ndarray
@@ -90,10 +106,22 @@ class ClassModel(NamedTuple):
     variance: np.ndarray
     within: float
 
-    def of_part(self, mean: float = 0.0, variance: float = math.inf) -> tuple[float, float, float]:
-        """Return mean and variance of a part, and the weight that the class has in it.
+    def predict_part(
+        self, mean: float = 0.0, variance: float = math.inf
+    ) -> tuple[float, float, float]:
+        """Predict a part.
 
-        ``mean``, ``variance``: of what was measured of the part; nothing by default.
+        Parameters
+        ----------
+        mean, variance : float
+            Mean of the measurements of the part and its variance; by default there are none.
+
+        Returns
+        -------
+        mean, variance : float
+            Mean of the part and its variance.
+        weight : float
+            Weight of the class in the mean.
         """
         squares = self.between**2
         weight: np.ndarray = np.ones(len(squares))
@@ -114,10 +142,13 @@ def measured_parts() -> pd.DataFrame:
 
 
 def measured_values() -> pd.DataFrame:
-    """Return the published numbers, as they were published, with what they were measured of.
+    """Return the published numbers in their units, with their recordings.
 
-    Columns: those of ``values.csv``, with ``value_unit`` for the values' units, and of
-    ``recordings.csv``: ``rate`` [Hz], ``duration`` [s], ...
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of ``values.csv``, with ``value_unit`` for the values' units, and of
+        ``recordings.csv``: ``rate`` [Hz], ``duration`` [s], ...
     """
     values = _read("values").rename(columns={"unit": "value_unit"})
     table = values.merge(_read("recordings"), on="recording", how="left", validate="many_to_one")
@@ -127,14 +158,19 @@ def measured_values() -> pd.DataFrame:
 
 
 def measurements() -> pd.DataFrame:
-    r"""Return what was measured of each unit in SI units, a row for each sensor and quantity.
+    r"""Return the measurements of each unit in SI units, a row for each sensor and quantity.
 
-    Numbers that are not used have no row. Columns ``part`` (as which it was measured), ``unit``,
-    ``sensor``, ``quantity``, ``excluded`` (empty), ``value``, ``numbers`` (how many of one
-    recording it is made of) and ``rate`` [Hz]. Of several axes it is the root mean square, of
-    several recordings of one noise the geometric mean. Of B what N and K of the same unit leave in
-    the lowest point of the Allan variance, :math:`2 N K / \sqrt 3`, is taken out; where they
-    explain it alone, B is only known to be smaller, and half of it is taken.
+    Excluded numbers have no row. Several axes are combined to the root mean square, several
+    recordings of a noise to the geometric mean. The contribution of N and K of the same unit to the
+    lowest point of the Allan variance, :math:`2 N K / \sqrt 3`, is subtracted from B. If it
+    explains the lowest point alone, B is only known to be smaller, and half of it is used.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``part`` (under which it was measured), ``unit``, ``sensor``, ``quantity``,
+        ``excluded`` (empty), ``value``, ``numbers`` (combined numbers per recording) and ``rate``
+        [Hz].
     """
     table = measured_values()
     table = table[table["excluded"] == ""]
@@ -151,34 +187,43 @@ def measurements() -> pd.DataFrame:
     counted = table.groupby([*groups, "recording"]).agg({"numbers": "sum", "rate": "mean"})
     counted = counted.groupby(groups).agg({"numbers": "max", "rate": "mean"})
     combined = pd.concat(parts).to_frame("value").join(counted).reset_index()
-    return _without_noise_and_walk(combined).sort_values(groups, ignore_index=True)
+    return _subtract_noise_and_walk(combined).sort_values(groups, ignore_index=True)
 
 
 def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, str], Estimate]:
-    """Return what is known of any unit of a part, by sensor and quantity.
+    """Estimate the errors of any unit of a part, by sensor and quantity.
 
-    ``part``: a bundled IMU, ``mti300``, or a part of ``parts.csv``. ``table``: as
-    :func:`measurements` returns it, which is the default. A quantity that was measured of no part
-    of the class is left out. Raises :class:`.ConfigurationError`: there is neither a bundled nor a
-    measured part of the name.
+    Parameters
+    ----------
+    part : str
+        Name of a bundled IMU, for example ``mti300``, or a part of ``parts.csv``.
+    table : pandas.DataFrame, optional
+        Table like the result of :func:`measurements`, which is the default.
+
+    Returns
+    -------
+    dict of tuple of str to Estimate
+        Quantities that were measured of any part of the class.
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither a bundled nor a measured part of that name.
     """
     parts = measured_parts()
     if part not in parts.index:
-        raise ConfigurationError(
-            f"{quote(part)}: nothing was measured of a part of that name; there are "
-            f"{', '.join(parts.index)}."
-        )
+        raise ConfigurationError(f"part is {quote(part)}, expected one of {', '.join(parts.index)}")
     same, kind = parts["measured_as"][part], parts["class"][part]
-    found = {}
+    results = {}
     for key, rows, models in _own_models() if table is None else _models(table):
         if kind in models:
             own = rows[rows["part"] == same]
-            found[key] = _estimate(own, models[kind], same, same != part)
-    return found
+            results[key] = _estimate(own, models[kind], same, same != part)
+    return results
 
 
 def _models(table: pd.DataFrame) -> list:
-    """Return sensor and quantity, its rows, and its models by class, of all that was measured."""
+    """Return sensor and quantity, its rows, and its models by class, for all measurements."""
     classes = dict(measured_parts()["class"])
     groups = table.groupby(["sensor", "quantity"])
     return [(key, rows, class_models(rows, classes)) for key, rows in groups]
@@ -190,9 +235,18 @@ def _own_models() -> list:
 
 
 def class_models(rows: pd.DataFrame, classes: Mapping[str, str]) -> dict[str, ClassModel]:
-    """Return the model of each class in which one quantity of one sensor was measured.
+    """Fit the model of each class in which a quantity of a sensor was measured.
 
-    ``rows``: of that quantity, as :func:`measurements` returns them. ``classes``: part -> class.
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Rows of :func:`measurements` with that quantity.
+    classes : mapping of str to str
+        Part -> class.
+
+    Returns
+    -------
+    dict of str to ClassModel
     """
     parts = _part_means(rows)
     grouped = parts.groupby([classes[part] for part in parts.index])
@@ -221,7 +275,7 @@ def _in_si(table: pd.DataFrame) -> pd.Series:
 
 
 def _levels(table: pd.DataFrame, groups: list[str]) -> pd.DataFrame:
-    """Return the geometric mean of each axis of a recording, and of recordings, as one level."""
+    """Return the geometric mean of each axis of a recording, and then of the recordings."""
     recording = [*groups, "recording"]
     logs = table.assign(value=np.log(table["value"]))
     axes = np.exp(logs.groupby([*recording, "axis"])["value"].mean()).reset_index()
@@ -232,16 +286,18 @@ def _rms(table: pd.DataFrame, groups: list[str]) -> pd.Series:
     return np.sqrt(table.assign(value=table["value"] ** 2).groupby(groups)["value"].mean())
 
 
-def _without_noise_and_walk(table: pd.DataFrame) -> pd.DataFrame:
-    """Return rows whose bias instability is what N and K leave of it."""
+def _subtract_noise_and_walk(table: pd.DataFrame) -> pd.DataFrame:
+    """Subtract the contribution of N and K from the bias instability."""
     index = ["part", "unit", "sensor"]
     used = table.pivot(index=index, columns="quantity", values="value")
     used = used.reindex(columns=list(NOISE)).dropna()
     explained = 2.0 / math.sqrt(3.0) * used["white_noise"] * used["random_walk"]
     flicker = used["bias_instability"]
-    left = np.sqrt(np.maximum(flicker**2 - explained / FLICKER_PLATEAU**2, (0.5 * flicker) ** 2))
+    remaining = np.sqrt(
+        np.maximum(flicker**2 - explained / FLICKER_PLATEAU**2, (0.5 * flicker) ** 2)
+    )
     place = table["quantity"] == "bias_instability"
-    corrected = left.reindex(pd.MultiIndex.from_frame(table.loc[place, index])).to_numpy()
+    corrected = remaining.reindex(pd.MultiIndex.from_frame(table.loc[place, index])).to_numpy()
     table.loc[place, "value"] = np.where(np.isnan(corrected), table.loc[place, "value"], corrected)
     return table
 
@@ -265,7 +321,7 @@ def _part_means(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _variance(part: Any, within: Any) -> Any:
-    """Return the variance of a part's mean: of its units, or of the logarithm of a deviation."""
+    """Return the variance of a part's mean: from its units, or of the logarithm of a deviation."""
     return within / part["units"] if within > 0.0 else 0.5 / part["numbers"]
 
 
@@ -275,40 +331,48 @@ def _class_model(mean: np.ndarray, variance: np.ndarray, within: Any) -> ClassMo
     total = weight.sum(axis=1)
     centre = weight @ mean / total
     misfit = np.sum(weight * (mean - centre[:, None]) ** 2, axis=1)
-    # The restricted likelihood, times the prior.
+    # The restricted likelihood times the prior.
     log = 0.5 * (np.log(weight).sum(axis=1) - np.log(total) - misfit - tau**2)
     probability = np.exp(log - log.max())
     return ClassModel(tau, probability / probability.sum(), centre, 1.0 / total, within)
 
 
 def _estimate(rows: pd.DataFrame, model: ClassModel, name: str, other_name: bool) -> Estimate:
-    units, origin = len(rows), OF_CLASS
-    mean, variance, _ = model.of_part()
+    units, origin = len(rows), CLASS_ORIGIN
+    mean, variance, _ = model.predict_part()
     if units:
         part = _part_means(rows).iloc[0]
-        mean, variance, weight = model.of_part(part["mean"], _variance(part, model.within))
+        mean, variance, weight = model.predict_part(part["mean"], _variance(part, model.within))
         origin = f"measured ({units} unit{'s' if units > 1 else ''}"
         origin += f" of {name})" if other_name else ")"
         if weight > _NEGLIGIBLE:
-            origin += AND_CLASS
+            origin += CLASS_SUFFIX
     return Estimate(math.exp(mean), math.sqrt(variance + model.within), units, origin)
 
 
 SHEET = "data sheet"
-OF_CLASS = "class of part"
-AND_CLASS = " and class"
+CLASS_ORIGIN = "class of part"
+CLASS_SUFFIX = " and class"
+# Standard deviation of the logarithm, from unit to unit, of noise that a data sheet calls typical.
 SHEET_SPREAD = 0.2
-"""Standard deviation of the logarithm from unit to unit of noise that a sheet calls typical."""
 
 
 class Part(NamedTuple):
-    """A part of which any unit may be had, and where its gyroscope's numbers are from, by field."""
+    """Part with an unknown unit, and the origin of its gyroscope's numbers.
+
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Errors of any unit of the part.
+    origins : dict of str to str
+        Field of the gyroscope -> origin.
+    """
 
     specification: ImuSpecification
     origins: dict[str, str]
 
     def sentence(self) -> str:
-        """Return where the numbers are from."""
+        """Describe the origin of the numbers."""
         by_origin: dict[str, list[str]] = {}
         for name, origin in self.origins.items():
             by_origin.setdefault(origin, []).append(name.replace("_", " "))
@@ -317,15 +381,37 @@ class Part(NamedTuple):
 
 
 def read_part(name: str | os.PathLike[str]) -> ImuSpecification:
-    """Return an IMU by its name or file; of a bundled part any unit, with what was measured of it.
+    """Read an IMU by its name or file, a bundled part as any unit with its measurements.
 
-    Raises ConfigurationError as :func:`.read_imu_specification` does.
+    Parameters
+    ----------
+    name : str or path
+        Path of a file, or name of a bundled IMU.
+
+    Returns
+    -------
+    ImuSpecification
+
+    Raises
+    ------
+    ConfigurationError
+        As :func:`.read_imu_specification`.
     """
     return part_of(read_imu_specification(name)).specification
 
 
 def part_of(sheet: ImuSpecification) -> Part:
-    """Return a bundled part as any unit of it; what is none, or is this unit, stays as it is."""
+    """Combine the data sheet of a bundled part with measurements to any unit of it.
+
+    Parameters
+    ----------
+    sheet : ImuSpecification
+        Specification; it stays unchanged if it is a particular unit or no bundled part.
+
+    Returns
+    -------
+    Part
+    """
     if not sheet.units.tolerances or sheet.name not in measured_parts().index:
         return Part(sheet, {})
     known = estimates(sheet.name)
@@ -353,5 +439,5 @@ def part_of(sheet: ImuSpecification) -> Part:
 
 
 def _deviation(estimate: Estimate) -> float:
-    """Return a standard deviation to draw units with: the rms of what it may be."""
+    """Return a standard deviation to draw units with: the rms of its distribution."""
     return estimate.median * math.exp(min(estimate.spread, 1.0) ** 2)

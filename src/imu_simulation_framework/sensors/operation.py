@@ -1,15 +1,15 @@
-r"""How a gyroscope is used: zeroed at standstill before the drive, and at stops on the way.
+r"""Gyroscope zeroing at standstill before the drive, and at stops during the drive.
 
-A robot that stands takes the mean of what its gyroscope reads for the offset, subtracts it from
-then on, and holds its heading as long as it stands (zero angular rate update; Groves: Principles of
-GNSS, Inertial, and Multisensor Integrated Navigation Systems, section 15.3). What remains of a bias
-b and a white noise N after a standstill of the duration T is the noise of the mean,
-:math:`N / \sqrt{T}`, and what b has changed by since.
+A robot at rest takes the mean output of its gyroscope as the bias, subtracts it from then on, and
+holds its heading during the standstill (zero angular rate update; Groves: Principles of
+GNSS, Inertial, and Multisensor Integrated Navigation Systems, section 15.3). After a standstill of
+the duration T, a bias b and a white noise N leave the noise of the mean, :math:`N / \sqrt{T}`, and
+the change of b since then.
 
-Whether it stands, wheels or the route tell (:func:`.found_standstills`), or a detector on the IMU's
-own samples: over a window, no axis of gyroscope and accelerometer spreads further than
-``SPREAD_AT_REST`` times as far as it did at the standstill before the drive, and the mean rate is
-within :data:`MAX_RATE_AT_REST` of the offset (tests of the same kind: Skog et al.,
+Wheels or the route determine the stops (:func:`.find_standstills`), or a detector on the IMU's own
+samples. The detector requires that over a window no axis of gyroscope and accelerometer spreads
+further than ``SPREAD_AT_REST`` times its spread at the standstill before the drive, and that the
+mean rate is within :data:`MAX_RATE_AT_REST` of the offset (tests of the same kind: Skog et al.,
 Zero-velocity detection, IEEE Transactions on Biomedical Engineering 57(11), 2010).
 """
 
@@ -27,23 +27,18 @@ from ..core.errors import ConfigurationError, MotionError
 from ..core.sentences import quote
 from ..core.settings import Settings, setting
 
-if TYPE_CHECKING:  # every node knows the models, and motions take 60 MB
+if TYPE_CHECKING:  # every node imports this module, and motions take 60 MB
     from ..motion.motion import Motion, SampledMotion
 
 AnyMotion = TypeVar("AnyMotion", bound="SampledMotion")
 
-MAX_SPEED = 5e-3
-"""What stands still moves at less than this [m/s]."""
-MAX_RATE = math.radians(0.1)
-"""And turns at less than this [rad/s]."""
-BRAKING = 1.0
-"""How long a motion brakes before a stop that it is given, and speeds up after it [s]."""
+MAX_SPEED = 5e-3  # m/s; upper limit at standstill
+MAX_RATE = math.radians(0.1)  # rad/s; upper limit at standstill
+BRAKING = 1.0  # s; time of braking before an inserted stop, and of accelerating after it
 
-SPREAD_AT_REST = 2.0
-LONGEST_PAUSE = 0.5
-"""Between messages of a standstill [s]."""
-MAX_RATE_AT_REST = math.radians(1.0)
-"""By which the mean rate may be off the known offset, on any axis [rad/s]."""
+SPREAD_AT_REST = 2.0  # factor on the spread of samples at the standstill before the drive
+LONGEST_PAUSE = 0.5  # s; longest time between messages of a standstill
+MAX_RATE_AT_REST = math.radians(1.0)  # rad/s; largest deviation of the mean rate from the offset
 
 _NUMBER = r"\s*(\d+\.?\d*|\.\d+)\s*"
 _STOPS = re.compile(rf"every{_NUMBER}(s|min|h)\s*for{_NUMBER}(s|min)(?:\s*,?\s*detected)?")
@@ -51,9 +46,14 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 class Standstill(NamedTuple):
-    """A stop on the way; times since the beginning of the drive [s].
+    """Stop during the drive; times since the start of the drive.
 
-    The offset is the mean from ``start`` to ``end``; the heading is held from ``held_from`` on.
+    Parameters
+    ----------
+    start, end : float
+        Interval of which the mean rate is the offset [s].
+    held_from : float
+        Time from which the heading is held [s].
     """
 
     start: float
@@ -63,23 +63,23 @@ class Standstill(NamedTuple):
 
 @dataclass(frozen=True)
 class Operation(Settings):
-    """How a robot uses its gyroscope, from power on to the end of the drive.
+    """Zeroing of a robot's gyroscope, from power on to the end of the drive.
 
     Parameters
     ----------
     standstill : float
-        How long the robot stands still before the drive; the mean rate over this time is taken for
-        the offset. With 0 no offset is taken [s].
+        Duration of the standstill before the drive [s], of which the mean rate is the offset. With
+        0 no offset is subtracted.
     stops : str
-        At which stops on the way the offset is taken anew, and the heading held: ``none``;
-        ``found``, at those that the motion has, as wheels tell them; ``detected``, where a detector
-        on the IMU's own samples takes it for standing; ``every 2min for 3s``, at stops that the
-        motion is given; ``every 2min for 3s, detected``, where the detector finds those.
+        Stops that renew the offset and hold the heading: ``none``; ``found``, the stops of the
+        motion, known for example from wheels; ``detected``, stops that a detector finds in the
+        IMU's own samples; ``every 2min for 3s``, stops that are inserted into the motion; ``every
+        2min for 3s, detected``, the same, where the detector finds them.
     min_stop : float
-        The shortest stop that counts, and the window of the detector [s].
+        Shortest stop that counts, and the window of the detector [s].
     warm_up : float
-        From power on to the beginning of the standstill [s]; the temperature's profile and the
-        supply voltage begin at power on.
+        Time from power on to the start of the standstill [s]; temperature profile and supply
+        voltage start at power on.
     """
 
     standstill: float = setting(10.0, minimum=0.0, unit="s")
@@ -89,27 +89,28 @@ class Operation(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = self.given_stops
-        if self.stops not in ("none", "found", "detected") and not (given and min(given) > 0.0):
+        inserted = self.given_stops
+        if self.stops not in ("none", "found", "detected") and not (
+            inserted and min(inserted) > 0.0
+        ):
             raise ConfigurationError(
-                f"stops is {quote(self.stops)}, but it must be none, found, detected, or as "
-                "'every 2min for 3s' or 'every 2min for 3s, detected'."
+                f"stops is {quote(self.stops)}, expected none, found, detected, or for example "
+                "'every 2min for 3s' or 'every 2min for 3s, detected'"
             )
         if self.detects and self.standstill < self.min_stop:
             raise ConfigurationError(
-                f"stops are to be detected, but standstill is {self.standstill:g}: the detector "
-                "learns before the drive how far the samples spread at rest, which takes min_stop, "
-                f"{self.min_stop:g} s."
+                f"standstill is {self.standstill:g} s, expected at least min_stop, "
+                f"{self.min_stop:g} s: the detector measures there the spread of samples at rest"
             )
 
     @property
     def detects(self) -> bool:
-        """Whether stops are found on the IMU's own samples."""
+        """Whether stops are detected in the IMU's own samples."""
         return self.stops.endswith("detected")
 
     @property
     def given_stops(self) -> tuple[float, float] | None:
-        """From one stop that the motion is given to the next, and how long each lasts [s]."""
+        """Period and duration of stops that are inserted into the motion [s], or None."""
         match = _STOPS.fullmatch(self.stops)
         if match is None:
             return None
@@ -117,29 +118,54 @@ class Operation(Settings):
         return float(every) * _SECONDS[every_unit], float(duration) * _SECONDS[unit]
 
     def moved(self, motion: AnyMotion) -> AnyMotion:
-        """Return a motion with the stops that it is given, if any; raises as :func:`with_stops`."""
-        given = self.given_stops
-        return motion if given is None else cast(AnyMotion, with_stops(motion, *given))
+        """Insert the stops of this operation into a motion, if there are any.
+
+        Parameters
+        ----------
+        motion : Motion
+            Motion before the insertion.
+
+        Returns
+        -------
+        Motion
+
+        Raises
+        ------
+        MotionError
+            As :func:`insert_stops`.
+        """
+        inserted = self.given_stops
+        return motion if inserted is None else cast(AnyMotion, insert_stops(motion, *inserted))
 
     def standstills(self, motion: SampledMotion) -> tuple[Standstill, ...]:
-        """Return the stops of a motion that are known to the robot; none where it detects them."""
+        """Return the stops of a motion that the robot knows; none if it detects them.
+
+        Parameters
+        ----------
+        motion : Motion or EarthMotion
+            Motion with its stops.
+
+        Returns
+        -------
+        tuple of Standstill
+        """
         if not self.knows_stops:
             return ()
         return tuple(
             Standstill(start, start + self.min_stop, end)
-            for start, end in found_standstills(motion, self.min_stop)
+            for start, end in find_standstills(motion, self.min_stop)
             if start + self.min_stop < end
         )
 
     @property
     def knows_stops(self) -> bool:
-        """Whether the robot knows of itself when it stands on the way, as by its wheels."""
+        """Whether the robot knows its stops without a detector, for example by its wheels."""
         return self.stops != "none" and not self.detects
 
     def sentence(self) -> str:
-        """Return in a few words what is done."""
+        """Return a short description of the operation."""
         if self.standstill == 0.0 and self.stops == "none":
-            return "as switched on, its offset not taken"
+            return "not zeroed, as after power on"
         words = f"zeroed at rest for {self.standstill:g} s" if self.standstill else "not zeroed"
         if self.stops == "found":
             words += " and at each stop"
@@ -149,19 +175,31 @@ class Operation(Settings):
 
 
 class Zeroing:
-    """Takes the offset of a gyroscope's samples at standstill, sample by sample or many at once.
+    """Zeroing of a gyroscope's samples at standstill, sample by sample or in blocks.
 
-    ``period``: from one sample to the next [s].
+    Parameters
+    ----------
+    operation : Operation
+        Standstill and stops.
+    period : float
+        Time from one sample to the next [s].
+
+    Attributes
+    ----------
+    offset : ndarray, shape (3,)
+        Subtracted offset [rad/s].
+    detected : list of Standstill
+        Stops that have ended.
     """
 
     def __init__(self, operation: Operation, period: float) -> None:
         self.offset = np.zeros(3)
         self._operation, self._period = operation, period
-        # A robot that knows when it stands holds the heading after the shortest stop.
+        # A robot that knows its stops holds the heading after the shortest stop.
         self._window = max(2, round(operation.min_stop / period) + operation.knows_stops)
         self._largest_spread: np.ndarray | None = None
         self._recent: deque[np.ndarray] = deque(maxlen=self._window)
-        self._stood = False
+        self._was_stationary = False
         self._count, self._summed = 0, 0
         self._sum: Any = np.zeros(3)
         self.detected: list[Standstill] = []
@@ -169,13 +207,18 @@ class Zeroing:
 
     @property
     def samples_before(self) -> int:
-        """How many samples the standstill before the drive has."""
+        """Number of samples of the standstill before the drive."""
         return round(self._operation.standstill / self._period)
 
     def begin(self, rate: np.ndarray, force: np.ndarray | None = None) -> None:
-        """Take the standstill before the drive.
+        """Take the offset of the standstill before the drive.
 
-        ``rate`` (samples, 3) [rad/s]. ``force`` (samples, 3) [m/s^2], for a detector.
+        Parameters
+        ----------
+        rate : ndarray, shape (samples, 3)
+            Angular velocity [rad/s].
+        force : ndarray, shape (samples, 3), optional
+            Specific force [m/s^2], for a detector.
         """
         if len(rate):
             self.offset = np.mean(rate, axis=0)
@@ -188,14 +231,32 @@ class Zeroing:
         self,
         rate: np.ndarray,
         force: np.ndarray | None = None,
-        stands: np.ndarray | None = None,
+        is_stationary: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the next samples (n, 3) without the offset, and at which the heading is held (n,).
+        """Subtract the offset from the next samples.
 
-        ``stands`` (n,): whether the robot stands, for one that knows its stops.
+        Parameters
+        ----------
+        rate : ndarray, shape (n, 3)
+            Angular velocity [rad/s].
+        force : ndarray, shape (n, 3), optional
+            Specific force [m/s^2], for a detector.
+        stands : ndarray of bool, shape (n,), optional
+            Whether the robot is at rest, if it knows its stops.
+
+        Returns
+        -------
+        corrected : ndarray, shape (n, 3)
+            Angular velocity less the offset [rad/s].
+        held : ndarray of bool, shape (n,)
+            Whether the heading is held.
         """
         corrected, held = np.empty_like(rate), np.zeros(len(rate), dtype=bool)
-        if not (self.detects or self._stood or (stands is not None and np.any(stands))):
+        if not (
+            self.detects
+            or self._was_stationary
+            or (is_stationary is not None and np.any(is_stationary))
+        ):
             self._count += len(rate)
             return rate - self.offset, held
         samples = np.hstack([rate, np.asarray(force)]) if self.detects else rate
@@ -203,27 +264,27 @@ class Zeroing:
             self._count += 1
             self._recent.append(sample)
             if self.detects:
-                still = self._seems_still()
+                still = self._is_still()
             else:
-                self._stood = stands is not None and bool(stands[index])
-                if not self._stood:
+                self._was_stationary = is_stationary is not None and bool(is_stationary[index])
+                if not self._was_stationary:
                     self._recent.clear()
                 still = len(self._recent) == self._window
             self._hold(rate[index], still)
             corrected[index], held[index] = rate[index] - self.offset, still
         return corrected, held
 
-    def _seems_still(self):
-        """Tell whether a whole window of samples spreads as at rest, about the offset."""
+    def _is_still(self):
+        """Return whether a full window of samples spreads as at rest, about the offset."""
         if len(self._recent) < self._window:
             return False
         recent = np.array(self._recent)
-        off = np.abs(np.mean(recent[:, :3], axis=0) - self.offset)
+        deviation = np.abs(np.mean(recent[:, :3], axis=0) - self.offset)
         calm = np.all(np.ptp(recent, axis=0) <= self._largest_spread)
-        return bool(calm and np.all(off <= MAX_RATE_AT_REST))
+        return bool(calm and np.all(deviation <= MAX_RATE_AT_REST))
 
     def _hold(self, rate, still):
-        """Gather the mean rate of a standstill, and take it when that ends."""
+        """Accumulate the mean rate of a standstill, and use it when the standstill ends."""
         if still and self._since is None:
             self._since = self._count - self._window
             self._sum = np.sum(np.array(self._recent)[:, :3], axis=0)
@@ -233,41 +294,55 @@ class Zeroing:
             self._summed += 1
         elif self._since is not None:
             self.offset = self._sum / self._summed
-            self._note(self._count - 1)
+            self._add_detected(self._count - 1)
             self._since = None
             self._recent.clear()
 
     @property
     def detects(self) -> bool:
-        """Whether it looks for stops in the samples."""
+        """Whether stops are detected in the samples."""
         return self._operation.detects
 
     def finished(self) -> tuple[Standstill, ...]:
-        """Return the stops that were detected, one that lasts at the last sample included."""
+        """Return the detected stops, including a stop that lasts until the last sample."""
         if self._since is not None:
-            self._note(self._count)
+            self._add_detected(self._count)
             self._since = None
         return tuple(self.detected)
 
-    def _note(self, end):
+    def _add_detected(self, end):
         times = (self._since, self._since + self._window - 1, end)
         self.detected.append(Standstill(*((count - 1) * self._period for count in times)))
 
 
 class LiveZeroing:
-    """Zeroes a gyroscope beside hardware, whose messages come at the times of their stamps.
+    """Zeroing of a real gyroscope, whose messages arrive at the times of their stamps.
 
-    The offset is taken at the first standstill of ``standstill`` seconds, and, as ``stops`` says,
-    at detected ones. Until then readings are as they are; one that is no number counts nowhere, and
-    where stamps go back or messages are missing a standstill begins anew. ``sentences``: what was
-    found, for a person; they are the caller's to take away.
+    The offset is taken at the first standstill of ``standstill`` seconds, and, depending on
+    ``stops``, at detected stops. Until then readings stay unchanged. Readings that are not finite
+    are ignored; after a jump back of the stamps or a gap a standstill starts anew.
+
+    Parameters
+    ----------
+    operation : Operation
+        Standstill and stops, ``none`` or ``detected``.
+
+    Raises
+    ------
+    ConfigurationError
+        The operation requires known stops.
+
+    Attributes
+    ----------
+    sentences : list of str
+        Remarks for the user, which the caller removes.
     """
 
     def __init__(self, operation: Operation) -> None:
         if operation.knows_stops:
             raise ConfigurationError(
-                f"stops is {operation.stops}, but an IMU is not told when the robot stands: none "
-                "or detected"
+                f"stops is {operation.stops}, expected none or detected with a real IMU, which has "
+                "no information on stops"
             )
         self._operation = operation
         self._zeroing: Zeroing | None = None
@@ -276,23 +351,35 @@ class LiveZeroing:
 
     @property
     def offset(self) -> np.ndarray:
-        """What is taken off (3,) [rad/s]."""
+        """Subtracted offset, shape (3,) [rad/s]."""
         return np.zeros(3) if self._zeroing is None else self._zeroing.offset
 
     @property
     def missing(self) -> str:
-        """What a person is told at the end if no offset was found; else nothing."""
+        """Remark at the end if no offset was found; empty otherwise."""
         if self._zeroing is not None:
             return ""
         return (
-            f"no offset was taken off, as the robot never stood still for "
-            f"{self._operation.standstill:g} s while messages came"
+            f"no offset was subtracted: the robot did not stand still for "
+            f"{self._operation.standstill:g} s while messages arrived"
         )
 
     def add(self, time: float, rate: np.ndarray, force: np.ndarray) -> np.ndarray:
-        """Return a rate (3,) [rad/s] without the offset.
+        """Subtract the offset from a sample.
 
-        ``time``: the stamp [s]. ``force`` (3,): measured with it [m/s^2].
+        Parameters
+        ----------
+        time : float
+            Stamp [s].
+        rate : ndarray, shape (3,)
+            Angular velocity [rad/s].
+        force : ndarray, shape (3,)
+            Specific force at the same time [m/s^2].
+
+        Returns
+        -------
+        ndarray, shape (3,)
+            Angular velocity less the offset [rad/s].
         """
         if not (np.all(np.isfinite(rate)) and np.all(np.isfinite(force))):
             return rate - self.offset
@@ -308,13 +395,13 @@ class LiveZeroing:
         period = float(np.median(np.diff(times)))
         turned = largest_turn_at_rest(rates, period)
         if turned > 0.0:
-            # Another second may be the beginning of a standstill.
+            # A standstill may start within the next second.
             while self._first and self._first[0][0] < times[0] + 1.0:
                 self._first.popleft()
             sentence = (
-                f"the robot turns while it is to stand still for {self._operation.standstill:g} s: "
-                f"an offset taken now could be {math.degrees(turned):.2g} deg/s wrong, "
-                f"{60.0 * math.degrees(turned):.2g} deg of heading each minute; waiting for a "
+                f"the robot turns during the standstill of {self._operation.standstill:g} s: an "
+                f"offset from it could be wrong by {math.degrees(turned):.2g} deg/s, or "
+                f"{60.0 * math.degrees(turned):.2g} deg of heading per minute; waiting for another "
                 "standstill"
             )
             if sentence not in self.sentences:
@@ -324,75 +411,120 @@ class LiveZeroing:
         self._zeroing.begin(rates, forces)
         self._first.clear()
         offset = ", ".join(f"{value:.3g}" for value in np.degrees(self._zeroing.offset))
-        self.sentences.append(f"zeroed at standstill: {offset} deg/s are taken off x, y, z")
+        self.sentences.append(f"zeroed at standstill: {offset} deg/s are subtracted from x, y, z")
         return rate - self._zeroing.offset
 
 
 def largest_turn_at_rest(rate: np.ndarray, period: float) -> float:
-    """Return by how much the mean rate (n, 3) of a second differs from that of all [rad/s].
+    """Compute the largest deviation of the mean rate of a second from the median of all seconds.
 
-    It is zero where the difference is within the noise, as of a sensor that stands still. The
-    noise is that of neighbouring samples; ``period``: between them [s].
+    Parameters
+    ----------
+    rate : ndarray, shape (n, 3)
+        Angular velocity [rad/s].
+    period : float
+        Time between samples [s].
+
+    Returns
+    -------
+    float
+        Deviation [rad/s]; zero if it is within the noise of adjacent samples, as at rest.
     """
     size = min(len(rate), max(2, round(1.0 / period)))
     parts = rate[: len(rate) // size * size].reshape(-1, size, 3)
     means = np.mean(parts, axis=1)
-    away = np.abs(means - np.median(means, axis=0))
+    deviation = np.abs(means - np.median(means, axis=0))
     noise = np.median(np.abs(np.diff(rate, axis=0)), axis=0) / (0.6745 * math.sqrt(2.0))
     allowed = np.maximum(6.0 * noise / math.sqrt(size), 0.1 * MAX_RATE_AT_REST)
-    return float(np.max(np.where(away > allowed, away, 0.0)))
+    return float(np.max(np.where(deviation > allowed, deviation, 0.0)))
 
 
-def stands_still(speed: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """Return whether something stands at a speed (n,) [m/s] and a rate (n, 3) [rad/s]."""
+def is_at_rest(speed: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """Return whether a body is at rest.
+
+    Parameters
+    ----------
+    speed : ndarray, shape (n,)
+        Speed [m/s].
+    rate : ndarray, shape (n, 3)
+        Angular velocity [rad/s].
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
     return (speed < MAX_SPEED) & (np.linalg.norm(rate, axis=-1) < MAX_RATE)
 
 
-def found_standstills(motion: SampledMotion, shortest: float = 1.0) -> list[tuple[float, float]]:
-    """Return when a motion stands still against the ground: beginnings and ends since its first.
+def find_standstills(motion: SampledMotion, shortest: float = 1.0) -> list[tuple[float, float]]:
+    """Find the intervals in which a motion is at rest against the ground.
 
-    What is shorter than ``shortest`` is left out [s].
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Motion.
+    shortest : float
+        Shortest interval that counts [s].
+
+    Returns
+    -------
+    list of tuple of float
+        Starts and ends since the start of the motion [s].
     """
     speed = np.linalg.norm(motion.velocity, axis=1)
-    standing = stands_still(speed, motion.rate_against_ground())
+    standing = is_at_rest(speed, motion.rate_against_ground())
     still = np.concatenate([[False], standing, [False]])
     edges = np.flatnonzero(np.diff(still.astype(int))).reshape(-1, 2)
     since_start = motion.time - motion.time[0]
-    found = [(float(since_start[a]), float(since_start[b - 1])) for a, b in edges]
-    return [(start, end) for start, end in found if end - start >= shortest * (1.0 - 1e-9)]
+    intervals = [(float(since_start[a]), float(since_start[b - 1])) for a, b in edges]
+    return [(start, end) for start, end in intervals if end - start >= shortest * (1.0 - 1e-9)]
 
 
-def with_stops(motion: SampledMotion, every: float, duration: float) -> Motion:
-    r"""Return a motion that stops now and then, and otherwise goes the same way as before.
+def insert_stops(motion: SampledMotion, every: float, duration: float) -> Motion:
+    r"""Return a motion with inserted stops on the same path.
 
-    Its path is that of the motion at the time :math:`\tau(t)`, whose rate goes to zero and back as
+    The path is that of the motion at the time :math:`\tau(t)`, whose rate goes to zero and back as
     half a cosine, over :data:`BRAKING` each. With s that rate, velocities are s times as large, and
     the acceleration is :math:`s^2 \ddot r + \dot s \dot r`.
 
-    ``motion`` (Motion): evenly sampled. ``every``: from the beginning of a stop to that of the
-    next, and from the motion's start to the first; ``duration``: of a stop; both positive [s].
-    Raises MotionError if stops follow each other before the motion can go on, or it is no motion in
-    a flat world.
+    Parameters
+    ----------
+    motion : Motion
+        Evenly sampled motion.
+    every : float
+        Time from the start of a stop to the start of the next, and from the motion's start to the
+        first [s]; positive.
+    duration : float
+        Duration of a stop [s]; positive.
+
+    Returns
+    -------
+    Motion
+
+    Raises
+    ------
+    MotionError
+        Stops leave no time to drive between them, or the motion is on the Earth.
     """
-    # Imported here, since every node knows what a stop is, and splines take 60 MB.
+    # Every node imports this module, and splines take 60 MB.
     from scipy.interpolate import CubicSpline
     from scipy.spatial.transform import Rotation
 
     from ..motion.motion import Motion, quaternion_spline, unit
 
     if not isinstance(motion, Motion):
-        raise MotionError("stops on the way are for what drives, but this is a motion on the Earth")
+        raise MotionError(f"stops are set for {type(motion).__name__}, expected a Motion")
     if every < duration + 2.0 * BRAKING:
         raise MotionError(
-            f"stops of {duration:g} s every {every:g} s leave no time to drive between them: with "
-            f"braking and speeding up each takes {duration + 2.0 * BRAKING:g} s"
+            f"stops of {duration:g} s every {every:g} s leave no time to drive, expected more than "
+            f"{duration + 2.0 * BRAKING:g} s from stop to stop with braking and accelerating"
         )
     period = motion.period
-    # Driven of each interval: all but the stop, and half of braking and speeding up.
+    # Motion time of each interval: all but the stop, and half of braking and accelerating.
     driven = every - duration - BRAKING
     count = int(motion.duration / driven) + 2
     time = np.arange(int((motion.duration + count * (duration + BRAKING)) / period) + 2) * period
-    # Of the nearest stop: seconds before its beginning, or after its end.
+    # Time before the start, or after the end, of the nearest stop.
     number = np.maximum(1.0, np.round((time - 0.5 * duration) / every))
     away = np.maximum(number * every - time, time - number * every - duration)
     share = np.clip(away / BRAKING, 0.0, 1.0)
@@ -400,7 +532,7 @@ def with_stops(motion: SampledMotion, every: float, duration: float) -> Motion:
     side = np.where(time < number * every, -1.0, 1.0)
     change = side * 0.5 * np.pi / BRAKING * np.sin(np.pi * share)
     change[(share <= 0.0) | (share >= 1.0)] = 0.0
-    # The trapezoidal rule is exact here but for the period's square, which no heading sees.
+    # The trapezoidal rule is exact but for the square of the period, which the heading ignores.
     tau = np.concatenate([[0.0], np.cumsum(0.5 * (rate[1:] + rate[:-1]) * period)])
     kept = tau <= motion.duration * (1.0 + 1e-12)
     time, rate, change = time[kept], rate[kept, np.newaxis], change[kept, np.newaxis]

@@ -1,4 +1,4 @@
-"""What an IMU says of a motion: from a motion and an IMU's errors to a table of its samples."""
+"""Simulation of IMUs: from a motion and an IMU's errors to a table of its samples."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ from .noise.streams import child_seed, run_seed
 from .operation import Operation
 from .triad_errors import create_triads
 
+# Errors of an IMU: a specification, parameters of a plug-in, or the name of a model or of a set of
+# its parameters (PRESETS of sensors/imu_models/plugins.py).
 ImuErrors = Union[
     ImuSpecification,
     plugins.IdealParameters,
@@ -36,8 +38,6 @@ ImuErrors = Union[
     SpecificationParameters,
     str,
 ]
-"""What says which errors an IMU has: a specification, a plug-in's parameters, or the name of a
-model or of a set of its parameters (``PRESETS`` of :mod:`.sensors.imu_models.plugins`)."""
 
 
 def imu_truth(
@@ -46,13 +46,24 @@ def imu_truth(
     wheel_torque: np.ndarray | None = None,
     speed: bool = False,
 ) -> ImuTruth:
-    """Return what an IMU without errors would say, as means since the sample before.
+    """Compute the ideal signals of an IMU, as means since the previous sample.
 
-    ``motion``: of the IMU itself, n samples. On the turning Earth orientation and magnetic field
-    are against east, north, up where the IMU is, and what disturbs the field is in the level plane
-    at the motion's first sample. ``wheel_torque`` (n, 2): of the motors of the left and the right
-    wheel [N m], for their own fields. ``speed``: whether it shall have the speed, for an IMU that
-    :attr:`~.ImuModel.requires_speed`.
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Motion of the IMU itself, n samples. On the turning Earth orientation and magnetic field are
+        relative to the local east, north, up, and bodies that disturb the field are in the
+        horizontal plane at the motion's first sample.
+    magnetic_environment : MagneticEnvironment, optional
+        Field around the IMU; by default there is no field.
+    wheel_torque : ndarray, shape (n, 2), optional
+        Torques of the motors of the left and the right wheel [N m], for the fields of the motors.
+    speed : bool
+        Whether to compute the speed, for an IMU that :attr:`~.ImuModel.requires_speed`.
+
+    Returns
+    -------
+    ImuTruth
     """
     rate, force = motion.means()
     orientation, field = motion.local_orientation, None
@@ -65,9 +76,25 @@ def imu_truth(
 
 
 def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence = 0) -> ImuModel:
-    """Return the model that has these errors, of samples of this period [s]; ``seed``: of all runs.
+    """Create the model of an IMU.
 
-    Raises :class:`.ConfigurationError`: it is nothing of the kind, or does not go with the period.
+    Parameters
+    ----------
+    imu : ImuErrors
+        Errors of the IMU.
+    period : float
+        Period of the samples [s].
+    seed : int or numpy.random.SeedSequence
+        Seed of all runs.
+
+    Returns
+    -------
+    ImuModel
+
+    Raises
+    ------
+    ConfigurationError
+        The errors are of another type, or do not fit the period.
     """
     if isinstance(imu, str):
         return plugins.make_imu_model(imu, {}, period, seed)
@@ -77,21 +104,41 @@ def imu_model(imu: ImuErrors, period: float, seed: int | np.random.SeedSequence 
         if isinstance(imu, kind.parameters):
             return kind.model(imu, period, seed)
     raise ConfigurationError(
-        f"an IMU's errors are an ImuSpecification, parameters of a plug-in or the name of a "
-        f"model, but this is a {type(imu).__name__}"
+        f"errors of an IMU are of type {type(imu).__name__}, expected ImuSpecification, parameters "
+        "of a plug-in, or the name of a model"
     )
 
 
 def operated(
     imu: ImuErrors, operation: Operation | None, motion: Motion | EarthMotion
 ) -> ImuErrors:
-    """Return the errors of a specified IMU that is used like that on a motion; or raise."""
+    """Combine the errors of a specified IMU with an operation during a motion.
+
+    Parameters
+    ----------
+    imu : ImuErrors
+        Errors of the IMU.
+    operation : Operation or None
+        Gyroscope zeroing; None for none.
+    motion : Motion or EarthMotion
+        Motion, whose latitude is used on the Earth.
+
+    Returns
+    -------
+    ImuErrors
+
+    Raises
+    ------
+    ConfigurationError
+        The errors are not those of a specification.
+    """
     if operation is None:
         return imu
     specification = imu.specification if isinstance(imu, SpecificationParameters) else imu
     if not isinstance(specification, ImuSpecification):
         raise ConfigurationError(
-            "an operation is that of a specified IMU: the yaw of a plug-in is not its gyroscope's"
+            f"operation is set for {type(imu).__name__}, expected an ImuSpecification: the yaw of "
+            "a plug-in does not come from its gyroscope"
         )
     latitude = None
     if isinstance(motion, EarthMotion):
@@ -100,7 +147,22 @@ def operated(
 
 
 def named_errors(name) -> ImuErrors:
-    """Return the errors of an IMU model, ``ideal``, of a bundled IMU, or of a file; or raise."""
+    """Return the errors of a model, for example ``ideal``, of a bundled IMU, or of a file.
+
+    Parameters
+    ----------
+    name : str or path
+        Name of a model, name of a bundled specification, or path of a specification.
+
+    Returns
+    -------
+    ImuErrors
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such model or specification, or the file is invalid.
+    """
     preset = plugins.PRESETS.get(str(name))
     if preset is not None:
         return plugins.IMU_MODELS[preset.model].parameters(**preset.parameters)
@@ -123,47 +185,51 @@ def simulate_imu(
     latitude: float | None = None,
     operation: Operation | None = None,
 ) -> pd.DataFrame:
-    """Return what an IMU with these errors says of a motion.
-
-    Raises :class:`.MotionError`: the motion is not evenly sampled, or the latitude is beyond a
-    pole; :class:`.ConfigurationError`: the IMU's errors are no such thing, its rate does not go
-    with the motion's, or a latitude is given for a motion that is on the Earth already.
+    """Simulate the output of an IMU with errors during a motion.
 
     Parameters
     ----------
     motion : Motion or EarthMotion
-        Of the IMU itself (:meth:`.SampledMotion.mounted`), evenly sampled. On the turning Earth
-        roll, pitch and yaw are against east, north, up where the IMU is.
+        Motion of the IMU itself (:meth:`.SampledMotion.mounted`), evenly sampled. On the turning
+        Earth roll, pitch and yaw are relative to the local east, north, up.
     imu : ImuErrors
-        A sensor slower than the motion is sampled gives its own, fewer samples, each the mean
-        since the one before.
+        Errors of the IMU. A sensor with a lower rate than the motion outputs fewer samples, each
+        the mean since the previous sample.
     seed : int
-        Of all runs.
+        Seed of all runs.
     run : int
-        Which one. It has the same numbers whatever other runs there are.
+        Number of the run. Its numbers do not depend on other runs.
     magnetic_environment : MagneticEnvironment, optional
-        What its magnetometer is in, if it has one; without, it measures nothing.
+        Field around a magnetometer; by default it measures nothing.
     wheel_torque : ndarray, shape (n, 2), optional
-        Of the motors of the left and the right wheel [N m]; without, they have no current.
+        Torques of the motors of the left and the right wheel [N m]; by default they have no
+        current.
     latitude : float, optional
-        Where on the turning Earth a :class:`.Motion` is, x to the east (:func:`.on_earth`) [deg];
-        without, the Earth does not turn.
+        Latitude [deg] on the turning Earth of a :class:`.Motion` with x to the east
+        (:func:`.on_earth`); by default the Earth does not turn.
     operation : Operation, optional
-        How a specified sensor is used: zeroed at standstill, before the motion and at the motion's
-        own stops (:meth:`.Operation.moved` gives it some). Without, readings are as the sensor has
-        them, as it is switched on.
+        Gyroscope zeroing of a specified sensor at standstill, before the motion and at stops of the
+        motion (:meth:`.Operation.moved` adds stops). By default readings are not zeroed.
 
     Returns
     -------
     pandas.DataFrame
         ImuRecord, with the motion's times: roll, pitch, yaw [rad], gyro_x, gyro_y, gyro_z [rad/s],
-        accel_x, accel_y, accel_z [m/s^2]. The yaw begins within half a turn of the true one.
+        accel_x, accel_y, accel_z [m/s^2]. The yaw begins within half a turn of the true yaw.
         With a magnetometer in an environment also mag_x, mag_y, mag_z [T].
+
+    Raises
+    ------
+    MotionError
+        The motion is not evenly sampled, or the latitude is beyond a pole.
+    ConfigurationError
+        The errors are of a wrong type, the IMU's rate does not fit the motion's, or a latitude is
+        combined with an EarthMotion.
     """
     if latitude is not None:
         if isinstance(motion, EarthMotion):
             raise ConfigurationError(
-                "latitude has no meaning for an EarthMotion, which is on the turning Earth already"
+                "latitude is set with an EarthMotion, which has a latitude, expected a Motion"
             )
         motion = on_earth(motion, latitude)
     model = imu_model(operated(imu, operation, motion), motion.period, seed)
@@ -190,12 +256,27 @@ BLOCK = 16_384  # samples
 def record_at_rest(
     specification: ImuSpecification, samples: int, rate: float, seed
 ) -> Iterator[ImuSamples]:
-    """Yield blocks of an IMU that stands level and still, without the Earth's rotation.
+    """Yield blocks of samples of an IMU at rest and level, without the Earth's rotation.
 
-    ``specification``: its output's rate and start offset do not count. ``samples``: how many in
-    all. ``rate`` [Hz]. ``seed`` (int or numpy.random.SeedSequence). Raises
-    :class:`.ConfigurationError`: the rate is not positive, or the specification's filter is not
-    installed.
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Errors of the IMU; its output's rate and start offset are ignored.
+    samples : int
+        Number of samples of all blocks.
+    rate : float
+        Samples per second [Hz].
+    seed : int or numpy.random.SeedSequence
+        Seed of all runs.
+
+    Yields
+    ------
+    ImuSamples
+
+    Raises
+    ------
+    ConfigurationError
+        The rate is not positive, or the specification's filter is not installed.
     """
     output = replace(specification.output, rate=rate, start_offset=0.0)
     parameters = SpecificationParameters(replace(specification, output=output))
@@ -208,29 +289,33 @@ def record_at_rest(
 
 
 class Imu:
-    """A specified IMU, or many, one sample a step, for a simulation that has a loop of its own.
+    """Specified IMU, or several, for a simulation with a loop of its own.
 
-    Member i of many, or the only one, is run ``run + i`` of the seed: it gives the numbers that
-    :func:`simulate_imu` gives in this run at this rate, whatever other members there are, and where
-    the specification is any unit of a part, it is that run's unit. Readings are those of gyroscope,
-    accelerometer and magnetometer; an orientation is not fused of them.
-
-    Raises :class:`.StepError`, which is a ValueError: there is no such specification, the rate is
-    not positive, there is no member, or what the specification says depends on the speed.
+    Member i of several, or a single IMU, is run ``run + i`` of the seed: it has the numbers of
+    :func:`simulate_imu` in this run at this rate, independent of other members. If the
+    specification describes any unit of a part, it is that run's unit. Readings are those of
+    gyroscope, accelerometer and magnetometer, without a fused orientation.
 
     Parameters
     ----------
     specification : ImuSpecification, str or path
-        Or the name of a bundled one, or its file. Its output's rate and start offset do not count.
+        Specification, name of a bundled specification, or its file. Its output's rate and start
+        offset are ignored.
     rate : float
         Steps, and samples, per second [Hz].
     seed : int or numpy.random.SeedSequence
-        Of all runs.
+        Seed of all runs.
     count : int, optional
-        How many members there are; all arrays then have them as their first axis. Without, there is
-        one IMU, and no such axis.
+        Number of members, the first axis of all arrays. By default there is a single IMU without
+        such an axis.
     run : int
-        That of the first member.
+        Run of the first member.
+
+    Raises
+    ------
+    StepError
+        A ValueError: the specification does not exist or depends on the speed, the rate is not
+        positive, or there is no member.
     """
 
     def __init__(
@@ -248,24 +333,26 @@ class Imu:
         except ConfigurationError as error:
             raise StepError(str(error)) from None
         if specification.vibration.active:
-            raise StepError("vibration depends on the speed, which no step is told; leave it out")
+            raise StepError(
+                "vibration of the specification is set, expected none, as steps have no speed"
+            )
         if count is not None and count < 1:
-            raise StepError(f"count is {count}, but there must be at least one IMU")
+            raise StepError(f"count is {count}, expected at least 1")
         self.specification, self.count = specification, count
         self._seed, self._period, self._members = seed, 1.0 / self.rate, count or 1
         self._common = create_triads(specification, self._period)
-        # The run of each member, and how many steps of it were made.
+        # Run of each member, and the number of its steps.
         self._runs = run + np.arange(self._members)
         self._steps = np.zeros(self._members)
-        units, noises = self._begun(self._runs)
+        units, noises = self._start_runs(self._runs)
         self._noises = [noise[0].stack(noise) for noise in noises]
         self._triads = self._common
         if specification.is_any_unit:
             self._triads = [triads[0].stack(triads) for triads in units]
         self._limits = [triad.band_limit() for triad in self._triads]
 
-    def _begun(self, runs):
-        """Return of each triad the units, and the noises, of runs that begin."""
+    def _start_runs(self, runs):
+        """Return the units and the noises of starting runs, for each triad."""
         units, noises = [], []
         for seed in (run_seed(self._seed, int(run)) for run in runs):
             unit = self._common
@@ -278,10 +365,17 @@ class Imu:
         return zip(*units), zip(*noises)
 
     def reset(self, indices: ArrayLike | None = None) -> None:
-        """Let members begin anew, each in the run that is ``count`` after its last one.
+        """Restart members, each in the run that is ``count`` after its last run.
 
-        ``indices``: numbers of members, or a mask of bool (count,); by default all begin anew.
-        Raises :class:`.StepError`: there are no such members.
+        Parameters
+        ----------
+        indices : array_like, optional
+            Numbers of members, or a mask of bool (count,); by default all members.
+
+        Raises
+        ------
+        StepError
+            An index is out of range.
         """
         try:
             members: np.ndarray = np.arange(self._members)
@@ -289,14 +383,15 @@ class Imu:
                 members = members[np.asarray(indices) if np.size(indices) else []]
         except IndexError:
             raise StepError(
-                f"indices must be those of {self._members} members, from 0 on, or a mask of as many"
+                f"indices are out of range, expected numbers below {self._members} or a mask of "
+                "that length"
             ) from None
         members = np.unique(members)
         if not len(members):
             return
         self._runs[members] += self._members
         self._steps[members] = 0.0
-        units, noises = self._begun(self._runs[members])
+        units, noises = self._start_runs(self._runs[members])
         for noise, others in zip(self._noises, noises):
             noise.replace_members(members, others)
         if self.specification.is_any_unit:
@@ -314,61 +409,67 @@ class Imu:
     ) -> ImuReading:
         """Return the next sample of each member.
 
-        Raises :class:`.StepError`: they are not three finite numbers for each member, ``dt`` is not
-        the rate's, or there is a field and no magnetometer.
-
         Parameters
         ----------
         angular_velocity : array_like, shape (3,) or (count, 3)
-            True, in the IMU's axes, as the mean since the step before [rad/s].
+            Ideal angular velocity in the IMU's axes, as the mean since the previous step [rad/s].
         specific_force : array_like, shape (3,) or (count, 3)
-            Likewise: the acceleration less gravity's, +9.8 on z at rest [m/s^2].
+            Likewise: acceleration less gravity, +9.8 on z at rest [m/s^2].
         dt : float, optional
-            Since the step before, to be checked [s].
+            Time since the previous step, to be checked [s].
         magnetic_field : array_like, shape (3,) or (count, 3), optional
-            In the IMU's axes [T]; without, its magnetometer measures nothing.
+            Magnetic field in the IMU's axes [T]; by default its magnetometer measures nothing.
 
         Returns
         -------
         ImuReading
             ``angular_velocity``, ``specific_force``, ``angular_velocity_bias`` and
             ``specific_force_bias``, and with a field ``magnetic_field``, in these shapes and units.
+
+        Raises
+        ------
+        StepError
+            A signal is not three finite numbers for each member, ``dt`` does not fit the rate, or
+            there is a field without a magnetometer.
         """
         if dt is not None and not abs(dt - self._period) <= 1e-6 * self._period:
             raise StepError(
-                f"dt is {dt:g} s, but an IMU of {self.rate:g} Hz takes steps of {self._period:g} s"
+                f"dt is {dt:g} s, expected {self._period:g} s for an IMU of {self.rate:g} Hz"
             )
         names = (*SIGNALS[1:], *MAGNETIC_PARTS)
-        given = [angular_velocity, specific_force]
+        signals = [angular_velocity, specific_force]
         if magnetic_field is not None:
             if len(self._triads) < 3:
-                raise StepError(f"{self.specification.name} has no magnetometer")
-            given.append(magnetic_field)
-        truth = [self._checked(*signal) for signal in zip(names, given)]
+                raise StepError(
+                    f"magnetic_field is set, but {self.specification.name} has no magnetometer"
+                )
+            signals.append(magnetic_field)
+        truth = [self._check_signal(*signal) for signal in zip(names, signals)]
         time = (self._steps * self._period)[np.newaxis, :, np.newaxis]
         parts = {}
         for name, signal, triad, noises, limit in zip(
             names, truth, self._triads, self._noises, self._limits
         ):
-            noise, bias = (np.ascontiguousarray(one.T)[np.newaxis] for one in noises.step())
-            of_truth = triad.respond(signal, truth[1], time)
-            reading, bias = triad.read(of_truth, noise, bias, time, limit, None)
+            noise, bias = (np.ascontiguousarray(values.T)[np.newaxis] for values in noises.step())
+            response = triad.respond(signal, truth[1], time)
+            reading, bias = triad.read(response, noise, bias, time, limit, None)
             parts[name], parts[f"{name}_bias"] = (
-                one[0, 0] if self.count is None else one[0] for one in (reading, bias)
+                values[0, 0] if self.count is None else values[0] for values in (reading, bias)
             )
         parts.pop("magnetic_field_bias", None)
         self._steps += 1.0
         return ImuReading(**parts)
 
-    def _checked(self, name, signal):
-        """Return a signal as one sample of all members, (1, members, 3)."""
+    def _check_signal(self, name, signal):
+        """Return a signal as a single sample of all members, (1, members, 3)."""
         expected = (3,) if self.count is None else (self.count, 3)
         try:
             values = np.asarray(signal, dtype=float)
         except (ValueError, TypeError) as error:
-            raise StepError(f"{name} must be numbers: {error}") from None
+            raise StepError(f"{name} is no array, expected numbers: {error}") from None
         if values.shape != expected:
-            raise StepError(f"{name} has the shape {values.shape}, but it must have {expected}")
+            raise StepError(f"{name} has the shape {values.shape}, expected {expected}")
         if not np.isfinite(values).all():
-            raise StepError(f"{name} is not finite in {np.sum(~np.isfinite(values))} numbers")
+            count = np.sum(~np.isfinite(values))
+            raise StepError(f"{name} has {count} numbers that are not finite, expected none")
         return values.reshape(1, -1, 3)

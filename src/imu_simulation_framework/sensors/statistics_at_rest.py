@@ -1,8 +1,8 @@
-"""What a simulated IMU's errors are while the robot stands still, and whether a model says so too.
+"""Error statistics of a simulated IMU at rest, and their comparison with a model.
 
-Each statistic of a recording is set beside its mean over many realisations of the model, under
-the same conditions, and beside their standard deviation, which is the standard error of one
-recording: correlated drift, lost messages and a start from zero need no formulas of their own.
+Each statistic of a recording is compared with its mean over many realisations of the model, under
+the same conditions, and with their standard deviation, which is the standard error of a single
+recording. Correlated drift, lost messages and a start from zero need no formulas of their own.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from scipy.spatial.transform import Rotation
 from ..core.angles import roll_pitch_yaw_from_quaternion
 from .imu_models.base import SIGNALS, SLOW_ERRORS, ImuModel, ImuReading, ImuTruth
 
-DEVIATION_LIMIT = 3.0
-"""Standard errors; further away a recording contradicts the model."""
+DEVIATION_LIMIT = 3.0  # standard errors beyond which a recording contradicts the model
 
 BIASES = ("gyroscope bias", "accelerometer bias", "yaw bias")
 _UNITS = ("rad/s", "m/s^2", "rad")
@@ -25,12 +24,20 @@ _UNITS = ("rad/s", "m/s^2", "rad")
 
 @dataclass(frozen=True)
 class ImuAtRest:
-    """An IMU that stands still: its ``reading`` (n, ...).
+    """Recording of an IMU at rest.
 
-    ``true_orientation`` (4,): quaternion x, y, z, w. ``consecutive`` (n - 1,): whether no sample is
-    missing before the next. ``settled``: the first sample at which nothing moves any more, from
-    which orientation, gyroscope and accelerometer count. ``drift_starts``: for each of ``BIASES``
-    the sample at which its drift begins, from zero.
+    Parameters
+    ----------
+    reading : ImuReading
+        Readings, (n, ...).
+    true_orientation : ndarray, shape (4,)
+        Quaternion x, y, z, w.
+    consecutive : ndarray of bool, shape (n - 1,)
+        Whether no sample is missing before the next sample.
+    settled : int
+        First sample at rest, from which orientation, gyroscope and accelerometer count.
+    drift_starts : dict of str to int
+        Sample at which the drift of each of ``BIASES`` starts from zero.
     """
 
     reading: ImuReading
@@ -41,10 +48,20 @@ class ImuAtRest:
 
 
 def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
-    """Return ``unit`` and ``value`` of the statistics of all errors, by quantity and statistic.
+    """Compute statistics of all errors of an IMU at rest.
 
-    Three axes of one sensor count as three recordings of the same thing. Statistics of a bias that
-    does not change at all are left out, and of white noise on the quaternion where drift is on it.
+    Three axes of a sensor count as three recordings of the same process. Statistics of a constant
+    bias are left out, and statistics of white noise on a drifting quaternion.
+
+    Parameters
+    ----------
+    imu : ImuAtRest
+        Recording.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``unit`` and ``value``, by quantity and statistic.
     """
     reading = imu.reading
     rows = []
@@ -59,7 +76,7 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
         ("accelerometer noise", "m/s^2", reading.specific_force - reading.specific_force_bias),
     ]
     if not np.ptp(reading.yaw_bias):
-        # With the sign that is nearer to the truth's.
+        # With the sign that is nearer to the true quaternion's.
         sign = np.sign(reading.orientation @ imu.true_orientation)[:, np.newaxis]
         noises.append(("quaternion noise", "", reading.orientation * sign))
     for quantity, unit, values in noises:
@@ -79,14 +96,25 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
 
 
 def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter) -> pd.DataFrame:
-    """Set a recording's statistics beside those of a model, by quantity and statistic.
+    """Compare the statistics of a recording with those of a model.
 
-    ``model``: with the recorded IMU's parameters and sample period. ``runs``: realisations of the
-    model. ``progress`` (callable): wraps the iterable of runs, for a progress bar.
+    Parameters
+    ----------
+    imu : ImuAtRest
+        Recording.
+    model : ImuModel
+        Model with the recorded IMU's parameters and sample period.
+    runs : int
+        Number of realisations of the model.
+    progress : callable
+        Wrapper of the iterable of runs, for a progress bar.
 
-    Returned: ``unit``, ``recorded``, ``model`` (mean over the runs), ``standard_error`` (standard
-    deviation over them), ``deviation`` (recorded less model, in standard errors; not a number where
-    the model knows no error).
+    Returns
+    -------
+    pandas.DataFrame
+        By quantity and statistic: ``unit``, ``recorded``, ``model`` (mean over the runs),
+        ``standard_error`` (standard deviation over the runs), ``deviation`` (recorded less model,
+        in standard errors; nan where the model has no error).
     """
     truth = ImuTruth.at_rest(len(imu.reading.orientation), imu.true_orientation)
     recorded = statistics_at_rest(imu)
@@ -94,30 +122,30 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
     for run in progress(range(runs)):
         reading = model.batch(truth, first_run=run, parts=(*SIGNALS, *SLOW_ERRORS))[0]
         values.append(statistics_at_rest(_as_recorded(reading, imu))["value"])
-    of_runs = pd.concat(values, axis=1).reindex(recorded.index)
-    error = of_runs.std(axis=1, ddof=1)
-    mean = of_runs.mean(axis=1)
+    model_values = pd.concat(values, axis=1).reindex(recorded.index)
+    error = model_values.std(axis=1, ddof=1)
+    mean = model_values.mean(axis=1)
     difference = recorded["value"] - mean
-    # Rounding alone is no error of the model.
-    known = error > 1e-9 * recorded["value"].abs()
+    # Rounding alone is no model error.
+    has_error = error > 1e-9 * recorded["value"].abs()
     columns = {"unit": recorded["unit"], "recorded": recorded["value"], "model": mean}
-    columns.update(standard_error=error, deviation=difference / error.where(known))
+    columns.update(standard_error=error, deviation=difference / error.where(has_error))
     return pd.DataFrame(columns)
 
 
 def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
-    """Return a realisation whose drifts begin where the recording's do."""
+    """Return a realisation whose drifts start at the recording's samples."""
     rate_bias, force_bias, yaw_bias = (
-        _later(values, imu.drift_starts[quantity])
+        _delay(values, imu.drift_starts[quantity])
         for quantity, values in zip(BIASES, _bias_columns(reading))
     )
     return replace(
         imu,
         reading=reading.replaced(
-            # What is left of the readings without their bias is white noise in any case.
+            # Readings without their bias contain white noise in any case.
             angular_velocity=reading.angular_velocity - reading.angular_velocity_bias + rate_bias,
             specific_force=reading.specific_force - reading.specific_force_bias + force_bias,
-            orientation=_later(reading.orientation, imu.drift_starts["yaw bias"]),
+            orientation=_delay(reading.orientation, imu.drift_starts["yaw bias"]),
             angular_velocity_bias=rate_bias,
             specific_force_bias=force_bias,
             yaw_bias=yaw_bias[:, 0],
@@ -134,12 +162,12 @@ def _bias_columns(reading):
     )
 
 
-def _later(values, samples):
+def _delay(values, samples):
     return np.concatenate([values[:1].repeat(samples, axis=0), values])[: len(values)]
 
 
 def _rows(quantity, unit, values, consecutive, drifts):
-    # A drift starts at zero: what is there then is the constant part.
+    # A drift starts at zero, so that its first value is the constant part.
     centred = values - (values[0] if drifts else values.mean(axis=0))
     before, after = centred[:-1][consecutive], centred[1:][consecutive]
     rows = [(quantity, "standard deviation", unit, _rms(centred))]

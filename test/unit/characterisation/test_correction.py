@@ -9,7 +9,7 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.sensors.correction import (
     TriadCorrection,
     imu_correction_text,
-    what_is_left,
+    specify_residual_errors,
 )
 
 MATRIX = ((0.01, 0.002, -0.003), (0.0, -0.02, 0.004), (0.005, 0.0, 0.03))
@@ -46,7 +46,7 @@ def test_a_file_reads_back_equal_and_leaves_noise_and_uncertainty(tmp_path):
     path.write_text(imu_correction_text(correction, "made\nby hand"))
     assert isf.sensors.read_imu_correction(path) == correction
     noise = isf.read_imu_specification("bno055")
-    left = what_is_left(isf.sensors.ImuCorrection("x", TRIAD), noise, "left")
+    left = specify_residual_errors(isf.sensors.ImuCorrection("x", TRIAD), noise, "left")
     assert left.gyroscope.white_noise == noise.gyroscope.white_noise
     assert left.gyroscope.turn_on_bias_sigma == TRIAD.bias_sigma
     assert left.gyroscope.scale_factor_and_misalignment == ((1e-4,) * 3,) * 3
@@ -56,13 +56,16 @@ def test_a_file_reads_back_equal_and_leaves_noise_and_uncertainty(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("name: x", "has none of gyroscope, accelerometer, magnetometer"),
+        ("name: x", "gyroscope, accelerometer, magnetometer"),
         ("gyro: {}", "unknown key 'gyro'"),
         ("gyroscope: {bias: [1, 2]}", "gyroscope.bias has 2 numbers"),
-        ("gyroscope: {scale_factor_and_misalignment: [[-1,0,0],[0,0,0],[0,0,0]]}", "be inverted"),
+        (
+            "gyroscope: {scale_factor_and_misalignment: [[-1,0,0],[0,0,0],[0,0,0]]}",
+            "scale_factor_and_misalignment",
+        ),
         (
             "gyroscope: {temperature_scale_factor: [[-0.02, 0, 0]], temperature_range: [0, 75]}",
-            "next to nothing of the truth at 75",
+            "temperature_scale_factor .* at 75",
         ),
         ("gyroscope: {temperature_range: [5, 1]}", "temperature_range is 5 to 1"),
     ],

@@ -187,8 +187,8 @@ def test_what_a_specification_leaves_out_is_remarked_on():
 
     assert len(remarks("bno055", standstill=10.0)) == 1  # which takes the Earth's turning off
     at_rest, earth = remarks("bno055")
-    assert at_rest.startswith("bno055 holds what a sensor shows at rest")
-    assert earth.startswith("the Earth's turning, 15 deg/h times the sine of the latitude, is left")
+    assert at_rest.startswith("bno055 has only errors at rest")
+    assert earth.startswith("the Earth's rotation, 15 deg/h times the sine of the latitude, is")
     assert remarks("bno055", latitude=50.0) == [at_rest]
     # A sensor with a bias far above the Earth's rate, and all its errors stated, needs neither.
     assert remarks("bno055_datasheet") == []

@@ -16,7 +16,7 @@ from imu_simulation_framework.flight.navigation.mechanisation import (
 )
 from imu_simulation_framework.flight.navigation.runs import lever_arm_between
 from imu_simulation_framework.motion.strapdown import increments_of, integrate
-from imu_simulation_framework.sensors.gnss.receiver import antenna_on
+from imu_simulation_framework.sensors.gnss.receiver import mount_antenna
 
 BETWEEN_FIXES = 50
 
@@ -168,7 +168,7 @@ def test_an_innovation_depends_on_the_errors_as_the_matrix_says(arm, arm_rate):
 def test_a_lever_arm_over_time_leads_from_the_imu_to_the_antenna():
     airframe = flight(duration=10.0)
     imu = mount_on_gimbal(airframe)
-    antenna = antenna_on(airframe, replace(GNSS, lever_arm=ANTENNA))
+    antenna = mount_antenna(airframe, replace(GNSS, lever_arm=ANTENNA))
     at = np.arange(100, 900, 50)
     arm = lever_arm_between(imu, antenna, imu.time[at])
     for index, sample in enumerate(at):

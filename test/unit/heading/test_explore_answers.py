@@ -102,7 +102,7 @@ def test_of_a_part_that_was_measured_at_rest_it_is_said(answers):
     question = question_of_address("imu=bno055,bno055_datasheet")
     measured, stated = (answers.part(question, name) for name in question.imu)
     (remark,) = measured.remarks
-    assert remark.startswith("bno055 holds what a sensor shows at rest") and stated.remarks == ()
+    assert remark.startswith("bno055 has only errors at rest") and stated.remarks == ()
 
 
 def test_a_recording_is_read_once_and_is_a_drive(tmp_path):
@@ -130,7 +130,7 @@ def test_a_recording_is_read_once_and_is_a_drive(tmp_path):
             "motion=drive&drive=gone.bag",
             "no drive gone.bag here; there are a, b, c, d: a recording",
         ),
-        ("stops=given&every=4s&stop=3s", "leave no time to drive between them"),
+        ("stops=given&every=4s&stop=3s", "leave no time to drive"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_a_sentence(answers, address, words):

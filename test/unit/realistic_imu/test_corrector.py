@@ -147,12 +147,12 @@ def test_gyroscope_is_zeroed_after_standstill(tmp_path, ros2):
         expected = [0.1, 0.0, -0.2] if number < 50 else [0.0, 0.0, 0.0]
         assert vector(corrected, "angular_velocity") == pytest.approx(expected)
     (sentence,) = shell.informed
-    assert "zeroed at standstill: 5.73, 0, -11.5 deg/s are taken off x, y, z" in sentence
+    assert "zeroed at standstill: 5.73, 0, -11.5 deg/s are subtracted from x, y, z" in sentence
 
 
 def test_missing_standstill_is_reported_at_end(tmp_path):
     shell = run_corrector(tmp_path, [("imu/data_raw", imu(True))], True, None, standstill=1.0)
-    assert "no offset was taken off, as the robot never stood still for 1 s" in shell.warned[0]
+    assert "no offset was subtracted: the robot did not stand still for 1 s" in shell.warned[0]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_missing_standstill_is_reported_at_end(tmp_path):
     [
         ({}, "imu_corrector: correction is empty"),
         ({"correction": "/none.yaml"}, "/none.yaml"),
-        ({"standstill": 1.0, "stops": "found"}, "stops is found, but an IMU is not told when"),
+        ({"standstill": 1.0, "stops": "found"}, "stops is found"),
     ],
 )
 def test_invalid_corrector_arguments_are_rejected(arguments, words):

@@ -86,7 +86,7 @@ def test_an_ellipsoid_fulfils_the_conditions_at_its_surface(size):
 def test_one_cell_of_a_cube_has_a_third_as_its_factor():
     permeability = 1.5
     bar = Bar((0.0, 0.0, 0.0), 1.0, permeability=permeability)
-    (magnetisation,) = bar.magnetised_in(np.array([0.0, 0.0, 1.0]), cells=1)
+    (magnetisation,) = bar.magnetise(np.array([0.0, 0.0, 1.0]), cells=1)
     expected = 0.5 / VACUUM_PERMEABILITY / (1.0 + 0.5 / 3.0)
     # Quadrature with three points in each direction finds a cell's own mean field to 6 %.
     assert magnetisation[2] == pytest.approx(expected, rel=0.06 * 0.5 / 3.0)
@@ -99,9 +99,9 @@ def test_a_bar_is_magnetised_nearly_as_an_ellipsoid_around_it(size):
     bar, ellipsoid = Bar((0.0, 0.0, 0.0), size), Ellipsoid((0.0, 0.0, 0.0), size)
     field = np.zeros(3)
     field[bar.long_side] = 40e-6
-    cells = bar.magnetised_in(field)[:, bar.long_side]
+    cells = bar.magnetise(field)[:, bar.long_side]
     mean = np.average(cells, weights=np.diff(bar.planes(len(cells) + 1)))
-    assert 0.6 < mean / ellipsoid.magnetised_in(field)[bar.long_side] < 1.0
+    assert 0.6 < mean / ellipsoid.magnetise(field)[bar.long_side] < 1.0
     # Most in its middle, and the same from both ends.
     assert np.argmax(cells) in ((len(cells) - 1) // 2, len(cells) // 2)
     assert np.allclose(cells, cells[::-1], rtol=1e-9)
@@ -113,7 +113,7 @@ def test_a_bar_is_the_same_finely_cut_and_beside_its_edges_and_far_away_a_dipole
     coarse, fine = BarFields([bar], EARTH)(places), BarFields([bar], EARTH, 61, 60)(places)
     assert np.all(_share(coarse, fine) < 0.03)
     bar = Bar((0.0, 0.0, 0.0), (1.0, 0.1, 0.2), TILTED, magnetisation=(300.0, 0.0, 100.0))
-    cells = bar.magnetised_in(EARTH)
+    cells = bar.magnetise(EARTH)
     lengths = np.diff(bar.planes(len(cells) + 1))
     moment = bar.rotation @ (lengths @ cells * 0.1 * 0.2)
     far = 30.0 * PLACES

@@ -3,10 +3,10 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.sensors.errors_in_motion import (
-    inflated,
-    understated_in_motion,
-    without_earth_turning,
-    without_wandering_bias,
+    inflate_noise,
+    remark_on_constant_bias,
+    remark_on_earth_rate,
+    remark_on_motion_errors,
 )
 
 AT_REST = isf.ImuSpecification(name="mine", gyroscope=isf.TriadSpecification(white_noise=1e-3))
@@ -23,24 +23,24 @@ OF_MOTION = {
 @pytest.mark.parametrize("stated", sorted(OF_MOTION))
 def test_one_error_of_motion_does_not_hide_that_the_others_are_missing(stated):
     triad = isf.TriadSpecification(white_noise=1e-3, **OF_MOTION[stated])
-    sentence = understated_in_motion(isf.ImuSpecification(name="mine", gyroscope=triad))
+    sentence = remark_on_motion_errors(isf.ImuSpecification(name="mine", gyroscope=triad))
     assert all((name in sentence) == (name != stated) for name in OF_MOTION)
 
 
 def test_the_earths_turning_and_a_bias_that_stands_still_are_told():
-    assert "15 deg/h" in without_earth_turning(isf.read_imu_specification("stim300"))
-    assert without_earth_turning(isf.read_imu_specification("bmi088")) is None
-    assert "mpu6050" in without_wandering_bias(isf.read_imu_specification("mpu6050"))
-    assert without_wandering_bias(isf.read_imu_specification("adis16470")) is None
+    assert "15 deg/h" in remark_on_earth_rate(isf.read_imu_specification("stim300"))
+    assert remark_on_earth_rate(isf.read_imu_specification("bmi088")) is None
+    assert "mpu6050" in remark_on_constant_bias(isf.read_imu_specification("mpu6050"))
+    assert remark_on_constant_bias(isf.read_imu_specification("adis16470")) is None
     for field in ("bias_instability", "random_walk", "gauss_markov_sigma"):
         triad = isf.TriadSpecification(white_noise=1e-3, **{field: (0.0, 0.0, 1e-6)})
-        assert without_wandering_bias(isf.ImuSpecification(gyroscope=triad)) is None
-    assert without_wandering_bias(isf.ImuSpecification()) is None
+        assert remark_on_constant_bias(isf.ImuSpecification(gyroscope=triad)) is None
+    assert remark_on_constant_bias(isf.ImuSpecification()) is None
 
 
 def test_inflated_noise():
     imu = isf.read_imu_specification("bno055")
-    larger = inflated(imu, 10.0)
+    larger = inflate_noise(imu, 10.0)
     assert larger.name == "bno055_x10"
     for triad in ("gyroscope", "accelerometer"):
         before, after = getattr(imu, triad), getattr(larger, triad)
@@ -52,17 +52,17 @@ def test_inflated_noise():
 
 
 def test_only_a_sensor_that_fuses_and_whose_sheet_tells_of_noise_alone_is_at_rest():
-    assert "at rest" in understated_in_motion(AT_REST)
-    assert understated_in_motion(isf.read_imu_specification("bno055")) is not None
-    assert understated_in_motion(isf.read_imu_specification("bno055_datasheet")) is None
+    assert "at rest" in remark_on_motion_errors(AT_REST)
+    assert remark_on_motion_errors(isf.read_imu_specification("bno055")) is not None
+    assert remark_on_motion_errors(isf.read_imu_specification("bno055_datasheet")) is None
     # That the g-sensitivity alone is missing is not remarked on.
     matrix = ((0, 0, 0), (0, 0, 0), (1e-3, 0, 1e-3))
     triad = isf.TriadSpecification(scale_factor_and_misalignment=matrix, turn_on_bias=(0, 0, 1e-4))
-    assert understated_in_motion(isf.ImuSpecification(gyroscope=triad)) is None
+    assert remark_on_motion_errors(isf.ImuSpecification(gyroscope=triad)) is None
 
 
 @pytest.mark.parametrize(
-    "remark", [understated_in_motion, without_earth_turning, without_wandering_bias]
+    "remark", [remark_on_motion_errors, remark_on_earth_rate, remark_on_constant_bias]
 )
 def test_of_a_sensor_that_is_told_the_truth_nothing_is_missing(remark):
     told = isf.OutputSpecification(orientation_reference="truth")

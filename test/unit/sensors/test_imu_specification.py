@@ -117,8 +117,8 @@ def test_variances_of_the_orientation_are_what_each_sensors_errors_make_of_it():
         ("rate: 200", "unknown key 'rate'; it is a key of output"),
         (
             "gyroscope: {white_noise: 0.4 deg/sqrt(h)}",
-            "gyroscope.white_noise is '0.4 deg/sqrt\\(h\\)', but it must be a number in rad/s/sqrt"
-            "\\(Hz\\); one in another unit is written as {density: NUMBER, unit: UNIT",
+            "gyroscope.white_noise is '0.4 deg/sqrt\\(h\\)', expected a number in rad/s/sqrt"
+            "\\(Hz\\); .* {density: NUMBER, unit: UNIT",
         ),
         ("accelerometer: {g_sensitivity: 1.0}", "accelerometer.g_sensitivity"),
         ("name: a/b", "name is 'a/b'"),

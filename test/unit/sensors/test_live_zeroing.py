@@ -34,12 +34,14 @@ def test_the_mean_of_the_standstill_is_taken_off():
     np.testing.assert_allclose(live.offset, np.mean(raw[:1001], axis=0), rtol=1e-12)
     assert np.max(np.abs(live.offset - OFFSET)) < 5.0 * NOISE / math.sqrt(1000)
     np.testing.assert_array_equal(rates[1000:], raw[1000:] - live.offset)
-    assert live.sentences == ["zeroed at standstill: 1.5, -20, 0.394 deg/s are taken off x, y, z"]
+    assert live.sentences == [
+        "zeroed at standstill: 1.5, -20, 0.394 deg/s are subtracted from x, y, z"
+    ]
 
 
 def test_a_stream_that_is_shorter_than_the_standstill_is_said():
     live, _ = zeroed(np.zeros(900), standstill=10.0)
-    assert "never stood still for 10 s" in live.missing
+    assert "did not stand still for 10 s" in live.missing
     assert not zeroed(np.zeros(1500), standstill=10.0)[0].missing
 
 
@@ -72,7 +74,7 @@ def test_a_detected_stop_takes_a_bias_that_has_changed():
 
 
 def test_stops_that_only_wheels_know_are_refused():
-    with pytest.raises(ConfigurationError, match="not told when the robot stands"):
+    with pytest.raises(ConfigurationError, match="stops is found"):
         LiveZeroing(Operation(stops="found"))
 
 

@@ -178,13 +178,13 @@ def test_a_part_is_averaged_over_what_the_spread_between_parts_may_be():
     weight = variance / (tau**2 + variance)
     # The variance of so many samples has a relative standard error below 0.005.
     part = random.normal((1.0 - weight) * measured + weight * centre, tau * np.sqrt(weight))
-    mean, total, share = model.of_part(measured, variance)
+    mean, total, share = model.predict_part(measured, variance)
     assert abs(part.mean() - mean) < 4.0 * part.std() / math.sqrt(count)
     assert part.var() == pytest.approx(total, rel=0.02) and share == pytest.approx(
         weight.mean(), rel=0.01
     )
     part = random.normal(centre, tau)
-    mean, total, share = model.of_part()
+    mean, total, share = model.predict_part()
     assert abs(part.mean() - mean) < 4.0 * part.std() / math.sqrt(count)
     assert part.var() == pytest.approx(total, rel=0.02) and share == pytest.approx(1.0)
 

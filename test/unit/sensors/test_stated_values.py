@@ -9,7 +9,7 @@ from refusals import require_refused
 
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.yaml_files import load_plain
-from imu_simulation_framework.sensors.files import in_si, load_imu_specification
+from imu_simulation_framework.sensors.files import convert_to_si, load_imu_specification
 from imu_simulation_framework.sensors.noise.processes import random_walk_of_minimum
 
 DEG, G = math.pi / 180.0, 9.80665
@@ -54,15 +54,15 @@ def lowest_allan_deviation(noise, flicker, walk):
 )
 def test_what_is_stated_becomes_si(triad, stated, expected):
     ((parameter, entry),) = load_plain(stated).items()
-    value = in_si({parameter: {**entry, "source": "a table"}}, triad)[parameter]
+    value = convert_to_si({parameter: {**entry, "source": "a table"}}, triad)[parameter]
     shape = (3, 3) if "scale_factor_and" in parameter or parameter == "g_sensitivity" else (3,)
     np.testing.assert_allclose(value, np.broadcast_to(expected, shape), rtol=1e-12)
 
 
 def test_bandwidth_is_one_number_and_nonlinearity_needs_its_full_scale():
-    assert in_si({"bandwidth": {"value": 32, "unit": "Hz"}}, GYRO)["bandwidth"] == 32.0
+    assert convert_to_si({"bandwidth": {"value": 32, "unit": "Hz"}}, GYRO)["bandwidth"] == 32.0
     with pytest.raises(ConfigurationError, match="nonlinearity: full_scale_unit is"):
-        in_si({"nonlinearity": {"value": 0.05, "unit": "%", "full_scale": 2000}}, GYRO)
+        convert_to_si({"nonlinearity": {"value": 0.05, "unit": "%", "full_scale": 2000}}, GYRO)
 
 
 def test_walk_and_flicker_follow_from_the_lowest_allan_deviation_unless_they_are_stated():
@@ -70,7 +70,7 @@ def test_walk_and_flicker_follow_from_the_lowest_allan_deviation_unless_they_are
         "random_walk": {"allan_minimum": 8.0, "unit": "deg/h"},
         "white_noise": {"walk": 0.34, "unit": "deg/sqrt(h)"},
     }
-    values = in_si(stated, GYRO)
+    values = convert_to_si(stated, GYRO)
     noise, walk = values["white_noise"][0], values["random_walk"][0]
     lowest, at = lowest_allan_deviation(noise, 0.0, walk)
     assert lowest == pytest.approx(8.0 * DEG / 3600.0, rel=1e-6)
@@ -78,14 +78,14 @@ def test_walk_and_flicker_follow_from_the_lowest_allan_deviation_unless_they_are
     assert walk == pytest.approx(float(random_walk_of_minimum(8.0 * DEG / 3600.0, noise)))
     minimum = {"value": 0.5, "unit": "deg/h", "meaning": "allan_minimum", "averaging_time": 1000.0}
     noise = {"walk": 0.15, "unit": "deg/sqrt(h)"}
-    values = in_si({"white_noise": noise, "bias_instability": minimum}, GYRO)
+    values = convert_to_si({"white_noise": noise, "bias_instability": minimum}, GYRO)
     names = ("white_noise", "bias_instability", "random_walk")
     lowest, at = lowest_allan_deviation(*(values[name][2] for name in names))
     assert lowest == pytest.approx(0.5 * DEG / 3600.0, rel=1e-6)
     assert at == pytest.approx(1000.0, rel=1e-3)
     minimum = {"value": 8.0, "unit": "deg/h", "meaning": "allan_minimum", "averaging_time": 600.0}
     stated = {"bias_instability": minimum, "random_walk": 1e-8, "white_noise": 0.0}
-    values = in_si(stated, "gyroscope")
+    values = convert_to_si(stated, "gyroscope")
     assert values["random_walk"] == (1e-8, 1e-8, 1e-8)
     left = (8.0 * DEG / 3600.0) ** 2 - 1e-16 * 600.0 / 3.0
     flicker = math.sqrt(left * math.pi / (2.0 * math.log(2.0)))
@@ -100,18 +100,21 @@ MINIMUM = "bias_instability: {{value: 8, unit: deg/h, meaning: {}, averaging_tim
     [
         ("white_noise: {density: 1, unit: deg/s/sqrt(Hz)}", "white_noise: spectrum is None"),
         ("white_noise: {rms: 1, unit: deg/s, bandwidth: 0}", "bandwidth is 0, but it must be pos"),
-        ("white_noise: {walk: 1, unit: mg}", "unit is 'mg', but it must be rad/sqrt(s)"),
+        ("white_noise: {walk: 1, unit: mg}", "unit is 'mg', expected rad/sqrt(s)"),
         ("white_noise: {walk: -1, unit: deg/sqrt(h)}", "white_noise x is -"),
-        (MINIMUM.format("allan_minimum"), "averaging_time needs the triad's white_noise"),
+        (
+            MINIMUM.format("allan_minimum"),
+            "averaging_time is set, expected also the triad's white_noise",
+        ),
         (
             MINIMUM.format("allan_minimum") + "\n  white_noise: {walk: 9, unit: deg/sqrt(h)}",
-            "value is below what white noise and random walk leave after 9 s",
+            "value is below the contribution of white noise and random walk after 9 s",
         ),
-        ("white_noise: {rms: 1, walk: 1, unit: deg/s}", "must be given, and only once"),
-        ("turn_on_bias_sigma: {value: 1, unit: deg/s, max: 3}", "'max' is not known here"),
+        ("white_noise: {rms: 1, walk: 1, unit: deg/s}", "density or rms or walk is required"),
+        ("turn_on_bias_sigma: {value: 1, unit: deg/s, max: 3}", "'max' is unknown"),
         ("resolution: {steps: 0, unit: deg/s}", "steps is 0, but it must be positive"),
-        ("scale_factor_and_misalignment: {unit: '%'}", "scale_factor or cross_axis must be given"),
-        ("gauss_markov_time: {value: 1, unit: s}", "cannot be stated with a unit"),
+        ("scale_factor_and_misalignment: {unit: '%'}", "scale_factor or cross_axis is required"),
+        ("gauss_markov_time: {value: 1, unit: s}", "gauss_markov_time is a mapping"),
     ],
 )
 def test_what_leaves_its_meaning_open_is_refused_in_a_sentence(tmp_path, text, words):

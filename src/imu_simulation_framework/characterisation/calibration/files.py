@@ -21,7 +21,7 @@ from ...report import style
 from ...report.drawing import to_matplotlib
 from ...report.figure import Figure
 from ...sensors import imu_specification
-from ...sensors.correction import ImuCorrection, imu_correction_text, what_is_left
+from ...sensors.correction import ImuCorrection, imu_correction_text, specify_residual_errors
 from ...sensors.files import imu_specification_text
 from .estimates import SlowNoise
 from .inertial import correction_of
@@ -51,7 +51,7 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
     contents = {"correction.yaml": imu_correction_text(correction, comment).encode("utf-8")}
     remarks = []
     if result.table is not None or result.wishes.noise is not None:
-        left = what_is_left(correction, _noise(result), name)
+        left = specify_residual_errors(correction, _noise(result), name)
         contents["imu.yaml"] = imu_specification_text(
             left, f"What is left after the correction; {comment}."
         ).encode("utf-8")

@@ -24,7 +24,7 @@ from ...heading.several_drives import (
     pooled_verdict,
 )
 from ...motion.motion import Motion
-from ...sensors.errors_in_motion import understated_in_motion
+from ...sensors.errors_in_motion import remark_on_motion_errors
 from ...sensors.formats.registry import NamedImu
 from ...sensors.imu_specification import ImuSpecification
 from ...sensors.magnetism.environment import MagneticEnvironment
@@ -340,7 +340,7 @@ def _is_one_unit(errors, model, task) -> bool:
 def _remarks(errors, has_reference_error):
     """Yield sentences on limits of the verdict."""
     if isinstance(errors, ImuSpecification):
-        yield from filter(None, [understated_in_motion(errors)])
+        yield from filter(None, [remark_on_motion_errors(errors)])
     if isinstance(errors, YawErrorParameters):
         yield OWN_DRIVE
     elif not has_reference_error:

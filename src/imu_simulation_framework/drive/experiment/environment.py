@@ -11,7 +11,11 @@ from ...core.errors import ConfigurationError, prefix_errors
 from ...motion.drives import Terrain
 from ...motion.earth import EARTH_RATE
 from ...sensors.imu_models.base import ImuTruth
-from ...sensors.magnetism.environment import MagneticEnvironment, read_magnetic_environment, turned
+from ...sensors.magnetism.environment import (
+    MagneticEnvironment,
+    read_magnetic_environment,
+    rotate_vectors,
+)
 from ..configuration import Configuration
 from .imu import experiment_imu_model, make_experiment_imu
 
@@ -97,4 +101,4 @@ def add_earth_rotation(truth: ImuTruth, latitude: float | None) -> ImuTruth:
     axis = EARTH_RATE * np.array([0.0, math.cos(angle), math.sin(angle)])
     rate = truth.angular_velocity
     to_body = np.reshape(truth.orientation, (-1, 4)) * (-1.0, -1.0, -1.0, 1.0)
-    return truth._replace(angular_velocity=rate + turned(to_body, axis).reshape(rate.shape))
+    return truth._replace(angular_velocity=rate + rotate_vectors(to_body, axis).reshape(rate.shape))

@@ -152,7 +152,7 @@ def imu_remarks(configuration: Configuration) -> list[str]:
     specification = experiment_imu_model(configuration).parameters.get("specification")
     if specification is None:
         return []
-    understated = errors_in_motion.understated_in_motion(specification)
+    understated = errors_in_motion.remark_on_motion_errors(specification)
     remarks = [*_named_specification(configuration).remarks, understated]
     # A standstill before the drive estimates the gyroscope's bias and removes it.
     standstill = configuration.operation.standstill
@@ -163,7 +163,7 @@ def imu_remarks(configuration: Configuration) -> list[str]:
             f"{standstill:g} s, [operation] standstill, and removed"
         )
     if configuration.simulation.latitude is None and standstill <= 0.0:
-        remarks.append(errors_in_motion.without_earth_turning(specification))
+        remarks.append(errors_in_motion.remark_on_earth_rate(specification))
     return [sentence for sentence in remarks if sentence is not None]
 
 

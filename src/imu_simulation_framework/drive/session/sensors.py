@@ -11,10 +11,10 @@ from scipy.spatial.transform import Rotation
 
 from ...core.angles import unwrap, yaw_from_quaternion
 from ...core.stamps import NANOSECONDS, count_periods
-from ...sensors.gnss.receiver import GnssReceiver, antenna_motion, with_places
+from ...sensors.gnss.receiver import GnssReceiver, add_geodetic_positions, antenna_motion
 from ...sensors.gnss.specification import GnssSpecification
 from ...sensors.imu_models.base import ImuTruth
-from ...sensors.magnetism.environment import MagneticEnvironment, turned
+from ...sensors.magnetism.environment import MagneticEnvironment, rotate_vectors
 from ...sensors.noise.streams import run_seed
 from ...sensors.odometer import Odometer, OdometerSpecification, forward_speed, rolled_steps
 
@@ -56,7 +56,7 @@ class AlongTheWay:
 
     def add(self, stamp: int, position, orientation, speed: float = 0.0) -> None:
         """Add the robot's state at a stamp [ns]: place [m], quaternion x, y, z, w, speed [m/s]."""
-        place = np.array(position) + turned(np.array([orientation]), self._arm)[0]
+        place = np.array(position) + rotate_vectors(np.array([orientation]), self._arm)[0]
         _append(self._reported[_POSE], stamp, np.append(place, speed))
 
     def add_torques(self, stamp: int, left: float, right: float) -> None:
@@ -204,7 +204,7 @@ class PositioningSession:
             )
             table = self._receiver.measure(stamps[chosen] / NANOSECONDS, antenna)
             if len(table):
-                self._waiting.append(with_places(table, self.gnss.origin))
+                self._waiting.append(add_geodetic_positions(table, self.gnss.origin))
         if not self._waiting:
             return None
         table = pd.concat(self._waiting) if len(self._waiting) > 1 else self._waiting[0]
@@ -249,7 +249,7 @@ class OdometerSession:
         before = self._before
         time = np.concatenate([before[:, 0], stamps / NANOSECONDS])
         yaw = unwrap(np.concatenate([before[:, 3], yaw_from_quaternion(orientation)]))
-        moving = turned(orientation, linear_velocity)
+        moving = rotate_vectors(orientation, linear_velocity)
         speed = forward_speed(yaw[len(before) :], moving)
         speed = np.concatenate([before[:, 1], speed])
         steps = rolled_steps(time, speed, self._specification)

@@ -10,7 +10,7 @@ from ...core.errors import ConfigurationError
 from ...core.stamps import NANOSECONDS
 from ...sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
 from ...sensors.imu_models.plugins import make_imu_model
-from ...sensors.magnetism.environment import turned
+from ...sensors.magnetism.environment import rotate_vectors
 from ..configuration import Configuration
 from ..experiment.environment import add_earth_rotation, make_magnetic_environment, make_terrain
 from ..experiment.gnss_and_odometer import experiment_gnss, experiment_odometer
@@ -285,7 +285,7 @@ class SimulatedRobot:
         torques = None
         if self._environment.motors:
             torques = state.wheel_torques.reshape(len(state.time), 2, -1).sum(axis=2)
-        place = state.position + turned(state.orientation, self._imu_place)
+        place = state.position + rotate_vectors(state.orientation, self._imu_place)
         return self._environment.measured_field(place, state.imu_orientation, torques)
 
 

@@ -23,7 +23,7 @@ from ...core.yaml_files import accept_names
 from ...motion.earth import EARTH_RATE
 from ...motion.earth_motion import EarthMotion, ned_to_ecef
 from ...sensors.files import read_imu_specification
-from ...sensors.gnss.receiver import antenna_on, simulate_earth_fixes
+from ...sensors.gnss.receiver import mount_antenna, simulate_earth_fixes
 from ...sensors.gnss.specification import GnssSpecification, read_gnss_specification
 from ...sensors.imu_models.base import ImuTruth
 from ...sensors.imu_specification import ImuSpecification
@@ -348,7 +348,7 @@ def navigate_runs(
     errors = np.array(np.broadcast_to(initial_errors, (runs, 9)), dtype=float)
     arm = None
     if compensated and (airframe is not None or np.any(gnss.lever_arm)):
-        arm = lever_arm_between(motion, antenna_on(carrier, gnss), fixes.time)
+        arm = lever_arm_between(motion, mount_antenna(carrier, gnss), fixes.time)
     start = initial_state(
         motion.position[begin], motion.velocity[begin], motion.orientation[begin], errors
     )

@@ -28,7 +28,7 @@ from ...motion import sources
 from ...motion.drives import DRIVES
 from ...motion.earth_motion import EarthMotion
 from ...motion.motion import Motion
-from ...sensors.errors_in_motion import understated_in_motion
+from ...sensors.errors_in_motion import remark_on_motion_errors
 from ...sensors.files import imu_catalogue
 from ...sensors.imu_specification import ImuSpecification
 from ...sensors.measured import part_of
@@ -349,7 +349,7 @@ class Answers:
         percentiles = map(model.absolute_quantile, (0.5, 0.95))
         bands, causes = model.bands((0.5, 0.95)), rank_causes(model)
         remarks = [f"{name}: {sentence}" for sentence in model.limits]
-        remarks += filter(None, [understated_in_motion(self.imu(name, question.unit))])
+        remarks += filter(None, [remark_on_motion_errors(self.imu(name, question.unit))])
         return Part(name, model, bands, *percentiles, causes, tuple(remarks))
 
     def answer(self, question: Question, name: str) -> HeadingAnswer:

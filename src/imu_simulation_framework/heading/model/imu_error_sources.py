@@ -62,7 +62,7 @@ from ...sensors.imu_specification import (
 from ...sensors.magnetism.environment import MagneticEnvironment, read_magnetic_environment
 from ...sensors.noise.processes import flicker_processes
 from ...sensors.odometer import OdometerSpecification
-from ...sensors.operation import Operation, Standstill, found_standstills
+from ...sensors.operation import Operation, Standstill, find_standstills
 from .model import YawErrorModel
 from .odometer import odometer_sources
 from .parameters import YawErrorParameters
@@ -618,7 +618,7 @@ def _standstills(imu, motion, operation):
     step = motion.period
     model = simulation.imu_model(simulation.operated(imu, operation, motion), step)
     found = model.detected_standstills(simulation.imu_truth(motion, speed=model.requires_speed))
-    stops = found_standstills(motion, operation.min_stop)
+    stops = find_standstills(motion, operation.min_stop)
     still, held = np.zeros((2, len(motion)), dtype=bool)
     for places, spans in ((still, stops), (held, [(stop.held_from, stop.end) for stop in found])):
         for start, end in spans:

@@ -36,7 +36,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from ...core.errors import ConfigurationError
 from ...motion.motion import Motion
-from ...sensors.odometer import OdometerSpecification, rolled_way
+from ...sensors.odometer import OdometerSpecification, rolled_distance
 from ..statistics import TWO_SIDED
 from .distribution import YawErrorDistribution
 from .model import YawErrorModel
@@ -66,7 +66,7 @@ def odometer_sources(
     """
     ratio, scale, tracks = odometer.diameter_ratio, odometer.scale, odometer.track_ratio
     since_start = motion.time - motion.time[0]
-    way, turn = rolled_way(motion, odometer), motion.yaw - motion.yaw[0]
+    way, turn = rolled_distance(motion, odometer), motion.yaw - motion.yaw[0]
     way_at, turn_at = (np.interp(time, since_start, curve) for curve in (way, turn))
     per_way = 1.0 / (2.0 * scale * odometer.track)
     turn_factor = (1.0 + ratio) ** 2 / (4.0 * ratio * scale) * turn_at

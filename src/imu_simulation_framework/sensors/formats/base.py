@@ -53,8 +53,8 @@ class WriteOptions(NamedTuple):
     correlation time [s] of the yaw's own drift, which Hector's plug-in has.
     ``walk_of_instability``: whether a bias instability is said as the random walk that would lift
     the Allan deviation of the white noise to the same lowest point, where there is no random walk.
-    ``inflation``: factor by which all noise is written larger than it is (:func:`.inflated`), in
-    any format. ``subsampled``: whether the samples that are written for are picked from the
+    ``inflation``: factor by which all noise is written larger than it is (:func:`.inflate_noise`),
+    in any format. ``subsampled``: whether the samples that are written for are picked from the
     sensor's without a filter, so that each keeps the standard deviation of the sensor's own;
     otherwise the sensor decimates ideally, and white noise keeps its density. In any format.
     """

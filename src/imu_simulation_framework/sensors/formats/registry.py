@@ -18,7 +18,7 @@ import numpy as np
 from ...core.errors import ConfigurationError
 from ...core.sentences import quote
 from ...core.yaml_files import accept_names
-from ..errors_in_motion import inflated
+from ..errors_in_motion import inflate_noise
 from ..files import imu_specification_text, load_imu_specification, read_imu_specification
 from ..imu_models.plugins import IMU_MODELS, PRESETS
 from ..imu_specification import IMU_TRIADS, ImuSpecification
@@ -141,7 +141,7 @@ def write_imu_parameters(
             "standard deviation that the sensor's own have."
         )
     if options.inflation is not None:
-        values = inflated(values, options.inflation)
+        values = inflate_noise(values, options.inflation)
         remarks.append(
             f"All noise is {options.inflation:g} times the sensor's, as Kalibr's wiki (IMU Noise "
             "Model) recommends for estimators with a low-cost sensor."

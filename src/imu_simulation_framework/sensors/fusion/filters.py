@@ -1,16 +1,16 @@
-r"""Orientation from a sensor's own readings, by the filter that its specification names.
+r"""Orientation filters, which fuse a sensor's own readings.
 
-Gyroscope and accelerometer alone leave the yaw without a reference. With a magnetometer it has one:
-magnetic north. The world's axes are x east, y north, z up, so that the yaw of what heads for the
-magnetic north is 90 degrees less the declination, the angle from the world's y axis clockwise to
-magnetic north: with a declination of zero, the yaw counts from magnetic east, as with most sensors.
+Gyroscope and accelerometer alone leave the yaw without a reference. A magnetometer refers it to
+magnetic north. The world's axes are x east, y north, z up, so that a body that points to magnetic
+north has a yaw of 90 degrees less the declination, the angle from the world's y axis clockwise to
+magnetic north. With a declination of zero, the yaw counts from magnetic east, as with most sensors.
 
-Without a gyroscope, what is up and where north is comes from two directions: the specific force f
+Without a gyroscope, the vertical and north follow from two directions: the specific force f
 and the field m, in the sensor's axes, pass a low-pass of time constant T each. Up is f, east
 :math:`m \times f`, as magnetic north, east and up are perpendicular and the field has no part to
 the east: the TRIAD of Black (A passive system for determining the attitude of a satellite, AIAA
-Journal 2(7), 1964), with the vertical as the direction that is trusted. Nothing drifts, but what
-turns is followed T late, acceleration tilts it, and in tilting turns it, too.
+Journal 2(7), 1964), with the vertical as the more accurate direction. Nothing drifts, but turns are
+followed with a lag of T, and acceleration tilts the orientation and, by the tilt, turns it.
 
 With a gyroscope the complementary filter is that of Mahony, Hamel and Pflimlin (Nonlinear
 complementary filters on the special orthogonal group, IEEE Transactions on Automatic Control 53(5),
@@ -20,36 +20,37 @@ measured direction of the vertical a, and v that of the orientation, both in the
 .. math:: \dot q = \tfrac12 q \otimes (\omega - b + k_P e), \quad
           \dot b = -k_I e, \quad e = a \times v.
 
-The correction e is perpendicular to the vertical: it turns roll and pitch towards what the
-accelerometer says, with the time constant :math:`T = 1 / k_P`, and never the yaw, whose error is
-the integral of the gyroscope's.
+The correction e is perpendicular to the vertical. It turns roll and pitch towards the measured
+vertical, with the time constant :math:`T = 1 / k_P`, and never the yaw, whose error is the integral
+of the gyroscope's.
 
-The bias b learns from the same e, and e is the tilt's error only while the specific force is
-gravity. What moves fast turns and accelerates in step, so that linear acceleration leaves a mean in
-the sensor's axes, which an integral cannot tell from a bias: with :math:`k_I = k_P^2 / 4`, critical
-damping, b ran away on sensors in a moving hand, and with it tilt and yaw. Laidig, Caruso, Cereatti
-and Seel (BROAD - a benchmark for robust inertial orientation estimation, Data 6(7), 2021) tuned
-:math:`k_P = 0.74, k_I = 0.0012 = k_P^2 / 456` on such motion, which is slow at rest. So the gain
-follows the motion:
+The bias b is estimated from the same e, and e is the error of the tilt only while the specific
+force is gravity. During fast motion turns and accelerations are correlated, so that linear
+acceleration has a mean in the sensor's axes, which an integral cannot distinguish from a bias. With
+:math:`k_I = k_P^2 / 4`, critical damping, b diverged on sensors in a moving hand, and with it tilt
+and yaw. Laidig, Caruso, Cereatti and Seel (BROAD - a benchmark for robust inertial orientation
+estimation, Data 6(7), 2021) tuned :math:`k_P = 0.74, k_I = 0.0012 = k_P^2 / 456` on such motion,
+which is slow at rest. The gain therefore follows the motion:
 
 .. math:: k_I = \frac{k_P^2}{16 (1 + s)^2}, \quad
           T \dot s = (T |\omega - b|)^2 + \left(\frac{|f| - g}{\sigma}\right)^2 - s.
 
-The first term is what turning takes from the information: a bias that turns with the sensor tilts
-the estimate by :math:`b T / \sqrt{1 + \omega^2 T^2}` only, while a curve's acceleration, hidden in
-the norm, stands still in the sensor's axes. The second is what acceleration shows in the norm. At
-rest b has a time constant of 15 T. It never changes about the vertical, which e does not see.
+The first term is the information lost by turning: a bias that turns with the sensor tilts the
+estimate by :math:`b T / \sqrt{1 + \omega^2 T^2}` only, while the acceleration of a curve, hidden in
+the norm, is constant in the sensor's axes. The second term is the acceleration that shows in the
+norm. At rest b has a time constant of 15 T. It never changes about the vertical, which e does not
+contain.
 
-A magnetometer makes the heading of :mod:`.sensors.fusion.magnetic_heading`: a turn about the
-vertical beside q, which leaves the tilt alone, unlike a second direction in e would. By how much it
-is off is the e of the vertical, from which b learns with the same gain at the heading's own time
+A magnetometer adds the heading of :mod:`.sensors.fusion.magnetic_heading`: a turn about the
+vertical separate from q. Unlike a second direction in e it leaves the tilt alone. Its error is the
+vertical component of e, from which b is estimated with the same gain at the heading's own time
 constant.
 
-Over a whole series of samples Mahony's filter does without a loop over them. With the gyroscope
+Mahony's filter processes a whole series of samples without a loop over them. With the gyroscope
 alone the orientation would be a running product P of turns. The filter's is :math:`q_k = d_k P_k`
 with :math:`d_k = d_{k-1} C_k`, where the correction :math:`C_k` of the sample turns about
 :math:`A_k \times u_{k-1}`: A is the measured vertical in the axes of P, and
-:math:`u_k = d_k^{-1} z` the estimated one. u is turned towards A within the plane of both,
+:math:`u_k = d_k^{-1} z` the estimated vertical. u is turned towards A within the plane of both,
 
 .. math::
 
@@ -58,9 +59,9 @@ with :math:`d_k = d_{k-1} C_k`, where the correction :math:`C_k` of the sample t
     p_k = A_k \cdot u_{k-1}, \quad t^2 = g^2 (|A|^2 - p^2), \quad g = \frac{dt}{2 T}.
 
 If all p were known, this would be a linear recurrence, which sums solve. They are the scalar
-products of directions close to each other, which hardly depend on a small change of one of them, so
-that putting in the last solution's, and making each u a direction again, converges within a few
-rounds to the loop's result but for rounding.
+products of directions close to each other, which hardly depend on a small change of a direction.
+Iteration with the last solution's p, and with each u normalised, therefore converges within a few
+rounds to the loop's result except for rounding.
 """
 
 from __future__ import annotations
@@ -80,60 +81,121 @@ from .magnetic_heading import MagneticHeading
 
 
 class OrientationFilter(ABC):
-    """An orientation, followed from the readings of gyroscope, accelerometer and magnetometer."""
+    """Recursive estimation of an orientation from gyroscope, accelerometer and magnetometer."""
 
     @abstractmethod
     def start(self, orientation, specific_force, magnetic_field=None) -> np.ndarray:
-        """Take the yaw from an orientation (4,), and the tilt from the accelerometer (3,).
+        """Initialise the yaw from an orientation, and the tilt from the accelerometer.
 
-        With a magnetic heading the yaw is that of the magnetic field (3,). Returns the orientation
-        (4,). Raises :class:`.ConfigurationError`: a field is needed for the heading and not given;
-        so from :meth:`update` and :meth:`update_all`.
+        Parameters
+        ----------
+        orientation : ndarray, shape (4,)
+            Quaternion x, y, z, w with the initial yaw.
+        specific_force : ndarray, shape (3,)
+            First sample of the accelerometer [m/s^2].
+        magnetic_field : ndarray, shape (3,), optional
+            First sample of the magnetometer [T]; determines the yaw of a magnetic heading.
+
+        Returns
+        -------
+        ndarray, shape (4,)
+            Orientation.
+
+        Raises
+        ------
+        ConfigurationError
+            The filter has a magnetic heading, but there is no field; likewise from :meth:`update`
+            and :meth:`update_all`.
         """
 
     @abstractmethod
     def update(self, angular_velocity, specific_force, magnetic_field=None) -> np.ndarray:
-        """Take the next sample, (3,) each, means since the last; return the orientation (4,)."""
+        """Process the next sample.
+
+        Parameters
+        ----------
+        angular_velocity, specific_force : ndarray, shape (3,)
+            Means since the previous sample [rad/s, m/s^2].
+        magnetic_field : ndarray, shape (3,), optional
+            Magnetic field [T].
+
+        Returns
+        -------
+        ndarray, shape (4,)
+            Orientation.
+        """
 
     @abstractmethod
     def update_all(self, angular_velocity, specific_force, magnetic_field=None) -> np.ndarray:
-        """Take the next samples, (samples, 3) each; return orientations (samples, 4)."""
+        """Process the next samples.
+
+        Parameters
+        ----------
+        angular_velocity, specific_force : ndarray, shape (samples, 3)
+            Means since the previous sample [rad/s, m/s^2].
+        magnetic_field : ndarray, shape (samples, 3), optional
+            Magnetic field [T].
+
+        Returns
+        -------
+        ndarray, shape (samples, 4)
+            Orientations.
+        """
 
 
-# Added to lengths that are divided by: nothing where they are not zero, no warning where they are.
+# Added to divisors that may be zero; it does not change others and avoids a warning.
 _TINY = 1e-300
 
 
-def levelled(orientation, specific_force):
-    """Return the orientation turned the shortest way, so that the specific force points up."""
+def level_orientation(orientation, specific_force):
+    """Turn orientations by the smallest angle that makes the specific force point up.
+
+    Parameters
+    ----------
+    orientation : ndarray, shape (4,) or (samples, 4)
+        Quaternions x, y, z, w.
+    specific_force : ndarray, shape (3,) or (samples, 3)
+        Specific forces in the sensor's axes [m/s^2].
+
+    Returns
+    -------
+    ndarray
+        Quaternions, of the orientation's shape.
+    """
     from scipy.spatial.transform import Rotation
 
     shape = np.shape(orientation)
-    given = Rotation.from_quat(np.reshape(np.asarray(orientation, dtype=float), (-1, 4)))
-    up = given.apply(np.reshape(specific_force, (-1, 3)))
+    rotation = Rotation.from_quat(np.reshape(np.asarray(orientation, dtype=float), (-1, 4)))
+    up = rotation.apply(np.reshape(specific_force, (-1, 3)))
     length = np.linalg.norm(up, axis=-1, keepdims=True)
     up = np.where(length > 0.0, up / (length + _TINY), [0.0, 0.0, 1.0])
-    # The half-way quaternion between two directions: (1 + a.b, a x b), normalised by scipy.
+    # The half-way quaternion between two directions, (1 + a.b, a x b), normalised by scipy.
     turn = np.column_stack([up[:, 1], -up[:, 0], np.zeros(len(up)), 1.0 + up[:, 2]])
     turn[turn[:, 3] < 1e-12] = [1.0, 0.0, 0.0, 0.0]
-    return (Rotation.from_quat(turn) * given).as_quat().reshape(shape)
+    return (Rotation.from_quat(turn) * rotation).as_quat().reshape(shape)
 
 
-def _checked(magnetic_field):
-    """Return the magnetic field that a heading needs."""
+def _require_field(magnetic_field):
+    """Return the magnetic field, or raise ConfigurationError if it is missing."""
     if magnetic_field is None:
         raise ConfigurationError(
-            "The specification has a magnetic heading, but there is no magnetic field to take it "
-            "from: it needs a magnetic environment."
+            "magnetic_heading is true without a magnetic field, expected a magnetic environment"
         )
     return magnetic_field
 
 
 class CompassFilter(OrientationFilter):
-    """Accelerometer and magnetometer, without a gyroscope.
+    """Filter of accelerometer and magnetometer, without a gyroscope.
 
-    ``period`` [s]. ``time_constant``: T [s]. ``heading``: of which the declination counts. Without,
-    the yaw starts as it is given, and changes as the field turns.
+    Parameters
+    ----------
+    period : float
+        Period of the samples [s].
+    time_constant : float
+        Time constant T [s].
+    heading : MagneticHeading, optional
+        Heading whose declination is used. By default the yaw starts at the initial yaw, and changes
+        as the field turns.
     """
 
     def __init__(self, period: float, time_constant: float, heading: MagneticHeading | None = None):
@@ -143,7 +205,7 @@ class CompassFilter(OrientationFilter):
     def start(self, orientation, specific_force, magnetic_field=None):
         from scipy.spatial.transform import Rotation
 
-        self._smooth = np.concatenate([specific_force, _checked(magnetic_field)])
+        self._smooth = np.concatenate([specific_force, _require_field(magnetic_field)])
         self._last = np.array([0.0, 0.0, 0.0, 1.0])
         north = Rotation.from_quat(_north(self._smooth[np.newaxis], self._last))
         if self._heading is not None:
@@ -151,18 +213,18 @@ class CompassFilter(OrientationFilter):
         else:
             turn = yaw_from_quaternion(orientation) - yaw_from_quaternion(north.as_quat()[0])
         self._turn = Rotation.from_euler("z", turn)
-        return self._turned(self._smooth[np.newaxis])[0]
+        return self._fuse(self._smooth[np.newaxis])[0]
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
-        reading = np.concatenate([specific_force, _checked(magnetic_field)])
-        # As a series does it, to the bit: the last is kept, the new one added.
+        reading = np.concatenate([specific_force, _require_field(magnetic_field)])
+        # Equal to a series to the bit: the last value is kept, the new value added.
         self._smooth = self._share * reading + (1.0 - self._share) * self._smooth
-        return self._turned(self._smooth[np.newaxis])[0]
+        return self._fuse(self._smooth[np.newaxis])[0]
 
     def update_all(self, angular_velocity, specific_force, magnetic_field=None):
         from scipy.signal import lfilter
 
-        readings = np.hstack([specific_force, _checked(magnetic_field)])
+        readings = np.hstack([specific_force, _require_field(magnetic_field)])
         if len(readings) == 0:
             return np.empty((0, 4))
         keep = 1.0 - self._share
@@ -170,9 +232,9 @@ class CompassFilter(OrientationFilter):
             [self._share], [1.0, -keep], readings, axis=0, zi=keep * self._smooth[np.newaxis]
         )
         self._smooth = smooth[-1]
-        return self._turned(smooth)
+        return self._fuse(smooth)
 
-    def _turned(self, smooth):
+    def _fuse(self, smooth):
         from scipy.spatial.transform import Rotation
 
         north = _north(smooth, self._last)
@@ -181,38 +243,45 @@ class CompassFilter(OrientationFilter):
 
 
 def _north(smooth, last):
-    """Orientations (samples, 4) that rows of force and field say; the last where they say none."""
+    """Return orientations (samples, 4) from rows of force and field, the last if undetermined."""
     from scipy.spatial.transform import Rotation
 
     up, field = smooth[:, :3], smooth[:, 3:]
     east = np.cross(field, up)
     lengths = np.linalg.norm(up, axis=1), np.linalg.norm(east, axis=1)
-    known = (lengths[0] > 0.0) & (lengths[1] > 0.0)
+    is_determined = (lengths[0] > 0.0) & (lengths[1] > 0.0)
     quaternions = np.tile(last, (len(smooth), 1))
-    if known.any():
+    if is_determined.any():
         up, east = (
-            vectors[known] / length[known][:, np.newaxis]
+            vectors[is_determined] / length[is_determined][:, np.newaxis]
             for vectors, length in zip((up, east), lengths)
         )
-        # The rows are the world's axes in those of the sensor.
+        # The rows are the world's axes in the sensor's axes.
         matrices = np.stack([east, np.cross(up, east), up], axis=1)
-        quaternions[known] = Rotation.from_matrix(matrices).as_quat()
-    following = np.maximum.accumulate(np.where(known, np.arange(len(smooth)), -1))
-    return np.where(following[:, np.newaxis] >= 0, quaternions[following], quaternions)
+        quaternions[is_determined] = Rotation.from_matrix(matrices).as_quat()
+    latest = np.maximum.accumulate(np.where(is_determined, np.arange(len(smooth)), -1))
+    return np.where(latest[:, np.newaxis] >= 0, quaternions[latest], quaternions)
 
 
-# sigma: wide enough for the bias of a cheap accelerometer, in which a sensor at rest has to learn.
-_FORCE_SCALE = 0.5  # m/s^2
-# Samples from which a series at once is faster than one after the other.
-_FEWEST = 500
+# sigma [m/s^2], larger than the bias of a cheap accelerometer, so that b is estimated at rest.
+_FORCE_SCALE = 0.5
+_MIN_SERIES = 500  # samples from which a series is faster than a loop
 
 
 class ComplementaryFilter(OrientationFilter):
     """Mahony's filter.
 
-    ``period`` [s]. ``time_constant``: T [s]. ``rate_bias``: whether it estimates the gyroscope's
-    bias, about the horizontal axes, at rest and in gentle motion; with a magnetic heading about
-    all. ``heading``: of the same period; without, the yaw has no reference.
+    Parameters
+    ----------
+    period : float
+        Period of the samples [s].
+    time_constant : float
+        Time constant T [s].
+    rate_bias : bool
+        Whether the gyroscope's bias is estimated, about the horizontal axes, at rest and in gentle
+        motion; with a magnetic heading about all axes.
+    heading : MagneticHeading, optional
+        Heading of the same period; by default the yaw has no reference.
     """
 
     def __init__(
@@ -229,42 +298,42 @@ class ComplementaryFilter(OrientationFilter):
         self._heading = heading
 
     def start(self, orientation, specific_force, magnetic_field=None):
-        started = levelled(orientation, specific_force)
-        # One quaternion is faster as Python's numbers than as an array.
+        started = level_orientation(orientation, specific_force)
+        # A single quaternion is faster as Python's floats than as an array.
         self._quaternion = tuple(started.tolist())
         self._bias = (0.0, 0.0, 0.0)
         self._motion = 0.0
         if self._heading is None:
             return started
         self._heading.begin()
-        field = np.reshape(_checked(magnetic_field), (1, 3))
-        return self._turned_to_north(started[np.newaxis], np.zeros((1, 3)), field)[0]
+        field = np.reshape(_require_field(magnetic_field), (1, 3))
+        return self._turn_to_north(started[np.newaxis], np.zeros((1, 3)), field)[0]
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
         if self._heading is None:
             return np.array(self._next(angular_velocity.tolist(), specific_force.tolist()))
-        field = _checked(magnetic_field).tolist()
+        field = _require_field(magnetic_field).tolist()
         self._next(angular_velocity.tolist(), specific_force.tolist(), field)
         return np.array(self._output())
 
     def update_all(self, angular_velocity, specific_force, magnetic_field=None):
         if self._heading is None:
             return self._update_all(angular_velocity, specific_force)
-        field = _checked(magnetic_field)
+        field = _require_field(magnetic_field)
         if not self._rate_bias:
-            # The heading does not act on the rest, and follows in one go.
+            # The heading does not act on the other states, so it is computed afterwards.
             orientations = self._update_all(angular_velocity, specific_force)
-            return self._turned_to_north(orientations, angular_velocity, field)
+            return self._turn_to_north(orientations, angular_velocity, field)
         orientations = []
         for sample in zip(angular_velocity.tolist(), specific_force.tolist(), field.tolist()):
             self._next(*sample)
             orientations.append(self._output())
         return np.array(orientations).reshape(-1, 4)
 
-    def _turned_to_north(self, orientations, rate, field):
-        """Orientations (samples, 4) turned to the magnetic heading."""
+    def _turn_to_north(self, orientations, rate, field):
+        """Turn orientations (samples, 4) to the magnetic heading."""
         field = np.asarray(field, dtype=float)
-        level = rotated(orientations.T, field.T)
+        level = rotate_vectors(orientations.T, field.T)
         half = 0.5 * self._heading.correct_all(level, np.sqrt((rate * rate).sum(axis=1)))
         product = quaternion_product(0.0, 0.0, np.sin(half), np.cos(half), *orientations.T)
         return np.stack(product, axis=-1)
@@ -276,11 +345,11 @@ class ComplementaryFilter(OrientationFilter):
     def _update_all(self, angular_velocity, specific_force):
         orientations = np.empty((len(angular_velocity), 4))
         length = 0 if self._rate_bias else block_length(self._period, self._time_constant)
-        for first in range(0, len(orientations), max(length, _FEWEST)):
-            block = slice(first, first + max(length, _FEWEST))
+        for first in range(0, len(orientations), max(length, _MIN_SERIES)):
+            block = slice(first, first + max(length, _MIN_SERIES))
             rate, force = angular_velocity[block], specific_force[block]
             fused = None
-            if min(length, len(rate)) >= _FEWEST:
+            if min(length, len(rate)) >= _MIN_SERIES:
                 fused = fuse_block(self._quaternion, rate, force, self._period, self._time_constant)
             if fused is None:
                 fused = [self._next(*pair) for pair in zip(rate.tolist(), force.tolist())]
@@ -289,8 +358,7 @@ class ComplementaryFilter(OrientationFilter):
         return orientations
 
     def _next(self, rate, force, field=None):
-        # Written out by component: a library's product of quaternions takes longer for each than
-        # all of this.
+        # Component by component: a library's product of quaternions takes longer than all of this.
         x, y, z, w = self._quaternion
         (rx, ry, rz), (bx, by, bz), (fx, fy, fz) = rate, self._bias, force
         # Turn by the gyroscope.
@@ -312,7 +380,7 @@ class ComplementaryFilter(OrientationFilter):
         off = (
             0.0
             if field is None
-            else self._heading.correct(*_rotated(*self._quaternion, *field), size)
+            else self._heading.correct(*_rotate_vector(*self._quaternion, *field), size)
         )
         if self._rate_bias:
             gain = self._bias_gain(size, length)
@@ -325,7 +393,7 @@ class ComplementaryFilter(OrientationFilter):
         return self._quaternion
 
     def _bias_gain(self, rate, force):
-        """Return the bias's change in a period per unit of e, after this rate and force."""
+        """Return the bias's change in a period per unit of e, from a rate and a specific force."""
         turning = self._time_constant * rate
         accelerating = (force - STANDARD_GRAVITY) / _FORCE_SCALE
         share = self._period / (self._time_constant + self._period)
@@ -335,21 +403,41 @@ class ComplementaryFilter(OrientationFilter):
 
 
 def block_length(period: float, time_constant: float) -> int:
-    """Return how many samples can be taken at once; below 2 the loop is needed."""
-    # So many time constants: sums weigh a block's samples by up to e to that.
+    """Return the largest number of samples of :func:`fuse_block`; below 2 a loop is needed.
+
+    Parameters
+    ----------
+    period, time_constant : float
+        Period of the samples and time constant T [s].
+
+    Returns
+    -------
+    int
+    """
+    # In 250 time constants the weights of the sums reach e^250, within the range of floats.
     return int(250.0 * time_constant / period) if time_constant > 10.0 * period else 0
 
 
 def fuse_block(quaternion, angular_velocity, specific_force, period, time_constant):
-    """Return orientations (samples, 4) of the samples after one, x, y, z, w (4 float).
+    """Compute the orientations of the samples after an orientation.
 
-    None where it did not converge, as in motion without a direction of gravity.
-    ``angular_velocity``, ``specific_force`` (samples, 3): [rad/s], [m/s^2]; up to
-    :func:`block_length` samples. ``period``, ``time_constant`` (float): [s].
+    Parameters
+    ----------
+    quaternion : 4 float
+        Orientation before the first sample, x, y, z, w.
+    angular_velocity, specific_force : ndarray, shape (samples, 3)
+        Readings [rad/s, m/s^2] of up to :func:`block_length` samples.
+    period, time_constant : float
+        Period of the samples and time constant T [s].
+
+    Returns
+    -------
+    ndarray, shape (samples, 4), or None
+        Orientations; None without convergence, as in motion without a direction of gravity.
     """
-    turned = _turned(quaternion, np.ascontiguousarray(angular_velocity.T), period)
+    turned = _integrate_gyroscope(quaternion, np.ascontiguousarray(angular_velocity.T), period)
     force = np.ascontiguousarray(specific_force.T)
-    measured = rotated(turned, force / (np.sqrt((force * force).sum(axis=0)) + _TINY))
+    measured = rotate_vectors(turned, force / (np.sqrt((force * force).sum(axis=0)) + _TINY))
     gain = 0.5 * period / time_constant
     with np.errstate(all="ignore"):
         estimated = _verticals(measured, gain)
@@ -363,15 +451,25 @@ def fuse_block(quaternion, angular_velocity, specific_force, period, time_consta
 
 
 def running_product(quaternions):
-    """Return the products of all quaternions up to each, (4, samples), of length one."""
+    """Return the cumulative products of quaternions, normalised.
+
+    Parameters
+    ----------
+    quaternions : ndarray, shape (4, samples)
+        Quaternions x, y, z, w.
+
+    Returns
+    -------
+    ndarray, shape (4, samples)
+    """
     count = quaternions.shape[1]
-    # Fewer rows than columns: a row costs a loop in Python with arrays, a column one without.
+    # Fewer rows than columns: a row costs an array operation, a column an operation of floats.
     rows = max(1, math.isqrt(count // 10))
     columns = -(-count // rows)
     padded = np.zeros((4, rows * columns))
     padded[3] = 1.0
     padded[:, :count] = quaternions
-    # Each column is a stretch of time: all stretches go on together, then follow one another.
+    # Each column is a stretch of time: the stretches are multiplied in parallel, then chained.
     table = np.ascontiguousarray(padded.reshape(4, columns, rows).transpose(0, 2, 1))
     for row in range(1, rows):
         table[:, row] = quaternion_product(*table[:, row - 1], *table[:, row])
@@ -383,8 +481,8 @@ def running_product(quaternions):
     return table.transpose(0, 2, 1).reshape(4, -1)[:, :count]
 
 
-def _turned(quaternion, rate, period):
-    """Return the orientations (4, samples) with the gyroscope alone."""
+def _integrate_gyroscope(quaternion, rate, period):
+    """Return the orientations (4, samples) of the gyroscope alone."""
     size = np.sqrt((rate * rate).sum(axis=0)) + _TINY
     half = 0.5 * period * size
     turns = np.vstack([np.sin(half) / size * rate, np.cos(half)])
@@ -392,19 +490,31 @@ def _turned(quaternion, rate, period):
     return running_product(turns)
 
 
-def _rotated(x, y, z, w, a, b, c):
-    """Return the components of a vector a, b, c that a quaternion rotates; numbers or arrays."""
+def _rotate_vector(x, y, z, w, a, b, c):
+    """Return the components of a vector a, b, c rotated by a quaternion; numbers or arrays."""
     ta, tb, tc = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
     return a + w * ta + y * tc - z * tb, b + w * tb + z * ta - x * tc, c + w * tc + x * tb - y * ta
 
 
-def rotated(quaternions, vectors):
-    """Return vectors (3, samples) rotated by quaternions (4, samples)."""
-    return np.array(_rotated(*quaternions, *vectors))
+def rotate_vectors(quaternions, vectors):
+    """Rotate vectors by quaternions.
+
+    Parameters
+    ----------
+    quaternions : ndarray, shape (4, samples)
+        Quaternions x, y, z, w.
+    vectors : ndarray, shape (3, samples)
+        Vectors.
+
+    Returns
+    -------
+    ndarray, shape (3, samples)
+    """
+    return np.array(_rotate_vector(*quaternions, *vectors))
 
 
 def _verticals(measured, gain):
-    """Estimate the vertical (3, samples) before each sample's correction; None if not found."""
+    """Estimate the vertical (3, samples) before each correction; None without convergence."""
     squared = (measured * measured).sum(axis=0)
     estimated = np.empty((3, measured.shape[1] + 1))
     estimated[:, 0] = 0.0, 0.0, 1.0
@@ -423,12 +533,24 @@ def _verticals(measured, gain):
 
 
 class VqfFilter(OrientationFilter):
-    """The filter of the library vqf (the paper is in :mod:`.sensors.fusion.magnetic_heading`).
+    """Filter of the library vqf (paper in :mod:`.sensors.fusion.magnetic_heading`).
 
-    ``period`` [s]. ``time_constant``: ``tauAcc`` [s]. ``rate_bias``: whether it estimates the
-    gyroscope's bias, in motion and at rest. ``heading``: of which only the settings count, the rest
-    is the library's own. Without, the yaw has no reference. Raises :class:`.ConfigurationError`:
-    the library is not installed.
+    Parameters
+    ----------
+    period : float
+        Period of the samples [s].
+    time_constant : float
+        ``tauAcc`` [s].
+    rate_bias : bool
+        Whether the gyroscope's bias is estimated, in motion and at rest.
+    heading : MagneticHeading, optional
+        Heading whose settings are used; the algorithm is the library's own. By default the yaw has
+        no reference.
+
+    Raises
+    ------
+    ConfigurationError
+        The library is not installed.
     """
 
     def __init__(
@@ -439,12 +561,12 @@ class VqfFilter(OrientationFilter):
         heading: MagneticHeading | None = None,
     ):
         try:
-            # Imported here, as only those who choose it need it.
+            # The library is optional.
             from vqf import VQF
         except ImportError as error:
             raise ConfigurationError(
-                "The filter vqf needs the Python library vqf, which is not installed; "
-                "choose filter mahony or install it."
+                "filter is vqf, but the Python library vqf is not installed; install it or choose "
+                "mahony"
             ) from error
 
         settings: dict[str, Any] = {"motionBiasEstEnabled": rate_bias, "tauAcc": time_constant}
@@ -461,11 +583,11 @@ class VqfFilter(OrientationFilter):
         self._filter = self._make()
         fused = self._advance(np.zeros(3), specific_force, magnetic_field)
         if self._magnetic is not None:
-            # From magnetic north to the world's axes.
+            # Rotation from magnetic axes to the world's axes.
             self._turn = Rotation.from_euler("z", -self._magnetic.declination)
             return (self._turn * fused).as_quat()
-        started = levelled(orientation, specific_force)
-        # It starts with a yaw of its own choice: what leads from there to the wanted one.
+        started = level_orientation(orientation, specific_force)
+        # The library starts with a yaw of its own; this rotation leads to the initial yaw.
         self._turn = Rotation.from_quat(started) * fused.inv()
         return started
 
@@ -487,23 +609,40 @@ class VqfFilter(OrientationFilter):
     def _signals(self, angular_velocity, specific_force, magnetic_field):
         signals = [angular_velocity, specific_force]
         if self._magnetic is not None:
-            signals.append(_checked(magnetic_field))
+            signals.append(_require_field(magnetic_field))
         return [np.ascontiguousarray(signal, dtype=float) for signal in signals]
 
 
 def _from_vqf(quaternions):
     from scipy.spatial.transform import Rotation
 
-    # Its order is w, x, y, z.
+    # The library's order is w, x, y, z.
     return Rotation.from_quat(np.roll(quaternions, -1, axis=-1))
 
 
 def make_filter(output: OutputSpecification, period: float) -> OrientationFilter:
-    """Return the filter that a specification names; raises if its library is not installed."""
+    """Create the filter of a specification.
+
+    Parameters
+    ----------
+    output : OutputSpecification
+        Settings of the filter.
+    period : float
+        Period of the samples [s].
+
+    Returns
+    -------
+    OrientationFilter
+
+    Raises
+    ------
+    ConfigurationError
+        The filter's library is not installed.
+    """
     heading = None
     if output.magnetic_heading:
-        wanted = (output.magnetic_time_constant, output.magnetic_disturbance_rejection)
-        heading = MagneticHeading(period, *wanted, output.magnetic_declination)
+        settings = (output.magnetic_time_constant, output.magnetic_disturbance_rejection)
+        heading = MagneticHeading(period, *settings, output.magnetic_declination)
     if output.filter == "compass":
         return CompassFilter(period, output.filter_time_constant, heading)
     kind = {"mahony": ComplementaryFilter, "vqf": VqfFilter}[output.filter]
@@ -511,11 +650,23 @@ def make_filter(output: OutputSpecification, period: float) -> OrientationFilter
 
 
 def fuse_run(filter, orientation, angular_velocity, specific_force, magnetic_field=None):
-    """Return the orientations (samples, 4) of a whole series, at least one sample.
+    """Compute the orientations of a whole series.
 
-    ``filter`` (OrientationFilter): which starts from an ``orientation`` (4,) and the first sample.
-    ``angular_velocity``, ``specific_force`` (samples, 3): [rad/s], [m/s^2]. ``magnetic_field``
-    (samples, 3): [T]; needed for a magnetic heading.
+    Parameters
+    ----------
+    filter : OrientationFilter
+        Filter, which is started with the first sample.
+    orientation : ndarray, shape (4,)
+        Orientation with the initial yaw.
+    angular_velocity, specific_force : ndarray, shape (samples, 3)
+        Readings [rad/s, m/s^2], at least one sample.
+    magnetic_field : ndarray, shape (samples, 3), optional
+        Magnetic field [T]; required for a magnetic heading.
+
+    Returns
+    -------
+    ndarray, shape (samples, 4)
+        Orientations.
     """
     fields = () if magnetic_field is None else (magnetic_field,)
     first = filter.start(orientation, specific_force[0], *(field[0] for field in fields))

@@ -1,6 +1,7 @@
-"""A GNSS receiver on a motion: when it receives, how well, and what it says.
+"""Simulation of a GNSS receiver during a motion: outages, qualities and fixes.
 
-All is drawn as far as it is asked for, so that it is the same to the bit in one piece or in many.
+Random numbers are drawn on demand, so that the result does not depend on the division into blocks,
+to the bit.
 """
 
 from __future__ import annotations
@@ -32,21 +33,39 @@ from .specification import (
 
 
 class Outages:
-    """Listed outages, and random ones: a renewal process that begins with reception.
+    """Listed and random outages.
 
-    Times with reception and without are exponentially distributed.
+    Random outages are a renewal process that starts with reception. Times with and without
+    reception are exponentially distributed.
+
+    Parameters
+    ----------
+    outages : GnssOutages
+        Listed outages, and the rate of random outages.
+    generator : numpy.random.Generator
+        Generator of random outages.
     """
 
     def __init__(self, outages: GnssOutages, generator: np.random.Generator) -> None:
         self._listed = np.array(outages.times).reshape(-1, 2)
-        # Ends of times with reception and without, by turns.
+        # Ends of alternating times with reception and without.
         received = 1.0 / outages.rate if outages.rate > 0.0 else math.inf
         self._means = received, outages.mean_duration
         self._generator = generator
         self._ends: list[float] = []
 
     def cover(self, time: np.ndarray) -> np.ndarray:
-        """Return which times (n,) [s], increasing, are within an outage, (n,) of bool."""
+        """Return which times are within an outage.
+
+        Parameters
+        ----------
+        time : ndarray, shape (n,)
+            Increasing times since the start of the motion [s].
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+        """
         covered = np.zeros(len(time), dtype=bool)
         for begin, end in self._listed:
             covered |= (time >= begin) & (time < end)
@@ -59,17 +78,25 @@ class Outages:
 
 
 class Qualities:
-    """The quality of fixes: listed over time, or a Markov chain in continuous time."""
+    """Quality of fixes, by a schedule or as a Markov chain in continuous time.
+
+    Parameters
+    ----------
+    gnss : GnssSpecification
+        Receiver with its qualities and changes.
+    generator : numpy.random.Generator
+        Generator of random changes.
+    """
 
     def __init__(self, gnss: GnssSpecification, generator: np.random.Generator) -> None:
         self._generator = generator
         self._numbers = [QUALITIES[gnss.qualities[0].quality]]
         self._begins = [-math.inf]
-        self._ways: dict[int, list[tuple[int, float]]] = {}
+        self._changes: dict[int, list[tuple[int, float]]] = {}
         for change in gnss.changes:
-            ways = self._ways.setdefault(QUALITIES[change.before], [])
+            changes = self._changes.setdefault(QUALITIES[change.before], [])
             if change.rate > 0.0:
-                ways.append((QUALITIES[change.after], change.rate))
+                changes.append((QUALITIES[change.after], change.rate))
         for time, quality in gnss.schedule:
             self._begins.append(time)
             self._numbers.append(QUALITIES[quality])
@@ -78,9 +105,20 @@ class Qualities:
             self._wait()
 
     def at(self, time: np.ndarray) -> np.ndarray:
-        """Return the qualities at times (n,) [s], increasing, as numbers of ``QUALITIES``, (n,)."""
+        """Return the qualities at some times.
+
+        Parameters
+        ----------
+        time : ndarray, shape (n,)
+            Increasing times since the start of the motion [s].
+
+        Returns
+        -------
+        ndarray of int, shape (n,)
+            Numbers of ``QUALITIES``.
+        """
         while len(time) and self._next <= time[-1]:
-            after, rates = zip(*self._ways[self._numbers[-1]])
+            after, rates = zip(*self._changes[self._numbers[-1]])
             share = np.cumsum(rates) / np.sum(rates)
             chosen = int(np.searchsorted(share, self._generator.random(), side="right"))
             self._begins.append(self._next)
@@ -89,23 +127,27 @@ class Qualities:
         return np.array(self._numbers)[np.searchsorted(self._begins, time, side="right") - 1]
 
     def _wait(self) -> None:
-        """Draw when the present quality ends."""
-        rate = sum(rate for _, rate in self._ways.get(self._numbers[-1], ()))
+        """Draw the end of the present quality."""
+        rate = sum(rate for _, rate in self._changes.get(self._numbers[-1], ()))
         self._next += self._generator.standard_exponential() / rate if rate > 0.0 else math.inf
 
 
+# White errors: position and velocity, east, north, up each, and heading of the antennas.
 WHITE = 7
-"""White errors: of position and velocity, east, north and up each, and of the antennas' heading."""
 _HEADING = 6
-# Children of a run's seed: what each random quantity draws from.
+# Children of a run's seed for each random quantity.
 _WHITE_NOISE, _DRIFT, _HEADING_DRIFT, _OUTAGES, _QUALITIES, _JITTER = range(6)
 
 
 class AntennaMotion(NamedTuple):
     """Motion of a receiver's antenna, n samples.
 
-    ``position`` [m] and ``velocity`` [m/s], east, north and up, (n, 3); ``yaw`` of the robot, (n,)
-    [rad].
+    Parameters
+    ----------
+    position, velocity : ndarray, shape (n, 3)
+        Position [m] and velocity [m/s], east, north, up.
+    yaw : ndarray, shape (n,)
+        Yaw of the robot [rad].
     """
 
     position: np.ndarray
@@ -121,9 +163,20 @@ def antenna_motion(
     yaw: np.ndarray,
     lever_arm: ArrayLike,
 ) -> AntennaMotion:
-    """Return how an antenna moves that is fixed to a body, whose motion is as a :class:`.Motion`'s.
+    """Return the motion of an antenna that is fixed to a body.
 
-    ``yaw`` (n,): [rad]. ``lever_arm``: in the body's axes [m].
+    Parameters
+    ----------
+    position, orientation, velocity, angular_velocity : ndarray
+        Motion of the body as in :class:`.Motion`.
+    yaw : ndarray, shape (n,)
+        Yaw of the body [rad].
+    lever_arm : array_like, shape (3,)
+        Position of the antenna in the body's axes [m].
+
+    Returns
+    -------
+    AntennaMotion
     """
     arm = np.asarray(lever_arm, dtype=float)
     if not arm.any():
@@ -135,11 +188,20 @@ def antenna_motion(
 
 
 class GnssReceiver:
-    """A receiver at the beginning of a motion.
+    """GNSS receiver at the start of a motion.
 
-    ``seed``: of the run. Each quantity draws from a child of it, so that none depends on which
-    others are random. ``white``: of whose ``take`` the white errors' numbers come, (samples,
-    :data:`WHITE`), in place of the seed's.
+    Each quantity draws from a child of the seed, so that it does not depend on other random
+    quantities.
+
+    Parameters
+    ----------
+    gnss : GnssSpecification
+        Errors of the receiver.
+    seed : int or numpy.random.SeedSequence
+        Seed of the run.
+    white : object, optional
+        Source of the white errors, with a method ``take`` that returns (samples, :data:`WHITE`)
+        numbers; by default they come from the seed.
     """
 
     def __init__(
@@ -150,16 +212,17 @@ class GnssReceiver:
     ) -> None:
         self.gnss = gnss
         noise = np.array([quality.noise for quality in gnss.qualities])
-        of_antennas = gnss.heading.source == "antennas"
-        active = [*np.any(noise, axis=0).tolist(), of_antennas and gnss.heading.across_noise > 0.0]
+        has_antennas = gnss.heading.source == "antennas"
+        active = [*np.any(noise, axis=0).tolist(), has_antennas and gnss.heading.across_noise > 0.0]
         self._white = white or NormalStreams(child_seed(seed, _WHITE_NOISE), active)
         numbers = [QUALITIES[quality.quality] for quality in gnss.qualities]
-        # All go on all the time: a receiver that falls back has the atmosphere's error of before.
+        # All processes continue all the time: the atmosphere's error persists over a change of
+        # quality.
         self._drifts = {
             number: _process(quality.drift, quality, gnss.rate, seed, _DRIFT, number)
             for number, quality in zip(numbers, gnss.qualities)
         }
-        across = (gnss.heading.across_drift if of_antennas else 0.0, 0.0, 0.0)
+        across = (gnss.heading.across_drift if has_antennas else 0.0, 0.0, 0.0)
         self._heading_drift = _process(across, gnss.heading, gnss.rate, seed, _HEADING_DRIFT)
         self._noise = np.zeros((max(QUALITIES.values()) + 1, 6))
         self._variances = np.full(self._noise.shape, np.nan)
@@ -172,13 +235,20 @@ class GnssReceiver:
         self._last_arrival = -np.inf
 
     def measure(self, time: np.ndarray, antenna: AntennaMotion) -> pd.DataFrame:
-        """Return what it says of the next times at which it measures.
+        """Return the fixes at the next times of measurement.
 
-        ``time`` (n,): after those of before, a receiver's period apart [s]. ``antenna``: of n
-        samples.
+        Parameters
+        ----------
+        time : ndarray, shape (n,)
+            Times after those of the previous block, a receiver's period apart [s].
+        antenna : AntennaMotion
+            Motion of the antenna, n samples.
 
-        Returned: GnssRecord, without latitude, longitude and altitude; of at most n rows,
-        since there is none in an outage. What there is no fix of is not a number.
+        Returns
+        -------
+        pandas.DataFrame
+            GnssRecord, without latitude, longitude and altitude, and without rows in outages;
+            unknown values are nan.
         """
         if self._start is None and len(time):
             self._start = float(time[0])
@@ -203,20 +273,21 @@ class GnssReceiver:
     def _heading(
         self, yaw: np.ndarray, velocity: np.ndarray, variances: np.ndarray, numbers: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return headings and their variances, (n,) each; not a number where there is none."""
-        of, heading, variance = self.gnss.heading, yaw, np.nan
-        known = np.isfinite(velocity[:, 0]) & (of.source != "none")
-        if of.source == "antennas":
-            across = of.across_noise * numbers[:, _HEADING]
+        """Return headings and their variances, (n,) each; nan if unknown."""
+        settings, heading, variance = self.gnss.heading, yaw, np.nan
+        known = np.isfinite(velocity[:, 0]) & (settings.source != "none")
+        if settings.source == "antennas":
+            across = settings.across_noise * numbers[:, _HEADING]
             if self._heading_drift is not None:
                 across = across + self._heading_drift.advance(len(yaw))[:, 0]
-            heading = yaw + (of.misalignment + across / of.baseline)
-            variance = (of.across_noise**2 + of.across_drift**2) / of.baseline**2
-        elif of.source == "course":
+            heading = yaw + (settings.misalignment + across / settings.baseline)
+            across_variance = settings.across_noise**2 + settings.across_drift**2
+            variance = across_variance / settings.baseline**2
+        elif settings.source == "course":
             speed = np.hypot(velocity[:, 0], velocity[:, 1])
             heading = yaw + wrap(np.arctan2(velocity[:, 1], velocity[:, 0]) - yaw)
             with np.errstate(invalid="ignore", divide="ignore"):
-                known &= (speed >= of.minimum_speed) & (speed > 0.0)
+                known &= (speed >= settings.minimum_speed) & (speed > 0.0)
                 variance = variances[:, 3] / speed**2
         return np.where(known, heading, np.nan), np.where(known, variance, np.nan)
 
@@ -224,7 +295,7 @@ class GnssReceiver:
         arrival = time + self.gnss.latency
         if self.gnss.latency_jitter > 0.0 and len(time):
             arrival = arrival + self.gnss.latency_jitter * self._jitter.random(len(time))
-            # One line carries them all.
+            # A single line transmits all fixes, so that their order is preserved.
             arrival = np.maximum(np.maximum.accumulate(arrival), self._last_arrival)
             self._last_arrival = arrival[-1]
         return arrival
@@ -233,7 +304,7 @@ class GnssReceiver:
 def _process(
     sigma: Sequence[float], errors: Any, rate: float, seed: Any, *children: int
 ) -> GaussMarkov | None:
-    """Return the process of a correlated error, None where there is none."""
+    """Return the process of a correlated error, None for a zero error."""
     for child in children:
         seed = child_seed(seed, child)
     if not any(sigma):
@@ -248,37 +319,43 @@ def simulate_gnss(
     seed: int | np.random.SeedSequence = 1,
     run: int = 0,
 ) -> pd.DataFrame:
-    """Return what a GNSS receiver says of a motion.
-
-    Raises :class:`.MotionError`: the motion is not evenly sampled; :class:`.ConfigurationError`:
-    the receiver is faster than the motion is sampled.
+    """Simulate a GNSS receiver during a motion.
 
     Parameters
     ----------
     motion : Motion
-        Of the robot, to whose axes the antenna's lever arm belongs, evenly sampled. Where its
+        Motion of the robot, in whose axes the antenna's lever arm is given, evenly sampled. If its
         rate is no multiple of the receiver's it is interpolated (:meth:`.SampledMotion.resampled`).
+    gnss : GnssSpecification or str
+        Receiver.
     seed : int or numpy.random.SeedSequence
-        Of all runs.
+        Seed of all runs.
     run : int
-        Which one. It has the same numbers whatever other runs there are.
+        Number of the run. Its numbers do not depend on other runs.
 
     Returns
     -------
     pandas.DataFrame
-        GnssRecord at the times of measurement, without those in outages: x, y, z [m, the
-        antenna's, in the motion's world], latitude, longitude [deg], altitude [m above the
+        GnssRecord at the times of measurement, without those in outages: x, y, z [m, position of
+        the antenna in the motion's world], latitude, longitude [deg], altitude [m above the
         ellipsoid], variance_east, variance_north, variance_up [m^2], velocity_east,
         velocity_north, velocity_up [m/s], velocity_variance (of east and of north),
         velocity_variance_up [m^2/s^2], heading [rad, counter-clockwise from east, within half a
-        turn of the true one, which is unwrapped], heading_variance [rad^2], quality
-        (:data:`.QUALITIES`) and arrival [s]. Not a number is what the receiver does not tell.
+        turn of the true heading, which is unwrapped], heading_variance [rad^2], quality
+        (:data:`.QUALITIES`) and arrival [s]. Values that the receiver does not output are nan.
+
+    Raises
+    ------
+    MotionError
+        The motion is not evenly sampled.
+    ConfigurationError
+        The receiver's rate exceeds that of the motion.
     """
     ratio = 1.0 / (motion.period * gnss.rate)
     if ratio < 1.0 - 1e-6:
         raise ConfigurationError(
-            f"rate is {gnss.rate:g} Hz, but the motion has only {1.0 / motion.period:g} samples "
-            "per second."
+            f"receiver's rate is {gnss.rate:g} Hz, expected at most the motion's "
+            f"{1.0 / motion.period:g} Hz"
         )
     step = max(1, round(ratio))
     if abs(ratio - step) > 1e-6:
@@ -287,14 +364,26 @@ def simulate_gnss(
     states = {name: getattr(motion, name)[::step] for name in names}
     antenna = antenna_motion(**states, lever_arm=gnss.lever_arm)
     receiver = GnssReceiver(gnss, run_seed(seed, run))
-    return with_places(receiver.measure(motion.time[::step], antenna), gnss.origin)
+    return add_geodetic_positions(receiver.measure(motion.time[::step], antenna), gnss.origin)
 
 
-def with_places(table: pd.DataFrame, origin: GnssOrigin) -> pd.DataFrame:
-    """Return a receiver's table with latitude, longitude [deg] and altitude [m] beside x, y, z.
+def add_geodetic_positions(table: pd.DataFrame, origin: GnssOrigin) -> pd.DataFrame:
+    """Add latitude, longitude and altitude to the positions of a receiver.
 
-    x, y, z are taken for east, north and up on the plane that touches the ellipsoid (WGS 84) at
+    x, y, z count as east, north and up on the plane that touches the ellipsoid (WGS 84) at
     the origin.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Result of :meth:`GnssReceiver.measure`.
+    origin : GnssOrigin
+        Origin of x, y, z.
+
+    Returns
+    -------
+    pandas.DataFrame
+        GnssRecord, with latitude and longitude [deg] and altitude [m].
     """
     import pymap3d
 
@@ -309,11 +398,16 @@ _VARIANCES = [*LOCAL_VARIANCE, "velocity_variance", "velocity_variance", "veloci
 
 
 class EarthFixes(NamedTuple):
-    """Fixes of a receiver's antenna, of r runs at k times.
+    """Fixes of a receiver's antenna in r runs at k times.
 
-    ``time`` (k,) [s]; ``position`` (r, k, 3) [m] and ``velocity`` (r, k, 3) [m/s] in ECEF;
-    ``variance`` (r, k, 6), what the receiver says of them, along east, north, up each [m^2;
-    m^2/s^2]. Not a number where there is no fix.
+    Parameters
+    ----------
+    time : ndarray, shape (k,)
+        Times of measurement [s].
+    position, velocity : ndarray, shape (r, k, 3)
+        Position [m] and velocity [m/s] in ECEF; nan without a fix.
+    variance : ndarray, shape (r, k, 6)
+        Variances of both in the receiver's messages, along east, north, up each [m^2; m^2/s^2].
     """
 
     time: np.ndarray
@@ -322,18 +416,41 @@ class EarthFixes(NamedTuple):
     variance: np.ndarray
 
     def at(self, index: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return position and velocity (r, 6), and their variances (r, 6), of one time."""
+        """Return the fixes of a time.
+
+        Parameters
+        ----------
+        index : int
+            Number of the time.
+
+        Returns
+        -------
+        measured, variance : ndarray, shape (r, 6)
+            Position and velocity, and their variances.
+        """
         measured = np.concatenate([self.position[:, index], self.velocity[:, index]], axis=1)
         return measured, self.variance[:, index]
 
     def between(self, begin: float, end: float) -> EarthFixes:
-        """Return those from one time to another, both included [s]."""
+        """Return the fixes between two times, both inclusive [s]."""
         used = (self.time >= begin) & (self.time <= end)
         return EarthFixes(self.time[used], *(values[:, used] for values in self[1:]))
 
 
-def antenna_on(motion: EarthMotion, gnss: GnssSpecification) -> EarthMotion:
-    """Return the motion of a receiver's antenna on a body that moves so."""
+def mount_antenna(motion: EarthMotion, gnss: GnssSpecification) -> EarthMotion:
+    """Return the motion of a receiver's antenna on a moving body.
+
+    Parameters
+    ----------
+    motion : EarthMotion
+        Motion of the body.
+    gnss : GnssSpecification
+        Receiver with its lever arm.
+
+    Returns
+    -------
+    EarthMotion
+    """
     return motion.mounted(gnss.lever_arm) if np.any(gnss.lever_arm) else motion
 
 
@@ -345,21 +462,33 @@ def simulate_earth_fixes(
     seed: int | np.random.SeedSequence = 1,
     first_run: int = 0,
 ) -> EarthFixes:
-    """Return what a receiver says of a motion on the Earth.
+    """Simulate a GNSS receiver during a motion on the Earth.
 
-    The fixes have the times at which they were measured: latency is not simulated here.
-
-    Raises :class:`.MotionError`: the motion is not evenly sampled; :class:`.ConfigurationError`:
-    the motion's rate is no multiple of the receiver's.
+    The fixes have the times of measurement, without latency.
 
     Parameters
     ----------
     motion : EarthMotion
-        Of the body in whose axes the antenna's lever arm is given, evenly sampled.
-    gnss : GnssSpecification
-        Its origin is not used.
+        Motion of the body in whose axes the antenna's lever arm is given, evenly sampled.
+    gnss : GnssSpecification or str
+        Receiver; its origin is not used.
+    runs : int
+        Number of runs.
     seed : int or numpy.random.SeedSequence
-        Of all runs. A run has the same numbers whatever others there are.
+        Seed of all runs. The numbers of a run do not depend on other runs.
+    first_run : int
+        Number of the first run.
+
+    Returns
+    -------
+    EarthFixes
+
+    Raises
+    ------
+    MotionError
+        The motion is not evenly sampled.
+    ConfigurationError
+        The motion's rate is no multiple of the receiver's.
     """
     antenna, step = _antenna_at(motion, gnss)
     time = antenna.time[::step]
@@ -378,10 +507,23 @@ def simulate_earth_fixes(
 def record_earth_fixes(
     motion: EarthMotion, gnss: GnssSpecification, seed: int | np.random.SeedSequence
 ) -> pd.DataFrame:
-    """Return what a receiver says of a motion on the Earth, as a table GnssRecord without heading.
+    """Simulate a GNSS receiver during a motion on the Earth, with times of arrival.
 
-    It is the first run of :func:`simulate_earth_fixes`, of the same arguments and errors, with the
-    times at which fixes arrive; x, y, z are those of the world of the motion, ECEF.
+    The fixes are those of the first run of :func:`simulate_earth_fixes`.
+
+    Parameters
+    ----------
+    motion : EarthMotion
+        Motion of the body, evenly sampled.
+    gnss : GnssSpecification
+        Receiver; its origin is not used.
+    seed : int or numpy.random.SeedSequence
+        Seed of all runs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        GnssRecord without heading; x, y, z are in the world of the motion, ECEF.
     """
     antenna, step = _antenna_at(motion, gnss)
     time = antenna.time[::step]
@@ -404,19 +546,19 @@ def record_earth_fixes(
 
 
 def _antenna_at(motion: EarthMotion, gnss: GnssSpecification) -> tuple[EarthMotion, int]:
-    """Return the antenna's motion, and every how many of its samples there is a fix."""
+    """Return the antenna's motion, and the number of its samples per fix."""
     ratio = 1.0 / (motion.period * gnss.rate)
     step = round(ratio)
     if step < 1 or abs(ratio - step) > 1e-6 * ratio:
         raise ConfigurationError(
-            f"the receiver's rate is {gnss.rate:g} Hz, but the motion has {1.0 / motion.period:g} "
-            "samples per second, which is no multiple of it."
+            f"receiver's rate is {gnss.rate:g} Hz, expected a whole fraction of the motion's "
+            f"{1.0 / motion.period:g} Hz"
         )
-    return antenna_on(motion, gnss), step
+    return mount_antenna(motion, gnss), step
 
 
 def _errors(gnss: GnssSpecification, time: np.ndarray, seed: Any) -> pd.DataFrame:
-    """Return a receiver's errors, east, north, up, in the columns of what it would say."""
-    # Of a receiver that stands still at the origin what it says is its error.
+    """Return a receiver's errors, east, north, up, in the columns of its fixes."""
+    # The fixes of a receiver at rest at the origin are its errors.
     still = np.zeros((len(time), 3))
     return GnssReceiver(gnss, seed).measure(time, AntennaMotion(still, still, np.zeros(len(time))))

@@ -1,6 +1,6 @@
-"""What a GNSS receiver does wrong, when, where its antenna is, and what its messages hold.
+"""Specification of a GNSS receiver: its errors, outages, antenna and messages.
 
-Its file has as keys the fields of :class:`GnssSpecification` and of its parts::
+The keys of its file are the fields of :class:`GnssSpecification` and of its parts::
 
     rate: 5.0
     latency: 0.1
@@ -47,45 +47,56 @@ from ...core.yaml_files import find_description, read_description
 if TYPE_CHECKING:
     import pandas as pd
 
+# Qualities of a fix and their numbers in the sentence GGA of NMEA 0183. A receiver with ``none``
+# reports that it has no fix; ``rtk`` has fixed ambiguities of the carrier phase, ``float`` has not.
 QUALITIES = {"none": 0, "single": 1, "differential": 2, "rtk": 4, "float": 5}
-"""Qualities of a fix and their numbers in NMEA 0183's sentence GGA. ``none`` is a receiver that
-says that it has no fix; ``rtk`` has the carrier's ambiguities fixed, ``float`` has not."""
 
 HIGHEST_EVENT_RATE = 100.0  # 1/s, of outages or changes of quality
 
 
-def _checked_schedule(name: str, value: Any) -> Any:
+def _check_schedule(name: str, value: Any) -> Any:
     rows = check_list(name, value)
     for row in rows:
         if not isinstance(row, (list, tuple)) or len(row) != 2:
             raise ConfigurationError(
-                f"{name} has {quote(row)}, but each entry must be a time and a quality."
+                f"{name} has the entry {quote(row)}, expected a time and a quality"
             )
     times = [check_number(f"{name}'s time", time, minimum=0.0) for time, _ in rows]
     qualities = [check_choice(f"{name}'s quality", each, tuple(QUALITIES)) for _, each in rows]
     return require_increasing(name, tuple(zip(times, qualities)))
 
 
-def _checked_outages(name: str, value: Any) -> tuple[Any, ...]:
+def _check_outages(name: str, value: Any) -> tuple[Any, ...]:
     pairs = tuple(check_numbers(name, pair, 2, minimum=0.0) for pair in check_list(name, value))
     for begin, end in pairs:
         if not begin < end:
-            has = f"{name} has an outage from {begin:g} s to {end:g} s"
-            raise ConfigurationError(f"{has}, but it must end after it begins.")
+            raise ConfigurationError(
+                f"{name} has an outage from {begin:g} s to {end:g} s, expected start < end"
+            )
     return pairs
 
 
 @dataclass(frozen=True)
 class FixQuality(Settings):
-    """Errors of a fix of one quality; standard deviations.
+    """Errors of fixes of a quality; standard deviations.
 
     The error of each coordinate is white noise and a first-order Gauss-Markov process
-    (:class:`.GaussMarkov`), independent of the others'.
+    (:class:`.GaussMarkov`), independent of other coordinates.
 
-    ``quality``: one of :data:`QUALITIES`, but none. ``horizontal_noise``, ``vertical_noise``: white
-    error of the position, of east and of north, and of the height [m]. ``horizontal_drift``,
-    ``vertical_drift``: correlated error of the same [m], of ``correlation_time`` [s].
-    ``velocity_noise``, ``vertical_velocity_noise``: white error of the velocity [m/s].
+    Parameters
+    ----------
+    quality : str
+        Key of :data:`QUALITIES` except ``none``.
+    horizontal_noise : float
+        White error of the position to the east, and to the north [m].
+    vertical_noise : float
+        White error of the height [m].
+    horizontal_drift, vertical_drift : float
+        Correlated error of the same [m].
+    correlation_time : float
+        Correlation time of the drift [s].
+    velocity_noise, vertical_velocity_noise : float
+        White error of the velocity [m/s].
     """
 
     quality: str = declared("single", check_choice, choices=tuple(QUALITIES)[1:], always=True)
@@ -117,9 +128,14 @@ class FixQuality(Settings):
 
 @dataclass(frozen=True)
 class QualityChange(Settings):
-    """A change of the quality that may come at any moment, whatever came before.
+    """Random change of the quality, independent of earlier changes.
 
-    ``before``, ``after``: qualities. ``rate``: how often it comes while it is ``before`` [1/s].
+    Parameters
+    ----------
+    before, after : str
+        Keys of :data:`QUALITIES`.
+    rate : float
+        Rate of the change while the quality is ``before`` [1/s].
     """
 
     before: str = declared("rtk", check_choice, choices=tuple(QUALITIES), always=True)
@@ -129,40 +145,55 @@ class QualityChange(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.before == self.after:
-            raise ConfigurationError(f"after is {quote(self.after)}, as it was before.")
+            raise ConfigurationError(f"after is {quote(self.after)}, expected another than before")
 
 
 @dataclass(frozen=True)
 class GnssOutages(Settings):
-    """When a receiver says nothing at all.
+    """Times without any message of the receiver.
 
-    ``times``: beginnings and ends, after the start of the motion [s]. ``rate``: of random ones,
-    while there is none [1/s]. ``mean_duration``: of those, exponentially distributed [s].
+    Parameters
+    ----------
+    times : sequence of 2 float
+        Starts and ends after the start of the motion [s].
+    rate : float
+        Rate of random outages, while there is none [1/s].
+    mean_duration : float
+        Mean duration of random outages, exponentially distributed [s].
     """
 
-    times: tuple[tuple[float, float], ...] = declared((), _checked_outages)
+    times: tuple[tuple[float, float], ...] = declared((), _check_outages)
     rate: float = declared(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
     mean_duration: float = declared(10.0, minimum=1e-3)
 
     @property
     def share(self) -> float:
-        """Share of a long time that random outages take, rate m / (1 + rate m)."""
+        """Long-term share of random outages, rate m / (1 + rate m)."""
         load = self.rate * self.mean_duration
         return load / (1.0 + load)
 
 
 @dataclass(frozen=True)
 class GnssHeading(Settings):
-    """A heading that the receiver gives beside its position.
+    """Heading that the receiver outputs in addition to its position.
 
-    ``source``: ``course``, the direction of the measured velocity, which is the robot's only while
-    it drives forwards and the antenna is above its axle; ``antennas``, a second antenna ahead of
-    the first one; ``none``. ``minimum_speed``: the course is given from this measured speed on
-    [m/s]. ``baseline``: from the first antenna to the second [m]. ``across_noise``,
-    ``across_drift``: standard deviations of the second antenna's place as seen from the first one,
-    across the baseline and horizontally, white, and correlated [m]; heading's is that over the
-    baseline. ``correlation_time`` [s]. ``misalignment``: how far the baseline is turned from the
-    robot's x axis without the receiver knowing of it, counter-clockwise [rad].
+    Parameters
+    ----------
+    source : str
+        ``course``, the direction of the measured velocity, which is the robot's heading only while
+        it drives forwards with the antenna above its axle; ``antennas``, a second antenna ahead of
+        the first; ``none``.
+    minimum_speed : float
+        Measured speed from which there is a course [m/s].
+    baseline : float
+        Distance from the first antenna to the second [m].
+    across_noise, across_drift : float
+        Standard deviations of the horizontal position of the second antenna relative to the first,
+        across the baseline, white and correlated [m]. The heading's is that over the baseline.
+    correlation_time : float
+        Correlation time of the drift [s].
+    misalignment : float
+        Unknown angle from the robot's x axis to the baseline, counter-clockwise [rad].
     """
 
     source: str = declared("none", check_choice, choices=("none", "course", "antennas"))
@@ -176,9 +207,14 @@ class GnssHeading(Settings):
 
 @dataclass(frozen=True)
 class GnssOrigin(Settings):
-    """Where on Earth the world's origin is, whose x axis points east and y axis north.
+    """Position on Earth of the world's origin, whose x axis points east and y axis north.
 
-    ``latitude``, ``longitude``: WGS 84 [deg]. ``height``: above the ellipsoid [m].
+    Parameters
+    ----------
+    latitude, longitude : float
+        WGS 84 [deg].
+    height : float
+        Height above the ellipsoid [m].
     """
 
     latitude: float = declared(50.0, maximum=90.0)
@@ -188,13 +224,32 @@ class GnssOrigin(Settings):
 
 @dataclass(frozen=True)
 class GnssSpecification(Settings):
-    """A GNSS receiver; without arguments one without errors.
+    """GNSS receiver, by default without errors.
 
-    ``rate``: fixes per second [Hz]. ``latency``: from a measurement to its arrival [s].
-    ``latency_jitter``: by how much more it may be, evenly distributed [s]; no fix overtakes
-    another. ``lever_arm`` (3,): where the antenna is, in the robot's axes [m]. ``qualities``: the
-    first one is that of the beginning. ``changes``: random ones between them. ``schedule``: or
-    changes at given times after the start of the motion, time [s] and quality.
+    Parameters
+    ----------
+    name : str
+        Name of the receiver.
+    rate : float
+        Fixes per second [Hz].
+    latency : float
+        Time from a measurement to its arrival [s].
+    latency_jitter : float
+        Largest addition to the latency, uniformly distributed [s]. The order of fixes is preserved.
+    lever_arm : 3 float
+        Position of the antenna in the robot's axes [m].
+    qualities : sequence of FixQuality
+        Errors by quality, the initial quality first.
+    changes : sequence of QualityChange
+        Random changes of the quality.
+    schedule : sequence of (float, str)
+        Alternatively times after the start of the motion [s] with the quality from then on.
+    outages : GnssOutages
+        Times without messages.
+    heading : GnssHeading
+        Heading of the receiver.
+    origin : GnssOrigin
+        Position of the world's origin on Earth.
     """
 
     name: str = declared("gnss", check_text, needed=True, always=True)
@@ -204,7 +259,7 @@ class GnssSpecification(Settings):
     lever_arm: Any = declared((0.0, 0.0, 0.0), check_numbers, count=3, maximum=1e3)
     qualities: tuple[FixQuality, ...] = declared((FixQuality(),), part=FixQuality)
     changes: tuple[QualityChange, ...] = declared((), part=QualityChange)
-    schedule: tuple[tuple[float, str], ...] = declared((), _checked_schedule)
+    schedule: tuple[tuple[float, str], ...] = declared((), _check_schedule)
     outages: GnssOutages = declared(GnssOutages(), part=GnssOutages)
     heading: GnssHeading = declared(GnssHeading(), part=GnssHeading)
     origin: GnssOrigin = declared(GnssOrigin(), part=GnssOrigin)
@@ -213,31 +268,42 @@ class GnssSpecification(Settings):
         super().__post_init__()
         names = [quality.quality for quality in self.qualities]
         if not names:
-            raise ConfigurationError("qualities is empty, but there must be at least one.")
+            raise ConfigurationError("qualities is empty, expected at least one")
         for name in names:
             if names.count(name) > 1:
-                raise ConfigurationError(f"qualities has {name} twice.")
+                raise ConfigurationError(f"qualities has {name} twice, expected each once")
         if self.changes and self.schedule:
             raise ConfigurationError(
-                "there are both changes and a schedule, but qualities change either at random or "
-                "at given times."
+                "changes and schedule are both set, expected random changes or a schedule"
             )
         mentioned = {name for change in self.changes for name in (change.before, change.after)}
         mentioned |= {quality for _, quality in self.schedule}
         for name in sorted(mentioned - set(names) - {"none"}):
             raise ConfigurationError(
-                f"there is a change to or from {name}, but qualities has only {', '.join(names)}."
+                f"changes or schedule have the quality {name}, expected one of {', '.join(names)}"
             )
 
 
+# Number of the quality -> sensor_msgs/NavSatStatus, which has the same value for rtk and float.
 STATUS = dict(zip(QUALITIES.values(), (-1, 0, 1, 2, 2)))
-"""Quality -> what sensor_msgs/NavSatStatus has for it, which does not tell float from fixed."""
 
 
 def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
-    """Return a GNSS receiver from its file, or by the name of one in config/gnss, ``rtk``.
+    """Read a GNSS receiver from its file, or by the name of a bundled receiver.
 
-    Raises :class:`.ConfigurationError`: there is neither, or it describes no receiver.
+    Parameters
+    ----------
+    name : str or path
+        Path of a file, or name of a file in config/gnss, for example ``rtk``.
+
+    Returns
+    -------
+    GnssSpecification
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither, or the file describes no receiver.
     """
     path = find_description(name, "gnss", "a GNSS receiver")
     make = partial(from_mapping, GnssSpecification, what="the receiver")
@@ -245,17 +311,31 @@ def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
 
 
 class Reported(NamedTuple):
-    """Messages of one kind: ``stamps`` (n,) of int [ns], ``rows`` (n, columns)."""
+    """Published messages of a topic.
+
+    Parameters
+    ----------
+    stamps : ndarray of int, shape (n,)
+        Stamps [ns].
+    rows : ndarray, shape (n, columns)
+        Content of the messages.
+    """
 
     stamps: np.ndarray
     rows: np.ndarray
 
 
 class ReportedFixes(NamedTuple):
-    """What was published of the fixes that have each.
+    """Published messages of fixes, where a fix has the quantity.
 
-    Rows: ``GNSS_PUBLISHED_POSITION`` of :mod:`.core.tables`, ``GNSS_PUBLISHED_VELOCITY``, and z
-    and w of the quaternion about the vertical.
+    Parameters
+    ----------
+    positions : Reported
+        Columns ``GNSS_PUBLISHED_POSITION`` of :mod:`.core.tables`.
+    velocities : Reported
+        Columns ``GNSS_PUBLISHED_VELOCITY`` of :mod:`.core.tables`.
+    headings : Reported
+        z and w of the quaternion about the vertical.
     """
 
     positions: Reported
@@ -264,11 +344,21 @@ class ReportedFixes(NamedTuple):
 
 
 def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
-    """Return what is published of fixes, a table GnssRecord."""
+    """Return the messages of fixes.
+
+    Parameters
+    ----------
+    fixes : pandas.DataFrame
+        Table GnssRecord.
+
+    Returns
+    -------
+    ReportedFixes
+    """
     stamps = np.array([round(time * NANOSECONDS) for time in fixes.index], dtype=np.int64)
     status = fixes["quality"].map(STATUS).to_numpy(float)
     positions = fixes.assign(status=status)[list(tables.GNSS_PUBLISHED_POSITION)].to_numpy()
-    # A covariance is known as a whole or not at all.
+    # A message has all variances of a covariance or none.
     positions[~np.isfinite(positions[:, 4:]).all(axis=1), 4:] = np.nan
     moving = np.isfinite(fixes[tables.LOCAL_VELOCITY[0]].to_numpy())
     velocities = fixes[list(tables.GNSS_PUBLISHED_VELOCITY)].to_numpy()
@@ -282,29 +372,48 @@ def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
 
 
 def heading_quaternion(heading: float) -> tuple[float, float]:
-    """Return z and w of the turn about the vertical by a heading [rad]."""
+    """Return z and w of the quaternion about the vertical.
+
+    Parameters
+    ----------
+    heading : float
+        Heading [rad].
+
+    Returns
+    -------
+    z, w : float
+    """
     return math.sin(0.5 * heading), math.cos(0.5 * heading)
 
 
-Fix = Mapping[Any, Any]
-"""A row of a table GnssRecord."""
+Fix = Mapping[Any, Any]  # row of a table GnssRecord
 
-UNTOLD = 1e6  # variance of what the receiver does not measure, the robot's turning [rad^2/s^2]
+# rad^2/s^2; variance of the angular velocity, which the receiver does not measure.
+UNKNOWN_VARIANCE = 1e6
 
 
 class FixTopic(NamedTuple):
-    """One of the topics on which a receiver says its fixes, and how.
+    """Topic of a receiver's messages, and their conversion from and to fixes.
 
-    ``kind``: of what is recorded, as :meth:`.RecordingSession.add_fixes` takes it. ``is_said``:
-    whether there is a message of a fix; ``fill`` writes one, but for its header; ``row`` reads one,
-    as :class:`.ReportedFixes` has it.
+    Parameters
+    ----------
+    topic, type_name, frame : str
+        Topic, type of message, and frame of its header.
+    kind : str
+        Kind of recorded data, an argument of :meth:`.RecordingSession.add_fixes`.
+    is_known : callable
+        Function of a fix that returns whether there is a message of it.
+    fill : callable
+        Function of a message and a fix that fills the message except for its header.
+    row : callable
+        Function of a message that returns a row of :class:`.ReportedFixes`.
     """
 
     topic: str
     type_name: str
     frame: str
     kind: str
-    is_said: Callable[[Fix], bool]
+    is_known: Callable[[Fix], bool]
     fill: Callable[[Any, Fix], None]
     row: Callable[[Any], tuple[float, ...]]
 
@@ -312,7 +421,16 @@ class FixTopic(NamedTuple):
 def fix_topics(gnss: GnssSpecification) -> list[FixTopic]:
     """Return the topics of a receiver: position of the antenna, velocity and heading in the world.
 
-    A fix without quality has a position that is not a number, and neither velocity nor heading.
+    A fix without quality has the position nan, and neither velocity nor heading.
+
+    Parameters
+    ----------
+    gnss : GnssSpecification
+        Receiver.
+
+    Returns
+    -------
+    list of FixTopic
     """
     return [_POSITION, _VELOCITY, *([_HEADING] if gnss.heading.source != "none" else [])]
 
@@ -340,7 +458,14 @@ def _fill_velocity(message: Any, fix: Fix) -> None:
     linear = message.twist.twist.linear
     linear.x, linear.y, linear.z = (float(fix[name]) for name in tables.LOCAL_VELOCITY)
     horizontal, vertical = fix["velocity_variance"], fix["velocity_variance_up"]
-    variances = [horizontal, horizontal, vertical, UNTOLD, UNTOLD, UNTOLD]
+    variances = [
+        horizontal,
+        horizontal,
+        vertical,
+        UNKNOWN_VARIANCE,
+        UNKNOWN_VARIANCE,
+        UNKNOWN_VARIANCE,
+    ]
     message.twist.covariance = np.diag(variances).ravel().tolist()
 
 

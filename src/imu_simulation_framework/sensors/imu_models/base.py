@@ -1,4 +1,4 @@
-"""What all IMU models share: true signals in, readings of named parts out."""
+"""Interface of all IMU models: ideal signals in, readings with named parts out."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ...core.units import WORLD_GRAVITY
 from ..imu_specification import Covariance, diagonal
 from ..noise.streams import run_seed
 
-SIGNALS = ("orientation", "angular_velocity", "specific_force")
-"""The parts that are a sample of the sensor."""
+SIGNALS = ("orientation", "angular_velocity", "specific_force")  # parts of a sensor's sample
 
+# Parts that contain the slow errors, without white noise.
 SLOW_ERRORS = ("angular_velocity_bias", "specific_force_bias", "yaw_bias", "orientation_bias")
-"""The parts that say how wrong it is, apart from white noise."""
 
+# Part of the reading of any IMU -> shape of a single sample.
 PARTS = {
     "orientation": (4,),
     "angular_velocity": (3,),
@@ -33,21 +33,27 @@ PARTS = {
     "orientation_bias": (4,),
     "yaw": (),
 }
-"""Every part that can be asked for of any IMU -> its shape for one sample."""
-
+# Further parts of an IMU with a magnetometer in a known magnetic field.
 MAGNETIC_PARTS = {"magnetic_field": (3,)}
-"""The same, of an IMU with a magnetometer, where the truth has a magnetic field."""
 
-_EVERY_PART = {**PARTS, **MAGNETIC_PARTS}
+_ALL_PARTS = {**PARTS, **MAGNETIC_PARTS}
 
 
 class ImuTruth(NamedTuple):
-    """True signals, of one sample or, with the samples as the first axis, of many.
+    """Ideal signals of a single sample, or of many with the samples as the first axis.
 
-    ``orientation`` (..., 4): quaternion x, y, z, w of the IMU in the world.
-    ``angular_velocity`` (..., 3) [rad/s] and ``specific_force`` (..., 3) [m/s^2] in its axes.
-    ``magnetic_field`` (..., 3) [T] where the IMU is, in its axes, for an IMU with a magnetometer,
-    and ``speed`` (...) [m/s] for one that is shaken while it moves; None where they are not known.
+    Parameters
+    ----------
+    orientation : ndarray, shape (..., 4)
+        Quaternion x, y, z, w of the IMU in the world.
+    angular_velocity : ndarray, shape (..., 3)
+        Angular velocity in the IMU's axes [rad/s].
+    specific_force : ndarray, shape (..., 3)
+        Specific force in the IMU's axes [m/s^2].
+    magnetic_field : ndarray, shape (..., 3), or None
+        Field at the IMU in its axes [T], for an IMU with a magnetometer; None if it is not known.
+    speed : ndarray, shape (...), or None
+        Speed of the robot [m/s], for an IMU that vibrates with it; None if it is not known.
     """
 
     orientation: np.ndarray
@@ -58,26 +64,56 @@ class ImuTruth(NamedTuple):
 
     @classmethod
     def at_rest(cls, samples: int, orientation=(0.0, 0.0, 0.0, 1.0)) -> ImuTruth:
-        """Return that of an IMU which stands still, without the Earth's rotation."""
+        """Return the ideal signals of an IMU at rest, without the Earth's rotation.
+
+        Parameters
+        ----------
+        samples : int
+            Number of samples.
+        orientation : 4 float
+            Quaternion x, y, z, w of the IMU in the world.
+
+        Returns
+        -------
+        ImuTruth
+        """
         from scipy.spatial.transform import Rotation
 
         force = Rotation.from_quat(orientation).inv().apply((0.0, 0.0, WORLD_GRAVITY))
-        tiled = (np.tile(one, (samples, 1)) for one in (orientation, np.zeros(3), force))
+        tiled = (np.tile(row, (samples, 1)) for row in (orientation, np.zeros(3), force))
         return cls(*tiled)
 
     def each(self, function: Callable[[np.ndarray], np.ndarray]) -> ImuTruth:
-        """Return what a function makes of each signal that there is."""
-        made: list[Any] = [None if signal is None else function(signal) for signal in self]
-        return ImuTruth(*made)
+        """Apply a function to each signal that is known.
+
+        Parameters
+        ----------
+        function : callable
+            Function from an array to an array.
+
+        Returns
+        -------
+        ImuTruth
+        """
+        signals: list[Any] = [None if signal is None else function(signal) for signal in self]
+        return ImuTruth(*signals)
 
     def samples(self) -> Iterator[ImuTruth]:
-        """Yield the samples one by one."""
+        """Yield the samples in their order, as :class:`ImuTruth` of a single sample each."""
         signals = (repeat(None) if signal is None else signal for signal in self)
         return map(ImuTruth._make, zip(*signals))
 
 
 class ImuSamples(NamedTuple):
-    """What an IMU says at times (n,) [s], as :class:`ImuTruth`, with errors."""
+    """Output of an IMU at several times, with errors.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Times [s].
+    orientation, angular_velocity, specific_force : ndarray, shape (n, 4) or (n, 3)
+        Signals as in :class:`ImuTruth`.
+    """
 
     time: np.ndarray
     orientation: np.ndarray
@@ -86,24 +122,29 @@ class ImuSamples(NamedTuple):
 
 
 class ImuReading:
-    """Simulated signals, of one sample or, with leading axes (runs, samples), of many.
+    """Simulated signals of a single sample, or of many with leading axes (runs, samples).
 
-    A stepped model's reading has all of :data:`PARTS`; those that cost something are computed when
-    they are asked for first. A batch's reading has those that the batch was asked for.
+    A stepped model's reading has all :data:`PARTS`; expensive parts are computed at their first
+    access. A batch's reading has the requested parts only.
 
-    ``ask``: called with the reading and the name of a part of :data:`PARTS` that is not there yet;
-    returns it. ``**parts``: by name.
+    Parameters
+    ----------
+    ask : callable, optional
+        Function of the reading and the name of a missing part of :data:`PARTS` that returns the
+        part.
+    **parts
+        Known parts by name.
 
     Attributes
     ----------
     orientation, angular_velocity, specific_force, magnetic_field : ndarray
-        Those of :class:`ImuTruth` with errors; the last only where there is a magnetometer.
+        Signals of :class:`ImuTruth` with errors; the last only of an IMU with a magnetometer.
     angular_velocity_bias, specific_force_bias, yaw_bias : ndarray (..., 3), (..., 3) and (...)
         Errors that change slowly [rad/s, m/s^2, rad], which Hector's plug-in publishes.
     orientation_bias : ndarray (..., 4)
-        The rotation in the world that leads from the true orientation to the simulated one.
+        Rotation in the world from the true orientation to the simulated orientation.
     yaw : float or ndarray (...)
-        Of the orientation [rad], in (-pi, pi].
+        Yaw of the orientation [rad], in (-pi, pi].
     """
 
     orientation: np.ndarray
@@ -120,66 +161,119 @@ class ImuReading:
 
     def __init__(self, ask: Callable[[ImuReading, str], Any] | None = None, **parts):
         self._ask = ask
-        # Not set one by one: a model is stepped a hundred times a second and more.
+        # A single assignment is fast; a model takes a hundred steps per second and more.
         self.__dict__ = parts
 
     def __getattr__(self, name: str):
-        # Called for what is not there.
-        if name not in _EVERY_PART:
-            raise AttributeError(f"an IMU's reading has no {name}")
+        # Python calls this only for missing attributes.
+        if name not in _ALL_PARTS:
+            raise AttributeError(f"ImuReading has no part {name}")
         known = self.__dict__
         if name == "yaw" and ("orientation" in known or self._ask is not None):
             value = yaw_from_quaternion(self.orientation)
         elif self._ask is None:
-            raise AttributeError(f"this reading was not asked for its {name}")
+            raise AttributeError(f"ImuReading has no part {name}, as batch was called without it")
         else:
             value = self._ask(self, name)
         known[name] = value
         return value
 
     def __getitem__(self, index) -> ImuReading:
-        """Return the same parts of some samples or runs."""
+        """Return the same parts of selected samples or runs."""
         return ImuReading(**{name: values[index] for name, values in self.parts().items()})
 
     def parts(self) -> dict[str, Any]:
-        """Return the parts that are there, by their names."""
+        """Return the computed parts by name."""
         return dict(self.__dict__)
 
     def replaced(self, **parts) -> ImuReading:
-        """Return the same reading with other values of some parts."""
+        """Return the same reading with other values of some parts.
+
+        Parameters
+        ----------
+        **parts
+            New values by name.
+
+        Returns
+        -------
+        ImuReading
+        """
         return ImuReading(**{**self.parts(), **parts})
 
 
 def checked_parts(parts: Iterable[str]) -> tuple[str, ...]:
-    """Return the parts that are asked for; raises ValueError for one that there is not."""
+    """Check names of parts.
+
+    Parameters
+    ----------
+    parts : iterable of str
+        Keys of :data:`PARTS` or :data:`MAGNETIC_PARTS`.
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    ValueError
+        A name is unknown.
+    """
     parts = tuple(parts)
     for name in parts:
-        if name not in _EVERY_PART:
-            known = ", ".join(_EVERY_PART)
-            raise ValueError(f"an IMU's reading has no part {quote(name)}; there are {known}")
+        if name not in _ALL_PARTS:
+            known = ", ".join(_ALL_PARTS)
+            raise ValueError(f"unknown part {quote(name)} of a reading, expected some of {known}")
     return parts
 
 
-def without_bias(reading: ImuReading, name: str):
-    """Return a slow error of a reading that has none; to be given as a reading's ``ask``."""
+def zero_slow_error(reading: ImuReading, name: str):
+    """Return a slow error of a reading without any; usable as ``ask`` of :class:`ImuReading`.
+
+    Parameters
+    ----------
+    reading : ImuReading
+        Reading without bias.
+    name : str
+        Name of :data:`SLOW_ERRORS`.
+
+    Returns
+    -------
+    float or ndarray
+        Zero, or the identity rotation.
+
+    Raises
+    ------
+    AttributeError
+        The part is no slow error.
+    """
     if name not in SLOW_ERRORS:
-        raise AttributeError(f"this reading has no {name}")
+        raise AttributeError(f"ImuReading has no part {name}")
     shape = reading.orientation.shape[:-1]
     if name == "yaw_bias" and not shape:
         return 0.0
-    none = [0.0, 0.0, 0.0, 1.0] if name == "orientation_bias" else 0.0
-    return np.broadcast_to(none, (*shape, *PARTS[name]))
+    neutral = [0.0, 0.0, 0.0, 1.0] if name == "orientation_bias" else 0.0
+    return np.broadcast_to(neutral, (*shape, *PARTS[name]))
 
 
-def untouched(truth: ImuTruth) -> ImuReading:
-    """Return the reading of an IMU that has no errors."""
+def ideal_reading(truth: ImuTruth) -> ImuReading:
+    """Return the reading of an IMU without errors.
+
+    Parameters
+    ----------
+    truth : ImuTruth
+        Ideal signals.
+
+    Returns
+    -------
+    ImuReading
+    """
     signals = truth._asdict()
     names = (name for name in (*SIGNALS, *MAGNETIC_PARTS) if signals[name] is not None)
-    return ImuReading(without_bias, **{name: signals[name] for name in names})
+    return ImuReading(zero_slow_error, **{name: signals[name] for name in names})
 
 
-def _gathered(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) -> ImuReading:
-    """Return the wanted parts of readings of one run each; of these one is in memory at a time."""
+def _collect(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) -> ImuReading:
+    """Collect parts of the readings of several runs, with one reading in memory at a time."""
     arrays: dict[str, np.ndarray] = {}
     for run, reading in enumerate(readings):
         for name in parts:
@@ -193,19 +287,57 @@ def _gathered(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int)
     return ImuReading(None, **arrays)
 
 
-def joined(readings: list[ImuReading]) -> ImuReading:
-    """Return the readings of single samples as one of many, (samples, ...)."""
+def join_readings(readings: list[ImuReading]) -> ImuReading:
+    """Join readings of single samples to a reading with a leading axis (samples, ...).
+
+    Parameters
+    ----------
+    readings : list of ImuReading
+        Readings in their order.
+
+    Returns
+    -------
+    ImuReading
+    """
     return ImuReading(lambda _, name: np.array([getattr(reading, name) for reading in readings]))
 
 
 class ImuModel(ABC):
-    """An IMU with errors.
+    """IMU with errors.
 
-    ``parameters`` (dataclass): the model's own kind. ``period``: time from one sample to the next
-    [s]. ``seed`` (int or numpy.random.SeedSequence): of all runs; each has random numbers of its
-    own (:mod:`.noise.streams`). A stepped model is in run 0, after each :meth:`reset` in the next
-    one, and equals that run of a batch. Raises :class:`.ConfigurationError`: the period is not a
-    positive number.
+    A stepped model is in run 0, after each :meth:`reset` in the next run, and equals that run of a
+    batch.
+
+    Parameters
+    ----------
+    parameters : dataclass
+        Parameters of the model's own class.
+    period : float
+        Time from one sample to the next [s].
+    seed : int or numpy.random.SeedSequence
+        Seed of all runs; each run has random numbers of its own (:mod:`.noise.streams`).
+
+    Raises
+    ------
+    ConfigurationError
+        The period is not a positive number.
+
+    Attributes
+    ----------
+    gravity : float
+        Gravity of the world [m/s^2], by which an error of the accelerometer becomes a tilt.
+    has_new_sample : bool
+        Whether the last :meth:`step` gave a new sample of the sensor.
+    drop_repeated : bool
+        Whether repeated samples are to be dropped.
+    first_sample_time : float
+        Time from the first sample of the simulation to the first emitted sample of the sensor [s].
+    has_magnetometer : bool
+        Whether readings have the :data:`.base.MAGNETIC_PARTS` in a magnetic field.
+    requires_speed : bool
+        Whether the ideal signals must contain the speed.
+    bno055_mode : str
+        Mode in which the model reports its calibration status; empty for none.
     """
 
     def __init__(self, parameters, period: float, seed=0):
@@ -216,115 +348,188 @@ class ImuModel(ABC):
         self._begin(run_seed(seed, 0))
 
     gravity: float = WORLD_GRAVITY
-    """Of the world [m/s^2], for what takes an error of the accelerometer for a tilt."""
     has_new_sample: bool = True
-    """Whether the last :meth:`step` gave a new sample of the sensor."""
     drop_repeated: bool = False
-    """Whether a sample that is not new shall be left out."""
     first_sample_time: float = 0.0
-    """From the first sample of the simulation to the sensor's first [s]; none is emitted before."""
     has_magnetometer: bool = False
-    """Whether its readings have the :data:`.base.MAGNETIC_PARTS` where there is a field."""
     requires_speed: bool = False
-    """Whether its truth must have the speed, as it is shaken by it."""
     bno055_mode: str = ""
-    """The mode as which it says how far it is calibrated; empty for one that does not."""
 
     def emitted(self, time: np.ndarray, new: np.ndarray) -> np.ndarray | None:
-        """Return which samples the sensor gives away, by number, in order; None for each once.
+        """Return the numbers of the samples that the sensor emits, in order.
 
-        ``time`` (samples,): of samples that follow each other, from the first of all on [s].
-        ``new`` (samples,): which are new ones of the sensor.
+        Parameters
+        ----------
+        time : ndarray, shape (samples,)
+            Times of consecutive samples since the first sample of all [s].
+        new : ndarray of bool, shape (samples,)
+            Whether each is a new sample of the sensor.
+
+        Returns
+        -------
+        ndarray of int, or None
+            Numbers of samples; None if each is emitted exactly once.
         """
         return np.flatnonzero(new) if self.drop_repeated else None
 
     @property
     @abstractmethod
     def label(self) -> str:
-        """Name and telling parameters, without blanks, commas and ``=``: it names a folder."""
+        """Name and main parameters without blanks, commas and ``=``, for the name of a folder."""
 
     def reset(self):
-        """Begin the next run: slow errors start anew, with other random numbers."""
+        """Start the next run: slow errors start anew, with other random numbers."""
         self._run += 1
         self._begin(run_seed(self._seed, self._run))
 
     def set_drift(self, angular_velocity=None, specific_force=None):
-        """Let slow errors go on from here, as the services of Hector's plug-in do.
+        """Continue slow errors from these values, as the services of Hector's plug-in do.
 
-        ``angular_velocity``, ``specific_force`` (3 float, optional): [rad/s], [m/s^2]; what is left
-        out goes on as it was. Raises :class:`.ConfigurationError`: the model has no such thing, or
-        they are not three numbers.
+        Parameters
+        ----------
+        angular_velocity : 3 float, optional
+            Drift of the gyroscope [rad/s]; by default it continues unchanged.
+        specific_force : 3 float, optional
+            Drift of the accelerometer [m/s^2]; by default it continues unchanged.
+
+        Raises
+        ------
+        ConfigurationError
+            The model has no drift, or a value is not three numbers.
         """
-        raise ConfigurationError(
-            "The IMU's model has no drift that could be set; that of Hector's plug-in has."
-        )
+        raise ConfigurationError("[imu] model has no drift to set, expected Hector's plug-in")
 
     def _set_up(self):  # noqa: B027
-        """Make what is the same in each run."""
+        """Prepare the state that all runs share."""
 
     def _begin(self, seed: np.random.SeedSequence):  # noqa: B027
-        """Begin a run that is stepped, with the run's seed."""
+        """Start a run that is stepped, with the run's seed."""
 
     @abstractmethod
     def step(self, truth: ImuTruth) -> ImuReading:
-        """Return the reading of the next sample."""
+        """Return the reading of the next sample.
+
+        Parameters
+        ----------
+        truth : ImuTruth
+            Ideal signals of the sample.
+
+        Returns
+        -------
+        ImuReading
+        """
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
-        """Return the readings of the next samples, the same numbers as of so many :meth:`step`.
+        """Return the readings of the next samples, equal to those of repeated :meth:`step`.
 
-        ``truth``: of at least one sample, (samples, ...). Returns arrays (samples, ...), and which
-        of them are new ones of the sensor.
+        Parameters
+        ----------
+        truth : ImuTruth
+            Ideal signals of at least one sample, (samples, ...).
+
+        Returns
+        -------
+        reading : ImuReading
+            Reading with a leading axis (samples, ...).
+        new : ndarray of bool, shape (samples,)
+            Whether each is a new sample of the sensor.
         """
         readings, new = [], []
         for sample in truth.samples():
             readings.append(self.step(sample))
             new.append(self.has_new_sample)
-        return joined(readings), np.array(new)
+        return join_readings(readings), np.array(new)
 
     def batch(
         self, truth: ImuTruth, runs: int = 1, first_run: int = 0, parts: Iterable[str] = SIGNALS
     ) -> ImuReading:
-        """Return independent realisations of a series of samples, arrays (runs, samples, ...).
+        """Return independent realisations of a series of samples.
 
-        Each run starts anew, and a stepped model's state is neither used nor changed. The arrays
-        may be read-only views where runs do not differ. Raises ValueError: there is no such part.
+        Each run starts anew; the state of a stepped model is neither used nor changed. Arrays may
+        be read-only views where runs do not differ.
 
-        ``truth``: (samples, ...). ``runs``: how many. ``first_run``: number of the first of them.
-        ``parts``: which of :data:`.base.PARTS` the reading shall have, and of
-        :data:`.base.MAGNETIC_PARTS` if there is a magnetometer.
+        Parameters
+        ----------
+        truth : ImuTruth
+            Ideal signals, (samples, ...).
+        runs : int
+            Number of runs.
+        first_run : int
+            Number of the first run.
+        parts : iterable of str
+            Names of :data:`.base.PARTS`, and with a magnetometer of :data:`.base.MAGNETIC_PARTS`.
+
+        Returns
+        -------
+        ImuReading
+            The parts with leading axes (runs, samples, ...).
+
+        Raises
+        ------
+        ValueError
+            A part is unknown.
         """
         parts = checked_parts(parts)
         truth = truth.each(partial(np.asarray, dtype=float))
         numbers = range(first_run, first_run + runs)
-        prepared = self._prepared(truth)
+        prepared = self._prepare(truth)
         readings = (self._realise(prepared, run_seed(self._seed, run)) for run in numbers)
-        return _gathered(readings, parts, runs)
+        return _collect(readings, parts, runs)
 
-    def _prepared(self, truth: ImuTruth) -> Any:
-        """Return what all runs of a batch share."""
+    def _prepare(self, truth: ImuTruth) -> Any:
+        """Return the state that all runs of a batch share."""
         return truth
 
     @abstractmethod
     def _realise(self, prepared: Any, seed: np.random.SeedSequence) -> ImuReading:
-        """Return the reading of one run of what was prepared, with all parts, (samples, ...)."""
+        """Return the reading of a run of a batch, with all parts, (samples, ...)."""
 
     def new_samples(self, samples: int) -> np.ndarray:
-        """Return which of a batch's samples are new ones of the sensor, (samples,) of bool."""
+        """Return which samples of a batch are new samples of the sensor.
+
+        Parameters
+        ----------
+        samples : int
+            Number of samples.
+
+        Returns
+        -------
+        ndarray of bool, shape (samples,)
+        """
         return np.ones(samples, dtype=bool)
 
     def magnetic_covariance(self) -> Covariance:
-        """Return the covariance of a magnetometer's readings, row by row [T^2]; zero is unknown."""
+        """Return the covariance of the magnetometer, row by row [T^2]; zero means unknown."""
         return diagonal((0.0, 0.0, 0.0))
 
     @abstractmethod
     def covariances(self) -> tuple[Covariance, Covariance, Covariance]:
-        """Return what is published as covariances, as :meth:`.ImuSpecification.covariances`."""
+        """Return the covariances to publish, as :meth:`.ImuSpecification.covariances`."""
 
 
+# SI units. Errors of a sensor are smaller, and squares of larger numbers might overflow.
 LARGEST_PARAMETER = 1e6
-"""Of an IMU, in SI units; beyond it no error is one of a sensor, and squares might overflow."""
 
 
 def checked_parameter(name, value, **bounds):
-    """Return a number of an IMU."""
+    """Check a parameter of an IMU model.
+
+    Parameters
+    ----------
+    name : str
+        Name of the parameter, for messages.
+    value : object
+        Value to check.
+    **bounds
+        Bounds of :func:`.core.settings.check_number`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ConfigurationError
+        The value is no number or out of bounds.
+    """
     return check_number(f"The IMU's {name}", value, maximum=LARGEST_PARAMETER, **bounds)

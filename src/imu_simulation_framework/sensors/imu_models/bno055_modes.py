@@ -1,24 +1,24 @@
-"""The modes of a Bosch BNO055 that fuse its sensors, and what it says of its calibration.
+"""Fusion modes and calibration status of a Bosch BNO055.
 
-Data sheet BST-BNO055-DS000-18, revision 1.8, October 2021: the modes in section 3.3.3, their rates
-in table 3-14, how long a change of the mode takes in table 3-6, how it is started in table 0-2,
-how it is calibrated in section 3.11. Its fusion (BSXlite) is not published; here a mode is the
-filter of this package that uses the same sensors at the same rate:
+Data sheet BST-BNO055-DS000-18, revision 1.8, October 2021: section 3.3.3 has the modes, table 3-14
+their rates, table 3-6 the time of a change of mode, table 0-2 the start-up time, section 3.11 the
+calibration. The sensor's fusion (BSXlite) is not published. Here a mode is the filter of this
+package that uses the same sensors at the same rate:
 
 ============ ===== ===== ==== === ===================================================
-mode         gyro. acc.  mag. Hz  its yaw
+mode         gyro. acc.  mag. Hz  yaw
 ============ ===== ===== ==== === ===================================================
 IMU          yes   yes   no   100 from the gyroscope alone
 COMPASS      no    yes   yes  20  magnetic north, without a gyroscope
-M4G          no    yes   yes  50  as IMU's from any start; turns are those of the field
+M4G          no    yes   yes  50  as in IMU from any start; turns are those of the field
 NDOF_FMC_OFF yes   yes   yes  100 magnetic north
 NDOF         yes   yes   yes  100 magnetic north; the magnetometer is calibrated sooner
 ============ ===== ===== ==== === ===================================================
 
-What the specification has as hard and soft iron is what the calibration has left. The sensor's own
-ongoing calibration does not change the readings here; what it says of itself is made of them
-(:func:`bno055_calibration`). Without a gyroscope the real sensor gives out no rate; here
-its readings go on.
+Hard and soft iron of the specification are the remainder after calibration. The sensor's own
+ongoing calibration does not change the readings here; its status is modelled
+(:func:`bno055_calibration`). The real sensor outputs no angular velocity in modes without a
+gyroscope; the model still does.
 """
 
 from __future__ import annotations
@@ -40,42 +40,47 @@ from ..imu_specification import ImuSpecification
 if TYPE_CHECKING:
     import pandas as pd
 
-START_UP = 0.4
-"""From power to the mode for configuration [s], table 0-2; after a reset it is 0.65 s."""
-SWITCHING = 0.007
-"""From there to any mode [s], table 3-6."""
+START_UP = 0.4  # s from power on to the configuration mode, table 0-2; after a reset it is 0.65 s
+SWITCHING = 0.007  # s from the configuration mode to any other mode, table 3-6
+# Time constant of the modes without a gyroscope [s]. The magnetometer's bandwidth of 10 Hz in table
+# 3-4 alone makes 0.016 s; the rest is our assumption for the fusion, as the data sheet has no
+# value.
 COMPASS_TIME = 0.1
-"""Time constant of the modes without a gyroscope [s]: that of the magnetometer's 10 Hz bandwidth in
-table 3-4 is 0.016 s, to which the fusion adds its own; ours, as the data sheet does not say it."""
 
-RESTING_TIME = 3.0
-"""At rest [s], after which the gyroscope is calibrated, "a few seconds" of section 3.11."""
-POSITION_TIME = 1.0
-"""At rest [s] in each of the six positions that calibrate the accelerometer."""
-RESTING_RATE = np.radians(1.0)
-"""[rad/s]"""
-RESTING_FORCE = 0.3
-"""Change of the specific force [m/s^2]."""
+RESTING_TIME = 3.0  # s at rest until the gyroscope is calibrated, "a few seconds" in section 3.11
+POSITION_TIME = 1.0  # s at rest in each of the six positions that calibrate the accelerometer
+RESTING_RATE = np.radians(1.0)  # rad/s; upper limit at rest
+RESTING_FORCE = 0.3  # m/s^2; upper limit at rest of the change from sample to sample
 
 
 _GYROSCOPE_TIMES = (RESTING_TIME / 3.0, 2.0 * RESTING_TIME / 3.0, RESTING_TIME)
 _POSITIONS = (2, 4, 6)
+# Specific force along an axis within 30 degrees of the vertical [m/s^2].
 _UPRIGHT = np.cos(np.radians(30.0)) * STANDARD_GRAVITY
-"""Along an axis, where it is within 30 degrees of the vertical [m/s^2]."""
 
 
 class Mode(NamedTuple):
-    """A mode: which sensors it uses, and how fast it is [Hz]."""
+    """Sensors and rate of a mode.
+
+    Parameters
+    ----------
+    gyroscope, magnetometer : bool
+        Whether the mode uses the sensor.
+    rate : float
+        Output rate [Hz].
+    octants : 3 int
+        Octants of field directions, in the sensor's axes, that the magnetometer must have measured
+        for its status 1, 2 and 3. Section 3.11 demands a figure of eight, which turns about all
+        axes. With the fast calibration (FMC) any movement suffices: a full turn on level ground.
+    """
 
     gyroscope: bool
     magnetometer: bool
     rate: float
     octants: tuple[int, int, int] = (4, 6, 8)
-    """Of the directions of the field in the sensor's axes, how many it has to have seen for the
-    magnetometer's status 1, 2 and 3. Section 3.11 wants a figure of eight, which is turns about all
-    axes, or any movement where the fast calibration (FMC) is on: a full turn on level ground."""
 
 
+# Modes by the names of the data sheet.
 MODES = {
     "IMU": Mode(True, False, 100.0),
     "COMPASS": Mode(False, True, 20.0),
@@ -83,7 +88,6 @@ MODES = {
     "NDOF_FMC_OFF": Mode(True, True, 100.0),
     "NDOF": Mode(True, True, 100.0, octants=(2, 3, 4)),
 }
-"""By the data sheet's names."""
 
 
 def bno055_in_mode(
@@ -91,17 +95,31 @@ def bno055_in_mode(
 ) -> ImuSpecification:
     """Return a specification whose output is that of a BNO055 in a mode.
 
-    Its name has the mode, in small letters, and its output says it as ``bno055_mode``.
+    The mode is appended to the name in lower case, and is the output's ``bno055_mode``.
 
-    ``specification``: errors of the sensors; of its output what the mode does not say stays.
-    ``mode``: one of :data:`MODES`. ``start_up``: whether it is switched on at the beginning, so
-    that its readings start 0.407 s later, in whole samples. Raises :class:`.ConfigurationError`:
-    there is no such mode, or it needs a magnetometer that the specification does not have.
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Errors of the sensors. Settings of its output that do not depend on the mode stay.
+    mode : str
+        Key of :data:`MODES`.
+    start_up : bool
+        Whether the sensor is switched on at the start of the simulation, so that its readings start
+        0.407 s later, in whole samples.
+
+    Returns
+    -------
+    ImuSpecification
+
+    Raises
+    ------
+    ConfigurationError
+        The mode is unknown, or it needs a magnetometer that the specification lacks.
     """
     kind = _mode(mode)
     if kind.magnetometer and specification.magnetometer is None:
         raise ConfigurationError(
-            f"The mode {mode} needs a magnetometer, which {specification.name} does not have."
+            f"{specification.name} has no magnetometer, expected one for the mode {mode}"
         )
     output, both = specification.output, kind.gyroscope and kind.magnetometer
     output = replace(
@@ -120,27 +138,40 @@ def bno055_in_mode(
 
 
 def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
-    """Return what the register CALIB_STAT would say, 0 (not) to 3 (fully calibrated).
+    """Compute the content of the register CALIB_STAT, 0 (not) to 3 (fully calibrated).
 
-    The data sheet says what to do for a 3, not how the sensor tells. This is a model of it, which
-    never forgets: the gyroscope has a status for each second of three at rest; the accelerometer 1,
-    2 and 3 after two, four and six positions, an axis up or down, with a second's rest in each; the
-    magnetometer by the octants in which it has seen the field (:class:`Mode`). A sensor that the
-    mode does not use has 0. The system's is the least of gyroscope and magnetometer, as far as they
-    are used: for that the accelerometer's is not needed (Bosch Sensortec's forum, BNO055 System
-    Calibration, May 2019).
+    The data sheet states the actions that lead to 3, but not their detection. In this model a
+    status never decreases. The gyroscope's status grows with each of three seconds at rest. The
+    accelerometer's is 1, 2 and 3 after two, four and six positions, an axis up or down, with a
+    second at rest in each. The magnetometer's depends on the octants of measured fields
+    (:class:`Mode`). A sensor that the mode does not use has 0. The system's is the smaller of
+    gyroscope and magnetometer, as far as they are used; the accelerometer's is not needed (Bosch
+    Sensortec's forum, BNO055 System Calibration, May 2019).
 
-    ``samples``: as of :func:`.simulate_imu`: gyro_x ... accel_z, and mag_x, mag_y, mag_z where the
-    mode uses a magnetometer. ``mode``: one of :data:`MODES`. Returns integers, the fields of
-    :class:`CalibrationStatus`, with the samples' times. Raises :class:`.ConfigurationError`: there
-    is no such mode, or the samples have no magnetic field for it.
+    Parameters
+    ----------
+    samples : pandas.DataFrame
+        Result of :func:`.simulate_imu`: gyro_x ... accel_z, and mag_x, mag_y, mag_z where the mode
+        uses a magnetometer.
+    mode : str
+        Key of :data:`MODES`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Integers in the fields of :class:`CalibrationStatus`, with the samples' times.
+
+    Raises
+    ------
+    ConfigurationError
+        The mode is unknown, or the samples lack its magnetic field.
     """
     kind = _mode(mode)
     if kind.magnetometer and not set(MAG) <= set(samples.columns):
         raise ConfigurationError(
-            f"The mode {mode} calibrates a magnetometer, but the samples have no magnetic field."
+            f"samples have no columns {', '.join(MAG)}, expected them for the mode {mode}"
         )
-    # Imported here, since every node knows the modes, and it takes 40 MB.
+    # Every node imports this module, and pandas takes 40 MB.
     import pandas as pd
 
     calibration = Bno055Calibration(mode)
@@ -152,7 +183,7 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
 
 
 class CalibrationStatus(NamedTuple):
-    """What the register CALIB_STAT says of each, 0 (not) to 3 (fully calibrated)."""
+    """Fields of the register CALIB_STAT, 0 (not) to 3 (fully calibrated) each."""
 
     system: int
     gyroscope: int
@@ -161,11 +192,17 @@ class CalibrationStatus(NamedTuple):
 
 
 class Bno055Calibration:
-    """The same as :func:`bno055_calibration`, sample by sample."""
+    """Calibration status of :func:`bno055_calibration`, sample by sample.
+
+    Parameters
+    ----------
+    mode : str
+        Key of :data:`MODES`.
+    """
 
     def __init__(self, mode: str) -> None:
         self._mode = _mode(mode)
-        self._restless: float | None = None
+        self._rest_start: float | None = None
         self._force: np.ndarray | None = None
         self._gyroscope = 0
         self._positions: set[int] = set()
@@ -178,15 +215,31 @@ class Bno055Calibration:
         specific_force: Sequence[float],
         magnetic_field: Sequence[float] | None = None,
     ) -> CalibrationStatus:
-        """Take the next reading, [s, rad/s, m/s^2, T]; return the status that it leads to."""
+        """Update the status by the next reading.
+
+        Parameters
+        ----------
+        time : float
+            Time of the reading [s].
+        angular_velocity : 3 float
+            Angular velocity [rad/s].
+        specific_force : 3 float
+            Specific force [m/s^2].
+        magnetic_field : 3 float, optional
+            Magnetic field [T].
+
+        Returns
+        -------
+        CalibrationStatus
+        """
         force = np.asarray(specific_force, dtype=float)
         calm = bool(np.linalg.norm(angular_velocity) < RESTING_RATE)
         if self._force is not None:
             calm = calm and bool(np.linalg.norm(force - self._force) < RESTING_FORCE)
         self._force = force
-        if self._restless is None or not calm:
-            self._restless = time
-        resting = time - self._restless
+        if self._rest_start is None or not calm:
+            self._rest_start = time
+        resting = time - self._rest_start
         axis = int(np.argmax(np.abs(force)))
         if resting >= POSITION_TIME and abs(force[axis]) > _UPRIGHT:
             self._positions.add(2 * axis + int(force[axis] > 0.0))
@@ -205,19 +258,30 @@ class Bno055Calibration:
         return CalibrationStatus(min(used), self._gyroscope, accelerometer, magnetometer)
 
 
-KEYS = ("sys", "gyro", "accel", "mag")
-"""As the driver bno055 for ROS has them on its topic calib_status."""
+KEYS = ("sys", "gyro", "accel", "mag")  # as in the topic calib_status of the ROS driver bno055
 
 
 class CalibrationTexts:
-    """Says the calibration's status as JSON where it has changed; ``mode`` as for the above."""
+    """Changes of the calibration status as JSON texts.
+
+    Parameters
+    ----------
+    mode : str
+        Key of :data:`MODES`.
+    """
 
     def __init__(self, mode: str) -> None:
-        self._said: CalibrationStatus | None = None
+        self._last_status: CalibrationStatus | None = None
         self.restart(mode)
 
     def restart(self, mode: str) -> None:
-        """Begin anew, in this mode: the sensor was switched on, or put elsewhere."""
+        """Restart the calibration, as after power on.
+
+        Parameters
+        ----------
+        mode : str
+            Key of :data:`MODES`.
+        """
         self._mode, self._newest = mode, 0
         self._calibration = Bno055Calibration(mode)
 
@@ -228,18 +292,33 @@ class CalibrationTexts:
         forces: np.ndarray,
         fields: np.ndarray | None = None,
     ) -> list[str]:
-        """Take readings: stamps (n,) [ns], rates, forces and fields (n, 3) [rad/s, m/s^2, T]."""
+        """Update the status by readings.
+
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rates, forces : ndarray, shape (n, 3)
+            Angular velocities [rad/s] and specific forces [m/s^2].
+        fields : ndarray, shape (n, 3), optional
+            Magnetic fields [T].
+
+        Returns
+        -------
+        list of str
+            JSON text of each changed status.
+        """
         changed = []
         for number, stamp in enumerate(stamps.tolist()):
             if stamp < self._newest:
-                self.restart(self._mode)  # time began again
+                self.restart(self._mode)  # time has jumped back
             self._newest = stamp
             field = None if fields is None else fields[number]
             status = self._calibration.add(
                 stamp / NANOSECONDS, rates[number], forces[number], field
             )
-            if status != self._said:
-                self._said = status
+            if status != self._last_status:
+                self._last_status = status
                 changed.append(json.dumps(dict(zip(KEYS, status))))
         return changed
 
@@ -247,6 +326,4 @@ class CalibrationTexts:
 def _mode(mode: Any) -> Mode:
     if isinstance(mode, str) and mode in MODES:
         return MODES[mode]
-    raise ConfigurationError(
-        f"The mode is {quote(mode)}, but those of a BNO055 are {', '.join(MODES)}."
-    )
+    raise ConfigurationError(f"mode is {quote(mode)}, expected one of {', '.join(MODES)}")

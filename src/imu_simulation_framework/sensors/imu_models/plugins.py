@@ -1,17 +1,17 @@
-r"""The IMU models by name, and those of classic Gazebo's plug-ins: ideal, generic and Hector.
+r"""IMU models by name, and the models of classic Gazebo's plug-ins: ideal, generic and Hector.
 
 A model is stepped sample by sample in a simulator, or run over a whole drive many times at once;
-both give the same for the same random numbers. The plug-ins' models behave as these do.
+both give the same for the same random numbers. The models behave as the plug-ins do.
 
-The generic one is libgazebo_ros_imu_sensor.so, Hector's libhector_gazebo_ros_imu.so. The latter's
-drift becomes in each step of length dt (hector_gazebo_plugins, sensor_model.h)
+The generic plug-in is libgazebo_ros_imu_sensor.so, Hector's is libhector_gazebo_ros_imu.so. In each
+step of length dt the latter changes its drift by (hector_gazebo_plugins, sensor_model.h)
 
 .. math:: d_k = e^{-f dt} d_{k-1} + dt \, \sqrt{2 f} \, \sigma \, w_k, \qquad w_k \sim N(0, 1).
 
 A first-order Gauss-Markov process with standard deviation sigma would have the innovation
-``sqrt(1 - exp(-2 f dt)) sigma``, about ``sqrt(2 f dt) sigma``: the plug-in multiplies by dt where
-it should by sqrt(dt). Its parameter ``drift`` is therefore not the drift's standard deviation,
-and what that is depends on the sample rate; the functions here tell.
+``sqrt(1 - exp(-2 f dt)) sigma``, about ``sqrt(2 f dt) sigma``. The plug-in multiplies by dt instead
+of sqrt(dt). Its parameter ``drift`` is therefore not the drift's standard deviation, which depends
+on the sample rate; :func:`drift_stationary_std` and :func:`drift_parameters` convert between them.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ from .base import (
     ImuTruth,
     checked_parameter,
     checked_parts,
-    untouched,
-    without_bias,
+    ideal_reading,
+    zero_slow_error,
 )
 from .specification import SpecificationImu, SpecificationParameters
 
 
 @dataclass(frozen=True)
 class IdealParameters:
-    """An ideal IMU has no parameters."""
+    """Parameters of an ideal IMU: none."""
 
 
 class IdealImu(ImuModel):
-    """Says the truth."""
+    """IMU without errors."""
 
     label = "ideal"
     has_magnetometer = True
 
     def step(self, truth: ImuTruth) -> ImuReading:
-        return untouched(truth)
+        return ideal_reading(truth)
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
         return self.step(truth), self.new_samples(len(truth.orientation))
@@ -65,7 +65,7 @@ class IdealImu(ImuModel):
         reading = self._realise(truth, None)
         values = ((name, getattr(reading, name)) for name in checked_parts(parts))
         repeated: dict[str, Any] = {
-            name: np.broadcast_to(one, (runs, *np.shape(one))) for name, one in values
+            name: np.broadcast_to(part, (runs, *np.shape(part))) for name, part in values
         }
         return ImuReading(**repeated)
 
@@ -81,20 +81,23 @@ _ORIENTATION, _FORCE, _RATE = slice(0, 4), slice(4, 7), slice(7, 10)
 
 @dataclass(frozen=True)
 class GenericParameters(Settings):
-    """The plug-in's only error parameter.
+    """Error parameter of the generic plug-in.
 
-    ``gaussian_noise``: standard deviation of the white noise on each axis of the gyroscope [rad/s]
-    and the accelerometer [m/s^2], and on each component of the quaternion. The default was tuned to
-    a BNO055.
+    Parameters
+    ----------
+    gaussian_noise : float
+        Standard deviation of the white noise on each axis of the gyroscope [rad/s] and the
+        accelerometer [m/s^2], and on each component of the quaternion. The default was tuned to
+        a BNO055.
     """
 
     gaussian_noise: float = declared(0.00215, checked_parameter, minimum=0.0)
 
 
 class GenericImu(ImuModel):
-    """White noise of one standard deviation on everything, no drift.
+    """White noise of a single standard deviation on all signals, without drift.
 
-    The quaternion is not normalised again after the noise, as in the plug-in.
+    The quaternion is not normalised after the addition of noise, as in the plug-in.
     """
 
     @property
@@ -118,7 +121,7 @@ class GenericImu(ImuModel):
     def _read(self, truth: ImuTruth, numbers: np.ndarray) -> ImuReading:
         noise = self.parameters.gaussian_noise * numbers
         return ImuReading(
-            without_bias,
+            zero_slow_error,
             orientation=truth.orientation + noise[..., _ORIENTATION],
             angular_velocity=truth.angular_velocity + noise[..., _RATE],
             specific_force=truth.specific_force + noise[..., _FORCE],
@@ -130,23 +133,56 @@ class GenericImu(ImuModel):
 
 
 class DriftParameters(NamedTuple):
-    """The plug-in's ``drift`` [the signal's unit] and ``drift_frequency`` [Hz]."""
+    """Parameters of the drift of Hector's plug-in.
+
+    Parameters
+    ----------
+    drift : float
+        Strength of the drift [unit of the signal].
+    drift_frequency : float
+        Inverse of the correlation time [1/s; the plug-in calls it Hz].
+    """
 
     drift: float
     drift_frequency: float
 
 
 def drift_innovation_std(drift: ArrayLike, drift_frequency: ArrayLike, period: float) -> np.ndarray:
-    """Return the standard deviation of what each step adds, ``drift * dt * sqrt(2 f)``."""
+    """Compute the standard deviation of the drift's change in a step, ``drift * dt * sqrt(2 f)``.
+
+    Parameters
+    ----------
+    drift, drift_frequency : array_like
+        Parameters of the plug-in, see :class:`DriftParameters`.
+    period : float
+        Sampling period dt [s].
+
+    Returns
+    -------
+    ndarray
+        Standard deviation [unit of the signal].
+    """
     frequency = np.asarray(drift_frequency, dtype=float)
     return np.asarray(drift, dtype=float) * period * np.sqrt(2.0 * frequency)
 
 
 def drift_stationary_std(drift: ArrayLike, drift_frequency: ArrayLike, period: float) -> np.ndarray:
-    """Return the standard deviation that the drift approaches after several correlation times.
+    """Compute the standard deviation of the drift after several correlation times.
 
     ``drift * dt * sqrt(2 f / (1 - exp(-2 f dt)))``, about ``drift * sqrt(dt)``: the innovation's
-    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process; f is positive [1/s].
+    over ``sqrt(1 - phi^2)``, as for any first-order autoregressive process.
+
+    Parameters
+    ----------
+    drift, drift_frequency : array_like
+        Parameters of the plug-in, see :class:`DriftParameters`; the frequency is positive.
+    period : float
+        Sampling period dt [s].
+
+    Returns
+    -------
+    ndarray
+        Standard deviation [unit of the signal].
     """
     frequency = np.asarray(drift_frequency, dtype=float)
     forgotten = -np.expm1(-2.0 * frequency * period)
@@ -156,16 +192,30 @@ def drift_stationary_std(drift: ArrayLike, drift_frequency: ArrayLike, period: f
 def drift_parameters(
     stationary_std: float, correlation_time: float, period: float
 ) -> DriftParameters:
-    """Return what the plug-in must be given for a wanted drift.
+    """Compute the parameters of Hector's plug-in for a drift.
 
-    ``stationary_std`` [the signal's unit] and ``correlation_time`` [s] that are wanted where the
-    plug-in runs with the sample ``period`` [s]. Raises :class:`.ConfigurationError`: a value is not
-    positive.
+    Parameters
+    ----------
+    stationary_std : float
+        Desired stationary standard deviation [unit of the signal].
+    correlation_time : float
+        Desired correlation time [s].
+    period : float
+        Sampling period of the plug-in [s].
+
+    Returns
+    -------
+    DriftParameters
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not positive.
     """
     names = ("standard deviation", "correlation time", "sample period")
     for name, value in zip(names, (stationary_std, correlation_time, period)):
         if not (np.isfinite(value) and value > 0.0):
-            raise ConfigurationError(f"The drift's {name} is {value}, but it must be positive.")
+            raise ConfigurationError(f"{name} of the drift is {value}, expected a positive number")
     frequency = 1.0 / correlation_time
     drift = stationary_std / float(drift_stationary_std(1.0, frequency, period))
     return DriftParameters(drift, frequency)
@@ -175,21 +225,29 @@ def drift_parameters(
 # innovations, then the white noise of accelerometer and gyroscope.
 _HECTOR_FORCE, _HECTOR_RATE, _YAW = slice(0, 3), slice(3, 6), 6
 _DRIFTS = slice(0, 7)
-_FORCE_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
+_ACCEL_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
 
 
 @dataclass(frozen=True)
 class HectorParameters(Settings):
-    """The plug-in's parameters under its own names; each sensor's hold for all three axes.
+    """Parameters of Hector's plug-in by their own names; each holds for all three axes.
 
-    The defaults for the yaw are those that were tuned to a BNO055; the others are the plug-in's.
+    The defaults of the yaw were tuned to a BNO055; the others are the plug-in's.
 
-    ``..._offset``: constant error [rad, rad/s, m/s^2]. ``..._drift``: strength of the drift [rad,
-    rad/s, m/s^2], which is not its standard deviation: see :mod:`.imu_models.plugins`.
-    ``..._drift_frequency``: inverse of the drift's correlation time [1/s; the plug-in says Hz].
-    ``..._gaussian_noise``: standard deviation of the white noise [rad/s, m/s^2]; that of the yaw
-    never reaches the orientation, only its square is published as a variance. ``..._scale_error``:
-    factor on the true value.
+    Parameters
+    ----------
+    ..._offset : float
+        Constant error [rad, rad/s, m/s^2].
+    ..._drift : float
+        Strength of the drift [rad, rad/s, m/s^2]; its standard deviation is
+        :func:`drift_stationary_std`.
+    ..._drift_frequency : float
+        Inverse of the drift's correlation time [1/s; the plug-in calls it Hz].
+    ..._gaussian_noise : float
+        Standard deviation of the white noise [rad/s, m/s^2]. The yaw's does not change the
+        orientation; its square is published as a variance.
+    ..._scale_error : float
+        Factor on the true value.
     """
 
     yaw_offset: float = declared(0.0, checked_parameter)
@@ -211,13 +269,13 @@ class HectorParameters(Settings):
 class HectorImu(ImuModel):
     """Offset, scale, noise and drift on gyroscope and accelerometer; a separate drift of the yaw.
 
-    The orientation is the truth turned, in the world, by the yaw's bias and by the tilt that the
-    accelerometer's bias would make an attitude filter believe; the gyroscope's errors do not
-    reach it. Bias means offset and drift, without the white noise.
+    The orientation is the true orientation turned, in the world, by the yaw's bias and by the tilt
+    that an attitude filter would derive from the accelerometer's bias. Errors of the gyroscope do
+    not affect it. Bias means offset and drift, without the white noise.
 
     The plug-in starts its drift from a normal number of standard deviation ``drift``, ten times
-    too much at 100 Hz. Here, as when it is loaded with zero drift and given its parameters
-    afterwards, drift starts at zero.
+    too much at 100 Hz. Here drift starts at zero, as when the plug-in is loaded with zero drift and
+    gets its parameters afterwards.
     """
 
     def _set_up(self) -> None:
@@ -229,7 +287,7 @@ class HectorImu(ImuModel):
         self._correlation = np.exp(-frequency * period)
         self._innovation_std = drift_innovation_std(drift, frequency, period)
         self._offset = _per_quantity(p.accel_offset, p.rate_offset, p.yaw_offset)
-        # Turning by a tilt costs more than the rest of a step, and mostly there is none.
+        # A rotation by a tilt costs more than all other operations of a step.
         self._tilts = p.accel_offset != 0.0 or p.accel_drift != 0.0
         self._random = [
             *(self._innovation_std > 0.0),
@@ -252,7 +310,7 @@ class HectorImu(ImuModel):
         self._numbers = NormalStreams(seed, self._random)
 
     def set_drift(self, angular_velocity: Any = None, specific_force: Any = None) -> None:
-        # SensorModel::reset(value) of the plug-in: the offset stays, and the drift wanders on.
+        # SensorModel::reset(value) of the plug-in keeps the offset and continues the drift.
         drift = self._drift.copy()
         if angular_velocity is not None:
             drift[_HECTOR_RATE] = check_axes("angular_velocity", tuple(angular_velocity))
@@ -267,7 +325,7 @@ class HectorImu(ImuModel):
         return self._read(truth, self._drift + self._offset, numbers)
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
-        # What a step costs is mostly that of the call, whether it turns one row or five.
+        # A step costs mostly the call, whether it turns a single row or five.
         samples = len(truth.orientation)
         numbers = self._numbers.take(samples)
         bias = np.empty((samples, _DRIFTS.stop))
@@ -284,7 +342,7 @@ class HectorImu(ImuModel):
         return self._read(truth, bias, numbers)
 
     def _read(self, truth: ImuTruth, bias: np.ndarray, numbers: np.ndarray) -> ImuReading:
-        # For one sample or for a row of them.
+        # For a single sample or a series.
         p, yaw_bias = self.parameters, bias[..., _YAW]
         force_bias, rate_bias = bias[..., _HECTOR_FORCE], bias[..., _HECTOR_RATE]
         orientation, orientation_bias = self._turn(truth.orientation, force_bias, yaw_bias)
@@ -293,7 +351,7 @@ class HectorImu(ImuModel):
             angular_velocity=p.rate_scale_error * truth.angular_velocity
             + (rate_bias + p.rate_gaussian_noise * numbers[..., _RATE_NOISE]),
             specific_force=p.accel_scale_error * truth.specific_force
-            + (force_bias + p.accel_gaussian_noise * numbers[..., _FORCE_NOISE]),
+            + (force_bias + p.accel_gaussian_noise * numbers[..., _ACCEL_NOISE]),
             angular_velocity_bias=rate_bias,
             specific_force_bias=force_bias,
             yaw_bias=yaw_bias,
@@ -306,13 +364,13 @@ class HectorImu(ImuModel):
         bias = np.zeros(np.shape(orientation))
         bias[..., 2], bias[..., 3] = np.sin(0.5 * yaw_bias), np.cos(0.5 * yaw_bias)
         if not self._tilts:
-            # To the bits of scipy, whose library takes 27 MB that a simulator can do without.
+            # Equal to the bit to scipy, whose library would cost a simulator 27 MB.
             turned = quaternion_product(*_unit(*bias.T), *_unit(*orientation.T))
             return np.stack(_unit(*turned), axis=-1), bias
         from scipy.spatial.transform import Rotation
 
         true = Rotation.from_quat(orientation)
-        # A filter takes a horizontal error a of the accelerometer for a tilt of a / g.
+        # An attitude filter derives a tilt a / g from a horizontal error a of the accelerometer.
         in_world = true.apply(force_bias) / self.gravity
         tilt = np.zeros_like(bias)
         tilt[..., 0], tilt[..., 1] = 0.5 * in_world[..., 1], -0.5 * in_world[..., 0]
@@ -321,7 +379,7 @@ class HectorImu(ImuModel):
         return (error * true).as_quat(), error.as_quat()
 
     def covariances(self) -> tuple[Any, ...]:
-        # The plug-in fills those of gyroscope and accelerometer once, when it is loaded.
+        # The plug-in sets the covariances of gyroscope and accelerometer when it is loaded.
         p = self.parameters
         tilt = (p.accel_gaussian_noise / self.gravity) ** 2
         return (
@@ -346,7 +404,7 @@ class _Kind(NamedTuple):
 
 
 class Preset(NamedTuple):
-    """A model's name and the parameters that differ from its defaults."""
+    """Name of a model with parameters that differ from its defaults."""
 
     model: str
     parameters: Mapping[str, Any]
@@ -359,7 +417,7 @@ IMU_MODELS = {
     "specification": _Kind(SpecificationImu, SpecificationParameters),
 }
 
-# A model's defaults, and further sets of parameters that have a name.
+# The defaults of each model, and further named sets of parameters.
 PRESETS = {
     **{name: Preset(name, {}) for name in IMU_MODELS},
     # The slower of the two drifts that were tuned to a BNO055.
@@ -370,16 +428,31 @@ PRESETS = {
 def make_imu_model(
     name: str, parameters: Mapping[str, Any], period: float, seed: Any = 0
 ) -> ImuModel:
-    """Return the IMU model of that name.
+    """Return the IMU model of a name.
 
-    ``name``: a key of ``PRESETS``: a model, or a named set of its parameters. ``parameters``: those
-    that shall differ from the preset's, by field. ``period``: time from one sample to the next [s].
-    ``seed`` (int or numpy.random.SeedSequence): of all runs. Raises :class:`.ConfigurationError`:
-    the name or a parameter is unknown, or a value is out of range.
+    Parameters
+    ----------
+    name : str
+        Key of ``PRESETS``: a model, or a named set of its parameters.
+    parameters : mapping of str to object
+        Parameters that differ from the preset's, by field.
+    period : float
+        Time from one sample to the next [s].
+    seed : int or numpy.random.SeedSequence
+        Seed of all runs.
+
+    Returns
+    -------
+    ImuModel
+
+    Raises
+    ------
+    ConfigurationError
+        The name or a parameter is unknown, or a value is out of range.
     """
     if name not in PRESETS:
         raise ConfigurationError(
-            f"There is no IMU model {quote(name)}; there are {', '.join(sorted(PRESETS))}."
+            f"IMU model is {quote(name)}, expected one of {', '.join(sorted(PRESETS))}"
         )
     preset = PRESETS[name]
     kind = IMU_MODELS[preset.model]
@@ -387,7 +460,7 @@ def make_imu_model(
     for key in parameters:
         if key not in known:
             raise ConfigurationError(
-                f"The IMU model {name} has no parameter {quote(key)}; "
-                + (f"it has {', '.join(known)}." if known else "it has none.")
+                f"parameter {quote(key)} of the IMU model {name} is unknown, expected "
+                + (f"one of {', '.join(known)}" if known else "none")
             )
     return kind.model(kind.parameters(**{**preset.parameters, **parameters}), period, seed)

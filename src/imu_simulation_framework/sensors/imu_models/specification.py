@@ -1,6 +1,6 @@
-r"""An IMU as its specification says, sample by sample or many runs at once.
+r"""Model of an IMU by its specification, sample by sample or many runs at once.
 
-In each of the sensor's samples, with f the mean of the true signal since the last one,
+In each of the sensor's samples, with f the mean of the ideal signal since the previous sample,
 
 .. math::
 
@@ -11,16 +11,18 @@ where M is scale factor and misalignment, :math:`S_T` and :math:`b_T` the temper
 coefficients, G the gyroscope's sensitivity to the specific force a, b the bias (turn-on bias,
 bias instability, random walk, Gauss-Markov process, ramp) and n the noise (white noise and
 quantisation). A magnetometer's f is the field with its iron, ``soft_iron B + hard_iron``, at
-the sample's instant. The orientation comes from gyroscope and accelerometer alone, by a filter that
-has no reference for the yaw, as in a BNO055's IMU mode: the yaw's error is that of the gyroscope,
-integrated. Where a specification has them, :math:`S_V` and :math:`b_V` are the supply voltage's
-coefficients, K2 the nonlinearity, and R the rectification of a vibration whose mean square is
-:math:`\sigma^2`; the vibration itself belongs to n, and a sensor with a bandwidth gives what its
-low-pass makes of signal and noise (:mod:`.sensors.conditions`).
-With a magnetic heading the filter takes the yaw from the magnetometer.
+the sample's instant. Where a specification has them, :math:`S_V` and :math:`b_V` are the supply
+voltage's coefficients, K2 the nonlinearity, and R the rectification of a vibration whose mean
+square is :math:`\sigma^2`. The vibration itself belongs to n, and a sensor with a bandwidth passes
+signal and noise through its low-pass (:mod:`.sensors.conditions`).
 
-With an :class:`.Operation` the sensor stood still before the first sample: the gyroscope's mean
-there is taken off its readings, and stops on the way do the same anew and hold the heading.
+The orientation comes from gyroscope and accelerometer alone, by a filter without a reference for
+the yaw, as in a BNO055's IMU mode: the yaw error is the integral of the gyroscope's error. With a
+magnetic heading the filter takes the yaw from the magnetometer.
+
+With an :class:`.Operation` the sensor is at rest before the first sample. The gyroscope's mean over
+this standstill is subtracted from its readings; stops during the drive renew it and hold the
+heading.
 """
 
 from __future__ import annotations
@@ -43,24 +45,38 @@ from ..conditions import BandLimit, VibrationNoise
 from ..fusion.filters import fuse_run, make_filter
 from ..imu_specification import ImuSpecification, OutputSpecification
 from ..noise.streams import child_generator, child_seed, run_seed
-from ..operation import Operation, Standstill, Zeroing, stands_still
+from ..operation import Operation, Standstill, Zeroing, is_at_rest
 from ..triad_errors import TriadNoise, create_triads
 from ..triads import TRIADS
-from .base import MAGNETIC_PARTS, ImuModel, ImuReading, ImuTruth, joined, untouched
+from .base import MAGNETIC_PARTS, ImuModel, ImuReading, ImuTruth, ideal_reading, join_readings
 
 
 class TriadSeries(NamedTuple):
-    """Samples that are all due, what each triad makes of the truth; whether the robot stands."""
+    """Samples of the sensor with the responses of its triads.
+
+    Parameters
+    ----------
+    orientation : ndarray, shape (n, 4)
+        True orientation.
+    time : ndarray, shape (n, 1)
+        Times since power on [s].
+    responses : list of ndarray, shape (n, 3)
+        Responses of the triads to the ideal signals.
+    speed : ndarray, shape (n,), or None
+        Speed of the robot [m/s], if it is required.
+    is_stationary : ndarray of bool, shape (n,), or None
+        Whether the robot is at rest, if it knows.
+    """
 
     orientation: np.ndarray
     time: np.ndarray
-    of_truth: list[np.ndarray]
+    responses: list[np.ndarray]
     speed: np.ndarray | None
-    stands: np.ndarray | None
+    is_stationary: np.ndarray | None
 
 
 class RealisedTriads(NamedTuple):
-    """What has a state in a realisation: noises and low-passes, vibration, the offset taken."""
+    """State of a realisation: noises, low-passes, vibration and gyroscope zeroing."""
 
     noises: list[TriadNoise]
     limits: list[BandLimit | None]
@@ -68,19 +84,32 @@ class RealisedTriads(NamedTuple):
     zeroing: Zeroing | None
 
 
-def reading_of(truth, rate, force, rate_bias, force_bias, later, **parts):
-    """Return a reading of one sample or of (samples, ...).
+def create_reading(truth, rate, force, rate_bias, force_bias, later, **parts):
+    """Return a reading of a single sample or of (samples, ...).
 
-    ``truth``: the true orientation. ``later``: functions that compute parts if they are asked for.
+    Parameters
+    ----------
+    truth : ndarray, shape (4,) or (samples, 4)
+        True orientation.
+    rate, force, rate_bias, force_bias : ndarray, shape (3,) or (samples, 3)
+        Angular velocity and specific force with errors, and their biases.
+    later : mapping of str to callable
+        Functions that compute further parts at their first access.
+    **parts
+        Further parts by name.
+
+    Returns
+    -------
+    ImuReading
     """
 
     def ask(reading, name):
         if name in later:
             return later[name]()
         if name in MAGNETIC_PARTS:
-            raise AttributeError(f"this reading has no {name}")
+            raise AttributeError(f"ImuReading has no part {name}")
         if reading.orientation.ndim == 1:
-            # One sample at a time, a general library's overhead is most of the time.
+            # For a single sample NumPy spends most of the time on its overhead.
             ours, true, functions = reading.orientation.tolist(), np.asarray(truth).tolist(), math
         else:
             ours, true, functions = reading.orientation.T, truth.T, np
@@ -105,31 +134,44 @@ def _yaw(x, y, z, w, functions):
     return arctan2(2.0 * (x * y + w * z), w * w + x * x - y * y - z * z)
 
 
-def _zeroed(zeroing, rate, rate_bias, force, stands):
-    """Return rates less the offset, their bias, and what the filter turns by, (3,) or (n, 3)."""
+def _zero_gyroscope(zeroing, rate, rate_bias, force, is_stationary):
+    """Return zeroed rates, their bias, and the rates for the filter, (3,) or (n, 3)."""
     if zeroing is None:
         return rate, rate_bias, rate
-    stands = None if stands is None else np.atleast_1d(stands)
-    corrected, still = zeroing.advance(np.atleast_2d(rate), np.atleast_2d(force), stands)
+    is_stationary = None if is_stationary is None else np.atleast_1d(is_stationary)
+    corrected, still = zeroing.advance(np.atleast_2d(rate), np.atleast_2d(force), is_stationary)
     turned = np.where(still[:, np.newaxis], 0.0, corrected).reshape(rate.shape)
     corrected = corrected.reshape(rate.shape)
     return corrected, rate_bias + (corrected - rate), turned
 
 
 def sample_instants(output: OutputSpecification, period: float, seed) -> tuple[int, int]:
-    """Return the sensor's first sample and its stride, in samples of a simulation, in all runs.
+    """Return the sensor's first sample and its stride, in samples of a simulation.
 
-    ``period``: the simulation's [s]. ``seed``: of a child of its first run a random beginning is
-    drawn. Raises :class:`.ConfigurationError` for a rate below the simulation's, but no whole
-    fraction of it.
+    Parameters
+    ----------
+    output : OutputSpecification
+        Rate and start offset of the sensor.
+    period : float
+        Period of the simulation [s].
+    seed : int or numpy.random.SeedSequence
+        Seed of all runs. A child of its first run determines a random start offset.
+
+    Returns
+    -------
+    first, stride : int
+
+    Raises
+    ------
+    ConfigurationError
+        The rate is below the simulation's, but no whole fraction of it.
     """
     ratio = 1.0 / (output.rate * period)
     stride = max(1, round(ratio))
     if ratio > 1.0 and abs(ratio - stride) > 1e-6 * ratio:
         raise ConfigurationError(
-            f"output.rate is {output.rate:g} Hz, but it must be a whole fraction of the "
-            f"simulation's {1.0 / period:g} Hz, as {1.0 / (stride * period):g} Hz, or not "
-            "below it."
+            f"output.rate is {output.rate:g} Hz, expected a whole fraction of the simulation's "
+            f"{1.0 / period:g} Hz, such as {1.0 / (stride * period):g} Hz, or at least that rate"
         )
     offset = output.start_offset
     if output.random_start_offset > 0.0:
@@ -140,11 +182,17 @@ def sample_instants(output: OutputSpecification, period: float, seed) -> tuple[i
 
 @dataclass(frozen=True)
 class SpecificationParameters:
-    """A specification, and how the sensor is used.
+    """Specification of an IMU with its operation.
 
-    ``specification``: a mapping holds what the specification's YAML file holds. ``operation``: by
-    default readings are as the sensor has them from the first one on. ``latitude``: where
-    the Earth's turning is read at standstill [deg].
+    Parameters
+    ----------
+    specification : ImuSpecification or mapping
+        Specification; a mapping has the keys of its YAML file.
+    operation : Operation, mapping or None
+        Gyroscope zeroing; by default the readings are those from power on.
+    latitude : float or None
+        Latitude [deg] at which the gyroscope measures the Earth's rotation during the standstill;
+        None for none.
     """
 
     specification: ImuSpecification | Mapping[str, Any] = field(default_factory=ImuSpecification)
@@ -161,15 +209,15 @@ class SpecificationParameters:
 
 
 class SpecificationImu(ImuModel):
-    """All errors of a specification; the orientation is fused from the erroneous readings.
+    """IMU with all errors of a specification; the orientation is fused from the erroneous readings.
 
-    Where the specification's rate is below the simulation's, a reading is held until the next
-    one; ``has_new_sample`` tells the two apart. Before the sensor's first sample the reading
-    is the truth, and none is emitted.
+    If the specification's rate is below the simulation's, a reading is held until the next
+    reading; ``has_new_sample`` distinguishes the two. Before the sensor's first sample the reading
+    has no errors, and no sample is emitted.
 
     The biases of a reading are those of its angular velocity and specific force without noise,
-    and without what depends on the truth (scale factor, misalignment, g-sensitivity).
-    ``yaw_bias`` and ``orientation_bias`` are all of the orientation's error.
+    and without errors that depend on the ideal signals (scale factor, misalignment, g-sensitivity).
+    ``yaw_bias`` and ``orientation_bias`` are the whole error of the orientation.
     """
 
     def _set_up(self):
@@ -194,12 +242,12 @@ class SpecificationImu(ImuModel):
         )
 
     def _use(self, specification):
-        """Have the errors of another specification, whose section ``output`` is the same."""
+        """Use the errors of another specification, whose section ``output`` is the same."""
         self._specification = specification
         self._triads = create_triads(specification, self._sensor_period)
 
-    def _be_unit(self, seed):
-        """Be the unit of this realisation, where it may be any of a part's."""
+    def _use_unit(self, seed):
+        """Use the unit of this realisation, if the specification describes any unit of a part."""
         if self.parameters.specification.is_any_unit:
             self._use(self.parameters.specification.draw_unit(seed))
 
@@ -209,23 +257,23 @@ class SpecificationImu(ImuModel):
 
     def emitted(self, time, new):
         output = self._specification.output
-        times = output.rate * self.period
-        # The samples are the last of those that were stepped through.
+        samples_per_period = output.rate * self.period
+        # The arguments are the most recent samples.
         has_begun = np.maximum.accumulate(new) | (self._count - len(time) > self._first)
-        given = np.flatnonzero(new if output.drop_repeated else has_begun)
-        if not output.repeat_samples or times <= 1.0:
-            return given if output.drop_repeated or not has_begun.all() else None
-        # How many of the sensor's instants have passed since the sample before.
-        passed = [
-            np.floor(at * output.rate + 1e-3) for at in (time[given] - self.period, time[given])
+        emitted = np.flatnonzero(new if output.drop_repeated else has_begun)
+        if not output.repeat_samples or samples_per_period <= 1.0:
+            return emitted if output.drop_repeated or not has_begun.all() else None
+        # Number of the sensor's sampling instants since the previous sample.
+        passed_instants = [
+            np.floor(at * output.rate + 1e-3) for at in (time[emitted] - self.period, time[emitted])
         ]
-        return np.repeat(given, (passed[1] - passed[0]).astype(int))
+        return np.repeat(emitted, (passed_instants[1] - passed_instants[0]).astype(int))
 
     def _begin(self, seed):
         self._count = 0
         self.has_new_sample = False
         self._held = None
-        self._be_unit(seed)
+        self._use_unit(seed)
         self._realised = self._start(seed)
         self._recent = []
 
@@ -238,48 +286,58 @@ class SpecificationImu(ImuModel):
             self._held = self._sample(truth)
             self._recent = []
         elif since < 0:
-            self._held = untouched(truth)
+            self._held = ideal_reading(truth)
             self._recent = self._recent[-self._stride + 1 :] if self._stride > 1 else []
         self._count += 1
         return self._held
 
     def steps(self, truth: ImuTruth) -> tuple[ImuReading, np.ndarray]:
-        # A series with a magnetic heading has other last digits.
+        # A series with a magnetic heading differs in the last digits.
         if self._between_samples() or self._fuses_field:
             return super().steps(truth)
         return self.advance(truth), np.ones(len(truth.orientation), dtype=bool)
 
     def advance(self, truth: ImuTruth) -> ImuReading:
-        """Return the readings of the next samples: as stepping through them would, but faster."""
+        """Return the readings of the next samples, as repeated :meth:`step`, but faster.
+
+        Parameters
+        ----------
+        truth : ImuTruth
+            Ideal signals, (samples, ...).
+
+        Returns
+        -------
+        ImuReading
+        """
         truth = self._measured(truth).each(partial(np.asarray, dtype=float))
         samples = len(truth.orientation)
         if samples == 0:
-            return untouched(truth)
+            return ideal_reading(truth)
         if self._between_samples():
-            return joined([self.step(sample) for sample in truth.samples()])
+            return join_readings([self.step(sample) for sample in truth.samples()])
         time = self._times(np.arange(self._count, self._count + samples))
         started = self._count > self._first
         reading = self._series(self._series_of(truth, time), self._realised, self._filter, started)
-        _ = reading.orientation  # now, as the filter goes on from here
+        _ = reading.orientation  # computed now, as the next samples continue from this state
         if truth.magnetic_field is not None:
-            _ = reading.magnetic_field  # and so does the noise
+            _ = reading.magnetic_field  # likewise
         self._count += samples
         self.has_new_sample = True
         self._held = ImuReading(lambda _, name: getattr(reading, name)[-1])
         return reading
 
     def _between_samples(self):
-        """Whether samples of the simulation are, or are still, without one of the sensor."""
+        """Whether the simulation has samples without a sample of the sensor, now or always."""
         return self._stride > 1 or self._count < self._first
 
-    def _prepared(self, truth):
+    def _prepare(self, truth):
         truth = self._measured(truth)
         if self.parameters.specification.is_any_unit:
-            return truth, None  # each realisation is another one
+            return truth, None  # each realisation is another unit
         return self._due(truth)
 
     def _due(self, truth):
-        """Return a truth (of all samples) and what the triads make of those that are due."""
+        """Return the ideal signals of all samples, and the series of the sensor's samples."""
         due = np.flatnonzero(self.new_samples(len(truth.orientation)))
         if len(due) == len(truth.orientation):
             return truth, self._series_of(truth, self._times(due))
@@ -290,7 +348,7 @@ class SpecificationImu(ImuModel):
         return truth, self._series_of(at_due, self._times(due))
 
     def _means(self, signal, due):
-        """Return means (m, 3) of a signal (n, 3) since the sample before each that is due, (m,)."""
+        """Return means (m, 3) of a signal (n, 3) since the sample before each of ``due`` (m,)."""
         if self._stride == 1:
             return signal[due]
         starts = np.maximum(due - self._stride + 1, 0)
@@ -298,72 +356,76 @@ class SpecificationImu(ImuModel):
         return np.array(means).reshape(-1, 3)
 
     def _times(self, numbers):
-        """Return when samples are, since power on, (n, 1) [s]."""
+        """Return times since power on of numbered samples, (n, 1) [s]."""
         return (numbers * self.period + self._since_power_on)[:, np.newaxis]
 
     def _realise(self, prepared, seed):
         truth, series = prepared
         if series is None:
-            one = copy.copy(self)
-            one._be_unit(seed)
-            return one._realise(one._due(truth), seed)
+            unit = copy.copy(self)
+            unit._use_unit(seed)
+            return unit._realise(unit._due(truth), seed)
         filter = make_filter(self._specification.output, self._sensor_period)
         reading = self._series(series, self._start(seed), filter, started=False)
         samples = len(truth.orientation)
         if len(series.time) == samples:
             return reading
-        # The sensor's readings at all samples: the truth before the first, each held after.
-        early = untouched(truth.each(itemgetter(slice(self._first))))
+        # Readings at all samples: without errors before the first sample, held afterwards.
+        early = ideal_reading(truth.each(itemgetter(slice(self._first))))
         index = np.arange(max(0, samples - self._first)) // self._stride
         return ImuReading(
             lambda _, name: np.concatenate([getattr(early, name), getattr(reading, name)[index]])
         )
 
     def _series_of(self, truth, time):
-        of_truth, stands = self._of_truth(truth, time), self._stands(truth)
-        return TriadSeries(truth.orientation, time, of_truth, truth.speed, stands)
+        responses, is_stationary = self._respond(truth, time), self._is_stationary(truth)
+        return TriadSeries(truth.orientation, time, responses, truth.speed, is_stationary)
 
-    def _stands(self, truth):
-        """Return whether the robot stands (n,) or (), where it knows that; else None."""
+    def _is_stationary(self, truth):
+        """Return whether the robot is at rest (n,) or (), None if it does not know."""
         if not self._knows_stops:
             return None
-        return stands_still(truth.speed, truth.angular_velocity)
+        return is_at_rest(truth.speed, truth.angular_velocity)
 
-    def _of_truth(self, truth, time):
-        """Return what each triad makes of the truth alone."""
+    def _respond(self, truth, time):
+        """Return the response of each triad to the ideal signals."""
         force = truth[2]
         signals = zip(self._triads, truth[1:])
         return [
             triad.respond(signal, force, time) for triad, signal in signals if signal is not None
         ]
 
-    def _readings(self, realised, of_truth, drawn, time, speed):
-        """Yield readings and bias of each triad, drawn when it is asked for: a third of the noise.
+    def _readings(self, realised, responses, draw, time, speed):
+        """Yield readings and bias of each triad, drawn on demand, as that is a third of the noise.
 
-        ``drawn``: draws noise and bias of these samples from a :class:`.TriadNoise`.
+        ``draw`` draws noise and bias of these samples from a :class:`.TriadNoise`.
         """
         vibration = None
         if self._vibrates:
             vibration = realised.vibration.advance(np.size(speed)).reshape(*np.shape(speed), 3)
             vibration *= self._specification.vibration.amplitude(speed)[..., np.newaxis]
         for triad, values, noises, limit in zip(
-            self._triads, of_truth, realised.noises, realised.limits
+            self._triads, responses, realised.noises, realised.limits
         ):
-            noise, bias = drawn(noises)
+            noise, bias = draw(noises)
             if self._vibrates:
                 bias = bias + triad.rectify_vibration(speed)
             yield triad.read(values, noise, bias, time, limit, vibration)
 
     def _series(self, series, realised, filter, started):
-        """Return the readings of samples that are all due."""
-        orientation, time, of_truth, speed, stands = series
+        """Return the readings of consecutive samples of the sensor."""
+        orientation, time, responses, speed, is_stationary = series
         samples = len(time)
         if not started and samples:
-            self._stand(realised, orientation[0])
-        read = self._readings(realised, of_truth, lambda noise: noise.advance(samples), time, speed)
+            self._zero_at_standstill(realised, orientation[0])
+        read = self._readings(
+            realised, responses, lambda noise: noise.advance(samples), time, speed
+        )
         (rate, rate_bias), (force, force_bias) = next(read), next(read)
-        rate, rate_bias, turned = _zeroed(realised.zeroing, rate, rate_bias, force, stands)
-        magnetic = len(of_truth) == 3
+        rate, rate_bias, turned = _zero_gyroscope(
+            realised.zeroing, rate, rate_bias, force, is_stationary
+        )
+        magnetic = len(responses) == 3
         field = next(read)[0] if magnetic and self._fuses_field else None
 
         def fused():
@@ -376,7 +438,7 @@ class SpecificationImu(ImuModel):
         later = {"orientation": fused}
         if magnetic:
             later["magnetic_field"] = lambda: next(read)[0] if field is None else field
-        return reading_of(orientation, rate, force, rate_bias, force_bias, later)
+        return create_reading(orientation, rate, force, rate_bias, force_bias, later)
 
     def _sample(self, truth):
         time = self._count * self.period + self._since_power_on
@@ -385,15 +447,17 @@ class SpecificationImu(ImuModel):
             (values[0] if len(values) == 1 else np.mean(values, axis=0))
             for values in zip(*self._recent)
         )
-        of_truth = self._of_truth((None, rate, force, *truth[3:]), time)
-        stands = self._stands(truth._replace(angular_velocity=rate))
+        responses = self._respond((None, rate, force, *truth[3:]), time)
+        is_stationary = self._is_stationary(truth._replace(angular_velocity=rate))
         orientation = np.asarray(truth.orientation, dtype=float)
         if first:
-            self._stand(realised, orientation)
+            self._zero_at_standstill(realised, orientation)
         (rate, rate_bias), (force, force_bias), *magnetic = self._readings(
-            realised, of_truth, TriadNoise.step, time, truth.speed
+            realised, responses, TriadNoise.step, time, truth.speed
         )
-        rate, rate_bias, turned = _zeroed(realised.zeroing, rate, rate_bias, force, stands)
+        rate, rate_bias, turned = _zero_gyroscope(
+            realised.zeroing, rate, rate_bias, force, is_stationary
+        )
         parts = {"magnetic_field": magnetic[0][0]} if magnetic else {}
         if self._fuses:
             field = parts.values() if self._fuses_field else ()
@@ -402,7 +466,7 @@ class SpecificationImu(ImuModel):
             else:
                 orientation = self._filter.update(turned, force, *field)
         parts["orientation"] = orientation
-        return reading_of(truth.orientation, rate, force, rate_bias, force_bias, {}, **parts)
+        return create_reading(truth.orientation, rate, force, rate_bias, force_bias, {}, **parts)
 
     def new_samples(self, samples: int) -> np.ndarray:
         new = np.zeros(samples, dtype=bool)
@@ -417,7 +481,7 @@ class SpecificationImu(ImuModel):
         return self._specification.magnetic_covariance(self._sensor_period)
 
     def _start(self, seed):
-        """Begin what changes from sample to sample of a new realisation."""
+        """Start the state of a new realisation."""
         operation = self.parameters.operation
         vibration = None
         if self._vibrates:
@@ -437,8 +501,8 @@ class SpecificationImu(ImuModel):
             None if operation is None else Zeroing(operation, self._sensor_period),
         )
 
-    def _stand(self, realised, orientation):
-        """Let the sensor stand before its first sample, if it is to, and take its offset there."""
+    def _zero_at_standstill(self, realised, orientation):
+        """Zero the gyroscope at a standstill before the first sample, if the operation has one."""
         zeroing = realised.zeroing
         if zeroing is None or zeroing.samples_before == 0:
             return
@@ -451,30 +515,39 @@ class SpecificationImu(ImuModel):
             turning = EARTH_RATE * np.array([0.0, math.cos(latitude), math.sin(latitude)])
             rate = rate + Rotation.from_quat(orientation).inv().apply(turning)
         time = self._since_power_on - self._sensor_period * np.arange(samples, 0, -1)[:, np.newaxis]
-        of_truth = self._of_truth((None, rate, force), time)
+        responses = self._respond((None, rate, force), time)
         read = self._readings(
-            realised, of_truth, lambda noise: noise.advance(samples), time, np.zeros(samples)
+            realised, responses, lambda noise: noise.advance(samples), time, np.zeros(samples)
         )
-        # Only a detector looks at the accelerometer.
+        # Only a detector of stops reads the accelerometer.
         zeroing.begin(*(readings for readings, _ in islice(read, 2 if zeroing.detects else 1)))
 
     def detected_standstills(self, truth: ImuTruth) -> tuple[Standstill, ...]:
-        """Return at which stops on the way the detector of run 0 takes the sensor for standing.
+        """Return the stops that the detector of run 0 finds during a drive.
 
-        ``truth``: as for :meth:`.ImuModel.batch`.
+        Parameters
+        ----------
+        truth : ImuTruth
+            Ideal signals as for :meth:`.ImuModel.batch`.
+
+        Returns
+        -------
+        tuple of Standstill
         """
-        seed, one = run_seed(self._seed, 0), copy.copy(self)
-        one._be_unit(seed)
-        _, series = one._due(self._measured(truth.each(partial(np.asarray, dtype=float))))
-        realised = one._start(seed)
-        one._series(series, realised, None, started=False)
+        seed, unit = run_seed(self._seed, 0), copy.copy(self)
+        unit._use_unit(seed)
+        _, series = unit._due(self._measured(truth.each(partial(np.asarray, dtype=float))))
+        realised = unit._start(seed)
+        unit._series(series, realised, None, started=False)
         return realised.zeroing.finished()
 
     def _measured(self, truth):
-        """Return of the truth what this IMU feels: the field with a magnetometer only."""
+        """Return the ideal signals that the IMU measures: the field with a magnetometer only."""
         if self.requires_speed and truth.speed is None:
-            what = "vibration depends" if self._vibrates else "stops that are found depend"
-            raise ConfigurationError(f"{what} on the speed, which is not known of this motion.")
+            cause = "vibration" if self._vibrates else "stops"
+            raise ConfigurationError(
+                f"{cause} of the IMU requires the speed, which is not known of this motion"
+            )
         field = truth.magnetic_field if self.has_magnetometer else None
         speed = truth.speed if self.requires_speed else None
         if field is truth.magnetic_field and speed is truth.speed:

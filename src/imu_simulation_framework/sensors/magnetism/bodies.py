@@ -5,9 +5,9 @@ In the field :math:`H_0 = B_0 / \mu_0` and its own, :math:`H_d`, iron of the rel
 
 .. math:: M = (\mu_r - 1) (H_0 + H_d) + M_r
 
-with :math:`M_r` what stays of it without any field: straight lines, as in fields as weak as Earth's
-(Jackson: Classical Electrodynamics, 3rd edition, 5.8 to 5.11). What bodies do to each other is left
-out: right where they are farther apart than they are large.
+with the remanence :math:`M_r`, that is, linear as in fields as weak as the Earth's (Jackson:
+Classical Electrodynamics, 3rd edition, 5.8 to 5.11). The interaction of bodies is neglected, which
+is valid at distances larger than their sizes.
 
 Bars have a rectangular cross-section: beams, rails, plates. The field of a uniformly magnetised
 cuboid is its magnetisation times the second derivatives of the potential of its volume, :math:`H =
@@ -19,18 +19,18 @@ at the distance R, and the corner's sign s (Nagy, Geophysics 31, 362, 1966):
 
     U_{xx} = -\sum s \arctan \frac{v w}{u R}, \quad U_{xy} = \sum s \ln(R + w)
 
-A bar is not magnetised uniformly, a long one more in its middle than near its ends. So it is cut
-across its longest side into cells, shorter ones at its ends, each with a magnetisation of its own;
-in each, the mean of the field of all (by Gauss's quadrature) magnetises it. That is the method of
-moments (Harrington: Field Computation by Moment Methods, 1968). Across, each cell is magnetised
-uniformly: of a bar that is not long, or beside a bar at less than its thickness, the field is right
-to a tenth or two, no better than anybody knows the permeability.
+A bar is not magnetised uniformly, a long bar more in its middle than near its ends. It is therefore
+cut across its longest side into cells, shorter at its ends, each with a magnetisation of its own.
+Each cell is magnetised by the mean of the field of all cells in it (by Gauss's quadrature). This is
+the method of moments (Harrington: Field Computation by Moment Methods, 1968). Across the bar each
+cell is magnetised uniformly. For a short bar, or at less than its thickness from a bar, the field
+is accurate to 10 or 20 %, no worse than the knowledge of the permeability.
 
-A hollow or an H-shaped beam is described by a solid one with as much steel in its cross-section.
+A hollow or an H-shaped beam is described by a solid beam with as much steel in its cross-section.
 
 In a uniform field ellipsoids, spheres among them, are magnetised uniformly: :math:`H_d = -N M`
 along each axis, with the demagnetising factors N. Outside, the potential of an ellipsoid with half
-axes a is that of the confocal one through the place x (Maxwell: A Treatise on Electricity and
+axes a is that of the confocal ellipsoid through the place x (Maxwell: A Treatise on Electricity and
 Magnetism, articles 437 and 438; Kellogg: Foundations of Potential Theory, chapter 7; Stoner,
 Philosophical Magazine 36, 803, 1945):
 
@@ -43,8 +43,8 @@ Philosophical Magazine 36, 803, 1945):
 with the largest such :math:`\lambda`; :math:`N_i(0)` are the demagnetising factors. The integral is
 Carlson's :math:`R_D` (Digital Library of Mathematical Functions, 19.16.5).
 
-Magnets, loudspeakers and motors at rest are dipoles from some way off. With the place r of who
-measures as seen from the dipole, and its moment m,
+Magnets, loudspeakers and motors at rest are dipoles at some distance. With the place r relative to
+the dipole, and its moment m,
 
 .. math:: B = \frac{\mu_0}{4 \pi} \frac{3 \hat r (\hat r \cdot m) - m}{r^3}
 
@@ -63,20 +63,30 @@ from ...core.units import VACUUM_PERMEABILITY
 
 _ZERO = (0.0, 0.0, 0.0)
 
+# Relative permeability of structural steel in fields as weak as the Earth's, where it is about 100
+# to 300; it is thousands in strong fields (Bozorth: Ferromagnetism, 1951).
 MILD_STEEL = 200.0
-"""Relative permeability of structural steel in fields as weak as Earth's, where it is about 100 to
-300; it grows to thousands in strong ones (Bozorth: Ferromagnetism, 1951)."""
 
 
 @dataclass(frozen=True)
 class FerrousBody(Settings):
-    """A body of iron, fixed in the world.
+    """Body of iron, fixed in the world.
 
-    ``position``: of its middle in the world [m]. ``size``: along its own axes, from end to end [m];
-    one number stands for three equal ones. ``orientation``: roll, pitch and yaw of its axes in the
-    world [rad]. ``permeability``: relative [1]. ``magnetisation``: what it keeps without any field,
-    in its own axes [A/m]. Rolled, welded or lifted by a magnet, steel keeps some hundred to some
-    thousand. ``name``: for whoever reads the description, and of its shape in the simulators.
+    Parameters
+    ----------
+    position : 3 float
+        Centre in the world [m].
+    size : 3 float
+        Size along its own axes, from end to end [m]; a single number stands for three equal sizes.
+    orientation : 3 float
+        Roll, pitch and yaw of its axes in the world [rad].
+    permeability : float
+        Relative permeability [1].
+    magnetisation : 3 float
+        Remanence, the magnetisation without any field, in its own axes [A/m]. Rolled, welded or
+        magnetically lifted steel has some hundred to some thousand.
+    name : str
+        Name for the reader, and of its shape in the simulators.
     """
 
     position: Axes = declared(check=check_numbers, count=3)
@@ -88,43 +98,59 @@ class FerrousBody(Settings):
 
     @property
     def rotation(self) -> np.ndarray:
-        """Return the matrix (3, 3) from its own axes to the world's."""
-        # Imported here: nodes know bodies, few have any, and scipy takes 9 MB.
+        """Rotation matrix (3, 3) from its own axes to the world's."""
+        # Most environments have no bodies, and scipy takes 9 MB.
         from scipy.spatial.transform import Rotation
 
         return Rotation.from_euler("xyz", self.orientation).as_matrix()
 
-    def driven_by(self, field: np.ndarray) -> np.ndarray:
-        """Return the magnetisation (3,) [A/m] that it had in a field if it had no ends.
+    def magnetise_without_ends(self, field: np.ndarray) -> np.ndarray:
+        """Compute the magnetisation in a field without demagnetisation by its ends.
 
-        ``field`` (3,): in the world's axes [T]; the magnetisation is in its own.
+        Parameters
+        ----------
+        field : ndarray, shape (3,)
+            Field in the world's axes [T].
+
+        Returns
+        -------
+        ndarray, shape (3,)
+            Magnetisation in its own axes [A/m].
         """
         outer = self.rotation.T @ field / VACUUM_PERMEABILITY
         return (self.permeability - 1.0) * outer + np.array(self.magnetisation)
 
 
+# Cells of a long bar for its magnetisation; twice as many change it by 2 %.
 CELLS = 40
-"""Of a long bar, to find how it is magnetised; twice as many make 2 % more of it."""
 
+# Planes of a bar for its field: its ends, and cuts with the poles between them. Four times as many
+# change the field by 2 % at a distance of some thicknesses.
 MAX_PLANES = 11
-"""Of a bar, to find its field: its ends, and cuts on which the poles between them are. Four times
-as many change the field at some thicknesses' distance by 2 %."""
 
-_TINY = 1e-290  # in place of nothing, for the logarithm on the line through an edge
+_TINY = 1e-290  # replaces zero in the logarithm on the line through an edge
 
 
 class Bar(FerrousBody):
-    """A straight bar of iron; its size is length, width and height, in any order."""
+    """Straight bar of iron; its size is length, width and height, in any order."""
 
     @property
     def long_side(self) -> int:
-        """Return which of its sides is the longest, 0 to 2."""
+        """Number of the longest side, 0 to 2."""
         return int(np.argmax(self.size))
 
     def planes(self, most: int) -> np.ndarray:
-        """Return where the bar's cells begin and end along its longest side [m], denser at ends.
+        """Return the limits of the bar's cells along its longest side, denser at the ends.
 
-        ``most``: planes, of a long bar; the two ends of one that is as thick as long.
+        Parameters
+        ----------
+        most : int
+            Largest number of planes, used for a long bar; a cube has its two ends only.
+
+        Returns
+        -------
+        ndarray, shape (planes,)
+            Positions along the longest side [m].
         """
         length, thickness = np.sort(self.size)[[2, 1]]
         cells = int(np.clip(np.rint(4.0 * (length / thickness - 1.0)), 1, most - 1))
@@ -132,10 +158,20 @@ class Bar(FerrousBody):
         even = np.linspace(-angle, angle, cells + 1)
         return 0.5 * length * np.sin(even) / np.sin(angle)
 
-    def magnetised_in(self, field: np.ndarray, cells: int = CELLS) -> np.ndarray:
-        """Return the cells' magnetisations (cells, 3) [A/m], in its axes, in a field of the world.
+    def magnetise(self, field: np.ndarray, cells: int = CELLS) -> np.ndarray:
+        """Compute the magnetisation of the bar's cells.
 
-        ``field`` (3,): uniform, without the body [T]. ``cells``: of a long bar.
+        Parameters
+        ----------
+        field : ndarray, shape (3,)
+            Uniform field without the body, in the world's axes [T].
+        cells : int
+            Number of cells of a long bar.
+
+        Returns
+        -------
+        ndarray, shape (cells, 3)
+            Magnetisation in the bar's axes [A/m].
         """
         planes = self.planes(cells + 1)
         cells = len(planes) - 1
@@ -147,27 +183,45 @@ class Bar(FerrousBody):
         lengths[:, side] = np.diff(planes)
         middles[:, side] = 0.5 * (planes[1:] + planes[:-1])
         points = (middles[:, np.newaxis] + grid * lengths[:, np.newaxis]).reshape(-1, 3)
-        # What a unit of magnetisation along each axis, ending on each plane, makes in each cell.
+        # Field in each cell by a unit of magnetisation along each axis that ends on each plane.
         kernels = _kernels(_corners(size, side, planes), points.T)
         made = np.empty((3, cells, cells + 1, 3))
         for axis, row in enumerate(_tensor(kernels)):
             for component, ending in enumerate(row):
                 means = ending.reshape(cells + 1, cells, len(weight)) @ weight
                 made[axis, ..., component] = means.T / (4.0 * np.pi)
-        own = np.moveaxis(made[:, :, 1:] - made[:, :, :-1], 0, -1)  # by, of, component, axis
+        own = np.moveaxis(made[:, :, 1:] - made[:, :, :-1], 0, -1)  # source, cell, component, axis
         own = np.swapaxes(own, 1, 2).reshape(3 * cells, 3 * cells)
         equations = np.eye(3 * cells) - (self.permeability - 1.0) * own
-        return np.linalg.solve(equations, np.tile(self.driven_by(field), cells)).reshape(cells, 3)
+        return np.linalg.solve(
+            equations, np.tile(self.magnetise_without_ends(field), cells)
+        ).reshape(cells, 3)
 
-    def poles_in(
+    def compute_poles(
         self, field: np.ndarray, most: int = MAX_PLANES, cells: int = CELLS
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return planes [m] and how much magnetisation ends on each, (planes, 3) [A/m].
+        """Compute planes, and the magnetisation that ends on each.
 
-        Fewer than the cells have, at ``most``: what ends between two of them is shared so that it
-        has the same sum and the same middle. ``field``, ``cells``: as for :meth:`magnetised_in`.
+        There are fewer planes than cells. The poles between two planes are shared so that their sum
+        and their centre are preserved.
+
+        Parameters
+        ----------
+        field : ndarray, shape (3,)
+            Uniform field without the body, in the world's axes [T].
+        most : int
+            Largest number of planes.
+        cells : int
+            Number of cells of a long bar.
+
+        Returns
+        -------
+        planes : ndarray, shape (planes,)
+            Positions along the longest side [m].
+        poles : ndarray, shape (planes, 3)
+            Magnetisation that ends on each plane [A/m].
         """
-        magnetisations = self.magnetised_in(field, cells)
+        magnetisations = self.magnetise(field, cells)
         fine, coarse = self.planes(cells + 1), self.planes(most)
         ending = -np.diff(magnetisations, axis=0, prepend=0.0, append=0.0)
         place = np.interp(fine, coarse, np.arange(len(coarse)))
@@ -176,9 +230,18 @@ class Bar(FerrousBody):
 
 
 class BarFields:
-    """What several bars, at least one, add to a uniform field (3,) [T], outside of them.
+    """Field of several bars in a uniform field, outside of the bars.
 
-    ``most``, ``cells``: planes of each, and cells to find what ends on them.
+    Parameters
+    ----------
+    bars : sequence of Bar
+        At least one bar.
+    field : ndarray, shape (3,)
+        Uniform field in the world's axes [T].
+    most : int
+        Largest number of planes of each bar.
+    cells : int
+        Number of cells for the poles on the planes.
     """
 
     def __init__(
@@ -190,17 +253,28 @@ class BarFields:
     ) -> None:
         self._bars = []
         for bar in bars:
-            planes, ending = bar.poles_in(field, most, cells)
+            planes, ending = bar.compute_poles(field, most, cells)
             corners = _corners(np.array(bar.size), bar.long_side, planes)
-            # What a kernel of each plane adds to the field, (6 planes, 3, 1).
+            # Contribution of a kernel of each plane to the field, (6 planes, 3, 1).
             field_of_kernels = np.einsum("kmi,pm->kpi", _FIELD_OF_PARTS @ bar.rotation.T, ending)
             place, columns = np.array(bar.position)[:, np.newaxis], field_of_kernels
             self._bars.append((place, bar.rotation, corners, columns.reshape(-1, 3, 1)))
 
     def __call__(self, position: np.ndarray) -> np.ndarray:
-        """Return their field (n, 3) [T] at places (n, 3) [m], both in the world's axes."""
-        # By element, and sums row after row, so that the field at a place is the same to the bit
-        # whatever other places are asked for: no product of matrices promises that.
+        """Compute the field of the bars.
+
+        Parameters
+        ----------
+        position : ndarray, shape (n, 3)
+            Places in the world's axes [m].
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            Field in the world's axes [T].
+        """
+        # Element by element, so that the field at a place does not depend on other places to the
+        # bit, which a product of matrices does not ensure.
         total = np.zeros((3, len(position)))
         for place, rotation, corners, field_of_kernels in self._bars:
             x, y, z = position.T - place
@@ -211,7 +285,7 @@ class BarFields:
 
 
 def _corners(size: np.ndarray, side: int, planes: np.ndarray) -> np.ndarray:
-    """Corners (3, 4, planes) [m] of all cells; the first and the last of the four count as plus."""
+    """Return the corners (3, 4, planes) [m] of all cells; the first and the last count as plus."""
     second, third = (side + 1) % 3, (side + 2) % 3
     corners = np.empty((3, 2, 2, len(planes)))
     ends = np.array([[-0.5], [0.5]])
@@ -221,91 +295,123 @@ def _corners(size: np.ndarray, side: int, planes: np.ndarray) -> np.ndarray:
 
 
 def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Four corners' s ln(R + w) along each axis, s arctan(v w / (u R)) about each: six.
+    """Sum s ln(R + w) along each axis, and s arctan(v w / (u R)) about each, over four corners.
 
-    Corners (3, 4, planes) of which each plane has four, places (3, n); kernels (6, planes, n).
+    Each plane has four of the corners (3, 4, planes); places (3, n), kernels (6, planes, n).
     """
-    # One row for each axis, and the first two again, so that a view begins at each. What is not
-    # needed any more is overwritten: memory that is asked for anew takes longer than a product.
+    # A row for each axis, and the first two again, so that a view starts at each. Arrays are
+    # overwritten when possible, as allocation takes longer than a product.
     along = np.empty((5, *corners.shape[1:], places.shape[-1]))
     np.subtract(corners[..., np.newaxis], places[:, np.newaxis, np.newaxis], out=along[:3])
     along[3:] = along[:2]
     own, following, last = along[:3], along[1:4], along[2:]
     squares = along * along
-    beside = squares[1:4] + squares[2:]
-    distance = np.sqrt(squares[0] + beside[0])
+    across = squares[1:4] + squares[2:]
+    distance = np.sqrt(squares[0] + across[0])
     size = np.abs(own, out=squares[:3])
     near = distance + size
     np.maximum(near, _TINY, out=near)
-    np.maximum(beside, _TINY, out=beside)
-    # Without loss of digits where w is nearly -R; on the line through an edge it cancels.
-    np.divide(beside, near, out=beside)
-    np.copyto(near, beside, where=own < 0.0)
+    np.maximum(across, _TINY, out=across)
+    # This form loses no digits where w is nearly -R; on the line through an edge it cancels.
+    np.divide(across, near, out=across)
+    np.copyto(near, across, where=own < 0.0)
     kernels = np.empty((6, *along.shape[2:]))
-    # The logarithm of all four, as it takes longer than a product; none of these overflows.
+    # A single logarithm of all four, as it takes longer than a product; none of these overflows.
     ratio, other = kernels[:3], kernels[3:]
     np.divide(near[:, 0], near[:, 1], out=ratio)
     np.divide(near[:, 3], near[:, 2], out=other)
     ratio *= other
     np.log(ratio, out=ratio)
-    # Two angles' difference is that of a complex number times another's conjugate. In a face's own
-    # plane, where u is zero, those of its corners cancel.
-    product = np.copysign(1.0, own, out=beside)
+    # A difference of two angles is the angle of a complex number times a conjugate. In the plane of
+    # a face, where u is zero, the angles of its corners cancel.
+    product = np.copysign(1.0, own, out=across)
     product *= following
     product *= last
     size *= distance
     plus, minus = product[:, ::3], product[:, 1:3]
     to_plus, to_minus = size[:, ::3], size[:, 1:3]
-    sine, cosine, some = near[:, :2], near[:, 2:], along[:3, :2]
+    sine, cosine, scratch = near[:, :2], near[:, 2:], along[:3, :2]
     np.multiply(plus, to_minus, out=sine)
-    sine -= np.multiply(minus, to_plus, out=some)
+    sine -= np.multiply(minus, to_plus, out=scratch)
     np.multiply(to_plus, to_minus, out=cosine)
-    cosine += np.multiply(plus, minus, out=some)
+    cosine += np.multiply(plus, minus, out=scratch)
     np.arctan2(sine, cosine, out=sine)
     np.add(sine[:, 0], sine[:, 1], out=kernels[3:])
     return kernels
 
 
 def _tensor(kernels: np.ndarray) -> np.ndarray:
-    """Return the second derivatives of which kernels are parts, by row and column."""
+    """Return the second derivatives from the kernels, by row and column."""
     yz, zx, xy = kernels[:3]
     x, y, z = -kernels[3:]
     return np.array([(x, xy, zx), (xy, y, yz), (zx, yz, z)])
 
 
+# Field [T] (3) by kernels (6) times components of the poles (3), (6, 3, 3).
 _FIELD_OF_PARTS = VACUUM_PERMEABILITY / (4.0 * np.pi) * _tensor(np.eye(6)).transpose(2, 0, 1)
-"""What makes a field [T] (3) of kernels (6) times components of what ends (3), (6, 3, 3)."""
 
 
 class Ellipsoid(FerrousBody):
-    """An ellipsoid of iron; one number as its size makes it a sphere of that diameter."""
+    """Ellipsoid of iron; with a single number as its size it is a sphere of that diameter."""
 
     def demagnetising_factors(self) -> np.ndarray:
-        """Return N along its axes, (3,) [1]; their sum is one."""
+        """Return the demagnetising factors N along its axes, shape (3,) [1]; their sum is one."""
         half = 0.5 * np.array(self.size)
         return _factors(half**2, np.prod(half))
 
-    def magnetised_in(self, field: np.ndarray) -> np.ndarray:
-        """Return its magnetisation (3,) [A/m], in its axes, in a field (3,) [T] of the world."""
+    def magnetise(self, field: np.ndarray) -> np.ndarray:
+        """Compute the magnetisation in a field.
+
+        Parameters
+        ----------
+        field : ndarray, shape (3,)
+            Uniform field without the body, in the world's axes [T].
+
+        Returns
+        -------
+        ndarray, shape (3,)
+            Magnetisation in its own axes [A/m].
+        """
         susceptibility = self.permeability - 1.0
-        return self.driven_by(field) / (1.0 + susceptibility * self.demagnetising_factors())
+        return self.magnetise_without_ends(field) / (
+            1.0 + susceptibility * self.demagnetising_factors()
+        )
 
 
 class EllipsoidFields:
-    """What several ellipsoids, at least one, add to a uniform field (3,) [T]."""
+    """Field of several ellipsoids in a uniform field.
+
+    Parameters
+    ----------
+    bodies : sequence of Ellipsoid
+        At least one ellipsoid.
+    field : ndarray, shape (3,)
+        Uniform field in the world's axes [T].
+    """
 
     def __init__(self, bodies: Sequence[Ellipsoid], field: np.ndarray) -> None:
         self._positions = np.array([body.position for body in bodies])
         self._rotations = np.array([body.rotation for body in bodies])
-        self._magnetisations = np.array([body.magnetised_in(field) for body in bodies])
+        self._magnetisations = np.array([body.magnetise(field) for body in bodies])
         halves = 0.5 * np.array([body.size for body in bodies])
         self._squares, self._volumes = halves**2, np.prod(halves, axis=-1)
 
     def __call__(self, position: np.ndarray) -> np.ndarray:
-        """Return their field (n, 3) [T] at places (n, 3) [m], both in the world's axes."""
+        """Compute the field of the ellipsoids.
+
+        Parameters
+        ----------
+        position : ndarray, shape (n, 3)
+            Places in the world's axes [m].
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            Field in the world's axes [T].
+        """
         # (n, bodies, 3), in the bodies' axes.
         offset = position[:, np.newaxis] - self._positions
-        # By element: the field at a place is the same to the bit whatever others there are.
+        # Element by element: the field at a place does not depend on other places, to the bit.
         turn = self._rotations
         own = sum(offset[..., j, np.newaxis] * turn[:, j] for j in range(3))
         fields = self._own_fields(own)
@@ -326,8 +432,8 @@ class EllipsoidFields:
 
 
 def _factors(squares: np.ndarray, volume: Any) -> np.ndarray:
-    """N_i of confocal half axes whose squares are (..., 3); a_1 a_2 a_3 is ``volume``, (...)."""
-    # Imported here, as few environments have ellipsoids.
+    """Return N_i of confocal half axes with squares (..., 3); a_1 a_2 a_3 is ``volume``, (...)."""
+    # Few environments have ellipsoids.
     from scipy.special import elliprd
 
     x, y, z = np.moveaxis(squares, -1, 0)
@@ -336,7 +442,7 @@ def _factors(squares: np.ndarray, volume: Any) -> np.ndarray:
 
 
 def _confocal(x: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Find the largest root lambda of sum(x / (a + lambda)) = 1, squares (..., 3); negative inside.
+    """Return the largest root lambda of sum(x / (a + lambda)) = 1, squares (..., 3); < 0 inside.
 
     It is the largest eigenvalue of sqrt(x) sqrt(x)^T - diag(a) (Golub, SIAM Review 15, 318, 1973).
     """
@@ -348,11 +454,17 @@ def _confocal(x: np.ndarray, a: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Dipole(Settings):
-    """A magnet that is small beside its distance, fixed in the world.
+    """Magnet that is small compared with its distance, fixed in the world.
 
-    ``position`` (3,) [m], and ``moment`` (3,) [A m^2], from its south to its north pole, in the
-    world's axes. A neodymium magnet has about 1 A m^2 per cubic centimetre. ``name``: for whoever
-    reads it.
+    Parameters
+    ----------
+    position : 3 float
+        Position in the world [m].
+    moment : 3 float
+        Magnetic moment, from its south to its north pole, in the world's axes [A m^2]. A neodymium
+        magnet has about 1 A m^2 per cubic centimetre.
+    name : str
+        Name for the reader.
     """
 
     position: Axes = declared(check=check_numbers, count=3)
@@ -361,11 +473,21 @@ class Dipole(Settings):
 
 
 def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
-    """Return the field (..., 3) [T] of dipoles, in the axes of all three.
+    """Compute the field of dipoles.
 
-    ``offset`` (..., 3): from the dipole to who measures [m]. ``moment`` (..., 3): [A m^2].
+    Parameters
+    ----------
+    offset : ndarray, shape (..., 3)
+        Places relative to the dipoles [m].
+    moment : ndarray, shape (..., 3)
+        Magnetic moments [A m^2].
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Field in the same axes [T].
     """
-    # A dipole's field grows without end; nearer than a millimetre it is as there.
+    # The field has a pole; below a millimetre it is limited to the value there.
     square = np.maximum(np.sum(offset * offset, axis=-1, keepdims=True), 1e-3**2)
     along = np.sum(offset * moment, axis=-1, keepdims=True)
     scale = VACUUM_PERMEABILITY / (4.0 * np.pi)
@@ -373,34 +495,65 @@ def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
 
 
 class DipoleFields:
-    """The field of several dipoles together, at least one."""
+    """Field of several dipoles.
+
+    Parameters
+    ----------
+    dipoles : sequence of Dipole
+        At least one dipole.
+    """
 
     def __init__(self, dipoles: Sequence[Dipole]) -> None:
         self._positions = np.array([dipole.position for dipole in dipoles])
         self._moments = np.array([dipole.moment for dipole in dipoles])
 
     def __call__(self, position: np.ndarray) -> np.ndarray:
-        """Return their field (n, 3) [T] at places (n, 3) [m], both in the world's axes."""
+        """Compute the field of the dipoles.
+
+        Parameters
+        ----------
+        position : ndarray, shape (n, 3)
+            Places in the world's axes [m].
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            Field in the world's axes [T].
+        """
         offset = position[:, np.newaxis] - self._positions
         return dipole_field(offset, self._moments).sum(axis=1)
 
 
 @dataclass(frozen=True)
 class MotorField(Settings):
-    """What the currents of the wheels' motors make where the magnetometer is.
+    """Field of the currents of the wheels' motors at the magnetometer.
 
-    A direct-current motor's torque is proportional to its current, and the field of a current to
-    it (Biot and Savart): what is measured once, a wheel held and the motor on, is true for every
-    torque. The magnets within the motors do not change: they are hard iron of the magnetometer.
+    The torque of a direct-current motor is proportional to its current, and so is the field of the
+    current (Biot and Savart). A measurement with a blocked wheel therefore holds for every torque.
+    The magnets of the motors do not change: they are hard iron of the magnetometer.
 
-    ``left``, ``right`` (3,): field per torque of a wheel, in the magnetometer's axes [T/(N m)].
+    Parameters
+    ----------
+    left, right : 3 float
+        Field per torque of a wheel, in the magnetometer's axes [T/(N m)].
     """
 
     left: Axes = declared(_ZERO, check_numbers, count=3)
     right: Axes = declared(_ZERO, check_numbers, count=3)
 
     def field(self, torque: np.ndarray) -> np.ndarray:
-        """Return the field (n, 3) [T] at wheels' torques (n, 2), left and right [N m]."""
+        """Compute the field of the motors.
+
+        Parameters
+        ----------
+        torque : ndarray, shape (n, 2)
+            Torques of the left and the right wheel [N m].
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            Field in the magnetometer's axes [T].
+        """
         return torque[:, :1] * np.array(self.left) + torque[:, 1:] * np.array(self.right)
 
     def __bool__(self) -> bool:

@@ -1,11 +1,11 @@
-"""Where a magnetometer is: Earth's field there, and what disturbs it.
+"""Magnetic environment of a magnetometer: the Earth's field and its disturbances.
 
-Earth's field is the International Geomagnetic Reference Field (IGRF), as the library ppigrf
+The Earth's field is the International Geomagnetic Reference Field (IGRF), as the library ppigrf
 evaluates it: Alken et al., International Geomagnetic Reference Field: the thirteenth generation,
 Earth, Planets and Space 73, 49 (2021), and IGRF-14, doi 10.5281/zenodo.14012302. Between its
-models, five years apart, the coefficients go along straight lines.
+models, five years apart, the coefficients are interpolated linearly.
 
-The file of an environment has as keys the fields of :class:`MagneticEnvironment` and of its parts::
+The keys of an environment's file are the fields of :class:`MagneticEnvironment` and of its parts::
 
     place: {latitude: 50.09, longitude: 14.42, height: 250.0, date: 2026-06-01}
     bars:
@@ -32,20 +32,37 @@ from ...core.settings import Axes, Settings, check_number, check_numbers, declar
 from ...core.yaml_files import find_description, read_description
 from .bodies import Bar, BarFields, Dipole, DipoleFields, Ellipsoid, EllipsoidFields, MotorField
 
-# Heights at which there is neither rock nor a current of the ionosphere to matter [m].
+# Range of heights without rock and without strong currents of the ionosphere [m].
 _LOWEST, _HIGHEST = -1000.0, 850_000.0
 
 
 def earth_field(
     latitude: float, longitude: float, height: float, date: datetime.date | str
 ) -> np.ndarray:
-    """Return Earth's magnetic field at a :class:`.Place`, east, north, up, (3,) [T].
+    """Compute the Earth's magnetic field at a :class:`.Place`.
 
-    It is that of the core: the crust, buildings, and storms from the sun add some 100 nT each. Over
-    a kilometre it changes by some nanoteslas only, so that one value does for a whole drive.
+    It is the field of the core: the crust, buildings, and magnetic storms add some 100 nT each.
+    Over a kilometre it changes by some nanoteslas only, so that a single value suffices for a
+    drive.
 
-    Raises :class:`.ConfigurationError`: a value is none that the model knows; the sentence begins
-    with its name.
+    Parameters
+    ----------
+    latitude, longitude : float
+        WGS 84 [deg].
+    height : float
+        Height above the ellipsoid [m].
+    date : datetime.date or str
+        Date, or a text such as 2026-11-22.
+
+    Returns
+    -------
+    ndarray, shape (3,)
+        Field, east, north, up [T].
+
+    Raises
+    ------
+    ConfigurationError
+        A value is outside the range of the model. The message begins with its name.
     """
     return Place(latitude, longitude, height, date).field()
 
@@ -53,8 +70,8 @@ def earth_field(
 def _checked_height(name: str, value: Any) -> float:
     if not _LOWEST <= check_number(name, value) <= _HIGHEST:
         raise ConfigurationError(
-            f"{name} is {quote(value)}, but the model of Earth's magnetic field holds from "
-            f"{_LOWEST:g} to {_HIGHEST:g} m."
+            f"{name} is {quote(value)}, expected {_LOWEST:g} to {_HIGHEST:g} m, the range of the "
+            "model of the Earth's magnetic field"
         )
     return float(value)
 
@@ -65,12 +82,12 @@ def _written_date(_: str, date: Any) -> str:
 
 
 def _checked_date(date: Any) -> datetime.datetime:
-    """Return a date as the model takes it, without a time zone."""
+    """Return a date without a time zone, as the model requires it."""
     if isinstance(date, str):
         with suppress(ValueError):
             date = datetime.datetime.fromisoformat(date)
     if not isinstance(date, datetime.date):
-        raise ConfigurationError(f"date is {quote(date)}, but it must be a date as in 2026-11-22.")
+        raise ConfigurationError(f"date is {quote(date)}, expected a date such as 2026-11-22")
     if not isinstance(date, datetime.datetime):
         date = datetime.datetime(date.year, date.month, date.day)
     if date.tzinfo is not None:
@@ -78,15 +95,15 @@ def _checked_date(date: Any) -> datetime.datetime:
     first, last = model_dates()
     if not first <= date <= last:
         raise ConfigurationError(
-            f"date is {date.date()}, but the model of Earth's magnetic field covers "
-            f"{first.date()} to {last.date()}."
+            f"date is {date.date()}, expected {first.date()} to {last.date()}, the range of the "
+            "model of the Earth's magnetic field"
         )
     return date
 
 
 @lru_cache(maxsize=1)
 def model_dates() -> tuple[datetime.datetime, datetime.datetime]:
-    """Return the first and the last date that the installed model covers."""
+    """Return the first and the last date of the installed model."""
     from ppigrf.ppigrf import read_shc
 
     dates = read_shc()[0].index
@@ -99,24 +116,34 @@ def _earth_field(
 ) -> np.ndarray:
     import ppigrf
 
-    # At a pole itself ppigrf divides by zero; a tenth of a metre beside it not.
+    # ppigrf divides by zero at a pole, but not a tenth of a metre away.
     latitude = min(max(latitude, 1e-6 - 90.0), 90.0 - 1e-6)
     components = ppigrf.igrf(longitude, latitude, height / 1000.0, date)
     return 1e-9 * np.array([float(np.squeeze(component)) for component in components])
 
 
 MAX_BODIES = 1000  # of one kind
-_AT_ONCE = 256  # places whose field is computed together, which stay in the processor's cache
+_BLOCK = 256  # places whose field is computed at once, to stay in the processor's cache
 
 
 @dataclass(frozen=True)
 class Place(Settings):
-    """A place on Earth and a date.
+    """Place on Earth and a date.
 
-    ``latitude``, ``longitude``: WGS 84 [deg]. ``height``: above the ellipsoid [m]. ``date``: a
-    datetime.date, which with a time counts at that time, or a text as 2026-11-22. Raises
-    ConfigurationError: a value is none that the model of Earth's field knows; the sentence begins
-    with its name.
+    Parameters
+    ----------
+    latitude, longitude : float
+        WGS 84 [deg].
+    height : float
+        Height above the ellipsoid [m].
+    date : datetime.date or str
+        Date, possibly with a time, or a text such as 2026-11-22.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is outside the range of the model of the Earth's field. The message begins with its
+        name.
     """
 
     latitude: float = declared(50.0, maximum=90.0)
@@ -125,24 +152,32 @@ class Place(Settings):
     date: Any = declared("2026-01-01", _written_date)
 
     def field(self) -> np.ndarray:
-        """Return Earth's field, east, north, up, (3,) [T]."""
+        """Compute the Earth's field, east, north, up, shape (3,) [T]."""
         date = _checked_date(self.date)
         return _earth_field(self.latitude, self.longitude, self.height, date).copy()
 
 
 @dataclass(frozen=True)
 class MagneticEnvironment(Settings):
-    """All that makes a magnetic field where the robot drives; nothing of it is random.
+    """Sources of the magnetic field around a robot, without random parts.
 
-    ``place``: whose field Earth's is, the same in the whole world of the drive. ``earth`` (3,):
-    Earth's field as it was measured, along the world's axes [T], in place of the model's.
-    ``turned``: how far the world's x axis is turned from east, counter-clockwise [rad].
-    ``dipoles``, ``ellipsoids``, ``bars``: fixed in the world. ``motors``: the robot's own.
+    Parameters
+    ----------
+    place : Place
+        Place of the Earth's field, which is constant in the world of the drive.
+    earth : 3 float, optional
+        Measured Earth's field along the world's axes [T], in place of the model's.
+    turned : float
+        Angle from east to the world's x axis, counter-clockwise [rad].
+    dipoles, ellipsoids, bars : sequence of Dipole, Ellipsoid or Bar
+        Bodies that are fixed in the world.
+    motors : MotorField
+        Motors of the robot.
     """
 
     place: Place = declared(Place, part=Place)
     earth: Axes | None = declared(None, check_numbers, count=3, maximum=1.0)
-    turned: float = declared(0.0)
+    rotate_vectors: float = declared(0.0)
     dipoles: tuple[Dipole, ...] = declared((), part=Dipole, most=MAX_BODIES)
     ellipsoids: tuple[Ellipsoid, ...] = declared((), part=Ellipsoid, most=MAX_BODIES)
     bars: tuple[Bar, ...] = declared((), part=Bar, most=MAX_BODIES)
@@ -150,12 +185,12 @@ class MagneticEnvironment(Settings):
 
     @property
     def has_bodies(self) -> bool:
-        """Whether there is anything besides Earth's field that is fixed in the world."""
+        """Whether there are bodies that are fixed in the world."""
         return bool(self.dipoles or self.ellipsoids or self.bars)
 
     @cached_property
     def undisturbed(self) -> np.ndarray:
-        """Return Earth's field in the world's axes, (3,) [T]."""
+        """Earth's field in the world's axes, shape (3,) [T]."""
         if self.earth is not None:
             return np.array(self.earth)
         if self.turned == 0.0:
@@ -173,14 +208,25 @@ class MagneticEnvironment(Settings):
         return bodies
 
     def field(self, position: np.ndarray) -> np.ndarray:
-        """Return Earth's and all bodies' field (n, 3) [T] at places (n, 3) [m] in the world."""
+        """Compute the field of the Earth and of all bodies.
+
+        Parameters
+        ----------
+        position : array_like, shape (n, 3)
+            Places in the world [m].
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            Field in the world's axes [T].
+        """
         position = np.asarray(position, dtype=float)
         total = np.empty(position.shape)
         total[...] = self.undisturbed
         for bodies in self._bodies:
-            for first in range(0, len(position), _AT_ONCE):
-                some = slice(first, first + _AT_ONCE)
-                total[some] += bodies(position[some])
+            for first in range(0, len(position), _BLOCK):
+                block = slice(first, first + _BLOCK)
+                total[block] += bodies(position[block])
         return total
 
     def measured_field(
@@ -189,27 +235,47 @@ class MagneticEnvironment(Settings):
         orientation: np.ndarray,
         wheel_torque: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return the field that a magnetometer without errors measures.
+        """Compute the output of a magnetometer without errors.
 
-        ``position`` (n, 3) [m], ``orientation`` (n, 4): of the magnetometer in the world;
-        quaternions x, y, z, w of length one. ``wheel_torque`` (n, 2): left and right [N m];
-        without, the motors are without current. Returns (n, 3): in the magnetometer's axes [T].
+        Parameters
+        ----------
+        position : array_like, shape (n, 3)
+            Position of the magnetometer in the world [m].
+        orientation : array_like, shape (n, 4)
+            Rotation from the magnetometer to the world; quaternions x, y, z, w of length one.
+        wheel_torque : array_like, shape (n, 2), optional
+            Torques of the left and the right wheel [N m]; by default the motors have no current.
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            Field in the magnetometer's axes [T].
         """
         turn = np.asarray(orientation, dtype=float) * [-1.0, -1.0, -1.0, 1.0]
-        own = turned(turn, self.field(position))
+        own = rotate_vectors(turn, self.field(position))
         if wheel_torque is not None and self.motors:
             own = own + self.motors.field(np.asarray(wheel_torque, dtype=float))
         return own
 
 
-def turned(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (n, 3) or (3,) of turned axes, quaternions (n, 4), in those of the world.
+def rotate_vectors(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Rotate vectors by quaternions, ``v + w t + q x t`` with ``t = 2 q x v``.
 
-    ``v + w t + q x t`` with ``t = 2 q x v`` and q the quaternion's first three.
+    Parameters
+    ----------
+    orientation : ndarray, shape (n, 4)
+        Quaternions x, y, z, w of length one; q is the vector part.
+    vectors : array_like, shape (n, 3) or (3,)
+        Vectors v in the rotated axes.
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        Vectors in the world's axes.
     """
-    # A few samples at a time, a general library's overhead is most of the time; and by element
-    # each is the same to the bit, however many there are. Rows x, y, z, x, y: so a view begins
-    # with each.
+    # For a few samples a library spends most of the time on overhead. Element by element, the
+    # result is equal to the bit for any number of samples. Rows are x, y, z, x, y, so that a view
+    # starts at each.
     vectors = np.asarray(vectors, dtype=float)
     turn = orientation[:, _AXES_TWICE].T
     known = vectors[..., _AXES_TWICE].T.reshape(5, -1)
@@ -229,11 +295,23 @@ _AXES_TWICE = [0, 1, 2, 0, 1]
 
 
 def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironment:
-    """Return a magnetic environment from its file, or by the name of one in config/magnetic.
+    """Read a magnetic environment from its file, or by the name of a bundled environment.
 
-    Raises :class:`.ConfigurationError`: there is neither, or it describes no environment.
+    Parameters
+    ----------
+    name : str or path
+        Path of a file, or name of a file in config/magnetic.
+
+    Returns
+    -------
+    MagneticEnvironment
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither, or the file describes no environment.
     """
     path = find_description(name, "magnetic", "a magnetic environment")
-    what = "the magnetic environment"
-    make = partial(from_mapping, MagneticEnvironment, what=what)
-    return read_description(path, what, make, may_be_empty=True)
+    description = "the magnetic environment"
+    make = partial(from_mapping, MagneticEnvironment, what=description)
+    return read_description(path, description, make, may_be_empty=True)
