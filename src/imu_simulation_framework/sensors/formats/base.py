@@ -1,12 +1,13 @@
-"""What all formats of IMU parameters share: reading, writing, and what is unsaid.
+"""Common parts of all formats of IMU parameters: reading, writing, and remarks on losses.
 
-No format but our own can say everything. Whoever reads gets remarks on what was in the file and has
-no place in a specification; whoever writes gets the list of what the format cannot say.
+No format but the package's own represents a whole specification. A reader returns remarks on
+content of the file without a place in a specification. A writer returns remarks on errors without
+a place in the format.
 
-Each format has ``read(path, rate) -> Reading``; ``rate`` is the samples' [Hz] where the file does
-not state it, and :class:`.ConfigurationError` is raised with file and line where a value is
-missing, no number or out of range, or where the rate is not stated. Unless it is only read it also
-has ``write(draft) -> str``, which returns the file without its comment.
+Each format has ``read(path, rate) -> Reading``; ``rate`` [Hz] is used if the file does not state
+it. It raises :class:`.ConfigurationError` with file and line if a value is missing, no number or
+out of range, or if the rate is unknown. Unless it is only read it also has ``write(draft) -> str``,
+which returns the file without its comment.
 """
 
 from __future__ import annotations
@@ -32,31 +33,39 @@ from .trees import Tag, nearest
 
 
 class Reading(NamedTuple):
-    """A specification, and sentences on what of the file it does not say."""
+    """Specification from a file, and remarks on content that it does not represent."""
 
     specification: ImuSpecification
     remarks: list[str]
 
 
 class Writing(NamedTuple):
-    """A file's text, and sentences on what of the specification it does not say."""
+    """Text of a file, and remarks on parts of the specification that it does not represent."""
 
     text: str
     remarks: list[str]
 
 
 class WriteOptions(NamedTuple):
-    """What a format may need beside the specification.
+    """Options of formats in addition to the specification.
 
-    ``random_walk_time``: correlation time [s] at which a format without random walk, but with a
-    Gauss-Markov bias, shall say a random walk. ``yaw_drift``: standard deviation [rad] and
-    correlation time [s] of the yaw's own drift, which Hector's plug-in has.
-    ``walk_of_instability``: whether a bias instability is said as the random walk that would lift
-    the Allan deviation of the white noise to the same lowest point, where there is no random walk.
-    ``inflation``: factor by which all noise is written larger than it is (:func:`.inflate_noise`),
-    in any format. ``subsampled``: whether the samples that are written for are picked from the
-    sensor's without a filter, so that each keeps the standard deviation of the sensor's own;
-    otherwise the sensor decimates ideally, and white noise keeps its density. In any format.
+    Parameters
+    ----------
+    random_walk_time : float, optional
+        Correlation time [s] of a Gauss-Markov bias that replaces a random walk in a format without
+        random walks.
+    yaw_drift : tuple of 2 float, optional
+        Standard deviation [rad] and correlation time [s] of the separate drift of the yaw in
+        Hector's plug-in.
+    walk_of_instability : bool, optional
+        Whether a bias instability is written as the random walk that gives the Allan deviation of
+        the white noise the same lowest point, if there is no random walk.
+    inflation : float, optional
+        Factor on all noise (:func:`.inflate_noise`), in any format.
+    subsampled : bool, optional
+        Whether the written samples are picked from the sensor's without a filter, so that each
+        keeps its standard deviation; otherwise the sensor decimates ideally, and white noise keeps
+        its density. In any format.
     """
 
     random_walk_time: float | None = None
@@ -72,7 +81,25 @@ NO_OPTIONS = WriteOptions()
 def imu_reading(
     rate: float, triads: Mapping[str, Any], remarks: list[str], name: str = "imu", **output
 ) -> Reading:
-    """Return the reading of these triads by their names, at this rate, with these outputs."""
+    """Create the reading of a file.
+
+    Parameters
+    ----------
+    rate : float
+        Samples per second [Hz].
+    triads : mapping of str to TriadSpecification
+        Triads by their names.
+    remarks : list of str
+        Remarks on the file.
+    name : str
+        Name of the specification.
+    **output
+        Further fields of :class:`.OutputSpecification`.
+
+    Returns
+    -------
+    Reading
+    """
     return Reading(
         ImuSpecification(name=name, output=OutputSpecification(rate=rate, **output), **triads),
         remarks,
@@ -80,55 +107,107 @@ def imu_reading(
 
 
 def read_rate(stated: float | None, given: float | None, where: str) -> float:
-    """Return the rate that a file states, or the one that was given because it states none."""
+    """Choose the rate of a file, or else the rate of the caller.
+
+    Parameters
+    ----------
+    stated, given : float or None
+        Rates of the file and of the caller [Hz].
+    where : str
+        Reason for an unknown rate, for the message.
+
+    Returns
+    -------
+    float
+        Rate [Hz].
+
+    Raises
+    ------
+    ConfigurationError
+        Both are None.
+    """
     rate = given if stated is None else stated
     if rate is None:
-        raise ConfigurationError(f"{where}; state the samples' rate.")
+        raise ConfigurationError(f"{where}; state the rate of the samples")
     return rate
 
 
-def topic_of(tag: Tag | None, remarks: list[str]) -> str:
-    """Return the topic that a tag says, empty for none; of what is none remarks get a sentence."""
+def read_topic(tag: Tag | None, remarks: list[str]) -> str:
+    """Read the topic in a tag.
+
+    Parameters
+    ----------
+    tag : Tag or None
+        Tag with a topic.
+    remarks : list of str
+        List to which a remark on an invalid topic is appended.
+
+    Returns
+    -------
+    str
+        Topic; empty for none.
+    """
     text = "" if tag is None else tag.text.strip()
     if tag is None or not text or is_topic(text):
         return text
-    remarks.append(f"Line {tag.line}: <{tag.name}> says {quote(text)}, no topic; left out.")
+    remarks.append(f"Line {tag.line}: <{tag.name}> is {quote(text)}, which is no topic; ignored.")
     return ""
 
 
-def unsaid(specification: ImuSpecification, said: Iterable[str]) -> list[str]:
-    """Return a sentence for each parameter with an effect that a format does not say.
+def list_unsupported(specification: ImuSpecification, supported: Iterable[str]) -> list[str]:
+    """List the parameters of a specification that have an effect, but no place in a format.
 
-    ``said`` are the parameters that it says: ``gyroscope.white_noise``, ``output.rate``; those of
-    both triads may be called ``white_noise``.
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Specification to write.
+    supported : iterable of str
+        Parameters of the format: ``gyroscope.white_noise``, ``output.rate``, or ``white_noise`` for
+        both triads.
+
+    Returns
+    -------
+    list of str
+        A sentence for each parameter.
     """
-    said = set(said)
+    supported = set(supported)
     sentences = []
     for part_name in (*IMU_TRIADS, *CONDITIONS, "output"):
         part = getattr(specification, part_name)
         for field in fields(part):
             name = f"{part_name}.{field.name}"
-            if name in said or (part_name in IMU_TRIADS and field.name in said):
+            if name in supported or (part_name in IMU_TRIADS and field.name in supported):
                 continue
             value = getattr(part, field.name)
             if value != field.default and _has_effect(specification, part_name, field.name):
-                sentences.append(f"{name} = {quoted(value)} cannot be said in this format.")
-    if specification.magnetometer is not None and "magnetometer" not in said:
-        sentences.append("the magnetometer cannot be said in this format.")
+                text = f"{name} = {format_value(value)}"
+                sentences.append(f"{text} cannot be represented in this format.")
+    if specification.magnetometer is not None and "magnetometer" not in supported:
+        sentences.append("the magnetometer cannot be represented in this format.")
     return sentences
 
 
-def quoted(value) -> str:
-    """Return a parameter's value as a reader writes it."""
+def format_value(value) -> str:
+    """Format a parameter's value for a message.
+
+    Parameters
+    ----------
+    value : object
+        Number, text or tuple of them.
+
+    Returns
+    -------
+    str
+    """
     if isinstance(value, tuple):
         if len(value) == 3 and len(set(value)) == 1 and not isinstance(value[0], tuple):
-            return quoted(value[0])
-        return "(" + ", ".join(map(quoted, value)) + ")"
+            return format_value(value[0])
+        return "(" + ", ".join(map(format_value, value)) + ")"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _has_effect(specification, part_name, name) -> bool:
-    # Some parameters only say more about another one, and nothing where that is zero.
+    # Some parameters only refine others, and have no effect if those are zero.
     part = getattr(specification, part_name)
     triads = [getattr(specification, triad) for triad in IMU_TRIADS]
     if name == "gauss_markov_time":
@@ -147,22 +226,46 @@ def _has_effect(specification, part_name, name) -> bool:
 
 
 class Draft:
-    """What is being written of a specification, and sentences on what of it is not.
+    """File that is being written, with remarks on the losses.
 
-    ``rate``: for which it is written [Hz]. ``said``: parameters that the format says, as of
-    :func:`unsaid`. ``notes``: further lines of the file's comment.
+    Parameters
+    ----------
+    specification : ImuSpecification
+        Specification to write.
+    rate : float
+        Samples per second of the written parameters [Hz].
+    options : WriteOptions
+        Options of the format.
+
+    Attributes
+    ----------
+    supported : set of str
+        Parameters that the format represents, as for :func:`list_unsupported`.
+    remarks : list of str
+        Sentences on parts that it does not represent.
+    notes : list of str
+        Further lines of the file's comment.
     """
 
     def __init__(self, specification: ImuSpecification, rate: float, options: WriteOptions):
         self.specification, self.rate, self.options = specification, rate, options
-        self.said: set[str] = set()
+        self.supported: set[str] = set()
         self.remarks: list[str] = []
         self.notes: list[str] = []
 
-    def one_value(self, name: str, values=None) -> float:
-        """Return the root mean square over the axes of a parameter, with a remark if they differ.
+    def common_value(self, name: str, values=None) -> float:
+        """Return the root mean square of a parameter over the axes, with a remark if they differ.
 
-        ``name``: ``gyroscope.white_noise``. ``values``: in place of the specification's.
+        Parameters
+        ----------
+        name : str
+            Parameter, for example ``gyroscope.white_noise``.
+        values : sequence of float, optional
+            Values in place of the specification's.
+
+        Returns
+        -------
+        float
         """
         if values is None:
             triad, _, parameter = name.partition(".")
@@ -172,75 +275,98 @@ class Draft:
             return values[0]
         mean = float(np.sqrt(np.mean(np.square(values))))
         self.remarks.append(
-            f"{name} = {quoted(values)} differs between the axes, for which this format has one "
-            f"number: their root mean square {mean:.6g} is written."
+            f"{name} = {format_value(values)} differs between the axes, for which this format "
+            f"has a single number: their root mean square {mean:.6g} is written."
         )
         return mean
 
     def slow_bias(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return sigma and correlation time [s] of one Gauss-Markov process per axis, (3,) each.
+        """Return the Gauss-Markov process of a triad.
 
-        That is the triad's. If it has none, but a random walk, and a correlation time is among the
-        options, it has that time and the random walk's driving density.
+        A triad with a random walk only is represented by a process with the random walk's driving
+        density and the correlation time of the options, if there is one.
+
+        Parameters
+        ----------
+        name : str
+            Name of the triad.
+
+        Returns
+        -------
+        sigma, time : ndarray, shape (3,)
+            Standard deviation and correlation time [s] of each axis.
         """
         triad, given = getattr(self.specification, name), self.options.random_walk_time
         time: Any = np.full(3, 1000.0 if given is None else given)
         if any(triad.gauss_markov_sigma) or not any(triad.random_walk):
-            self.said.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
+            self.supported.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
             if any(triad.gauss_markov_sigma):
                 time = np.array(triad.gauss_markov_time)
             return np.array(triad.gauss_markov_sigma), time
-        self.said.add(f"{name}.random_walk")
-        walk = f"{name}.random_walk = {quoted(triad.random_walk)}"
+        self.supported.add(f"{name}.random_walk")
+        walk = f"{name}.random_walk = {format_value(triad.random_walk)}"
         if given is None:
             self.remarks.append(
-                f"{walk} cannot be said in this format; with a correlation time it is said as a "
-                "bias that begins like it."
+                f"{walk} cannot be represented in this format; set a correlation time to write it "
+                "as a bias that starts alike."
             )
             return np.zeros(3), time
         self.remarks.append(
-            f"{walk} is said as a bias with a correlation time of {given:g} s, which is the same "
-            "for times well below that only."
+            f"{walk} is written as a bias with a correlation time of {given:g} s, which is the "
+            "same for times well below that only."
         )
         return driven_std(triad.random_walk, time), time
 
-    def one_slow_bias(self, name: str) -> tuple[float, float]:
-        """Return :meth:`slow_bias` as one sigma and one time, with a remark where axes differ."""
+    def common_slow_bias(self, name: str) -> tuple[float, float]:
+        """Return :meth:`slow_bias` as a single sigma and time, with a remark if axes differ."""
         sigmas, times = self.slow_bias(name)
-        of_biases = times[sigmas > 0.0]
-        if not len(of_biases):
+        used_times = times[sigmas > 0.0]
+        if not len(used_times):
             return 0.0, float(times[0])
-        sigma = self.one_value(f"{name}.gauss_markov_sigma", sigmas)
-        if len(set(of_biases)) == 1:
-            return sigma, float(of_biases[0])
-        mean = float(np.mean(of_biases))
+        sigma = self.common_value(f"{name}.gauss_markov_sigma", sigmas)
+        if len(set(used_times)) == 1:
+            return sigma, float(used_times[0])
+        mean = float(np.mean(used_times))
         self.remarks.append(
-            f"{name}.gauss_markov_time = {quoted(tuple(map(float, times)))} differs between the "
-            f"axes, for which this format has one number: their mean {mean:.6g} is written."
+            f"{name}.gauss_markov_time = {format_value(tuple(map(float, times)))} differs between "
+            f"the axes, for which this format has a single number: their mean {mean:.6g} is "
+            "written."
         )
         return sigma, mean
 
-    def leave_fusion(self, simulator: str):
-        """Remark on a fused orientation, for a simulator that gives out the true one."""
-        self.said.add("output.orientation_reference")
+    def note_fusion(self, simulator: str):
+        """Remark on a fused orientation, for a simulator that outputs the true orientation."""
+        self.supported.add("output.orientation_reference")
         if self.specification.output.orientation_reference != "truth":
             self.remarks.append(
-                f"output.orientation_reference = fusion cannot be said: {simulator} gives out the "
-                "true orientation, whose yaw does not drift."
+                f"output.orientation_reference = fusion cannot be represented: {simulator} outputs "
+                "the true orientation, whose yaw does not drift."
             )
 
-    def finished(self, format_name: str, body: str) -> Writing:
-        """Return the file: a comment with all that the format does not say, and the body."""
-        self.remarks += unsaid(self.specification, self.said)
+    def finish(self, format_name: str, body: str) -> Writing:
+        """Return the file: a comment with all losses, and the body.
+
+        Parameters
+        ----------
+        format_name : str
+            Name of the format.
+        body : str
+            Content of the file.
+
+        Returns
+        -------
+        Writing
+        """
+        self.remarks += list_unsupported(self.specification, self.supported)
         lines = [f"{self.specification.name}: IMU parameters in the format {format_name}."]
         if self.remarks:
-            lines.append("Not said here, or not as it was:")
+            lines.append("Not represented here, or changed:")
             lines.extend(f"- {sentence}" for sentence in self.remarks)
-        return Writing(commented([*lines, *self.notes], body), self.remarks)
+        return Writing(add_comment([*lines, *self.notes], body), self.remarks)
 
 
-# What stands in the files of one format and hardly in those of another.
-_TELLING = {
+# Patterns that occur in the files of a format, and hardly in other formats.
+_SIGNATURES = {
     "kalibr": re.compile(rb"^\s*gyroscope_noise_density\s*:", re.MULTILINE),
     "imu_utils": re.compile(rb"^\s+(x|avg)-axis\s*:", re.MULTILINE),
     "orb_slam3": re.compile(rb"^IMU\.NoiseGyro\s*:", re.MULTILINE),
@@ -252,36 +378,71 @@ _TELLING = {
 
 
 def note_unknown(tags, known: Iterable[str], fault: str, remarks: list[str], meant: str = ""):
-    """Remark on tags that say nothing here, each with the known one that is most like it.
+    """Remark on unknown tags, each with the most similar known tag.
 
-    ``fault``: with ``{}`` where the tag shall stand. ``meant``: the known one, if likeness does not
-    tell.
+    Parameters
+    ----------
+    tags : iterable of Tag
+        Tags to check.
+    known : iterable of str
+        Known names.
+    fault : str
+        Sentence with ``{}`` for the tag.
+    remarks : list of str
+        List to which remarks are appended.
+    meant : str
+        Known name to suggest, if it is not the most similar name.
     """
     for tag in tags:
         if tag.name not in known:
             near = meant or nearest(tag.name, known)
             hint = "." if near is None else f"; did you mean <{near}>?"
-            remarks.append(f"Line {tag.line}: {fault.format(f'<{tag.name}>')}; left out{hint}")
+            remarks.append(f"Line {tag.line}: {fault.format(f'<{tag.name}>')}; ignored{hint}")
 
 
-def looks_like(content: bytes, claimed: str) -> str | None:
-    """Return the format whose words stand in a file, None if that is the claimed one or none."""
-    found = [name for name, pattern in _TELLING.items() if pattern.search(content)]
-    return found[0] if found and claimed not in found else None
+def detect_format(content: bytes, claimed: str) -> str | None:
+    """Detect the format of a file.
+
+    Parameters
+    ----------
+    content : bytes
+        Content of the file.
+    claimed : str
+        Format under which it was read.
+
+    Returns
+    -------
+    str or None
+        Name of another format; None for the claimed format or an unknown format.
+    """
+    formats = [name for name, pattern in _SIGNATURES.items() if pattern.search(content)]
+    return formats[0] if formats and claimed not in formats else None
 
 
 def number(value) -> str:
-    """Return the shortest text that reads back as the same double."""
+    """Format a number as the shortest text that reads back as the same double."""
     return repr(float(value))
 
 
-def commented(lines: Sequence[str], body: str) -> str:
-    """Return a file of YAML or XML with lines as its first comment."""
+def add_comment(lines: Sequence[str], body: str) -> str:
+    """Add a first comment to the text of a YAML or XML file.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        Lines of the comment.
+    body : str
+        Text of the file.
+
+    Returns
+    -------
+    str
+    """
     if not body.lstrip().startswith("<"):
         return "".join(f"# {escape_unprintable(line)}\n" for line in lines) + body
     inside = ""
     for line in map(escape_unprintable, lines):
-        # Two hyphens may not touch there.
+        # XML allows no two adjacent hyphens in a comment.
         while "--" in line:
             line = line.replace("--", "- -")
         inside += f"  {line.rstrip('-')}\n"
@@ -289,7 +450,21 @@ def commented(lines: Sequence[str], body: str) -> str:
 
 
 def tag(name: str, content, indent: int = 1) -> str:
-    """Return a line with a tag around a text, a number or several; nothing for an empty text."""
+    """Format a tag around a text, a number or several numbers, as a line.
+
+    Parameters
+    ----------
+    name : str
+        Name of the tag.
+    content : str, float or array_like
+        Content; an empty text gives no tag.
+    indent : int
+        Depth of the tag.
+
+    Returns
+    -------
+    str
+    """
     if isinstance(content, str) and not content:
         return ""
     text = content if isinstance(content, str) else " ".join(map(number, np.ravel(content)))

@@ -1,4 +1,4 @@
-"""A form for what a datasheet says, in its own units, which must say what each number means.
+"""Form for the numbers of a data sheet in its own units, with the meaning of each.
 
 ::
 
@@ -6,23 +6,23 @@
     rate: 100                        # Hz
     gyroscope:
       noise:
-        density: 0.014               # one number, or three for x, y, z
+        density: 0.014               # a single number, or three for x, y, z
         unit: deg/s/sqrt(Hz)
-        spectrum: one-sided          # or two-sided; must be said
+        spectrum: one-sided          # or two-sided; required
     accelerometer:
       noise:
         rms: 1.5
         unit: mg
-        bandwidth: 62.5              # Hz; must be said
+        bandwidth: 62.5              # Hz; required
 
 For each sensor, all optional:
 
 ``noise``
-    White noise, as one of
+    White noise, in one of the forms
 
-    - ``density`` with ``spectrum``: two-sided is N itself; one-sided, as most datasheets mean
-      it, is sqrt(2) N;
-    - ``rms`` with ``bandwidth``, the noise-equivalent one: one-sided density times
+    - ``density`` with ``spectrum``: two-sided is N itself; one-sided, as in most data sheets,
+      is sqrt(2) N;
+    - ``rms`` with ``bandwidth``, the noise-equivalent bandwidth: one-sided density times
       sqrt(bandwidth), so that ``N = rms / sqrt(2 bandwidth)``;
     - ``random_walk``: the angle or velocity random walk, which is N.
 ``bias_instability``
@@ -31,14 +31,14 @@ For each sensor, all optional:
 ``random_walk``
     ``value`` of the rate or acceleration random walk K.
 ``zero_offset``
-    ``value``: standard deviation from one start, or one sensor, to the next.
+    ``value``: standard deviation from start to start, or from sensor to sensor.
 ``temperature_drift``
     ``value`` of the bias per kelvin.
 ``range``, ``resolution``
     ``value``: largest reading, step of the readings.
 
 Each has its ``unit``, from :mod:`imu_simulation_framework.sensors.files`; g is
-9.80665 m/s^2. Nothing is guessed: what leaves its meaning open is refused. Sources: IEEE Std 952,
+9.80665 m/s^2. Ambiguous statements are rejected. Sources: IEEE Std 952,
 annex C; for one- and two-sided densities any text on the estimation of spectra.
 """
 
@@ -53,7 +53,7 @@ from ..noise import processes
 from .base import Draft, Reading, imu_reading, number, read_rate
 from .trees import YamlMapping, read_mapping
 
-# Key: parameter of a specification, kind of unit. These are a value and a unit, nothing else.
+# Key -> parameter of a specification, and kind of unit. These entries are a value and a unit.
 _PLAIN = {
     "random_walk": ("random_walk", "random_walk"),
     "zero_offset": ("turn_on_bias_sigma", "signal"),
@@ -79,7 +79,24 @@ _WRITTEN_UNITS = {
 
 
 def read(path, rate: float | None = None) -> Reading:
-    """Read a datasheet form; what leaves open what it means is refused."""
+    """Read a data sheet form.
+
+    Parameters
+    ----------
+    path : str or path
+        YAML file.
+    rate : float, optional
+        Samples per second [Hz], if the file does not state them.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    ConfigurationError
+        The file is invalid, or the meaning of a number is ambiguous.
+    """
     sheet = read_mapping(path)
     sheet.refuse_others(("name", "rate", *IMU_TRIADS))
     stated = sheet.positive("rate") if "rate" in sheet else None
@@ -98,50 +115,50 @@ def _read_triad(values: YamlMapping, triad: str) -> TriadSpecification:
     if "bias_instability" in values:
         entry = values.mapping("bias_instability")
         entry.refuse_others(("value", "unit", "meaning"))
-        size = np.array(_in_si(entry, "value", triad, "signal"))
+        size = np.array(_convert_to_si(entry, "value", triad, "signal"))
         plateau = entry.text("meaning", MEANINGS) == "allan_minimum"
         parameters["bias_instability"] = size / (processes.FLICKER_PLATEAU if plateau else 1.0)
     for key, (parameter, kind) in _PLAIN.items():
         if key in values:
             entry = values.mapping(key)
             entry.refuse_others(("value", "unit"))
-            parameters[parameter] = _in_si(entry, "value", triad, kind)
+            parameters[parameter] = _convert_to_si(entry, "value", triad, kind)
             if key == "range" and min(parameters[parameter]) == 0.0:
-                raise entry.error("value", "must be above 0")
+                raise entry.error("value", "is 0, expected a positive number")
     return TriadSpecification(**parameters)
 
 
-_WAYS = {
+# Form of white noise -> kind of its unit, key that it requires, and the meaning of that key.
+_NOISE_FORMS = {
     "density": (
         "density",
         "spectrum",
-        "its spectrum, one-sided (as most datasheets mean it) or two-sided",
+        "its spectrum, one-sided (as in most data sheets) or two-sided",
     ),
     "rms": ("signal", "bandwidth", "the bandwidth [Hz] of its rms"),
     "random_walk": ("white_noise_walk", None, ""),
 }
-"""Of white noise: the kind of its unit, the key it needs, and what that says."""
 
 
 def _noise(values, triad):
     entry = values.mapping("noise")
-    ways = [way for way in _WAYS if way in entry]
-    if len(ways) != 1:
+    forms = [form for form in _NOISE_FORMS if form in entry]
+    if len(forms) != 1:
         raise values.error("noise", "must have one of density, rms and random_walk")
-    way = ways[0]
-    kind, needed, words = _WAYS[way]
-    entry.refuse_others((way, "unit", *filter(None, [needed])))
-    size = _in_si(entry, way, triad, kind)
-    if needed is not None and needed not in entry:
-        raise values.error("noise", f"does not say {words}")
-    if way == "rms":
+    form = forms[0]
+    kind, required, words = _NOISE_FORMS[form]
+    entry.refuse_others((form, "unit", *filter(None, [required])))
+    size = _convert_to_si(entry, form, triad, kind)
+    if required is not None and required not in entry:
+        raise values.error("noise", f"lacks {words}")
+    if form == "rms":
         return processes.density_of_rms(size, entry.positive("bandwidth"))
-    if way == "density" and entry.text("spectrum", SPECTRA) == "one-sided":
+    if form == "density" and entry.text("spectrum", SPECTRA) == "one-sided":
         return processes.density_of_one_sided(size)
     return size
 
 
-def _in_si(entry, key, triad, kind):
+def _convert_to_si(entry, key, triad, kind):
     sizes = entry.sizes(key)
     units = UNITS[kind][triad]
     factor = units[entry.text("unit", tuple(units))]
@@ -149,11 +166,21 @@ def _in_si(entry, key, triad, kind):
 
 
 def write(draft: Draft) -> str:
-    """Return a datasheet form with one-sided densities in the units that datasheets use."""
+    """Format a data sheet form with one-sided densities in the usual units of data sheets.
+
+    Parameters
+    ----------
+    draft : Draft
+        Specification to write.
+
+    Returns
+    -------
+    str
+    """
     name = draft.specification.name.replace("'", "''")
     lines = [f"name: '{name}'\n", f"rate: {number(draft.rate)}  # Hz\n"]
-    draft.said = {"output.rate", "white_noise", "bias_instability"}
-    draft.said.update(p for p, _ in _PLAIN.values() if p != "temperature_bias")
+    draft.supported = {"output.rate", "white_noise", "bias_instability"}
+    draft.supported.update(p for p, _ in _PLAIN.values() if p != "temperature_bias")
     for name in IMU_TRIADS:
         triad = getattr(draft.specification, name)
         entries = []
@@ -167,11 +194,11 @@ def write(draft: Draft) -> str:
             )
         for key, (parameter, kind) in _PLAIN.items():
             value = getattr(triad, parameter)
-            # What a datasheet states is a size.
+            # Data sheets state absolute values.
             if value is None or not any(value) or min(value) < 0.0:
                 continue
             entries += _entry(key, "value", value, name, kind)
-            draft.said.add(f"{name}.{parameter}")
+            draft.supported.add(f"{name}.{parameter}")
         if entries:
             lines.append(f"{name}:\n")
             lines.extend(f"  {line}\n" for line in entries)

@@ -1,9 +1,9 @@
 """Files of estimators: Kalibr, OpenVINS, EuRoC and Kimera-VIO, VINS, ORB-SLAM3, imu_utils.
 
-Kalibr's imu.yaml has white noise and random walk of both sensors, one number for three axes:
+Kalibr's imu.yaml has white noise and random walk of both sensors, a number for three axes each:
 
 =============================== ==================== =================================
-key                             unit                 ours
+key                             unit                 specification
 =============================== ==================== =================================
 ``gyroscope_noise_density``     rad/s/sqrt(Hz)       ``gyroscope.white_noise``
 ``gyroscope_random_walk``       rad/s^2/sqrt(Hz)     ``gyroscope.random_walk``
@@ -14,46 +14,46 @@ key                             unit                 ours
 =============================== ==================== =================================
 
 Densities are two-sided: a sample's standard deviation is ``density * sqrt(update_rate)``. All
-five must be above zero. Source: Kalibr's wiki page "IMU Noise Model", which also tells how the
-values are read off an Allan deviation.
+five must be above zero. Source: Kalibr's wiki page "IMU Noise Model", which also explains how to
+read the values off an Allan deviation.
 
 OpenVINS has the same keys in its ``kalibr_imu_chain.yaml``, in OpenCV's form of YAML and with the
-sensor's calibration (``Tw``, ``Ta``, ``Tg``, ...); an ``estimator_config.yaml``, which has none of
-them, names that file as ``relative_config_imu``. The ``sensor.yaml`` of the EuRoC recordings and
+sensor's calibration (``Tw``, ``Ta``, ``Tg``, ...); an ``estimator_config.yaml`` without them names
+that file as ``relative_config_imu``. The ``sensor.yaml`` of the EuRoC recordings and
 Kimera-VIO's ``ImuParams.yaml`` call the rate ``rate_hz``.
 
 VINS-Mono and VINS-Fusion (``estimator/parameters.cpp``, ``factor/integration_base.h``):
 
 ==================== ==================================================================
-key                  ours
+key                  specification
 ==================== ==================================================================
 ``gyr_n``, ``acc_n`` ``white_noise * sqrt(rate)``: of a sample
 ``gyr_w``, ``acc_w`` ``random_walk * sqrt(rate)``: the noise whose sum times dt is the bias
 ==================== ==================================================================
 
 The files call the first the standard deviation of a measurement; the second enters the covariance
-as ``(dt sigma)^2`` per sample, so that its density is ``sigma sqrt(dt)``. The sensor's rate is
-nowhere in the file.
+as ``(dt sigma)^2`` per sample, so that its density is ``sigma sqrt(dt)``. The file does not state
+the sensor's rate.
 
 ORB-SLAM3 (``Tracking::newParameterLoader``, which multiplies the first by sqrt(rate) and divides
 the second by it):
 
 ======================================= ==================================================
-key                                     ours
+key                                     specification
 ======================================= ==================================================
 ``IMU.NoiseGyro``, ``IMU.NoiseAcc``     ``white_noise``
 ``IMU.GyroWalk``, ``IMU.AccWalk``       ``random_walk``
 ``IMU.Frequency``                       ``output.rate`` [Hz]
 ======================================= ==================================================
 
-These two are tuned for an estimator, often ten times what the sensor has, and read only.
+These two are tuned for an estimator, often ten times the sensor's values, and read only.
 
 imu_utils writes ``NAME_imu_param.yaml``, the Allan analysis of a recording at rest: for ``Gyr``
-[rad/s] and ``Acc`` [m/s^2], below ``x-axis``, ``y-axis``, ``z-axis`` and, the mean of them,
+[rad/s] and ``Acc`` [m/s^2], below ``x-axis``, ``y-axis``, ``z-axis`` and, their mean,
 ``avg-axis``:
 
 ==================== ==================================================================
-key                  ours
+key                  specification
 ==================== ==================================================================
 ``gyr_n``, ``acc_n`` ``white_noise * sqrt(rate)``: of a sample; until May 2018
                      ``white_noise`` itself
@@ -61,15 +61,15 @@ key                  ours
 ``name``             ``name``
 ==================== ==================================================================
 
-Its readme calls the second a random walk by its unit, and many a configuration of Kalibr or VINS
-takes it for one; what is computed is the minimum of the fitted Allan deviation over the averaging
-times (``getBiasInstability`` in ``src/gyr_lib/fitallan_gyr.cpp`` and ``src/acc_lib``). There is no
-random walk K in the file. The first is the fitted Allan deviation at 1 s times the root of the
-recording's rate (``getWhiteNoise``), which the file does not state. The factor came with commit
-7262b35 of May 2018: older files, and what the readme shows, are without it. As the minimum of a
-curve cannot be above its value at 1 s, a file with ``n / sqrt(rate)`` well below w can only be an
-older one. Source: github.com/gaowenliang/imu_utils. It is read only; the tool writes what it
-measured.
+Its readme calls the second a random walk by its unit, and many configurations of Kalibr or VINS use
+it as a random walk. The program computes the minimum of the fitted Allan deviation over the
+averaging times (``getBiasInstability`` in ``src/gyr_lib/fitallan_gyr.cpp`` and ``src/acc_lib``).
+There is no random walk K in the file. The first is the fitted Allan deviation at 1 s times the root
+of the recording's rate (``getWhiteNoise``), which the file does not state. The factor came with
+commit 7262b35 of May 2018: older files, and the example in the readme, are without it. As the
+minimum of a curve cannot be above its value at 1 s, a file with ``n / sqrt(rate)`` well below w
+must be an older file. Source: github.com/gaowenliang/imu_utils. The format is read only; the tool
+itself writes it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ from ...core.settings import AXES
 from ..imu_specification import TriadSpecification, is_topic
 from ..noise.processes import FLICKER_PLATEAU, driving_density
 from ..triads import TRIADS
-from .base import Draft, Reading, imu_reading, number, quoted, read_rate
+from .base import Draft, Reading, format_value, imu_reading, number, read_rate
 from .trees import read_mapping
 
 _KALIBR = {
@@ -100,77 +100,107 @@ _ORB_SLAM3 = {
     "accelerometer": ("IMU.NoiseAcc", "IMU.AccWalk"),
 }
 _TUNED = (
-    "These numbers are tuned for an estimator and often far above what the sensor has; for the "
-    "sensor's own take a recording at rest (allan_analysis.py) or the datasheet."
+    "These numbers are tuned for an estimator and often far above the sensor's own; for the "
+    "sensor's own use a recording at rest (allan_analysis.py) or the data sheet."
 )
 _PLACE, _RATES = ("rostopic", "model"), ("update_rate", "rate_hz")
 _INFLATION = (
     "These are the sensor's own numbers, at rest. Kalibr's wiki (IMU Noise Model) recommends "
-    "larger ones for low-cost sensors, ten times and more, since scale factors and temperature "
-    "count as noise, too."
+    "larger numbers for low-cost sensors, ten times and more, since scale factors and temperature "
+    "also count as noise."
 )
 
 
 def read_kalibr(path, rate: float | None = None) -> Reading:
-    """Read Kalibr's parameters, at the top level or, as Kalibr writes them, below ``imu0``."""
+    """Read Kalibr's parameters, at the top level or, as Kalibr writes them, below ``imu0``.
+
+    Parameters
+    ----------
+    path : str or path
+        YAML file.
+    rate : float, optional
+        Samples per second [Hz], if the file does not state them.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    ConfigurationError
+        The file is invalid, or describes several IMUs.
+    """
     values = read_mapping(path)
     remarks = []
     if "relative_config_imu" in values:
         named = Path(path).parent / values.text("relative_config_imu")
-        remarks.append(f"The IMU's parameters are those of {named}, which this file names.")
+        remarks.append(f"The IMU's parameters are from {named}, which this file names.")
         values = read_mapping(named)
     inner = [key for key in values.names() if key.startswith("imu") and values.is_mapping(key)]
     if len(inner) > 1:
-        raise values.error(inner[1], f"is a second IMU besides {inner[0]}; keep one in the file")
+        raise values.error(inner[1], f"is a second IMU after {inner[0]}, expected a single IMU")
     values = values.mapping(inner[0]) if inner else values
-    needed = sorted(sum(_KALIBR.values(), ()), reverse=True)
+    required = sorted(sum(_KALIBR.values(), ()), reverse=True)
     stated = [key for key in _RATES if key in values]
     if len(stated) > 1:
-        raise values.error(stated[1], f"states the rate a second time, besides {stated[0]}")
+        raise values.error(stated[1], f"is a second rate after {stated[0]}, expected a single rate")
     if rate is None:
-        needed += stated or _RATES[:1]
-    values.require(needed, (*_PLACE, *_RATES))
+        required += stated or _RATES[:1]
+    values.require(required, (*_PLACE, *_RATES))
     topic = values.text("rostopic").strip() if "rostopic" in values else ""
     if topic and not is_topic(topic):
-        remarks.append(f"rostopic says {quote(topic)}, no topic; left out.")
+        remarks.append(f"rostopic is {quote(topic)}, which is no topic; ignored.")
         topic = ""
     sample_rate = read_rate(
         values.positive(stated[0]) if stated else None, rate, f"{path}: {_RATES[0]} is missing"
     )
-    others = [key for key in values.names() if key not in (*needed, *_PLACE, *_RATES)]
-    said = [values.path(key) for key in others if not values.is_neutral(key)]
-    if said:
-        remarks.append(f"No noise parameters, and left out: {', '.join(said)}.")
+    others = [key for key in values.names() if key not in (*required, *_PLACE, *_RATES)]
+    ignored = [values.path(key) for key in others if not values.is_neutral(key)]
+    if ignored:
+        remarks.append(f"No noise parameters, and ignored: {', '.join(ignored)}.")
     return imu_reading(sample_rate, _triads(values, _KALIBR), remarks, topic=topic)
 
 
 def write_kalibr(draft: Draft) -> str:
-    """Return Kalibr's imu.yaml; a Gauss-Markov bias's driving density stands for a random walk.
+    """Format Kalibr's imu.yaml, with the driving density of a Gauss-Markov bias as random walk.
 
-    Raises :class:`.ConfigurationError` where a number is zero that Kalibr needs to be above.
+    Parameters
+    ----------
+    draft : Draft
+        Specification to write.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ConfigurationError
+        A number is zero that Kalibr requires to be positive.
     """
     lines = []
-    draft.said = {"white_noise", "output.rate", "output.topic"}
+    draft.supported = {"white_noise", "output.rate", "output.topic"}
     for name, keys in _KALIBR.items():
         triad = getattr(draft.specification, name)
-        noise = draft.one_value(f"{name}.white_noise")
+        noise = draft.common_value(f"{name}.white_noise")
         if any(triad.random_walk):
-            walk = draft.one_value(f"{name}.random_walk")
-            draft.said.add(f"{name}.random_walk")
+            walk = draft.common_value(f"{name}.random_walk")
+            draft.supported.add(f"{name}.random_walk")
         else:
             if any(triad.gauss_markov_sigma):
                 draft.remarks.append(
-                    f"{name}.gauss_markov_sigma = {quoted(triad.gauss_markov_sigma)} is said as a "
-                    "random walk with its driving density, which is the same for times well below "
-                    f"its correlation time of {quoted(triad.gauss_markov_time)} s only."
+                    f"{name}.gauss_markov_sigma = {format_value(triad.gauss_markov_sigma)} is "
+                    "written as a random walk with its driving density, which is the same only "
+                    "for times well below its correlation time of "
+                    f"{format_value(triad.gauss_markov_time)} s."
                 )
             density = driving_density(triad.gauss_markov_sigma, triad.gauss_markov_time)
-            walk = draft.one_value(f"{name}.random_walk", density)
-            draft.said.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
+            walk = draft.common_value(f"{name}.random_walk", density)
+            draft.supported.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
         for key, ours, value in zip(keys, ("white_noise", "random_walk"), (noise, walk)):
             if value <= 0.0:
                 raise ConfigurationError(
-                    f"Kalibr needs a positive {key}, but the specification's {name}.{ours} is 0."
+                    f"{name}.{ours} is 0, expected a positive number for Kalibr's {key}"
                 )
             lines.append(f"{key}: {number(value)}\n")
     lines.append(
@@ -182,19 +212,55 @@ def write_kalibr(draft: Draft) -> str:
 
 
 def read_vins(path, rate: float | None = None) -> Reading:
-    """Read the noise in a configuration of VINS-Mono or VINS-Fusion, which states no rate."""
+    """Read the noise in a configuration of VINS-Mono or VINS-Fusion, which states no rate.
+
+    Parameters
+    ----------
+    path : str or path
+        YAML file.
+    rate : float, optional
+        Samples per second [Hz]; required.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    ConfigurationError
+        The file is invalid, or the rate is missing.
+    """
     values = read_mapping(path)
     values.require(sum(_VINS.values(), ()))
     sample_rate = read_rate(
         None, rate, f"{path}: the noise is that of samples, whose rate VINS does not state"
     )
-    remark = f"All four were divided by sqrt({sample_rate:g} Hz), as VINS has them per sample."
+    remark = (
+        f"All four numbers were divided by sqrt({sample_rate:g} Hz), as VINS has them per sample."
+    )
     triads = _triads(values, _VINS, math.sqrt(sample_rate))
     return imu_reading(sample_rate, triads, [remark, _TUNED])
 
 
 def read_orb_slam3(path, rate: float | None = None) -> Reading:
-    """Read the noise in a configuration of ORB-SLAM3, which states its rate."""
+    """Read the noise in a configuration of ORB-SLAM3, which states its rate.
+
+    Parameters
+    ----------
+    path : str or path
+        YAML file.
+    rate : float, optional
+        Ignored.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    ConfigurationError
+        The file is invalid.
+    """
     values = read_mapping(path)
     values.require((*sum(_ORB_SLAM3.values(), ()), "IMU.Frequency"))
     return imu_reading(values.positive("IMU.Frequency"), _triads(values, _ORB_SLAM3), [_TUNED])
@@ -212,54 +278,71 @@ def _triads(values, keys, divisor=1.0) -> dict[str, Any]:
 
 _SENSORS = {"gyroscope": "Gyr", "accelerometer": "Acc"}
 _MEAN = "avg-axis"
-# The minimum is looked for at averaging times beside 1 s, and may by chance be slightly above.
+# The fit has averaging times on both sides of 1 s, and its minimum may by chance be slightly above.
 _SURELY_BELOW = 0.8
 
 
 def read_imu_utils(path, rate: float | None = None) -> Reading:
-    """Read the parameters that imu_utils found in a recording of this rate."""
+    """Read the parameters that imu_utils estimated from a recording.
+
+    Parameters
+    ----------
+    path : str or path
+        YAML file.
+    rate : float, optional
+        Samples per second of the recording [Hz]; required.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    ConfigurationError
+        The file is invalid, or the rate is missing.
+    """
     values = read_mapping(path)
     values.require(_SENSORS.values(), ("type", "name"))
     sample_rate = read_rate(
         None, rate, f"{path}: the noise is that of samples, whose rate imu_utils does not state"
     )
     remarks: list[str] = []
-    found = {
+    results = {
         name: _read_sensor(values, TRIADS[name].unit, key, *_VINS[name], remarks)
         for name, key in _SENSORS.items()
     }
     root = float(np.sqrt(sample_rate))
-    of_samples = all(np.all(n / root >= _SURELY_BELOW * w) for n, w in found.values())
+    is_per_sample = all(np.all(n / root >= _SURELY_BELOW * w) for n, w in results.values())
     remarks.append(
         f"gyr_n and acc_n were divided by sqrt({sample_rate:g} Hz), the rate of the recording; "
-        "imu_utils from before May 2018 writes them without that factor."
-        if of_samples
+        "imu_utils before May 2018 writes them without that factor."
+        if is_per_sample
         else "gyr_n and acc_n were taken for densities, as imu_utils wrote them until May 2018: as "
-        f"those of samples at {sample_rate:g} Hz they would be below the lowest point of their "
-        "own Allan deviation, gyr_w or acc_w."
+        f"standard deviations of samples at {sample_rate:g} Hz they would be below the lowest "
+        "point of their own Allan deviation, gyr_w or acc_w."
     )
     remarks.append(
-        "gyr_w and acc_w are the lowest points of the Allan deviations, so bias instabilities and "
-        "no random walks; imu_utils states no random walk."
+        "gyr_w and acc_w are the lowest points of the Allan deviations, that is, bias "
+        "instabilities and no random walks; imu_utils states no random walk."
     )
-    divisor = root if of_samples else 1.0
+    divisor = root if is_per_sample else 1.0
     triads = {
         name: TriadSpecification(white_noise=n / divisor, bias_instability=w / FLICKER_PLATEAU)
-        for name, (n, w) in found.items()
+        for name, (n, w) in results.items()
     }
     name = values.text("name") if "name" in values else "imu"
     return imu_reading(sample_rate, triads, remarks, name)
 
 
 def _read_sensor(values, unit, key, noise, minimum, remarks):
-    """Return the two numbers of a sensor's axes, (3,) each."""
+    """Return the two numbers of a sensor for each axis, (3,) each."""
     sensor = values.mapping(key)
     if "unit" in sensor and sensor.text("unit").strip() != unit:
-        raise sensor.error("unit", f"is {quote(sensor.text('unit'))}, but must be {unit!r}")
+        raise sensor.error("unit", f"is {quote(sensor.text('unit'))}, expected {unit!r}")
     axes = [f"{axis}-axis" for axis in AXES]
     if not any(axis in sensor for axis in axes):
         sensor.require([_MEAN])
-        remarks.append(f"{key}: the mean over the axes stands for each of them.")
+        remarks.append(f"{key}: the mean over the axes is used for each axis.")
         axes = [_MEAN] * 3
     sensor.require(axes, ("unit", _MEAN))
     rows = [sensor.mapping(axis) for axis in axes]

@@ -3,7 +3,7 @@
 For ``X`` = ``rate`` [rad/s] and ``accel`` [m/s^2], three numbers each, and for ``yaw`` [rad], one:
 
 ===================== ==================================================================
-tag                   ours
+tag                   specification
 ===================== ==================================================================
 ``XGaussianNoise``    ``white_noise * sqrt(rate)``: of a sample
 ``XDrift``            from ``gauss_markov_sigma``: no standard deviation, see below
@@ -14,18 +14,18 @@ tag                   ours
 ``topicName``         ``output.topic``
 ===================== ==================================================================
 
-The plug-in multiplies its drift's innovation with dt instead of sqrt(dt), so that ``XDrift`` means
-something else at every sample rate: the formulas, in
-:mod:`imu_simulation_framework.sensors.imu_models.plugins`, are inverted here, and numbers
-written for one rate hold for that one only. When it is loaded, drift begins with a standard
+The plug-in multiplies its drift's innovation by dt instead of sqrt(dt), so that the meaning of
+``XDrift`` depends on the sample rate. The formulas in
+:mod:`imu_simulation_framework.sensors.imu_models.plugins` are inverted here, and numbers
+written for a rate hold for that rate only. When the plug-in is loaded, drift starts with a standard
 deviation of ``XDrift``, about ten times too much at 100 Hz, and decays with 1 / XDriftFrequency.
 
-Its orientation is the truth, turned by a drift of the yaw that nothing of the gyroscope enters,
-and by the tilt that the accelerometer's bias would make. No specification has a drift of the yaw
-itself: for writing it is given beside the specification, and reading it gives a remark.
+Its orientation is the true orientation, turned by a drift of the yaw that is independent of the
+gyroscope, and by the tilt that corresponds to the accelerometer's bias. No specification has a
+separate drift of the yaw: it is an option of writing, and reading it gives a remark.
 
-``gaussianNoise``, one number, replaces both ``rateGaussianNoise`` and ``accelGaussianNoise`` if it
-is not zero. Source: ``gazebo_ros_imu.cpp``, ``sensor_model.h`` and ``update_timer.h`` of
+``gaussianNoise``, a single number, replaces both ``rateGaussianNoise`` and ``accelGaussianNoise``
+if it is not zero. Source: ``gazebo_ros_imu.cpp``, ``sensor_model.h`` and ``update_timer.h`` of
 hector_gazebo_plugins.
 """
 
@@ -38,7 +38,16 @@ import numpy as np
 from ..imu_models.plugins import drift_parameters, drift_stationary_std
 from ..imu_specification import TriadSpecification
 from ..noise.processes import density_of_samples, sampled_std
-from .base import Draft, Reading, imu_reading, note_unknown, quoted, read_rate, tag, topic_of
+from .base import (
+    Draft,
+    Reading,
+    format_value,
+    imu_reading,
+    note_unknown,
+    read_rate,
+    read_topic,
+    tag,
+)
 from .trees import Tag, find_plugin, read_tags
 
 LIBRARY = "libhector_gazebo_ros_imu.so"
@@ -55,7 +64,24 @@ _DEFAULT_FREQUENCY = 1.0 / 3600.0
 
 
 def read(path, rate: float | None = None) -> Reading:
-    """Read the parameters of the one Hector IMU in a URDF or SDF file."""
+    """Read the parameters of the Hector IMU in a URDF or SDF file.
+
+    Parameters
+    ----------
+    path : str or path
+        File with a single Hector IMU.
+    rate : float, optional
+        Samples per second [Hz], if the file does not state them.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    ConfigurationError
+        The file is invalid, or has none or several such IMUs.
+    """
     plugin = find_plugin(read_tags(path), LIBRARY)
     sample_rate = read_rate(
         _stated_rate(plugin),
@@ -68,13 +94,13 @@ def read(path, rate: float | None = None) -> Reading:
     if common != 0.0:
         density = float(density_of_samples(common, sample_rate))
         triads = {name: replace(triad, white_noise=density) for name, triad in triads.items()}
-    _note_the_rest(plugin, sample_rate, remarks)
-    topic = topic_of(plugin.child("topicName"), remarks)
+    _note_ignored(plugin, sample_rate, remarks)
+    topic = read_topic(plugin.child("topicName"), remarks)
     return imu_reading(sample_rate, triads, remarks, topic=topic)
 
 
 def _stated_rate(plugin):
-    # The plug-in lets the period, if there is one, replace the rate; zero is each physics step.
+    # In the plug-in the period replaces the rate; zero means each physics step.
     period = plugin.inside("updatePeriod", Tag.size, None)
     if period is not None:
         return 1.0 / period if period > 0.0 else None
@@ -83,16 +109,16 @@ def _stated_rate(plugin):
 
 def _read_triad(plugin, prefix, rate):
     def axes(error, read=Tag.sizes, default=0.0):
-        # The plug-in reads a vector; of a single number it would not fill all three axes.
+        # The plug-in reads a vector, and a single number would not fill all three axes.
         return plugin.inside(f"{prefix}{error}", lambda tag: read(tag, 3), (default,) * 3)
 
     noise, drift = axes("GaussianNoise"), axes("Drift")
     frequency = axes("DriftFrequency", default=_DEFAULT_FREQUENCY)
     if any(value > 0.0 and not f > 0.0 for value, f in zip(drift, frequency)):
         raise plugin.require(f"{prefix}DriftFrequency").error(
-            "must be above 0 where there is a drift"
+            "is 0 with a drift, expected a positive number"
         )
-    # Without a drift its frequency says nothing, and may be zero.
+    # Without a drift its frequency has no effect, and may be zero.
     unused = TriadSpecification().gauss_markov_time[0]
     frequency = [f if value > 0.0 else 1.0 / unused for value, f in zip(drift, frequency)]
     scale = np.diag(axes("ScaleError", Tag.numbers, 1.0)) - np.eye(3)
@@ -105,41 +131,51 @@ def _read_triad(plugin, prefix, rate):
     )
 
 
-def _note_the_rest(plugin, rate, remarks):
+def _note_ignored(plugin, rate, remarks):
     for child in plugin.children:
         if child.name in _YAW:
             child.number()
         elif child.name in _MOUNTING:
             if any(child.numbers(3)):
                 remarks.append(
-                    f"Line {child.line}: <{child.name}> is how the sensor is mounted; left out."
+                    f"Line {child.line}: <{child.name}> is the sensor's mounting; ignored."
                 )
         elif child.name not in _KNOWN and child.name not in _PLACE:
             names = {*_KNOWN, *_YAW, *_PLACE, *_MOUNTING}
-            # Robots that others ship have a heading where the plug-in reads a yaw.
-            of_yaw = child.name.replace("heading", "yaw", 1)
-            meant = of_yaw if of_yaw in _YAW else ""
+            # Robots in circulation have a heading where the plug-in reads a yaw.
+            yaw_name = child.name.replace("heading", "yaw", 1)
+            meant = yaw_name if yaw_name in _YAW else ""
             note_unknown([child], names, "the plug-in does not know {}", remarks, meant)
     for error in ("Offset", "GaussianNoise"):
-        found = plugin.child(f"yaw{error}")
-        if found is not None and found.number() != 0.0:
-            remarks.append(f"Line {found.line}: <{found.name}> is no sensor's error; left out.")
+        tag = plugin.child(f"yaw{error}")
+        if tag is not None and tag.number() != 0.0:
+            remarks.append(f"Line {tag.line}: <{tag.name}> is no error of a sensor; ignored.")
     drift = plugin.child("yawDrift")
     if drift is not None and drift.size() != 0.0:
         frequency = plugin.inside("yawDriftFrequency", Tag.positive, _DEFAULT_FREQUENCY)
         std = float(drift_stationary_std(drift.number(), frequency, 1.0 / rate))
         remarks.append(
-            f"Line {drift.line}: <yawDrift>, no sensor's error, was left out; at {rate:g} Hz it is "
+            f"Line {drift.line}: <yawDrift> is no error of a sensor; ignored. At {rate:g} Hz it is "
             f"a drift of the yaw with a standard deviation of {std:.6g} rad and a correlation "
             f"time of {1.0 / frequency:.6g} s."
         )
 
 
 def write(draft: Draft) -> str:
-    """Return a ``<plugin>`` with the parameters for this sample rate."""
+    """Format a ``<plugin>`` with the parameters for the draft's sample rate.
+
+    Parameters
+    ----------
+    draft : Draft
+        Specification to write.
+
+    Returns
+    -------
+    str
+    """
     rate, output = draft.rate, draft.specification.output
-    draft.said = {"output.rate", "output.topic", "output.orientation_reference", "white_noise"}
-    draft.said.update(("turn_on_bias", "scale_factor_and_misalignment"))
+    draft.supported = {"output.rate", "output.topic", "output.orientation_reference", "white_noise"}
+    draft.supported.update(("turn_on_bias", "scale_factor_and_misalignment"))
     tags = tag("topicName", output.topic) + tag("updateRate", rate)
     for prefix, name in _SENSORS.items():
         triad = getattr(draft.specification, name)
@@ -155,8 +191,8 @@ def write(draft: Draft) -> str:
         if np.any(errors[~np.eye(3, dtype=bool)]):
             draft.remarks.append(
                 f"{name}.scale_factor_and_misalignment = "
-                f"{quoted(triad.scale_factor_and_misalignment)}: only its diagonal can be said in "
-                "this format."
+                f"{format_value(triad.scale_factor_and_misalignment)}: only its diagonal can be "
+                "represented in this format."
             )
         noise, scale = sampled_std(triad.white_noise, rate), 1.0 + np.diag(errors)
         values = (noise, drift, frequency, triad.turn_on_bias, scale)
@@ -167,17 +203,17 @@ def write(draft: Draft) -> str:
     else:
         sigma, time = draft.options.yaw_drift
         yaw = f"drifts by {sigma:g} rad with a correlation time of {time:g} s"
-        of_yaw, frequency = drift_parameters(sigma, time, 1.0 / rate)
-        tags += tag("yawDrift", of_yaw) + tag("yawDriftFrequency", frequency)
+        yaw_drift, frequency = drift_parameters(sigma, time, 1.0 / rate)
+        tags += tag("yawDrift", yaw_drift) + tag("yawDriftFrequency", frequency)
     draft.remarks.append(
-        f"output.orientation_reference = {output.orientation_reference} cannot be said: the "
+        f"output.orientation_reference = {output.orientation_reference} cannot be represented: the "
         "plug-in turns the true orientation by the accelerometer's bias, and by a yaw of its own "
         f"that {yaw}."
     )
     missing = "bodyName and frameId" if output.topic else "bodyName, frameId and topicName"
     draft.notes = [
         f"The drifts are for {rate:g} Hz and no other rate. When the plug-in is loaded with them,",
-        "drift begins far too large; load it with XDrift 0 and set the drift afterwards through",
+        "drift starts far too large; load it with XDrift 0 and set the drift afterwards through",
         f"dynamic_reconfigure. Add {missing} of the robot.",
     ]
     return f'<plugin name="imu_hector" filename="{LIBRARY}">\n{tags}</plugin>\n'

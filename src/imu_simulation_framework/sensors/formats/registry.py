@@ -1,7 +1,7 @@
 """IMU parameters in the formats of other tools, each converted to and from a specification.
 
-:func:`named_imu` takes any word by which a person names an IMU, its errors in such a file included.
-Each module documents its format: tags, units, what they mean, and the source.
+:func:`named_imu` finds an IMU by any name, including a file in such a format. Each module documents
+its format: tags, units, meaning, and source.
 """
 
 from __future__ import annotations
@@ -24,13 +24,34 @@ from ..imu_models.plugins import IMU_MODELS, PRESETS
 from ..imu_specification import IMU_TRIADS, ImuSpecification
 from ..noise import processes
 from . import datasheet, estimators, hector, rotors, sdf
-from .base import NO_OPTIONS, Draft, Reading, WriteOptions, Writing, commented, looks_like, quoted
+from .base import (
+    NO_OPTIONS,
+    Draft,
+    Reading,
+    WriteOptions,
+    Writing,
+    add_comment,
+    detect_format,
+    format_value,
+)
 from .trees import read_bytes
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format: how it is read and written, None if it is only read, with which options."""
+    """Format of IMU parameters.
+
+    Parameters
+    ----------
+    description : str
+        Description for the user.
+    read : callable
+        Function of path and rate that returns a :class:`.Reading`.
+    write : callable or None
+        Function of a draft that returns a text; None for a format that is only read.
+    options : tuple of str
+        Fields of :class:`.WriteOptions` that the format uses.
+    """
 
     description: str
     read: Callable[..., Reading]
@@ -47,10 +68,12 @@ def _write_own(draft: Draft) -> str:
     return imu_specification_text(replace(draft.specification, output=output))
 
 
-_FOR_ALL = ("inflation", "subsampled")
+_COMMON_OPTIONS = ("inflation", "subsampled")
 _WALKS = ("random_walk_time", "walk_of_instability")
 FORMATS = {
-    "specification": Format("our own YAML, which can say everything", _read_own, _write_own),
+    "specification": Format(
+        "YAML of this package, for whole specifications", _read_own, _write_own
+    ),
     "kalibr": Format(
         "Kalibr's imu.yaml, and the files of OpenVINS, EuRoC and Kimera-VIO",
         estimators.read_kalibr,
@@ -58,7 +81,7 @@ FORMATS = {
         ("walk_of_instability",),
     ),
     "imu_utils": Format(
-        "what imu_utils finds in a recording (read only)", estimators.read_imu_utils
+        "result of imu_utils from a recording (read only)", estimators.read_imu_utils
     ),
     "vins": Format("configuration of VINS-Mono or VINS-Fusion (read only)", estimators.read_vins),
     "orb_slam3": Format("configuration of ORB-SLAM3 (read only)", estimators.read_orb_slam3),
@@ -83,29 +106,43 @@ _CONDITION = re.compile(rb"\{%[-+]?\s*(if|for)\b")
 def read_imu_parameters(
     path: str | os.PathLike[str], format_name: str, rate: float | None = None
 ) -> Reading:
-    """Read IMU parameters in one of the formats.
+    """Read IMU parameters in a format.
 
-    ``format_name``: a key of ``FORMATS``. ``rate``: the samples' rate where the file does not state
-    it [Hz]. Raises :class:`.ConfigurationError`: the format is unknown, or the file is not what the
-    format asks for.
+    Parameters
+    ----------
+    path : str or path
+        File to read.
+    format_name : str
+        Key of ``FORMATS``.
+    rate : float, optional
+        Samples per second [Hz], if the file does not state them.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    ConfigurationError
+        The format is unknown, or the file does not conform to it.
     """
     source = _format(format_name)
     try:
-        # What overflows in a conversion is no finite number, and refused as such by its name.
+        # An overflow in a conversion gives no finite number, which is rejected by its name.
         with np.errstate(over="ignore", invalid="ignore"):
             reading = source.read(path, rate)
     except ConfigurationError as error:
         sentence = str(error)
-        # What a specification refuses does not know where it comes from.
+        # A specification does not know its file.
         if str(path) not in sentence:
             sentence = f"{path}: {sentence}"
-        other = looks_like(_content(path), format_name)
+        other = detect_format(_content(path), format_name)
         if other is not None:
-            sentence = f"{sentence.rstrip('.')}; the file looks like one of the format {other}."
+            sentence = f"{sentence.rstrip('.')}; the file looks like the format {other}"
         raise ConfigurationError(sentence) from error
     if _CONDITION.search(_content(path)):
         reading.remarks.append(
-            "The file is a jinja template: what stands under a condition was read as if it held."
+            "The file is a jinja template: content of conditions was read as if they held."
         )
     return reading
 
@@ -118,27 +155,45 @@ def write_imu_parameters(
     options: WriteOptions = NO_OPTIONS,
     comment: Sequence[str] = (),
 ) -> Writing:
-    """Return the text of a file in one of the formats.
+    """Format IMU parameters as a file.
 
-    ``format_name``: a key of ``FORMATS``. ``rate``: of the samples for which it is written [Hz]; by
-    default the specification's. ``comment``: lines that the file begins with. Raises
-    :class:`.ConfigurationError`: the format is unknown or only read, has no use for an option, or
-    needs something that the specification does not have.
+    Parameters
+    ----------
+    values : ImuSpecification or str
+        Specification to write.
+    format_name : str
+        Key of ``FORMATS``.
+    rate : float, optional
+        Samples per second of the written parameters [Hz]; by default the specification's.
+    options : WriteOptions
+        Options of the format.
+    comment : sequence of str
+        Lines at the top of the file.
+
+    Returns
+    -------
+    Writing
+
+    Raises
+    ------
+    ConfigurationError
+        The format is unknown or only read, has no such option, or requires a parameter that the
+        specification lacks.
     """
     target = _format(format_name)
     if target.write is None:
-        raise ConfigurationError(f"The format {format_name} is only read.")
+        raise ConfigurationError(f"format {format_name} is only read, expected another to write")
     for name in WriteOptions._fields:
-        if getattr(options, name) is not None and name not in (*target.options, *_FOR_ALL):
+        if getattr(options, name) is not None and name not in (*target.options, *_COMMON_OPTIONS):
             raise ConfigurationError(
-                f"The format {format_name} has no use for {name.replace('_', ' ')}."
+                f"{name.replace('_', ' ')} is set, which the format {format_name} does not have"
             )
     rate, remarks = values.output.rate if rate is None else rate, []
     if options.subsampled:
-        values = _with_noise_of_picked_samples(values, rate)
+        values = _subsample(values, rate)
         remarks.append(
             f"white_noise is that of samples picked at {rate:g} Hz without a filter: each has the "
-            "standard deviation that the sensor's own have."
+            "standard deviation of the sensor's own samples."
         )
     if options.inflation is not None:
         values = inflate_noise(values, options.inflation)
@@ -147,23 +202,22 @@ def write_imu_parameters(
             "Model) recommends for estimators with a low-cost sensor."
         )
     if options.walk_of_instability:
-        values = _with_walk_of_instability(values, remarks)
+        values = _replace_instability(values, remarks)
     draft = Draft(values, rate, options)
     with np.errstate(over="ignore", invalid="ignore"):
         body = target.write(draft)
-    # Our own format has nothing that it does not say.
-    text, more = (body, []) if target.write is _write_own else draft.finished(format_name, body)
+    # The package's own format represents the whole specification.
+    text, more = (body, []) if target.write is _write_own else draft.finish(format_name, body)
     lines = [*comment, *(f"- {remark}" for remark in remarks)]
-    return Writing(commented(lines, text), remarks + more)
+    return Writing(add_comment(lines, text), remarks + more)
 
 
-def _with_noise_of_picked_samples(specification: ImuSpecification, rate: float) -> ImuSpecification:
-    """Return a specification whose samples at a slower rate [Hz] are as noisy as its own are."""
+def _subsample(specification: ImuSpecification, rate: float) -> ImuSpecification:
+    """Return a specification whose samples at a lower rate [Hz] keep their standard deviation."""
     own = specification.output.rate
     if not rate < own:
         raise ConfigurationError(
-            f"samples at {rate:g} Hz cannot be picked from those of a sensor that has {own:g} Hz; "
-            "expected a rate below that."
+            f"rate is {rate:g} Hz with subsampling, expected less than the sensor's {own:g} Hz"
         )
     triads: dict[str, Any] = {}
     for name in IMU_TRIADS:
@@ -173,12 +227,10 @@ def _with_noise_of_picked_samples(specification: ImuSpecification, rate: float) 
     return replace(specification, **triads)
 
 
-def _with_walk_of_instability(
-    specification: ImuSpecification, remarks: list[str]
-) -> ImuSpecification:
+def _replace_instability(specification: ImuSpecification, remarks: list[str]) -> ImuSpecification:
     """Return a specification with random walks (:func:`.random_walk_of_minimum`) for plateaus.
 
-    A triad that has a random walk already, or an axis without white noise, stays what it is.
+    A triad with a random walk, or without white noise on an axis, stays unchanged.
     """
     triads: dict[str, Any] = {}
     for name in IMU_TRIADS:
@@ -190,9 +242,9 @@ def _with_walk_of_instability(
         walk = tuple(map(float, processes.random_walk_of_minimum(minimum, triad.white_noise)))
         triads[name] = replace(triad, random_walk=walk, bias_instability=0.0)
         remarks.append(
-            f"{name}.bias_instability = {quoted(triad.bias_instability)} is said as a random walk "
-            f"of {quoted(walk)}, whose Allan deviation with the white noise has the same lowest "
-            "point; beyond it the sensor drifts less than that."
+            f"{name}.bias_instability = {format_value(triad.bias_instability)} is written as a "
+            f"random walk of {format_value(walk)}, whose Allan deviation with the white noise has "
+            "the same lowest point; beyond it the sensor drifts less."
         )
     return replace(specification, **triads)
 
@@ -207,24 +259,24 @@ def _content(path: str | os.PathLike) -> bytes:
 def _format(name: str) -> Any:
     if name in FORMATS:
         return FORMATS[name]
-    raise ConfigurationError(f"There is no format {quote(name)}; there are {', '.join(FORMATS)}.")
+    raise ConfigurationError(f"format is {quote(name)}, expected one of {', '.join(FORMATS)}")
 
 
 class NamedImu(NamedTuple):
-    """An IMU that a word means.
+    """IMU with the name under which it was found.
 
     Attributes
     ----------
     name : str
-        For a person.
+        Name for the user.
     errors : object
         Specification, or a plug-in's parameters.
     files : tuple of str
-        Files that it was read from.
+        Files from which it was read.
     remarks : tuple of str
-        Sentences for who uses it.
+        Remarks for the user.
     origins : mapping of str to str
-        Of any unit of a bundled part where the gyroscope's numbers are from, by field.
+        Field of the gyroscope -> origin of its numbers, for any unit of a bundled part.
     """
 
     name: str
@@ -235,11 +287,22 @@ class NamedImu(NamedTuple):
 
 
 def named_imu(text: str) -> NamedImu:
-    """Return the IMU that a word means.
+    """Find an IMU by a name.
 
-    ``text``: the name of a bundled specification, a specification's file, ``FORMAT:FILE`` for the
-    parameters of another tool, or the name of a plug-in's parameters. Raises
-    :class:`.ConfigurationError`: it is none of these, or its file is not what it must be.
+    Parameters
+    ----------
+    text : str
+        Name of a bundled specification, a specification's file, ``FORMAT:FILE`` for the parameters
+        of another tool, or the name of a plug-in's parameters.
+
+    Returns
+    -------
+    NamedImu
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such IMU, or its file is invalid.
     """
     is_file = Path(text).exists()
     files: tuple[str, ...] = (text,) if is_file else ()
@@ -247,14 +310,14 @@ def named_imu(text: str) -> NamedImu:
         preset = PRESETS[text]
         if preset.model == "specification":
             raise ConfigurationError(
-                f"the IMU {text} needs a specification; name its file, or a bundled one as bno055"
+                f"IMU is {text}, expected the file of a specification, or a bundled one as bno055"
             )
         return NamedImu(text, IMU_MODELS[preset.model].parameters(**preset.parameters), (), ())
     format_name, colon, path = text.partition(":")
     if colon and format_name in FORMATS and not is_file:
         (specification, remarks), files = read_imu_parameters(path, format_name), (path,)
         if specification.name == ImuSpecification().name:
-            # Most formats have no name; several such files shall be distinguished.
+            # Most formats have no name, which would be the same for several files.
             specification = replace(specification, name=Path(path).stem)
     else:
         specification, remarks = read_imu_specification(text), []
@@ -262,8 +325,8 @@ def named_imu(text: str) -> NamedImu:
     if specification.output.orientation_reference == "truth":
         remarks = [
             *remarks,
-            f"{name} gives out the true orientation, as simulators' IMUs do, so that its heading "
-            "has no error; output.orientation_reference: fusion in a specification is what its "
-            "gyroscope would make of it",
+            f"{name} outputs the true orientation, as simulators' IMUs do, so that its heading "
+            "has no error; set output.orientation_reference: fusion in a specification for a "
+            "heading from its gyroscope",
         ]
     return NamedImu(name, specification, files, tuple(remarks))

@@ -1,9 +1,10 @@
-"""The IMU plug-in of RotorS, ``librotors_gazebo_imu_plugin.so``, and of PX4's Gazebo models.
+"""IMU plug-in of RotorS, ``librotors_gazebo_imu_plugin.so``, and of PX4's Gazebo models.
 
-One number for the three axes of each sensor; ``X`` is ``gyroscope`` or ``accelerometer``:
+A single number holds for the three axes of each sensor; ``X`` is ``gyroscope`` or
+``accelerometer``:
 
 ============================== ==================== =========================================
-tag                            unit                 ours
+tag                            unit                 specification
 ============================== ==================== =========================================
 ``XNoiseDensity``              rad/s/sqrt(Hz);      ``white_noise``
                                m/s^2/sqrt(Hz)
@@ -14,14 +15,14 @@ tag                            unit                 ours
 ============================== ==================== =========================================
 
 Densities are two-sided. The bias is ``b = phi b + sqrt(-q^2 tau / 2 (exp(-2 dt / tau) - 1)) w``,
-beginning at zero, q being the random walk: a stationary standard deviation of ``q sqrt(tau / 2)``,
-and a random walk of strength q for times well below tau. There is one sample for each step of
-the physics. In PX4's plug-in the bias that a run turns on with forgets itself like the other one,
-in RotorS' it stays.
+starting at zero, with the random walk q: a stationary standard deviation of ``q sqrt(tau / 2)``,
+and a random walk of strength q for times well below tau. There is a sample for each step of
+the physics. In PX4's plug-in the turn-on bias decays like the other bias, in RotorS' it is
+constant.
 
 A missing tag has the plug-in's default, in RotorS that of an ADIS16448. PX4 had the same until
 March 2025, when it took the numbers out of its models and those of an IIM42653 into its plug-in,
-without a slow error; models that leave them out mean these. Each default gets a remark with
+without a slow error; models without them mean these. Each default gets a remark with
 its source.
 
 RotorS' own macros write ``gyroscopeRandomWalk``, but its plug-in reads
@@ -38,24 +39,24 @@ from typing import NamedTuple
 from ..imu_specification import IMU_TRIADS, TriadSpecification
 from ..noise.processes import driven_std, driving_density
 from ..triads import TRIADS
-from .base import Draft, Reading, imu_reading, note_unknown, read_rate, tag, topic_of
+from .base import Draft, Reading, imu_reading, note_unknown, read_rate, read_topic, tag
 from .trees import Tag, find_plugin, read_tags
 
 _ROTORS, _PX4 = "librotors_gazebo_imu_plugin.so", "libgazebo_imu_plugin.so"
 _OTHER_GYROSCOPE_WALK = "gyroscopeBiasRandomWalk"
+# Suffix of the plug-in's tag -> parameter of a specification with the same unit.
 _ERRORS = {
     "NoiseDensity": "white_noise",
     "RandomWalk": "random_walk",
     "BiasCorrelationTime": "gauss_markov_time",
     "TurnOnBiasSigma": "turn_on_bias_sigma",
 }
-"""The plug-in's name behind the sensor's -> ours that has the same unit."""
 _WALK = ("gyroscope", "RandomWalk")
 _PLACE = ("robotNamespace", "linkName", "imuTopic")
 
 
 class _Defaults(NamedTuple):
-    """What a plug-in takes for the tags of ``_ERRORS`` that are missing, and who says so."""
+    """Defaults of a plug-in for missing tags of ``_ERRORS``, and their source."""
 
     source: str
     gyroscope: tuple[float, ...]
@@ -77,7 +78,24 @@ _DEFAULTS = {
 
 
 def read(path, rate: float | None = None) -> Reading:
-    """Read the parameters of the one RotorS IMU in a URDF or SDF file; the rate is the physics'."""
+    """Read the parameters of the RotorS IMU in a URDF or SDF file.
+
+    Parameters
+    ----------
+    path : str or path
+        File with a single RotorS IMU.
+    rate : float, optional
+        Samples per second [Hz], the rate of the physics; required.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    ConfigurationError
+        The file is invalid, has none or several such IMUs, or the rate is missing.
+    """
     plugin = find_plugin(read_tags(path), _ROTORS, _PX4)
     sample_rate = read_rate(
         None,
@@ -89,23 +107,23 @@ def read(path, rate: float | None = None) -> Reading:
     library = plugin.attributes["filename"].split("/")[-1]
     triads = {name: _read_triad(plugin, name, _DEFAULTS[library], remarks) for name in IMU_TRIADS}
     if remarks and library == _PX4:
-        remarks.append("PX4's plug-in from before March 2025 has RotorS' defaults in their place.")
+        remarks.append("PX4's plug-in before March 2025 has RotorS' defaults instead.")
     known = {f"{name}{error}" for name in IMU_TRIADS for error in _ERRORS}
     known.update((*_PLACE, _OTHER_GYROSCOPE_WALK))
     note_unknown(plugin.children, known, "the plug-in does not know {}", remarks)
-    topic = topic_of(plugin.child("imuTopic"), remarks)
+    topic = read_topic(plugin.child("imuTopic"), remarks)
     return imu_reading(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
 
 
 def _read_triad(plugin, name, defaults, remarks):
     values = {}
-    for (error, ours), default in zip(_ERRORS.items(), getattr(defaults, name)):
-        unit = TRIADS[name].unit_of(ours)
+    for (error, parameter), default in zip(_ERRORS.items(), getattr(defaults, name)):
+        unit = TRIADS[name].unit_of(parameter)
         tag = _random_walk(plugin) if (name, error) == _WALK else plugin.child(f"{name}{error}")
         if tag is None:
             values[error] = default
             remarks.append(
-                f"Line {plugin.line}: <{name}{error}> is not there: {default:.7g} {unit}, the "
+                f"Line {plugin.line}: <{name}{error}> is missing: {default:.7g} {unit}, the "
                 f"plug-in's default ({defaults.source})."
             )
         else:
@@ -122,27 +140,37 @@ def _random_walk(plugin) -> Tag | None:
     usual, other = (plugin.child(name) for name in ("".join(_WALK), _OTHER_GYROSCOPE_WALK))
     if usual is not None and other is not None and usual.size() != other.size():
         raise other.error(
-            f"and <{usual.name}> in line {usual.line} disagree; RotorS reads the first, PX4 the "
-            "second"
+            f"and <{usual.name}> in line {usual.line} disagree, expected equal values; RotorS "
+            "reads the first, PX4 the second"
         )
     return usual or other
 
 
 def write(draft: Draft) -> str:
-    """Return a ``<plugin>`` with the parameters, which hold for every rate."""
-    draft.said = {"output.rate", "output.topic", "white_noise", "turn_on_bias_sigma"}
+    """Format a ``<plugin>`` with the parameters, which hold for every rate.
+
+    Parameters
+    ----------
+    draft : Draft
+        Specification to write.
+
+    Returns
+    -------
+    str
+    """
+    draft.supported = {"output.rate", "output.topic", "white_noise", "turn_on_bias_sigma"}
     topic = draft.specification.output.topic
     tags = tag("imuTopic", topic)
     for name in IMU_TRIADS:
-        sigma, time = draft.one_slow_bias(name)
+        sigma, time = draft.common_slow_bias(name)
         walk = driving_density(sigma, time)
-        tags += tag(f"{name}NoiseDensity", draft.one_value(f"{name}.white_noise"))
+        tags += tag(f"{name}NoiseDensity", draft.common_value(f"{name}.white_noise"))
         tags += tag(f"{name}RandomWalk", walk)
         if name == "gyroscope":
             tags += tag(_OTHER_GYROSCOPE_WALK, walk)
-        turn_on = draft.one_value(f"{name}.turn_on_bias_sigma")
+        turn_on = draft.common_value(f"{name}.turn_on_bias_sigma")
         tags += tag(f"{name}BiasCorrelationTime", time) + tag(f"{name}TurnOnBiasSigma", turn_on)
-    draft.leave_fusion("RotorS")
+    draft.note_fusion("RotorS")
     draft.notes = [
         "The samples have the rate of the physics. Add robotNamespace, linkName"
         + ("." if topic else " and imuTopic."),

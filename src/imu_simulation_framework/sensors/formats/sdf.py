@@ -1,13 +1,13 @@
-"""The noise of a ``<sensor type="imu">`` in SDF, for new and classic Gazebo, and in Unity's XML.
+"""Noise of a ``<sensor type="imu">`` in SDF, for new and classic Gazebo, and in Unity's XML.
 
 Each axis of ``<angular_velocity>`` [rad/s] and ``<linear_acceleration>`` [m/s^2] has a ``<noise>``;
-one without it has none. ``<update_rate>`` of the sensor is the rate of the samples [Hz],
-``<topic>`` Gazebo's own topic. The dynamic bias came with SDF 1.6. The orientation that Gazebo
-gives out is the true one, against a reference that it was given. Source: ``sdf/1.6/imu.sdf``,
-``sdf/1.6/noise.sdf`` and later of libsdformat.
+an axis without it has no noise. ``<update_rate>`` of the sensor is the rate of the samples [Hz],
+``<topic>`` Gazebo's own topic. The dynamic bias came with SDF 1.6. Gazebo outputs the true
+orientation, relative to a given reference. Source: ``sdf/1.6/imu.sdf``, ``sdf/1.6/noise.sdf`` and
+later of libsdformat.
 
 ================================= ==================== =========================================
-tag of ``<noise>``                unit                 ours
+tag of ``<noise>``                unit                 specification
 ================================= ==================== =========================================
 ``mean``                          rad/s; m/s^2         ``turn_on_bias``
 ``stddev``                        rad/s; m/s^2         ``white_noise * sqrt(rate)``
@@ -18,50 +18,50 @@ tag of ``<noise>``                unit                 ours
 ``precision``                     rad/s; m/s^2         ``resolution``
 ================================= ==================== =========================================
 
-What Gazebo does with them (``GaussianNoiseModel.cc`` in gz-sensors and in classic Gazebo 11)
-decides what they mean:
+The behaviour of Gazebo (``GaussianNoiseModel.cc`` in gz-sensors and in classic Gazebo 11)
+determines their meaning:
 
 - Each sample gets ``N(mean, stddev)``: the standard deviation is that of a sample, so that the
   density depends on the sensor's ``update_rate``.
 - At the start a bias is drawn from ``N(bias_mean, bias_stddev)`` and its sign is reversed with a
   probability of one half. A bias of known sign is therefore ``mean``, and ``bias_mean`` adds to
-  the standard deviation of the unknown one: ``sqrt(bias_mean^2 + bias_stddev^2)``.
+  the standard deviation of the unknown bias: ``sqrt(bias_mean^2 + bias_stddev^2)``.
 - ``bias = phi bias + sqrt(-q^2 tau / 2 (exp(-2 dt / tau) - 1)) w`` with ``phi = exp(-dt / tau)``
-  from sample to sample, q being ``dynamic_bias_stddev``: its stationary standard deviation is
-  ``q sqrt(tau / 2)``. It begins at the bias drawn at the start, which decays with it: ours, which
-  has its standard deviation from the beginning, has to be drawn with it. Without a correlation time
-  above zero there is none.
-- The first sample, and one whose time is before the last one's, has no step of the bias.
+  from sample to sample, with ``dynamic_bias_stddev`` q: its stationary standard deviation is
+  ``q sqrt(tau / 2)``. It starts at the bias drawn at the start, which decays with it. The process
+  of a specification is stationary from the start, so that its initial value is drawn, too. Without
+  a correlation time above zero there is no dynamic bias.
+- The first sample, and a sample with an earlier time than the last, has no step of the bias.
 - A precision of 1e-6 or less has no effect. The sample is rounded for the types ``gaussian`` and
-  ``gaussian_quantized`` alike; SDF means the second.
-- Older releases of classic Gazebo do not know the dynamic bias and leave it out.
+  ``gaussian_quantized`` alike; SDF specifies it for the second only.
+- Older releases of classic Gazebo ignore the dynamic bias.
 
-Unity's XML is like SDF, with one noise for the whole sensor:
+Unity's XML is like SDF, with the same noise for the whole sensor:
 
 ===================================== =====================================================
-tag                                   ours
+tag                                   specification
 ===================================== =====================================================
 ``update_rate``                       ``output.rate`` [Hz]
 ``topic``                             ``output.topic``
 ``output/discard_redundant_data``     not ``output.repeat_samples``
 ``offset_start_time``                 ``output.random_start_offset`` above zero, see below
-``noise``                             as in SDF, in the unit of whichever signal it is added to,
+``noise``                             as in SDF, in the unit of each signal,
                                       but for ``bias_mean``: ``turn_on_bias``
 ===================================== =====================================================
 
 Unity's documentation ("Configure an IMU") names the tags ``noise/mean`` and ``noise/stddev``, and
 the properties bias mean, bias standard deviation, precision, dynamic bias standard deviation and
-dynamic bias correlation without their tags; those are taken to be SDF's, with the meaning they
-have in Gazebo. Only the bias mean is what its name says, since nothing is said of a sign drawn by
-lot: a known bias, as the mean is.
+dynamic bias correlation without their tags. The tags are assumed to be SDF's, with their meaning in
+Gazebo. Only the bias mean is read literally, as a known bias like the mean, since the documentation
+has no random sign.
 
-A sensor that is faster than the physics says each state as often as its rate wants, with the same
-time stamp, unless what is redundant is discarded; a slower one never says anything twice. It may
+A sensor that is faster than the physics repeats each state at its own rate, with the same
+time stamp, unless redundant data is discarded; a slower sensor never repeats a state. It may
 start late by "a small, random number of frames", which is read as up to five of Unity's default
 fixed time step of 0.02 s, with a remark.
 
-There is one set of numbers, used as rad/s for the gyroscope and as m/s^2 for the accelerometer.
-What is written is the gyroscope's, which decides how the heading drifts.
+There is a single set of numbers, used as rad/s for the gyroscope and as m/s^2 for the
+accelerometer. The gyroscope's numbers are written, as they determine the drift of the heading.
 """
 
 from __future__ import annotations
@@ -74,24 +74,33 @@ from ...core.sentences import quote
 from ...core.settings import AXES
 from ..imu_specification import TriadSpecification
 from ..noise.processes import density_of_samples, driven_std, driving_density, sampled_std
-from .base import Draft, Reading, imu_reading, note_unknown, quoted, read_rate, tag, topic_of
+from .base import (
+    Draft,
+    Reading,
+    format_value,
+    imu_reading,
+    note_unknown,
+    read_rate,
+    read_topic,
+    tag,
+)
 from .trees import Tag, find_imu_sensor, read_tags
 
 _NOISE_TYPES = ("none", "gaussian", "gaussian_quantized")
 _SMALLEST_PRECISION = 1e-6
 _TIME = "dynamic_bias_correlation_time"
-_OF_NOISE = (
+_NOISE_TAGS = (
     *("mean", "stddev", "bias_mean", "bias_stddev"),
     *("dynamic_bias_stddev", _TIME, "precision"),
 )
 _SIGNALS = {"angular_velocity": "gyroscope", "linear_acceleration": "accelerometer"}
-_OF_IMU = (*_SIGNALS, "orientation_reference_frame", "enable_orientation", "topic")
-_OF_UNITY = ("topic", "update_rate", "offset_start_time", "output", "noise", "pose", "always_on")
+_IMU_TAGS = (*_SIGNALS, "orientation_reference_frame", "enable_orientation", "topic")
+_UNITY_TAGS = ("topic", "update_rate", "offset_start_time", "output", "noise", "pose", "always_on")
 _START_OFFSET = 0.1  # s
 
 
 class _AxisNoise(NamedTuple):
-    """One axis of a triad; the names are those of a specification."""
+    """Noise of an axis; the names are those of a specification."""
 
     white_noise: float = 0.0
     turn_on_bias: float = 0.0
@@ -102,16 +111,17 @@ class _AxisNoise(NamedTuple):
 
 
 def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=True) -> _AxisNoise:
-    """Read a ``<noise>``, None if there is none, of a sensor of this rate [Hz].
+    """Read a ``<noise>``, or None for no noise, of a sensor of a rate [Hz].
 
-    ``bias_sign_is_drawn``: that of ``bias_mean``, by Gazebo; otherwise it is a bias as ``mean`` is.
+    If ``bias_sign_is_drawn``, ``bias_mean`` has a random sign as in Gazebo; otherwise it is a bias
+    like ``mean``.
     """
     if noise is None:
         return _AxisNoise()
     kind = noise.attributes.get("type", default_type)
     if kind not in _NOISE_TYPES:
-        raise noise.error(f"has the type {quote(kind)}, but there are {', '.join(_NOISE_TYPES)}")
-    note_unknown(noise.children, _OF_NOISE, "{} is no part of <noise>", remarks)
+        raise noise.error(f"has the type {quote(kind)}, expected one of {', '.join(_NOISE_TYPES)}")
+    note_unknown(noise.children, _NOISE_TAGS, "{} is no part of <noise>", remarks)
     if kind == "none":
         return _AxisNoise()
     bias_mean = noise.inside("bias_mean", Tag.number)
@@ -125,18 +135,18 @@ def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=Tr
         )
     sigma = float(driven_std(density, time))
     if sigma > 0.0:
-        begun = turn_on
-        turn_on = math.sqrt(max(0.0, begun - sigma)) * math.sqrt(begun + sigma)
-        if begun < sigma * (1.0 - 1e-9):
+        drawn_sigma = turn_on
+        turn_on = math.sqrt(max(0.0, drawn_sigma - sigma)) * math.sqrt(drawn_sigma + sigma)
+        if drawn_sigma < sigma * (1.0 - 1e-9):
             remarks.append(
-                f"Line {noise.line}: Gazebo lets the dynamic bias begin nearer to zero than it is "
-                "later; here it has its standard deviation from the beginning."
+                f"Line {noise.line}: the dynamic bias starts nearer to zero in Gazebo than it is "
+                "later; here it has its standard deviation from the start."
             )
         elif turn_on < 1e-6 * sigma:  # of rounding
             turn_on = 0.0
         else:
             remarks.append(
-                f"Line {noise.line}: Gazebo lets the bias drawn at the start decay with the "
+                f"Line {noise.line}: the bias drawn at the start decays in Gazebo with the "
                 "correlation time of the dynamic bias; here turn_on_bias_sigma stays."
             )
     if unknown_bias != 0.0:
@@ -159,7 +169,7 @@ def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=Tr
 
 
 def _noise_text(axis, rate, indent, is_stationary) -> str:
-    """Return a ``<noise>``, whose dynamic bias ``is_stationary``, or begins at zero."""
+    """Return a ``<noise>`` whose dynamic bias ``is_stationary``, or starts at zero."""
     kind = "gaussian_quantized" if axis.resolution > 0.0 else "gaussian"
     values = {
         "mean": axis.turn_on_bias,
@@ -177,11 +187,11 @@ def _noise_text(axis, rate, indent, is_stationary) -> str:
 
 
 def _note_differences(draft, name, simulator="Gazebo"):
-    """Remark on what a simulator makes otherwise of what is written for a triad."""
+    """Remark on differences between a simulator and the specification of a triad."""
     triad = getattr(draft.specification, name)
     if any(triad.turn_on_bias_sigma) and any(triad.gauss_markov_sigma):
         draft.remarks.append(
-            f"{name}.turn_on_bias_sigma: {simulator} lets the bias drawn at the start decay with "
+            f"{name}.turn_on_bias_sigma: the bias drawn at the start decays in {simulator} with "
             "the correlation time of the dynamic bias."
         )
     if any(0.0 < step <= _SMALLEST_PRECISION for step in triad.resolution):
@@ -192,7 +202,24 @@ def _note_differences(draft, name, simulator="Gazebo"):
 
 
 def read(path, rate: float | None = None) -> Reading:
-    """Read the noise of the one IMU in an SDF file, or in a URDF with Gazebo's tags."""
+    """Read the noise of the IMU in an SDF file, or in a URDF with Gazebo's tags.
+
+    Parameters
+    ----------
+    path : str or path
+        File with a single IMU sensor.
+    rate : float, optional
+        Samples per second [Hz], if the file does not state them.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    ConfigurationError
+        The file is invalid, or has none or several IMU sensors.
+    """
     sensor = find_imu_sensor(read_tags(path))
     sample_rate = read_rate(
         sensor.inside("update_rate", Tag.size) or None,
@@ -202,16 +229,16 @@ def read(path, rate: float | None = None) -> Reading:
     imu = sensor.require("imu")
     if imu.child("noise") is not None:
         raise imu.require("noise").error(
-            "directly in <imu> is the form of SDF 1.4, which Gazebo has given up; SDF 1.6 has one "
-            "for each axis, as in <angular_velocity><x><noise>"
+            "directly in <imu> is the form of SDF 1.4, which Gazebo no longer reads, expected the "
+            "form of SDF 1.6 for each axis, as in <angular_velocity><x><noise>"
         )
     remarks: list[str] = []
     triads = {
         triad: _read_triad(imu.child(signal), sample_rate, remarks)
         for signal, triad in _SIGNALS.items()
     }
-    note_unknown(imu.children, _OF_IMU, "{} is no part of SDF's <imu>", remarks)
-    topic = topic_of(sensor.child("topic") or imu.child("topic"), remarks)  # the second until 1.4
+    note_unknown(imu.children, _IMU_TAGS, "{} is no part of SDF's <imu>", remarks)
+    topic = read_topic(sensor.child("topic") or imu.child("topic"), remarks)  # the second until 1.4
     return imu_reading(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
 
 
@@ -222,20 +249,30 @@ def _read_triad(signal, rate, remarks):
     axes = [_read_noise(axis and axis.child("noise"), rate, remarks) for axis in found]
     for child in signal.children:
         if child.name not in AXES:
-            raise child.error(f"stands in <{signal.name}>, which has only <x>, <y> and <z>")
+            raise child.error(f"is in <{signal.name}>, expected only <x>, <y> and <z> there")
     return TriadSpecification(**dict(zip(_AxisNoise._fields, zip(*axes))))
 
 
 def write(draft: Draft) -> str:
-    """Return a ``<sensor>`` to put into a link, or into a URDF's ``<gazebo reference="...">``."""
+    """Format a ``<sensor>`` for a link, or for a URDF's ``<gazebo reference="...">``.
+
+    Parameters
+    ----------
+    draft : Draft
+        Specification to write.
+
+    Returns
+    -------
+    str
+    """
     topic = draft.specification.output.topic
-    draft.said = {"output.rate", "output.topic", *_AxisNoise._fields[:3], "resolution"}
+    draft.supported = {"output.rate", "output.topic", *_AxisNoise._fields[:3], "resolution"}
     signals = ""
     for signal, name in _SIGNALS.items():
         triad = getattr(draft.specification, name)
         bias = draft.slow_bias(name)
         _note_differences(draft, name)
-        stationary = any(triad.gauss_markov_sigma)  # else it stands for a random walk
+        stationary = any(triad.gauss_markov_sigma)  # otherwise it represents a random walk
         values = (triad.white_noise, triad.turn_on_bias, triad.turn_on_bias_sigma, *bias)
         noises = "".join(
             f"      <{axis}>\n"
@@ -244,7 +281,7 @@ def write(draft: Draft) -> str:
             for axis, *noise in zip(AXES, *values, triad.resolution)
         )
         signals += f"    <{signal}>\n{noises}    </{signal}>\n"
-    draft.leave_fusion("Gazebo")
+    draft.note_fusion("Gazebo")
     return (
         '<sensor name="imu" type="imu">\n'
         + tag("always_on", "true")
@@ -255,7 +292,24 @@ def write(draft: Draft) -> str:
 
 
 def read_unity(path, rate: float | None = None) -> Reading:
-    """Read the one IMU sensor in a file of Unity's XML."""
+    """Read the IMU sensor in a file of Unity's XML.
+
+    Parameters
+    ----------
+    path : str or path
+        File with a single IMU sensor.
+    rate : float, optional
+        Samples per second [Hz], if the file does not state them.
+
+    Returns
+    -------
+    Reading
+
+    Raises
+    ------
+    ConfigurationError
+        The file is invalid, or has none or several IMU sensors.
+    """
     sensor = find_imu_sensor(read_tags(path))
     sample_rate = read_rate(
         sensor.inside("update_rate", Tag.positive, None),
@@ -277,14 +331,14 @@ def read_unity(path, rate: float | None = None) -> Reading:
     if offset is not None and offset.flag():
         late = _START_OFFSET
         remarks.append(
-            f"Line {offset.line}: Unity does not say how many frames offset_start_time is at most; "
-            f"taken as {_START_OFFSET:g} s, five of its default frames of 0.02 s: "
+            f"Line {offset.line}: Unity documents no limit of the frames of offset_start_time; "
+            f"read as {_START_OFFSET:g} s, five of its default frames of 0.02 s: "
             "random_start_offset."
         )
     output = sensor.child("output")
     discard = output is not None and output.inside("discard_redundant_data", Tag.flag, False)
-    topic = topic_of(sensor.child("topic"), remarks)
-    note_unknown(sensor.children, _OF_UNITY, "{} is no tag of Unity's", remarks)
+    topic = read_topic(sensor.child("topic"), remarks)
+    note_unknown(sensor.children, _UNITY_TAGS, "{} is no tag of Unity's", remarks)
     return imu_reading(
         sample_rate,
         {"gyroscope": triad, "accelerometer": triad},
@@ -298,25 +352,40 @@ def read_unity(path, rate: float | None = None) -> Reading:
 
 
 def write_unity(draft: Draft) -> str:
-    """Return a ``<sensor>`` of Unity's XML with the gyroscope's noise."""
+    """Format a ``<sensor>`` of Unity's XML with the gyroscope's noise.
+
+    Parameters
+    ----------
+    draft : Draft
+        Specification to write.
+
+    Returns
+    -------
+    str
+    """
     triad, output = draft.specification.gyroscope, draft.specification.output
-    draft.said = {"output.rate", "output.topic", "output.drop_repeated", "output.repeat_samples"}
-    bias = draft.one_slow_bias("gyroscope")
+    draft.supported = {
+        "output.rate",
+        "output.topic",
+        "output.drop_repeated",
+        "output.repeat_samples",
+    }
+    bias = draft.common_slow_bias("gyroscope")
     names = ("white_noise", "turn_on_bias_sigma", "resolution")
-    noise, turn_on, resolution = (draft.one_value(f"gyroscope.{name}") for name in names)
-    draft.said.update(f"gyroscope.{name}" for name in names)
+    noise, turn_on, resolution = (draft.common_value(f"gyroscope.{name}") for name in names)
+    draft.supported.update(f"gyroscope.{name}" for name in names)
     mean = 0.0
     if len(set(triad.turn_on_bias)) == 1:
         mean = triad.turn_on_bias[0]
-        draft.said.add("gyroscope.turn_on_bias")
+        draft.supported.add("gyroscope.turn_on_bias")
     axis = _AxisNoise(noise, mean, turn_on, *bias, resolution)
     _note_differences(draft, "gyroscope", "a simulator like Gazebo")
     _note_the_accelerometer(draft, axis)
-    draft.leave_fusion("Unity")
+    draft.note_fusion("Unity")
     if not output.drop_repeated:
         draft.remarks.append(
-            "output.drop_repeated = False cannot be said: where Unity is faster than the sensor, "
-            "it leaves out what the sensor would only repeat."
+            "output.drop_repeated = False cannot be represented: where Unity is faster than the "
+            "sensor, it drops repeated samples."
         )
     return (
         '<sensor name="imu_sensor" type="imu">\n'
@@ -332,7 +401,7 @@ def write_unity(draft: Draft) -> str:
 
 
 def _note_the_accelerometer(draft, axis):
-    """Remark on parameters of the accelerometer that are not what is written."""
+    """Remark on parameters of the accelerometer that differ from the written parameters."""
     triad = draft.specification.accelerometer
     others = {
         field
@@ -340,10 +409,12 @@ def _note_the_accelerometer(draft, axis):
         if set(getattr(triad, field)) != {getattr(axis, field)}
         and (field != "gauss_markov_time" or any(triad.gauss_markov_sigma))
     }
-    draft.said.update(f"accelerometer.{field}" for field in {*axis._fields} - others)
+    draft.supported.update(f"accelerometer.{field}" for field in {*axis._fields} - others)
     if others:
-        values = ", ".join(f"{field} {quoted(getattr(axis, field))}" for field in sorted(others))
+        values = ", ".join(
+            f"{field} {format_value(getattr(axis, field))}" for field in sorted(others)
+        )
         draft.remarks.append(
-            "accelerometer: this format has one noise for both sensors, so that the accelerometer "
-            f"gets the gyroscope's numbers as m/s^2: {values}."
+            "accelerometer: this format has the same noise for both sensors, so that the "
+            f"accelerometer gets the gyroscope's numbers as m/s^2: {values}."
         )

@@ -1,15 +1,15 @@
-"""XML and YAML files as trees that know their lines, whose values are asked for by type.
+"""Trees of XML and YAML files with line numbers, and typed access to their values.
 
 XML is that of robots and plug-ins. Entities, document type declarations and external references are
-refused, so that a file can neither grow while it is read nor reach for another one: that is
-defusedxml's work. Its own trees know no lines, and lxml's, which do, come of a parser that accepts
-such declarations.
+rejected by defusedxml, so that a file can neither grow while it is read nor read other files. The
+trees of defusedxml have no line numbers, and lxml, whose trees have them, accepts such
+declarations.
 
-A xacro file is expanded first, see :mod:`.xacro_expansion`. Where that gives no sensor, as in a
-file of macros, the file is read as it stands, and a value that is an expression is refused.
+A xacro file is expanded first, see :mod:`.xacro_expansion`. If the result has no sensor, as with a
+file of macros, the file itself is read, and a value that is an expression is rejected.
 
-Of YAML OpenCV's files are read as well: their first line ``%YAML:1.0`` is no directive of YAML's,
-and tags like ``!!opencv-matrix`` say nothing of numbers.
+OpenCV's YAML files are read as well: their first line ``%YAML:1.0`` is no directive of YAML, and
+tags like ``!!opencv-matrix`` are irrelevant to numbers.
 """
 
 from __future__ import annotations
@@ -39,11 +39,25 @@ EXPAND_WITH_XACRO = "expand the file with xacro first (xacro FILE.xacro -o FILE.
 
 @dataclass
 class Tag:
-    """A tag of an XML file: its name with the prefix, the line where it starts, its own text.
+    """Tag of an XML file.
 
-    ``numbers`` and what follows it return what the text says, finite numbers, separated by blanks,
-    or a truth value. Sizes are not negative. Raises :class:`.ConfigurationError`: it says something
-    else.
+    The methods from ``numbers`` on convert the text to finite numbers, separated by blanks, or to a
+    truth value. Sizes are not negative. They raise :class:`.ConfigurationError` for other texts.
+
+    Parameters
+    ----------
+    name : str
+        Name with the prefix.
+    attributes : dict of str to str
+        Attributes.
+    file : pathlib.Path
+        File of the tag.
+    line : int
+        Line where the tag starts.
+    text : str
+        Text directly inside the tag.
+    children : list of Tag
+        Tags directly inside the tag.
     """
 
     name: str
@@ -54,7 +68,7 @@ class Tag:
     children: list[Tag] = field(default_factory=list)
 
     def walk(self) -> Iterator[Tag]:
-        """Go through this tag and all tags inside it, in the file's order."""
+        """Yield this tag and all tags inside it, in the file's order."""
         waiting = [self]
         while waiting:
             tag = waiting.pop()
@@ -62,25 +76,64 @@ class Tag:
             waiting.extend(reversed(tag.children))
 
     def error(self, message: str) -> ConfigurationError:
-        """Return an error that names the file, the line and the tag."""
+        """Return an error with the file, the line and the tag.
+
+        Parameters
+        ----------
+        message : str
+            Predicate of the tag.
+
+        Returns
+        -------
+        ConfigurationError
+        """
         return ConfigurationError(f"{self.file}, line {self.line}: <{self.name}> {message}.")
 
     def child(self, name: str) -> Tag | None:
-        """Return the tag of that name directly inside, None for none; raises for several."""
+        """Return the tag of a name directly inside.
+
+        Parameters
+        ----------
+        name : str
+            Name of the tag.
+
+        Returns
+        -------
+        Tag or None
+
+        Raises
+        ------
+        ConfigurationError
+            There are several.
+        """
         found = [tag for tag in self.children if tag.name == name]
         if len(found) > 1:
-            raise found[1].error(f"stands here a second time, after line {found[0].line}")
+            raise found[1].error(f"occurs a second time, after line {found[0].line}")
         return found[0] if found else None
 
     def require(self, name: str) -> Tag:
-        """Return the tag of that name as :meth:`child` does, of which there must be one."""
+        """Return the tag of a name directly inside; raise ConfigurationError if it is missing."""
         tag = self.child(name)
         if tag is None:
-            raise self.error(f"has no <{name}>, which is needed")
+            raise self.error(f"has no <{name}>, which is required")
         return tag
 
     def inside(self, name: str, read: Callable[[Tag], Any], default: Any = 0.0) -> Any:
-        """Return what one of the methods below reads in the tag of that name inside this one."""
+        """Return the value of a tag inside this tag.
+
+        Parameters
+        ----------
+        name : str
+            Name of the tag.
+        read : callable
+            Method that converts the tag to a value.
+        default : object
+            Value of a missing tag.
+
+        Returns
+        -------
+        object
+        """
         tag = self.child(name)
         return default if tag is None else read(tag)
 
@@ -92,7 +145,7 @@ class Tag:
         except ValueError:
             values = ()
         if len(values) != count or not all(map(math.isfinite, values)):
-            raise self._refusal(f"say {expected}{_macro_hint(self.text)}")
+            raise self._unexpected(f"{expected}{_macro_hint(self.text)}")
         return values
 
     def number(self) -> float:
@@ -101,7 +154,7 @@ class Tag:
     def sizes(self, count: int) -> tuple[float, ...]:
         values = self.numbers(count)
         if min(values) < 0.0:
-            raise self._refusal("not be negative")
+            raise self._unexpected("no negative number")
         return values
 
     def size(self) -> float:
@@ -110,17 +163,17 @@ class Tag:
     def positive(self) -> float:
         value = self.number()
         if value <= 0.0:
-            raise self._refusal("be above 0")
+            raise self._unexpected("a positive number")
         return value
 
     def flag(self) -> bool:
         text = self.text.strip().lower()
         if text not in ("true", "1", "false", "0"):
-            raise self._refusal("say true or false")
+            raise self._unexpected("true or false")
         return text in ("true", "1")
 
-    def _refusal(self, wanted):
-        return self.error(f"says {quote(self.text.strip())}, but must {wanted}")
+    def _unexpected(self, expected):
+        return self.error(f"is {quote(self.text.strip())}, expected {expected}")
 
 
 def read_tags(path) -> Tag:
@@ -128,13 +181,13 @@ def read_tags(path) -> Tag:
 
     Parameters
     ----------
-    path : path-like
-        The file.
+    path : str or path
+        File to read.
 
     Returns
     -------
     Tag
-        Lines are those of the expanded file, where they differ.
+        Root; lines are those of the expanded file, where they differ.
 
     Raises
     ------
@@ -154,7 +207,7 @@ def read_tags(path) -> Tag:
 
 
 def _parse(content: bytes, path: Path) -> Tag:
-    # Imported here, since every format is known to the tools whichever is used.
+    # Every tool imports this module, whichever format it uses.
     from defusedxml import DefusedXmlException
     from defusedxml.sax import parseString
 
@@ -167,7 +220,7 @@ def _parse(content: bytes, path: Path) -> Tag:
     except DefusedXmlException as error:
         raise ConfigurationError(
             f"{path}, line {builder.line}: document type declarations, entities and external "
-            "references are not read; remove them."
+            "references are not read; remove them"
         ) from error
     except SAXParseException as error:
         hint = _macro_hint(content.decode("utf-8", "replace"))
@@ -184,7 +237,7 @@ def _macro_hint(text) -> str:
     if "{{" in text or "{%" in text:
         return (
             "; the file is a template: render it with jinja first (PX4: scripts/jinja_gen.py) and "
-            "give the .sdf that comes out"
+            "use the resulting .sdf"
         )
     if "${" in text or "$(" in text:
         return f"; {EXPAND_WITH_XACRO}"
@@ -192,14 +245,29 @@ def _macro_hint(text) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what a file of parameters holds; raises :class:`.ConfigurationError` above 8 MB."""
+    """Read the content of a file of parameters.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        File to read.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, or is larger than 8 MB.
+    """
     try:
         with open_regular(path) as file:
             content = file.read(XML_LIMIT + 1)
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read: {explain_file_error(error)}.") from error
     if len(content) > XML_LIMIT:
-        raise ConfigurationError(f"{path}: larger than 8 MB, so no file of IMU parameters.")
+        raise ConfigurationError(f"{path}: is larger than 8 MB, expected a file of IMU parameters")
     return content
 
 
@@ -230,30 +298,63 @@ class _TreeBuilder(ContentHandler):
 
 
 def find_imu_sensor(root: Tag) -> Tag:
-    """Return the one ``<sensor type="imu">`` of a file; raises if there is none, or several."""
+    """Return the ``<sensor type="imu">`` of a file.
+
+    Parameters
+    ----------
+    root : Tag
+        Root of the file.
+
+    Returns
+    -------
+    Tag
+
+    Raises
+    ------
+    ConfigurationError
+        There is none, or there are several.
+    """
     sensors = (tag for tag in root.walk() if tag.name == "sensor")
     found = [tag for tag in sensors if tag.attributes.get("type") == "imu"]
-    return _only(found, root, '<sensor type="imu">')
+    return _require_single(found, root, '<sensor type="imu">')
 
 
 def find_plugin(root: Tag, *libraries: str) -> Tag:
-    """Return the one ``<plugin>`` of a file that loads one of some libraries; or raises."""
+    """Return the ``<plugin>`` of a file that loads some library.
+
+    Parameters
+    ----------
+    root : Tag
+        Root of the file.
+    *libraries : str
+        Names of the libraries.
+
+    Returns
+    -------
+    Tag
+
+    Raises
+    ------
+    ConfigurationError
+        There is none, or there are several.
+    """
     plugins = ((tag, tag.attributes.get("filename", "").split("/")[-1]) for tag in root.walk())
     found = [tag for tag, library in plugins if tag.name == "plugin" and library in libraries]
-    return _only(found, root, f'<plugin filename="{libraries[0]}">')
+    return _require_single(found, root, f'<plugin filename="{libraries[0]}">')
 
 
-def _only(found, root, what):
+def _require_single(found, root, description):
     if not found:
         macros = any(tag.name.startswith("xacro:") for tag in root.walk())
         hint = f"; {EXPAND_WITH_XACRO}" if macros else ""
         raise ConfigurationError(
-            f"{root.file}: there is no {what} in this file, whose root is <{root.name}>{hint}."
+            f"{root.file}: there is no {description} in this file with the root "
+            f"<{root.name}>{hint}."
         )
     if len(found) > 1:
         lines = ", ".join(str(tag.line) for tag in found)
         raise ConfigurationError(
-            f"{root.file}: there are {len(found)} {what}, in the lines {lines}; keep one."
+            f"{root.file}: there are {len(found)} {description}, in the lines {lines}; keep one."
         )
     return found[0]
 
@@ -262,18 +363,40 @@ _OPENCV_HEADER = re.compile(rb"^%(?=YAML\s*:)", re.MULTILINE)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most like another one, None if none is much like it."""
+    """Return the most similar known name.
+
+    Parameters
+    ----------
+    name : str
+        Unknown name.
+    known : iterable of str
+        Known names.
+
+    Returns
+    -------
+    str or None
+        None if no known name is similar.
+    """
     lower = {other.lower(): other for other in known}
-    # Not less: gyroscope_random_walk and accelerometer_random_walk have 0.65 in common.
+    # A smaller cutoff would accept gyroscope_random_walk and accelerometer_random_walk at 0.65.
     found = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.75)
     return lower[found[0]] if found else None
 
 
 class YamlMapping:
-    """A mapping of a YAML file, whose values are asked for by the type they should have.
+    """Mapping of a YAML file with typed access to its values.
 
     Every method that returns the value of a key raises a :class:`.ConfigurationError` with file,
-    line and key if the key is missing or its value is of another kind. Numbers are finite.
+    line and key if the key is missing or its value is of another type. Numbers are finite.
+
+    Parameters
+    ----------
+    file : pathlib.Path
+        File of the mapping.
+    node : yaml.MappingNode
+        Content.
+    name : str
+        Keys of the surrounding mappings.
     """
 
     def __init__(self, file: Path, node, name: str = ""):
@@ -285,11 +408,11 @@ class YamlMapping:
             line = key.start_mark.line + 1
             text = getattr(key, "value", None)
             if not isinstance(text, str):
-                raise ConfigurationError(f"{file}, line {line}: a key must be a word.")
+                raise ConfigurationError(f"{file}, line {line}: key is no text, expected a word")
             if text in self._entries:
                 raise ConfigurationError(
-                    f"{file}, line {line}: {self.path(text)} stands here a second time, after line "
-                    f"{self._entries[text][0]}."
+                    f"{file}, line {line}: {self.path(text)} occurs a second time, after line "
+                    f"{self._entries[text][0]}"
                 )
             self._entries[text] = line, value
 
@@ -300,24 +423,50 @@ class YamlMapping:
         return list(self._entries)
 
     def path(self, key: str) -> str:
-        """Return the key with those of the mappings around it."""
+        """Return a key with the keys of the surrounding mappings."""
         return f"{self.name}.{key}" if self.name else key
 
     def error(self, key: str, message: str) -> ConfigurationError:
-        """Return an error that names the file, the key's line and the key."""
+        """Return an error with the file, the key's line and the key.
+
+        Parameters
+        ----------
+        key : str
+            Key of the value.
+        message : str
+            Predicate of the key.
+
+        Returns
+        -------
+        ConfigurationError
+        """
         line = f", line {self._entries[key][0]}" if key in self._entries else ""
         return ConfigurationError(f"{self.file}{line}: {self.path(key)} {message}.")
 
     def refuse_others(self, known):
-        """Refuse keys that are not among the known ones."""
+        """Raise ConfigurationError if a key is not among the known keys."""
         for key in self._entries:
             if key not in known:
                 near = nearest(key, known)
                 hint = "" if near is None else f"did you mean {near}? "
-                raise self.error(key, f"is not known here; {hint}known are {', '.join(known)}")
+                raise self.error(key, f"is unknown, {hint}expected some of {', '.join(known)}")
 
     def require(self, keys: Iterable[str], known: Iterable[str] = ()):
-        """Refuse a mapping that lacks one of some keys, with the unknown key that may be meant."""
+        """Check that keys are present.
+
+        Parameters
+        ----------
+        keys : iterable of str
+            Required keys.
+        known : iterable of str
+            Further known keys. An unknown key that is similar to a missing key is part of the
+            message.
+
+        Raises
+        ------
+        ConfigurationError
+            A key is missing.
+        """
         keys = tuple(keys)
         for key in keys:
             if key not in self._entries:
@@ -325,34 +474,46 @@ class YamlMapping:
                 if near is None:
                     raise self.error(key, "is missing")
                 line, _ = self._entries[near]
-                raise self.error(key, f"is missing; perhaps {near} in line {line} is meant for it")
+                raise self.error(key, f"is missing; did you mean {near} in line {line}?")
 
     def mapping(self, key: str) -> YamlMapping:
         node = self._node(key)
         if not isinstance(node, yaml.MappingNode):
-            raise self.error(key, "must have keys and values below it")
+            raise self.error(key, "is no mapping, expected keys and values below it")
         return YamlMapping(self.file, node, self.path(key))
 
     def is_mapping(self, key: str) -> bool:
         return isinstance(self._node(key), yaml.MappingNode)
 
     def is_neutral(self, key: str) -> bool:
-        """Tell whether zeros or an identity matrix stand under a key: a calibration without one."""
+        """Return whether the value is zeros or an identity matrix, that is, no calibration."""
         try:
             rows = np.array(_numbers(self._node(key)), dtype=float)
         except ValueError:
             return False
         if rows.ndim == 2:
-            return any(np.array_equal(rows, one * np.eye(len(rows))) for one in (0.0, 1.0))
+            return any(np.array_equal(rows, size * np.eye(len(rows))) for size in (0.0, 1.0))
         return rows.ndim == 0 and rows == 0.0
 
     def text(self, key: str, choices=None) -> str:
-        """Return the text under a key, one of the choices if there are any."""
+        """Return the text of a key.
+
+        Parameters
+        ----------
+        key : str
+            Key of the value.
+        choices : sequence of str, optional
+            Accepted texts.
+
+        Returns
+        -------
+        str
+        """
         value = getattr(self._node(key), "value", None)
         if not isinstance(value, str):
-            raise self.error(key, "must be a text")
+            raise self.error(key, "is no text, expected a text")
         if choices is not None and value not in choices:
-            raise self.error(key, f"is {quote(value)}, but must be one of {', '.join(choices)}")
+            raise self.error(key, f"is {quote(value)}, expected one of {', '.join(choices)}")
         return value
 
     def number(self, key: str) -> float:
@@ -361,7 +522,7 @@ class YamlMapping:
     def positive(self, key: str) -> float:
         value = self.number(key)
         if value <= 0.0:
-            raise self.error(key, f"is {quote(value)}, but must be above 0")
+            raise self.error(key, f"is {quote(value)}, expected a positive number")
         return value
 
     def sizes(self, key: str) -> tuple[float, float, float]:
@@ -370,11 +531,11 @@ class YamlMapping:
         if isinstance(node, yaml.SequenceNode):
             values = tuple(self._number(key, item) for item in node.value)
             if len(values) != 3:
-                raise self.error(key, f"has {len(values)} values, but must have 1 or 3")
+                raise self.error(key, f"has {len(values)} values, expected 1 or 3")
         else:
             values = (self._number(key, node),) * 3
         if min(values) < 0.0:
-            raise self.error(key, f"is {min(values)!r}, but must not be negative")
+            raise self.error(key, f"is {min(values)!r}, expected no negative number")
         return values
 
     def _node(self, key):
@@ -383,7 +544,7 @@ class YamlMapping:
         return self._entries[key][1]
 
     def _number(self, key, node):
-        # As text, since YAML takes 1e-5 for a word.
+        # As text, since YAML reads 1e-5 as a word.
         text = getattr(node, "value", None)
         try:
             value = float(text) if isinstance(text, str) else math.nan
@@ -391,19 +552,30 @@ class YamlMapping:
             value = math.nan
         if not math.isfinite(value):
             shown = repr(text) if isinstance(text, str) else "no number"
-            raise self.error(key, f"is {shown}, but must be a finite number")
+            raise self.error(key, f"is {shown}, expected a finite number")
         return value
 
 
 def read_mapping(path) -> YamlMapping:
     """Read a YAML file whose top level is a mapping.
 
-    Raises :class:`.ConfigurationError`: the file cannot be read, is no YAML, or something else than
-    a mapping.
+    Parameters
+    ----------
+    path : str or path
+        File to read.
+
+    Returns
+    -------
+    YamlMapping
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, is no YAML, or is no mapping.
     """
     path = Path(path)
     try:
-        # As a comment, so that the lines keep their numbers.
+        # The header becomes a comment, so that lines keep their numbers.
         content = _OPENCV_HEADER.sub(b"#", read_bytes(path), count=1)
         node = yaml.compose(content, Loader=PlainLoader)
     except yaml.MarkedYAMLError as error:
@@ -415,12 +587,12 @@ def read_mapping(path) -> YamlMapping:
         reason = " ".join(str(error).split())
         raise ConfigurationError(f"{path}: cannot be read as YAML: {reason}.") from error
     if not isinstance(node, yaml.MappingNode):
-        raise ConfigurationError(f"{path}: keys and values were expected at the top level.")
+        raise ConfigurationError(f"{path}: top level is no mapping, expected keys and values")
     return YamlMapping(path, node)
 
 
 def _numbers(node):
-    """Return a node as a number or as lists of them, with None where there is something else."""
+    """Return a node as a number or as lists of numbers, with None for other values."""
     if isinstance(node, yaml.SequenceNode):
         return [_numbers(item) for item in node.value]
     try:

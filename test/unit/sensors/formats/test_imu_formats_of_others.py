@@ -111,7 +111,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
         # Identity and zero are no calibration that could be lost.
         (
             *("kalibr", CHAIN, None, 200.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4)),
-            [["No noise parameters, and left out: imu0.T_w."]],
+            [["No noise parameters, and ignored: imu0.T_w."]],
         ),
         # What the file says is not what somebody says beside it.
         ("kalibr", SENSOR, 100.0, 250.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4), []),
@@ -231,7 +231,7 @@ COMMENTED = "<!-- " + model(PX4).split("\n", 1)[1].split("</model>")[0] + " -->\
 @pytest.mark.parametrize(
     "name, content, noted",
     [
-        ("rotors", model(PX4, NEARLY), ["did you mean <gyroscopeNoiseDensity>?", "is not there"]),
+        ("rotors", model(PX4, NEARLY), ["did you mean <gyroscopeNoiseDensity>?", "is missing"]),
         ("rotors", model(PX4, before="{%- if imu %}\n"), ["condition"]),
         ("rotors", model(PX4, before="<pose>{{ length }} 0 0</pose>\n" + COMMENTED), []),
         ("hector", HEADING.format("Drift"), ["<headingDrift>", "did you mean <yawDrift>?"]),

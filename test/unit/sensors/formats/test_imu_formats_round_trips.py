@@ -271,4 +271,4 @@ def test_no_walk_is_invented():
     remarks = isf.write_imu_parameters(specification, "sdf", options=options).remarks
     for triad in ("gyroscope", "accelerometer"):
         (remark,) = [text for text in remarks if text.startswith(f"{triad}.bias_instability")]
-        assert remark.endswith("cannot be said in this format.")
+        assert remark.endswith("cannot be represented in this format.")
