@@ -68,7 +68,7 @@ def _rows(name: str, value: Any) -> Rows:
     return tuple(check_axes(f"{name} {k + 1}", row) for k, row in enumerate(value))
 
 
-def _check_range(name: str, value: Any) -> tuple[float, float]:
+def _checked_range(name: str, value: Any) -> tuple[float, float]:
     low, high = check_numbers(name, value, 2)
     if low <= high:
         return low, high
@@ -108,7 +108,7 @@ class TriadCorrection(Settings):
     temperature_bias: Rows = declared((), _rows)
     temperature_scale_factor: Rows = declared((), _rows)
     temperature_reference: float = declared(25.0)
-    temperature_range: tuple[float, float] = declared((-273.15, 1000.0), _check_range)
+    temperature_range: tuple[float, float] = declared((-273.15, 1000.0), _checked_range)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -271,8 +271,8 @@ def test_stops_that_a_motion_has_are_found():
         ({"standstill": math.nan}, "standstill"),
         ({"stops": "sometimes"}, "every 2min for 3s"),
         ({"stops": "every 0s for 3s"}, "every 2min for 3s"),
-        ({"stops": "detected", "standstill": 0.0}, "detector learns before"),
-        ({"stops": "detected", "standstill": 0.5}, "which takes min_stop, 1 s"),
+        ({"stops": "detected", "standstill": 0.0}, "standstill is 0 s"),
+        ({"stops": "detected", "standstill": 0.5}, "min_stop, 1 s"),
     ],
 )
 def test_an_operation_that_cannot_be_is_refused(settings, words):
@@ -283,7 +283,7 @@ def test_an_operation_that_cannot_be_is_refused(settings, words):
 def test_neither_stops_without_a_drive_nor_the_zeroing_of_a_plug_in_are_taken():
     with pytest.raises(MotionError, match="leave no time to drive"):
         isf.Operation(stops="every 4s for 3s").moved(isf.straight(10.0))
-    with pytest.raises(ConfigurationError, match="that of a specified IMU"):
+    with pytest.raises(ConfigurationError, match="operation is set for HectorParameters"):
         isf.simulate_imu(isf.straight(10.0), "hector", operation=isf.Operation())
 
 

@@ -158,13 +158,13 @@ def test_a_turn_on_the_spot_has_no_speed():
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda t: trajectory.crop(t, 20.0, 30.0), r"start 20 s and stop 30 s .* lasts 1\.0 s"),
+        (lambda t: trajectory.crop(t, 20.0, 30.0), r"start 20 s and stop 30 s .* 1\.0 s"),
         (lambda t: trajectory.crop_by_index(t, 0, 12), "11 samples"),
         (lambda t: trajectory.crop_by_index(t, 7, 3), "11 samples"),
         (lambda t: trajectory.resample(t, 0.0), "Hz"),
-        (lambda t: trajectory.resample(t, 1e6), "11 samples in 1 s, one in 0.1 s"),
-        (lambda t: trajectory.scale(t, 0.0), "scale is 0"),
-        (lambda t: trajectory.add_velocities(t.iloc[:1]), "at least 2 samples"),
+        (lambda t: trajectory.resample(t, 1e6), "sample in 0.1 s, 11 in 1 s"),
+        (lambda t: trajectory.scale(t, 0.0), "scale of the trajectory is 0"),
+        (lambda t: trajectory.add_velocities(t.iloc[:1]), "at least 2"),
     ],
 )
 def test_what_cannot_be_made_of_a_second_is_refused(call, words):

@@ -141,8 +141,8 @@ def test_dates_are_dates_times_or_texts_and_poles_have_a_field_of_their_own():
     "place, sentence",
     [
         ((91.0, 0.0, 0.0, "2025-01-01"), "latitude is 91.0, but it must be at most 90."),
-        ((0.0, 0.0, 1e6, "2025-01-01"), "height is 1000000.0, but the model of Earth's"),
-        ((0.0, 0.0, 0.0, "1899-12-31"), "date is 1899-12-31, but the model of Earth's"),
+        ((0.0, 0.0, 1e6, "2025-01-01"), "height is 1000000.0"),
+        ((0.0, 0.0, 0.0, "1899-12-31"), "date is 1899-12-31"),
         ((0.0, 0.0, 0.0, "2030-01-02"), "covers 1900-01-01 to 2030-01-01."),
         ((0.0, 0.0, 0.0, "yesterday"), "it must be a date as in 2026-11-22."),
     ],

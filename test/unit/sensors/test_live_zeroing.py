@@ -51,7 +51,7 @@ def test_a_standstill_that_is_none_is_said_with_what_it_would_cost_and_waited_fo
     # From 7 s on it stands.
     np.testing.assert_allclose(live.offset, OFFSET, atol=6.0 * NOISE / math.sqrt(1000))
     first, *_, last = live.sentences
-    assert "could be 30 deg/s wrong, 1.8e+03 deg of heading each minute; waiting" in first
+    assert "could be wrong by 30 deg/s, or 1.8e+03 deg of heading per minute; waiting" in first
     assert last.startswith("zeroed at standstill")
     assert np.max(np.abs(np.mean(rates[-500:], axis=0))) < 6.0 * NOISE / math.sqrt(500)
 

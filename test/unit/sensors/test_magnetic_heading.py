@@ -243,7 +243,7 @@ def test_readings_without_a_level_part_are_left_out():
 @pytest.mark.parametrize("filter", FILTERS)
 def test_a_heading_without_a_field_is_refused(filter):
     truth, rate, force, _ = _turning(10)
-    with pytest.raises(ConfigurationError, match="needs a magnetic environment"):
+    with pytest.raises(ConfigurationError, match="magnetic_heading is true"):
         fuse_run(_filter(filter=filter), truth[0], rate, force)
 
 

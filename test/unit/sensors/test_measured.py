@@ -231,5 +231,5 @@ def test_calibrations_are_standard_deviations_over_units():
 
 
 def test_an_unknown_part_is_refused_with_a_sentence():
-    with pytest.raises(ConfigurationError, match="'mpu1': nothing was measured .* adis16405, adis"):
+    with pytest.raises(ConfigurationError, match="'mpu1', expected one of .* adis16405, adis"):
         estimates("mpu1")

@@ -44,7 +44,7 @@ def test_a_plugin_has_the_yaw_error_of_its_parameters_and_a_slow_sensor_its_own_
 
 
 def test_what_cannot_be_simulated_is_refused(motion):
-    with pytest.raises(ConfigurationError, match="this is a float"):
+    with pytest.raises(ConfigurationError, match="of type float"):
         isf.simulate_imu(motion, 3.0)
     with pytest.raises(ConfigurationError, match="nothing: there is no such file"):
         isf.simulate_imu(motion, "nothing")

@@ -162,12 +162,12 @@ STILL, LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 9.8)
     ("call", "words"),
     [
         (lambda: isf.Imu("bno055", 0.0), "rate is 0.0, but"),
-        (lambda: isf.Imu(SHAKEN, RATE), "vibration depends on the speed"),
-        (lambda: _bno055(STILL, LEVEL, 0.01), "dt is 0.01 s, but an IMU of 50 Hz .* 0.02 s"),
+        (lambda: isf.Imu(SHAKEN, RATE), "vibration of the specification"),
+        (lambda: _bno055(STILL, LEVEL, 0.01), "dt is 0.01 s, expected 0.02 s"),
         (lambda: _bno055((0.0, 0.0), LEVEL), r"angular_velocity has .* \(2,\), .* \(3,\)"),
-        (lambda: _bno055(STILL, (0.0, np.nan, 9.8)), "specific_force is not finite in 1 numbers"),
+        (lambda: _bno055(STILL, (0.0, np.nan, 9.8)), "specific_force has 1 numbers"),
         (lambda: _bno055(STILL, LEVEL, None, STILL), "bno055 has no magnetometer"),
-        (lambda: _bno055(count=2, reset=[2]), "indices must be those of 2 members"),
+        (lambda: _bno055(count=2, reset=[2]), "indices are out of range"),
     ],
 )
 def test_what_cannot_be_stepped_is_refused_in_a_sentence(call, words):

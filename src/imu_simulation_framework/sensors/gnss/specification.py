@@ -54,7 +54,7 @@ QUALITIES = {"none": 0, "single": 1, "differential": 2, "rtk": 4, "float": 5}
 HIGHEST_EVENT_RATE = 100.0  # 1/s, of outages or changes of quality
 
 
-def _check_schedule(name: str, value: Any) -> Any:
+def _checked_schedule(name: str, value: Any) -> Any:
     rows = check_list(name, value)
     for row in rows:
         if not isinstance(row, (list, tuple)) or len(row) != 2:
@@ -66,7 +66,7 @@ def _check_schedule(name: str, value: Any) -> Any:
     return require_increasing(name, tuple(zip(times, qualities)))
 
 
-def _check_outages(name: str, value: Any) -> tuple[Any, ...]:
+def _checked_outages(name: str, value: Any) -> tuple[Any, ...]:
     pairs = tuple(check_numbers(name, pair, 2, minimum=0.0) for pair in check_list(name, value))
     for begin, end in pairs:
         if not begin < end:
@@ -162,7 +162,7 @@ class GnssOutages(Settings):
         Mean duration of random outages, exponentially distributed [s].
     """
 
-    times: tuple[tuple[float, float], ...] = declared((), _check_outages)
+    times: tuple[tuple[float, float], ...] = declared((), _checked_outages)
     rate: float = declared(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
     mean_duration: float = declared(10.0, minimum=1e-3)
 
@@ -259,7 +259,7 @@ class GnssSpecification(Settings):
     lever_arm: Any = declared((0.0, 0.0, 0.0), check_numbers, count=3, maximum=1e3)
     qualities: tuple[FixQuality, ...] = declared((FixQuality(),), part=FixQuality)
     changes: tuple[QualityChange, ...] = declared((), part=QualityChange)
-    schedule: tuple[tuple[float, str], ...] = declared((), _check_schedule)
+    schedule: tuple[tuple[float, str], ...] = declared((), _checked_schedule)
     outages: GnssOutages = declared(GnssOutages(), part=GnssOutages)
     heading: GnssHeading = declared(GnssHeading(), part=GnssHeading)
     origin: GnssOrigin = declared(GnssOrigin(), part=GnssOrigin)

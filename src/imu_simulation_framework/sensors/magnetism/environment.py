@@ -177,7 +177,7 @@ class MagneticEnvironment(Settings):
 
     place: Place = declared(Place, part=Place)
     earth: Axes | None = declared(None, check_numbers, count=3, maximum=1.0)
-    rotate_vectors: float = declared(0.0)
+    turned: float = declared(0.0)
     dipoles: tuple[Dipole, ...] = declared((), part=Dipole, most=MAX_BODIES)
     ellipsoids: tuple[Ellipsoid, ...] = declared((), part=Ellipsoid, most=MAX_BODIES)
     bars: tuple[Bar, ...] = declared((), part=Bar, most=MAX_BODIES)
