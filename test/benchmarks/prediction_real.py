@@ -74,7 +74,7 @@ NOISE = (
     "gauss_markov_sigma",
     "gauss_markov_time",
 )
-FELT = "felt acceleration"  # the source of the yaw error that is the filter's
+FILTER_TILT = "felt acceleration"  # error source of the fusion filter
 STEP = 1.0  # of the model [s]
 MOTION_RATE = 20.0  # of the interpolated motion [Hz]
 TRUTH_STEP = 0.5  # between the true attitudes that anchor the motion [s]
@@ -243,7 +243,7 @@ def model_of(imu, motion, sample, operation, mounting, scatter):
         single_error, motion, STEP, operation=Operation(standstill=0.0)
     ).sources
     # There is no fusion filter, so accelerations cause no tilt.
-    kept = tuple(source for source in sources if source.name != FELT)
+    kept = tuple(source for source in sources if source.name != FILTER_TILT)
     return replace(model, sources=kept)
 
 

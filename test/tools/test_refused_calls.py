@@ -19,88 +19,88 @@ from imu_simulation_framework.core.tables import ACCEL, GYRO
 
 # A call, a bar, and the parts of its message, separated by an ellipsis.
 REFUSED = """
-allan_analysis.py short.csv | short.csv ... lasts 5.0 s ... at least 60 s
-allan_analysis.py moved.csv | sensor moves ... gyro_z
-allan_analysis.py rates.csv --axis accel | no accel_x ... gyro_x, gyro_y
+allan_analysis.py short.csv | short.csv ... 5.0 s ... 60 s
+allan_analysis.py moved.csv | moved.csv ... gyro_z
+allan_analysis.py rates.csv --axis accel | rates.csv ... accel_x, accel_y, accel_z
 allan_analysis.py static.csv --band 10 1 | --band is 10 1
-allan_analysis.py static.csv --column gyro_x | --column 'gyro_x' is not understood
-allan_analysis.py static.csv --name a/b | without a slash
-allan_analysis.py static.csv --rate 0 | --rate: '0' is no rate from 0.001
+allan_analysis.py static.csv --column gyro_x | --column 'gyro_x'
+allan_analysis.py static.csv --name a/b | name ... 'a/b'
+allan_analysis.py static.csv --rate 0 | --rate: '0'
 allan_analysis.py static.csv --axis gyro_x --out static.csv/below | static.csv
 convert_imu_parameters.py mine.yaml --from specification | --to
 convert_imu_parameters.py mine.yaml --from specification --to urdf | urdf
-convert_imu_parameters.py mine.yaml --from specification --to sdf --rate 0 | '0' is no finite number
-convert_imu_parameters.py mine.yaml --from specification --to hector --yaw-drift 0.1 0 | '0' is no
-explore.py --no-browser --port 65536 | '65536' is no port from 0 to 65535
-explore.py --no-browser --imu hector | hector is no specification of an IMU
-explore.py --no-browser --setting nothing static.csv | 'nothing' is not SECTION/KEY=VALUE
-heading_budget.py a | name an IMU
+convert_imu_parameters.py mine.yaml --from specification --to sdf --rate 0 | --rate: '0'
+convert_imu_parameters.py mine.yaml --from specification --to hector --yaw-drift 0.1 0 | drift: '0'
+explore.py --no-browser --port 65536 | --port: '65536' ... 65535
+explore.py --no-browser --imu hector | hector
+explore.py --no-browser --setting nothing static.csv | 'nothing' ... SECTION/KEY=VALUE
+heading_budget.py a | --imu ... --odometer ... --require
 heading_budget.py a --odometer none.yaml | none.yaml
-heading_budget.py a --imu mine.yaml --fuse | --fuse needs an IMU, --imu, and an odometer
-heading_budget.py a --odometer mine.yaml | mine.yaml: it has the unknown key 'name'
-heading_budget.py --imu bno055 | name one motion: a drive, --straight, --rounds, --mowing or
-heading_budget.py a --imu bno055 --at 2h | drive a lasts 660 s, so that nothing is known
-heading_budget.py a --imu bno055 --radius 3 | --radius has no meaning
-heading_budget.py a --imu hector --inflate 3 --out . | hector is a plug-in
-heading_budget.py a --imu hector --bias-instability-band 1s 2s --out . | hector is a plug-in
-heading_budget.py a --imu mine.yaml --bias-instability-band 9s 1s --out . | must be the shorter one
-heading_budget.py a --require 5deg --probability 1.5 | '1.5' is not between 0 and 1
-heading_budget.py --flight f.csv --straight 60 --imu mine.yaml | --flight
-heading_budget.py a --imu mine.yaml --magnetic-environment clean | has a magnetometer
-heading_budget.py a --imu bno055 --stops often | stops is 'often', but it must be none
-identify_yaw_error.py idle.ini | use is false
-identify_yaw_error.py run --step 0 | --step: '0' is no number above zero
-identify_yaw_error.py run --step 0.001 | the step is 0.001 s
-identify_yaw_error.py run --step 2 | at least 30 are needed
-identify_yaw_error.py without | no recorded IMU
-identify_odometer.py better.csv odo.csv --track 0.5 | has no positions
+heading_budget.py a --imu mine.yaml --fuse | --fuse ... --imu ... --odometer
+heading_budget.py a --odometer mine.yaml | mine.yaml: ... 'name'
+heading_budget.py --imu bno055 | --straight, --rounds, --mowing or --flight
+heading_budget.py a --imu bno055 --at 2h | 660 s ... 7200 s
+heading_budget.py a --imu bno055 --radius 3 | --radius
+heading_budget.py a --imu hector --inflate 3 --out . | --inflate ... hector
+heading_budget.py a --imu hector --bias-instability-band 1s 2s --out . | band ... hector
+heading_budget.py a --imu mine.yaml --bias-instability-band 9s 1s --out . | band: ... 9 s to 1 s
+heading_budget.py a --require 5deg --probability 1.5 | --probability: '1.5'
+heading_budget.py --flight f.csv --straight 60 --imu mine.yaml | --straight and --flight
+heading_budget.py a --imu mine.yaml --magnetic-environment clean | magnetometer
+heading_budget.py a --imu bno055 --stops often | stops is 'often'
+identify_yaw_error.py idle.ini | [imu_recording] use
+identify_yaw_error.py run --step 0 | --step: '0'
+identify_yaw_error.py run --step 0.001 | run: ... step is 0.001 s
+identify_yaw_error.py run --step 2 | run: ... 30
+identify_yaw_error.py without | without/ ... recorded IMU
+identify_odometer.py better.csv odo.csv --track 0.5 | better.csv: ... positions
 identify_odometer.py odo.csv none.csv --track 0.5 | none.csv
 identify_odometer.py odo.csv odo.csv | --track
-identify_odometer.py odo.csv odo.csv --track -1 | '-1' is not above 0 and at most 100
-identify_odometer.py odo.csv odo.csv --track 1 --step 30 | at least 30 steps of 30 s
-imu_catalogue.py --straight 60 --at 60 --write mine.yaml | lacks the lines <!-- catalogue: begin -->
-imu_catalogue.py --straight 60 --at 61 | lasts 60 s
-judge_imu.py run --imu mine.yaml --runs 5 | at least 19
-judge_imu.py run --imu identified.yaml --what sensor | no full sensor
-judge_imu.py run --imu mine.yaml --reference-noise mine.yaml | neither an angle
-judge_imu.py run --imu mine.yaml --what sensor --step 0.123456s | no multiple
-judge_imu.py without --imu mine.yaml | no recorded IMU
-judge_imu.py one --imu mine.yaml | has 1 yaws, which are no drive
-monte_carlo.py --straight 20s --imu mine.yaml --runs 0 | --runs: '0' is no number of runs
-monte_carlo.py --straight 0.5s --imu mine.yaml --runs 5 | no drift to draw
-monte_carlo.py --straight 20s --imu mine.yaml --runs 5 --what experiment | follows a drive
-monte_carlo.py a --imu mine.yaml --runs 2 --heading gyroscope --what experiment | --heading is for
-plot_multiple_errors.py gone | no result of this name
-plot_multiple_errors.py gone/1 | there is no such folder or result
-plot_multiple_errors.py empty | no result in this folder
-plot_multiple_errors.py one | one sample of the
-plot_multiple_errors.py panels | 9 drives are more than 8 panels
+identify_odometer.py odo.csv odo.csv --track -1 | --track: '-1'
+identify_odometer.py odo.csv odo.csv --track 1 --step 30 | 30 steps of 30 s
+imu_catalogue.py --straight 60 --at 60 --write mine.yaml | <!-- catalogue: begin -->
+imu_catalogue.py --straight 60 --at 61 | 60 s ... 61 s
+judge_imu.py run --imu mine.yaml --runs 5 | 95 % ... 19
+judge_imu.py run --imu identified.yaml --what sensor | identified ... --what linear
+judge_imu.py run --imu mine.yaml --reference-noise mine.yaml | noise is 'mine.yaml'
+judge_imu.py run --imu mine.yaml --what sensor --step 0.123456s | 0.123456 s ... 0.01 s
+judge_imu.py without --imu mine.yaml | without/ ... recorded IMU
+judge_imu.py one --imu mine.yaml | one: ... 1 yaw
+monte_carlo.py --straight 20s --imu mine.yaml --runs 0 | --runs: '0'
+monte_carlo.py --straight 0.5s --imu mine.yaml --runs 5 | 0.5 s ... 1 s
+monte_carlo.py --straight 20s --imu mine.yaml --runs 5 --what experiment | experiment ... --straight
+monte_carlo.py a --imu mine.yaml --runs 2 --heading gyroscope --what experiment | --heading
+plot_multiple_errors.py gone | gone: ... gone_trajectory_data.csv
+plot_multiple_errors.py gone/1 | gone/1:
+plot_multiple_errors.py empty | empty: ... *_trajectory_data.csv
+plot_multiple_errors.py one | one/ ... one sample
+plot_multiple_errors.py panels | 9 drives ... 8 panels
 plot_multiple_errors.py run --median-window 0 | median_window
-plot_multiple_errors.py run --until nan | --until: 'nan' is no number above zero
-plot_multiple_errors.py without --imu recorded | no recorded IMU to show in this result
-report.py empty | no result in this folder
-reproduce_thesis.py --figures 4.25 | 4.25 ... 3.9 to 4.24
-reproduce_thesis.py --figures 4.3 | 4.3 ... not known
-reproduce_thesis.py --drive a | recording
-reproduce_thesis.py --drive a absent.csv --drive A other.csv | twice
-reproduce_thesis.py --drive a mine.ini imu.csv | imu.csv ... idle
-simulate_flight.py c31o4 --imu ideal --out o | JSBSim has no script 'c31o4', did you mean c3104
-simulate_flight.py gone.xml --imu ideal --out o | gone.xml: the script cannot be read
+plot_multiple_errors.py run --until nan | --until: 'nan'
+plot_multiple_errors.py without --imu recorded | without: ... recorded IMU
+report.py empty | empty: ... *_trajectory_data.csv
+reproduce_thesis.py --figures 4.25 | '4.25' ... 4.24
+reproduce_thesis.py --figures 4.3 | figure 4.3
+reproduce_thesis.py --drive a | --drive a:
+reproduce_thesis.py --drive a absent.csv --drive A other.csv | --drive a
+reproduce_thesis.py --drive a mine.ini imu.csv | mine.ini: ... imu.csv
+simulate_flight.py c31o4 --imu ideal --out o | 'c31o4' ... c3104
+simulate_flight.py gone.xml --imu ideal --out o | gone.xml:
 simulate_flight.py c3104 --imu ideal --gimbal nothing --out o | nothing
 simulate_flight.py c3104 --imu ideal --duration -1 --out o | duration
-simulate_static.py none.yaml --hours 1 --out a.csv | none.yaml: there is no such file
-simulate_static.py bno055 --hours 0 --out a.csv | --hours is 0, but it must be above 0
-simulate_static.py bno055 --hours 8784 --rate 100000 --out a.csv | GB are free
+simulate_static.py none.yaml --hours 1 --out a.csv | none.yaml:
+simulate_static.py bno055 --hours 0 --out a.csv | --hours is 0
+simulate_static.py bno055 --hours 8784 --rate 100000 --out a.csv | a.csv: ... --hours or --rate
 simulate_static.py bno055 --hours 1 --rate -5 --out a.csv | --rate is -5
-simulate_static.py bno055 --hours 1 --out a.mat | a.mat: a recording's name must end in
+simulate_static.py bno055 --hours 1 --out a.mat | a.mat: ... .bag ... .csv
 validate_imu.py a.bag@/imu a.bag@/imu --limits moved.csv | moved.csv:
-validate_imu.py a.bag@/imu a.bag@/imu --limits much.yaml | much.yaml: 'much' is no statistic
-validate_imu.py a.bag@/imu a.bag@/pose --limits force.yaml | force x could not be compared
-validate_imu.py a.bag@/imu a.bag@/imu --limits long.yaml | is not known at 1000 s
-validate_imu.py a.bag@/imu a.bag@/imu --max-shift -1 | --max-shift: '-1' is no number above zero
-which_imu.py a --for 2h | the motion lasts 660 s, so that nothing is known at 7200 s
-which_imu.py a --imu hector | hector is no specification of an IMU
-which_imu.py a --imu empty.yaml | empty has no number for the gyroscope's noise or its bias's
+validate_imu.py a.bag@/imu a.bag@/imu --limits much.yaml | much.yaml: 'much' ... rate.x
+validate_imu.py a.bag@/imu a.bag@/pose --limits force.yaml | a.bag@/pose: ... force x mean
+validate_imu.py a.bag@/imu a.bag@/imu --limits long.yaml | rate x ... 1000 s
+validate_imu.py a.bag@/imu a.bag@/imu --max-shift -1 | --max-shift: '-1'
+which_imu.py a --for 2h | 660 s ... 7200 s
+which_imu.py a --imu hector | hector ... --imu
+which_imu.py a --imu empty.yaml | empty ... gyroscope
 """
 
 
