@@ -11,7 +11,7 @@ from page_examples import fitted_drive, random_walk_errors, shown_ensemble
 from patience import wait_until
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
-from tool_calls import call_tool, succeeded
+from tool_calls import assert_success, call_tool
 from written_results import write_result
 
 from imu_simulation_framework.drive.ensembles.page import ensemble_page
@@ -75,7 +75,7 @@ def reports(tmp_path_factory, server):
     }
     for tool, arguments in made.items():
         out = () if tool == "report" else ("--out", folder / tool)
-        succeeded(call_tool(f"{tool}.py", *arguments, *out))
+        assert_success(call_tool(f"{tool}.py", *arguments, *out))
     time, errors = random_walk_errors()
     judgement = judge(time, 0.1 * time / time[-1], errors)
     pages = {

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import PNG, call_tool, refused, run_as_process, succeeded
+from tool_calls import PNG, assert_refused, assert_success, call_tool, run_as_process
 
 from imu_simulation_framework.commands import allan_analysis
 from imu_simulation_framework.sensors.files import load_imu_specification
@@ -66,7 +66,7 @@ def bag(tmp_path_factory):
     specification = folder / "made.yaml"
     specification.write_text(SPECIFICATION)
     path = folder / "static.bag"
-    succeeded(
+    assert_success(
         call_tool(SIMULATE, specification, "--hours", 0.5, "--rate", 50, "--seed", 5, "--out", path)
     )
     return path
@@ -74,7 +74,7 @@ def bag(tmp_path_factory):
 
 def test_analysis_of_simulated_recording_estimates_its_specification(bag, tmp_path):
     out = tmp_path / "results"
-    done = succeeded(run_as_process(TOOL, bag, "--out", out, "--name", "chip", "--report"))
+    done = assert_success(run_as_process(TOOL, bag, "--out", out, "--name", "chip", "--report"))
     assert {path.name for path in out.iterdir()} == {*RESULTS, "allan_analysis.html"}
     page = (out / "allan_analysis.html").read_text()
     assert "<h1>Allan analysis of chip" in page and "N white noise" in page
@@ -116,7 +116,7 @@ def test_analysis_of_simulated_recording_estimates_its_specification(bag, tmp_pa
 def test_allan_deviations_of_several_recordings_share_a_table(tmp_path):
     recordings = {"first": table(300.0)[["gyro_x"]], "second": table(200.0, seed=2)[["gyro_x"]]}
     paths = [write(tmp_path / f"{name}.csv", samples) for name, samples in recordings.items()]
-    succeeded(call_tool(TOOL, *paths, "--out", tmp_path / "out"))
+    assert_success(call_tool(TOOL, *paths, "--out", tmp_path / "out"))
     deviations = pd.read_csv(tmp_path / "out" / "allan_deviation.csv")
     assert set(deviations["recording"]) == {1, 2}
     assert (deviations["gyro_x_low"] < deviations["gyro_x_deviation"]).all()
@@ -145,7 +145,7 @@ def test_single_axis_without_time_stamps_is_analysed(tmp_path):
     samples = table(120.0)[["gyro_y"]]
     path = tmp_path / "static.csv"
     samples.to_csv(path, index=False)
-    done = succeeded(call_tool(TOOL, path, "--rate", RATE, "--out", tmp_path / "out"))
+    done = assert_success(call_tool(TOOL, path, "--rate", RATE, "--out", tmp_path / "out"))
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == RESULTS - {
         "kalibr_imu.yaml", "allan_accelerometer.png", "raw_accelerometer.png"
@@ -166,7 +166,7 @@ def test_recording_with_gap_is_split_and_earlier_results_are_removed(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "kalibr_imu.yaml").write_text("stale")
-    done = succeeded(call_tool(TOOL, path, "--axis", "gyro_z", "--out", out))
+    done = assert_success(call_tool(TOOL, path, "--axis", "gyro_z", "--out", out))
     assert not (out / "kalibr_imu.yaml").exists()
     assert "kalibr_imu.yaml of an earlier analysis is removed" in done.stdout
     assert "nothing is averaged across: 2 parts are combined" in done.stdout
@@ -178,7 +178,7 @@ def test_repeated_analysis_writes_equal_files(tmp_path):
     path = write(tmp_path / "static.csv", table(70.0)[["gyro_x"]])
     first, second = tmp_path / "first", tmp_path / "second"
     for out in (first, second):
-        succeeded(call_tool(TOOL, path, "--out", out))
+        assert_success(call_tool(TOOL, path, "--out", out))
     names = {path.name for path in first.iterdir()}
     assert names == RESULTS - {
         "kalibr_imu.yaml", "allan_accelerometer.png", "raw_accelerometer.png"
@@ -195,7 +195,7 @@ def test_column_option_maps_names_and_units(tmp_path):
     path = write(tmp_path / "static.csv", samples)
     names = [("time", "time"), ("gyro_x", "a [deg/s]"), ("accel_x", "b")]
     columns = [text for name, column in names for text in ("--column", f"{name}={column}")]
-    succeeded(call_tool(TOOL, path, "--out", tmp_path / "out", *columns))
+    assert_success(call_tool(TOOL, path, "--out", tmp_path / "out", *columns))
     estimated = load_imu_specification(tmp_path / "out" / "imu.yaml")
     assert estimated.gyroscope.white_noise == pytest.approx((WHITE, 0.0, 0.0), rel=0.04)
     assert estimated.accelerometer.white_noise == pytest.approx((WHITE, 0.0, 0.0), rel=0.04)
@@ -205,5 +205,5 @@ def test_column_option_maps_names_and_units(tmp_path):
 def test_recording_named_like_a_result_is_refused(tmp_path):
     path = write(tmp_path / "allan_deviation.csv", table(70.0)[["gyro_x"]])
     content = path.read_bytes()
-    refused(call_tool(TOOL, path, "--out", tmp_path), path)
+    assert_refused(call_tool(TOOL, path, "--out", tmp_path), path)
     assert {name.name: name.read_bytes() for name in tmp_path.iterdir()} == {path.name: content}

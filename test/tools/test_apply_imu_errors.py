@@ -20,7 +20,7 @@ from recording_writers import (
 )  # fmt: skip
 from rosbags import interfaces, rosbag1, rosbag2
 from scipy.spatial.transform import Rotation
-from tool_calls import call_tool, refused, run_as_process, succeeded
+from tool_calls import assert_refused, assert_success, call_tool, run_as_process
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import yaw_from_quaternion
@@ -72,7 +72,7 @@ INERTIAL_COLUMNS = [f"{part}_{axis}" for part in ("gyro", "accel") for axis in "
 
 
 def test_output_equals_simulate_imu_on_same_motion(bag, motion, tmp_path):
-    done = succeeded(
+    done = assert_success(
         run_as_process(TOOL, bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--seed", 4)
     )
     assert "601 messages" in done.stdout and "seed 4" in done.stdout
@@ -90,13 +90,13 @@ def test_output_equals_simulate_imu_on_same_motion(bag, motion, tmp_path):
 
 @pytest.mark.parametrize("imu", ["hector", "hector_slow", "generic", "ideal"])
 def test_output_of_plugin_equals_simulate_imu(bag, motion, tmp_path, imu):
-    succeeded(run(bag, "--imu", imu, "--out", tmp_path / "out.bag", "--seed", 2))
+    assert_success(run(bag, "--imu", imu, "--out", tmp_path / "out.bag", "--seed", 2))
     samples = signals(imus(tmp_path / "out.bag"))
     np.testing.assert_array_equal(samples, isf.simulate_imu(motion, imu, seed=2)[INERTIAL_COLUMNS])
 
 
 def test_other_topics_keep_their_bytes(bag, tmp_path):
-    succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
+    assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
     source, written = contents(bag), contents(tmp_path / "out.bag")
     assert set(written) == {"/imu", "/pose", "/imu/data", "/imu/data/errors"}
     assert {topic: written[topic] for topic in source} == source
@@ -116,7 +116,7 @@ def test_other_topics_keep_their_bytes(bag, tmp_path):
 
 def test_equal_seeds_give_equal_bags_with_seed_and_parameters(bag, tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 5)):
-        succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / name, "--seed", seed))
+        assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / name, "--seed", seed))
     a, b, c = ((tmp_path / name).read_bytes() for name in "abc")
     assert a == b != c
     ((_, data),) = contents(tmp_path / "a")["/imu/data/errors"]
@@ -128,7 +128,7 @@ def test_equal_seeds_give_equal_bags_with_seed_and_parameters(bag, tmp_path):
 def test_output_topic_of_ideal_imu_replaces_it(bag, tmp_path):
     out = tmp_path / "out.bag"
     options = ("--output", "/imu", "--frame-id", "chip")
-    succeeded(run(bag, "--imu", "bno055", "--out", out, *options))
+    assert_success(run(bag, "--imu", "bno055", "--out", out, *options))
     written = contents(out)
     assert set(written) == {"/imu", "/pose", "/imu/errors"}
     assert len(written["/imu"]) == 601
@@ -145,11 +145,11 @@ def test_output_topic_of_ideal_imu_replaces_it(bag, tmp_path):
 
 def test_missing_orientation_is_fused_or_has_covariance_minus_one(motion, tmp_path):
     bag = write_bag(tmp_path / "in.bag", {"/imu": ideal_messages(motion, unknown=("orientation",))})
-    done = succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "fused.bag"))
+    done = assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / "fused.bag"))
     assert "the fused one begins with a yaw of zero" in done.stdout
     message = imus(tmp_path / "fused.bag")[0]
     assert message.orientation_covariance[0] > 0.0
-    done = succeeded(run(bag, "--imu", "generic", "--out", tmp_path / "none.bag"))
+    done = assert_success(run(bag, "--imu", "generic", "--out", tmp_path / "none.bag"))
     assert "no orientation, which its covariance of -1 says" in done.stdout
     message = imus(tmp_path / "none.bag")[0]
     assert message.orientation_covariance[0] == -1.0
@@ -159,7 +159,7 @@ def test_missing_orientation_is_fused_or_has_covariance_minus_one(motion, tmp_pa
 def test_output_in_ros_2_bag_equals_simulate_imu(motion, tmp_path):
     content = {"/imu": ideal_messages(motion), "/pose": poses(motion)}
     source_path = write_ros2_bag(tmp_path / "source", content)
-    succeeded(run(source_path, "--imu", "bno055", "--out", tmp_path / "out"))
+    assert_success(run(source_path, "--imu", "bno055", "--out", tmp_path / "out"))
     source, written = (contents(folder, ros2=True) for folder in (source_path, tmp_path / "out"))
     assert {topic: written[topic] for topic in source} == source
     messages = [ROS2_STORE.deserialize_cdr(data, IMU) for _, data in written["/imu/data"]]
@@ -175,7 +175,7 @@ def test_output_in_ros_2_bag_equals_simulate_imu(motion, tmp_path):
     # The written bag is a valid input of the reader and of the program itself.
     assert len(isf.read_imu(tmp_path / "out", topic="/imu/data").table) == len(motion)
     arguments = ("--input", "/imu", "--imu", "ideal", "--output", "/two", "--out", tmp_path / "two")
-    succeeded(run(tmp_path / "out", *arguments))
+    assert_success(run(tmp_path / "out", *arguments))
 
 
 TORQUE_DEFINITION = """float64 torque
@@ -250,7 +250,7 @@ def test_ros_2_bag_keeps_its_storage_compression_and_version(tmp_path, storage, 
     if (storage, mode) == ("sqlite3", "storage"):
         pytest.skip("sqlite3 has no chunks")
     source = write_by_library(tmp_path / "source", curve(1.0), storage, mode, version)
-    succeeded(run(source, "--imu", "bno055", "--out", tmp_path / "out"))
+    assert_success(run(source, "--imu", "bno055", "--out", tmp_path / "out"))
     old, new = (
         yaml.safe_load((folder / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
         for folder in (source, tmp_path / "out")
@@ -283,7 +283,7 @@ def test_ros_2_bag_with_wrong_metadata_is_refused(motion, tmp_path):
         metadata = yaml.safe_load(whole if change else whole.replace("/odom", "/other"))
         metadata["rosbag2_bagfile_information"].update(change)
         path.write_text(yaml.safe_dump(metadata))
-        refused(run(path.parent, "--imu", "bno055", "--out", tmp_path / "out"), words)
+        assert_refused(run(path.parent, "--imu", "bno055", "--out", tmp_path / "out"), words)
         assert not (tmp_path / "out").exists()
 
 
@@ -297,7 +297,7 @@ def test_gaps_and_invalid_stamps_are_counted_and_leave_later_samples_unchanged(m
     messages[300].angular_velocity.x = float("nan")
     receipt = [START + 10**7 * index for index in range(len(messages))]
     bag = write_bag(tmp_path / "in.bag", {"/imu": messages}, receipt=receipt)
-    done = succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
+    done = assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag"))
     assert "ignored because their stamp repeats the previous one: 1\n" in done.stdout
     assert "ignored because their stamp is before the previous one: 1\n" in done.stdout
     assert "ignored because a value is NaN or infinite: 1\n" in done.stdout
@@ -307,7 +307,7 @@ def test_gaps_and_invalid_stamps_are_counted_and_leave_later_samples_unchanged(m
     assert np.all(np.diff(times) > 0) and set(times) <= set(stamps)
     # Gaps consume random numbers as messages do, so the samples behind them are unchanged.
     whole = write_bag(tmp_path / "whole.bag", {"/imu": ideal_messages(motion)})
-    succeeded(run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag"))
+    assert_success(run(whole, "--imu", "bno055", "--out", tmp_path / "other.bag"))
     np.testing.assert_array_equal(
         signals(written[-150:]), signals(imus(tmp_path / "other.bag")[-150:])
     )
@@ -341,11 +341,15 @@ def make_infinite(message):
 
 def test_options_add_gravity_and_rotate_vectors_of_gazebo_ros_back(motion, tmp_path):
     bag = write_bag(tmp_path / "in.bag", changed_messages(motion, remove_gravity))
-    done = succeeded(run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--add-gravity"))
+    done = assert_success(
+        run(bag, "--imu", "bno055", "--out", tmp_path / "out.bag", "--add-gravity")
+    )
     assert "gravity of 9.81 m/s^2 was added" in done.stdout
     assert signals(imus(tmp_path / "out.bag"))[:, 5].mean() == pytest.approx(9.81, abs=0.01)
     bag = write_bag(tmp_path / "in.bag", changed_messages(motion, rotate_vectors_as_gazebo_ros))
-    done = succeeded(run(bag, "--imu", "ideal", "--out", tmp_path / "out.bag", "--gazebo-ros-imu"))
+    done = assert_success(
+        run(bag, "--imu", "ideal", "--out", tmp_path / "out.bag", "--gazebo-ros-imu")
+    )
     assert "the input's vectors were turned back" in done.stdout
     expected = np.hstack(imu_truth(motion)[1:3])[:300]
     np.testing.assert_allclose(signals(imus(tmp_path / "out.bag")), expected, atol=1e-9)
@@ -369,8 +373,8 @@ def test_unusable_bag_or_option_is_refused(bag, motion, tmp_path):
         ("infinite.bag, topic /imu: ", "infinite.bag"),
         ("only an IMU by a specification has a rate", bag, "--rate", "50", "--imu", "hector"),
     ):
-        refused(run("--imu", "bno055", "--out", "out.bag", *arguments), words)
-    refused(run(bag, "--imu", "bno055", "--out", bag), bag)
+        assert_refused(run("--imu", "bno055", "--out", "out.bag", *arguments), words)
+    assert_refused(run(bag, "--imu", "bno055", "--out", bag), bag)
     assert sorted(tmp_path.iterdir()) == files
 
 
@@ -397,7 +401,7 @@ def test_magnetometer_measures_ideal_field_of_bag(motion, tmp_path):
     clean = isf.read_magnetic_environment("clean")
     content = {"/imu": ideal_messages(motion), "/ideal": ideal_fields(motion, clean)}
     bag = write_bag(tmp_path / "in.bag", content)
-    done = succeeded(
+    done = assert_success(
         run(bag, *MAGNETIC, "--out", tmp_path / "out.bag", "--seed", 4, "--frame-id", "chip")
     )
     assert "/imu/mag is its magnetometer, which measures the field on /ideal, in tesla" in (
@@ -421,7 +425,7 @@ def test_magnetometer_measures_ideal_field_of_bag(motion, tmp_path):
 
 
 def test_magnetometer_without_ideal_field_measures_field_of_environment(bag, motion, tmp_path):
-    done = succeeded(
+    done = assert_success(
         run(bag, *MAGNETIC, "--out", tmp_path / "out.bag", "--magnetic-output", "/chip/mag")
     )
     assert "/chip/mag is its magnetometer, which measures the field of the environment clean" in (
@@ -442,7 +446,7 @@ def test_magnetometer_near_iron_requires_poses(motion, tmp_path):
     arguments = [*MAGNETIC, "--magnetic-environment", "steel_beam", "--out", tmp_path / "out.bag"]
     done = run(bag, *arguments)
     assert done.returncode == 2 and "depends on the position" in done.stderr
-    done = succeeded(run(bag, *arguments, "--pose", "/odom"))
+    done = assert_success(run(bag, *arguments, "--pose", "/odom"))
     assert "of whose time the bag does not tell the rest: 10\n" in done.stdout
     imu = isf.read_imu_specification("bno055_magnetometer")
     table = isf.simulate_imu(motion, imu, seed=1, magnetic_environment=hall)
@@ -463,5 +467,5 @@ def test_unusable_magnetometer_option_is_refused(bag, motion, tmp_path):
         ("/pose", bag, *MAGNETIC, "--magnetic-output", "/pose"),
         ("/imu/data", bag, *MAGNETIC, "--magnetic-output", "/imu/data"),
     ):
-        refused(run("--imu", "bno055", "--out", tmp_path / "out.bag", *arguments), words)
+        assert_refused(run("--imu", "bno055", "--out", tmp_path / "out.bag", *arguments), words)
         assert not (tmp_path / "out.bag").exists()

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from calibration_records import magnetic_record, table_record
 from recording_writers import imu, magnetic_field, temperature, write_bag
-from tool_calls import call_tool, refused, succeeded
+from tool_calls import assert_refused, assert_success, call_tool
 from turntable import turntable_motion
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO, MAG
@@ -46,7 +46,7 @@ def test_magnetometer_is_added_to_correction_of_positions_and_turns(recordings, 
     folder, sensor, hard = recordings
     out = tmp_path / "out"
     options = ("--six-positions", "--turns", 3, "--gravity", 9.81, "--noise", "bno055")
-    done = succeeded(
+    done = assert_success(
         call_tool(TOOL, folder / "table.csv", *options, "--out", out, "--name", "mine")
     )
     assert "at rest for" in done.stdout and "gyroscope scale factor z" in done.stdout
@@ -69,7 +69,7 @@ def test_magnetometer_is_added_to_correction_of_positions_and_turns(recordings, 
     assert residual.name == "mine"
     assert max(residual.gyroscope.turn_on_bias_sigma) < 1e-4
     budget = ("--straight", "1min", "--imu", out / "imu.yaml", "--out", tmp_path / "budget")
-    succeeded(call_tool("heading_budget.py", *budget))
+    assert_success(call_tool("heading_budget.py", *budget))
 
 
 def test_turns_against_reference_give_scale_factor_of_z(tmp_path):
@@ -85,7 +85,7 @@ def test_turns_against_reference_give_scale_factor_of_z(tmp_path):
     pd.DataFrame(reference, index=index).to_csv(tmp_path / "reference.csv")
     out = tmp_path / "out"
     options = ("--reference", tmp_path / "reference.csv", "--reference-sigma", 0.2, "--out", out)
-    done = succeeded(call_tool(TOOL, tmp_path / "turned.csv", *options))
+    done = assert_success(call_tool(TOOL, tmp_path / "turned.csv", *options))
     assert "turn from" in done.stdout and "1718.9 deg about z" in done.stdout
     correction = read_imu_correction(out / "correction.yaml").gyroscope
     assert correction.scale_factor_and_misalignment[2][2] == pytest.approx(0.02, abs=1e-3)
@@ -112,7 +112,7 @@ def test_bag_with_magnetometer_and_temperature_gives_temperature_coefficient(tmp
     )
     out = tmp_path / "out"
     options = ("--magnetometer", "--temperature", "--temperature-degree", 1, "--out", out)
-    succeeded(call_tool(TOOL, tmp_path / "all.bag", *options))
+    assert_success(call_tool(TOOL, tmp_path / "all.bag", *options))
     correction = read_imu_correction(out / "correction.yaml")
     assert np.allclose(correction.magnetometer.bias, hard, atol=1e-6)
     assert np.allclose(correction.gyroscope.temperature_bias, 1e-4, rtol=0.1)
@@ -138,7 +138,7 @@ COLUMNS = [word for axis in "xyz" for word in ("--column", f"mag_{axis}=mag_{axi
 def test_magnetometer_alone_is_calibrated(recordings, tmp_path, name, options, words):
     folder, _, hard = recordings
     out = tmp_path / "out"
-    done = succeeded(call_tool(TOOL, folder / name, "--magnetometer", *options, "--out", out))
+    done = assert_success(call_tool(TOOL, folder / name, "--magnetometer", *options, "--out", out))
     assert all(word in done.stdout for word in words)
     field = re.search(r"the corrected field is (\d+\.\d)", done.stdout)
     assert field is None or 48.9 <= float(field[1]) < 50.0
@@ -154,7 +154,7 @@ def test_field_in_wrong_unit_is_reported(tmp_path):
     messages = [magnetic_field(t, 1e6 * b) for t, b in zip(stamps, readings)]
     write_bag(tmp_path / "microtesla.bag", {"/mag": messages})
     options = ("--magnetometer", "--out", tmp_path / "out")
-    done = succeeded(call_tool(TOOL, tmp_path / "microtesla.bag", *options))
+    done = assert_success(call_tool(TOOL, tmp_path / "microtesla.bag", *options))
     assert "T is not Earth's, which is 22 to 67 uT" in done.stdout
 
 
@@ -162,7 +162,7 @@ def test_field_in_wrong_unit_is_reported(tmp_path):
 def test_unit_option_converts_recording_without_units(recordings, tmp_path, options):
     folder, sensor, _ = recordings
     name = "g.csv" if "g" in options else "deg.csv"
-    done = succeeded(
+    done = assert_success(
         call_tool(TOOL, folder / name, "--six-positions", *options, "--out", tmp_path / "out")
     )
     correction = read_imu_correction(tmp_path / "out" / "correction.yaml")
@@ -191,5 +191,5 @@ def test_unit_option_converts_recording_without_units(recordings, tmp_path, opti
 def test_unusable_call_is_refused(recordings, tmp_path, arguments, words):
     out = tmp_path / "out"
     done = call_tool(TOOL, recordings[0] / arguments[0], *arguments[1:], "--out", out)
-    refused(done, words)
+    assert_refused(done, words)
     assert not out.exists()

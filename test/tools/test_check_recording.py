@@ -17,7 +17,7 @@ from planted_faults import (
     scaled,
     shifted,
 )
-from tool_calls import PNG, call_tool, run_as_process, succeeded
+from tool_calls import PNG, assert_success, call_tool, run_as_process
 
 from imu_simulation_framework.core import whole_files
 from imu_simulation_framework.drive.configuration import load_configuration
@@ -107,7 +107,7 @@ def test_layout_of_the_command_line_maps_unknown_columns(tmp_path):
         "reference_columns": {"time": "tick [ms]", "x": "x [m]", "y": "y [m]"},
     }
     layout.write_text(yaml.safe_dump(content))
-    done = succeeded(call_tool(TOOL, path, "--layout", layout, "--out", tmp_path / "out"))
+    done = assert_success(call_tool(TOOL, path, "--layout", layout, "--out", tmp_path / "out"))
     assert "by the layout mine" in done.stdout
     found = load_configuration(tmp_path / "out" / "config.ini").columns
     assert found["imu_columns"] == content["imu_columns"]
@@ -300,7 +300,7 @@ def write_gpx(path):
 
 def test_track_without_imu_is_usable_and_its_configuration_says_so(tmp_path):
     write_gpx(tmp_path / "track.gpx")
-    done = succeeded(call_tool(TOOL, tmp_path / "track.gpx", "--out", tmp_path / "out"))
+    done = assert_success(call_tool(TOOL, tmp_path / "track.gpx", "--out", tmp_path / "out"))
     last = done.stdout.splitlines()[-1]
     assert last.startswith("usable") and "no IMU" in last
     (length,) = re.findall(r"the reference drives ([\d.]+) m", done.stdout)
@@ -308,5 +308,5 @@ def test_track_without_imu_is_usable_and_its_configuration_says_so(tmp_path):
     configuration = load_configuration(tmp_path / "out" / "config.ini")
     assert configuration.imu_recording.use is False
     config, out = tmp_path / "out" / "config.ini", tmp_path / "again"
-    again = succeeded(call_tool(TOOL, "--config", config, "--out", out))
+    again = assert_success(call_tool(TOOL, "--config", config, "--out", out))
     assert again.stdout.splitlines()[-1].startswith("usable")

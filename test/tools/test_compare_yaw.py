@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import PNG, call_tool, refused, succeeded
+from tool_calls import PNG, assert_refused, assert_success, call_tool
 from written_results import drive_recordings as drives
 from written_results import make_tables, write_result
 
@@ -120,7 +120,7 @@ def test_clocks_of_different_epochs_are_aligned_at_their_beginning(tables):
 def test_table_option_writes_markdown_and_latex(tables):
     write_tum("a_b.tum", tables.ground_truth)
     write_tum("c_d.tum", tables.ground_truth)
-    succeeded(run("a_b.tum", "c_d.tum", "--table", "markdown", "latex"))
+    assert_success(run("a_b.tum", "c_d.tum", "--table", "markdown", "latex"))
     lines = Path("compare_yaw/compare_yaw.md").read_text().splitlines()
     assert len({line.count("|") for line in lines}) == 1
     assert lines[2].startswith("| c_d.tum")
@@ -134,7 +134,7 @@ def test_output_that_would_overwrite_input_is_refused(tables):
     write_csv("compare_yaw/compare_yaw.csv", tables.imu_simulated)
     content = Path("compare_yaw/compare_yaw.csv").read_bytes()
     write_tum("truth.tum", tables.ground_truth)
-    refused(run("truth.tum", "compare_yaw/compare_yaw.csv"), "compare_yaw/compare_yaw.csv")
+    assert_refused(run("truth.tum", "compare_yaw/compare_yaw.csv"), "compare_yaw/compare_yaw.csv")
     assert Path("compare_yaw/compare_yaw.csv").read_bytes() == content
 
 
@@ -152,7 +152,7 @@ def test_unusable_input_is_refused_by_name(tmp_path, tables):
         (tmp_path / "results", tmp_path / "results"),
         ("median_window", "truth.tum", "--median-window", -1),
     ):
-        refused(run("truth.tum", *arguments), words)
+        assert_refused(run("truth.tum", *arguments), words)
 
 
 def write_course_and_compass():
@@ -169,7 +169,7 @@ def test_implausible_recording_is_refused_unless_accepted_by_configuration():
     drives.write_bag("drive.bag", *drives.drive())
     settings = "[recording]\npath = drive.bag\n[imu_recording]\nyaw_convention = cw_from_east\n"
     Path("drive.ini").write_text(settings)
-    sentence = refused(
+    sentence = assert_refused(
         run("drive.ini"), "IMU's yaw turns -", "[experiment] accept_implausible = true"
     )
     assert not Path("compare_yaw").exists()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from format_files import GOOD
-from tool_calls import call_tool, refused, run_as_process, succeeded
+from tool_calls import assert_refused, assert_success, call_tool, run_as_process
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = "convert_imu_parameters.py"
@@ -34,13 +34,13 @@ def contents(folder):
 @pytest.mark.parametrize("target", FORMATS)
 def test_standard_output_equals_written_file(kalibr, tmp_path, target):
     arguments = [kalibr, "--from", "kalibr", "--to", target]
-    printed = succeeded(run(*arguments))
-    written = succeeded(run(*arguments, "--out", tmp_path / "out"))
+    printed = assert_success(run(*arguments))
+    written = assert_success(run(*arguments, "--out", tmp_path / "out"))
     assert written.stdout == f"{tmp_path / 'out'}\n"
     assert (tmp_path / "out").read_text() == printed.stdout
     assert written.stderr == printed.stderr
     assert set(contents(tmp_path)) == {"imu.yaml", "out"}
-    succeeded(run(tmp_path / "out", "--from", target, "--to", "specification", "--rate", 200))
+    assert_success(run(tmp_path / "out", "--from", target, "--to", "specification", "--rate", 200))
 
 
 def test_omitted_parameters_are_on_standard_error_and_in_file(kalibr):
@@ -62,14 +62,14 @@ def test_invalid_input_is_refused_and_target_stays_unchanged(kalibr, tmp_path):
     (tmp_path / "out").write_text("earlier")
     files = contents(tmp_path)
     done = run(kalibr, "--from", "kalibr", "--to", "sdf", "--out", tmp_path / "out")
-    refused(done, kalibr, "line 5", "gyroscope_noise_density", "'few'")
+    assert_refused(done, kalibr, "line 5", "gyroscope_noise_density", "'few'")
     assert contents(tmp_path) == files
 
 
 def test_name_in_other_script_is_printed_in_any_locale(tmp_path):
     path = tmp_path / "imu.yaml"
     path.write_text("name: 慣性\noutput: {orientation_reference: truth}\n", encoding="utf-8")
-    done = succeeded(
+    done = assert_success(
         run(path, "--from", "specification", "--to", "sdf", LC_ALL="C", PYTHONIOENCODING="latin-1")
     )
     assert "慣性" in done.stdout
@@ -98,20 +98,20 @@ def test_documented_commands_succeed(tmp_path):
     commands = documented_commands()
     assert len(commands) == 8
     for arguments in commands:
-        done = succeeded(call_tool(TOOL, *arguments))
+        done = assert_success(call_tool(TOOL, *arguments))
         assert done.stdout
     assert {"imu.yaml", "kalibr_imu.yaml"} < set(os.listdir(tmp_path))
 
 
 def test_bundled_imu_is_converted_by_name():
-    output_of_name = succeeded(run("bno055", "--to", "kalibr", "--rate", 100))
+    output_of_name = assert_success(run("bno055", "--to", "kalibr", "--rate", 100))
     path = ROOT / "config" / "imus" / "bno055.yaml"
-    output_of_path = succeeded(
+    output_of_path = assert_success(
         run(path, "--from", "specification", "--to", "kalibr", "--rate", 100)
     )
     assert output_of_name.stdout == output_of_path.stdout
 
 
 def test_file_without_format_is_rejected(kalibr):
-    refused(run(kalibr, "--to", "sdf"), str(kalibr), "--from")
-    refused(run("bno05", "--to", "sdf"), "bno05", "--from")
+    assert_refused(run(kalibr, "--to", "sdf"), str(kalibr), "--from")
+    assert_refused(run("bno05", "--to", "sdf"), "bno05", "--from")

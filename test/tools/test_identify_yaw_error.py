@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import PNG, call_tool, printed_by, refused
+from tool_calls import PNG, assert_refused, call_tool, printed_by
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.yaml_files import load_plain
@@ -179,7 +179,9 @@ def test_gyroscope_is_identified_where_the_yaw_is_corrected(tmp_path):
     assert done.returncode == 0 and abs(scale - 100.0 * SCALE) < 2.0 * interval < 1.0
     imu = imu.drop(columns="gyro_z")
     other = write_result(tmp_path / "n", tables=dataclasses.replace(tables, imu_real=imu)).folder
-    refused(call_tool("identify_yaw_error.py", other, "--of", "gyroscope"), "no gyroscope's rate")
+    assert_refused(
+        call_tool("identify_yaw_error.py", other, "--of", "gyroscope"), "no gyroscope's rate"
+    )
 
 
 @pytest.mark.usefixtures("undrawn")

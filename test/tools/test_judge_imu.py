@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from tool_calls import PNG, call_tool, printed_by, refused
+from tool_calls import PNG, assert_refused, call_tool, printed_by
 from written_results import make_tables, write_result
 
 import imu_simulation_framework as isf
@@ -219,4 +219,4 @@ def test_judgement_that_would_overwrite_its_input_is_refused(tmp_path):
     Path("judgement").mkdir()
     Path("judgement/judgement.json").write_text(Path("right.yaml").read_text())
     arguments = (folder, "--imu", "judgement/judgement.json", "--runs", "199")
-    refused(call_tool("judge_imu.py", *arguments), "judgement.json")
+    assert_refused(call_tool("judge_imu.py", *arguments), "judgement.json")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from synthetic_experiment import make_tables
-from tool_calls import call_tool, refused, succeeded
+from tool_calls import assert_refused, assert_success, call_tool
 
 from imu_simulation_framework.drive import report
 from imu_simulation_framework.drive.configuration import load_configuration
@@ -52,7 +52,7 @@ def contents(folder):
 
 def test_equal_settings_reproduce_equal_files(result):
     files = contents(result.folder)
-    done = succeeded(run(result.folder))
+    done = assert_success(run(result.folder))
     assert contents(result.folder) == files
     lines = done.stdout.splitlines()
     assert lines[-1] == str(result.folder)
@@ -61,7 +61,7 @@ def test_equal_settings_reproduce_equal_files(result):
 
 def test_missing_summary_without_prepared_files_is_reported(result):
     result.path("summary.json").unlink()
-    done = succeeded(run(result.folder))
+    done = assert_success(run(result.folder))
     assert "config.ini" in done.stderr and "recording.json" in done.stderr
     assert json.loads(result.read_text("summary.json"))["run"] == {"completed": False}
 
@@ -70,14 +70,14 @@ def test_malformed_recording_json_without_summary_is_refused(result):
     result.path("summary.json").unlink()
     result.write_text("config.ini", load_configuration().to_ini())
     result.write_text("recording.json", "{")
-    refused(run(result.folder), result.path("recording.json"), "not valid JSON")
+    assert_refused(run(result.folder), result.path("recording.json"), "not valid JSON")
 
 
 def test_changed_settings_write_figures_and_summary_to_out(result, tmp_path):
     original = contents(result.folder)
     target = tmp_path / "again" / "wide"
     settings = ("--median-window", 12, "--align", "--max-shift", 0.5, "--zero", "start")
-    succeeded(run(result.prefix_path, *settings, "--out", target))
+    assert_success(run(result.prefix_path, *settings, "--out", target))
     assert contents(result.folder) == original
     written = contents(target)
     assert {name for name in original if not name.endswith(".csv")} == set(written)
@@ -97,34 +97,34 @@ def test_changed_settings_write_figures_and_summary_to_out(result, tmp_path):
 
 def test_new_summary_keeps_settings_that_next_call_omits(result):
     result.path("summary.json").unlink()
-    succeeded(run(result.folder, "--align", "--median-window", 3))
+    assert_success(run(result.folder, "--align", "--median-window", 3))
     summary = json.loads(result.read_text("summary.json"))
     assert summary["yaw_error"]["simulated"] and summary["comparison_settings"]["align"] is True
-    succeeded(run(result.folder, "--no-align"))
+    assert_success(run(result.folder, "--no-align"))
     settings = json.loads(result.read_text("summary.json"))["comparison_settings"]
     assert (settings["align"], settings["median_window_s"]) == (False, 3.0)
 
 
 def test_missing_and_malformed_files_are_refused_by_name(result, tmp_path):
-    refused(run(tmp_path / "gone" / "x"), tmp_path / "gone" / "x")
-    refused(run(tmp_path), tmp_path)
-    refused(run(result.folder, "--median-window", -1), "median_window")
+    assert_refused(run(tmp_path / "gone" / "x"), tmp_path / "gone" / "x")
+    assert_refused(run(tmp_path), tmp_path)
+    assert_refused(run(result.folder, "--median-window", -1), "median_window")
     (tmp_path / "file").write_text("")
-    refused(run(result.folder, "--out", tmp_path / "file"), tmp_path / "file")
-    refused(run(result.folder, "--windw", 3), "--windw")
+    assert_refused(run(result.folder, "--out", tmp_path / "file"), tmp_path / "file")
+    assert_refused(run(result.folder, "--windw", 3), "--windw")
     summary, path = result.path("summary.json"), result.path("imu_real.csv")
     whole = summary.read_text()
     for text, words in (("{", "not valid JSON"), ("[" * 10**6, "nested too deeply")):
         summary.write_text(text)
-        refused(run(result.folder), summary, words)
+        assert_refused(run(result.folder), summary, words)
     summary.write_text(whole)
     lines = path.read_text().splitlines(keepends=True)
     lines[41] = lines[41].replace("9.81", "9,8l")
     path.write_text("".join(lines))
-    refused(run(result.folder), path, "line 42")
+    assert_refused(run(result.folder), path, "line 42")
     path.unlink()
     result.path("ground_truth.csv").unlink()
-    refused(run(result.folder), result.path("ground_truth.csv"))
+    assert_refused(run(result.folder), result.path("ground_truth.csv"))
 
 
 @pytest.mark.parametrize(
@@ -140,5 +140,5 @@ def test_summary_with_wrong_values_is_refused_by_name(result, key, value, words)
     summary = json.loads(result.read_text("summary.json"))
     result.path("summary.json").write_text(json.dumps({**summary, key: value}))
     files = contents(result.folder)
-    refused(run(result.folder), result.path("summary.json"), words)
+    assert_refused(run(result.folder), result.path("summary.json"), words)
     assert contents(result.folder) == files

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from ideal_recordings import curve, ideal_messages, poses
 from recording_writers import write_bag
-from tool_calls import call_tool, refused
+from tool_calls import assert_refused, call_tool
 from written_results import make_tables, write_result
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO
@@ -158,7 +158,7 @@ def test_unusable_call_is_refused_without_files(folder, row, monkeypatch):
     if call.startswith("simulate_flight"):
         pytest.importorskip("jsbsim")
     files = sorted(Path().rglob("*"))
-    refused(call_tool(*shlex.split(call)), *words.split(" ... "))
+    assert_refused(call_tool(*shlex.split(call)), *words.split(" ... "))
     assert sorted(Path().rglob("*")) == files
 
 
@@ -168,10 +168,10 @@ def test_port_in_use_is_refused():
         listener.listen()
         port = listener.getsockname()[1]
         done = call_tool("explore.py", "--no-browser", "--port", port)
-    refused(done, f"port {port}", "--port")
+    assert_refused(done, f"port {port}", "--port")
 
 
 def test_missing_dash_is_reported_with_extra_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "dash", None)
     done = call_tool("explore.py", "--no-browser", "--port", 0)
-    refused(done, "the page needs the Python library dash", 'pip install ".[explore]"')
+    assert_refused(done, "the page needs the Python library dash", 'pip install ".[explore]"')

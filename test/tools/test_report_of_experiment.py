@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from patience import PATIENCE
-from tool_calls import TOOLS, call_tool, refused, succeeded
+from tool_calls import TOOLS, assert_refused, assert_success, call_tool
 from written_results import write_result
 
 
@@ -20,7 +20,7 @@ def test_report_is_written_next_to_result_or_to_out_with_equal_content(tmp_path)
     assert text.startswith("<!DOCTYPE html>")
     assert "<h1>Yaw error on a&lt;b&gt;</h1>" in text
     path.unlink()
-    succeeded(call_tool("report.py", folder.folder, "--out", tmp_path / "again.html"))
+    assert_success(call_tool("report.py", folder.folder, "--out", tmp_path / "again.html"))
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == text
     assert not path.exists()
 
@@ -41,5 +41,5 @@ def test_report_that_would_overwrite_table_is_refused(tmp_path):
     folder = write_result(tmp_path)
     table = folder.path("imu_real.csv")
     content = table.read_bytes()
-    refused(call_tool("report.py", folder.folder, "--out", table), table)
+    assert_refused(call_tool("report.py", folder.folder, "--out", table), table)
     assert table.read_bytes() == content

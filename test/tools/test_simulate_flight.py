@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from tool_calls import call_tool, succeeded
+from tool_calls import assert_success, call_tool
 
 import imu_simulation_framework as isf
 
@@ -18,7 +18,7 @@ run = partial(call_tool, "simulate_flight.py")
 @pytest.fixture(scope="module")
 def flown(tmp_path_factory):
     folder = tmp_path_factory.mktemp("flown") / "out"
-    done = succeeded(
+    done = assert_success(
         run("c3104", "--gimbal", "agisim", "--imu", "mti300", "--duration", 22, "--out", folder)
     )
     return folder, done
@@ -62,7 +62,7 @@ def test_seed_changes_imu_but_not_flight(tmp_path):
     arguments = ("c3104", "--gimbal", "agisim", "--imu", "mti300", "--duration", 6)
     first, again, other = (tmp_path / name for name in ("first", "again", "other"))
     for folder, seed in ((first, 1), (again, 1), (other, 2)):
-        succeeded(run(*arguments, "--seed", seed, "--out", folder))
+        assert_success(run(*arguments, "--seed", seed, "--out", folder))
     for name in ("imu.csv", "imu_truth.csv", "flight.bag", "navigation_gimbal_on.csv"):
         assert (again / name).read_bytes() == (first / name).read_bytes(), name
     assert (other / "imu.csv").read_bytes() != (first / "imu.csv").read_bytes()
@@ -71,7 +71,7 @@ def test_seed_changes_imu_but_not_flight(tmp_path):
 
 def test_table_of_flight_is_input_of_another_flight(flown, tmp_path):
     arguments = ("--gimbal", "agisim", "--imu", "ideal", "--out", tmp_path)
-    done = succeeded(run(flown[0] / "body.csv", *arguments))
+    done = assert_success(run(flown[0] / "body.csv", *arguments))
     assert "cannot be tuned" in done.stdout
     second, first = (
         pd.read_csv(folder / "imu_truth.csv", index_col="time").to_numpy()

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tool_calls import call_tool, run_as_process, succeeded
+from tool_calls import assert_success, call_tool, run_as_process
 
 from imu_simulation_framework.recordings.reading import read_imu
 
@@ -16,7 +16,7 @@ run = partial(call_tool, TOOL)
 
 def test_recording_of_bundled_imu_has_white_noise_of_specification(tmp_path):
     path = tmp_path / "static.bag"
-    done = succeeded(
+    done = assert_success(
         run_as_process(TOOL, "bno055", "--hours", 0.05, "--rate", 100, "--out", path, "--seed", 3)
     )
     assert "18000 samples, 180 s" in done.stdout
@@ -44,7 +44,7 @@ def test_seed_and_rate_options_change_recording(tmp_path):
         ("c.csv", "--seed", 2),
         ("d.csv", "--rate", 200),
     ):
-        succeeded(run(specification, "--hours", 0.001, "--out", tmp_path / name, *options))
+        assert_success(run(specification, "--hours", 0.001, "--out", tmp_path / name, *options))
         contents.append((tmp_path / name).read_text())
     assert contents[0] == contents[1] != contents[2]
     assert [text.count("\n") - 1 for text in contents] == [180, 180, 180, 720]

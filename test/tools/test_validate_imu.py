@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from ideal_recordings import curve, ideal_messages, poses
 from recording_writers import write_bag
-from tool_calls import call_tool, refused, run_as_process, succeeded
+from tool_calls import assert_refused, assert_success, call_tool, run_as_process
 from written_results import write_result
 
 TOOL = "validate_imu.py"
@@ -24,7 +24,7 @@ def bag(tmp_path_factory):
     folder = tmp_path_factory.mktemp("validated")
     motion = curve(60.0)
     ideal = write_bag(folder / "in.bag", {"/imu": ideal_messages(motion), "/pose": poses(motion)})
-    succeeded(
+    assert_success(
         call_tool("apply_imu_errors.py", ideal, "--imu", "bno055", "--out", folder / "out.bag")
     )
     return folder / "out.bag"
@@ -56,16 +56,16 @@ def test_realistic_imu_beyond_limit_fails_against_ideal_imu_of_bag(bag, tmp_path
 
 
 def test_report_without_folder_is_refused(bag):
-    refused(run(f"{bag}@/imu/data", f"{bag}@/imu", "--report"), "--report needs --out DIR")
+    assert_refused(run(f"{bag}@/imu/data", f"{bag}@/imu", "--report"), "--report needs --out DIR")
 
 
 def test_imu_within_limits_passes_and_poses_give_yaw(bag, tmp_path):
     limits = tmp_path / "limits.yaml"
     limits.write_text("rate: {norm: {mean: 0.01}, z: {allan_deviation: {1.0: 1.0e-3}}}\n")
-    done = succeeded(run(f"{bag}@/imu/data", f"{bag}@/imu", "--limits", limits))
+    done = assert_success(run(f"{bag}@/imu/data", f"{bag}@/imu", "--limits", limits))
     assert "passed: rate z allan deviation at 1 s" in done.stdout
-    succeeded(run(f"{bag}@/imu/data", f"{bag}@/imu"))
-    done = succeeded(run(f"{bag}@/imu/data", f"{bag}@/pose"))
+    assert_success(run(f"{bag}@/imu/data", f"{bag}@/imu"))
+    done = assert_success(run(f"{bag}@/imu/data", f"{bag}@/pose"))
     rows = [line.split()[:2] for line in done.stdout.splitlines() if "rad" in line.split()[2:3]]
     assert rows == [["orientation", "yaw"]]
     assert "not compared, as one of the two has none: gyro_x" in done.stdout
@@ -73,11 +73,11 @@ def test_imu_within_limits_passes_and_poses_give_yaw(bag, tmp_path):
 
 def test_result_is_compared_with_its_ground_truth(tmp_path):
     result = write_result(tmp_path).prefix_path
-    done = succeeded(run(f"{result}@imu_simulated", result))
+    done = assert_success(run(f"{result}@imu_simulated", result))
     assert "orientation yaw" in done.stdout
     again = run(result, f"{result}@ground_truth")
     assert again.stdout == done.stdout
-    refused(run(f"{result}@fixes", result), "there is no 'fixes' to compare")
-    done = succeeded(run(f"{result}@imu_simulated", f"{result}@ground_truth"))
+    assert_refused(run(f"{result}@fixes", result), "there is no 'fixes' to compare")
+    done = assert_success(run(f"{result}@imu_simulated", f"{result}@ground_truth"))
     (sentence,) = [line for line in done.stdout.splitlines() if "earlier version" in line]
     assert "without" in sentence and "gyro_x, gyro_y" in sentence

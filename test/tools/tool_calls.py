@@ -60,13 +60,13 @@ def printed_by(done):
     return done.stdout
 
 
-def succeeded(done):
+def assert_success(done):
     """Assert exit code 0, whatever is on standard error; return the call itself."""
     assert done.returncode == 0, done.stderr
     return done
 
 
-def refused(done, *words):
+def assert_refused(done, *words):
     """Assert exit code 2 and one message with all words; return the standard error.
 
     The usage that argparse prints above the message does not count.

@@ -17,7 +17,7 @@ from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.heading.explore.answers import Answers, Words, question_of_address
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-from tool_calls import call_tool, succeeded
+from tool_calls import assert_success, call_tool
 
 QUICK_ADDRESS = (
     "motion=circles&radius=3&speed=0.5&stops=given&every=20s&stop=4s&duration=1min&imu=mpu6050"
@@ -60,7 +60,7 @@ def test_command_and_python_lines_give_the_numbers_of_the_page(
     question = question_of_address(address)
     moved, step = answers.moved(question), answers.model(question, question.imu[0]).step
     program, *arguments = shlex.split(Words().budget_command(question, moved))
-    agree(answers, question, succeeded(call_tool(program, *arguments)).stdout)
+    agree(answers, question, assert_success(call_tool(program, *arguments)).stdout)
     lines = Words().python_lines(question, moved, step)
     assert len(lines.splitlines()) == (5 if len(question.imu) == 1 else 6)
     printed = io.StringIO()
@@ -73,7 +73,7 @@ def test_command_and_python_lines_give_the_numbers_of_the_page(
 def test_the_ranking_is_that_of_its_command(answers, address):
     question = question_of_address(address)
     program, *arguments = shlex.split(Words().ranking_command(question, answers.moved(question)))
-    printed = succeeded(call_tool(program, *arguments, "--table", "csv")).stdout
+    printed = assert_success(call_tool(program, *arguments, "--table", "csv")).stdout
     rows = [line.split(",") for line in printed.splitlines() if line.startswith(question.imu)]
     for row in answers.ranked(question):
         (told,) = (one for one in rows if one[0] == row.index[0])
