@@ -487,7 +487,7 @@ def test_a_car_is_read_from_its_description(robot):
     [
         ({"steering": ["pin_joint"]}, "no joint pin_joint; there are .*pin_left_joint"),
         ({"steering": []}, "steering is .*expected a list of different joints"),
-        ({"sideslip_time": 0.1}, "sideslip_time is of a robot that turns by its driven wheels"),
+        ({"sideslip_time": 0.1}, "sideslip_time"),
         ({"steering": ["front_left_joint"]}, "front_left_joint does not turn about z, upwards"),
         ({"text": car(pin="fixed")}, "pin_right_joint is fixed, expected continuous or revolute"),
         ({"text": car(wheel="fixed")}, "no wheel turns on link pin_right, which joint pin_right"),
@@ -497,7 +497,7 @@ def test_a_car_is_read_from_its_description(robot):
          r"lacks the key max_steering_rate \[rad/s\]"),
         ({"text": car().replace(f'radius="{0.8 * RADIUS}"', "")},
          "radius of cylinder is '', expected a finite number"),
-        ({"text": car().replace("cylinder", "box")}, "no cylinder or sphere .* say wheel_radius"),
+        ({"text": car().replace("cylinder", "box")}, "no cylinder or sphere .* wheel_radius"),
         ({"left_wheel": ["front_left_joint"], "right_wheel": ["front_right_joint"]},
          "front_right_joint drives a wheel that pin_right_joint steers"),
         ({"steering": ["left_joint"]}, "left_joint does not turn about z"),

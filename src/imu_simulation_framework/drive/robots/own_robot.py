@@ -1,10 +1,9 @@
-"""A robot with a description of its own: its URDF, made ready to be driven in a simulator.
+"""A robot with a description of its own: its URDF is prepared for a simulator.
 
-The tables and the topics tell of ``base_footprint``, on the ground below the middle of the driven
-wheels, and of ``imu_link``. A description that has them elsewhere, or not at all, gets them. Wheels
-touch the ground as spheres, in one point of their middle plane. Joints that are neither a driven
-wheel's nor steer, nor of a wheel that is steered, are held where they are at zero, so that a swivel
-caster is one that slides.
+Tables and topics refer to ``base_footprint``, on the ground below the middle of the driven wheels,
+and to ``imu_link``. Both are added to a description that lacks them or has them elsewhere. Wheels
+touch the ground as spheres, in one point of their middle plane. Driven wheels, steering joints and
+steered wheels turn. All other joints are fixed at zero, so that a swivel caster slides.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ from .urdf import Description, Pose
 _POSITIVE: dict[str, Any] = {"above": 0.0, "maximum": 1e9}
 _LENGTH: dict[str, Any] = {"minimum": 1e-3, "maximum": 1e3}  # m
 _MULTIPLIER: dict[str, Any] = {"minimum": 0.1, "maximum": 10.0}
-_RIM_ACCELERATION = 4.0  # m/s^2
-_SAME_PLACE = 1e-4  # m
+_RIM_ACCELERATION = 4.0  # default acceleration of the wheels at their rim [m/s^2]
+_POSITION_TOLERANCE = 1e-4  # distance between points that are the same [m]
 _TURNING = ("continuous", "revolute")  # types of joints
-_MOST_TILTED = math.radians(20.0)
-_STEERING_GIVES = math.radians(0.5)
+_MAX_IMU_TILT = math.radians(20.0)  # tilt with which the IMU's yaw is still a heading [rad]
+_STEERING_DEFLECTION = math.radians(0.5)  # of a steering joint under a wheel's friction [rad]
 
 
-def _checked_names(name: str, value: Any) -> tuple[str, ...]:
+def _check_names(name: str, value: Any) -> tuple[str, ...]:
     names = check_list(name, value, 8)
     joints = tuple(check_text(name, joint, needed=True) for joint in names)
     if not joints or len(set(joints)) < len(joints):
@@ -55,7 +54,7 @@ def _checked_names(name: str, value: Any) -> tuple[str, ...]:
     return joints
 
 
-def _checked_arguments(name: str, value: Any) -> dict[str, Any]:
+def _check_arguments(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise ConfigurationError(f"{name} is {quote(value)}, expected names and values.")
     return dict(value)
@@ -63,7 +62,17 @@ def _checked_arguments(name: str, value: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class OwnImu(Settings):
-    """Where the IMU is: a link, or a place and roll, pitch and yaw in base_footprint [m, rad]."""
+    """Keys of the IMU's mounting.
+
+    Parameters
+    ----------
+    link : str
+        Link of the IMU.
+    position : tuple of float, optional
+        Position in base_footprint [m].
+    orientation : tuple of float, optional
+        Roll, pitch and yaw in base_footprint [rad].
+    """
 
     link: str = declared("", check_text)
     position: tuple[float, ...] | None = declared(None, check_numbers, count=3)
@@ -72,11 +81,11 @@ class OwnImu(Settings):
 
 @dataclass(frozen=True)
 class OwnDrive(Settings):
-    """Keys as in robot.yaml; what is left out follows from the description.
+    """Keys of the motors, as in robot.yaml; missing values are derived from the description.
 
-    Torque and velocity from the joints' limits; else twice the torque that makes a wheel slip. The
-    motors' inertia and gains are in proportion to the inertia that a wheel drives, as those of the
-    bundled robot are.
+    Torque and velocity are the joints' limits; a torque without a limit is twice the torque at
+    which a wheel slips. The motors' inertia and gains are proportional to the inertia that a wheel
+    drives, with the ratios of the bundled robot.
     """
 
     max_wheel_velocity: float | None = declared(None, unit="rad/s", **_POSITIVE)
@@ -92,10 +101,10 @@ class OwnDrive(Settings):
 
 @dataclass(frozen=True)
 class OwnContact(Contact):
-    """As of robot.yaml; ``caster_friction`` is that of all but driven wheels.
+    """Keys of the contacts, as in robot.yaml.
 
-    Wheels left out have 1.0, but 0.4 where several on a side have to slide in a turn: on dry ground
-    MuJoCo's contacts shake then.
+    The friction of driven wheels is 1.0 by default, but 0.4 where several wheels on a side slide in
+    a turn: MuJoCo's contacts vibrate with more. ``caster_friction`` applies to all other links.
     """
 
     wheel_friction: float | None = declared(None, **_POSITIVE)  # type: ignore[assignment]
@@ -103,23 +112,41 @@ class OwnContact(Contact):
 
 @dataclass(frozen=True)
 class OwnRobot(Settings):
-    """The keys of a robot's file that names a description.
+    """Keys of a robot's file that names a description.
 
-    ``description``: URDF or xacro, relative to the file; ``arguments``: of the xacro file;
-    ``left_wheel``, ``right_wheel``: joints of the driven wheels, under the names of
-    diff_drive_controller; ``steering``: joints that steer a car's other wheels, which roll freely;
-    ``wheel_radius`` [m]: left out, that of the wheels' collision shapes; ``turning_half_track``
-    [m]: half the track of a differential drive that turns like it; left out, what the robot's
-    turns in MuJoCo give, as they give ``sideslip_time`` [s], see :class:`.DifferentialDrivetrain`.
-    The multipliers are diff_drive_controller's: of the wheels' distance and radius, for what the
-    controller reckons with.
+    Parameters
+    ----------
+    description : str
+        Path of a URDF or xacro file, relative to the robot's file.
+    left_wheel, right_wheel : tuple of str
+        Joints of the driven wheels, under the names of diff_drive_controller.
+    steering : tuple of str, optional
+        Joints that steer a car's other wheels, which roll freely.
+    arguments : mapping
+        Arguments of the xacro file.
+    wheel_radius : float, optional
+        Radius of the wheels [m], by default that of their collision shapes.
+    turning_half_track : float, optional
+        Half track of an ideal differential drive that turns as the robot does [m], by default
+        identified from turns in MuJoCo.
+    sideslip_time : float, optional
+        Sideslip per yaw rate [s], see :class:`.DifferentialDrivetrain`, by default identified, too.
+    wheel_separation_multiplier, left_wheel_radius_multiplier, right_wheel_radius_multiplier : float
+        Parameters of diff_drive_controller: the controller's track and wheel radii, divided by the
+        true ones.
+    imu : OwnImu
+        Mounting of the IMU.
+    drive : OwnDrive
+        Motors.
+    contact : OwnContact
+        Contacts with the ground.
     """
 
     description: str = declared(check=check_text, needed=True)
-    left_wheel: tuple[str, ...] = declared(check=_checked_names)
-    right_wheel: tuple[str, ...] = declared(check=_checked_names)
-    steering: tuple[str, ...] | None = declared(None, _checked_names)
-    arguments: Mapping[str, Any] = declared(dict, _checked_arguments)
+    left_wheel: tuple[str, ...] = declared(check=_check_names)
+    right_wheel: tuple[str, ...] = declared(check=_check_names)
+    steering: tuple[str, ...] | None = declared(None, _check_names)
+    arguments: Mapping[str, Any] = declared(dict, _check_arguments)
     wheel_radius: float | None = declared(None, unit="m", **_LENGTH)
     turning_half_track: float | None = declared(None, unit="m", **_LENGTH)
     sideslip_time: float | None = declared(None, unit="s", minimum=-1.0, maximum=1.0)
@@ -132,7 +159,7 @@ class OwnRobot(Settings):
 
 
 class _Part(NamedTuple):
-    """A wheel with its radius, or what steers with the wheels on it."""
+    """A wheel with its radius, or a steering joint with the wheels on it."""
 
     joint: Any
     link: str
@@ -144,30 +171,37 @@ class _Part(NamedTuple):
 def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     """Return the parameters of a robot whose file names a description.
 
-    ``path``: of the file; ``content``: what it says, keys as of :class:`OwnRobot`; ``simulator``:
-    where it turns. Raises ConfigurationError: a key or the description is not what it must be.
+    Parameters
+    ----------
+    path : Path
+        The robot's file.
+    content : mapping
+        Its content, with the keys of :class:`OwnRobot`.
+    simulator : str
+        Simulator in which the robot turns.
+
+    Returns
+    -------
+    RobotParameters
+        Its ``unknown_turning`` names the fields that turns in MuJoCo have to identify.
+
+    Raises
+    ------
+    ConfigurationError
+        A key or the description cannot be used.
     """
     with prefix_errors(f"{path}: "):
-        own = from_mapping(OwnRobot, content, "the file")
-        if own.turning_half_track and own.wheel_separation_multiplier:
-            raise ConfigurationError(
-                "turning_half_track and wheel_separation_multiplier say the same, expected one."
-            )
-        if own.steering and own.sideslip_time:
-            raise ConfigurationError(
-                "sideslip_time is of a robot that turns by its driven wheels, not of one that "
-                "steers; expected none."
-            )
+        own = _read_keys(content)
     file = path.parent / own.description
     text = expand_description(file, own.arguments)
     if simulator == "gazebo":
-        # Its wheels hold on to the ground along the robot there, see for_gazebo.
+        # Wheels in Gazebo do not slip lengthwise, see gazebo_description.
         own = replace(
             own, turning_half_track=None, wheel_separation_multiplier=None, sideslip_time=None
         )
     urdf = Description(text, file)
-    _find_meshes(urdf)
-    parameters = _of_description(urdf, own, path)
+    _resolve_meshes(urdf)
+    parameters = _parameters_from_description(urdf, own, path)
     if simulator == "gazebo":
         _require_inertia(urdf, parameters)
     skids = own.steering is None and len(own.left_wheel) > 1
@@ -179,91 +213,96 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
     return replace(parameters, unknown_turning=unknown)
 
 
-def _find_meshes(urdf: Description) -> None:
-    """Have what is only seen name files, where its package is beside the description.
+def _read_keys(content: Any) -> OwnRobot:
+    own = from_mapping(OwnRobot, content, "the file")
+    if own.turning_half_track and own.wheel_separation_multiplier:
+        raise ConfigurationError(
+            "turning_half_track and wheel_separation_multiplier are both given, expected one of "
+            "them."
+        )
+    if own.steering and own.sideslip_time:
+        raise ConfigurationError(
+            "sideslip_time is given with steering, expected it only with a differential drive."
+        )
+    return own
 
-    Gazebo refuses a robot with a mesh of a package that ROS does not know: what nobody finds is
-    not shown.
+
+def _resolve_meshes(urdf: Description) -> None:
+    """Resolve the URIs of visual meshes whose package is a folder above the description.
+
+    Gazebo rejects a robot with a mesh of a package that ROS does not find: such a visual is
+    removed.
     """
     for link in urdf.links.values():
         for visual in link.findall("visual"):
             mesh = visual.find("geometry/mesh")
-            scheme, _, rest = ("" if mesh is None else mesh.get("filename", "")).partition("://")
+            uri = "" if mesh is None else mesh.get("filename", "")
+            scheme, _, location = uri.partition("://")
             if mesh is None or scheme != "package":
                 continue
-            name, _, inside = rest.partition("/")
-            place = find_package_above(urdf.path, name)
-            if place is not None:
-                mesh.set("filename", f"file://{place / inside}")
-            elif not _known_to_ros(name):
+            name, _, inside = location.partition("/")
+            package = find_package_above(urdf.path, name)
+            if package is not None:
+                mesh.set("filename", f"file://{package / inside}")
+            elif not _is_ros_package(name):
                 link.remove(visual)
 
 
-def _known_to_ros(package: str) -> bool:
+def _is_ros_package(package: str) -> bool:
     with suppress(ImportError):
         return package in importlib.import_module("rospkg").RosPack().list()
     return False
 
 
-def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParameters:
-    sides, radius = (own.left_wheel, own.right_wheel), own.wheel_radius
-    left, right = ([_wheel(urdf, name, radius) for name in names] for names in sides)
-    if len(left) != len(right):
-        raise ConfigurationError(
-            f"{path}: left_wheel has {len(left)} joints and right_wheel {len(right)}, expected as "
-            "many on both sides."
-        )
-    wheels = left + right
-    middle = np.mean([wheel.position for wheel in wheels], axis=0)
-    middle[2] = min(wheel.position[2] - wheel.radius for wheel in wheels)
-    tracks = [one.position[1] - other.position[1] for one in left for other in right]
-    if min(tracks) <= 0.0:
-        raise ConfigurationError(
-            f"{path}: a joint of left_wheel is not to the left of those of right_wheel."
-        )
-    steering = [_steering(urdf, name, wheels, radius) for name in own.steering or ()]
-    steering.sort(key=lambda one: -one.position[1])
-    rolling = [wheel for one in steering for wheel in one.wheels]
-    imu = _place_imu(urdf, own.imu, middle, path)
-    _place_footprint(urdf, middle)
-    mass = _only_wheels_turn(urdf, wheels, steering, rolling)
-    radius = float(np.mean([wheel.radius for wheel in wheels]))
-    friction = own.contact.wheel_friction or (1.0 if len(left) == 1 else 0.4)
-    grip = friction * mass * STANDARD_GRAVITY / len(wheels + rolling)
-    drive, inertia = own.drive, mass * radius**2 / len(wheels)
-    torque = drive.max_wheel_torque or _limit(urdf, wheels, "effort")
-    velocity = drive.max_wheel_velocity or _limit(urdf, wheels, "velocity")
-    if not velocity:
-        raise _unlimited(path, "max_wheel_velocity [rad/s]")
-    gain = drive.velocity_gain or 250.0 * inertia
-    integral, motor = drive.velocity_integral_gain, drive.motor_inertia
-    separation = (own.wheel_separation_multiplier or 1.0) * float(np.mean(tracks))
-    half_track = own.turning_half_track or 0.5 * separation
-    multipliers = (own.left_wheel_radius_multiplier, own.right_wheel_radius_multiplier)
-    limits = RobotLimits(velocity, drive.max_wheel_acceleration or _RIM_ACCELERATION / radius)
-    drivetrain: Drivetrain = DifferentialDrivetrain(
-        radius, half_track, limits, multipliers, own.sideslip_time or 0.0
-    )
-    steered = steering and _steering_limits(urdf, steering, drive, path)
+class _Wheels(NamedTuple):
+    """Driven wheels of each side, steering joints from left to right, and the wheels on these."""
+
+    left: list[_Part]
+    right: list[_Part]
+    steering: list[_Part]
+
+    @property
+    def driven(self) -> list[_Part]:
+        return self.left + self.right
+
+    @property
+    def rolling(self) -> list[_Part]:
+        return [wheel for part in self.steering for wheel in part.wheels]
+
+    @property
+    def radius(self) -> float:
+        """Mean radius of the driven wheels [m]."""
+        return float(np.mean([wheel.radius for wheel in self.driven]))
+
+    @property
+    def tracks(self) -> list[float]:
+        """Distances across the robot between each left and each right wheel [m]."""
+        return [left.position[1] - right.position[1] for left in self.left for right in self.right]
+
+    @property
+    def ground_point(self) -> np.ndarray:
+        """Point on the ground below the middle of the driven wheels, in the root's axes [m]."""
+        point = np.mean([wheel.position for wheel in self.driven], axis=0)
+        point[2] = min(wheel.position[2] - wheel.radius for wheel in self.driven)
+        return point
+
+
+def _parameters_from_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParameters:
+    """Prepare a description for the simulator, and return the robot's parameters."""
+    wheels = _find_wheels(urdf, own, path)
+    ground_point = wheels.ground_point
+    imu = _place_imu(urdf, own.imu, ground_point, path)
+    _place_footprint(urdf, ground_point)
+    mass = _prepare_joints_and_contacts(urdf, wheels)
+    friction = own.contact.wheel_friction or (1.0 if len(wheels.left) == 1 else 0.4)
+    grip = friction * mass * STANDARD_GRAVITY / len(wheels.driven + wheels.rolling)
+    limits = _wheel_limits(urdf, wheels, own.drive, path)
+    steering_limits = None
+    if wheels.steering:
+        steering_limits = _steering_limits(urdf, wheels.steering, own.drive, path)
     with prefix_errors(f"{path}: "):
-        motors = Motors(
-            limits.max_wheel_velocity,
-            limits.max_wheel_acceleration,
-            torque or 2.0 * grip * radius,
-            gain,
-            20.0 * gain if integral is None else integral,
-            gain / 1000.0 if motor is None else motor,
-            drive.command_delay,
-        )
-        if steering:
-            places = tuple(tuple((one.position - middle)[:2].tolist()) for one in steering)
-            drivetrain = AckermannDrivetrain(
-                radius, half_track, limits, multipliers, places, *steered
-            )
-    reach = [
-        math.hypot(*(pose.position[:2] - middle[:2])) + urdf.reach(shape)
-        for _, _, pose, shape in urdf.collisions()
-    ]
+        motors = _motors(urdf, wheels, own.drive, limits, mass, grip)
+        drivetrain = _drivetrain(wheels, own, limits, steering_limits, ground_point)
     return RobotParameters(
         path=path,
         numbers={},
@@ -273,23 +312,118 @@ def _of_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParame
         contact=replace(own.contact, wheel_friction=friction),
         imu_position=tuple(imu.position.tolist()),
         imu_orientation=tuple(imu.rotation.as_euler("xyz").tolist()),
-        footprint_radius=max(reach),
+        footprint_radius=_footprint_radius(urdf, ground_point),
         description=ElementTree.tostring(urdf.tree, encoding="unicode"),
-        steering_joints=tuple(one.joint.get("name") for one in steering),
-        rolling_joints=tuple(wheel.joint.get("name") for wheel in rolling),
-        # A wheel's friction at its rim moves it by half a degree.
-        steering_gain=grip * radius / _STEERING_GIVES,
+        steering_joints=tuple(part.joint.get("name") for part in wheels.steering),
+        rolling_joints=tuple(wheel.joint.get("name") for wheel in wheels.rolling),
+        # The friction at a wheel's rim then moves a steering joint by this angle.
+        steering_gain=grip * wheels.radius / _STEERING_DEFLECTION,
     )
 
 
-def _unlimited(path, key) -> ConfigurationError:
+def _find_wheels(urdf: Description, own: OwnRobot, path: Path) -> _Wheels:
+    sides, radius = (own.left_wheel, own.right_wheel), own.wheel_radius
+    left, right = ([_wheel(urdf, name, radius) for name in names] for names in sides)
+    if len(left) != len(right):
+        raise ConfigurationError(
+            f"{path}: left_wheel has {len(left)} joints and right_wheel {len(right)}, expected as "
+            "many on both sides."
+        )
+    if min(_Wheels(left, right, []).tracks) <= 0.0:
+        raise ConfigurationError(
+            f"{path}: a joint of left_wheel is not to the left of those of right_wheel."
+        )
+    steering = [_steering(urdf, name, left + right, radius) for name in own.steering or ()]
+    steering.sort(key=lambda part: -part.position[1])
+    return _Wheels(left, right, steering)
+
+
+def _wheel_limits(urdf: Description, wheels: _Wheels, drive: OwnDrive, path: Path) -> RobotLimits:
+    velocity = drive.max_wheel_velocity or _limit(urdf, wheels.driven, "velocity")
+    if not velocity:
+        raise _unlimited(path, "max_wheel_velocity [rad/s]")
+    acceleration = drive.max_wheel_acceleration or _RIM_ACCELERATION / wheels.radius
+    return RobotLimits(velocity, acceleration)
+
+
+def _motors(
+    urdf: Description,
+    wheels: _Wheels,
+    drive: OwnDrive,
+    limits: RobotLimits,
+    mass: float,
+    grip: float,
+) -> Motors:
+    """Return the motors of the driven wheels.
+
+    Parameters
+    ----------
+    urdf : Description
+        The robot's description.
+    wheels : _Wheels
+        Its wheels.
+    drive : OwnDrive
+        Keys of the robot's file.
+    limits : RobotLimits
+        Limits of the driven wheels.
+    mass : float
+        Mass of the robot [kg].
+    grip : float
+        Force at which a wheel slips [N].
+    """
+    # Each wheel drives its share of the mass. The ratios are those of the bundled robot.
+    inertia = mass * wheels.radius**2 / len(wheels.driven)
+    gain = drive.velocity_gain or 250.0 * inertia
+    integral_gain, motor_inertia = drive.velocity_integral_gain, drive.motor_inertia
+    torque = drive.max_wheel_torque or _limit(urdf, wheels.driven, "effort")
+    return Motors(
+        max_wheel_velocity=limits.max_wheel_velocity,
+        max_wheel_acceleration=limits.max_wheel_acceleration,
+        max_wheel_torque=torque or 2.0 * grip * wheels.radius,
+        velocity_gain=gain,
+        velocity_integral_gain=20.0 * gain if integral_gain is None else integral_gain,
+        motor_inertia=gain / 1000.0 if motor_inertia is None else motor_inertia,
+        command_delay=drive.command_delay,
+    )
+
+
+def _drivetrain(
+    wheels: _Wheels,
+    own: OwnRobot,
+    limits: RobotLimits,
+    steering_limits: _SteeringLimits | None,
+    ground_point: np.ndarray,
+) -> Drivetrain:
+    """Return the drivetrain, one with Ackermann steering if there are steering joints."""
+    separation = (own.wheel_separation_multiplier or 1.0) * float(np.mean(wheels.tracks))
+    half_track = own.turning_half_track or 0.5 * separation
+    multipliers = (own.left_wheel_radius_multiplier, own.right_wheel_radius_multiplier)
+    if steering_limits is None:
+        return DifferentialDrivetrain(
+            wheels.radius, half_track, limits, multipliers, own.sideslip_time or 0.0
+        )
+    places = tuple(tuple((part.position - ground_point)[:2].tolist()) for part in wheels.steering)
+    return AckermannDrivetrain(
+        wheels.radius, half_track, limits, multipliers, places, *steering_limits
+    )
+
+
+def _footprint_radius(urdf: Description, ground_point: np.ndarray) -> float:
+    """Return the largest distance of a collision shape from a point in the ground plane [m]."""
+    return max(
+        math.hypot(*(pose.position[:2] - ground_point[:2])) + urdf.reach(shape)
+        for _, _, pose, shape in urdf.collisions()
+    )
+
+
+def _unlimited(path: Path, key: str) -> ConfigurationError:
     return ConfigurationError(
         f"{path}: drive lacks the key {key}, which the description's joints do not limit either."
     )
 
 
-def _turning_joint(urdf, name, direction, what) -> Any:
-    """Return a joint that turns about an axis of the robot, 1 for y, 2 for z, positively."""
+def _turning_joint(urdf: Description, name: str, direction: int, expected_axis: str) -> Any:
+    """Return a joint that turns positively about an axis of the robot, 1 for y, 2 for z."""
     if name not in urdf.joints:
         raise urdf.fault(f"there is no joint {name}; there are {', '.join(urdf.joints)}")
     joint = urdf.joints[name]
@@ -300,9 +434,9 @@ def _turning_joint(urdf, name, direction, what) -> Any:
     axis = urdf.numbers(joint.find("axis"), "xyz", 3, "1 0 0")
     along = urdf.pose(link).rotation.apply(axis / (np.linalg.norm(axis) or 1.0))[direction]
     if abs(along) < 0.999:
-        raise urdf.fault(f"joint {name} does not turn about {what}")
+        raise urdf.fault(f"joint {name} does not turn about {expected_axis}")
     if along < 0.0:
-        # Of one that is mounted the other way round; forward, and to the left, is positive here.
+        # The joint is mounted the other way round; forward and to the left are positive here.
         element = joint.find("axis")
         element = ElementTree.SubElement(joint, "axis") if element is None else element
         element.set("xyz", " ".join(repr(float(-value)) for value in axis))
@@ -312,28 +446,29 @@ def _turning_joint(urdf, name, direction, what) -> Any:
     return joint
 
 
-def _wheel(urdf, name, radius) -> _Part:
+def _wheel(urdf: Description, name: str, radius: float | None) -> _Part:
     joint = _turning_joint(urdf, name, 1, "y, across the robot, as a wheel does")
     link = urdf.child(joint)
     shapes = [shape for owner, _, _, shape in urdf.collisions() if owner == link]
     if radius is None:
-        found = [s for s in shapes if s is not None and s.tag in ("cylinder", "sphere")]
-        if not found:
-            what = "no cylinder or sphere as its collision"
-            raise urdf.fault(f"link {link} has {what}; say wheel_radius")
-        radius = float(urdf.numbers(found[0], "radius", 1)[0])
+        round_shapes = [s for s in shapes if s is not None and s.tag in ("cylinder", "sphere")]
+        if not round_shapes:
+            raise urdf.fault(
+                f"link {link} has no cylinder or sphere as its collision; set wheel_radius"
+            )
+        radius = float(urdf.numbers(round_shapes[0], "radius", 1)[0])
     return _Part(joint, link, urdf.pose(link).position, radius)
 
 
-def _steering(urdf, name, driven, radius) -> _Part:
-    """Return a joint that steers, with the wheels that turn on it."""
-    joint = _turning_joint(urdf, name, 2, "z, upwards, as what steers does")
+def _steering(urdf: Description, name: str, driven: Sequence[_Part], radius: float | None) -> _Part:
+    """Return a steering joint with the wheels that turn on it."""
+    joint = _turning_joint(urdf, name, 2, "z, upwards, as a steering joint does")
     link = urdf.child(joint)
     turning = [
         other
-        for other, one in urdf.joints.items()
-        if other != name and one.get("type") in _TURNING
-        if link in urdf.ancestors(urdf.child(one))
+        for other, candidate in urdf.joints.items()
+        if other != name and candidate.get("type") in _TURNING
+        if link in urdf.ancestors(urdf.child(candidate))
     ]
     if not turning:
         raise urdf.fault(f"no wheel turns on link {link}, which joint {name} steers")
@@ -345,12 +480,20 @@ def _steering(urdf, name, driven, radius) -> _Part:
     return _Part(joint, link, urdf.pose(link).position, wheels=wheels)
 
 
-def _steering_limits(urdf, steering, drive, path) -> tuple[float, float]:
-    """Return how far, and how fast, all steering joints can turn [rad, rad/s]."""
-    lower, upper = (_numbers_of_limits(urdf, steering, key) for key in ("lower", "upper"))
+class _SteeringLimits(NamedTuple):
+    """Angle [rad] and rate [rad/s] to which all steering joints can turn."""
+
+    angle: float
+    rate: float
+
+
+def _steering_limits(
+    urdf: Description, steering: Sequence[_Part], drive: OwnDrive, path: Path
+) -> _SteeringLimits:
+    lower, upper = (_read_limits(urdf, steering, key) for key in ("lower", "upper"))
     angles = [min(-low, high) for low, high in zip(lower, upper) if low or high]
     if min(angles, default=1.0) <= 0.0:
-        raise urdf.fault("the limits of a joint that steers let it do so to one side only")
+        raise urdf.fault("the limits of a steering joint allow angles to one side only")
     if drive.max_steering_angle is not None:
         angles.append(drive.max_steering_angle)
     if not angles:
@@ -358,19 +501,21 @@ def _steering_limits(urdf, steering, drive, path) -> tuple[float, float]:
     rate = drive.max_steering_rate or _limit(urdf, steering, "velocity")
     if not rate:
         raise _unlimited(path, "max_steering_rate [rad/s]")
-    return min(angles), rate
+    return _SteeringLimits(min(angles), rate)
 
 
-def _place_imu(urdf, imu: OwnImu, middle, path) -> Pose:
-    """Have a link imu_link where the IMU is; return where that is in base_footprint."""
-    footprint = Pose(Rotation.identity(), middle)
+def _place_imu(urdf: Description, imu: OwnImu, ground_point: np.ndarray, path: Path) -> Pose:
+    """Add imu_link at the IMU where the description lacks it; return its pose in base_footprint."""
+    footprint = Pose(Rotation.identity(), ground_point)
     link = imu.link or IMU_FRAME
     if link in urdf.links:
         place = footprint.inverse() * urdf.pose(link)
     elif imu.link or imu.position is None:
-        like = [name for name in urdf.links if "imu" in name.lower()]
-        has = f"it has {', '.join(like)}" if like else "say imu.position instead"
-        raise ConfigurationError(f"{path}: the description has no link {link} for the IMU; {has}.")
+        similar = [name for name in urdf.links if "imu" in name.lower()]
+        remedy = f"it has {', '.join(similar)}" if similar else "set imu.position instead"
+        raise ConfigurationError(
+            f"{path}: the description has no link {link} for the IMU; {remedy}."
+        )
     else:
         place = Pose(Rotation.identity(), np.zeros(3))
     if imu.position is not None:
@@ -378,10 +523,10 @@ def _place_imu(urdf, imu: OwnImu, middle, path) -> Pose:
     if imu.orientation is not None:
         place = place._replace(rotation=Rotation.from_euler("xyz", imu.orientation))
     tilt = math.acos(min(1.0, float(place.rotation.as_matrix()[2, 2])))
-    if tilt > _MOST_TILTED:
+    if tilt > _MAX_IMU_TILT:
         raise ConfigurationError(
             f"{path}: the IMU at link {link} leans by {math.degrees(tilt):.0f} deg, so that its "
-            "yaw is no heading; if its driver turns its axes upright, say so by imu.orientation: "
+            "yaw is no heading; if its driver turns its axes upright, set imu.orientation: "
             "[0, 0, 0]."
         )
     if link != IMU_FRAME or imu.position is not None or imu.orientation is not None:
@@ -391,31 +536,54 @@ def _place_imu(urdf, imu: OwnImu, middle, path) -> Pose:
     return place
 
 
-def _place_footprint(urdf, middle) -> None:
-    """Have base_footprint as the root, on the ground below the middle of the wheels."""
-    if urdf.root == ROBOT_FRAME and np.abs(middle).max() < _SAME_PLACE:
+def _place_footprint(urdf: Description, ground_point: np.ndarray) -> None:
+    """Make base_footprint the root, on the ground below the middle of the wheels."""
+    if urdf.root == ROBOT_FRAME and np.abs(ground_point).max() < _POSITION_TOLERANCE:
         return
     if ROBOT_FRAME in urdf.links:
         urdf.rename(ROBOT_FRAME)
-    urdf.add(ROBOT_FRAME, ROBOT_FRAME, urdf.root, Pose(Rotation.identity(), -middle))
-    urdf.poses[ROBOT_FRAME] = Pose(Rotation.identity(), middle)
+    urdf.add(ROBOT_FRAME, ROBOT_FRAME, urdf.root, Pose(Rotation.identity(), -ground_point))
+    urdf.poses[ROBOT_FRAME] = Pose(Rotation.identity(), ground_point)
     urdf.root = ROBOT_FRAME
 
 
-def _only_wheels_turn(urdf, driven, steering, rolling) -> float:
-    """Hold all other joints, let wheels touch as spheres; return the robot's mass [kg]."""
+def _prepare_joints_and_contacts(urdf: Description, wheels: _Wheels) -> float:
+    """Fix all joints but those of wheels, let wheels touch as spheres; return the mass [kg]."""
+    _fix_joints(urdf)
+    _release_wheels(urdf, wheels)
+    _replace_contacts(urdf, wheels)
+    masses = [
+        float(urdf.numbers(mass, "value", 1)[0])
+        for mass in urdf.tree.iterfind("link/inertial/mass")
+    ]
+    if not sum(masses) > 0.0:
+        raise urdf.fault("its links have no mass")
+    return sum(masses)
+
+
+def _fix_joints(urdf: Description) -> None:
     for joint in urdf.joints.values():
         joint.set("type", "fixed")
-        for other in [*joint.findall("mimic"), *joint.findall("safety_controller")]:
-            joint.remove(other)
-    # In their order at the root, so that they are the model's degrees of freedom in that order.
-    moving = [(urdf.root, one) for one in (*driven, *steering)]
-    moving += [(one.link, wheel) for one in steering for wheel in one.wheels]
-    for parent, one in moving:
-        pose = urdf.pose(parent).inverse() * urdf.pose(urdf.child(one.joint))
-        one.joint.set("type", "continuous")
-        urdf.hang(one.joint, parent, pose)
-    radii = {wheel.link: wheel.radius for wheel in (*driven, *rolling)}
+        for element in [*joint.findall("mimic"), *joint.findall("safety_controller")]:
+            joint.remove(element)
+
+
+def _release_wheels(urdf: Description, wheels: _Wheels) -> None:
+    """Hang driven wheels and steering joints at the root, and rolling wheels at the latter.
+
+    Their order at the root is that of the model's degrees of freedom.
+    """
+    moving = [(urdf.root, part) for part in (*wheels.driven, *wheels.steering)]
+    moving += [(part.link, wheel) for part in wheels.steering for wheel in part.wheels]
+    for parent, part in moving:
+        pose = urdf.pose(parent).inverse() * urdf.pose(urdf.child(part.joint))
+        part.joint.set("type", "continuous")
+        urdf.hang(part.joint, parent, pose)
+
+
+def _replace_contacts(urdf: Description, wheels: _Wheels) -> None:
+    """Give wheels a sphere as their only collision shape, and remove meshes of other links."""
+    radii = {wheel.link: wheel.radius for wheel in (*wheels.driven, *wheels.rolling)}
     for name, collision, _, shape in [*urdf.collisions()]:
         # Meshes are far from the ground, as a rule, and often in formats of other programs.
         if name in radii or shape is None or shape.tag not in ("box", "cylinder", "sphere"):
@@ -425,30 +593,25 @@ def _only_wheels_turn(urdf, driven, steering, rolling) -> float:
         ElementTree.SubElement(
             ElementTree.SubElement(collision, "geometry"), "sphere", radius=repr(radius)
         )
-    found = urdf.tree.iterfind("link/inertial/mass")
-    masses = [float(urdf.numbers(one, "value", 1)[0]) for one in found]
-    if not sum(masses) > 0.0:
-        raise urdf.fault("its links have no mass")
-    return sum(masses)
 
 
-def _numbers_of_limits(urdf, parts, key) -> list[float]:
+def _read_limits(urdf: Description, parts: Sequence[_Part], key: str) -> list[float]:
     return [float(urdf.numbers(part.joint.find("limit"), key, 1, "0")[0]) for part in parts]
 
 
-def _limit(urdf, wheels, key) -> float | None:
-    """Return the least of the wheels' limits; None where a joint says none."""
-    found = _numbers_of_limits(urdf, wheels, key)
-    return min(found) if min(found) > 0.0 else None
+def _limit(urdf: Description, parts: Sequence[_Part], key: str) -> float | None:
+    """Return the smallest limit of joints; None if one of them has none."""
+    smallest = min(_read_limits(urdf, parts, key))
+    return smallest if smallest > 0.0 else None
 
 
-def _require_inertia(urdf, parameters) -> None:
-    """Refuse what Gazebo cannot move, or forgets: a part that turns, or all the rest, without."""
+def _require_inertia(urdf: Description, parameters: RobotParameters) -> None:
+    """Reject links without inertia that Gazebo cannot move or drops."""
 
-    def has_inertia(link) -> bool:
+    def has_inertia(link: str) -> bool:
         mass, inertia = (urdf.links[link].find(f"inertial/{tag}") for tag in ("mass", "inertia"))
-        needed = [(mass, "value"), (inertia, "ixx"), (inertia, "iyy"), (inertia, "izz")]
-        return all(urdf.numbers(element, key, 1, "0")[0] > 0.0 for element, key in needed)
+        required = [(mass, "value"), (inertia, "ixx"), (inertia, "iyy"), (inertia, "izz")]
+        return all(urdf.numbers(element, key, 1, "0")[0] > 0.0 for element, key in required)
 
     turning = {urdf.child(urdf.joints[name]) for name in parameters.joints}
     needs = "as Gazebo needs"
