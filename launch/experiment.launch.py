@@ -1,8 +1,8 @@
-"""ROS 2: replays a recorded drive with the simulated robot; arguments as of experiment.launch."""
+"""Experiment in ROS 2: replay of a recorded drive by the simulated robot."""
 
-from imu_simulation_framework.ros2.launching import experiment_launch
+from imu_simulation_framework.ros2.launching import make_experiment_launch
 
 
 def generate_launch_description():
-    """Return what ros2 launch starts."""
-    return experiment_launch()
+    """Return the launch description."""
+    return make_experiment_launch()

@@ -1,9 +1,9 @@
-"""ROS 2: beside any simulator its ideal IMU, or its odometry, with the errors of a real IMU."""
+"""Realistic IMU in ROS 2, from the ideal IMU or the odometry of any simulator."""
 
 from imu_simulation_framework.realistic_imu.live import LiveImu
-from imu_simulation_framework.ros2.launching import session_launch
+from imu_simulation_framework.ros2.launching import make_session_launch
 
 
 def generate_launch_description():
-    """Return what ros2 launch starts."""
-    return session_launch(LiveImu)
+    """Return the launch description."""
+    return make_session_launch(LiveImu)

@@ -123,10 +123,10 @@ def connector(ros, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "options", "sentence"),
     [
-        ({"external.command": "cmd", **IMPATIENT}, {}, "nobody listens on /cmd ([external] com"),
+        ({"external.command": "cmd", **IMPATIENT}, {}, "no subscriber on /cmd ([external] com"),
         (IMPATIENT, {"v": 0.3}, "the robot moves, at 0.3 m/s"),
         ({"external.odometry": "imu"}, {}, "publishes sensor_msgs/msg/Imu on /imu, expected nav"),
-        ({}, {"kind": Pose2D}, "listens on /cmd_vel for geometry_msgs/msg/Pose2D, expected"),
+        ({}, {"kind": Pose2D}, "subscribes to geometry_msgs/msg/Pose2D on /cmd_vel, expected"),
         ({}, {"orientation": False}, "/imu ([external] imu) has no orientation"),
     ],
 )
@@ -137,5 +137,5 @@ def test_robot_with_wrong_topics_is_reported(ros, connector, settings, options, 
 
 
 def test_odometry_on_topic_of_experiment_is_refused(connector):
-    with pytest.raises(ConfigurationError, match="have the robot publish elsewhere"):
+    with pytest.raises(ConfigurationError, match="\\[external\\] odometry is"):
         connector({"external.odometry": "ground_truth/state"}, {})

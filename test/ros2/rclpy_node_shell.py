@@ -119,7 +119,7 @@ def test_input_without_usable_message_is_reported(ros):
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        (Imu, ".* publishes on /imu, beside .*: only one node may"),
+        (Imu, "/imu: .* both publish, expected one publisher"),
         (Odometry, ".* publishes nav_msgs/msg/Odometry on /imu, expected sensor_msgs/msg/Imu"),
     ],
 )
@@ -146,7 +146,7 @@ def test_incompatible_qos_is_reported(ros, qos):
         ros.peer.create_subscription(Imu, "/imu/data", print, RELIABLE)
     role = "publishes on /imu" if qos == "reliable" else "subscribes to /imu/data"
     ros.until(lambda: node.warned, "warning")
-    assert node.warned[0].startswith(f"/simulator {role} with another quality of service, so that")
+    assert node.warned[0].startswith(f"/simulator {role} with an incompatible quality of service")
     assert "Best effort publisher and reliable subscription" in node.warned[0]
     assert node.warned[0].endswith(f"qos:= is {qos} here")
 

@@ -198,9 +198,7 @@ def test_missing_tf2_is_reported_with_remedy(ros, motion):
     node = ros.start(RealisticImuNode, use_tf=True, frame_id="chip")
     ros.publish(ros.publisher("/imu", Imu), ideal(motion)[:3])
     ros.until(lambda: node.ended, "end of the node")
-    assert "use_tf needs tf2_ros, which is not installed here; say where the IMU is by xyz:=" in (
-        node.failure
-    )
+    assert "use_tf needs tf2_ros, which is not installed; set xyz:=" in (node.failure)
 
 
 def test_namespace_and_remapping_change_topics(ros, motion):

@@ -1,1 +1,1 @@
-"""Nodes of ROS 2; the only place that imports rclpy."""
+"""Nodes of ROS 2; the only package that imports rclpy."""

@@ -1,8 +1,9 @@
-"""Nodes of an experiment in ROS 2: a recorded drive, replayed by the robot in MuJoCo, in lock-step.
+"""Nodes of an experiment in ROS 2, which replays a recorded drive with the robot in MuJoCo.
 
-Sessions, topics and results are those of ROS 1. What is a message of this package there is a
-standard one here, so that nothing has to be generated: numbers with names and a stamp are a
-sensor_msgs/JointState, the reference trajectory a std_msgs/Float64MultiArray of time, x, y and yaw.
+The sessions, topics and results are those of ROS 1. This package's own messages are replaced by
+standard messages, so that none have to be generated: named numbers with a stamp are a
+sensor_msgs/JointState, and the reference trajectory is a std_msgs/Float64MultiArray of time, x, y
+and yaw.
 """
 
 from __future__ import annotations
@@ -50,36 +51,36 @@ from ..recordings.messages import (
 )
 from ..sensors.gnss.specification import FixTopic, fix_topics
 from ..sensors.imu_models.bno055_modes import CalibrationTexts
-from .node import message_class
+from .node import get_message_class
 from .participant import (
     MUJOCO,
     RECORDER,
     RESULT,
     ExperimentNode,
     Participant,
-    simulator_program,
+    simulator_node_name,
     stamp_in,
 )
 
-END_DRIVE = "mujoco_simulator/end_drive"
-"""Service that tells the simulator that no command follows."""
+END_DRIVE = "mujoco_simulator/end_drive"  # service by which path_follower ends the drive
 
-_HELD = 0.1  # wall-clock seconds after which a simulator that waits repeats itself
-_PROGRESS_PERIOD = 2.0  # wall-clock seconds
-_AT_ONCE = 10  # messages that are read together, which costs little more than one
+_REPEAT_PERIOD = 0.1  # wall-clock seconds between repetitions of the first samples
+_PROGRESS_PERIOD = 2.0  # wall-clock seconds between two reports of the progress
+_BATCH_SIZE = 10  # messages that are read together, which costs little more than a single message
 
 
 class MujocoSimulatorNode(Participant):
-    """Publishes each control period's samples, then waits for the command that answers them.
+    """Simulate the robot in MuJoCo in lock-step with the wheel commands.
 
-    Until the first command, time stands still and the first samples are repeated, so that whoever
-    joins late hears them.
+    The node publishes the samples of a control period and waits for the command that answers them.
+    Until the first command, simulated time stands still and the node repeats the first samples for
+    late subscribers.
     """
 
     program = MUJOCO
 
     def __init__(self, **options: Any) -> None:
-        # Imported here, as not every node needs MuJoCo, or reads recordings.
+        # The late import keeps MuJoCo out of the other nodes' processes.
         from ..drive.session.simulation import SimulatedRobot
 
         super().__init__(**options)
@@ -97,8 +98,8 @@ class MujocoSimulatorNode(Participant):
             self.advertise(topics.IMU_MAG, "sensor_msgs/MagneticField")
         positioning = self._robot.positioning
         self._fixes = [] if positioning is None else fix_topics(positioning.gnss)
-        for one in self._fixes:
-            self.advertise(one.topic, one.type_name)
+        for fix_topic in self._fixes:
+            self.advertise(fix_topic.topic, fix_topic.type_name)
         if self._robot.odometer is not None:
             self.advertise(topics.ODOMETER, "nav_msgs/Odometry")
         self._transforms = None
@@ -112,11 +113,11 @@ class MujocoSimulatorNode(Participant):
             self.advertise_text(topics.IMU_CALIBRATION)
         self._factor = self.configuration.simulation.real_time_factor
         self._timeout = self.configuration.simulation.command_timeout
-        self._started: float | None = None  # the first command's wall-clock time [s]
+        self._started: float | None = None  # wall-clock time of the first command [s]
         self._answered_at = 0.0
         self._ended = False
         self.create_service(Empty, END_DRIVE, self._on_end_drive)
-        self._hold = self.every(_HELD, self._repeat)
+        self._repeat_timer = self.add_timer(_REPEAT_PERIOD, self._repeat)
 
     def prepare(self) -> None:
         _, x, y, yaw = self.reference[:, 0].tolist()
@@ -130,7 +131,7 @@ class MujocoSimulatorNode(Participant):
         now = time.monotonic()
         if self._started is None:
             self._started = now
-            self._hold.cancel()
+            self._repeat_timer.cancel()
         if self._factor > 0.0:
             time.sleep(max(0.0, self._robot.time / self._factor - (now - self._started)))
         self._publish(self._robot.tick(*commands))
@@ -147,7 +148,7 @@ class MujocoSimulatorNode(Participant):
             )
 
     def _publish(self, samples) -> None:
-        """Publish samples, the ground truth first: others work on their answer meanwhile."""
+        """Publish samples, the ground truth first, since other nodes wait for it."""
         stamps, state = samples.stamps, samples.state
         self.send(topics.GROUND_TRUTH, pack_states(self._odometry, stamps, state))
         clock = Clock()
@@ -182,19 +183,21 @@ class MujocoSimulatorNode(Participant):
             place, turn = transform.transform.translation, transform.transform.rotation
             place.x, place.y, place.z = state.position[-1].tolist()
             turn.x, turn.y, turn.z, turn.w = state.orientation[-1].tolist()
-            self._transforms.publish(message_class("tf2_msgs/TFMessage")(transforms=[transform]))
+            self._transforms.publish(
+                get_message_class("tf2_msgs/TFMessage")(transforms=[transform])
+            )
 
     def _publish_fixes(self, table) -> None:
-        for at, fix in zip(table.index, table.to_dict("records")):
-            for one in self._fixes:
-                if one.is_known(fix):
-                    message = message_class(one.type_name)()
+        for time_of_fix, fix in zip(table.index, table.to_dict("records")):
+            for fix_topic in self._fixes:
+                if fix_topic.is_known(fix):
+                    message = get_message_class(fix_topic.type_name)()
                     header = message.header
-                    header.frame_id = one.frame
-                    stamp = divmod(round(at * NANOSECONDS), NANOSECONDS)
+                    header.frame_id = fix_topic.frame
+                    stamp = divmod(round(time_of_fix * NANOSECONDS), NANOSECONDS)
                     header.stamp.sec, header.stamp.nanosec = stamp
-                    one.fill(message, fix)
-                    self.publisher_of(one.topic).publish(message)
+                    fix_topic.fill(message, fix)
+                    self.get_publisher(fix_topic.topic).publish(message)
 
     def _on_end_drive(self, _, response):
         self._ended = True
@@ -202,7 +205,7 @@ class MujocoSimulatorNode(Participant):
 
 
 class ErrorPublisher(Participant):
-    """Answers the ground truth of each control period with one ``trajectory_error``."""
+    """Publish the tracking error for the ground truth of each control period."""
 
     program = "error_publisher"
 
@@ -218,7 +221,7 @@ class ErrorPublisher(Participant):
 
     def is_ready(self) -> bool:
         leaders = (PathFollower.program, RECORDER)
-        return self._session.begun and self.is_heard_by(self._publisher, leaders)
+        return self._session.begun and self.is_connected_to(self._publisher, leaders)
 
     def on_command(self, *commands: float) -> None:
         self._session.commanded()
@@ -244,9 +247,10 @@ def _read_error(message: JointState) -> tuple[int, float, TrackingError]:
 
 
 class PathFollower(ExperimentNode):
-    """Replays a recorded drive: it answers each ``trajectory_error`` with a command.
+    """Replay a recorded drive: answer each tracking error with a command.
 
-    It prepares the drive and the results' folder, and ends when whoever records has all of it.
+    The node prepares the drive and the folder of the results. It ends when the recorder has all
+    messages of the drive.
     """
 
     program = "path_follower"
@@ -254,9 +258,9 @@ class PathFollower(ExperimentNode):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         configuration = self.configuration
-        place = str(self._given("prepared", ""))
+        place = str(self._parameter_or("prepared", ""))
         with prepared_drive(configuration, place, self.inform, self.warn) as (drive, folder):
-            self.latch(RESULT, String(data=folder.prefix_path))
+            self.publish_latched(RESULT, String(data=folder.prefix_path))
         follower = make_follower(configuration, drive.reference)
         self._session = DriveSession(follower)
         self._timeout = configuration.simulation.command_timeout
@@ -266,7 +270,7 @@ class PathFollower(ExperimentNode):
             total=self._session.duration,
             bar_format=DRIVE_BAR,
             leave=False,
-            disable=not self._given("show_progress", False) or None,
+            disable=not self._parameter_or("show_progress", False) or None,
         )
         self._publisher = self.advertise(topics.WHEEL_COMMAND, "std_msgs/Float64MultiArray")
         self._end_drive = self.create_client(Empty, END_DRIVE)
@@ -277,7 +281,7 @@ class PathFollower(ExperimentNode):
         labels = ("time, x, y, yaw", "sample")
         for name, size, stride in zip(labels, poses.shape, (poses.size, poses.shape[1])):
             trajectory.layout.dim.append(MultiArrayDimension(label=name, size=size, stride=stride))
-        self.latch(topics.REFERENCE_TRAJECTORY, trajectory)
+        self.publish_latched(topics.REFERENCE_TRAJECTORY, trajectory)
         self.inform(
             f"driving {drive.name}: {self._session.duration:.1f} s, {drive.length:.1f} m, with "
             f"{configuration.control.controller}; results in {folder.folder}"
@@ -300,10 +304,10 @@ class PathFollower(ExperimentNode):
         now = time.monotonic()
         if self._session.finished:
             listeners = self.get_subscriptions_info_by_topic(self._publisher.topic_name)
-            self.ended = RECORDER not in [one.node_name for one in listeners]
+            self.ended = RECORDER not in [listener.node_name for listener in listeners]
         elif not self._started_at:
-            simulator = simulator_program(self.configuration)
-            if self.is_heard_by(self._publisher, (simulator, ErrorPublisher.program, RECORDER)):
+            simulator = simulator_node_name(self.configuration)
+            if self.is_connected_to(self._publisher, (simulator, ErrorPublisher.program, RECORDER)):
                 self._started_at = now
                 self._command(self._session.begin())
         elif now - self._answered_at > self._timeout:
@@ -319,9 +323,9 @@ class PathFollower(ExperimentNode):
 
 
 class ResultComparison(Participant):
-    """Records the drive from the first command on, and writes the results when it is complete.
+    """Record the drive from the first command on, and write the results at its end.
 
-    It writes what there is when it is ended before.
+    If the node is ended earlier, it writes the results of the incomplete drive.
     """
 
     program = RECORDER
@@ -334,44 +338,49 @@ class ResultComparison(Participant):
         self._session = session
         self._robot: Any = None
         self._commanded_at = 0.0
-        # Of each topic: bytes that have come, who reads and who records them.
-        self._kept: dict[str, tuple[list[bytes], Any, Any]] = {}
+        # Each topic's waiting messages, the function that reads them, and the one that records.
+        self._batches: dict[str, tuple[list[bytes], Any, Any]] = {}
         self._received_topics: set[str] = set()
         self._is_complete = False
-        self._keep(topics.IMU, IMU.name, imu_rows, session.add_imu)
+        self._subscribe_batched(topics.IMU, IMU.name, imu_rows, session.add_imu)
         truth = "nav_msgs/Odometry"
-        self._keep(topics.GROUND_TRUTH, truth, ground_truth_rows, session.add_ground_truth)
+        self._subscribe_batched(
+            topics.GROUND_TRUTH, truth, ground_truth_rows, session.add_ground_truth
+        )
         if measures_magnetic_field(configuration):
             field = "sensor_msgs/MagneticField"
-            self._keep(topics.IMU_MAG, field, magnetic_rows, session.add_magnetic_field)
+            self._subscribe_batched(
+                topics.IMU_MAG, field, magnetic_rows, session.add_magnetic_field
+            )
         if experiment_odometer(configuration) is not None:
-            self._keep(topics.ODOMETER, truth, odometer_rows, session.add_odometry)
+            self._subscribe_batched(topics.ODOMETER, truth, odometer_rows, session.add_odometry)
         joints = "sensor_msgs/JointState"
         self._lock_step = configuration.simulation.simulator == "mujoco"
         if self._lock_step:
             self.subscribe(topics.JOINT_STATES, joints, self._on_joints, raw=False)
         self.subscribe(topics.TRAJECTORY_ERROR, joints, self._on_error, raw=False)
-        for one in [] if gnss is None else fix_topics(gnss):
-            self.subscribe(one.topic, one.type_name, partial(self._on_fix, one), raw=False)
+        for fix_topic in [] if gnss is None else fix_topics(gnss):
+            callback = partial(self._on_fix, fix_topic)
+            self.subscribe(fix_topic.topic, fix_topic.type_name, callback, raw=False)
 
     def _on_fix(self, topic: FixTopic, message) -> None:
         stamps, rows = np.array([stamp_in(message)]), np.array([topic.row(message)], dtype=float)
         self._session.add_fixes(topic.kind, stamps, rows)
 
-    def _keep(self, topic, type_name, read, add) -> None:
+    def _subscribe_batched(self, topic, type_name, read, add) -> None:
         messages: list[bytes] = []
-        self._kept[topic] = messages, read, add
+        self._batches[topic] = messages, read, add
 
-        def keep(data):
+        def collect(data):
             self._received_topics.add(topic)
             messages.append(data)
-            if len(messages) >= _AT_ONCE:
+            if len(messages) >= _BATCH_SIZE:
                 self._read_messages()
 
-        self.subscribe(topic, type_name, keep)
+        self.subscribe(topic, type_name, collect)
 
     def _read_messages(self) -> None:
-        for messages, read, add in self._kept.values():
+        for messages, read, add in self._batches.values():
             if messages:
                 samples = read(messages)
                 messages.clear()
@@ -382,7 +391,7 @@ class ResultComparison(Participant):
         self._session.record.keep_in(self.folder)
 
     def is_ready(self) -> bool:
-        return len(self._received_topics) == len(self._kept) + self._lock_step
+        return len(self._received_topics) == len(self._batches) + self._lock_step
 
     def on_command(self, *commands: float) -> None:
         self._commanded_at = self._commanded_at or time.monotonic()
@@ -408,10 +417,10 @@ class ResultComparison(Participant):
             self._read_messages()
             self._is_complete = self._session.complete
             if self._is_complete:
-                # Whoever drives sees by it that nothing is missing, and leaves its memory to the
-                # figures; the middleware gives a topic up between two calls.
-                for one in list(self.subscriptions):
-                    self.destroy_subscription(one)
+                # path_follower ends when this node no longer subscribes, which frees its memory
+                # for the figures. The middleware announces the change between two timer calls.
+                for subscription in list(self.subscriptions):
+                    self.destroy_subscription(subscription)
 
     def close(self) -> None:
         if self._session.over:
@@ -426,7 +435,7 @@ class ResultComparison(Participant):
         self._session.over = True
         wall_time = time.monotonic() - self._commanded_at
         sampled = ("imu_simulated", "ground_truth")
-        # Others publish at a rate of their own.
+        # Without lock-step, samples need not be evenly spaced.
         irregular = () if self._lock_step else sampled
         summary = write_results(
             self.folder, self.configuration, self._session, wall_time, irregular
@@ -442,9 +451,9 @@ class ResultComparison(Participant):
 
 
 class ImuYawPublisher(Participant):
-    """Yaws of simulated IMU, recorded IMU and ground truth, and their errors, for live views.
+    """Publish yaws of simulated IMU, recorded IMU and ground truth, and their errors, for views.
 
-    It listens to the simulator only while somebody listens to it.
+    The node subscribes to the simulator only while it has subscribers itself.
     """
 
     program = "imu_yaw_publisher"
@@ -454,7 +463,7 @@ class ImuYawPublisher(Participant):
         self._session = YawSession()
         joints = "sensor_msgs/JointState"
         self._yaws = {topic: self.advertise(topic, joints) for topic in self._session.topics}
-        self._listening: list[Any] = []
+        self._subscribed: list[Any] = []
         self.subscribe(topics.TRAJECTORY_ERROR, joints, self._on_error, raw=False)
 
     def prepare(self) -> None:
@@ -464,18 +473,18 @@ class ImuYawPublisher(Participant):
         self._session.compare_with(self.folder.read_columns("reference", ["yaw"]), recorded)
 
     def on_timer(self) -> None:
-        watched = any(one.get_subscription_count() for one in self._yaws.values())
-        # Where the simulated error begins is heard even before the first subscriber.
+        watched = any(publisher.get_subscription_count() for publisher in self._yaws.values())
+        # The start of the simulated yaw error is needed even before the first subscriber.
         needed = self.reference is not None and (watched or not self._session.begun)
-        if needed and not self._listening:
+        if needed and not self._subscribed:
             self._session.restart()
             known = set(self.subscriptions)
             self.subscribe(topics.IMU, IMU.name, self._on_imu)
             self.subscribe(topics.GROUND_TRUTH, "nav_msgs/Odometry", self._on_ground_truth)
-            self._listening = [one for one in self.subscriptions if one not in known]
-        elif self._listening and not needed:
-            while self._listening:
-                self.destroy_subscription(self._listening.pop())
+            self._subscribed = [new for new in self.subscriptions if new not in known]
+        elif self._subscribed and not needed:
+            while self._subscribed:
+                self.destroy_subscription(self._subscribed.pop())
 
     def _on_error(self, message):
         stamp, time_from_start, _ = _read_error(message)

@@ -1,4 +1,4 @@
-"""Between an experiment in ROS 2 and a robot with controllers of its own, simulated or real."""
+"""Interface between an experiment in ROS 2 and an external robot, simulated or real."""
 
 import math
 import time
@@ -19,16 +19,15 @@ from .node import quality_of_service
 from .participant import EXTERNAL, Participant, stamp_in
 
 _ODOMETRY = "nav_msgs/Odometry"
+# Message types of robots' commands.
 _COMMANDS = {"geometry_msgs/msg/Twist": Twist, "geometry_msgs/msg/TwistStamped": TwistStamped}
-"""Types of messages that robots take as commands."""
 
 
 class ExternalRobot(Participant):
-    """Turns wheel commands into ``cmd_vel``, odometry into the ground truth, hands on the IMU.
+    """Convert wheel commands to ``cmd_vel`` and odometry to the ground truth; forward the IMU.
 
-    The robot's world is turned and moved so that the robot stands at the drive's first pose;
-    nothing is published before. Where no command comes any more, and at the end, the robot is told
-    to stop.
+    The node transforms the robot's world so that the robot starts at the first pose of the drive,
+    and publishes nothing before. It stops the robot when commands cease, and at the end.
     """
 
     program = EXTERNAL
@@ -53,21 +52,21 @@ class ExternalRobot(Participant):
         self._packer = odometry_packer(topics.ROBOT_FRAME, ros2=True)
         self._sources = {"odometry": _ODOMETRY, "imu": IMU.name}
         self._awaited = {"command", *self._sources}
-        self._newest = 0  # of the odometry's stamps [ns]
+        self._newest = 0  # latest stamp of the odometry [ns]
         self._commands: Any = None
         self._stamped = False
         self._is_placed = False
         self._patience = configuration.simulation.startup_timeout
         self._deadline = math.inf
         self.advertise(topics.GROUND_TRUTH, _ODOMETRY)
-        # A robot that publishes where the experiment listens needs nobody between.
-        self._hands_on = self.resolve(self._topics.imu) != self.resolve(topics.IMU)
-        if self._hands_on:
+        # A robot that already publishes on the experiment's topic needs no forwarding.
+        self._forwards_imu = self.resolve(self._topics.imu) != self.resolve(topics.IMU)
+        if self._forwards_imu:
             self.advertise(topics.IMU, IMU.name)
         if self.resolve(self._topics.odometry) == self.resolve(topics.GROUND_TRUTH):
             raise ConfigurationError(
                 f"{self.program}: [external] odometry is {self._topics.odometry}, on which the "
-                "experiment publishes itself: have the robot publish elsewhere"
+                "experiment itself publishes; let the robot publish on another topic"
             )
         error = "sensor_msgs/JointState"
         self.subscribe(topics.TRAJECTORY_ERROR, error, self._on_error, raw=False)
@@ -77,23 +76,23 @@ class ExternalRobot(Participant):
 
     def on_timer(self) -> None:
         if not self._is_placed:
-            # Other nodes of this process may have prepared a long drive before the first look.
+            # Other nodes of this process may have prepared a long drive before the first call.
             self._deadline = min(self._deadline, time.monotonic() + self._patience)
-            self._find_robot()
+            self._connect_to_robot()
             lacking = self._place()
             if lacking and time.monotonic() > self._deadline:
                 self.fail(f"{self.program}: gave up waiting: {lacking}")
         super().on_timer()
 
-    def _find_robot(self) -> None:
-        """Connect to what of the robot has appeared."""
+    def _connect_to_robot(self) -> None:
+        """Connect to the robot's topics as they appear."""
         if self._commands is None:
             name = self.resolve(self._topics.command)
             for listener in self.get_subscriptions_info_by_topic(name):
                 kind = _COMMANDS.get(listener.topic_type)
                 if kind is None:
                     raise SimulatorError(
-                        f"{listener.node_name} listens on {name} for {listener.topic_type}, "
+                        f"{listener.node_name} subscribes to {listener.topic_type} on {name}, "
                         f"expected {' or '.join(_COMMANDS)}"
                     )
                 self._stamped = kind is TwistStamped
@@ -103,9 +102,9 @@ class ExternalRobot(Participant):
         callbacks = {"odometry": self._on_odometry, "imu": self._on_imu}
         for key, type_name in list(self._sources.items()):
             name = getattr(self._topics, key)
-            publishers = self.publishers_on(name, type_name)
+            publishers = self.find_publishers(name, type_name)
             if publishers:
-                offered = {one.qos_profile.reliability for one in publishers}
+                offered = {publisher.qos_profile.reliability for publisher in publishers}
                 worst = ReliabilityPolicy.BEST_EFFORT
                 reliability = worst if worst in offered else ReliabilityPolicy.RELIABLE
                 qos = quality_of_service(reliability)
@@ -113,14 +112,14 @@ class ExternalRobot(Participant):
                 del self._sources[key]
 
     def _place(self) -> str:
-        """Say where the robot stands, once all is there; return what is lacking."""
+        """Place the robot at the first pose; return a missing input, or an empty text."""
         if self._awaited:
             key = min(self._awaited)
             name = self.resolve(getattr(self._topics, key))
-            what = "nobody listens" if key == "command" else "nothing comes"
-            return f"{what} on {name} ([external] {key})"
+            missing = "subscriber" if key == "command" else "message"
+            return f"no {missing} on {name} ([external] {key})"
         if self.reference is None:
-            return f"nobody says where the robot is to be, on {topics.REFERENCE_TRAJECTORY}"
+            return f"no message on {topics.REFERENCE_TRAJECTORY}"
         _, x, y, yaw = self.reference[:, 0].tolist()
         try:
             self._session.put(x, y, yaw)
@@ -146,7 +145,7 @@ class ExternalRobot(Participant):
             name = self.resolve(self._topics.imu)
             raise SimulatorError(f"{name} ([external] imu) {error}") from None
         self._awaited.discard("imu")
-        if self._is_placed and self._hands_on:
+        if self._is_placed and self._forwards_imu:
             self.send_bytes(topics.IMU, bytes(message))
 
     def _on_error(self, message):

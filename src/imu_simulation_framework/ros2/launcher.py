@@ -1,7 +1,4 @@
-"""Runs an experiment in ROS 2, and reports how it ended.
-
-The arguments are those of experiment.launch in ROS 1.
-"""
+"""Launcher of an experiment in ROS 2, with the arguments of experiment.launch in ROS 1."""
 
 from __future__ import annotations
 
@@ -28,41 +25,52 @@ from ..drive.experiment_arguments import (
 from ..drive.results.files import ResultFolder
 from ..drive.session.driving import PREPARATION
 from . import entry_points, participant
-from .domains import reserved_domain
+from .domains import reserve_domain
 
-OF_ROS1 = {
+# Arguments without a meaning in ROS 2, and their replacements.
+ROS1_ARGUMENTS = {
     "gui": "Gazebo is started by ROS 1",
     "record": "ros2 bag record writes a bag",
     "rviz": "rviz2 shows /tf",
     "view": "rqt_plot or PlotJuggler show imu_yaw/...",
 }
-"""Arguments without a meaning here, and what there is instead."""
 
+# Classes of the nodes that run, or communicate with, a simulator.
 SIMULATORS = {participant.MUJOCO: "MujocoSimulatorNode", participant.EXTERNAL: "ExternalRobot"}
-"""Classes of the nodes that are, or speak to, a simulator."""
 
-DOMAIN = "ROS_DOMAIN_ID"  # variable of the environment
+DOMAIN = "ROS_DOMAIN_ID"  # environment variable
 
-_PATIENCE = 60.0  # wall-clock seconds in which a node that is told to end may save what it has
+_SAVING_TIMEOUT = 60.0  # wall-clock seconds that a node has to save its data after SIGTERM
 
 
 def main(arguments: list[str]) -> int:
     """Run one experiment.
 
-    Raises FrameworkError: an argument or a setting is unknown, malformed or out of range, or the
-    recording cannot be used; nothing was started. ``arguments``: each ``name:=value``, and options.
-    Returns 0 when the drive was recorded to its end, 1 when it was not; whatever was recorded is
-    saved.
+    Parameters
+    ----------
+    arguments : list of str
+        Arguments, each ``name:=value``, and options.
+
+    Returns
+    -------
+    int
+        0 if the drive was recorded to its end, else 1. An incomplete record is saved in both cases.
+
+    Raises
+    ------
+    FrameworkError
+        If an argument or a setting is unknown, malformed or out of range, or the recording cannot
+        be used. No node is started then.
     """
-    unused = ", ".join(f"{name}:=" for name in OF_ROS1)
+    unused = ", ".join(f"{name}:=" for name in ROS1_ARGUMENTS)
     purpose = f"Run an experiment in ROS 2, where {unused} are not used"
     options, values = read_command_line(purpose, arguments)
     defaults = check_arguments([])
-    for name, instead in OF_ROS1.items():
+    for name, replacement in ROS1_ARGUMENTS.items():
         if values[name] != defaults[name]:
-            raise ConfigurationError(f"{name}:={values[name]} is for ROS 1; {instead}")
+            raise ConfigurationError(f"{name}:={values[name]} is for ROS 1; {replacement}")
     configuration = node_configuration("run_experiment", experiment_parameters(values), {})
-    participant.refuse_what_ros2_lacks(configuration)
+    participant.check_ros2_support(configuration)
     validate_experiment(configuration)
     with tempfile.TemporaryDirectory() as folder:
         prepared = ResultFolder(folder, "prepared")
@@ -70,34 +78,34 @@ def main(arguments: list[str]) -> int:
             preparation.call("keep", configuration, prepared)
         path = Path(folder) / "config.ini"
         path.write_text(configuration.to_ini(), "utf-8")
-        simulator = SIMULATORS[participant.simulator_program(configuration)]
+        simulator = SIMULATORS[participant.simulator_node_name(configuration)]
         parameters = {"config": path, "prepared": prepared.prefix_path}
-        with _chosen_domain(configuration) as domain:
+        with _choose_domain(configuration) as domain:
             level = "info" if options.verbose else "warn"
             parameters["show_progress"] = not options.verbose
             return _run(simulator, parameters, level, domain)
 
 
 @contextlib.contextmanager
-def _chosen_domain(configuration):
-    """Choose a domain of its own for an experiment that needs no nodes but its own.
+def _choose_domain(configuration):
+    """Yield environment variables with a free domain, if the experiment needs one.
 
-    Yields the variables of the environment that name it; none where it is chosen already, or where
-    a robot runs in the domain of whoever calls. Raises FrameworkError: there is no free one.
+    The variables are empty if the caller has set a domain, or if an external robot runs in the
+    caller's domain. Raises FrameworkError if no domain is free.
     """
     if DOMAIN in os.environ or configuration.simulation.simulator != "mujoco":
         yield {}
         return
-    with reserved_domain() as domain:
+    with reserve_domain() as domain:
         print(f"{DOMAIN}={domain} shows the topics of this experiment", flush=True)
         yield {DOMAIN: str(domain)}
 
 
 def _run(simulator: str, parameters: dict[str, Any], level: str, domain: dict[str, str]) -> int:
-    """Start the nodes, and end them when the first of them has ended.
+    """Start the nodes, and end all of them when the first has ended.
 
-    Those that wait for each other share a process, in which a message costs less; who records has
-    another, on another core.
+    Nodes in lock-step share a process, in which messages cost less. The recorder has a process of
+    its own and can use another core.
     """
     recorder = participant.RECORDER
     leaders = (simulator, "ErrorPublisher", "PathFollower")
@@ -107,7 +115,8 @@ def _run(simulator: str, parameters: dict[str, Any], level: str, domain: dict[st
     }
     options = ["--ros-args", "--log-level", level]
     options += [part for name in parameters for part in ("-p", f"{name}:={parameters[name]}")]
-    # Files where it was called are not to be taken for libraries; Python before 3.11 takes them.
+    # Python's -m searches the current folder first, where a user's file may shadow a library;
+    # PYTHONSAFEPATH prevents this from Python 3.11 on.
     environment = {**os.environ, **domain, "PYTHONSAFEPATH": "1"}
     processes: dict[str, subprocess.Popen] = {}
     first = ""
@@ -122,8 +131,8 @@ def _run(simulator: str, parameters: dict[str, Any], level: str, domain: dict[st
             )
         while not first:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
-            ended = [name for name, one in processes.items() if one.poll() is not None]
-            # Whoever drives ends well once it sees that the recorder has all.
+            ended = [name for name, process in processes.items() if process.poll() is not None]
+            # The process with path_follower ends with code 0 before the recorder has written.
             first = next((n for n in ended if n == recorder or processes[n].returncode), "")
     finally:
         _end(list(processes.values()))
@@ -134,20 +143,20 @@ def _run(simulator: str, parameters: dict[str, Any], level: str, domain: dict[st
     return 1
 
 
-_PR_SET_PDEATHSIG = 1  # of linux/prctl.h
+_PR_SET_PDEATHSIG = 1  # from linux/prctl.h
 
 
 def _end_with_this_process() -> None:
-    """Have the kernel tell a node to end, and to save what it has, when the launcher is killed."""
+    """Let the kernel send SIGTERM to a node, which then saves its data, if the launcher dies."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end(processes: list[subprocess.Popen]) -> None:
-    """Tell all to end, and see that they do; the first one has something to save."""
+    """End all processes; the first one, the recorder, gets the full timeout to save its data."""
     for process in processes:
         if process.poll() is None:
             process.terminate()
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _SAVING_TIMEOUT
     for process in processes:
         try:
             process.wait(max(0.0, deadline - time.monotonic()))

@@ -1,4 +1,4 @@
-"""What the launch files of ROS 2 describe: a node whose parameters are the launch's arguments."""
+"""Launch descriptions of ROS 2, whose arguments are the parameters of the nodes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,20 @@ _PACKAGE = __package__.partition(".")[0]
 _TYPES: dict[Any, type] = {"str": str, "int": int, "float": float, "bool": bool}
 
 
-def session_launch(session_type: type[Any], **topics: str) -> LaunchDescription:
-    """Return what starts the node of a session, with its parameters as arguments.
+def make_session_launch(session_type: type[Any], **topics: str) -> LaunchDescription:
+    """Make the launch description of a session's node, with its parameters as arguments.
 
-    ``topics``: arguments that remap a topic, and its name in the session.
+    Parameters
+    ----------
+    session_type : type of Session
+        Class of the session.
+    **topics : str
+        Arguments that remap a topic, with the topic's name in the session.
+
+    Returns
+    -------
+    launch.LaunchDescription
+        Description for ``generate_launch_description``.
     """
     keys = [*keys_of(session_type.arguments_type), *keys_of(ShellArguments)]
     declared = [
@@ -33,9 +43,9 @@ def session_launch(session_type: type[Any], **topics: str) -> LaunchDescription:
         for key in keys
     ]
     declared += [_argument(name, topic, f"instead of {topic}") for name, topic in topics.items()]
-    declared.append(_argument("use_sim_time", False, "as usual"))
-    ends = "whether all that was launched with it ends when it ends"
-    declared.append(_argument("required", True, ends))
+    declared.append(_argument("use_sim_time", False, "true: use the time on /clock"))
+    required = "whether the end of this node ends the whole launch"
+    declared.append(_argument("required", True, required))
     types = {**{key.name: _TYPES[key.type] for key in keys}, "use_sim_time": bool}
     parameters = {
         name: ParameterValue(LaunchConfiguration(name), value_type=kind)
@@ -53,10 +63,18 @@ def session_launch(session_type: type[Any], **topics: str) -> LaunchDescription:
     return LaunchDescription([*declared, node])
 
 
-def experiment_launch(**defaults: str) -> LaunchDescription:
-    """Return what runs an experiment, with the arguments that it has in ROS 1.
+def make_experiment_launch(**defaults: str) -> LaunchDescription:
+    """Make the launch description of an experiment, with the arguments of ROS 1.
 
-    ``defaults``: of some of them, in place of ROS 1's.
+    Parameters
+    ----------
+    **defaults : str
+        Default values of arguments that differ from those of ROS 1.
+
+    Returns
+    -------
+    launch.LaunchDescription
+        Description for ``generate_launch_description``.
     """
     known = documented_arguments()
     declared = [
@@ -72,19 +90,25 @@ def experiment_launch(**defaults: str) -> LaunchDescription:
     return LaunchDescription([*declared, run])
 
 
-BRIDGED = (
+# Topics of worlds/gz_robot.sdf, in the notation of ros_gz_bridge.
+BRIDGED_TOPICS = (
     "/cmd_vel@geometry_msgs/msg/Twist]gz.msgs.Twist",
     "/odom@nav_msgs/msg/Odometry[gz.msgs.Odometry",
     "/imu/ideal@sensor_msgs/msg/Imu[gz.msgs.IMU",
     "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock",
 )
-"""Topics of worlds/gz_robot.sdf, as ros_gz_bridge is told of them."""
 
 
-def gz_launch() -> LaunchDescription:
-    """Return what runs an experiment with the robot of worlds/gz_robot.sdf in gz sim.
+def make_gz_launch() -> LaunchDescription:
+    """Make the launch description of an experiment in gz sim.
 
-    The errors of ``specification`` are added to its IMU.
+    The robot is that of worlds/gz_robot.sdf, with the errors of the argument ``specification``
+    added to its IMU.
+
+    Returns
+    -------
+    launch.LaunchDescription
+        Description for ``generate_launch_description``.
     """
     world = str(package_share() / "worlds" / "gz_robot.sdf")
     specification, seed = map(LaunchConfiguration, ("specification", "seed"))
@@ -97,11 +121,13 @@ def gz_launch() -> LaunchDescription:
     }
     return LaunchDescription(
         [
-            # First of all, since it declares the seed; it waits for the robot.
-            experiment_launch(simulator="external", imu="published"),
+            # First, since it declares the argument seed; the experiment waits for the robot.
+            make_experiment_launch(simulator="external", imu="published"),
             _argument("specification", "adis16448", "errors of the robot's IMU"),
             ExecuteProcess(cmd=["gz", "sim", "-s", "-r", world], on_exit=[Shutdown()]),
-            Node(package="ros_gz_bridge", executable="parameter_bridge", arguments=[*BRIDGED]),
+            Node(
+                package="ros_gz_bridge", executable="parameter_bridge", arguments=[*BRIDGED_TOPICS]
+            ),
             Node(
                 package=_PACKAGE,
                 executable="realistic_imu.py",

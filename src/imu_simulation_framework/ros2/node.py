@@ -1,6 +1,6 @@
-"""What nodes of ROS 2 share: parameters, bytes of messages, quality of service, and their end.
+"""Base classes of ROS 2 nodes: parameters, serialised messages, quality of service, and their end.
 
-Nodes that are no more than a session in that shell stand here, too.
+The module also contains the nodes that only wrap a session.
 """
 
 from __future__ import annotations
@@ -48,42 +48,66 @@ if TYPE_CHECKING:
     from ..realistic_imu.ideal_inputs import Mounting
     from ..realistic_imu.node_sessions import Diagnostic, Session
 
-LOOK_PERIOD = 0.2  # wall-clock seconds between two looks after what nobody announces
+CHECK_PERIOD = 0.2  # wall-clock seconds between two checks of conditions that no message announces
 QOS = {"sensor_data": ReliabilityPolicy.BEST_EFFORT, "reliable": ReliabilityPolicy.RELIABLE}
 
-# Messages that wait for whoever is slow, before the oldest is dropped. A simulator 80 times as fast
-# as real time sends 1000 in an eighth of a second; what does not wait takes no memory.
+# Messages that wait for a slow subscriber before the oldest is dropped. A simulator at 80 times
+# real time sends 1000 messages in an eighth of a second. An empty queue takes no memory.
 _DEPTHS = {ReliabilityPolicy.BEST_EFFORT: 1000, ReliabilityPolicy.RELIABLE: 1_000_000}
 
 
 def quality_of_service(reliability: ReliabilityPolicy) -> QoSProfile:
-    """Return one with which a slow subscriber misses nothing of what is reliable."""
+    """Return a quality of service with which a slow subscriber loses no reliable message.
+
+    Parameters
+    ----------
+    reliability : rclpy.qos.ReliabilityPolicy
+        Reliable or best effort.
+
+    Returns
+    -------
+    rclpy.qos.QoSProfile
+        Quality of service with a deep queue.
+    """
     return QoSProfile(depth=_DEPTHS[reliability], reliability=reliability)
 
 
 @dataclass(frozen=True)
 class ShellArguments(Settings):
-    """Parameters of every node, beside those of its session."""
+    """Parameters that every session node has in addition to those of its session."""
 
     qos: str = setting(
         "sensor_data",
         choices=tuple(QOS),
-        about="quality of service of all its topics: sensor_data (best effort, as sensors have it) "
-        "or reliable (nothing is lost, and whoever publishes has to be reliable, too)",
+        about="quality of service of all topics: sensor_data (best effort, usual for sensors) or "
+        "reliable (no message is lost; publishers have to be reliable as well)",
     )
 
 
-_OF_ROS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
+# Parameters, and a prefix of parameters, that rclpy declares itself.
+_ROS_PARAMETERS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 
 
 class Node(rclpy.node.Node):
-    """A node that hands on messages as the bytes they are.
+    """Node that exchanges serialised messages.
 
-    It can be put into any executor, with others; whoever spins looks at ``ended``, whether there is
-    nothing left to do. ``options``: of rclpy's node, as ``namespace`` and ``parameter_overrides``;
-    ``program``: its name, of the script that starts it, too; ``alone``: whether only one node may
-    publish on each topic of which it takes the bytes; ``failure``: why it cannot go on; empty if
-    nothing is wrong.
+    Several nodes can share an executor, which spins until ``ended`` is true.
+
+    Parameters
+    ----------
+    **options
+        Options of rclpy's node, such as ``namespace`` and ``parameter_overrides``.
+
+    Attributes
+    ----------
+    program : str
+        Name of the node and of the script that starts it.
+    requires_single_publisher : bool
+        Whether only one node may publish on each topic with serialised messages.
+    ended : bool
+        Whether the node has nothing left to do.
+    failure : str
+        Reason of a failure; empty without one.
     """
 
     program: str
@@ -97,41 +121,72 @@ class Node(rclpy.node.Node):
         self.ended = False
         self.failure = ""
         self._qos = quality_of_service(ReliabilityPolicy.RELIABLE)
-        self._publishers_of: dict[str, Any] = {}
+        self._publishers_by_topic: dict[str, Any] = {}
         self._inputs: dict[str, str] = {}
-        self._said: set[str] = set()
-        self.every(LOOK_PERIOD, self._look)
+        self._warned: set[str] = set()
+        self.add_timer(CHECK_PERIOD, self._check)
 
-    def every(self, period: float, callback: Callable[..., None]) -> Any:
-        """Have a function called each ``period`` [s] of the wall clock; return the timer."""
+    def add_timer(self, period: float, callback: Callable[..., None]) -> Any:
+        """Call a function periodically by the wall clock.
+
+        Parameters
+        ----------
+        period : float
+            Period [s].
+        callback : callable
+            Function to call.
+
+        Returns
+        -------
+        rclpy.timer.Timer
+            Timer, which can be cancelled.
+        """
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        return self.create_timer(period, self._guarded(callback), clock=steady)
+        return self.create_timer(period, self._handle_errors(callback), clock=steady)
 
     def on_timer(self) -> None:
-        """Do what no message asks for; called now and then."""
+        """Check conditions that no message announces; called every :data:`CHECK_PERIOD`."""
 
     def close(self) -> None:
-        """Save or tell what there is at the end."""
+        """Save results and log final remarks when the node ends."""
 
-    def _given(self, name: str, default: Any) -> Any:
+    def _parameter_or(self, name: str, default: Any) -> Any:
         return self.get_parameter(name).value if self.has_parameter(name) else default
 
     def advertise(self, topic: str, type_name: str) -> Any:
-        """Offer a topic, for :meth:`send` as well; return what publishes there."""
+        """Advertise a topic, for :meth:`send` as well.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        type_name : str
+            Message type, for example ``sensor_msgs/Imu``.
+
+        Returns
+        -------
+        rclpy.publisher.Publisher
+            Publisher of the topic.
+
+        Raises
+        ------
+        ConfigurationError
+            If the name of the topic is invalid.
+        """
         events = PublisherEventCallbacks(
-            incompatible_qos=lambda _: self._say_incompatible(topic, is_output=True)
+            incompatible_qos=lambda _: self._warn_about_incompatible_qos(topic, is_output=True)
         )
-        with self._named(topic):
-            self._publishers_of[topic] = self.create_publisher(
-                message_class(type_name), topic, self._qos, event_callbacks=events
+        with self._report_invalid_topic(topic):
+            self._publishers_by_topic[topic] = self.create_publisher(
+                get_message_class(type_name), topic, self._qos, event_callbacks=events
             )
-        return self._publishers_of[topic]
+        return self._publishers_by_topic[topic]
 
     def advertise_text(self, topic: str) -> None:
-        """Offer a topic for :meth:`send_text`."""
+        """Advertise a latched topic for :meth:`send_text`; raises ConfigurationError."""
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        with self._named(topic):
-            self._publishers_of[topic] = self.create_publisher(String, topic, latched)
+        with self._report_invalid_topic(topic):
+            self._publishers_by_topic[topic] = self.create_publisher(String, topic, latched)
 
     def subscribe(
         self,
@@ -141,19 +196,35 @@ class Node(rclpy.node.Node):
         raw: bool = True,
         qos: QoSProfile | None = None,
     ) -> None:
-        """Have a function called with each message, or with its bytes.
+        """Subscribe to a topic; a FrameworkError of the callback ends the node.
 
-        What it cannot take ends the node. ``raw`` ones may only be of this type. ``qos``: another
-        one than the node's.
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        type_name : str
+            Message type, for example ``sensor_msgs/Imu``.
+        callback : callable
+            Function of a message or, with ``raw``, of its bytes.
+        raw : bool
+            Whether the callback takes serialised messages. Publishers of another type are then an
+            error.
+        qos : rclpy.qos.QoSProfile, optional
+            Quality of service, by default the node's.
+
+        Raises
+        ------
+        ConfigurationError
+            If the name of the topic is invalid.
         """
         events = SubscriptionEventCallbacks(
-            incompatible_qos=lambda _: self._say_incompatible(topic, is_output=False)
+            incompatible_qos=lambda _: self._warn_about_incompatible_qos(topic, is_output=False)
         )
-        with self._named(topic):
+        with self._report_invalid_topic(topic):
             self.create_subscription(
-                message_class(type_name),
+                get_message_class(type_name),
                 topic,
-                self._guarded(callback),
+                self._handle_errors(callback),
                 qos or self._qos,
                 event_callbacks=events,
                 raw=raw,
@@ -162,15 +233,15 @@ class Node(rclpy.node.Node):
             self._inputs[topic] = type_name
 
     @contextlib.contextmanager
-    def _named(self, topic):
+    def _report_invalid_topic(self, topic):
         try:
             yield
         except (InvalidTopicNameException, RuntimeError) as error:
-            # The second one is how rcl says what is wrong with a name.
+            # rcl raises a RuntimeError for some invalid names.
             reason = str(error).partition("\n")[0].partition(", at /")[0]
             raise ConfigurationError(f"{self.program}: {quote(topic)}: {reason}") from None
 
-    def _guarded(self, callback):
+    def _handle_errors(self, callback):
         def guarded(*arguments):
             if self.ended:
                 return
@@ -181,33 +252,49 @@ class Node(rclpy.node.Node):
 
         return guarded
 
-    def _look(self, *_) -> None:  # some executors say when it is
+    def _check(self, *_) -> None:  # some executors pass the time of the call
         for topic, type_name in self._inputs.items():
-            names = [_name(one) for one in self.publishers_on(topic, type_name)]
-            if len(names) > 1 and self.requires_single_publisher:
+            publishers = self.find_publishers(topic, type_name)
+            if len(publishers) > 1 and self.requires_single_publisher:
+                names = " and ".join(map(_format_name, publishers[:2]))
                 raise SimulatorError(
-                    f"{names[1]} publishes on {self.resolve(topic)}, beside {names[0]}: only one "
-                    "node may"
+                    f"{self.resolve(topic)}: {names} both publish, expected one publisher"
                 )
         self.on_timer()
 
-    def publishers_on(self, topic: str, type_name: str) -> list[Any]:
-        """Return what rclpy knows of those that publish on a topic.
+    def find_publishers(self, topic: str, type_name: str) -> list[Any]:
+        """Return the publishers of a topic.
 
-        Raises SimulatorError: one publishes messages of another type.
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        type_name : str
+            Expected message type, for example ``sensor_msgs/Imu``.
+
+        Returns
+        -------
+        list of rclpy.topic_endpoint_info.TopicEndpointInfo
+            Publishers.
+
+        Raises
+        ------
+        SimulatorError
+            If a publisher has another message type.
         """
         full = self.resolve(topic)
         expected = type_name.replace("/", "/msg/")
         publishers = self.get_publishers_info_by_topic(full)
-        for one in publishers:
-            if one.topic_type != expected:
+        for publisher in publishers:
+            if publisher.topic_type != expected:
                 raise SimulatorError(
-                    f"{_name(one)} publishes {one.topic_type} on {full}, expected {expected}"
+                    f"{_format_name(publisher)} publishes {publisher.topic_type} on {full}, "
+                    f"expected {expected}"
                 )
         return list(publishers)
 
-    def _say_incompatible(self, topic: str, is_output: bool) -> None:
-        """Say who at the other end of a topic wants, or offers, another quality of service."""
+    def _warn_about_incompatible_qos(self, topic: str, is_output: bool) -> None:
+        """Warn about each node at the other end of a topic with an incompatible QoS."""
         full = self.resolve(topic)
         if is_output:
             others = self.get_subscriptions_info_by_topic(full)
@@ -218,25 +305,38 @@ class Node(rclpy.node.Node):
             compatible, reason = qos_check_compatible(*(pair if is_output else pair[::-1]))
             if compatible == QoSCompatibility.OK:
                 continue
-            way = "subscribes to" if is_output else "publishes on"
+            verb = "subscribes to" if is_output else "publishes on"
             reason = reason.replace("ERROR: ", "").strip().rstrip(";")
             sentence = (
-                f"{_name(other)} {way} {full} with another quality of service, so that no message "
-                f"comes through ({reason}); qos:= is {self._given('qos', 'reliable')} here"
+                f"{_format_name(other)} {verb} {full} with an incompatible quality of service, so "
+                f"no message arrives ({reason}); qos:= is {self._parameter_or('qos', 'reliable')} "
+                "here"
             )
-            if sentence not in self._said:
-                self._said.add(sentence)
+            if sentence not in self._warned:
+                self._warned.add(sentence)
                 self.warn(sentence)
 
     def declare(self, name: str, key: dataclasses.Field, value: Any) -> None:
-        """Declare a parameter, of a key of :class:`.Settings`, with the value in force."""
+        """Declare a read-only parameter with its effective value.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+        key : dataclasses.Field
+            Key of :class:`.Settings` with the documentation and limits of the parameter.
+        value : object
+            Effective value.
+        """
         if self.has_parameter(name):
             self.undeclare_parameter(name)
         if isinstance(value, (bool, int, float, str)):
-            self.declare_parameter(name, value, _descriptor(key, value), ignore_override=True)
+            self.declare_parameter(
+                name, value, _describe_parameter(key, value), ignore_override=True
+            )
 
     def fail(self, sentence: str) -> None:
-        """Say that the work cannot be done, and why; the first reason counts."""
+        """End the node with a failure; later failures are ignored."""
         if not self.ended:
             self.failure = sentence
             self.get_logger().fatal(sentence)
@@ -247,46 +347,54 @@ class Node(rclpy.node.Node):
         self.get_logger().warning(sentence)
 
     def inform(self, sentence: str) -> None:
-        """Log a sentence that is no warning."""
+        """Log a sentence at the level info."""
         self.get_logger().info(sentence)
 
     def resolve(self, topic: str) -> str:
-        """Return a topic's full name, as namespace and remappings make it."""
-        with self._named(topic):
+        """Return a topic's full name, after namespace and remappings."""
+        with self._report_invalid_topic(topic):
             return self.resolve_topic_name(topic)
 
-    def publisher_of(self, topic: str) -> Any:
-        """Return what publishes on a topic that is offered."""
-        return self._publishers_of[topic]
+    def get_publisher(self, topic: str) -> Any:
+        """Return the publisher of an advertised topic."""
+        return self._publishers_by_topic[topic]
 
     def send(self, topic: str, packed: np.ndarray) -> None:
-        """Publish messages as :meth:`.Packer.pack` has written them."""
+        """Publish messages in the bytes that :meth:`.Packer.pack` returns."""
         self.send_bytes(topic, *separate(packed))
 
     def send_bytes(self, topic: str, *messages: bytes) -> None:
-        """Publish messages of which the bytes are given."""
-        publisher = self.publisher_of(topic)
+        """Publish serialised messages."""
+        publisher = self.get_publisher(topic)
         for data in messages:
             publisher.publish(data)
 
     def send_text(self, topic: str, text: str) -> None:
-        """Publish a std_msgs/String that who subscribes later hears, too."""
-        self.publisher_of(topic).publish(String(data=text))
+        """Publish a std_msgs/String, latched for later subscribers."""
+        self.get_publisher(topic).publish(String(data=text))
 
 
 class SessionNode(Node):
-    """The :class:`.Shell` of a :class:`.Session`, of whose type and arguments it is made.
+    """ROS 2 shell of a :class:`.Session`; see :class:`.Shell`.
 
-    ``session``: what makes something of messages.
+    Parameters
+    ----------
+    **options
+        Options of rclpy's node.
+
+    Attributes
+    ----------
+    session : Session
+        Session that processes the messages.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         session_type = self.session_type()
         kinds = (ShellArguments, session_type.arguments_type)
-        self._warn_of_unknown([key.name for kind in kinds for key in keys_of(kind)])
-        of_shell, arguments = map(self._arguments, kinds)
-        self._qos = quality_of_service(QOS[of_shell.qos])
+        self._warn_about_unknown([key.name for kind in kinds for key in keys_of(kind)])
+        shell_arguments, arguments = map(self._declare_arguments, kinds)
+        self._qos = quality_of_service(QOS[shell_arguments.qos])
         session: Session = session_type(arguments, self)
         self.session = session
         self.requires_single_publisher = session.requires_single_publisher
@@ -297,7 +405,7 @@ class SessionNode(Node):
         for topic in session.text_outputs:
             self.advertise_text(topic)
         if session.joint_states_topic:
-            # Several may publish states, each of joints of their own.
+            # Several nodes may publish joint states, each of its own joints.
             topic = session.joint_states_topic
             self.subscribe(topic, "sensor_msgs/JointState", self._on_joints, raw=False)
         for topic, (kind, _) in session.inputs.items():
@@ -305,21 +413,21 @@ class SessionNode(Node):
 
     @staticmethod
     def session_type() -> type[Any]:
-        """Return the session's class, imported here: an experiment can do without its 100 MB."""
+        """Return the session's class; its late import saves an experiment 100 MB of memory."""
         raise NotImplementedError
 
-    def _arguments(self, kind):
-        """Declare parameters with their types, ranges and meanings; return their values."""
+    def _declare_arguments(self, kind):
+        """Declare parameters with types, ranges and documentation, and return their values."""
         from ..realistic_imu.node_sessions import read_arguments
 
-        made = read_arguments(kind, self.program, self._given)
+        arguments = read_arguments(kind, self.program, self._parameter_or)
         for key in keys_of(kind):
-            self.declare(key.name, key, getattr(made, key.name))
-        return made
+            self.declare(key.name, key, getattr(arguments, key.name))
+        return arguments
 
-    def _warn_of_unknown(self, known) -> None:
+    def _warn_about_unknown(self, known) -> None:
         for name in self.get_parameters_by_prefix(""):
-            if name in known or name.startswith(_OF_ROS):
+            if name in known or name.startswith(_ROS_PARAMETERS):
                 continue
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
@@ -336,7 +444,7 @@ class SessionNode(Node):
         self.session.close()
 
     def publish_diagnostic(self, diagnostic: Diagnostic) -> None:
-        """Publish it on ``/diagnostics``."""
+        """Publish a diagnostic on ``/diagnostics``."""
         status = DiagnosticStatus(
             level=DiagnosticStatus.WARN if diagnostic.is_warning else DiagnosticStatus.OK,
             name=self.get_fully_qualified_name(),
@@ -348,56 +456,80 @@ class SessionNode(Node):
         self._diagnostics.publish(message)
 
     def simulated_time(self) -> int | None:
-        """Return the time that the simulator says it is [ns]; None if none does."""
+        """Return the simulated time [ns], or None without a simulator's clock."""
         now = self.get_clock().now().nanoseconds
-        return now if self._given("use_sim_time", False) and now else None
+        return now if self._parameter_or("use_sim_time", False) and now else None
 
 
-def message_class(name: str) -> Any:
-    """Return the class of messages, of a name as ROS 1 writes it: ``sensor_msgs/Imu``."""
+def get_message_class(name: str) -> Any:
+    """Return the class of a message type.
+
+    Parameters
+    ----------
+    name : str
+        Name in the notation of ROS 1, for example ``sensor_msgs/Imu``.
+
+    Returns
+    -------
+    type
+        Class of the messages.
+    """
     package, _, type_name = name.partition("/")
     return getattr(importlib.import_module(f"{package}.msg"), type_name)
 
 
-def _name(endpoint) -> str:
+def _format_name(endpoint) -> str:
     if "UNKNOWN" in endpoint.node_name:
-        return "a peer that has not told its name"
+        return "a node of unknown name"
     return f"{endpoint.node_namespace.rstrip('/')}/{endpoint.node_name}"
 
 
-def _descriptor(key: dataclasses.Field, value: Any) -> ParameterDescriptor:
-    """Return what ROS 2 tells of a parameter: a key of :class:`.Settings` with its value."""
-    accepted = key.metadata
-    about = accepted.get("about") or (accepted.get("unit") and f"in {accepted['unit']}") or ""
-    told = ParameterDescriptor(description=about, read_only=True)
-    if accepted.get("choices"):
-        told.additional_constraints = " or ".join(accepted["choices"])
-    low, high = accepted.get("minimum"), accepted.get("maximum")
+def _describe_parameter(key: dataclasses.Field, value: Any) -> ParameterDescriptor:
+    """Describe a parameter for ROS 2, from a key of :class:`.Settings`."""
+    metadata = key.metadata
+    about = metadata.get("about") or (metadata.get("unit") and f"in {metadata['unit']}") or ""
+    descriptor = ParameterDescriptor(description=about, read_only=True)
+    if metadata.get("choices"):
+        descriptor.additional_constraints = " or ".join(metadata["choices"])
+    low, high = metadata.get("minimum"), metadata.get("maximum")
     if low is None or high is None or low <= -LARGEST_SETTING:
-        return told
-    # A default is accepted whatever the rest says.
+        return descriptor
+    # rclpy rejects a value outside of the range, but a default may be outside of it.
     if not (isinstance(value, (int, float)) and low <= value <= high):
-        return told
+        return descriptor
     if key.type == "int":
-        told.integer_range = [IntegerRange(from_value=low, to_value=high)]
+        descriptor.integer_range = [IntegerRange(from_value=low, to_value=high)]
     if key.type == "float":
-        told.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
-    return told
+        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    return descriptor
 
 
-def _executor() -> rclpy.executors.Executor:
-    """Return the executor that costs the least: rclpy's usual one asks all of a node each time."""
+def _make_executor() -> rclpy.executors.Executor:
+    """Return rclpy's fastest executor.
+
+    The default executor rebuilds its wait set from all entities of a node at each call.
+    """
     try:
         from rclpy.experimental.events_executor import EventsExecutor
-    except ModuleNotFoundError:  # before Kilted
+    except ModuleNotFoundError:  # rclpy before ROS 2 Kilted has no EventsExecutor
         return rclpy.executors.SingleThreadedExecutor()
     return EventsExecutor()
 
 
 def run_nodes(*node_types: type[Node]) -> None:
-    """Start nodes in this process, run them, and exit: with code 1 after what is wrong with one.
+    """Run nodes in this process until one of them ends, and exit.
 
-    The first one that ends ends all. A signal ends them with code 0.
+    The exit code is 1 after a failure, and 0 after a regular end or a signal.
+
+    Parameters
+    ----------
+    *node_types : type of Node
+        Classes of the nodes.
+
+    Raises
+    ------
+    SystemExit
+        At the end, with the exit code.
     """
     raise SystemExit(_run(node_types))
 
@@ -412,35 +544,35 @@ def _run(node_types) -> int:
         interrupted.append(True)
         end_all()
         if os.getppid() != parent:
-            say("run_experiment.py has ended, and so does this node; what was recorded is saved")
+            log_fatal("run_experiment.py has ended, so this node saves its record and ends")
 
     def end_all():
         for node in nodes:
             node.ended = True
 
-    def listen_to_signals():
+    def catch_signals():
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, on_signal)
 
-    def say(sentence):
+    def log_fatal(sentence):
         rclpy.logging.get_logger(starting).fatal(sentence)
 
-    listen_to_signals()
+    catch_signals()
     code = 1
     try:
         try:
             rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-        except Exception as error:  # of rclpy's own, which have no common name
+        except Exception as error:  # rclpy's exceptions have no common base class
             raise ConfigurationError(str(error).partition(", at /")[0]) from None
         for node_type in node_types:
             starting = node_type.program
             nodes.append(node_type())
-        executor = _executor()
-        listen_to_signals()  # again, since that executor listens to them itself
+        executor = _make_executor()
+        catch_signals()  # again, since EventsExecutor installs handlers of its own
         for node in nodes:
             executor.add_node(node)
         while not interrupted and not any(node.ended for node in nodes):
-            executor.spin_once(timeout_sec=LOOK_PERIOD)
+            executor.spin_once(timeout_sec=CHECK_PERIOD)
         end_all()
         for node in nodes:
             node.close()
@@ -449,12 +581,12 @@ def _run(node_types) -> int:
         if interrupted:
             code = 0
         else:
-            say(str(error))
+            log_fatal(str(error))
     except MemoryError:
-        say(f"{starting}: there is not enough memory; end other programs")
-    except Exception as error:  # a defect
+        log_fatal(f"{starting}: there is not enough memory; end other programs")
+    except Exception as error:  # a programming error, reported before the exit
         traceback.print_exc()
-        say(f"{starting}: ended by {type(error).__name__}: {error}")
+        log_fatal(f"{starting}: ended by {type(error).__name__}: {error}")
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
@@ -465,11 +597,11 @@ def _run(node_types) -> int:
 
 
 class RealisticImuNode(SessionNode):
-    """Gives the ideal IMU that any simulator publishes the errors of a real one.
+    """Add the errors of a real IMU to the ideal IMU of any simulator.
 
-    Where there is no IMU, odometry will do: angular velocity and acceleration are made of it. A
-    magnetometer is simulated beside it, in Earth's field or, where the robot's pose is reported, in
-    any, or in an ideal field that the simulator publishes.
+    Without an IMU, the node computes angular velocity and acceleration from odometry. It can also
+    simulate a magnetometer: in Earth's field, in any magnetic environment if the robot's pose is
+    published, or in an ideal field that the simulator publishes.
     """
 
     program = "realistic_imu"
@@ -481,9 +613,12 @@ class RealisticImuNode(SessionNode):
         return LiveImu
 
     def lookup_transform(self, parent: str, frame: str, topic: str) -> Mounting:
-        """Return where tf says that a frame is on that of a topic.
+        """Look up a frame in tf; see :meth:`.Shell.lookup_transform`.
 
-        Raises SimulatorError: it does not say in time; or ConfigurationError: there is no tf2.
+        Raises
+        ------
+        ConfigurationError
+            If tf2_ros is not installed.
         """
         from ..realistic_imu.node_sessions import lookup_mounting
 
@@ -491,18 +626,17 @@ class RealisticImuNode(SessionNode):
             import tf2_ros
         except ModuleNotFoundError:
             raise ConfigurationError(
-                "use_tf needs tf2_ros, which is not installed here; say where the IMU is by xyz:= "
-                "and rpy:= instead"
+                "use_tf needs tf2_ros, which is not installed; set xyz:= and rpy:= instead"
             ) from None
-        # In a node of its own, as this one is in the middle of a message.
+        # A second node receives tf, as this node's executor is busy with the current callback.
         listener_node = rclpy.create_node(
             f"{self.session.name}_tf", context=self.context, use_global_arguments=False
         )
         buffer = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(buffer, listener_node, spin_thread=True)
 
-        def wait_for_end(seconds):
-            time.sleep(seconds)
+        def wait_for_end(timeout):
+            time.sleep(timeout)
             return self.ended
 
         try:
@@ -513,12 +647,12 @@ class RealisticImuNode(SessionNode):
 
 
 class ImuCorrector(SessionNode):
-    """Republishes an IMU with the correction that calibrate_imu.py found.
+    """Republish an IMU with the correction of calibrate_imu.py.
 
-    Topics: ``imu/data_raw`` to ``imu/data``; where the correction has a magnetometer
-    ``imu/mag_raw`` to ``imu/mag``; where it depends on the temperature ``imu/temperature``, whose
-    last value counts. Header and orientation are kept; who has fused the orientation from
-    uncorrected readings should fuse it anew.
+    Topics: ``imu/data_raw`` to ``imu/data``; with a correction of a magnetometer also
+    ``imu/mag_raw`` to ``imu/mag``; with a correction that depends on temperature also
+    ``imu/temperature``, whose last value is used. Header and orientation stay as they are. An
+    orientation that was fused from uncorrected readings should be fused again.
     """
 
     program = "imu_corrector"

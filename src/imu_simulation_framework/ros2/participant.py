@@ -1,7 +1,8 @@
-"""What the nodes of an experiment in ROS 2 share: settings, topics that hold on, and the beginning.
+"""Base classes of the nodes of an experiment in ROS 2: settings, latched topics, and the start.
 
-Nobody is asked whether it is ready. A node subscribes to the wheels' commands once it has heard all
-that it needs; path_follower gives the first command when all have.
+No service reports whether a node is ready. Instead, a node subscribes to the wheel commands once it
+has received all its inputs, and path_follower publishes the first command when all nodes have
+subscribed.
 """
 
 from __future__ import annotations
@@ -23,19 +24,28 @@ from ..drive.results.files import ResultFolder
 from ..drive.session.driving import wrong_command
 from .node import Node
 
-RESULT = "experiment/result"
-"""Topic with the folder and prefix of the results."""
+RESULT = "experiment/result"  # topic with the folder and prefix of the results
 
+# Names of nodes.
 MUJOCO, EXTERNAL, RECORDER = "mujoco_simulator", "external_robot", "result_comparison"
-"""Names of nodes."""
 
 _LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class ExperimentNode(Node):
-    """A node whose parameters are ``config``, a config.ini, and ``SECTION.KEY``, keys of it.
+    """Node with the parameters ``config``, a config.ini, and ``SECTION.KEY``, keys of this file.
 
-    They are read-only, and declared with the values in force.
+    The parameters are read-only and have the effective values.
+
+    Parameters
+    ----------
+    **options
+        Options of rclpy's node.
+
+    Attributes
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -45,66 +55,118 @@ class ExperimentNode(Node):
             section, _, key = name.partition(".")
             if key and section != "qos_overrides":
                 sections.setdefault(section, {})[key] = parameter.value
-        config = {"config": str(self._given("config", ""))}
+        config = {"config": str(self._parameter_or("config", ""))}
         self.configuration = node_configuration(self.program, config, sections)
-        refuse_what_ros2_lacks(self.configuration)
+        check_ros2_support(self.configuration)
         for section, kind in SECTIONS.items():
             for setting in keys_of(kind):
                 value = getattr(getattr(self.configuration, section), setting.name)
                 self.declare(f"{section}.{setting.name}", setting, value)
 
-    def latch(self, topic: str, message: Any) -> None:
-        """Publish a message that who subscribes later hears, too."""
+    def publish_latched(self, topic: str, message: Any) -> None:
+        """Publish a message once, latched for later subscribers."""
         self.create_publisher(type(message), topic, _LATCHED).publish(message)
 
-    def hear(self, topic: str, message_type: type, callback: Callable[[Any], None]) -> None:
-        """Have a function called with what was latched."""
-        self.create_subscription(message_type, topic, self._guarded(callback), _LATCHED)
+    def subscribe_latched(
+        self, topic: str, message_type: type, callback: Callable[[Any], None]
+    ) -> None:
+        """Subscribe to a latched topic.
 
-    def is_heard_by(self, publisher: Any, nodes: tuple[str, ...]) -> bool:
-        """Return whether all that subscribe are connected, and these nodes are among them."""
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        message_type : type
+            Class of the messages.
+        callback : callable
+            Function of a message.
+        """
+        self.create_subscription(message_type, topic, self._handle_errors(callback), _LATCHED)
+
+    def is_connected_to(self, publisher: Any, nodes: tuple[str, ...]) -> bool:
+        """Return whether all subscribers of a publisher are connected, including certain nodes.
+
+        Parameters
+        ----------
+        publisher : rclpy.publisher.Publisher
+            Publisher.
+        nodes : tuple of str
+            Names of nodes that have to be connected.
+
+        Returns
+        -------
+        bool
+            Whether they are connected.
+        """
         subscribers = self.get_subscriptions_info_by_topic(publisher.topic_name)
-        names = {one.node_name for one in subscribers}
+        names = {subscriber.node_name for subscriber in subscribers}
         return set(nodes) <= names and publisher.get_subscription_count() >= len(subscribers)
 
 
-def refuse_what_ros2_lacks(configuration: Configuration) -> None:
-    """Raise ConfigurationError: an experiment in ROS 2 has no such simulator or sensor."""
+def check_ros2_support(configuration: Configuration) -> None:
+    """Check that ROS 2's nodes support a configuration.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Raises
+    ------
+    ConfigurationError
+        If the simulator or a sensor is only available in ROS 1.
+    """
     simulator, gnss = configuration.simulation.simulator, configuration.gnss.file
-    wrong = ""
+    problem = ""
     if simulator == "gazebo":
-        wrong = "[simulation] simulator is gazebo, expected mujoco or external: Gazebo 11 is "
-        wrong += "driven by the nodes of ROS 1"
+        problem = (
+            "[simulation] simulator is gazebo, expected mujoco or external; only ROS 1 supports "
+            "Gazebo 11"
+        )
     elif simulator == "external" and configuration.imu.model == SPECIFICATION:
-        wrong = f"[imu] model is {SPECIFICATION}, expected {PUBLISHED}: realistic_imu.launch.py "
-        wrong += "adds its errors to the robot's IMU, [external] imu is where it publishes them"
+        problem = (
+            f"[imu] model is {SPECIFICATION}, expected {PUBLISHED}; add its errors to the robot's "
+            "IMU with realistic_imu.launch.py and name its output in [external] imu"
+        )
     elif simulator == "external" and gnss:
-        wrong = f"[gnss] file is {gnss}, expected none: a robot in somebody else's simulator has "
-        wrong += "its own, or that of realistic_imu.launch.py"
-    if wrong:
-        raise ConfigurationError(f"{configuration.path}: {wrong}")
+        problem = (
+            f"[gnss] file is {gnss}, expected none; use the receiver of the robot's own simulator"
+        )
+    if problem:
+        raise ConfigurationError(f"{configuration.path}: {problem}")
 
 
-def simulator_program(configuration: Configuration) -> str:
-    """Return the name of the node that is, or speaks to, the simulator."""
+def simulator_node_name(configuration: Configuration) -> str:
+    """Return the name of the node that runs, or communicates with, the simulator."""
     return MUJOCO if configuration.simulation.simulator == "mujoco" else EXTERNAL
 
 
 class Participant(ExperimentNode):
-    """A node that is told where the results are and where the robot is to be.
+    """Node that receives the results' folder and the reference trajectory, then wheel commands.
 
-    ``folder``: of the results; ``reference``: time [s], x [m], y [m] and yaw [rad], from the
-    drive's beginning; None before.
+    Parameters
+    ----------
+    **options
+        Options of rclpy's node.
+
+    Attributes
+    ----------
+    folder : ResultFolder or None
+        Folder of the results; None before it is received.
+    reference : ndarray of shape (4, n) or None
+        Time [s], x [m], y [m] and yaw [rad] of the reference; None before it is received.
+    commands : tuple of str
+        Names of the commands of the drivetrain; empty if their number is not checked.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.folder: Any = None
         self.reference: Any = None
-        self.commands: tuple[str, ...] = ()  # where it matters how many there are
-        self._commanded = False
-        self.hear(RESULT, String, self._on_result)
-        self.hear(topics.REFERENCE_TRAJECTORY, Float64MultiArray, self._on_reference)
+        self.commands: tuple[str, ...] = ()
+        self._has_subscribed = False
+        self.subscribe_latched(RESULT, String, self._on_result)
+        self.subscribe_latched(topics.REFERENCE_TRAJECTORY, Float64MultiArray, self._on_reference)
 
     def _on_result(self, message):
         self.folder = ResultFolder.from_prefix(message.data)
@@ -119,20 +181,20 @@ class Participant(ExperimentNode):
             self.prepare()
 
     def prepare(self) -> None:
-        """Get ready for the drive."""
+        """Prepare the drive, once :attr:`folder` and :attr:`reference` are received."""
 
     def is_ready(self) -> bool:
-        """Return whether nothing of the drive would be missed from now on."""
+        """Return whether the drive may start."""
         return True
 
     def on_command(self, *commands: float) -> None:
-        """Take what the drivetrain is commanded, see :attr:`.Drivetrain.commands`."""
+        """Process a command of the drivetrain, see :attr:`.Drivetrain.commands`."""
 
     def on_timer(self) -> None:
-        if self._commanded or self.folder is None or self.reference is None:
+        if self._has_subscribed or self.folder is None or self.reference is None:
             return
         if self.is_ready():
-            self._commanded = True
+            self._has_subscribed = True
             self.subscribe(
                 topics.WHEEL_COMMAND, "std_msgs/Float64MultiArray", self._on_command, raw=False
             )

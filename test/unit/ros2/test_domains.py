@@ -7,13 +7,13 @@ import pytest
 
 from imu_simulation_framework.core.errors import FrameworkError
 from imu_simulation_framework.ros2 import domains
-from imu_simulation_framework.ros2.domains import reserved_domain
+from imu_simulation_framework.ros2.domains import reserve_domain
 
 
 @pytest.fixture
 def two_domains(monkeypatch):
     """Two domains of this machine that are free before the test, instead of all."""
-    with reserved_domain() as one, reserved_domain() as other:
+    with reserve_domain() as one, reserve_domain() as other:
         pass
     monkeypatch.setattr(domains, "DOMAINS", (one, other))
     return one, other
@@ -32,12 +32,12 @@ def participant(domain, number=0):
 @pytest.mark.parametrize("number", [0, 31], ids=["first", "last"])
 def test_domain_with_participant_is_not_taken(two_domains, number):
     used, free = two_domains
-    with participant(used, number), reserved_domain() as domain:
+    with participant(used, number), reserve_domain() as domain:
         assert domain == free
 
 
 def test_experiments_at_same_time_take_different_domains(two_domains):
-    with reserved_domain() as one, reserved_domain() as other:
+    with reserve_domain() as one, reserve_domain() as other:
         assert {one, other} == set(two_domains)
 
 
@@ -45,11 +45,11 @@ def test_missing_free_domain_is_reported(two_domains):
     one, other = two_domains
     with participant(one), participant(other):
         refused = pytest.raises(FrameworkError, match="set ROS_DOMAIN_ID")
-        with refused, reserved_domain():
+        with refused, reserve_domain():
             pass
 
 
 def test_domain_is_free_again_after_experiment(two_domains):
     for _ in range(5):
-        with reserved_domain() as domain:
+        with reserve_domain() as domain:
             assert domain in two_domains
