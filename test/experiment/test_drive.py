@@ -162,7 +162,7 @@ def test_repeated_experiment_with_failing_view_gives_same_tables_and_messages(
     options = (f"config:={recorded_drive.directory / 'mine.ini'}", "record:=true")
     repeated = experiment.run(*options, "view:=matplotlib", settings={})
     assert repeated.code == 0, repeated.output
-    assert "yaw_view: no window can be opened" in repeated.output
+    assert "yaw_view: cannot open a window" in repeated.output
     assert "the live view stays" not in repeated.output
     assert not repeated.has_traceback, repeated.output
     assert read_tables(repeated.result(), RECORDED) == read_tables(result, RECORDED)

@@ -80,7 +80,7 @@ def test_interrupted_drive_keeps_recorded_data_and_exits_with_130(driving):
     running.interrupt()
     ended = running.wait()
     assert (ended.code, ended.fatal_sentences) == (130, [])
-    assert ended.lines[-1] == "interrupted: what was recorded is saved"
+    assert ended.lines[-1] == "interrupted: the recorded data are saved"
     assert "escalating" not in ended.output
     assert read_partial_result(ended).path("experiment.bag").exists()
 
@@ -102,7 +102,7 @@ def test_interrupted_start_records_nothing(experiment, event, number):
     assert ended.code == 130
     # On a busy machine the drive may begin before the signal arrives.
     recorded = list(running.directory.glob(SUMMARY))
-    outcome = "what was recorded is saved" if recorded else "nothing was recorded"
+    outcome = "the recorded data are saved" if recorded else "nothing was recorded"
     assert ended.lines[-1] == f"interrupted: {outcome}"
     assert not ended.fatal_sentences, ended.output
     assert "escalating" not in ended.output
@@ -221,7 +221,7 @@ def test_second_signal_omits_figures_after_nodes_of_drive_ended(experiment, tmp_
         running.interrupt()
         ended = running.wait()
     assert (ended.code, ended.has_traceback) == (130, False)
-    assert ended.lines[-1] == "interrupted: what was recorded is saved"
+    assert ended.lines[-1] == "interrupted: the recorded data are saved"
     assert ended.summary["run"]["completed"] is True
     assert len(ended.result().read_table("ground_truth")) == 401
     files = list(ended.result().folder.iterdir())
@@ -242,15 +242,15 @@ def test_drive_survives_hangup_lost_rosout_and_foreign_calls(driving):
     running.open_and_close_connection("/result_comparison", "/rosout")
     pose = "{pose: {x: 1.0, y: 2.0, theta: 3.0}}"
     refused = running.run_client("rosservice", "call", "/mujoco_simulator/set_pose", pose)
-    assert "the robot drives already" in refused.stdout
+    assert "the robot is already driving" in refused.stdout
     second = running.start_client(None).wait()
     assert second.code == 2, second.output
-    assert "runs already on the ROS master at" in second.lines[-1]
+    assert "is already running on the ROS master at" in second.lines[-1]
     assert "process[" not in second.output
     # A second roslaunch would replace the robot_state_publisher of the first experiment.
     second = running.start_client(ROSLAUNCH).wait()
     assert second.code == 1, second.output
-    (sentence,) = [line for line in second.lines if "runs already on the ROS master at" in line]
+    (sentence,) = [line for line in second.lines if "is already running" in line]
     assert sentence.startswith("a node /result_comparison"), second.output
     assert "process[" not in second.output
     running.signal_node("path_follower", signal.SIGCONT)

@@ -206,7 +206,7 @@ def test_wheel_velocities_are_read_by_joint_names():
         joint_states([left, right], [0.1, 0.2]),
         joint_states(["arm", right, left], [9.0, 0.4, 0.3]),
     ]
-    stamps, rows = raw_messages.wheel_rows(messages, load_robot_parameters())
+    stamps, rows = raw_messages.read_wheel_rows(messages, load_robot_parameters())
     np.testing.assert_array_equal(stamps, [7_050_000_000] * 2)
     np.testing.assert_array_equal(rows, [[0.1, 0.2], [0.3, 0.4]])
 
@@ -214,7 +214,7 @@ def test_wheel_velocities_are_read_by_joint_names():
 @pytest.mark.parametrize(("names", "velocities"), [(["arm"], [1.0]), (list(WHEEL_JOINTS), [])])
 def test_joint_states_without_wheel_velocities_are_rejected(names, velocities):
     with pytest.raises(SimulatorError, match="joint_states: .*left_wheel"):
-        raw_messages.wheel_rows([joint_states(names, velocities)], load_robot_parameters())
+        raw_messages.read_wheel_rows([joint_states(names, velocities)], load_robot_parameters())
 
 
 def test_tracking_error_is_read_equal_to_rospy():
@@ -222,5 +222,5 @@ def test_tracking_error_is_read_equal_to_rospy():
     message.along_track_error, message.cross_track_error = -0.3, 0.4
     message.header.stamp.secs, message.header.stamp.nsecs = 7, 50_000_000
     message.header.frame_id = "odom"
-    stamp, time, error = raw_messages.tracking_error(serialised(message))
+    stamp, time, error = raw_messages.read_tracking_error(serialised(message))
     assert (stamp, time, *error) == (7_050_000_000, 1.5, 0.1, 0.2, -0.3, 0.4)

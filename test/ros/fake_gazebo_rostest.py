@@ -100,13 +100,13 @@ class Pace(GazeboTest):
     def test_time_stands_until_first_command(self):
         self.begin()
         self.assertTrue(self.is_time_standing())
-        self.gazebo.commanded()
+        self.gazebo.on_first_command()
         wait_until(lambda: self.time() > self.zero, "simulated time")
 
     def test_paused_physics_is_reported(self):
         rospy.ServiceProxy("/gazebo/pause_physics", Empty)()
         self.addCleanup(rospy.ServiceProxy("/gazebo/unpause_physics", Empty))
-        self.assertEqual(self.gazebo.why_stopped(), "Gazebo's physics is paused")
+        self.assertEqual(self.gazebo.stop_reason(), "Gazebo's physics is paused")
 
 
 class Views(GazeboTest):

@@ -60,9 +60,9 @@ WRONG_PARAMETERS = [
     ({"rate": "fast"}, "rate is 'fast', but it must be a finite number"),
     ({"rate": float("nan")}, "rate is nan, but it must be a finite number"),
     ({"standstill": -2.0}, "standstill is -2.0, but it must not be negative"),
-    ({"stops": "found", "standstill": 10.0}, "stops is found, but an IMU beside a simulator"),
+    ({"stops": "found", "standstill": 10.0}, "stops is found, expected none or detected"),
     ({"xyz": "1 2"}, "xyz is '1 2', expected three numbers"),
-    ({"xyz": "1 2 3", "use_tf": True}, "use_tf is true, and xyz or rpy are not zero"),
+    ({"xyz": "1 2 3", "use_tf": True}, "use_tf is true and xyz or rpy are not zero"),
     ({"qos": "best"}, "qos is 'best', but it must be sensor_data or reliable"),
     ({"input": "/imu/data"}, "input:=/imu/data is also an output"),
     ({"input": "imu-ideal"}, "input is 'imu-ideal', expected the name of a topic"),
@@ -248,4 +248,4 @@ def test_help_describes_program(program):
     code, output = program("realistic_imu.py", "--help").wait()
     assert code == 0
     assert output.startswith("usage: realistic_imu.py --ros-args -p PARAMETER:=VALUE")
-    assert "Gives the ideal IMU that any simulator publishes the errors of a real one." in output
+    assert "Add the errors of a real IMU to the ideal IMU of any simulator." in output

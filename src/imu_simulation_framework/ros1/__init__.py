@@ -1,1 +1,1 @@
-"""Nodes, simulators' interfaces and launching; the only place that imports rospy."""
+"""Nodes of ROS 1, interfaces to simulators, and launching; the only package that imports rospy."""

@@ -1,4 +1,4 @@
-"""Parameters on the ROS master in which nodes leave the state of their experiment."""
+"""Parameters on the ROS master with the state of the experiment."""
 
 from __future__ import annotations
 
@@ -7,28 +7,47 @@ import contextlib
 import rospy
 
 from ..drive.experiment_arguments import EXPERIMENT_PARAMETERS
-from .answers import NoAnswerError, ask_master
+from .blocking_calls import NoAnswerError, ask_master
 
+# Parameter with the message of the first node that failed.
 FAILURE = f"{EXPERIMENT_PARAMETERS}/failure"
-"""Parameter with the sentence of the first node that failed."""
 
+# Parameter with the simulated time and the drive's duration [s], for the launcher.
 PROGRESS = f"{EXPERIMENT_PARAMETERS}/progress"
-"""Parameter with the simulated time and the drive's duration [s], for the launcher."""
 
+# Parameter with folder and prefix of the results, for the launcher.
 RESULT = f"{EXPERIMENT_PARAMETERS}/result"
-"""Parameter with folder and prefix of the results, for the launcher."""
 
 
 def experiment_parameter(name: str, default):
-    """Return a parameter that all nodes of the experiment share."""
+    """Return a parameter of the experiment, which all its nodes share.
+
+    Parameters
+    ----------
+    name : str
+        Name below ``experiment/``.
+    default : object
+        Value if the parameter is not set.
+
+    Returns
+    -------
+    object
+        Value of the parameter.
+    """
     value = ask_master("getParam", rospy.resolve_name(f"{EXPERIMENT_PARAMETERS}/{name}"))
     return default if value is None else value
 
 
 def report_failure(sentence) -> None:
-    """Log why the experiment ends and store it for the launcher, unless a reason is stored."""
+    """Log the reason of a failure and store it for the launcher, unless a reason is stored.
+
+    Parameters
+    ----------
+    sentence : str
+        Reason of the failure.
+    """
     rospy.logfatal(sentence)
-    # The master may be gone; then there is no reader left.
+    # Without a master there is no launcher that reads the parameter.
     with contextlib.suppress(NoAnswerError):
         if not ask_master("hasParam", rospy.resolve_name(FAILURE)):
             ask_master("setParam", rospy.resolve_name(FAILURE), str(sentence))

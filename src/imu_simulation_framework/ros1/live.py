@@ -1,4 +1,4 @@
-"""The shell of ROS 1 around a session that knows no ROS."""
+"""ROS 1 shell around a session, which is independent of ROS."""
 
 from __future__ import annotations
 
@@ -20,13 +20,18 @@ from .messages import publish_packed
 from .node import Node, advertise, subscribe
 
 CLOCK_TIMEOUT = 1.0  # wall-clock seconds to wait for the clock
-QUEUE = 100  # messages of one of several publishers that wait, before the oldest is dropped
+QUEUE_SIZE = 100  # waiting messages of an input with several publishers; older ones are dropped
 
 
 class LiveNode(Node):
-    """Hands messages to a :class:`.Session`, whose :class:`.Shell` it is.
+    """ROS 1 shell of a :class:`.Session`; see :class:`.Shell`.
 
-    ``session_type``: its class, made with arguments and shell.
+    Attributes
+    ----------
+    session_type : type of Session
+        Class of the session.
+    session : Session
+        Session that processes the messages.
     """
 
     session_type: type[Any]
@@ -51,14 +56,19 @@ class LiveNode(Node):
         for topic in session.text_outputs:
             self._publishers[topic] = rospy.Publisher(topic, String, latch=True, queue_size=1)
         if session.joint_states_topic:
-            # Several may publish states, each of joints of their own.
+            # Several nodes may publish joint states, each of its own joints.
             subscribe(session.joint_states_topic, JointState, self._on_joints)
         for topic, (kind, _) in reversed(session.inputs.items()):
             message_type = roslib.message.get_message_class(kind.name)
             if session.requires_single_publisher:
                 self.subscribe(topic, message_type, partial(session.process, topic), raw=True)
             else:
-                subscribe(topic, _as_bytes(message_type), partial(self._take, topic), QUEUE)
+                subscribe(
+                    topic,
+                    _make_serialised_type(message_type),
+                    partial(self._process, topic),
+                    QUEUE_SIZE,
+                )
 
     def spin_once(self):
         self.session.on_timer()
@@ -66,7 +76,7 @@ class LiveNode(Node):
     def close(self):
         self.session.close()
 
-    def _take(self, topic, message):
+    def _process(self, topic, message):
         try:
             self.session.process(topic, message.data)
         except FrameworkError as error:
@@ -111,12 +121,16 @@ class LiveNode(Node):
         try:
             clock = rospy.wait_for_message(topics.CLOCK, Clock, timeout=CLOCK_TIMEOUT).clock
         except rospy.ROSException:
-            return None  # paused
+            return None  # a paused simulator publishes no clock
         return clock.to_nsec()
 
 
-def _as_bytes(message_type):
-    """Return a class whose messages are left as the bytes that came, of the same type for rospy."""
+def _make_serialised_type(message_type):
+    """Return a message class that keeps the received bytes.
+
+    rospy deserialises every message of a typed subscriber; rospy.AnyMsg avoids this but matches
+    publishers of any type.
+    """
 
     def deserialize(self, data):
         self.data = data

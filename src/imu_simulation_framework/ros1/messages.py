@@ -1,7 +1,7 @@
-"""Messages of experiments, and the bytes that travel: written and read many at a time.
+"""Messages of experiments, serialised and read in batches.
 
-A message object costs rospy more than all that an experiment does with its numbers. The numbers of
-these messages stand at their end, so that names of frames, which differ in length, do not matter.
+rospy spends more time on a message object than an experiment on its numbers. The numbers are at the
+end of these messages, so frame names of different lengths do not shift them.
 """
 
 from __future__ import annotations
@@ -27,16 +27,21 @@ from ..recordings.messages import ERROR_COORDINATES, last_numbers, odometry_pack
 from ..sensors.gnss.specification import GnssSpecification, fix_topics
 from ..sensors.imu_models.bno055_modes import CalibrationTexts
 from .node import advertise
-from .rospy_internals import write
+from .rospy_internals import write_serialised
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 class CalibrationPublisher(CalibrationTexts):
-    """Publishes the calibration's status, latched, when it has changed.
+    """Publisher of a BNO055's calibration status, latched, when it changes.
 
-    ``mode``: one of :data:`.BNO055_MODES`.
+    Parameters
+    ----------
+    topic : str
+        Topic of the status.
+    mode : str
+        Mode of the sensor, a key of :data:`.BNO055_MODES`.
     """
 
     def __init__(self, topic: str, mode: str) -> None:
@@ -44,51 +49,84 @@ class CalibrationPublisher(CalibrationTexts):
         self._publisher = advertise(topic, String, latch=True)
 
     def publish(self, stamps: np.ndarray, rates, forces, fields=None) -> None:
-        """Take readings: stamps (n,) [ns], rates, forces and fields (n, 3) [rad/s, m/s^2, T]."""
+        """Add readings and publish changes of the status.
+
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rates, forces : ndarray, shape (n, 3)
+            Angular velocities [rad/s] and specific forces [m/s^2].
+        fields : ndarray of shape (n, 3), optional
+            Magnetic fields [T].
+        """
         for text in self.add(stamps, rates, forces, fields):
             self._publisher.publish(String(data=text))
 
 
-FIXES = {one._type: one for one in (NavSatFix, QuaternionStamped, TwistWithCovarianceStamped)}
-"""Types of the messages of a receiver, by name."""
+# Message types of a GNSS receiver, by name.
+FIX_MESSAGE_TYPES = {
+    kind._type: kind for kind in (NavSatFix, QuaternionStamped, TwistWithCovarianceStamped)
+}
 
 
 class GnssPublisher:
-    """Publishes fixes as :func:`.fix_topics` describes it.
+    """Publisher of fixes on the topics of :func:`.fix_topics`.
 
-    Where the antenna is on the robot, ``/tf_static`` says.
-
-    ``on_robot``: whether the antenna is on a robot that drives; where it is on anything else is for
-    others to say, as a frame of tf can have one parent only.
+    Parameters
+    ----------
+    gnss : GnssSpecification
+        Receiver.
+    on_robot : bool
+        Whether to publish the antenna's position on the robot on ``/tf_static``. Another carrier
+        of the antenna publishes its own transform, as a tf frame can only have a single parent.
     """
 
     def __init__(self, gnss: GnssSpecification, on_robot: bool = True) -> None:
         self._topics = [
-            (one, advertise(one.topic, FIXES[one.type_name])) for one in fix_topics(gnss)
+            (fix_topic, advertise(fix_topic.topic, FIX_MESSAGE_TYPES[fix_topic.type_name]))
+            for fix_topic in fix_topics(gnss)
         ]
         if on_robot:
             self._transforms = advertise(topics.STATIC_TRANSFORMS, TFMessage, latch=True)
-            self._transforms.publish(antenna_transform(gnss))
+            self._transforms.publish(make_antenna_transform(gnss))
 
     @property
     def publishers(self) -> tuple[rospy.Publisher, ...]:
-        """Of all its topics."""
+        """Publishers of all topics."""
         return tuple(publisher for _, publisher in self._topics)
 
     def publish(self, fixes: pd.DataFrame) -> None:
-        """Publish fixes, a table GnssRecord."""
+        """Publish fixes.
+
+        Parameters
+        ----------
+        fixes : DataFrame
+            Table GnssRecord.
+        """
         for time, fix in zip(fixes.index, fixes.to_dict("records")):
             stamp = rospy.Time(*divmod(round(time * NANOSECONDS), NANOSECONDS))
-            for one, publisher in self._topics:
-                if one.is_known(fix):
-                    message = FIXES[one.type_name]()
-                    message.header.stamp, message.header.frame_id = stamp, one.frame
-                    one.fill(message, fix)
+            for fix_topic, publisher in self._topics:
+                if fix_topic.is_known(fix):
+                    message = FIX_MESSAGE_TYPES[fix_topic.type_name]()
+                    message.header.stamp, message.header.frame_id = stamp, fix_topic.frame
+                    fix_topic.fill(message, fix)
                     publisher.publish(message)
 
 
-def antenna_transform(gnss: GnssSpecification) -> TFMessage:
-    """Return where the antenna is on the robot, in the robot's axes."""
+def make_antenna_transform(gnss: GnssSpecification) -> TFMessage:
+    """Make the transform of the antenna in the robot's frame.
+
+    Parameters
+    ----------
+    gnss : GnssSpecification
+        Receiver with the antenna's lever arm.
+
+    Returns
+    -------
+    tf2_msgs.msg.TFMessage
+        Transform from the robot to the antenna.
+    """
     transform = TransformStamped(child_frame_id=GNSS_FRAME)
     transform.header.frame_id = ROBOT_FRAME
     place = transform.transform.translation
@@ -98,12 +136,14 @@ def antenna_transform(gnss: GnssSpecification) -> TFMessage:
 
 
 class RobotMessages:
-    """Of the robot: where it is, how it moves, and what time it is there.
+    """Messages of the simulated robot: pose and velocity, joint states, transforms and time.
 
-    One message of each kind is filled anew: published without a queue, it has been serialised
-    before.
+    Message objects are reused: a publisher without a queue serialises a message before it returns.
 
-    ``joints`` (sequence of str): joints that move, in the order of the state's.
+    Parameters
+    ----------
+    joints : sequence of str
+        Names of the joints, in the order of the state.
     """
 
     def __init__(self, joints=WHEEL_JOINTS) -> None:
@@ -117,72 +157,135 @@ class RobotMessages:
         self._joints.header.stamp = self._transform.header.stamp = stamp
 
     def publish_ground_truth(self, publisher: rospy.Publisher, stamps, state) -> None:
-        """Publish poses of base_footprint in the world; twists in the robot's axes (REP-103)."""
+        """Publish the ground truth: poses in the world and twists in the body frame (REP-103).
+
+        Parameters
+        ----------
+        publisher : rospy.Publisher
+            Publisher of nav_msgs/Odometry.
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        state : SimulatorState
+            States of the robot.
+        """
         publish_packed(publisher, pack_states(self._odometry, stamps, state))
 
     def publish_odometry(self, publisher: rospy.Publisher, stamps, rows) -> None:
-        """Publish what an odometer says, in the same frames; covariances are zero: not known."""
+        """Publish odometry in the frames of the ground truth, with unknown (zero) covariances.
+
+        Parameters
+        ----------
+        publisher : rospy.Publisher
+            Publisher of nav_msgs/Odometry.
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray
+            Readings of the odometer.
+        """
         publish_packed(publisher, pack_odometry(self._odometry, stamps, rows))
 
     def clock(self, stamp: int) -> Clock:
-        """Say that it is ``stamp`` [ns], which the messages below are stamped with, too."""
+        """Return the clock at a stamp [ns], which later joint states and transforms also get."""
         self._clock.clock.secs, self._clock.clock.nsecs = divmod(int(stamp), NANOSECONDS)
         return self._clock
 
     def joint_states(self, state) -> JointState:
-        """Return angles and velocities of the joints, at the last of the samples."""
+        """Return angles and velocities of the joints at the last sample of a state."""
         self._joints.position = state.wheel_positions[-1].tolist()
         self._joints.velocity = state.wheel_velocities[-1].tolist()
         return self._joints
 
     def transforms(self, state) -> TFMessage:
-        """Return that from the world to the robot; robot_state_publisher adds the rest."""
+        """Return the transform from world to robot; robot_state_publisher publishes the others."""
         place, turn = self._transform.transform.translation, self._transform.transform.rotation
         place.x, place.y, place.z = state.position[-1].tolist()
         turn.x, turn.y, turn.z, turn.w = state.orientation[-1].tolist()
         return self._transforms
 
 
-def wheel_rows(messages, robot: RobotParameters) -> tuple[np.ndarray, np.ndarray]:
-    """Read sensor_msgs/JointState, the bytes of n messages: stamps (n,) [ns], motors (n, m).
+def read_wheel_rows(messages, robot: RobotParameters) -> tuple[np.ndarray, np.ndarray]:
+    """Read joint states of the motors.
 
-    They are few, so they are read as a whole; see :func:`.motor_row`.
+    Parameters
+    ----------
+    messages : sequence of bytes
+        Serialised sensor_msgs/JointState.
+    robot : RobotParameters
+        Robot with the names of the joints.
+
+    Returns
+    -------
+    stamps : ndarray of int, shape (n,)
+        Stamps [ns].
+    motors : ndarray, shape (n, m)
+        States of the motors; see :func:`.motor_row`.
     """
     rows = [motor_row(JointState().deserialize(data), robot) for data in messages]
     return np.array([stamp_of(data) for data in messages]), np.array(rows)
 
 
-def tracking_error(data: bytes) -> tuple[int, float, TrackingError]:
-    """Read one ErrorCoordinates2: stamp [ns], time after the drive's beginning [s], the error."""
+def read_tracking_error(data: bytes) -> tuple[int, float, TrackingError]:
+    """Read an ErrorCoordinates2.
+
+    Parameters
+    ----------
+    data : bytes
+        Serialised message.
+
+    Returns
+    -------
+    stamp : int
+        Stamp [ns].
+    time : float
+        Time since the start of the drive [s].
+    error : TrackingError
+        Tracking error.
+    """
     time, *errors = last_numbers(data, ERROR_COORDINATES)[:5]
     return stamp_of(data), time, TrackingError(*errors)
 
 
 def publish_packed(publisher: rospy.Publisher, messages: np.ndarray) -> None:
-    """Hand packed messages to the network, all of them in one write for each subscriber.
+    """Publish packed messages with a single write per subscriber.
 
-    As :func:`.node.advertise`'s publisher does it with one message, which costs as much. Raises
-    rospy.ROSException: the publisher is closed, though the node has not ended.
+    rospy's publish costs as much for a single message.
+
+    Parameters
+    ----------
+    publisher : rospy.Publisher
+        Publisher of :func:`.node.advertise`.
+    messages : ndarray
+        Messages in the bytes that :meth:`.Packer.pack` returns.
+
+    Raises
+    ------
+    rospy.ROSException
+        If the publisher is closed although the node has not ended.
     """
 
-    def numbered(first: int) -> bytes:
+    def serialise(first: int) -> bytes:
         messages["sequence"] = np.arange(first, first + len(messages))
         return messages.tobytes()
 
-    write(publisher, len(messages), numbered)
+    write_serialised(publisher, len(messages), serialise)
 
 
 def publish_serialised(publisher: rospy.Publisher, message: bytearray) -> None:
-    """Hand on a message that begins with a header, in the bytes that came; see above.
+    """Publish a serialised message, with the publisher's own sequence number in its header.
 
-    Its sequence number, in the first four, becomes the publisher's own.
+    Parameters
+    ----------
+    publisher : rospy.Publisher
+        Publisher of :func:`.node.advertise`.
+    message : bytearray
+        Message that begins with a header; its first four bytes are the sequence number.
     """
 
-    def numbered(first: int) -> bytes:
-        _LENGTH.pack_into(message, 0, first)
-        return _LENGTH.pack(len(message)) + message
+    def serialise(first: int) -> bytes:
+        _UINT32.pack_into(message, 0, first)
+        return _UINT32.pack(len(message)) + message
 
-    write(publisher, 1, numbered)
+    write_serialised(publisher, 1, serialise)
 
 
-_LENGTH = struct.Struct("<I")
+_UINT32 = struct.Struct("<I")

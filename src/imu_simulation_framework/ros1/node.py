@@ -1,4 +1,4 @@
-"""Base class of an experiment's nodes: settings, topics, waiting, and the life cycle."""
+"""Base class of ROS 1's nodes: settings, topics, waiting, and the life cycle."""
 
 from __future__ import annotations
 
@@ -12,24 +12,41 @@ import rospy
 
 from ..core.errors import FrameworkError, SimulatorError
 from ..drive.experiment_arguments import EXPERIMENT_PARAMETERS, folder_of_call, node_configuration
-from .answers import MASTER_TIMEOUT, ask_master, is_node_alive
+from .blocking_calls import MASTER_TIMEOUT, ask_master, is_node_alive
 from .entry_points import INTERRUPTED
 from .experiment_state import report_failure
-from .node_process import fault_sentence
-from .rospy_internals import is_ending, serve_first
+from .node_process import report_fault
+from .rospy_internals import is_ending, prioritise_subscribers
 
 POLL_PERIOD = 0.02  # wall-clock seconds between two checks of a condition that no message announces
 
+CONNECTION_TIME = 2.0  # wall-clock seconds in which a running subscriber usually connects
+
+# Nodes of the control loop; they get each message before the nodes that only record.
 ANSWERING_NODES = ("mujoco_simulator", "error_publisher", "path_follower")
-"""Nodes for which others wait; they get each message before those that only record."""
 
 
 def advertise(topic, message_type, latch=False) -> rospy.Publisher:
-    """Return a publisher that hands each message to the network before it returns.
+    """Advertise a topic with a synchronous publisher, which loses no message.
 
-    Without a queue rospy neither drops a message nor wakes a second thread, and a slow
-    subscriber slows the publisher down instead of losing data. rospy warns against it
-    because a dead-locked subscriber would block; here every node ends with the experiment.
+    Without a queue, rospy writes a message to all connections in the thread of the caller. It then
+    neither drops a message nor wakes a second thread, and a slow subscriber slows the publisher
+    down. rospy warns against it because a dead-locked subscriber would block the publisher; here
+    every node ends with the experiment.
+
+    Parameters
+    ----------
+    topic : str
+        Name of the topic.
+    message_type : type
+        Class of the messages.
+    latch : bool
+        Whether later subscribers get the last message.
+
+    Returns
+    -------
+    rospy.Publisher
+        Publisher of the topic.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
@@ -37,51 +54,108 @@ def advertise(topic, message_type, latch=False) -> rospy.Publisher:
 
 
 def subscribe(topic, message_type, callback, queue_size=None) -> rospy.Subscriber:
-    """Return a subscriber with an unbounded queue, which drops nothing; unless it is said how many.
+    """Subscribe to a topic, by default with an unbounded queue, which drops no message.
 
-    A message that still arrives while the node ends has no receiver left: that its
-    callback cannot publish any more is no error.
+    A message may still arrive while the node ends. Its callback can no longer publish, which rospy
+    reports by a ROSException; this exception is ignored then.
+
+    Parameters
+    ----------
+    topic : str
+        Name of the topic.
+    message_type : type
+        Class of the messages.
+    callback : callable
+        Function of a message.
+    queue_size : int, optional
+        Number of waiting messages; older ones are dropped.
+
+    Returns
+    -------
+    rospy.Subscriber
+        Subscriber of the topic.
     """
 
-    def unless_ended(message):
+    def call_back(message):
         try:
             callback(message)
         except rospy.ROSException:
             if not is_ending():
                 raise
 
-    return rospy.Subscriber(
-        topic, message_type, unless_ended, queue_size=queue_size, tcp_nodelay=True
-    )
+    return rospy.Subscriber(topic, message_type, call_back, queue_size=queue_size, tcp_nodelay=True)
+
+
+class _SinglePublisher:
+    """Check that all messages of a topic come from one publisher of the expected type."""
+
+    def __init__(self, node: str, topic: str, message_type) -> None:
+        self._node = node
+        self._topic = topic
+        self._message_type = message_type
+        self._publisher: str | None = None
+        self._headers: list[dict] = []  # of the connections that have passed the check
+
+    def check(self, header: dict) -> str:
+        """Return the problem of a connection, by its header; empty if there is none."""
+        # rospy attaches the same header object to all messages of a connection.
+        if any(header is known for known in self._headers):
+            return ""
+        publisher = header["callerid"]
+        if self._publisher is None:
+            self._publisher = publisher
+        if publisher != self._publisher:
+            return (
+                f"{self._node}: {self._topic} has the publishers {self._publisher} and "
+                f"{publisher}, expected one; let the other node publish on another topic"
+            )
+        if header["md5sum"] != self._message_type._md5sum:
+            # rospy itself rejects other types, except for subscribers of rospy.AnyMsg.
+            return (
+                f"{self._node}: {publisher} publishes {header['type']} on {self._topic}, "
+                f"expected {self._message_type._type}"
+            )
+        self._headers.append(header)
+        return ""
 
 
 class Node:
-    """One node of an experiment.
+    """Node of an experiment.
 
-    A subclass subscribes and advertises in its constructor and does its work in
-    callbacks; :meth:`run` waits until the work is done, has failed, or is interrupted.
-    Callbacks call :meth:`finish` or :meth:`fail`; the main thread then calls
-    :meth:`close` to save what there is.
+    A subclass subscribes and advertises in its constructor and does its work in callbacks;
+    :meth:`run` waits until the work is done, has failed, or is interrupted. Callbacks call
+    :meth:`finish` or :meth:`fail`; the main thread then calls :meth:`close` to save the data.
+
+    Attributes
+    ----------
+    name : str
+        Name of the node.
+    has_settings : bool
+        Whether the parameters are keys of config.ini; otherwise the settings are the defaults.
+    nothing_to_save : bool
+        Whether a signal may interrupt the main thread at once.
+    saved : bool
+        Whether all recorded data are on the disk. A second signal then ends the node at once if one
+        of the two is SIGTERM, which roslaunch sends to a node that is slow to end.
+    configuration : Configuration
+        Settings of the experiment.
+    interrupted : bool
+        Whether a signal has ended the node.
+    failure : str
+        Reason of a failure; empty without one.
     """
 
     name = ""
-
     has_settings = True
-    """Whether its parameters are keys of config.ini; else its settings are the defaults."""
-
     nothing_to_save = False
-    """While this is true a signal breaks off whatever the main thread waits for."""
-
     saved = False
-    """Whether everything recorded is on the disk. From then on a second signal ends the node at
-    once if one of the two is SIGTERM, which roslaunch sends to a node that is slow to end."""
 
     def __init__(self) -> None:
         layers = EXPERIMENT_PARAMETERS, "~"
-        given = [rospy.get_param(name, {}) if self.has_settings else {} for name in layers]
-        self.configuration = node_configuration(rospy.get_name(), *given)
+        parameters = [rospy.get_param(name, {}) if self.has_settings else {} for name in layers]
+        self.configuration = node_configuration(rospy.get_name(), *parameters)
         if not self.has_settings:
-            # Relative paths start where roslaunch was called.
+            # Relative paths of parameters refer to the folder in which roslaunch was called.
             os.chdir(folder_of_call(rospy.get_param("~", {})))
         self.interrupted = False
         self.failure = ""
@@ -89,37 +163,44 @@ class Node:
         self._awake = threading.Event()
 
     def finish(self) -> None:
-        """Say that the work is done; the node will exit with code 0."""
+        """End the node with exit code 0."""
         self._ended.set()
         self._awake.set()
 
     def fail(self, sentence: str) -> None:
-        """Say that the work cannot be done; the node will say why and exit with code 1."""
+        """End the node with exit code 1.
+
+        Parameters
+        ----------
+        sentence : str
+            Reason of the failure; only the first reason is reported.
+        """
         if not self.failure:
             self.failure = str(sentence)
         self.finish()
 
     def interrupt(self, *_) -> None:
-        """Somebody else ended the experiment (SIGINT, SIGTERM, another node's end)."""
+        """End the node because of a signal (SIGINT, SIGTERM)."""
         self.interrupted = True
         self.finish()
 
     def wake(self) -> None:
-        """Have :meth:`spin_once` called now."""
+        """Let the main thread call :meth:`spin_once` now."""
         self._awake.set()
 
     @property
     def ended(self) -> bool:
+        """Whether the node has ended, or rospy is shutting down."""
         return self._ended.is_set() or rospy.is_shutdown()
 
     def spin_once(self) -> None:
-        """Look after watchdogs and progress; the main thread does so every 0.2 s of wall clock."""
+        """Check watchdogs and report progress; called every 0.2 s of the wall clock."""
 
     def close(self) -> None:
-        """Save what was recorded; called once at the end, however it came."""
+        """Save recorded data; called once, at every kind of end."""
 
     def run(self) -> int:
-        """Wait for the end; return the exit code."""
+        """Wait for the end, close the node and return its exit code."""
         while not self.ended:
             self._awake.wait(0.2)
             self._awake.clear()
@@ -127,73 +208,86 @@ class Node:
                 self.spin_once()
         self.close()
         if not self._ended.is_set() and not self.failure:
-            # Somebody has registered a node of the same name, or rosnode kill was called.
-            self.failure = f"{self.name}: was told to end by the ROS master or another node"
+            # rospy also shuts down after rosnode kill, or when a node of the same name registers.
+            self.failure = f"{self.name}: was shut down by the ROS master or another node"
         if self.failure:
             report_failure(self.failure)
             return 1
         return INTERRUPTED if self.interrupted else 0
 
     def subscribe(self, topic, message_type, callback, raw=False) -> rospy.Subscriber:
-        """Subscribe to what exactly one node may publish; a second one ends the experiment.
+        """Subscribe to a topic with exactly one publisher; a second publisher ends the experiment.
 
-        What it sends would be mixed with the experiment's own. So does what a callback cannot take.
+        Messages of a second publisher would be mixed with those of the experiment. An exception of
+        the callback also ends the experiment.
 
-        ``raw`` hands over the bytes of each message instead; :mod:`.ros1.messages` reads them.
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        message_type : type
+            Class of the messages.
+        callback : callable
+            Function of a message or, with ``raw``, of its bytes.
+        raw : bool
+            Whether the callback takes serialised messages; :mod:`.ros1.messages` reads them.
+
+        Returns
+        -------
+        rospy.Subscriber
+            Subscriber of the topic.
         """
-        publishers: list[str] = []
-        headers: list[dict] = []  # of the connections whose messages are taken
+        publishers = _SinglePublisher(self.name, rospy.resolve_name(topic), message_type)
 
-        def known(header) -> bool:
-            publisher = header["callerid"]
-            if publisher not in publishers:
-                publishers.append(publisher)
-            if len(publishers) > 1:
-                self.fail(
-                    f"{self.name}: {publishers[1]} publishes on {rospy.resolve_name(topic)}, "
-                    f"beside {publishers[0]}: in an experiment only one node may: "
-                    "have the other publish elsewhere"
-                )
-            elif header["md5sum"] != message_type._md5sum:
-                # rospy itself refuses it, unless it is told to take anything.
-                self.fail(
-                    f"{self.name}: {publisher} publishes {header['type']} on "
-                    f"{rospy.resolve_name(topic)}, expected {message_type._type}"
-                )
-            else:
-                headers.append(header)
-            return not self.failure
-
-        def checked(message):
-            header = message._connection_header
-            if self.failure or not (any(header is h for h in headers) or known(header)):
+        def process(message):
+            if self.failure:
                 return
-            try:
-                callback(message._buff if raw else message)
-            except FrameworkError as error:
-                said = str(error)
-                if not self.interrupted:
-                    self.fail(said if said.startswith(f"{self.name}: ") else f"{self.name}: {said}")
-            except rospy.ROSException:
-                raise
-            except Exception as error:  # a defect, after which rospy would go on
-                self.fail(fault_sentence(self.name, error))
+            problem = publishers.check(message._connection_header)
+            if problem:
+                self.fail(problem)
+            else:
+                self._call_back(callback, message._buff if raw else message)
 
-        return subscribe(topic, rospy.AnyMsg if raw else message_type, checked)
+        return subscribe(topic, rospy.AnyMsg if raw else message_type, process)
+
+    def _call_back(self, callback, message) -> None:
+        """Call a callback; its exceptions end the node, since rospy only logs them."""
+        try:
+            callback(message)
+        except FrameworkError as error:
+            sentence = str(error)
+            if not self.interrupted:
+                has_name = sentence.startswith(f"{self.name}: ")
+                self.fail(sentence if has_name else f"{self.name}: {sentence}")
+        except rospy.ROSException:
+            raise
+        except Exception as error:  # a programming error
+            self.fail(report_fault(self.name, error))
 
     def wait_until(
-        self, condition, what: str | Callable[[], str], timeout: float | None = None
+        self, condition, awaited: str | Callable[[], str], timeout: float | None = None
     ) -> None:
-        """Wait for ``condition()``, at most ``timeout`` seconds of wall clock (the startup's).
+        """Wait until a condition holds.
 
-        Raises SimulatorError: on time-out, or when the experiment ends meanwhile; names ``what``,
-        or what that returns by then.
+        Parameters
+        ----------
+        condition : callable
+            Function that returns whether the condition holds.
+        awaited : str or callable
+            Description of the condition for messages, or a function that returns it.
+        timeout : float, optional
+            Wall-clock time [s]; by default ``[simulation] startup_timeout``.
+
+        Raises
+        ------
+        SimulatorError
+            If the time is over, or the node ends.
         """
         if timeout is None:
             timeout = self.configuration.simulation.startup_timeout
 
         def waiting() -> str:
-            return f"waiting for {what if isinstance(what, str) else what()}"
+            return f"waiting for {awaited if isinstance(awaited, str) else awaited()}"
 
         begun = reported = time.monotonic()
         while not condition():
@@ -209,9 +303,19 @@ class Node:
             self._ended.wait(POLL_PERIOD)
 
     def wait_for_subscribers(self, *publishers) -> None:
-        """Wait until every subscriber that the master knows, and that lives, is connected.
+        """Wait until all running subscribers that the master knows are connected.
 
-        A message that is published earlier would silently miss the late ones.
+        Earlier messages would not reach the late subscribers.
+
+        Parameters
+        ----------
+        *publishers : rospy.Publisher
+            Publishers.
+
+        Raises
+        ------
+        SimulatorError
+            If a subscriber does not connect in time, or the node ends.
         """
         begun = time.monotonic()
         dead: set[str] = set()
@@ -223,8 +327,8 @@ class Node:
             for publisher in publishers:
                 nodes = set(subscribers.get(publisher.resolved_name, ())) - dead
                 if publisher.get_num_connections() < len(nodes):
-                    # The master still knows those that were killed: they are asked after a while.
-                    if time.monotonic() - begun > 2.0:
+                    # The master keeps killed nodes; they are recognised as they do not respond.
+                    if time.monotonic() - begun > CONNECTION_TIME:
                         dead.update(n for n in nodes if not is_node_alive(n, MASTER_TIMEOUT))
                     missing = publisher.resolved_name
                     return False
@@ -232,4 +336,4 @@ class Node:
 
         self.wait_until(all_connected, lambda: f"the subscribers of {missing} to connect")
         for publisher in publishers:
-            serve_first(publisher, ANSWERING_NODES)
+            prioritise_subscribers(publisher, ANSWERING_NODES)

@@ -1,4 +1,4 @@
-"""The process of a node: its start, the signals that end it, its faults, and its exit code."""
+"""Process of a node: start, signals, faults and exit code."""
 
 from __future__ import annotations
 
@@ -15,16 +15,25 @@ import rospy
 
 from ..core.errors import FrameworkError
 from . import rospy_internals
-from .answers import is_node_alive
+from .blocking_calls import is_node_alive
 from .entry_points import INTERRUPTED
 from .experiment_state import report_failure
 
+START_TIMEOUT = 120.0  # wall-clock seconds for a node's start, also on a busy machine
+EXIT_TIMEOUT = 10.0  # wall-clock seconds for rospy to unregister from a master that may not respond
+PROBE_TIMEOUT = 3.0  # wall-clock seconds for a running node of the same name to respond
+
 
 def run_node(node_type) -> None:
-    """Start a node of the given type, run it, and exit with its code.
+    """Start a node, run it, and exit with its code.
 
-    Signals end the node through :meth:`.Node.interrupt`, so that it saves what it has
-    while its connections are still there.
+    Signals end the node through :meth:`.Node.interrupt`, so that it saves its data while its
+    connections are still open.
+
+    Parameters
+    ----------
+    node_type : type of Node
+        Class of the node.
     """
     node = None
     received: list[int] = []
@@ -39,21 +48,20 @@ def run_node(node_type) -> None:
             if node.nothing_to_save or (is_second and node.saved):
                 raise KeyboardInterrupt
 
-    raise_dropped_interrupts()
+    reraise_dropped_interrupts()
     signal.signal(signal.SIGINT, on_signal)
     signal.signal(signal.SIGTERM, on_signal)
     try:
-        # To get its settings and to make itself known, on a busy machine.
-        with _limited(120.0, node_type.name):
-            _ensure_alone(node_type.name)
+        with _time_limit(START_TIMEOUT, node_type.name):
+            _check_name_is_free(node_type.name)
             rospy_internals.ignore_clock()
-            rospy_internals.keep_link_to_latest_logs()
-            logging.getLogger("rosout").addFilter(_is_worth_a_warning)
+            rospy_internals.disable_latest_log_link()
+            logging.getLogger("rosout").addFilter(_is_relevant_record)
             rospy.init_node(node_type.name, disable_signals=True)
             node = node_type()
         if node.configuration.simulation.simulator == "gazebo":
-            # Gazebo drops messages when its threads have to wait, and waits itself when the nodes
-            # do not keep up.
+            # Gazebo drops messages when its threads lack processor time, whereas it waits for nodes
+            # that are slow.
             os.nice(15)
         if received:
             node.interrupt()
@@ -63,20 +71,20 @@ def run_node(node_type) -> None:
     except FrameworkError as error:
         code = INTERRUPTED if received else 1
         sentence = "" if received else str(error)
-    except Exception as error:  # a defect; threads of rospy would keep the process
-        code, sentence = 1, fault_sentence(node_type.name, error)
+    except Exception as error:  # a programming error; rospy's threads would keep the process alive
+        code, sentence = 1, report_fault(node_type.name, error)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
     if sentence:
         report_failure(sentence)
-    _leave(code)
+    _exit_process(code)
 
 
-def _is_worth_a_warning(record: logging.LogRecord) -> bool:
-    """Return whether rospy logs more than a connection that was closed before it was used.
+def _is_relevant_record(record: logging.LogRecord) -> bool:
+    """Return whether a log record is more than a connection that was closed before its use.
 
-    Gazebo and tools that look at the nodes open some and close them at once. What happened is
-    still in the node's log file.
+    Gazebo and inspection tools such as rosnode open connections and close them at once, and rospy
+    warns about each. The node's log file keeps these warnings.
     """
     unused = "before handshake header received"
     return not (
@@ -86,16 +94,29 @@ def _is_worth_a_warning(record: logging.LogRecord) -> bool:
     )
 
 
-def fault_sentence(name: str, error: Exception) -> str:
-    """Print the traceback of a node's fault and return a sentence with its reason."""
+def report_fault(name: str, error: Exception) -> str:
+    """Print the traceback of a node's fault and return a sentence with its reason.
+
+    Parameters
+    ----------
+    name : str
+        Name of the node.
+    error : Exception
+        Exception that ended the node.
+
+    Returns
+    -------
+    str
+        Reason of the fault.
+    """
     if isinstance(error, MemoryError):
         return f"{name}: there is not enough memory; end other programs"
     traceback.print_exc()
     return f"{name}: ended by {type(error).__name__}: {error}"
 
 
-def raise_dropped_interrupts() -> None:
-    """Raise a KeyboardInterrupt again that Python drops, as in a weak reference's callback."""
+def reraise_dropped_interrupts() -> None:
+    """Raise a KeyboardInterrupt again that Python drops, for example in a weakref callback."""
 
     def hook(unraisable):
         if isinstance(unraisable.exc_value, KeyboardInterrupt):
@@ -108,12 +129,12 @@ def raise_dropped_interrupts() -> None:
 
 
 @contextlib.contextmanager
-def _limited(timeout: float, name: str):
-    """End this process with a sentence when the block takes longer than so many seconds."""
+def _time_limit(timeout: float, name: str):
+    """End this process with a failure when the block exceeds a wall-clock time [s]."""
 
     def give_up():
         report_failure(
-            f"{name}: could not be made ready within {timeout:g} s, is the master silent?"
+            f"{name}: the node did not start within {timeout:g} s; check that the master responds"
         )
         _flush()
         os._exit(1)
@@ -127,36 +148,36 @@ def _limited(timeout: float, name: str):
         timer.cancel()
 
 
-def _ensure_alone(name: str) -> None:
-    """Do not take the name of a node that lives: the master would end that one.
+def _check_name_is_free(name: str) -> None:
+    """Exit if a running node has this name, because the master would shut that node down.
 
-    What stands there of a failure belongs to that node's experiment, and is left alone.
+    The parameter of failures is not set, as it belongs to the other node's experiment.
     """
     name = rosgraph.names.load_mappings(sys.argv).get("__name", name)
     name = rosgraph.names.ns_join(rosgraph.names.get_ros_namespace(), name)
-    if is_node_alive(name, 3.0):
+    if is_node_alive(name, PROBE_TIMEOUT):
         rospy.logfatal(
-            f"a node {name} runs already on the ROS master at {rosgraph.get_master_uri()}: "
+            f"a node {name} is already running on the ROS master at {rosgraph.get_master_uri()}; "
             "wait for the end of that experiment, or set ROS_MASTER_URI to another port"
         )
-        _leave(1)
+        _exit_process(1)
 
 
-def _leave(code: int) -> None:
-    """End this process; no other node is waited for.
+def _exit_process(code: int) -> None:
+    """End this process without waiting for other nodes.
 
-    Without the interpreter's own end, in which a signal would change the exit code.
+    os._exit skips the interpreter's shutdown, in which a signal would change the exit code.
     """
     _flush()
-    # To say good-bye to a master that may be silent; everything is saved.
-    timer = threading.Timer(10.0, os._exit, [code])
+    # signal_shutdown unregisters from the master, which may not respond; all data are saved.
+    timer = threading.Timer(EXIT_TIMEOUT, os._exit, [code])
     timer.daemon = True
     timer.start()
     try:
         rospy.signal_shutdown("the node has ended")
         logging.shutdown()
         _flush()
-    finally:  # Debian 11's rospy fails with its Python, whatever this node has done
+    finally:  # signal_shutdown of Debian 11's rospy raises an exception under its Python
         os._exit(code)
 
 

@@ -1,4 +1,4 @@
-"""A node that takes part in an experiment that path_follower leads."""
+"""Base class of the nodes that path_follower starts and stops in an experiment."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ from .simulators.interface import make_simulator_interface
 
 
 def last_messages_timeout(configuration: Configuration) -> float:
-    """Return how long to wait for the next of the last messages once the drive has ended.
+    """Return the time to wait for each of the last messages once the drive has ended.
+
+    It is twice ``[simulation] command_timeout``, as nodes and simulator may both be slow.
 
     Parameters
     ----------
     configuration : Configuration
-        Of the experiment; twice its ``command_timeout``, as nodes and simulator may both be slow.
+        Settings of the experiment.
 
     Returns
     -------
@@ -37,67 +39,87 @@ def last_messages_timeout(configuration: Configuration) -> float:
     return 2.0 * configuration.simulation.command_timeout
 
 
-EARLY_END_TIMEOUT = 3.0  # the same when the node was told to end; the others may be driving on
+# Wall-clock time [s] to wait for queued messages after a signal, while other nodes may continue.
+EARLY_END_TIMEOUT = 3.0
 
-ALL_TIME = rospy.Time(0xFFFFFFFF, 999999999)  # later than any simulated time
+LATEST_TIME = rospy.Time(0xFFFFFFFF, 999999999)  # later than any simulated time
 
 
 class Participant(Node, ABC):
-    """Offers ``<node>/start``, and answers it when the node is ready.
+    """Node with a service ``<node>/start``, which responds when the node is ready.
 
-    A subclass names its subscribers in ``inputs``; the answer waits until each is
-    connected, so that the first message of the experiment reaches it.
+    The response waits until all subscribers in ``inputs`` are connected, so that the first message
+    of the experiment reaches them.
+
+    Attributes
+    ----------
+    inputs : tuple of rospy.Subscriber
+        Subscribers that have to be connected; set by the subclass.
+    folder : ResultFolder or None
+        Folder of the results; None before the start.
     """
 
     inputs: tuple = ()
 
-    _progress: Any = None  # where somebody waits for it: rospy.Publisher
+    _progress: Any = None  # rospy.Publisher, if the simulator does not run in lock-step
     _periods = -1
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder: Any = None  # once it has begun: ResultFolder
+        self.folder: Any = None
         self._period = round(NANOSECONDS / self.configuration.control.rate)
         self._sampling = round(NANOSECONDS / self.configuration.imu.rate)
         self._simulator = make_simulator_interface(self.configuration)
         if not self._simulator.lock_step:
             self._progress = advertise(topics.PROGRESS, Header, latch=True)
 
-    def processed(self, stamp: int) -> None:
-        """Learn that this node has done with all until a stamp [ns], sample by sample.
+    def report_processed(self, stamp: int) -> None:
+        """Report that this node has processed all samples until a stamp.
 
-        A simulator that does not wait by itself is told so with the last sample of each control
-        period.
+        Without lock-step, the simulator gets a report with the last sample of each control period.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns] of the sample; to be called for each sample.
         """
         periods = (stamp + self._sampling - 1) // self._period
         if self._progress is not None and periods != self._periods:
             self._periods = periods
             self._report(rospy.Time(nsecs=stamp))
 
-    def needs_nothing(self) -> None:
-        """Say that no node has to wait for this one, until it has processed a sample again."""
+    def report_idle(self) -> None:
+        """Report that no node has to wait for this node until its next processed sample."""
         self._periods = -1
         if self._progress is not None:
-            self._report(ALL_TIME)
+            self._report(LATEST_TIME)
 
     def _report(self, stamp) -> None:
         self._progress.publish(Header(stamp=stamp, frame_id=self.name))
 
     def offer_start(self) -> None:
-        """To be called at the end of the subclass's constructor."""
+        """Advertise the service; to be called at the end of the subclass's constructor."""
         rospy.Service(f"{self.name}/start", StartStopTime, self._on_start)
 
     @abstractmethod
     def prepare(self, start: float, stop: float) -> None:
-        """Get ready for the drive between the recording's stamps ``start`` and ``stop`` [s].
+        """Prepare the drive.
 
-        Raises FrameworkError: why the experiment cannot be done.
+        Parameters
+        ----------
+        start, stop : float
+            Stamps of the recording between which the robot drives [s].
+
+        Raises
+        ------
+        FrameworkError
+            If the experiment is not possible.
         """
 
     def _on_start(self, request):
         try:
             if self.folder is not None:
-                raise FrameworkError(f"{self.name}: an experiment is running already")
+                raise FrameworkError(f"{self.name}: an experiment is already running")
             self.folder = ResultFolder.from_prefix(request.file_prefix)
             self.prepare(request.start.to_sec(), request.stop.to_sec())
             self.wait_until(
@@ -106,8 +128,8 @@ class Participant(Node, ABC):
             )
         except FrameworkError as error:
             if self.interrupted:
-                # The caller gets a signal, too, and would report a refusal as the cause of the end.
-                # Without an answer its call ends with this process.
+                # path_follower also gets a signal, and would report a refusal as the reason of the
+                # end. Without a response, its call ends with this process.
                 threading.Event().wait()
             return StartStopTimeResponse(success=False, message=str(error))
         return StartStopTimeResponse(success=True, message="")
@@ -115,10 +137,18 @@ class Participant(Node, ABC):
     def _unpublished(self) -> list[str]:
         return [i.resolved_name for i in self.inputs if i.get_num_connections() == 0]
 
-    def reference_trajectory(self) -> ReferenceTrajectory:
-        """Return what path_follower says where the robot is to be; it does before the start.
+    def receive_reference_trajectory(self) -> ReferenceTrajectory:
+        """Receive the reference trajectory, which path_follower publishes before the start.
 
-        Raises SimulatorError: it has said nothing within the time for starting up.
+        Returns
+        -------
+        ReferenceTrajectory
+            Poses over time.
+
+        Raises
+        ------
+        SimulatorError
+            If no message arrives within ``[simulation] startup_timeout``.
         """
         received: list[ReferenceTrajectory] = []
         subscriber = self.subscribe(
@@ -131,40 +161,61 @@ class Participant(Node, ABC):
         return received[0]
 
     def ensure_not_ended(self) -> None:
-        """Refuse to get ready while the main thread closes: what is opened then would be left.
+        """Check that the main thread does not close the node, which would leave new files open.
 
-        Raises SimulatorError.
+        Raises
+        ------
+        SimulatorError
+            If the node has ended.
         """
         if self.ended:
             raise SimulatorError(f"{self.name}: ended before it was ready")
 
-    def wait_for_last_messages(self, complete, received, over, what: str) -> None:
-        """Wait until a drive is complete, as long as messages of it still come.
+    def wait_for_last_messages(self, is_complete, count, is_over, awaited: str) -> None:
+        """Wait until the record of a drive is complete, as long as messages still arrive.
 
-        Raises SimulatorError. ``complete``, ``over``: return whether all is there, and whether the
-        robot has arrived; ``received``: returns a number that grows with the drive's messages;
-        ``what``: as of :meth:`.Node.wait_until`.
+        Parameters
+        ----------
+        is_complete : callable
+            Function that returns whether the record is complete.
+        count : callable
+            Function that returns a number which grows with the messages of the drive.
+        is_over : callable
+            Function that returns whether the robot has arrived.
+        awaited : str
+            Description for messages, as in :meth:`.Node.wait_until`.
+
+        Raises
+        ------
+        SimulatorError
+            If no further message arrives, the drive is not over, or the node ends.
         """
-        before = None
+        timeout = last_messages_timeout(self.configuration)
+        last_count = None
         while True:
             try:
-                return self.wait_until(complete, what, last_messages_timeout(self.configuration))
+                return self.wait_until(is_complete, awaited, timeout)
             except SimulatorError:
-                now = received()
-                if self.ended or not over() or now == before:
+                new_count = count()
+                if self.ended or not is_over() or new_count == last_count:
                     raise
-                before = now
+                last_count = new_count
 
-    def read_what_is_there(self, received, timeout: float | None = None) -> None:
-        """Leave messages that have been sent already, but not yet read, the time for it.
+    def drain_queued_messages(self, count, timeout: float | None = None) -> None:
+        """Wait until messages that are already sent are received.
 
-        ``received``: returns how many messages have come so far; ``timeout``: wall-clock seconds
-        after which those that still come are new ones, by default those for the last messages.
+        Parameters
+        ----------
+        count : callable
+            Function that returns the number of messages received so far.
+        timeout : float, optional
+            Wall-clock time [s] after which further messages are taken as new; by default
+            :func:`last_messages_timeout`.
         """
         if timeout is None:
             timeout = last_messages_timeout(self.configuration)
         deadline = time.monotonic() + timeout
-        before = None
-        while received() != before and time.monotonic() < deadline:
-            before = received()
-            time.sleep(0.1)  # without a message: all that were sent count as read
+        last_count = None
+        while count() != last_count and time.monotonic() < deadline:
+            last_count = count()
+            time.sleep(0.1)  # if no message arrives in this time, the queues are empty

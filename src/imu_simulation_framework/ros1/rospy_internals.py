@@ -1,8 +1,8 @@
-"""Names inside rospy that have no public counterpart, each with the reason for its use.
+"""Functions that use internal names of rospy, each with the reason.
 
-In addition, nodes use attributes that genpy gives every message class and message: ``_type``,
-``_md5sum``, ``_has_header``, ``_connection_header`` with the publisher's name, and ``_buff``, the
-bytes of a ``rospy.AnyMsg``.
+In addition, nodes use attributes of genpy's message classes and messages: ``_type``, ``_md5sum``,
+``_has_header``, ``_connection_header`` with the publisher's name, and ``_buff``, the bytes of a
+``rospy.AnyMsg``.
 """
 
 from __future__ import annotations
@@ -31,49 +31,71 @@ def ignore_clock() -> None:
     rospy switches it off for a node. The stamps of messages give the simulated time.
     """
 
-    def without_simulated_time() -> bool:
+    def init_without_clock() -> bool:
         rospy.rostime.set_rostime_initialized(True)
         return True
 
-    rospy.impl.simtime.init_simtime = without_simulated_time
+    rospy.impl.simtime.init_simtime = init_without_clock
 
 
-def keep_link_to_latest_logs() -> None:
-    """Keep rospy from renewing the link to the newest folder of logs.
+def disable_latest_log_link() -> None:
+    """Keep rospy from renewing the link to the latest folder of logs.
 
-    roslaunch has made it, and nodes that start together print that they cannot make it.
+    roslaunch has already made the link. Nodes that start at the same time race for it, and print an
+    error if they lose.
     """
     rosgraph.roslogging.renew_latest_logdir = lambda _: True
 
 
 def connected_nodes(publisher: rospy.Publisher) -> list[str]:
-    """Return the names of the nodes that are connected to a publisher, without namespaces.
+    """Return the names, without namespaces, of the nodes that are connected to a publisher.
 
-    rospy's public interface has their number only.
+    rospy's public interface only has the number of connections.
+
+    Parameters
+    ----------
+    publisher : rospy.Publisher
+        Publisher.
+
+    Returns
+    -------
+    list of str
+        Names of the nodes.
     """
-    return [_node_of(connection) for connection in publisher.impl.connections]
+    return [_node_name(connection) for connection in publisher.impl.connections]
 
 
-def serve_first(publisher: rospy.Publisher, nodes: Collection[str]) -> None:
-    """Send each message of a publisher to these nodes before it is sent to others.
+def prioritise_subscribers(publisher: rospy.Publisher, nodes: Collection[str]) -> None:
+    """Let a publisher write each message to certain nodes first.
 
-    rospy sends it in the order in which the subscribers have connected.
+    rospy writes to subscribers in the order of their connections.
+
+    Parameters
+    ----------
+    publisher : rospy.Publisher
+        Publisher.
+    nodes : collection of str
+        Names of the nodes to serve first.
     """
     topic = publisher.impl
     if topic is None or topic.closed:
         return
     with topic.c_lock:
-        topic.connections = sorted(topic.connections, key=lambda each: _node_of(each) not in nodes)
+        topic.connections = sorted(
+            topic.connections, key=lambda connection: _node_name(connection) not in nodes
+        )
 
 
-def _node_of(connection) -> str:
+def _node_name(connection) -> str:
     return connection.endpoint_id.rpartition("/")[2]
 
 
-def write(publisher: rospy.Publisher, count: int, serialise: Callable[[int], bytes]) -> None:
-    """Write serialised messages to all subscribers of a publisher, in one write for each.
+def write_serialised(
+    publisher: rospy.Publisher, count: int, serialise: Callable[[int], bytes]
+) -> None:
+    """Write serialised messages to all subscribers of a publisher, with one write per subscriber.
 
-    rospy's ``publish`` serialises and writes one message a call.
+    rospy's ``publish`` serialises and writes a single message per call.
 
     Parameters
     ----------
@@ -82,8 +104,8 @@ def write(publisher: rospy.Publisher, count: int, serialise: Callable[[int], byt
     count : int
         Number of messages.
     serialise : callable
-        Takes the sequence number of the first message and returns the bytes of all, each after its
-        length.
+        Function of the sequence number of the first message that returns the bytes of all messages,
+        each preceded by its length.
 
     Raises
     ------
@@ -102,7 +124,7 @@ def write(publisher: rospy.Publisher, count: int, serialise: Callable[[int], byt
         for connection in list(topic.connections):
             try:
                 connection.write_data(data)
-            except Exception:  # also those of a connection that rospy closes meanwhile
+            except Exception:  # a connection that another thread closes raises various exceptions
                 with contextlib.suppress(Exception):
                     connection.close()
     finally:

@@ -34,13 +34,13 @@ def recorder(tmp_path):
     """A recorder as a start request finds it, without a ROS master."""
     recorder = ExperimentRecorder.__new__(ExperimentRecorder)
     recorder.folder = ResultFolder(tmp_path, "20260101-000000")
-    recorder.reference_trajectory = lambda: ReferenceTrajectory(time=[0.0, 1.0])
+    recorder.receive_reference_trajectory = lambda: ReferenceTrajectory(time=[0.0, 1.0])
     recorder.failure, recorder.interrupted = "", False
     recorder._lock = threading.Lock()
     recorder._ended, recorder._awake = threading.Event(), threading.Event()
     recorder._static = FakeSubscriber("/tf_static", 1)
     recorder._bag, recorder._session = None, MessageSession(0.05)
-    recorder._arrived, recorder._received = deque(), 0
+    recorder._queue, recorder._received = deque(), 0
     return recorder
 
 
@@ -75,7 +75,7 @@ def test_only_the_topics_that_nobody_publishes_are_named(recorder):
     assert not answer.success
     # Its first start has given it a folder.
     answer = recorder._on_start(StartStopTimeRequest(file_prefix=prefix, start=begin, stop=end))
-    assert "an experiment is running already" in answer.message
+    assert "an experiment is already running" in answer.message
 
 
 def test_bag_without_last_messages_is_reported(recorder):

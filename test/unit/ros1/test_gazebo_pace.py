@@ -54,7 +54,7 @@ def gazebo(monkeypatch):
     monkeypatch.setattr(gazebo_pace.time, "monotonic", lambda: gazebo.watch.now)
     monkeypatch.setattr(gazebo_pace.time, "sleep", lambda _: setattr(gazebo.watch, "now", 1e9))
     # What time alone decides is asked for below.
-    monkeypatch.setattr(gazebo_pace.GazeboPace, "_repeat", lambda self: None)
+    monkeypatch.setattr(gazebo_pace.GazeboPace, "_repeat_limit", lambda self: None)
     return gazebo
 
 
@@ -92,7 +92,7 @@ def test_time_is_held_at_a_control_period_which_a_sample_belongs_to(gazebo, pace
 def test_a_drive_begins_with_the_last_sample_taken_in_by_all(gazebo, pace):
     # The sample before it is not enough.
     report(pace, "imu_error_model", 7.09)
-    with pytest.raises(SimulatorError, match="waiting for imu_error_model to take in"):
+    with pytest.raises(SimulatorError, match="waiting for imu_error_model to process"):
         begin(pace, "imu_error_model")
     gazebo.watch.now, gazebo.time = 100.0, 7.013
     report(pace, "imu_error_model", 7.1)
@@ -101,55 +101,55 @@ def test_a_drive_begins_with_the_last_sample_taken_in_by_all(gazebo, pace):
 
 def test_two_periods_are_driven_without_an_answer(gazebo, pace):
     held = begin(pace)
-    pace.go_on()
+    pace.release()
     assert gazebo.limit == pytest.approx(held + 2 * PERIOD)
-    pace.answered(held + PERIOD)
+    pace.on_command(held + PERIOD)
     assert gazebo.limit == pytest.approx(held + 3 * PERIOD)
     assert pace.answered_until == pytest.approx(held + PERIOD)
     # One that comes late does not turn the limit back.
-    pace.answered(held + 3 * PERIOD)
-    pace.answered(held + PERIOD)
+    pace.on_command(held + 3 * PERIOD)
+    pace.on_command(held + PERIOD)
     assert gazebo.limit == pytest.approx(held + 5 * PERIOD)
     before = len(gazebo.limits)
-    pace._look()
+    pace._republish_limit()
     assert len(gazebo.limits) == before + 1
 
 
 @pytest.mark.parametrize("name", ["imu_error_model", "gnss_receiver", "imu_yaw_publisher"])
 def test_the_slowest_participant_is_waited_for(gazebo, pace, name):
     held = begin(pace)
-    pace.go_on()
+    pace.release()
     report(pace, "result_comparison", held + 100.0)
     report(pace, name, held)
     for period in range(1, 30):
-        pace.answered(held + period * PERIOD)
+        pace.on_command(held + period * PERIOD)
     assert gazebo.limit == pytest.approx(held + 10 * PERIOD)
-    assert pace.waits_for == [name]
+    assert pace.slow_participants == [name]
     report(pace, name, held + PERIOD)
     assert gazebo.limit == pytest.approx(held + 11 * PERIOD)
     # It has nothing to do any more.
     report(pace, name, 4e9)
     assert gazebo.limit == pytest.approx(held + 31 * PERIOD)
-    assert pace.waits_for == []
+    assert pace.slow_participants == []
 
 
 def test_the_end_of_the_drive_lets_time_run(gazebo, pace):
     begin(pace)
     pace.end()
-    assert gazebo.limits[-1] == gazebo_pace.NO_LIMIT
-    pace.answered(8.0)
-    pace._look()
-    assert gazebo.limits[-1] == gazebo_pace.NO_LIMIT
+    assert gazebo.limits[-1] == gazebo_pace.LATEST_TIME
+    pace.on_command(8.0)
+    pace._republish_limit()
+    assert gazebo.limits[-1] == gazebo_pace.LATEST_TIME
 
 
 def test_an_answer_that_was_lost_is_not_waited_for_without_end(gazebo, pace):
     held = begin(pace)
-    pace.go_on()
+    pace.release()
     gazebo.watch.now += 4.9
-    pace._look()
+    pace._republish_limit()
     assert gazebo.limit == pytest.approx(held + 2 * PERIOD)
     gazebo.watch.now += 0.2
-    pace._look()
+    pace._republish_limit()
     assert gazebo.limit == pytest.approx(held + 4 * PERIOD)
     # Simulated time may not be there yet, which is no reset of the simulation.
     assert pace.answered_until <= held

@@ -30,7 +30,7 @@ def test_controller_that_is_not_installed_is_reported(monkeypatch):
     monkeypatch.setattr(rospy, "ServiceProxy", lambda *_: load)
     node = gazebo_robot.GazeboRobot.__new__(gazebo_robot.GazeboRobot)
     node._robot = load_robot_parameters()
-    for name, parameters in gazebo_robot.controllers_of(node._robot).items():
+    for name, parameters in gazebo_robot.make_controllers(node._robot).items():
         loaded.clear()
         answers = {name: False}
         package = parameters["type"].split("/")[0]

@@ -11,9 +11,9 @@ from imu_simulation_framework.ros1.messages import publish_serialised
 
 INTERRUPTED_IN_A_CALLBACK = """
 import os, signal, time, weakref
-from imu_simulation_framework.ros1.node_process import raise_dropped_interrupts
+from imu_simulation_framework.ros1.node_process import reraise_dropped_interrupts
 
-raise_dropped_interrupts()
+reraise_dropped_interrupts()
 try:
     watched = set("a")
     reference = weakref.ref(watched, lambda _: os.kill(os.getpid(), signal.SIGINT) or time.sleep(9))

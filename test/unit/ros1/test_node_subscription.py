@@ -33,7 +33,9 @@ def test_second_publisher_ends_node(subscription):
         deliver("/mujoco_simulator")
     assert not node.failure and received == [b"message"] * 2
     deliver("/rostopic_1")
-    assert "/rostopic_1 publishes on /ground_truth/state, beside /mujoco_simulator" in node.failure
+    assert (
+        "/ground_truth/state has the publishers /mujoco_simulator and /rostopic_1" in node.failure
+    )
     assert node._ended.is_set()
     deliver("/mujoco_simulator")
     assert received == [b"message"] * 2

@@ -26,10 +26,10 @@ ALL_WELL = {"path_follower": 0, "result_comparison": 130, "mujoco_simulator": 13
 
 def test_a_complete_drive_is_a_success_whoever_ends_after_it(outcome):
     done = outcome(True, node="path_follower", codes=ALL_WELL)
-    assert (done.exit_code(), done.last_line()) == (0, "")
+    assert (done.exit_code(), done.final_message()) == (0, "")
     for name in ("mujoco_simulator", "master", "error_publisher"):
         done = outcome(True, node=name, codes={**ALL_WELL, "path_follower": 130, name: -9})
-        assert (done.exit_code(), done.last_line()) == (0, "")
+        assert (done.exit_code(), done.final_message()) == (0, "")
 
 
 @pytest.mark.parametrize("completed", [None, False])
@@ -38,7 +38,7 @@ def test_a_complete_drive_is_a_success_whoever_ends_after_it(outcome):
 def test_no_success_without_a_summary_that_says_completed(outcome, completed, node, code):
     done = outcome(completed, node=node, codes={**ALL_WELL, node: code})
     assert done.exit_code() == 1
-    assert done.last_line().startswith("the experiment ended early: ")
+    assert done.final_message().startswith("the experiment ended early: ")
 
 
 @pytest.mark.parametrize("code", [-9, 1, None])
@@ -46,27 +46,27 @@ def test_no_success_without_a_summary_that_says_completed(outcome, completed, no
 def test_whoever_writes_is_needed_to_the_end(outcome, name, code):
     done = outcome(True, node=name, codes={**ALL_WELL, name: code})
     assert done.exit_code() == 1
-    assert done.last_line().endswith("nobody could make sure that everything is written")
+    assert done.final_message().endswith("the results may be incomplete")
 
 
 def test_failures_after_the_drive_say_why_and_what_is_left(outcome, tmp_path):
     codes = {**ALL_WELL, "path_follower": 1}
     done = outcome(True, node="path_follower", codes=codes, failure="a figure:\n the disk is full")
     assert done.exit_code() == 1
-    assert done.last_line() == (
+    assert done.final_message() == (
         "the experiment ended early: path_follower ended with code 1: a figure: the disk is full"
     )
     (tmp_path / "run_ground_truth.samples").touch()
     done = outcome(node="result_comparison", codes={"result_comparison": -9})
-    assert "offline_result_comparison.py makes results" in done.last_line()
+    assert "offline_result_comparison.py makes results" in done.final_message()
 
 
 @pytest.mark.parametrize(
-    ("completed", "words"), [(None, "nothing was recorded"), (False, "what was recorded is saved")]
+    ("completed", "words"), [(None, "nothing was recorded"), (False, "the recorded data are saved")]
 )
 def test_an_interruption_says_what_is_left(outcome, completed, words):
     done = outcome(completed, codes=dict.fromkeys(ALL_WELL, 130))
-    assert (done.exit_code(), done.last_line()) == (130, f"interrupted: {words}")
+    assert (done.exit_code(), done.final_message()) == (130, f"interrupted: {words}")
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,6 @@ def test_an_interruption_says_what_is_left(outcome, completed, words):
 )
 def test_the_reason_is_who_ended_and_how(outcome, tmp_path, known, reason):
     done = outcome(False, **known)
-    assert done.exit_code() == 1 and done.last_line().endswith(reason)
+    assert done.exit_code() == 1 and done.final_message().endswith(reason)
     (tmp_path / "run_summary.json").write_text("{")
     assert outcome(**known).exit_code() == 1

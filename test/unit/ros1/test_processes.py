@@ -40,7 +40,7 @@ def start():
 
 
 def end(*programs):
-    processes.end_all({program.pid: processes.started(program.pid) for program in programs})
+    processes.end_all({program.pid: processes.start_time(program.pid) for program in programs})
     return [program.wait(PATIENCE) for program in programs]
 
 
@@ -58,7 +58,7 @@ def test_process_that_ignores_the_signal_is_killed(start, monkeypatch):
 
 
 def test_saving_node_is_reminded_and_any_other_is_killed(start, monkeypatch):
-    monkeypatch.setattr(processes, "REMINDING_TIMEOUT", 0.3)
+    monkeypatch.setattr(processes, "REMINDER_TIMEOUT", 0.3)
     monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
     counting = (
         "import signal, sys, time; signals = []\n"
@@ -95,7 +95,7 @@ def _group(leader):
     members = []
     for name in filter(str.isdecimal, os.listdir("/proc")):
         try:
-            if os.getpgid(int(name)) == leader and processes.started(int(name)):
+            if os.getpgid(int(name)) == leader and processes.start_time(int(name)):
                 members.append(name)
         except OSError:
             continue

@@ -32,7 +32,7 @@ def recording(tmp_path):
         node._stopping, node._written = threading.Event(), threading.Event()
         node._supervised, node._gnss = supervised, None
         node._commanded_at, node._stopped_at, node._message_at = 1.0, None, None
-        node._lock, node._kept = threading.Lock(), []
+        node._lock, node._batches = threading.Lock(), []
         node._session = SimpleNamespace(complete=True, recorded_until=1, arrived=True, over=False)
         node._simulator = SimpleNamespace(lock_step=lock_step)
         node.configuration = SimpleNamespace(simulation=SimpleNamespace(command_timeout=1e9))

@@ -1,1 +1,1 @@
-"""Starting an experiment, watching over it and ending it."""
+"""Start, supervision and end of an experiment."""

@@ -1,7 +1,7 @@
-"""Refuses a second experiment on one ROS master, which would end the nodes of the first one.
+"""Check that no other experiment uses the ROS master, which would shut its nodes down.
 
-roslaunch runs :func:`main` while it reads experiment.launch, before it starts any node: a command
-of a parameter that fails ends it.
+experiment.launch has a parameter whose command is :func:`main`. roslaunch runs it before it starts
+any node, and ends if the command fails.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import urllib.parse
 import rosgraph
 
 from ...core.errors import FrameworkError
-from ..answers import MASTER_TIMEOUT, NoAnswerError, answers, ask_master
+from ..blocking_calls import MASTER_TIMEOUT, NoAnswerError, ask_master, is_responding
 
+# Nodes by which a running experiment is recognised; while it runs, at least one of them responds.
 NODES = ("path_follower", "result_comparison")
-"""Nodes of which every experiment has at least one that answers."""
 
 
-def ensure_alone(names) -> None:
-    """Refuse to start nodes that run already: the master would end those.
+def check_names_are_free(names) -> None:
+    """Check that no node with one of these names is running, as the master would shut it down.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def ensure_alone(names) -> None:
     Raises
     ------
     FrameworkError
-        A node of one of these names answers, or whoever listens at the master's address does not.
+        If a node with one of these names responds, or a program at the master's address does not.
     """
     uri = rosgraph.get_master_uri()
     try:
@@ -40,23 +40,23 @@ def ensure_alone(names) -> None:
         place = urllib.parse.urlsplit(uri)
         with contextlib.suppress(OSError):
             socket.create_connection((place.hostname, place.port), timeout=1.0).close()
-            raise FrameworkError(f"{error}, but somebody listens there") from None
+            raise FrameworkError(f"{error}, although a program listens there") from None
         return
     known = {n for _, nodes in (*publishers, *subscribers, *services) for n in nodes}
     for name in sorted(known.intersection(names)):
         address = ask_master("lookupNode", name)
-        if address and answers(address, MASTER_TIMEOUT):
+        if address and is_responding(address, MASTER_TIMEOUT):
             raise FrameworkError(
-                f"a node {name} runs already on the ROS master at {uri}: wait for the end of "
+                f"a node {name} is already running on the ROS master at {uri}; wait for the end of "
                 "that experiment, or set ROS_MASTER_URI to another port"
             )
 
 
 def main() -> int:
-    """Print an empty value for roslaunch's parameter, or a refusal; return the exit code."""
+    """Print an empty value for roslaunch's parameter, or an error; return the exit code."""
     namespace = rosgraph.names.get_ros_namespace()
     try:
-        ensure_alone([rosgraph.names.ns_join(namespace, name) for name in NODES])
+        check_names_are_free([rosgraph.names.ns_join(namespace, name) for name in NODES])
     except FrameworkError as error:
         print(error, file=sys.stderr)
         return 2

@@ -1,8 +1,8 @@
-"""Ends the nodes of an experiment when whoever started them was killed.
+"""Guardian, which ends the nodes of an experiment after their launcher was killed.
 
-roslaunch puts every node into a session of its own, and one that is killed (SIGKILL) has
-no time to end them: they would go on for ever, or wait for each other. This process waits
-for that, and then does what roslaunch would have done, so that what was recorded is saved.
+roslaunch starts every node in a session of its own. A launcher that is killed (SIGKILL) cannot end
+the nodes, which would then run or wait for ever. The guardian waits for the end of the launcher and
+then ends the nodes as roslaunch does, so that they save their data.
 """
 
 from __future__ import annotations
@@ -14,75 +14,81 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-MARK = "IMU_SIMULATION_FRAMEWORK_EXPERIMENT"
-"""Environment variable that all processes of an experiment inherit from run_experiment.py."""
+# Environment variable that all processes of an experiment inherit from run_experiment.py.
+EXPERIMENT_MARK = "IMU_SIMULATION_FRAMEWORK_EXPERIMENT"
 
-SAVING_NODES = ("result_comparison", "experiment_recorder")  # nodes that write what was recorded
+SAVING_NODES = ("result_comparison", "experiment_recorder")  # nodes that write recorded data
 
+# Wall-clock seconds that saving nodes have to end; a long drive takes minutes to write.
 SAVING_TIMEOUT = 600.0
-"""Wall-clock seconds that these have, once they are to end: a long drive is much to write."""
 
-REMINDING_TIMEOUT = 25.0
-"""Wall-clock seconds after which these are reported again, as roslaunch does: one that has only
-figures to draw, which can be drawn at any time, leaves them out then. They take 4 s, and several
-times that on a busy machine."""
+# Wall-clock seconds after which saving nodes get further signals, as from roslaunch. A node that
+# only has figures left to draw then skips them, as they can be drawn later. They take 4 s, and
+# several times that on a busy machine.
+REMINDER_TIMEOUT = 25.0
 
-REMINDING_PERIOD = 2.0
+REMINDER_PERIOD = 2.0  # wall-clock seconds between two further signals
 
-ENDING_TIMEOUT = 10.0  # wall-clock seconds that any other node has to end, before it is made to
+ENDING_TIMEOUT = 10.0  # wall-clock seconds that other nodes have to end before they are killed
 
+# Node that calls the services of other nodes. It gets its signal first, so that it does not report
+# refusals of nodes that are ending.
 LEADER = "path_follower"
-"""Node that calls the services of the others. It gets its signal before them, so that it does not
-report the refusals of nodes that are ending."""
 
-CORE = ("rosmaster", "rosout")
-"""Programs and nodes that are ended last, since the others say good-bye to them."""
+# Programs and nodes that end last, since the others unregister from them.
+CORE_NAMES = ("rosmaster", "rosout")
 
 
 def end_all(processes) -> None:
-    """End processes, in time and by force if need be; return when all have ended.
+    """End processes and wait for their end; kill them after a timeout.
 
-    ``processes`` (mapping): process number -> what :func:`started` said of it.
+    Parameters
+    ----------
+    processes : mapping of int to str or None
+        Ids of the processes, with their :func:`start_time`, which distinguishes a process from a
+        later one of the same id.
     """
-    core = {pid: at for pid, at in processes.items() if _is_one_of(CORE, pid)}
+    core = {pid: at for pid, at in processes.items() if _has_name(CORE_NAMES, pid)}
     others = {pid: at for pid, at in processes.items() if pid not in core}
-    _tell(others)
+    _terminate(others)
     _wait(others, core)
-    _tell(core)
+    _terminate(core)
     _wait(core)
 
 
-def _tell(processes) -> None:
-    leader_first = sorted(processes.items(), key=lambda item: not _is_one_of([LEADER], item[0]))
+def _terminate(processes) -> None:
+    leader_first = sorted(processes.items(), key=lambda item: not _has_name([LEADER], item[0]))
     for pid, at in leader_first:
-        # Unlike SIGINT it gets no traceback from an interpreter that is still starting.
-        if at is not None and started(pid) == at:
+        # SIGINT would print a traceback in an interpreter that is still starting; SIGTERM does not.
+        if at is not None and start_time(pid) == at:
             _send(pid, signal.SIGTERM)
 
 
-def _wait(processes, asked=()) -> None:
-    """Wait for the end of processes, which may ask others for something meanwhile."""
+def _wait(processes, services=()) -> None:
+    """Wait for the end of processes; keep the processes running whose services they may call."""
     begun = time.monotonic()
-    reminded = begun + REMINDING_TIMEOUT - REMINDING_PERIOD
-    left = dict(processes)
-    while left:
-        left = {pid: at for pid, at in left.items() if at is not None and started(pid) == at}
-        for pid in (*left, *asked):
-            # A stopped one could not hear it.
+    reminded = begun + REMINDER_TIMEOUT - REMINDER_PERIOD
+    remaining = dict(processes)
+    while remaining:
+        remaining = {
+            pid: at for pid, at in remaining.items() if at is not None and start_time(pid) == at
+        }
+        for pid in (*remaining, *services):
+            # A stopped process receives SIGTERM only after SIGCONT.
             if is_stopped(pid):
                 _send(pid, signal.SIGCONT)
-        for pid in left:
-            saves = _is_one_of(SAVING_NODES, pid)
+        for pid in remaining:
+            saves = _has_name(SAVING_NODES, pid)
             if time.monotonic() - begun > (SAVING_TIMEOUT if saves else ENDING_TIMEOUT):
                 _send(pid, signal.SIGKILL)
-        if time.monotonic() - reminded > REMINDING_PERIOD:
+        if time.monotonic() - reminded > REMINDER_PERIOD:
             reminded = time.monotonic()
-            _tell({pid: at for pid, at in left.items() if _is_one_of(SAVING_NODES, pid)})
-        time.sleep(LOOK_PERIOD)
+            _terminate({pid: at for pid, at in remaining.items() if _has_name(SAVING_NODES, pid)})
+        time.sleep(CHECK_PERIOD)
     for pid, at in processes.items():
-        # Its own children, as of the shell script that starts gzserver; unless it is another's
-        # number by now.
-        if started(pid) in (None, at):
+        # Kill children in its process group, for example those of the shell script that starts
+        # gzserver, unless a new process has the id by now.
+        if start_time(pid) in (None, at):
             with suppress(OSError):
                 os.killpg(pid, signal.SIGKILL)
 
@@ -95,68 +101,69 @@ def _send(pid: int, number: int) -> None:
             os.kill(pid, number)
 
 
-def _is_one_of(names, pid: int) -> bool:
-    """Whether a process is a node, or a program, of one of these names."""
+def _has_name(names, pid: int) -> bool:
+    """Return whether a process is a node or a program with one of these names."""
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
     except OSError:
         return False
-    # The second word is the program of an interpreter.
+    # The second word is the script of an interpreter.
     programs = [os.path.basename(word) for word in command[:2]]
     return any(name in programs or f"__name:={name}" in command for name in names)
 
 
 def _status(pid: int) -> list[str]:
     try:
-        # The name, in parentheses, may hold anything.
+        # The name of the program, in parentheses, may contain blanks and parentheses itself.
         return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
         return []
 
 
-def started(pid: int) -> str | None:
-    """When a process was started, in the kernel's own count; None when it has ended."""
+def start_time(pid: int) -> str | None:
+    """Return the start time of a process in the kernel's clock ticks; None if it has ended."""
     status = _status(pid)
     return None if not status or status[0] in "ZX" else status[19]
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a process was stopped by a signal (SIGSTOP, Ctrl+Z)."""
+    """Return whether a process is stopped by a signal (SIGSTOP, Ctrl+Z)."""
     status = _status(pid)
     return bool(status) and status[0] in "Tt"
 
 
-MARKED = "--marked"  # argument that says that the one who started this has marked all its processes
+MARKED = "--marked"  # option for a launcher whose processes all have the mark
 
-LOOK_PERIOD = 0.1
-"""Wall-clock seconds between two checks; a child that is younger may be missed without a mark."""
+# Wall-clock seconds between two checks. A child without a mark that is younger when the launcher is
+# killed may be missed.
+CHECK_PERIOD = 0.1
 
 
 def main() -> int:
-    """Wait for the end of the process that started this one; then end what it has left."""
+    """Wait for the end of the parent process, then end its remaining children."""
     if {"-h", "--help"} & set(sys.argv[1:]):
         print(f"usage: guardian.py\n\n{__doc__}\nA part of experiment.launch, which starts it.")
         sys.exit(0)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
     parent = os.getppid()
-    mark = os.environ.get(MARK, "") if MARKED in sys.argv else ""
+    mark = os.environ.get(EXPERIMENT_MARK, "") if MARKED in sys.argv else ""
     known: dict[int, str | None] = {}
-    # It may have been killed before this process looked for the first time.
+    # The parent may have been killed before the first check.
     is_parent = not mark or mark.partition("-")[0] == str(parent)
     while is_parent and os.getppid() == parent:
-        known.update((pid, started(pid)) for pid in _children(parent) if pid not in known)
-        time.sleep(LOOK_PERIOD)
-    # Nobody may end this now but by SIGKILL.
+        known.update((pid, start_time(pid)) for pid in _find_children(parent) if pid not in known)
+        time.sleep(CHECK_PERIOD)
+    # From here on, only SIGKILL may end the guardian, so that all nodes are ended.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     known.pop(os.getpid(), None)
-    known.update((pid, started(pid)) for pid in _marked(mark))
+    known.update((pid, start_time(pid)) for pid in _find_marked(mark))
     end_all(known)
     return 0
 
 
-def _children(parent: int) -> list[int]:
+def _find_children(parent: int) -> list[int]:
     try:
         files = list(Path(f"/proc/{parent}/task").glob("*/children"))
         return [int(pid) for file in files for pid in file.read_text().split()]
@@ -164,16 +171,16 @@ def _children(parent: int) -> list[int]:
         return []
 
 
-def _marked(mark: str) -> list[int]:
+def _find_marked(mark: str) -> list[int]:
     if not mark:
         return []
-    wanted = f"{MARK}={mark}".encode()
-    found = []
+    variable = f"{EXPERIMENT_MARK}={mark}".encode()
+    pids = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
-    return [pid for pid in found if pid != os.getpid()]
+            if variable in (folder / "environ").read_bytes().split(b"\0"):
+                pids.append(int(folder.name))
+    return [pid for pid in pids if pid != os.getpid()]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Runs experiment.launch from a program that reports how it ended."""
+"""Launcher of experiment.launch, which reports the result of the experiment."""
 
 import importlib
 import os
@@ -30,7 +30,7 @@ from ...drive.results.files import ResultFolder
 from ...drive.robots.files import robot_description
 from ...drive.session.driving import PREPARATION
 from ..simulators.gazebo_server import ensure_no_gazebo_runs
-from .guardian import MARK
+from .guardian import EXPERIMENT_MARK
 from .supervision import report, run
 
 MASTER_URI = "ROS_MASTER_URI"
@@ -41,15 +41,16 @@ GAZEBO_PACKAGES = (
     *("gazebo_msgs", "gazebo_plugins", "gazebo_ros", "gazebo_ros_control"),
     *("joint_state_controller", "velocity_controllers"),
 )
-HECTOR_PACKAGE = "hector_gazebo_plugins"  # simulates every IMU in Gazebo but the generic one
+HECTOR_PACKAGE = "hector_gazebo_plugins"  # package of all IMUs in Gazebo except the generic one
 
+# Plug-in of this package, which CMake only builds where Gazebo is installed.
 GAZEBO_PLUGIN = "libimu_simulation_framework_ground_truth.so"
-"""Of this package; CMake leaves it out where there is no Gazebo."""
 
-LIBRARY_PATHS = ("LD_LIBRARY_PATH", "GAZEBO_PLUGIN_PATH")  # where Gazebo looks for it
+LIBRARY_PATHS = ("LD_LIBRARY_PATH", "GAZEBO_PLUGIN_PATH")  # search paths of Gazebo for plug-ins
 
+# Arguments that open a window, and their requirements.
 WINDOWS = {
-    # argument: value, ROS packages, Python modules with the Debian packages that have them
+    # argument: value, ROS packages, Python modules with their Debian packages
     "gui": ("true", (), {}),
     "rviz": ("true", ("rviz",), {}),
     "view=multiplot": ("multiplot", ("rqt_multiplot",), {}),
@@ -59,35 +60,36 @@ WINDOWS = {
         {"tkinter": "python3-tk", "PIL.ImageTk": "python3-pil.imagetk"},
     ),
 }
-"""What opens a window, and what it needs."""
 
 
 def check_environment() -> None:
-    """Refuse what the environment says if no experiment can run with it.
+    """Check the environment variables of ROS and the network.
 
-    Raises FrameworkError: ROS_MASTER_URI is no address, ROS_NAMESPACE is set, or this machine does
-    not reach itself.
+    Raises
+    ------
+    FrameworkError
+        If ROS_MASTER_URI is invalid, ROS_NAMESPACE is set, or this machine does not reach itself.
     """
     uri = os.environ.get(MASTER_URI, "")
     try:
         parts = urllib.parse.urlsplit(uri)
-        usable = parts.scheme == "http" and parts.hostname and parts.port
-    except ValueError:  # the port is no number, or too large
-        usable = False
-    if not usable:
+        is_valid = parts.scheme == "http" and parts.hostname and parts.port
+    except ValueError:  # the port is not a number, or too large
+        is_valid = False
+    if not is_valid:
         raise FrameworkError(
-            f"the environment's {MASTER_URI} is {quote(uri)}, expected http://HOST:PORT as in "
-            "http://localhost:11311"
+            f"environment variable {MASTER_URI} is {quote(uri)}, expected http://HOST:PORT, for "
+            "example http://localhost:11311"
         )
     namespace = os.environ.get(NAMESPACE, "")
     if namespace.strip("/"):
         raise FrameworkError(
-            f"the environment's {NAMESPACE} is {namespace!r}, but an experiment has its names to "
-            f"itself: unset {NAMESPACE}"
+            f"environment variable {NAMESPACE} is {namespace!r}, expected none, as an experiment "
+            f"uses global names: unset {NAMESPACE}"
         )
     if rosgraph.network.use_ipv6():
         return
-    # Nodes listen everywhere and tell each other this name; connect as one of them would.
+    # Nodes listen on all interfaces and register with this name; connect as another node does.
     host = rosgraph.network.get_host_name()
     try:
         with socket.create_server(("", 0)) as server:
@@ -95,17 +97,24 @@ def check_environment() -> None:
             socket.create_connection(place, 2.0).close()
     except OSError as error:
         raise FrameworkError(
-            f"this machine does not reach itself at {host} ({error.strerror or error}), where its "
-            "nodes would look for each other: is the loopback interface up (ip link set lo up), "
-            "and is ROS_IP or ROS_HOSTNAME an address of this machine?"
+            f"this machine does not reach itself at {host} ({error.strerror or error}), which its "
+            "nodes use as address; check that the loopback interface is up (ip link set lo up), "
+            "and that ROS_IP or ROS_HOSTNAME is an address of this machine"
         ) from None
 
 
 def check_installation(values) -> None:
-    """Refuse arguments that need what is not installed, or a display where there is none.
+    """Check that the packages and the display that arguments require are available.
 
-    Raises FrameworkError: names the argument and what is missing. ``values`` (mapping): all
-    arguments of experiment.launch, by name.
+    Parameters
+    ----------
+    values : mapping of str to str
+        All arguments of experiment.launch.
+
+    Raises
+    ------
+    FrameworkError
+        If a package, a module, the plug-in or the display is missing; names the argument.
     """
     if values["simulator"] == "gazebo":
         hector = () if values["imu"] == "generic" else (HECTOR_PACKAGE,)
@@ -113,9 +122,9 @@ def check_installation(values) -> None:
         folders = ":".join(os.environ.get(name, "") for name in LIBRARY_PATHS).split(":")
         if not any(folder and (Path(folder) / GAZEBO_PLUGIN).is_file() for folder in folders):
             raise FrameworkError(
-                f"simulator:=gazebo needs {GAZEBO_PLUGIN} of this package, which is built only "
-                "where Gazebo is: build the workspace again (catkin_make --force-cmake) and source "
-                "its setup.bash"
+                f"simulator:=gazebo needs {GAZEBO_PLUGIN} of this package, which is only built "
+                "where Gazebo is installed; build the workspace again (catkin_make --force-cmake) "
+                "and source its setup.bash"
             )
     for window, (value, packages, modules) in WINDOWS.items():
         name = window.partition("=")[0]
@@ -127,11 +136,11 @@ def check_installation(values) -> None:
             try:
                 importlib.import_module(module)
             except ImportError as error:
-                needed = f"the Python module {module} (Debian's package {package})"
-                raise FrameworkError(f"{argument} needs {needed}: {error}") from None
+                requirement = f"the Python module {module} (Debian's package {package})"
+                raise FrameworkError(f"{argument} needs {requirement}: {error}") from None
         if not os.environ.get("DISPLAY"):
             raise FrameworkError(
-                f"{argument} opens a window, but there is no display: DISPLAY is not set"
+                f"{argument} opens a window, which needs a display: DISPLAY is not set"
             )
 
 
@@ -147,57 +156,80 @@ _SUBSTITUTION = "$("
 
 
 def load_launch_file(arguments):
-    """Load experiment.launch with arguments and the current folder as they stand.
+    """Load experiment.launch with arguments that may contain any characters.
 
-    roslaunch replaces ``$(...)`` also in what an argument says, so that a path with these
-    characters would be another one, or an error. Such a value is put in when that is over. Raises
-    roslaunch.RLException: it and the arguments do not go together. ``arguments`` (list of
-    str): each ``name:=value``.
+    roslaunch also replaces ``$(...)`` in the values of arguments, which would change a path with
+    these characters. Such values are replaced by random words, and restored after the load.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Arguments, each ``name:=value``.
+
+    Returns
+    -------
+    roslaunch.config.ROSLaunchConfig
+        Nodes and parameters of the launch file.
+
+    Raises
+    ------
+    roslaunch.RLException
+        If the launch file does not accept the arguments.
     """
-    kept = {}
+    values_by_word = {}
 
-    def plain(value):
+    def protect(value):
         if _SUBSTITUTION not in value:
             return value
-        # No file can have been prepared to hold a word that is unknown before.
-        word = f"kept_{secrets.token_hex(16)}"
-        kept[word] = value
+        # A random word cannot occur in a file that was written before.
+        word = f"protected_{secrets.token_hex(16)}"
+        values_by_word[word] = value
         return word
 
     pairs = [argument.partition(":=") for argument in arguments]
     folder = os.getcwd()
-    # Relative paths start where this program was called, see experiment.launch.
-    os.environ["PWD"] = plain(folder)
-    # Another experiment on this master is refused before the nodes are started, not here.
-    os.environ[MARK] = "loading"
+    # experiment.launch uses PWD as the folder of relative paths.
+    os.environ["PWD"] = protect(folder)
+    # With the mark, experiment.launch skips its check for another experiment, which run() repeats.
+    os.environ[EXPERIMENT_MARK] = "loading"
     try:
         config = roslaunch.config.load_config_default(
-            [(launch_file(), [f"{name}:={plain(value)}" for name, _, value in pairs])], None
+            [(launch_file(), [f"{name}:={protect(value)}" for name, _, value in pairs])], None
         )
     finally:
         os.environ["PWD"] = folder
-        del os.environ[MARK]
+        del os.environ[EXPERIMENT_MARK]
     for parameter in config.params.values():
-        for word, value in kept.items():
+        for word, value in values_by_word.items():
             if isinstance(parameter.value, str):
                 parameter.value = parameter.value.replace(word, value)
     return config
 
 
 def main(arguments) -> int:
-    """Run one experiment.
+    """Run an experiment.
 
-    Raises FrameworkError: an argument or a setting is unknown, malformed or out of range, the
-    recording cannot be used, or something is missing on this machine; nothing was started.
-    ``arguments`` (list of str): arguments of experiment.launch, each ``name:=value``, and options.
-    Returns 0 when the drive was recorded to its end, 1 when it was not, 130 when it was
-    interrupted; whatever was recorded is saved in each case.
+    Parameters
+    ----------
+    arguments : list of str
+        Arguments of experiment.launch, each ``name:=value``, and options.
+
+    Returns
+    -------
+    int
+        0 if the drive was recorded to its end, 1 if not, 130 if it was interrupted. The recorded
+        data are saved in each case.
+
+    Raises
+    ------
+    FrameworkError
+        If an argument or a setting is unknown, malformed or out of range, the recording cannot be
+        used, or a requirement is missing on this machine. No node is started then.
     """
     options, values = read_command_line("Run experiment.launch", arguments)
     check_environment()
     configuration = node_configuration("run_experiment", experiment_parameters(values), {})
-    # What config.ini says of it decides, too: which nodes there are follows from one resolved
-    # configuration.
+    # config.ini may also name the simulator, so the nodes follow from the resolved configuration.
     simulator = configuration.simulation.simulator
     values.update(simulator=simulator, imu=configuration.imu.model)
     if simulator == "gazebo":
@@ -206,15 +238,15 @@ def main(arguments) -> int:
     validate_experiment(configuration)
     robot = experiment_robot(configuration)
     try:
-        chosen = [*options.arguments, f"simulator:={simulator}", "table:=false"]
-        config = load_launch_file(chosen)
+        launch_arguments = [*options.arguments, f"simulator:={simulator}", "table:=false"]
+        config = load_launch_file(launch_arguments)
     except roslaunch.RLException as error:
         raise FrameworkError(f"roslaunch: {error}") from None
     if simulator != "external":
-        # tf and rviz show the robot that drives; a launch file knows the bundled one only.
+        # tf and rviz show the configured robot, whereas the launch file describes the bundled one.
         config.params["/robot_description"].value = robot_description(robot)
-    # What cannot be driven, or gives no answer, is said before anything is started. Then there is
-    # also more memory to read it in, so what was read is kept for path_follower.
+    # The recording is read before any node starts. Errors are then reported at once, and more
+    # memory is free. The result is stored for path_follower.
     with tempfile.TemporaryDirectory() as place:
         prepared = ResultFolder(place, "prepared")
         with SeparateProcess(*PREPARATION) as preparation:

@@ -1,4 +1,4 @@
-"""Runs the nodes of an experiment by means of roslaunch, sees to it that they end, and says how."""
+"""Supervision of an experiment: start by roslaunch, end of all nodes, and outcome."""
 
 from __future__ import annotations
 
@@ -28,19 +28,25 @@ from ...drive.experiment_arguments import EXPERIMENT_PARAMETERS
 from ...drive.results.files import ResultFolder, tidy
 from ...drive.results.record import ENDING as SAMPLES
 from ...drive.summary import terminal_table
-from ..answers import MASTER_TIMEOUT, NoAnswerError, ask_master
+from ..blocking_calls import MASTER_TIMEOUT, NoAnswerError, ask_master
 from ..entry_points import INTERRUPTED
 from ..experiment_state import FAILURE, PROGRESS, RESULT
 from . import guardian
-from .alone import ensure_alone
+from .alone import check_names_are_free
 from .guardian import LEADER
 
+# Escape sequences for colours, bold type and the title of a terminal.
 _ESCAPE = re.compile(r"\x1b(\[[\d;]*m|\][^\a]*\a)")
-"""Colours, bold type and the title of a terminal's window."""
 
 
-class Plain:
-    """A stream without the codes that only a terminal understands."""
+class PlainTextStream:
+    """Stream without the escape sequences of terminals.
+
+    Parameters
+    ----------
+    stream : file object
+        Stream to write to.
+    """
 
     def __init__(self, stream) -> None:
         self._stream = stream
@@ -57,37 +63,45 @@ class Plain:
 
 
 @contextlib.contextmanager
-def _printing(verbose: bool):
-    """Let what roslaunch prints be seen by who has asked for it; warnings and errors always are.
+def _redirect_output(verbose: bool):
+    """Hide the output of roslaunch unless it is verbose; yield the stream for all other lines.
 
-    Yields a file, where those lines go that are for everybody.
+    Warnings and errors are always shown.
     """
-    everybody = sys.stdout
+    terminal = sys.stdout
     with open(os.devnull, "w") as nowhere, contextlib.ExitStack() as redirected:
         stdout = sys.stdout if verbose else nowhere
-        redirected.enter_context(contextlib.redirect_stdout(_as_shown(stdout)))
-        redirected.enter_context(contextlib.redirect_stderr(_as_shown(sys.stderr)))
-        yield everybody
+        redirected.enter_context(contextlib.redirect_stdout(_without_escapes(stdout)))
+        redirected.enter_context(contextlib.redirect_stderr(_without_escapes(sys.stderr)))
+        yield terminal
 
 
-def _as_shown(stream):
-    return stream if stream.isatty() else Plain(stream)
+def _without_escapes(stream):
+    return stream if stream.isatty() else PlainTextStream(stream)
 
 
 WRITER = "result_comparison"
 
 _NAMES = {"master": "the ROS master"}
-_WELL_ENDED = (0, INTERRUPTED)
+_REGULAR_EXIT_CODES = (0, INTERRUPTED)
 
 
 @dataclass
 class Outcome:
-    """What is known when all nodes have ended.
+    """Outcome of an experiment after all nodes have ended.
 
-    ``result``: folder and prefix of the results; ``failure``: the sentence of the node that failed
-    first; ``node``: who ended first, because of which all others were ended; ``codes``: exit code
-    of each node, negative for a signal, None if it could not be had; ``fault``: why the launcher
-    itself has ended the experiment, else empty.
+    Attributes
+    ----------
+    result : str or None
+        Folder and prefix of the results.
+    failure : str or None
+        Message of the node that failed first.
+    node : str or None
+        Name of the node that ended first and thereby ended the experiment.
+    codes : dict of str to (int or None)
+        Exit codes of the nodes, negative for a signal, None if unknown.
+    fault : str
+        Reason for which the launcher itself ended the experiment; empty without one.
     """
 
     result: str | None = None
@@ -98,14 +112,14 @@ class Outcome:
 
     @property
     def folder(self) -> ResultFolder | None:
-        """Where the results are."""
+        """Folder of the results; None without any."""
         with contextlib.suppress(FrameworkError):
             return ResultFolder.from_prefix(self.result) if self.result else None
         return None
 
     @property
     def summary(self) -> dict | None:
-        """What the results say; None without any."""
+        """Summary of the results; None without any."""
         with contextlib.suppress(FrameworkError, ValueError):
             return json.loads(self.folder.read_text("summary.json")) if self.folder else None
         return None
@@ -118,23 +132,23 @@ class Outcome:
 
     @property
     def interrupted(self) -> bool:
-        """Whether somebody has ended the experiment as a whole."""
+        """Whether the experiment was interrupted as a whole."""
         return self.node is None and not self.fault
 
     def exit_code(self) -> int:
-        """0 only for a drive that was recorded to its end, and written as a whole."""
+        """Return 0 for a drive that is recorded to its end and completely written."""
         if self.interrupted:
             return INTERRUPTED
         if not self.completed or self.codes.get(LEADER) == 1:
             return 1
-        # Whoever else ended when the drive was over was not needed any more.
-        written = [self.codes.get(name, 0) in _WELL_ENDED for name in guardian.SAVING_NODES]
+        # After the end of the drive, only the nodes that save data matter.
+        written = [self.codes.get(name, 0) in _REGULAR_EXIT_CODES for name in guardian.SAVING_NODES]
         return 0 if all(written) else 1
 
-    def last_line(self) -> str:
-        """Why it ended, in one line; empty after a success."""
+    def final_message(self) -> str:
+        """Return the reason of the end in one line; empty after a success."""
         if self.interrupted:
-            saved = "what was recorded is saved" if self.summary else "nothing was recorded"
+            saved = "the recorded data are saved" if self.summary else "nothing was recorded"
             return f"interrupted: {saved}"
         if self.exit_code() == 0:
             return ""
@@ -144,18 +158,18 @@ class Outcome:
         if self.failure:
             reason += f": {self.failure}"
         elif folder is not None and any(folder.folder.glob(f"{folder.prefix}_*.{SAMPLES}")):
-            # A killed node has left what it had recorded, but no tables.
-            reason += "; offline_result_comparison.py makes results of what it had recorded"
+            # A killed node leaves its recorded samples, but no tables.
+            reason += "; offline_result_comparison.py makes results from the recorded samples"
         elif self.completed:
-            reason += ", the drive was over, but nobody could make sure that everything is written"
+            reason += ", after the end of the drive; the results may be incomplete"
         return " ".join(f"the experiment ended early: {reason}".split())
 
 
 def _ended(code) -> str:
     if code == INTERRUPTED:
-        return "was told to end"
+        return "was interrupted"
     if code is not None:
-        # A shell that has started the program adds 128.
+        # Shells report a signal as 128 plus its number.
         number = -code if code < 0 else code - 128
         with contextlib.suppress(ValueError):
             return f"ended with code {code} ({signal.Signals(number).name})"
@@ -164,23 +178,21 @@ def _ended(code) -> str:
 
 GUARDIAN = "guardian"
 
+# Nodes with a window, which stays after a drive until a user closes it.
 VIEWS = ("yaw_view", "yaw_multiplot")
-"""Windows that stay after a drive until a person closes them; without a display there are none."""
 
-_ASIDE = ("rosout", "robot_state_publisher", "path_view", "rviz", "gazebo_gui")
-BYSTANDERS = (GUARDIAN, *VIEWS, *_ASIDE)
-"""An experiment goes on without them: a person may close a window."""
+_OPTIONAL_NODES = ("rosout", "robot_state_publisher", "path_view", "rviz", "gazebo_gui")
+# Nodes without which an experiment continues; a user may close a window.
+BYSTANDERS = (GUARDIAN, *VIEWS, *_OPTIONAL_NODES)
 
-LOOK_PERIOD = 0.1
+CHECK_PERIOD = 0.1  # wall-clock seconds between two checks of the nodes
+MASTER_CHECK_PERIOD = 1.0  # wall-clock seconds between two checks of the master
 
 MONITOR_TIMEOUT = 5.0  # wall-clock seconds for roslaunch to see that all processes have ended
 
 
-class _Ends(ProcessListener):
-    """Remembers how each node ended, and who was the first; the others are ended because of it.
-
-    When nobody was, the experiment was interrupted.
-    """
+class _ExitRecorder(ProcessListener):
+    """Record of the exit codes and of the first node that ended, which ends the experiment."""
 
     def __init__(self) -> None:
         self.first: str | None = None
@@ -194,10 +206,10 @@ class _Ends(ProcessListener):
 
 
 class _Monitor(roslaunch.pmon.ProcessMonitor):
-    """roslaunch's monitor of processes, which leaves it to us to end them.
+    """Process monitor of roslaunch that leaves the end of processes to the guardian's functions.
 
-    It, or its signal handlers, would send SIGINT to whatever has been started, which prints a
-    traceback where an interpreter is still starting.
+    roslaunch itself would send SIGINT, for which an interpreter that is still starting prints a
+    traceback.
     """
 
     def __init__(self, is_ending) -> None:
@@ -205,22 +217,22 @@ class _Monitor(roslaunch.pmon.ProcessMonitor):
         self._is_ending = is_ending
 
     def register(self, process):
-        """Take in a process that is about to be started, unless all are to end."""
+        """Register a process before its start, unless the experiment ends."""
         if self._is_ending():
             raise roslaunch.RLException("the experiment ends")
-        # The end of one that is required is seen by who watches; roslaunch would call it a death
-        # even after a success.
+        # _Run itself handles the end of required nodes; roslaunch would print an error even after a
+        # success.
         process.required = False
         super().register(process)
 
     def unregister(self, process):
-        """Forget a process; one that was taken out of roslaunch's hands is forgotten already."""
+        """Unregister a process; ignore a process that _Run has already unregistered."""
         with contextlib.suppress(ValueError):
             super().unregister(process)
 
 
 def _node_name(process_name) -> str:
-    """roslaunch appends ``-<number>`` to the node's name."""
+    """Return a node's name without the ``-<number>`` that roslaunch appends."""
     head, dash, number = process_name.rpartition("-")
     return head if dash and number.isdigit() else process_name
 
@@ -228,44 +240,63 @@ def _node_name(process_name) -> str:
 def run(config, patience: float, verbose: bool = True) -> Outcome:
     """Run the nodes until one of them ends.
 
-    Raises FrameworkError: nothing was started. ``patience``: wall-clock seconds that a node which
-    was stopped, or a master that is silent, is waited for; ``verbose``: whether roslaunch and the
-    nodes print more than warnings; otherwise it is in their logs, and the progress is shown.
+    Parameters
+    ----------
+    config : roslaunch.config.ROSLaunchConfig
+        Nodes and parameters.
+    patience : float
+        Wall-clock time [s] to wait for a stopped node or a master that does not respond.
+    verbose : bool
+        Whether roslaunch and the nodes print more than warnings; otherwise a progress bar is shown
+        and the output is only in the logs.
+
+    Returns
+    -------
+    Outcome
+        Outcome of the experiment.
+
+    Raises
+    ------
+    FrameworkError
+        If another experiment is running; no node is started then.
     """
     config.nodes = [node for node in config.nodes if node.name != GUARDIAN]
     for node in config.nodes if not verbose else ():
-        # Warnings and errors are shown even so: they go to standard error.
+        # Warnings and errors are still shown, as nodes write them to standard error.
         node.output = "log"
-    ensure_alone([rosgraph.names.ns_join(node.namespace, node.name) for node in config.nodes])
+    check_names_are_free(
+        [rosgraph.names.ns_join(node.namespace, node.name) for node in config.nodes]
+    )
     config.add_param(
         roslaunch.core.Param(f"/{EXPERIMENT_PARAMETERS}/supervised", True), verbose=False
     )
-    # roslaunch asks the master without a limit of its own.
+    # roslaunch calls the master without a timeout of its own.
     socket.setdefaulttimeout(MASTER_TIMEOUT)
-    os.environ[guardian.MARK] = f"{os.getpid()}-{secrets.token_hex(8)}"
+    os.environ[guardian.EXPERIMENT_MARK] = f"{os.getpid()}-{secrets.token_hex(8)}"
     watcher = subprocess.Popen(
         [sys.executable, "-m", "imu_simulation_framework.ros1.launching.guardian", guardian.MARKED],
         stdin=subprocess.DEVNULL,
         start_new_session=True,
-        # Until it has a handler; from a starting interpreter it would get a traceback.
+        # The guardian ignores SIGINT until it has a handler; an interpreter that is starting would
+        # print a traceback.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     try:
-        with _printing(verbose) as everybody, progress_bar(
+        with _redirect_output(verbose) as terminal, progress_bar(
             desc="starting", disable=verbose or None, leave=False, bar_format="{desc}, {elapsed}"
         ) as bar:
-            return _Run(config, patience, everybody, bar).outcome()
+            return _Run(config, patience, terminal, bar).outcome()
     finally:
         watcher.kill()
         watcher.wait()
 
 
 class _Run:
-    def __init__(self, config, patience, everybody, bar) -> None:
+    def __init__(self, config, patience, terminal, bar) -> None:
         self._patience = patience
-        self._everybody = everybody
+        self._terminal = terminal
         self._bar = bar
-        self._ends = _Ends()
+        self._exits = _ExitRecorder()
         self._outcome = Outcome()
         self._processes: dict = {}
         self._stopped_since: dict[str, float] = {}
@@ -278,63 +309,63 @@ class _Run:
             sigint_timeout=guardian.ENDING_TIMEOUT,
         )
         self._parent.config = config
-        # Listened to from the beginning, since a node may end before all of them are started.
+        # The listener is added before the start, since a node may end before all are started.
         self._monitor = self._parent.pm = _Monitor(self._is_ending)
-        self._monitor.add_process_listener(self._ends)
+        self._monitor.add_process_listener(self._exits)
         self._monitor.start()
         self._catch_signals()
 
     def outcome(self) -> Outcome:
-        """Run to the end; say how it ended."""
+        """Run the experiment to its end and return its outcome."""
         outcome = self._outcome
         try:
             self._parent.start()
-            self._take_in_processes()
+            self._collect_processes()
             for process in list(self._monitor.procs):
                 if _node_name(process.name) in guardian.SAVING_NODES:
                     process.sigint_timeout = guardian.SAVING_TIMEOUT
-            self._watch(lambda: self._ends.first is not None)
+            self._watch(lambda: self._exits.first is not None)
         except (roslaunch.RLException, OSError, HTTPException, xmlrpc.client.Error) as error:
-            # A node that ended, or an interruption, is the reason why the next cannot be started.
+            # After the end of a node or an interruption, roslaunch cannot start further nodes.
             if not (self._monitor.is_shutdown or self._is_ending()):
-                outcome.fault = f"roslaunch could not start it: {error}"
+                outcome.fault = f"roslaunch could not start the nodes: {error}"
         finally:
             if self._is_over():
-                self._await_results()
-            # Whoever ends from here on was told to.
-            first = self._ends.first
+                self._wait_for_results()
+            # Nodes that end from here on are ended by this process.
+            first = self._exits.first
             ended_by_us = self._interrupted or outcome.fault
-            # What nodes have left for us; they may have failed a moment ago.
+            # The parameters are read again, as a node may have failed since the last check.
             outcome.result = outcome.result or self._parameter(RESULT)
             outcome.failure = self._parameter(FAILURE)
             if self._is_over():
                 self._keep_views()
             self._end()
-        outcome.node = first if ended_by_us else self._ends.first
+        outcome.node = first if ended_by_us else self._exits.first
         outcome.codes = {name: _code_of(process) for name, process in self._processes.items()}
-        outcome.codes.update(self._ends.codes)
+        outcome.codes.update(self._exits.codes)
         if outcome.folder is not None:
             tidy(outcome.folder)
         return outcome
 
     def _is_over(self) -> bool:
-        """Whether the robot has driven to the end."""
-        return self._ends.first == LEADER and self._ends.codes[LEADER] == 0
+        """Return whether the robot has driven to the end."""
+        return self._exits.first == LEADER and self._exits.codes[LEADER] == 0
 
     def _watch(self, has_happened) -> None:
-        """Wait until something has happened, an interruption, or what is a fault."""
+        """Wait for an event, an interruption or a fault."""
         while not (self._interrupted or self._monitor.is_shutdown):
             self._outcome.result = self._outcome.result or self._parameter(RESULT)
             if has_happened():
                 return
-            self._outcome.fault = self._who_is_stopped() or self._is_master_silent()
+            self._outcome.fault = self._find_stopped_process() or self._check_master()
             if self._outcome.fault:
                 return
-            time.sleep(LOOK_PERIOD)
+            time.sleep(CHECK_PERIOD)
 
     def _catch_signals(self) -> None:
         ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-        # It does so once, when the first process is started.
+        # roslaunch installs its handlers once, at the first process; they are replaced here.
         roslaunch.pmon._init_signal_handlers()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._on_signal)
@@ -342,14 +373,14 @@ class _Run:
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     def _is_ending(self) -> bool:
-        return self._interrupted or self._ends.first is not None
+        return self._interrupted or self._exits.first is not None
 
     def _on_signal(self, *_) -> None:
         self._interrupted = True
 
-    def _take_in_processes(self) -> None:
+    def _collect_processes(self) -> None:
         for process in list(self._monitor.procs):
-            # roslaunch forgets it when it has ended it, and starts a rosout that died once more.
+            # roslaunch drops an ended process, and restarts rosout, so handles are kept here.
             if process.popen is not None:
                 self._processes[_node_name(process.name)] = process.popen
 
@@ -359,8 +390,8 @@ class _Run:
         except NoAnswerError:
             return None
 
-    def _who_is_stopped(self) -> str:
-        """Say which node was stopped (SIGSTOP) for too long; end a bystander that was."""
+    def _find_stopped_process(self) -> str:
+        """Return a fault if a node was stopped (SIGSTOP) for too long; kill stopped bystanders."""
         now = time.monotonic()
         for name, process in self._processes.items():
             if process.poll() is not None or not guardian.is_stopped(process.pid):
@@ -368,22 +399,24 @@ class _Run:
                 continue
             stopped = now - self._stopped_since.setdefault(name, now)
             if name in BYSTANDERS and stopped > 0.5 * self._patience:
-                self._say(f"{name} was stopped (SIGSTOP), and is ended: others would wait for it")
+                self._print(
+                    f"{name} was stopped (SIGSTOP) and is killed, as other nodes wait for it"
+                )
                 with contextlib.suppress(OSError):
                     os.killpg(process.pid, signal.SIGKILL)
             elif stopped > 2.0 * self._patience:
                 return f"{name} was stopped (SIGSTOP) for {2.0 * self._patience:g} s"
         return ""
 
-    def _is_master_silent(self) -> str:
+    def _check_master(self) -> str:
         now = time.monotonic()
-        if now - self._answered_at < 1.0:
+        if now - self._answered_at < MASTER_CHECK_PERIOD:
             return ""
         try:
             ask_master("getPid", timeout=2.0 * self._patience)
         except NoAnswerError as error:
             master = self._processes.get("master")
-            # One that has ended is noticed as a process.
+            # The end of the master is handled as the end of a process.
             return "" if master is not None and master.poll() is not None else str(error)
         self._answered_at = time.monotonic()
         self._show_progress()
@@ -394,7 +427,7 @@ class _Run:
             return
         bar = self._bar
         with contextlib.suppress(NoAnswerError):
-            # Simulated time and all that is to be simulated; nothing before the drive.
+            # Simulated time and duration of the drive; not set before the drive.
             progress = ask_master("getParam", f"/{PROGRESS}", timeout=self._patience)
             if progress is not None:
                 done, bar.total = progress
@@ -403,56 +436,56 @@ class _Run:
                 bar.n = done
             bar.refresh()
 
-    def _say(self, sentence) -> None:
+    def _print(self, sentence) -> None:
         self._bar.clear()
-        print(sentence, file=self._everybody, flush=True)
+        print(sentence, file=self._terminal, flush=True)
 
-    def _await_results(self) -> None:
-        """End those that have driven, which makes room, and wait for the results.
+    def _wait_for_results(self) -> None:
+        """End the nodes that drive, which frees memory, and wait for the results.
 
-        The drive's end is no good end of the experiment when these are missing.
+        Without results, the node that writes them counts as the first that has ended.
         """
-        self._take_in_processes()
-        self._end_all_but((WRITER, *VIEWS))
+        self._collect_processes()
+        self._end_others((WRITER, *VIEWS))
         writer = self._processes[WRITER]
         self._watch(lambda: writer.poll() is not None)
         if self._interrupted:
-            self._ends.first = None
-        elif writer.poll() not in (None, *_WELL_ENDED):
-            self._ends.first, self._ends.codes[WRITER] = WRITER, writer.poll()
+            self._exits.first = None
+        elif writer.poll() not in (None, *_REGULAR_EXIT_CODES):
+            self._exits.first, self._exits.codes[WRITER] = WRITER, writer.poll()
 
-    def _end_all_but(self, names) -> None:
-        """End all nodes but these and the master's."""
+    def _end_others(self, names) -> None:
+        """End all nodes except some nodes and the master's processes."""
         others = {}
         for process in list(self._monitor.procs):
             if process in self._monitor.core_procs or _node_name(process.name) in names:
                 continue
-            # Not watched any more, since its end is no death to be reported in red.
+            # roslaunch would report the end of a registered process as an error.
             self._monitor.unregister(process)
-            others[process.popen.pid] = guardian.started(process.popen.pid)
+            others[process.popen.pid] = guardian.start_time(process.popen.pid)
         guardian.end_all(others)
 
     def _keep_views(self) -> None:
-        """Return when a person has closed the views."""
+        """Wait until the user has closed the views."""
         views = [self._processes[name] for name in VIEWS if name in self._processes]
         if all(view.poll() is not None for view in views):
             return
-        self._say(
+        self._print(
             "the drive is over and saved; the live view stays until its window is closed, or "
             "until Ctrl+C"
         )
         while any(view.poll() is None for view in views):
             if self._interrupted or self._monitor.is_shutdown:
                 return
-            time.sleep(LOOK_PERIOD)
+            time.sleep(CHECK_PERIOD)
 
     def _end(self) -> None:
-        """End all nodes, in time: without memory roslaunch itself would wait for ever."""
-        self._take_in_processes()
+        """End all nodes with a time limit, which roslaunch itself does not have."""
+        self._collect_processes()
         processes = {
-            process.pid: guardian.started(process.pid) for process in self._processes.values()
+            process.pid: guardian.start_time(process.pid) for process in self._processes.values()
         }
-        # Out of roslaunch's hands: it would tell each node a second time, and call it dead.
+        # roslaunch would signal registered processes again, and report their end as an error.
         with self._monitor.plock:
             del self._monitor.procs[:]
             del self._monitor.core_procs[:]
@@ -471,11 +504,22 @@ def _code_of(process):
 
 
 def report(outcome: Outcome) -> int:
-    """Print the results and, last, why the experiment ended early; return the exit code."""
+    """Print the results and, in the last line, why the experiment ended early.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Outcome of the experiment.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     if outcome.summary is not None:
         print(terminal_table(outcome.summary))
     if outcome.folder is not None:
         print(f"results: {outcome.folder.folder}")
-    if outcome.last_line():
-        print(outcome.last_line())
+    if outcome.final_message():
+        print(outcome.final_message())
     return outcome.exit_code()

@@ -1,1 +1,1 @@
-"""A module for each node."""
+"""Nodes of ROS 1, one module each."""

@@ -1,11 +1,10 @@
-"""Flies an aircraft, or replays a flight, and publishes what an IMU on a gimbal on it measures.
+"""Publish an IMU on a gimbal on an aircraft, in a simulated or recorded flight.
 
 Private parameters: ``~source``, a script for JSBSim, a recorded flight, or ``udp:PORT``;
 ``~gimbal``, ``~imu`` and ``~gnss``, names or files; and the numbers that airborne.launch documents.
 Topics: ``imu/data``, ``gnss/fix`` and ``gnss/velocity``; ``ground_truth/state`` of the aircraft,
 ``ground_truth/imu``, ``ground_truth/origin``; ``driven_path``, ``/clock`` and ``/tf``. No sample is
-lost on its way, and with ``~answer``, a topic, none is published before that of before has been
-answered there.
+lost. With a topic in ``~answer``, the node waits for a message on it after each tick.
 """
 
 from __future__ import annotations
@@ -39,19 +38,23 @@ from ...sensors.simulation import ImuErrors
 from ..messages import GnssPublisher, publish_packed
 from ..node import Node, advertise, subscribe
 
-_NO_TURN = (0.0, 0.0, 0.0, 1.0)
-_PATH_PERIOD = NANOSECONDS  # of the points of the path [ns]
+_IDENTITY = (0.0, 0.0, 0.0, 1.0)  # quaternion x, y, z, w
+_PATH_PERIOD = NANOSECONDS  # time between two points of the path [ns]
 
 
 class FlightMessages:
-    """Publishes what belongs to a tick of an :class:`.AirborneImu`.
+    """Publisher of the ground truth, time, transforms and path of an :class:`.AirborneImu`.
 
-    One message of each kind is filled anew: published without a queue, it has been serialised
-    before.
+    Message objects are reused: a publisher without a queue serialises a message before it returns.
 
-    ``origin`` (ndarray, shape (3,)): of the world: latitude, longitude [rad], height [m];
-    ``antenna`` (sequence of 3 float): where the receiver's antenna is [m]; ``antenna_frame``: on
-    what.
+    Parameters
+    ----------
+    origin : ndarray, shape (3,)
+        Origin of the world: latitude, longitude [rad], height [m].
+    antenna : sequence of 3 float
+        Lever arm of the receiver's antenna [m].
+    antenna_frame : str
+        Frame of the lever arm.
     """
 
     def __init__(self, origin, antenna=(0.0, 0.0, 0.0), antenna_frame: str = topics.AIRCRAFT_FRAME):
@@ -69,11 +72,11 @@ class FlightMessages:
         place.status.status = NavSatStatus.STATUS_FIX
         self._origin.publish(place)
         frames = (topics.AIRCRAFT_FRAME, topics.IMU_FRAME)
-        self._of_body, self._of_imu = map(odometry_packer, frames)
+        self._body_packer, self._imu_packer = map(odometry_packer, frames)
         chain = (topics.AIRCRAFT_FRAME, *topics.GIMBAL_FRAMES, topics.IMU_FRAME)
         pairs = [(topics.WORLD_FRAME, topics.AIRCRAFT_FRAME), *zip(chain, chain[1:])]
         self._stamp = rospy.Time()
-        self._antenna = np.array([*antenna, *_NO_TURN])
+        self._antenna = np.array([*antenna, *_IDENTITY])
         self._message = TFMessage(
             [self._transform(*pair) for pair in (*pairs, (antenna_frame, topics.GNSS_FRAME))]
         )
@@ -83,17 +86,25 @@ class FlightMessages:
 
     @property
     def publishers(self) -> tuple[rospy.Publisher, ...]:
-        """Of all topics of which nothing may be lost."""
+        """Publishers of the topics that may not lose a message."""
         return self._clock, self._truth, self._imu_truth, self._transforms
 
     def publish(self, tick) -> None:
-        """Publish truths, the time, tf, and now and then the path."""
+        """Publish the ground truth, the clock, transforms and, once a second, the path.
+
+        Parameters
+        ----------
+        tick : Tick
+            Samples of a tick of the flight.
+        """
         last = int(tick.stamps[-1])
         self._stamp.secs, self._stamp.nsecs = divmod(last, NANOSECONDS)
-        publish_packed(self._truth, self._of_body.pack(tick.stamps, dict(zip(STATE, tick.truth.T))))
+        publish_packed(
+            self._truth, self._body_packer.pack(tick.stamps, dict(zip(STATE, tick.truth.T)))
+        )
         if self._imu_truth.get_num_connections():
             fields = dict(zip(STATE, tick.imu_truth.T))
-            publish_packed(self._imu_truth, self._of_imu.pack(tick.stamps, fields))
+            publish_packed(self._imu_truth, self._imu_packer.pack(tick.stamps, fields))
         self._clock.publish(Clock(self._stamp))
         if self._transforms.get_num_connections():
             poses = np.vstack([tick.truth[-1, :7], tick.links, self._antenna])
@@ -121,7 +132,7 @@ class FlightMessages:
 
 @dataclass(frozen=True)
 class AirborneArguments(Settings):
-    """Private parameters, which airborne.launch documents."""
+    """Private parameters of the node, documented in airborne.launch."""
 
     source: str = setting("")
     start: float = setting(0.0, unit="s", minimum=0.0)
@@ -140,11 +151,11 @@ class AirborneArguments(Settings):
     timeout: float = setting(60.0, unit="s", above=0.0)
 
 
-WAKE_PERIOD = 0.2  # wall-clock seconds after which a wait looks whether all has ended
+WAKE_PERIOD = 0.2  # wall-clock seconds between two checks of a wait for the node's end
 
 
 class AirborneImuNode(Node):
-    """Publishes a flight tick by tick; it ends with the flight."""
+    """Publish a flight tick by tick; the node ends with the flight."""
 
     name = "airborne_imu"
     has_settings = False
@@ -163,7 +174,7 @@ class AirborneImuNode(Node):
         self._arguments = arguments
         self._receiver = read_gnss_specification(arguments.gnss) if arguments.gnss else None
         self._gimbal = read_gimbal(arguments.gimbal)
-        self._chosen = named_imu(arguments.imu)
+        self._named_imu = named_imu(arguments.imu)
         self._imu = advertise(topics.IMU, Imu)
         self._gnss = self._receiver and GnssPublisher(self._receiver, on_robot=False)
         self._answers = 0
@@ -180,10 +191,10 @@ class AirborneImuNode(Node):
             f"{arguments.listeners} subscribers of {self._imu.resolved_name}",
             arguments.timeout,
         )
-        of_gnss = () if self._gnss is None else self._gnss.publishers
-        self.wait_for_subscribers(self._imu, *of_gnss, *self._messages.publishers)
+        gnss_publishers = () if self._gnss is None else self._gnss.publishers
+        self.wait_for_subscribers(self._imu, *gnss_publishers, *self._messages.publishers)
         first, last = int(self._flight.stamps[0]), int(self._flight.stamps[-1])
-        rospy.loginfo("the flight begins, of %.2f s", 1e-9 * (last - first))
+        rospy.loginfo("the flight of %.2f s begins", 1e-9 * (last - first))
         started = time.monotonic()
         for tick in self._flight.ticks(arguments.tick):
             if self.ended:
@@ -192,7 +203,7 @@ class AirborneImuNode(Node):
             self._messages.publish(tick)
             if self._gnss is not None and len(tick.fixes):
                 self._gnss.publish(tick.fixes)
-            # Last, so that who answers it has all the rest.
+            # Last, so that a subscriber that answers has all other messages of the tick.
             if len(tick.imu_stamps) and self._imu.get_num_connections():
                 publish_packed(self._imu, self._packers.data(tick.imu_stamps, tick.imu))
             if factor > 0.0:
@@ -206,29 +217,30 @@ class AirborneImuNode(Node):
         return super().run()
 
     def _prepare(self):
-        """Get the flight, which may be received while it is flown, and all that is measured."""
+        """Read, simulate or start to receive the flight, and prepare its sensors."""
         arguments = self._arguments
-        wanted = (arguments.duration, arguments.flight_rate, arguments.start)
-        flight, remarks = find_flight(arguments.source, *wanted)
+        options = (arguments.duration, arguments.flight_rate, arguments.start)
+        flight, remarks = find_flight(arguments.source, *options)
         self._flight = AirborneImu(
             flight.states,
             self._gimbal,
-            cast(ImuErrors, self._chosen.errors),
+            cast(ImuErrors, self._named_imu.errors),
             self._receiver,
             arguments.rate,
             arguments.seed,
             gnss_on=arguments.gnss_on,
         )
-        for remark in (*remarks, *self._chosen.remarks):
+        for remark in (*remarks, *self._named_imu.remarks):
             rospy.logwarn("%s", remark)
         for remark in self._flight.remarks:
             rospy.loginfo("%s", remark)
         antenna = (0.0, 0.0, 0.0) if self._receiver is None else self._receiver.lever_arm
-        on = topics.AIRCRAFT_FRAME if arguments.gnss_on == "body" else topics.IMU_FRAME
-        self._messages = FlightMessages(self._flight.origin, antenna, on)
+        is_on_body = arguments.gnss_on == "body"
+        antenna_frame = topics.AIRCRAFT_FRAME if is_on_body else topics.IMU_FRAME
+        self._messages = FlightMessages(self._flight.origin, antenna, antenna_frame)
         self._packers = ImuPackers(self._flight.covariances, self._flight.magnetic_covariance)
 
-    def _wait_for_answer(self, answers, at):
+    def _wait_for_answer(self, answers, time_of_flight):
         timeout = self._arguments.timeout
         deadline = time.monotonic() + timeout
         with self._answered:
@@ -237,7 +249,7 @@ class AirborneImuNode(Node):
                 if time.monotonic() > deadline and self._answers <= answers:
                     self.fail(
                         f"{self.name}: no message on {self._arguments.answer} for {timeout:g} s at "
-                        f"{at:.2f} s of the flight"
+                        f"{time_of_flight:.2f} s of the flight"
                     )
 
     def _on_answer(self, _):

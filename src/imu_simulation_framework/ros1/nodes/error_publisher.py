@@ -1,7 +1,6 @@
-"""How far the robot is from the reference: ground truth in, ``trajectory_error`` out.
+"""Publish the tracking error of the robot for the controllers.
 
-This is the error of tracking, for the controllers. The yaw error of an IMU is published by
-``imu_yaw_publisher``.
+The yaw error of an IMU is published by ``imu_yaw_publisher``.
 """
 
 from __future__ import annotations
@@ -22,11 +21,10 @@ from ..participant import Participant
 
 
 class ErrorPublisher(Participant):
-    """Answers the ground truth of each control period with one ``trajectory_error``.
+    """Publish the tracking error for the ground truth of each control period.
 
-    Time zero of the experiment is the stamp of the ground truth at which the first wheel
-    command was given, see :class:`.TrackingSession`. ``time_from_start`` of the message
-    tells it to everybody else.
+    Time zero of the experiment is the stamp of the ground truth at the first wheel command; see
+    :class:`.TrackingSession`. Other nodes get it from ``time_from_start`` of the message.
     """
 
     name = "error_publisher"
@@ -46,11 +44,11 @@ class ErrorPublisher(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        trajectory = self.reference_trajectory()
+        trajectory = self.receive_reference_trajectory()
         reference = Reference(trajectory.time, trajectory.x, trajectory.y, trajectory.yaw)
         with self._lock:
             self._session.follow(reference)
-        # Only the ground truth: there is no command before all nodes are ready.
+        # Commands are not awaited: path_follower publishes the first one when all nodes are ready.
         self.wait_until(lambda: self._session.begun, f"the first message on {topics.GROUND_TRUTH}")
         self.wait_for_subscribers(self._publisher)
 
@@ -62,10 +60,10 @@ class ErrorPublisher(Participant):
         pose = true_pose(data)
         with self._lock:
             tracked = self._session.ground_truth(pose)
-        # Not locked: in a shared process the command that answers comes before this returns.
+        # Published without the lock, as the answering command may arrive before publish returns.
         if tracked is not None:
             self._publish(tracked)
-        self.processed(pose.stamp)
+        self.report_processed(pose.stamp)
 
     def _publish(self, tracked: TrackedPose) -> None:
         answer = self._answer

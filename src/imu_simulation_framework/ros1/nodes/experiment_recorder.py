@@ -1,4 +1,4 @@
-"""Writes a bag of the experiment without losing a message."""
+"""Record a bag of the experiment without loss of messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ...drive.experiment.gnss_and_odometer import experiment_gnss, experiment_od
 from ...drive.results.files import ACTIVE, BAG
 from ...drive.session.recording import MessageSession
 from ...recordings.messages import STAMP_PLACE, stamp_of
-from ..messages import tracking_error
+from ..messages import read_tracking_error
 from ..node import subscribe
 from ..participant import EARLY_END_TIMEOUT, Participant
 from ..simulators import interface
@@ -37,36 +37,35 @@ RECORDED_TOPICS = (
 )
 
 
-CHUNK = 64 * 1024
-"""Bytes of the bag that are written together; with ``AT_ONCE`` they are what is lost at most when
-the recorder is killed."""
+# Bytes of the bag that are written together. A killed recorder loses at most these, and a batch of
+# messages.
+CHUNK_SIZE = 64 * 1024
 
-AT_ONCE = 128
-"""Messages that are taken together: with a lock for each one, the threads that receive the topics
-would wait for one another all the time."""
+# Messages that are recorded together. With a lock per message, the threads that receive the topics
+# would wait for each other most of the time.
+BATCH_SIZE = 128
 
-HEADER_BYTES = 8
-"""By which rosbag's header of a bag is longer than that of rosbags, which it writes its own over
-when it gives an index to the bag of a killed recorder."""
+# Bytes by which rosbag's header of a bag is longer than that of the library rosbags. rosbag reindex
+# overwrites the header in place when it repairs the bag of a killed recorder.
+EXTRA_HEADER_BYTES = 8
 
+# Wall-clock seconds to wait for robot_state_publisher, which an experiment does not require.
 STATIC_TIMEOUT = 10.0
-"""Wall-clock seconds for robot_state_publisher, without which an experiment goes on."""
 
 
 class ExperimentRecorder(Participant):
-    """Takes every message as it is, in the bytes that came, at its own stamp if it has one.
+    """Record the bytes of every message at its own stamp, if it has one.
 
-    ``rosbag record`` beside a run that is much faster than real time drops messages, since
-    its queue is bounded; here a publisher waits until the recorder has read its message.
-    A simulator that waits for its first command repeats itself: of several messages with
-    one stamp on one topic the last is recorded. Static transforms are at the beginning of the bag,
-    latched, as they are played again. The bag is written under another name and renamed when it
-    is complete.
+    ``rosbag record`` has a bounded queue and drops messages of a run that is much faster than real
+    time; here, a publisher waits until the recorder has read its message. A simulator in lock-step
+    repeats its samples until the first command, so only the last message of a topic and stamp is
+    recorded. Static transforms are latched at the beginning of the bag, as rosbag play expects. The
+    bag has a temporary name until it is complete.
     """
 
     name = "experiment_recorder"
 
-    _waits_for_static = True
+    _has_static_transforms = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,9 +74,9 @@ class ExperimentRecorder(Participant):
         self._connections: dict[str, Any] = {}
         self._path = ""
         self._received = 0
-        self._arrived: deque[tuple] = deque()  # topic, connection's header, serialised message
+        self._queue: deque[tuple] = deque()  # topic, header of the connection, serialised message
         configuration, simulator = self.configuration, self._simulator
-        clock = topics.GROUND_TRUTH if topics.CLOCK in simulator.may_lack else topics.CLOCK
+        clock = topics.GROUND_TRUTH if topics.CLOCK in simulator.optional_topics else topics.CLOCK
         period = 1.0 / configuration.control.rate
         self._session = MessageSession(period, clock, simulator.lock_step)
         gnss = experiment_gnss(configuration)
@@ -96,63 +95,65 @@ class ExperimentRecorder(Participant):
             if reported.get(topic, True)
         }
         self._static = inputs.pop(topics.STATIC_TRANSFORMS)
-        self._waits_for_static = topics.STATIC_TRANSFORMS not in simulator.may_lack
-        self.inputs = tuple(inputs[topic] for topic in inputs if topic not in simulator.may_lack)
+        self._has_static_transforms = topics.STATIC_TRANSFORMS not in simulator.optional_topics
+        self.inputs = tuple(
+            inputs[topic] for topic in inputs if topic not in simulator.optional_topics
+        )
         rospy.Service(f"{self.name}/stop", Trigger, self._on_stop)
         self.offer_start()
 
     def prepare(self, start, stop):
         try:
             self.wait_until(
-                lambda: not self._waits_for_static or self._static.get_num_connections() > 0,
+                lambda: not self._has_static_transforms or self._static.get_num_connections() > 0,
                 f"robot_state_publisher to publish {self._static.resolved_name}",
                 STATIC_TIMEOUT,
             )
         except SimulatorError as error:
-            rospy.logwarn("%s: in the bag, tf does not know the parts of the robot", error)
-        duration = self.reference_trajectory().time[-1]
+            rospy.logwarn("%s: the bag lacks the transforms of the robot's links", error)
+        duration = self.receive_reference_trajectory().time[-1]
         self._path = str(self.folder.path(BAG))
-        with self._lock, self._whole_or_not_at_all():
+        with self._lock, self._remove_bag_on_error():
             self.ensure_not_ended()
-            # Open until the bag is complete.
+            # The bag stays open until it is complete.
             self._bag = _Bag(self._path + ACTIVE)
-            self._bag.chunk_threshold = CHUNK
+            self._bag.chunk_threshold = CHUNK_SIZE
             self._bag.open()
-            self._bag.bio.write(b" " * HEADER_BYTES)
+            self._bag.bio.write(b" " * EXTRA_HEADER_BYTES)
             self._bag.bio.flush()
             _lengthen_header(self._path + ACTIVE)
             self._session.ends_after(duration)
 
     def _on_message(self, topic, message):
         header, serialised = message._connection_header, message._buff
-        self._arrived.append((topic, header, serialised))
-        if len(self._arrived) >= AT_ONCE:
-            self._take_arrived()
+        self._queue.append((topic, header, serialised))
+        if len(self._queue) >= BATCH_SIZE:
+            self._record_queue()
         if topic == topics.GROUND_TRUTH and not self._simulator.lock_step:
-            self.processed(stamp_of(serialised))
+            self.report_processed(stamp_of(serialised))
 
     def spin_once(self):
-        self._take_arrived()
+        self._record_queue()
 
-    def _take_arrived(self) -> int:
-        """Write those of the messages that count; return of how many of the drive that was done."""
+    def _record_queue(self) -> int:
+        """Record the waiting messages of the drive; return the total of recorded messages."""
         try:
-            with self._lock, self._whole_or_not_at_all():
-                for _ in range(len(self._arrived)):
-                    self._take(*self._arrived.popleft())
+            with self._lock, self._remove_bag_on_error():
+                for _ in range(len(self._queue)):
+                    self._record(*self._queue.popleft())
         except ResultError as error:
             self.fail(str(error))
         return self._received
 
-    def _take(self, topic, header, serialised) -> None:
+    def _record(self, topic, header, serialised) -> None:
         if topic == topics.TRAJECTORY_ERROR and not self._session.is_end_known:
-            self._session.take_error(*tracking_error(serialised)[:2])
+            self._session.take_error(*read_tracking_error(serialised)[:2])
         stamp = _stamp(header["type"], serialised)
-        chosen = self._session.take(topic, stamp, (header, serialised))
-        # Of the drive alone: in Gazebo time goes on when it is over.
-        self._received += len(chosen)
+        selected = self._session.take(topic, stamp, (header, serialised))
+        # Only messages of the drive count, as Gazebo continues after its end.
+        self._received += len(selected)
         if self._bag is not None:
-            self._write(chosen)
+            self._write(selected)
 
     def _write(self, messages) -> None:
         for topic, stamp, (header, serialised) in messages:
@@ -169,11 +170,8 @@ class ExperimentRecorder(Participant):
             self._bag.write(connection, stamp, serialised)
 
     @contextlib.contextmanager
-    def _whole_or_not_at_all(self):
-        """Remove the bag when it cannot be written; the other results may need its space.
-
-        Raises ResultError.
-        """
+    def _remove_bag_on_error(self):
+        """Remove the bag and raise ResultError if writing fails; its space may be needed."""
         try:
             yield
         except OSError as error:
@@ -182,28 +180,28 @@ class ExperimentRecorder(Participant):
                 os.unlink(self._path + ACTIVE)
             with contextlib.suppress(OSError):
                 if bag is not None and bag.bio is not None:
-                    bag.bio.close()  # tries to write what is in its buffer
+                    bag.bio.close()  # flushes its buffer, which may fail again
             raise ResultError(
                 f"{self._path}: cannot be written: {explain_file_error(error)}"
             ) from None
 
     def _has_every_last_message(self) -> bool:
-        self._take_arrived()
+        self._record_queue()
         return self._session.complete
 
     def _on_stop(self, _):
         try:
             self.wait_for_last_messages(
                 self._has_every_last_message,
-                self._take_arrived,
+                self._record_queue,
                 lambda: self._session.over,
                 "the last messages",
             )
         except FrameworkError as error:
             if not self._session.over:
-                # Whoever has asked in the middle of the drive changes nothing.
+                # A call before the end of the drive is refused without any effect.
                 return TriggerResponse(success=False, message=str(error))
-        self.read_what_is_there(self._take_arrived)
+        self.drain_queued_messages(self._record_queue)
         missing = self._session.incomplete
         try:
             self._complete()
@@ -217,7 +215,7 @@ class ExperimentRecorder(Participant):
         with self._lock:
             if self._bag is None:
                 return
-            with self._whole_or_not_at_all():
+            with self._remove_bag_on_error():
                 self._write(self._session.rest())
                 self._bag.close()
                 _lengthen_header(self._path + ACTIVE)
@@ -226,7 +224,7 @@ class ExperimentRecorder(Participant):
 
     def close(self):
         if self._bag is not None:
-            self.read_what_is_there(self._take_arrived, EARLY_END_TIMEOUT)
+            self.drain_queued_messages(self._record_queue, EARLY_END_TIMEOUT)
         try:
             self._complete()
         except ResultError as error:
@@ -234,29 +232,29 @@ class ExperimentRecorder(Participant):
 
 
 class _Bag(Writer):
-    """A bag of any length in bounded memory."""
+    """Bag writer whose memory is bounded for bags of any length."""
 
     def write_chunk(self, chunk):
         super().write_chunk(chunk)
-        # Where its messages are is in the file; what the end tells is how many they are.
+        # The positions of messages are in the file; the index at the end only needs their number.
         for connection, messages in chunk.connections.items():
             chunk.connections[connection] = range(len(messages))
 
 
 def _lengthen_header(path: str) -> None:
-    """Say in the bag's first record, which is filled with spaces, that there are more of them."""
+    """Correct the length of the padding in the bag's first record."""
     length = struct.Struct("<I")
     with open(path, "r+b") as file:
-        file.readline()  # the version
+        file.readline()  # version of the format
         (size,) = length.unpack(file.read(length.size))
-        place = file.seek(size, os.SEEK_CUR)
-        (spaces,) = length.unpack(file.read(length.size))
-        file.seek(place)
-        file.write(length.pack(spaces + HEADER_BYTES))
+        position = file.seek(size, os.SEEK_CUR)
+        (padding,) = length.unpack(file.read(length.size))
+        file.seek(position)
+        file.write(length.pack(padding + EXTRA_HEADER_BYTES))
 
 
 def _stamp(message_type: str, serialised: bytes) -> int | None:
-    """Read the stamp [ns] at the beginning of a message in ROS serialisation, None without one."""
+    """Read the stamp [ns] of a serialised message, or None if it has no header."""
     if message_type == "rosgraph_msgs/Clock":
         return stamp_of(bytes(STAMP_PLACE) + serialised)
     return stamp_of(serialised) if _has_header(message_type) else None

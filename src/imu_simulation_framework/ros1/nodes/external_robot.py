@@ -1,4 +1,4 @@
-"""Between an experiment and a robot with controllers of its own, simulated elsewhere or real."""
+"""Connect an experiment with an external robot, simulated or real."""
 
 from __future__ import annotations
 
@@ -22,24 +22,23 @@ from ...drive.session.messages import ground_truth_rows
 from ...msg import ErrorCoordinates2
 from ...recordings.messages import STATE, odometry_packer, stamp_of
 from ...srv import SetPose, SetPoseResponse
-from ..answers import ask_master
+from ..blocking_calls import ask_master
 from ..messages import publish_packed, publish_serialised
 from ..node import Node, advertise
 from ..simulators import interface
-from ..simulators.interface import PLACED, SET_POSE_EXTERNAL
+from ..simulators.interface import PLACED_PARAMETER, SET_POSE_EXTERNAL
 
-COMMANDS = {kind._type: kind for kind in (Twist, TwistStamped)}
-"""Types of messages that robots take as commands."""
+COMMANDS = {kind._type: kind for kind in (Twist, TwistStamped)}  # message types of robots' commands
 
-RATE_SAMPLES = 50  # of the IMU, to tell its rate
-RATE_TOLERANCE = 0.05
+RATE_SAMPLES = 50  # samples of the IMU over which its rate is measured
+RATE_TOLERANCE = 0.05  # relative deviation of the measured rate, above the jitter of its median
 
 
 class ExternalRobot(Node):
-    """Turns wheel commands into ``cmd_vel``, odometry into the ground truth, hands on the IMU.
+    """Convert wheel commands to ``cmd_vel`` and odometry to the ground truth; forward the IMU.
 
-    The robot's world is turned and moved so that the robot stands at the drive's first pose. Where
-    no command comes any more, and at the end, it is told to stop.
+    The node transforms the robot's world so that the robot starts at the first pose of the drive.
+    It stops the robot when commands cease, and at the end.
     """
 
     name = "external_robot"
@@ -51,24 +50,24 @@ class ExternalRobot(Node):
         self._topics = configuration.external
         self._lock = threading.Lock()
         drivetrain = experiment_robot(configuration).drivetrain
-        self._numbers = len(drivetrain.commands)
+        self._command_size = len(drivetrain.commands)
         self._session = ExternalRobotSession(
             drivetrain,
             1.0 / configuration.control.rate,
             self._topics.twist_in_world,
         )
         self._stamped = False
-        self._commands: Any = None  # rospy.Publisher, once it is known what the robot takes
+        self._commands: Any = None  # rospy.Publisher, once the robot's message type is known
         self._packer = odometry_packer(topics.ROBOT_FRAME)
-        self._newest = 0  # of the odometry's stamps [ns]
+        self._newest = 0  # latest stamp of the odometry [ns]
         self._imu_stamps: list[int] = []
         self._simulator = interface.make_simulator_interface(configuration)
-        # A robot that publishes where the experiment listens needs nobody between.
+        # A robot that already publishes on the experiment's topic needs no forwarding.
         published = rospy.resolve_name(self._topics.imu)
-        self._hands_on = published != rospy.resolve_name(self._simulator.imu_topic)
-        self._refuse_own_topics()
+        self._forwards_imu = published != rospy.resolve_name(self._simulator.imu_topic)
+        self._check_topics()
         self._ground_truth = advertise(topics.GROUND_TRUTH, Odometry)
-        self._imu = advertise(self._simulator.imu_topic, Imu) if self._hands_on else None
+        self._imu = advertise(self._simulator.imu_topic, Imu) if self._forwards_imu else None
 
     def run(self):
         self._advertise_commands()
@@ -79,23 +78,23 @@ class ExternalRobot(Node):
             lambda: len(self._imu_stamps) >= RATE_SAMPLES, lambda: self._awaited("imu", Imu)
         )
         if interface.needs_error_model(self.configuration, self._simulator):
-            self._ensure_rate()
+            self._check_rate()
         self.subscribe(topics.TRAJECTORY_ERROR, ErrorCoordinates2, self._on_error, raw=True)
         self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
         rospy.Service(SET_POSE_EXTERNAL, SetPose, self._on_set_pose)
         return super().run()
 
-    def _refuse_own_topics(self) -> None:
-        """Refuse to listen to what the experiment itself publishes."""
+    def _check_topics(self) -> None:
+        """Check that no input is a topic on which the experiment itself publishes."""
         ours = {"odometry": topics.GROUND_TRUTH}
-        if self._hands_on:
+        if self._forwards_imu:
             ours["imu"] = topics.IMU
         for key, topic in ours.items():
             name = rospy.resolve_name(topic)
             if rospy.resolve_name(getattr(self._topics, key)) == name:
                 raise ConfigurationError(
-                    f"{self.name}: [external] {key} is {name}, on which the experiment publishes "
-                    "itself: have the robot publish elsewhere"
+                    f"{self.name}: [external] {key} is {name}, on which the experiment "
+                    "publishes; let the robot publish on another topic"
                 )
 
     def _source(self, key, message_type, remark="") -> str:
@@ -103,20 +102,20 @@ class ExternalRobot(Node):
         return f"{message_type._type} on {name} ([external] {key}{remark})"
 
     def _awaited(self, key, message_type) -> str:
-        """Return what is waited for, and on which topics of others there is such a message."""
+        """Describe an awaited input, with other topics of its message type."""
         ours = {rospy.get_name(), rospy.resolve_name("imu_error_model")}
         kinds = dict(ask_master("getTopicTypes"))
-        there = ", ".join(
+        alternatives = ", ".join(
             sorted(
                 topic
                 for topic, nodes in ask_master("getSystemState")[0]
                 if kinds.get(topic) == message_type._type and not ours.issuperset(nodes)
             )
         )
-        return self._source(key, message_type, f"; there is {there}" if there else "")
+        return self._source(key, message_type, f"; there is {alternatives}" if alternatives else "")
 
     def _advertise_commands(self) -> None:
-        """Advertise what the robot subscribes to, as it wants it."""
+        """Advertise commands with the message type of the robot's subscriber."""
         name = rospy.resolve_name(self._topics.command)
         place = f"{name} ([external] command)"
 
@@ -124,11 +123,11 @@ class ExternalRobot(Node):
             return dict(ask_master("getSystemState")[1]).get(name, [])
 
         self.wait_until(listeners, f"a robot that listens on {place}")
-        # Its type is known to the master since somebody subscribes.
+        # The master knows the type of a topic once it has a subscriber.
         kind = dict(ask_master("getTopicTypes")).get(name, Twist._type)
         if kind not in COMMANDS:
             raise SimulatorError(
-                f"{self.name}: {listeners()[0]} listens on {place} for {kind}, expected "
+                f"{self.name}: {listeners()[0]} subscribes to {kind} on {place}, expected "
                 f"{' or '.join(COMMANDS)}"
             )
         self._stamped = COMMANDS[kind] is TwistStamped
@@ -137,14 +136,14 @@ class ExternalRobot(Node):
             self._commands.get_num_connections, f"the connection with the robot on {place}"
         )
 
-    def _ensure_rate(self) -> None:
-        """Refuse an IMU whose rate is not what the error model is told."""
-        stamps, wanted = self._imu_stamps, self.configuration.imu.rate
+    def _check_rate(self) -> None:
+        """Check that the IMU has the rate of the error model."""
+        stamps, expected = self._imu_stamps, self.configuration.imu.rate
         period = statistics.median(b - a for a, b in zip(stamps, stamps[1:])) / NANOSECONDS
-        if not abs(period * wanted - 1.0) < RATE_TOLERANCE:
-            rate = f"{1.0 / period:.4g} Hz" if period > 0.0 else "with one stamp for all"
+        if not abs(period * expected - 1.0) < RATE_TOLERANCE:
+            rate = f"{1.0 / period:.4g} Hz" if period > 0.0 else "constant stamps"
             raise ConfigurationError(
-                f"{self.name}: the robot's IMU publishes {rate}, but [imu] rate is {wanted:g} Hz"
+                f"{self.name}: the robot's IMU publishes {rate}, but [imu] rate is {expected:g} Hz"
             )
 
     def _on_odometry(self, data):
@@ -165,7 +164,7 @@ class ExternalRobot(Node):
             raise SimulatorError(f"{self._source('imu', Imu)}: {error}") from None
         if len(self._imu_stamps) < RATE_SAMPLES:
             self._imu_stamps.append(stamp_of(data))
-        if self._hands_on:
+        if self._forwards_imu:
             publish_serialised(self._imu, message)
 
     def _on_error(self, data):
@@ -173,7 +172,7 @@ class ExternalRobot(Node):
             self._session.due(stamp_of(data))
 
     def _on_command(self, message):
-        if len(message.data) == self._numbers:
+        if len(message.data) == self._command_size:
             with self._lock:
                 command = self._session.command(*message.data)
             self._command(*command)
@@ -197,7 +196,7 @@ class ExternalRobot(Node):
             with self._lock:
                 self._session.put(pose.x, pose.y, pose.theta)
                 placed = self._newest
-            rospy.set_param(PLACED, placed / NANOSECONDS)
+            rospy.set_param(PLACED_PARAMETER, placed / NANOSECONDS)
         except SimulatorError as error:
             return SetPoseResponse(success=False, message=str(error))
         return SetPoseResponse(success=True, message="")

@@ -1,4 +1,4 @@
-"""Puts the robot into a running Gazebo: description, model, wheel controllers."""
+"""Spawn the robot in a running Gazebo: description, model and wheel controllers."""
 
 from __future__ import annotations
 
@@ -33,20 +33,31 @@ from ...drive.robots.files import robot_description
 from ...drive.robots.parameters import RobotParameters
 from ...sensors.imu_models.plugins import IMU_MODELS, PRESETS
 from ..node import Node, advertise, subscribe
-from ..simulators.gazebo import MODEL, READY, plugin_of, set_speed
+from ..simulators.gazebo import MODEL, READY_PARAMETER, choose_plugin, set_speed
 from ..simulators.interface import call, wait_for_service
 
 TRANSFORM_PERIOD = rospy.Duration(0.05)  # simulated time between two transforms
+UNPAUSE_DELAY = 0.5  # wall-clock seconds for a request to reach controller_manager
 CLOCK_CHECK_PERIOD = 1.0  # wall-clock seconds between two checks of simulated time
-CLOCK_CHECK_TIMEOUT = 2.0  # wall-clock seconds that Gazebo has to say what time it is there
+CLOCK_CHECK_TIMEOUT = 2.0  # wall-clock seconds that Gazebo has to report simulated time
 
 
-STEERING_GAIN = 50.0
-"""Velocity of a joint that steers per error of its angle [rad/s per rad]."""
+STEERING_GAIN = 50.0  # velocity of a steering joint per error of its angle [rad/s per rad]
 
 
-def controllers_of(robot: RobotParameters) -> dict[str, dict]:
-    """Return names and parameters of the controllers of a robot."""
+def make_controllers(robot: RobotParameters) -> dict[str, dict]:
+    """Make the parameters of a robot's controllers.
+
+    Parameters
+    ----------
+    robot : RobotParameters
+        Robot with its joints.
+
+    Returns
+    -------
+    dict of str to dict
+        Parameters of each controller by its name.
+    """
     wheels = WHEEL_GROUP_CONTROLLER if _is_relayed(robot) else WHEEL_CONTROLLER
     steering = {
         f"{STEERING_CONTROLLER}_{number}": {
@@ -70,12 +81,12 @@ def controllers_of(robot: RobotParameters) -> dict[str, dict]:
 
 
 def _is_relayed(robot: RobotParameters) -> bool:
-    """Return whether a controller wants other numbers than a command has."""
+    """Return whether this node converts commands to those of the controllers."""
     return len(robot.wheel_joints) > 2 or bool(robot.steering_joints)
 
 
 class GazeboRobot(Node):
-    """Spawns the robot, starts its controllers, and watches that time goes on."""
+    """Spawn the robot, start its controllers, and check that simulated time does not go back."""
 
     name = "gazebo_robot"
 
@@ -90,7 +101,7 @@ class GazeboRobot(Node):
         self._checked_at = 0.0
 
     def run(self):
-        rospy.set_param(READY, False)
+        rospy.set_param(READY_PARAMETER, False)
         timeout = self.configuration.simulation.startup_timeout
         for service in (
             "spawn_urdf_model",
@@ -99,10 +110,11 @@ class GazeboRobot(Node):
             "unpause_physics",
         ):
             wait_for_service(f"/gazebo/{service}", timeout)
-        # Until the robot drives the nodes need the processor to get ready.
+        # Real time leaves the processor to the nodes, which are still starting.
         set_speed(1.0, self.configuration.simulation.gravity)
-        # The generic IMU plug-in answers services in the physics thread, and controller_manager's
-        # services wait for that thread's next step: while physics runs that is a dead-lock.
+        # The generic IMU plug-in processes service calls in the physics thread, and the services of
+        # controller_manager wait for the next step of this thread. With running physics, both
+        # together are a dead-lock.
         call(rospy.ServiceProxy("/gazebo/pause_physics", Empty))
         terrain = make_terrain(self.configuration)
         if terrain is not None:
@@ -119,12 +131,12 @@ class GazeboRobot(Node):
             self._wheels = advertise(f"{WHEEL_GROUP_CONTROLLER}/command", Float64MultiArray)
             self._steering = [
                 advertise(f"{name}/command", Float64)
-                for name in controllers_of(self._robot)
+                for name in make_controllers(self._robot)
                 if name.startswith(STEERING_CONTROLLER)
             ]
             subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
         self._checked_at = time.monotonic()
-        rospy.set_param(READY, True)
+        rospy.set_param(READY_PARAMETER, True)
         return super().run()
 
     def _spawn(self, service, model, description, height) -> None:
@@ -145,7 +157,7 @@ class GazeboRobot(Node):
         arguments = {
             "simulator": "gazebo",
             "rate": configuration.imu.rate,
-            "imu_plugin": plugin_of(name),
+            "imu_plugin": choose_plugin(name),
             "imu_topic": topics.IMU_IDEAL if model == SPECIFICATION else topics.IMU,
         }
         if model == "generic":
@@ -156,7 +168,7 @@ class GazeboRobot(Node):
         self._spawn("/gazebo/spawn_urdf_model", MODEL, description, 0.01)
 
     def _start_controllers(self, timeout) -> None:
-        controllers = controllers_of(self._robot)
+        controllers = make_controllers(self._robot)
         for name, parameters in controllers.items():
             rospy.set_param(name, parameters)
         for service in (
@@ -179,13 +191,13 @@ class GazeboRobot(Node):
             start_asap=True,
             timeout=timeout,
         )
-        # It is answered after the next step: physics goes on when the request has certainly been
-        # taken.
+        # controller_manager responds after the next step of physics, so physics continues shortly
+        # after the request.
         unpause = rospy.ServiceProxy("/gazebo/unpause_physics", Empty)
-        going_on = threading.Timer(0.5, unpause)
-        going_on.start()
+        delayed_unpause = threading.Timer(UNPAUSE_DELAY, unpause)
+        delayed_unpause.start()
         answer = call(switch, request)
-        going_on.join()
+        delayed_unpause.join()
         if not answer.ok:
             raise SimulatorError(f"gazebo_ros_control does not start {', '.join(controllers)}")
 
@@ -199,7 +211,7 @@ class GazeboRobot(Node):
                 publisher.publish(Float64(angle))
 
     def _on_ground_truth(self, message):
-        """Say on /tf where the robot is, as the MuJoCo simulator does."""
+        """Publish the robot's pose on /tf, as mujoco_simulator does."""
         if message.header.stamp - self._transform_stamp < TRANSFORM_PERIOD:
             return
         self._transform_stamp = message.header.stamp
@@ -216,12 +228,12 @@ class GazeboRobot(Node):
         if now - self._checked_at < CLOCK_CHECK_PERIOD:
             return
         self._checked_at = now
-        # Not from /clock, which after a reset is silent until the old time has passed.
+        # gazebo_ros publishes no /clock after a reset until the previous time has passed.
         world = rospy.ServiceProxy("/gazebo/get_world_properties", GetWorldProperties)
         try:
             simulated = call(world, timeout=CLOCK_CHECK_TIMEOUT).sim_time
         except SimulatorError:
-            return  # that Gazebo has ended, or does not go on, others say
+            return  # path_follower reports that Gazebo has ended or does not respond
         if simulated < self._newest:
             self.fail(
                 f"{self.name}: simulated time went back from {self._newest:.2f} to "

@@ -1,4 +1,4 @@
-"""A GNSS receiver on a robot whose true pose a simulator publishes."""
+"""Publish fixes of a GNSS receiver on the simulated robot."""
 
 from __future__ import annotations
 
@@ -18,13 +18,11 @@ from ..participant import Participant
 
 
 class GnssReceiver(Participant):
-    """From ``ground_truth/state`` to ``gnss/fix``, ``gnss/velocity`` and ``gnss/heading``.
+    """Convert ``ground_truth/state`` to ``gnss/fix``, ``gnss/velocity`` and ``gnss/heading``.
 
-    The receiver starts when the robot does, with the first true pose after the first wheel
-    command, so that its random numbers belong to the same fixes in every run.
-
-    Where section gnss names none it does nothing: what starts nodes does not know what config.ini
-    says.
+    The receiver starts with the first ground truth after the first wheel command, so that its
+    random numbers belong to the same fixes in every run. Without a receiver in section ``[gnss]``,
+    the node does nothing; launch files start it always, as they cannot read config.ini.
     """
 
     name = "gnss_receiver"
@@ -37,8 +35,8 @@ class GnssReceiver(Participant):
             return
         self._session = PositioningSession(gnss, self.configuration.experiment.seed)
         self._publisher = GnssPublisher(gnss)
-        self._commanded = False
-        self._received = False
+        self._has_started = False
+        self._has_ground_truth = False
         self.inputs = (
             self.subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth, raw=True),
             self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command),
@@ -46,20 +44,22 @@ class GnssReceiver(Participant):
         self.offer_start()
 
     def prepare(self, start, stop):
-        self.wait_until(lambda: self._received, f"the first message on {topics.GROUND_TRUTH}")
+        self.wait_until(
+            lambda: self._has_ground_truth, f"the first message on {topics.GROUND_TRUTH}"
+        )
         self.wait_for_subscribers(*self._publisher.publishers)
 
     def _on_command(self, _):
         with self._lock:
-            if not self._commanded:
-                self._commanded = True
+            if not self._has_started:
+                self._has_started = True
                 self._session.restart()
 
     def _on_ground_truth(self, data):
         with self._lock:
-            self._received = True
+            self._has_ground_truth = True
             stamps, rows = ground_truth_rows([data])
             fixes = self._session.add(stamps, *np.split(rows, (3, 7, 10), axis=1))
             if fixes is not None:
                 self._publisher.publish(fixes)
-            self.processed(stamp_of(data))
+            self.report_processed(stamp_of(data))

@@ -1,12 +1,12 @@
-"""Republishes an IMU with the correction that calibrate_imu.py found.
+"""Republish an IMU with the correction of calibrate_imu.py.
 
-Private parameters: ``~correction``, the YAML file; ``~standstill``, how long the robot stands still
-at first, in which the gyroscope's offset is measured, to be taken off from then on [s], by default
-0, not at all; ``~stops``, ``detected`` for taking it anew where the IMU stands on the way. Without
-a correction there has to be a standstill. Topics: ``imu/data_raw`` to ``imu/data``; where
-the correction has a magnetometer ``imu/mag_raw`` to ``imu/mag``; where it depends on the
-temperature ``imu/temperature``, whose last value counts. Remap them as usual. Header and
-orientation are kept; who has fused the orientation from uncorrected readings should fuse it anew.
+Private parameters: ``~correction``, the YAML file; ``~standstill``, the standstill at the start
+over which the gyroscope is zeroed [s], by default 0, not zeroed; ``~stops``, ``detected`` to zero
+it again at each stop. A standstill is required without a correction. Topics: ``imu/data_raw`` to
+``imu/data``; with a correction of a magnetometer also ``imu/mag_raw`` to ``imu/mag``; with a
+correction that depends on temperature also ``imu/temperature``, whose last value is used. Topics
+can be remapped. Header and orientation stay as they are. An orientation that was fused from
+uncorrected readings should be fused again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..live import LiveNode
 
 
 class ImuCorrector(LiveNode):
-    """Hands messages to a :class:`.LiveCorrector`."""
+    """ROS 1 shell of a :class:`.LiveCorrector`."""
 
     name = "imu_corrector"
     session_type = LiveCorrector

@@ -1,4 +1,4 @@
-"""Turns the simulator's ideal IMU into the one that a specification describes."""
+"""Add the errors of a specification to the simulator's ideal IMU."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ from ..simulators.interface import needs_error_model
 
 
 class ImuErrorModel(Participant):
-    """From ``imu/ideal`` to ``imu/data``, with the bias on ``imu/data/bias``.
+    """Convert ``imu/ideal`` to ``imu/data``, with the bias on ``imu/data/bias``.
 
-    A magnetometer, on ``imu/mag``, and vibration need the robot's true place and speed as well, the
-    fields of motors what these pull with: a sample waits until that is known.
+    A magnetometer on ``imu/mag`` and vibration also require the ground truth, and the fields of
+    motors require their torques. A sample waits until these are known.
 
-    The model starts when the robot does, so that its random numbers belong to the same
-    samples in every run, and that it finds its tilt at rest: with the sample that is repeated until
-    the first wheel command, by the simulator in lock-step, otherwise by this node, when whoever
-    leads the drive asks it to (``imu_error_model/restart``) while simulated time stands still.
+    The model starts with the robot's first motion, so that its random numbers belong to the same
+    samples in every run, and its fusion filter starts at rest. Its first sample is the one that the
+    simulator repeats until the first wheel command or, without lock-step, the sample that this node
+    repeats when path_follower calls ``imu_error_model/restart`` while simulated time stands still.
 
-    Where it is not needed, it does nothing: what starts nodes does not know what config.ini says.
+    If the simulator applies the specification itself, the node does nothing; launch files start it
+    always, as they cannot read config.ini.
     """
 
     name = "imu_error_model"
@@ -51,7 +52,7 @@ class ImuErrorModel(Participant):
             return
         self._imu = make_experiment_imu(self.configuration)
         self._packers = ImuPackers(self._imu.covariances(), self._imu.magnetic_covariance())
-        self._way: AlongTheWay | None = None
+        self._conditions: AlongTheWay | None = None
         self._torques_known = True
         environment = make_magnetic_environment(self.configuration)
         self._has_field = environment is not None and self._imu.has_magnetometer
@@ -61,19 +62,19 @@ class ImuErrorModel(Participant):
             environment = environment if self._has_field else None
             self._torques_known = environment is None or not environment.motors
             speed, torques = self._imu.requires_speed, not self._torques_known
-            self._way = AlongTheWay(environment, robot.imu_position, speed, torques)
+            self._conditions = AlongTheWay(environment, robot.imu_position, speed, torques)
         if self._has_field:
             self._imu_mag = advertise(topics.IMU_MAG, MagneticField)
         mode, topic = self._imu.bno055_mode, topics.IMU_CALIBRATION
         self._calibration = CalibrationPublisher(topic, mode) if mode else None
         self._latitude = self.configuration.simulation.latitude
         self._stamp: int | None = None
-        self._truth: Any = None  # of that stamp
+        self._truth: Any = None  # ideal signals at this stamp
         self._samples = 0
         self._imu_data = advertise(topics.IMU, Imu)
         self._imu_bias = advertise(topics.IMU_BIAS, Imu)
         self.inputs = (self.subscribe(topics.IMU_IDEAL, Imu, self._on_imu),)
-        if self._way is not None:
+        if self._conditions is not None:
             subscribe(topics.GROUND_TRUTH, Odometry, self._on_ground_truth)
         if not self._torques_known:
             subscribe(topics.WHEEL_TORQUES, JointState, self._on_torques)
@@ -88,28 +89,28 @@ class ImuErrorModel(Participant):
         self.wait_for_subscribers(self._imu_data, self._imu_bias)
 
     def _on_restart(self, _):
-        """Begin anew with the newest sample, which is published once more."""
+        """Restart the model with the latest sample, and publish this sample again."""
         with self._lock:
             if self._stamp is None:
-                return TriggerResponse(success=False, message=f"{self.name}: nothing measured yet")
+                return TriggerResponse(success=False, message=f"{self.name}: no sample yet")
             self._restart()
             self._measure_truth(self._stamp, self._truth)
         return TriggerResponse(success=True, message="")
 
     def _on_imu(self, message):
         with self._lock:
-            if self._way is None:
+            if self._conditions is None:
                 self._measure(message)
                 return
             self._waiting.append(message)
             self._measure_known()
 
     def _on_ground_truth(self, message):
-        assert self._way is not None
+        assert self._conditions is not None
         with self._lock:
             position, turn = message.pose.pose.position, message.pose.pose.orientation
             velocity = message.twist.twist.linear
-            self._way.add(
+            self._conditions.add(
                 message.header.stamp.to_nsec(),
                 (position.x, position.y, position.z),
                 (turn.x, turn.y, turn.z, turn.w),
@@ -118,33 +119,33 @@ class ImuErrorModel(Participant):
             self._measure_known()
 
     def _on_torques(self, message):
-        assert self._way is not None
+        assert self._conditions is not None
         torques = dict(zip(message.name, message.effort))
         per_side = len(self._wheel_joints) // 2
         sides = (self._wheel_joints[:per_side], self._wheel_joints[per_side:])
         left, right = (sum(torques[joint] for joint in side) for side in sides)
         with self._lock:
             self._torques_known = True
-            self._way.add_torques(message.header.stamp.to_nsec(), left, right)
+            self._conditions.add_torques(message.header.stamp.to_nsec(), left, right)
             self._measure_known()
 
     def _measure_known(self) -> None:
-        """Measure all samples that are waiting at whose time it is known where the robot was."""
-        way = self._way
-        assert way is not None
-        while self._waiting and way.knows(self._waiting[0].header.stamp.to_nsec()):
+        """Measure all waiting samples at whose stamps the conditions are known."""
+        conditions = self._conditions
+        assert conditions is not None
+        while self._waiting and conditions.knows(self._waiting[0].header.stamp.to_nsec()):
             self._measure(self._waiting.popleft())
 
     def _measure(self, message) -> None:
         stamp = message.header.stamp.to_nsec()
-        truth = add_earth_rotation(_truth(message), self._latitude)
-        if self._way is not None:
-            truth = self._way.met([stamp], [truth])[0]
+        truth = add_earth_rotation(_make_truth(message), self._latitude)
+        if self._conditions is not None:
+            truth = self._conditions.met([stamp], [truth])[0]
         if self._samples <= 1 and stamp == self._stamp:
-            # Repeated until the first command, perhaps after the robot has been put elsewhere.
+            # The simulator repeats this sample until the first command, perhaps at another pose.
             self._restart()
         self._measure_truth(stamp, truth)
-        self.processed(stamp)
+        self.report_processed(stamp)
 
     def _measure_truth(self, stamp, truth) -> None:
         self._stamp, self._truth = stamp, truth
@@ -159,8 +160,8 @@ class ImuErrorModel(Participant):
 
     def _publish(self, stamp, reading) -> None:
         new, time = np.array([self._imu.has_new_sample]), np.array([stamp / NANOSECONDS])
-        given = self._imu.emitted(time, new)
-        stamps = np.full(1 if given is None else len(given), stamp)
+        emitted = self._imu.emitted(time, new)
+        stamps = np.full(1 if emitted is None else len(emitted), stamp)
         if not len(stamps):
             return
         parts = ("orientation", "angular_velocity", "specific_force")
@@ -178,7 +179,7 @@ class ImuErrorModel(Participant):
         publish_packed(self._imu_data, self._packers.data(stamps, signals))
 
 
-def _truth(message) -> ImuTruth:
+def _make_truth(message) -> ImuTruth:
     q, w, a = message.orientation, message.angular_velocity, message.linear_acceleration
     return ImuTruth(
         np.array((q.x, q.y, q.z, q.w)), np.array((w.x, w.y, w.z)), np.array((a.x, a.y, a.z))

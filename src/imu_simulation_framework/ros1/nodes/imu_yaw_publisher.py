@@ -1,4 +1,4 @@
-"""Yaw of the simulated IMU, of the real one and of the ground truth, for live views."""
+"""Publish yaws of simulated IMU, recorded IMU and ground truth, and yaw errors, for live views."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from ..participant import Participant
 
 
 class ImuYawPublisher(Participant):
-    """Turns orientations into ``ImuYaw``, and plays the recorded yaw at the same time.
+    """Convert orientations to ``ImuYaw``, together with the recorded yaw at the same time.
 
-    It listens only while somebody listens to it: two streams of 100 Hz without a subscriber
-    would cost a fast experiment a tenth of its speed.
+    The node subscribes only while it has subscribers itself; two streams of 100 Hz without a
+    subscriber would slow a fast experiment down by a tenth.
     """
 
     name = "imu_yaw_publisher"
 
     def __init__(self) -> None:
         super().__init__()
-        # The IMU, the ground truth and the services have a thread each.
+        # rospy calls back from a thread per connection.
         self._lock = threading.Lock()
         self._session = YawSession()
         self._publishers = {topic: advertise(topic, ImuYaw) for topic in self._session.topics}
@@ -46,16 +46,16 @@ class ImuYawPublisher(Participant):
             recorded = self.folder.read_columns("imu_real", ["yaw"])
         with self._lock:
             self._session.compare_with(reference, recorded)
-        self._follow_watchers()
+        self._update_subscriptions()
 
     def spin_once(self):
-        self._follow_watchers()
+        self._update_subscriptions()
 
-    def _follow_watchers(self) -> None:
-        """Subscribe while there is a subscriber."""
+    def _update_subscriptions(self) -> None:
+        """Subscribe while this node has subscribers."""
         watched = any(p.get_num_connections() for p in self._publishers.values())
         with self._lock:
-            # Where the simulated error begins is heard even before the first subscriber.
+            # The start of the simulated yaw error is needed even before the first subscriber.
             needed = watched or not self._session.begun
             if needed and not self.inputs:
                 self._session.restart()
@@ -68,7 +68,7 @@ class ImuYawPublisher(Participant):
                 for subscriber in self.inputs:
                     subscriber.unregister()
                 self.inputs = ()
-                self.needs_nothing()
+                self.report_idle()
 
     def _on_error(self, message):
         with self._lock:
@@ -90,12 +90,12 @@ class ImuYawPublisher(Participant):
             yaw = fast_yaw(*pose.orientation)
             self._publish(self._session.add_ground_truth(pose.stamp, yaw), pose.stamp)
             if self.inputs:
-                self.processed(pose.stamp)
+                self.report_processed(pose.stamp)
 
     def _publish(self, samples, stamp: int) -> None:
-        """Publish what somebody watches; the lock is held, which keeps it in order.
+        """Publish samples on topics with subscribers; the caller holds the lock, for the order.
 
-        Where time stands still between them, samples of a control period are one write.
+        In lock-step, the samples of a control period are published together.
         """
         for topic, *sample in samples:
             self._waiting.setdefault(topic, []).append(sample)

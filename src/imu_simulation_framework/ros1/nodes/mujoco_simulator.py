@@ -1,4 +1,4 @@
-"""The MuJoCo simulator as a ROS node, in lock-step with whoever commands the wheels."""
+"""Simulate the robot in MuJoCo, in lock-step with the wheel commands."""
 
 from __future__ import annotations
 
@@ -35,26 +35,25 @@ from ..node import Node, advertise
 from ..rospy_internals import connected_nodes
 from ..simulators.interface import END_DRIVE, SET_IMU_PARAMETERS, SET_POSE
 
-DRIVING = "the robot drives already, and the experiment would mean nothing any more"
-"""Why a pose and parameters are refused after the first command."""
+# Reason for which a pose and parameters are refused after the first command.
+DRIVING = "the robot is already driving, and the change would invalidate the experiment"
 
-WAITING = 50
-"""Samples of which the readings may wait for the next ones."""
+BATCH_SIZE = 50  # samples whose readings are published together
 
-_MAY_WAIT = ("result_comparison", "experiment_recorder", "imu_yaw_publisher")
-"""Nodes to which a reading is as good a moment later."""
+# Nodes that do not react to readings, so that these may be published later.
+_PASSIVE_NODES = ("result_comparison", "experiment_recorder", "imu_yaw_publisher")
 
 
 class MujocoSimulatorNode(Node):
-    """Publishes each control period's samples, then waits for the command that answers them.
+    """Publish the samples of each control period, then wait for the command that answers them.
 
-    Until the first command, time stands still and the first tick is repeated, so that
-    whoever joins late sees it. After that, a command that does not come within the
-    configured time ends the node with an error.
+    Until the first command, simulated time stands still and the node repeats the first samples for
+    late subscribers. After the first command, a command that is late by more than the configured
+    time ends the node with an error.
 
-    What the sensors say does not move the robot, and to make and send half a second of it at once
-    takes a third of the time. So it does where only nodes of the experiment listen and nothing
-    paces the drive; else it follows each control period.
+    Readings of sensors do not affect the motion of the robot. Half a second of them in a batch
+    takes a third of the time, so they are computed and published in batches if only passive nodes
+    subscribe and the drive is not paced to real time.
     """
 
     name = "mujoco_simulator"
@@ -92,7 +91,7 @@ class MujocoSimulatorNode(Node):
         self.subscribe(topics.WHEEL_COMMAND, Float64MultiArray, self._on_command)
 
     def spin_once(self):
-        """Repeat the first tick until the first command; give up waiting for the next one."""
+        """Repeat the first samples until the first command; fail if a later command is late."""
         with self._lock:
             if self._driving:
                 self._publish_waiting()
@@ -113,10 +112,9 @@ class MujocoSimulatorNode(Node):
             )
 
     def _answer(self, command: tuple[float, ...]) -> None:
-        """Drive for one control period and wait for the next command.
+        """Drive for a control period, in the thread that has received the command.
 
-        It runs in the thread that received the command: to wake another one takes a third of the
-        time that the physics takes.
+        Waking another thread would take a third of the time of the physics.
         """
         self._waiting_since = None
         if not self._driving:
@@ -124,8 +122,8 @@ class MujocoSimulatorNode(Node):
         factor = self.configuration.simulation.real_time_factor
         with self._lock:
             self._publish_motion(self._robot.drive(*command))
-            # While the others work on their answer, the sensors measure.
-            if self._robot.waiting >= WAITING or factor > 0.0 or self._has_listeners():
+            # The readings are computed while other nodes compute the next command.
+            if self._robot.waiting >= BATCH_SIZE or factor > 0.0 or self._has_listeners():
                 self._publish_waiting()
         if factor > 0.0:
             ahead = self._robot.time / factor
@@ -133,21 +131,21 @@ class MujocoSimulatorNode(Node):
         self._waiting_since = time.monotonic()
 
     def _begin(self) -> None:
-        of_motion = (self._clock, self._ground_truth, self._joint_states, self._transforms)
-        self.wait_for_subscribers(*self._readings, *of_motion)
+        motion_publishers = (self._clock, self._ground_truth, self._joint_states, self._transforms)
+        self.wait_for_subscribers(*self._readings, *motion_publishers)
         with self._lock:
             self._driving = True
-            # Once more for those who were not there before, or before the pose was set.
+            # The samples are repeated for late subscribers, at the pose that was set last.
             self._publish(self._robot.last)
         self._began = time.monotonic()
 
     def _has_listeners(self) -> bool:
-        """Return whether a node is connected to a sensor's topic that may answer its readings."""
-        connected = {node for each in self._readings for node in connected_nodes(each)}
-        return not connected <= set(_MAY_WAIT)
+        """Return whether a node that may react to readings subscribes to a sensor's topic."""
+        connected = {node for topic in self._readings for node in connected_nodes(topic)}
+        return not connected <= set(_PASSIVE_NODES)
 
     def _publish(self, samples) -> None:
-        """Publish samples, the ground truth first, which is what the others work on."""
+        """Publish samples, the ground truth first, since other nodes wait for it."""
         self._publish_motion(samples)
         self._publish_readings(samples)
 
@@ -161,12 +159,12 @@ class MujocoSimulatorNode(Node):
             self._transforms.publish(messages.transforms(state))
 
     def _publish_waiting(self) -> None:
-        """Publish what the sensors say of all that has been driven since; the lock is held."""
+        """Publish the readings of the waiting samples; the caller holds the lock."""
         if self._robot.waiting:
             self._publish_readings(self._robot.measured())
 
     def _publish_readings(self, samples) -> None:
-        """Publish what sensors say; what has no subscriber is not filled."""
+        """Publish readings; messages without a subscriber are not made."""
         messages = self._robot_messages
         if samples.has_magnetic_field and self._imu_mag.get_num_connections():
             publish_packed(self._imu_mag, self._packers.field(*samples.magnetic_rows()))
@@ -185,17 +183,17 @@ class MujocoSimulatorNode(Node):
             publish_packed(self._imu_bias, self._packers.bias(*samples.bias_rows()))
 
     def _on_command(self, message):
-        wrong = wrong_command(message.data, self._robot.robot.drivetrain.commands)
-        if wrong:
-            self.fail(f"{self.name}: {wrong}")
+        problem = wrong_command(message.data, self._robot.robot.drivetrain.commands)
+        if problem:
+            self.fail(f"{self.name}: {problem}")
             return
         if not self.ended:
             self._answer(tuple(message.data))
 
     def _offer_calibration(self) -> None:
-        """Offer the services of Hector's plug-in, which are answered at any time.
+        """Advertise the services of Hector's plug-in, which may be called at any time.
 
-        A drive in which they are called depends on the moment of the call.
+        The results of a drive then depend on the time of the call.
         """
 
         def offer(name, kind, response, part):
@@ -216,7 +214,7 @@ class MujocoSimulatorNode(Node):
         offer(topics.IMU_SET_ACCEL_BIAS, SetBias, SetBiasResponse, "specific_force")
 
     def _begin_calibration(self) -> None:
-        """Say from now on how far this IMU is calibrated, if it does."""
+        """Publish the calibration status of this IMU, if it has one."""
         mode = self._robot.imu.bno055_mode
         if not mode:
             self._calibration = None
@@ -227,7 +225,7 @@ class MujocoSimulatorNode(Node):
 
     def _on_end_drive(self, _):
         self._drive_ended = True
-        self.wake()  # for what the sensors have yet to say
+        self.wake()  # to publish the waiting readings
         return EmptyResponse()
 
     def close(self):
@@ -239,7 +237,9 @@ class MujocoSimulatorNode(Node):
             return SetPoseResponse(success=False, message=DRIVING)
         pose = request.pose
         if not all(math.isfinite(value) for value in (pose.x, pose.y, pose.theta)):
-            return SetPoseResponse(success=False, message=f"expected finite numbers, got {pose}")
+            return SetPoseResponse(
+                success=False, message=f"pose is {pose}, expected finite numbers"
+            )
         with self._lock:
             self._robot.set_pose(pose.x, pose.y, pose.theta)
             self._begin_calibration()
@@ -251,7 +251,9 @@ class MujocoSimulatorNode(Node):
         try:
             parameters = load_plain(request.parameters) or {}
             if not isinstance(parameters, dict):
-                raise ConfigurationError(f"expected a mapping, got {quote(request.parameters)}")
+                raise ConfigurationError(
+                    f"parameters is {quote(request.parameters)}, expected a mapping"
+                )
             with self._lock:
                 self._robot.set_imu(request.model, parameters, request.seed)
                 self._packers = _packers(self._robot.imu)

@@ -1,4 +1,4 @@
-"""Leads the experiment: prepares the drive, commands the wheels, ends it."""
+"""Lead an experiment: prepare the drive, command the wheels, and end the drive."""
 
 from __future__ import annotations
 
@@ -23,9 +23,14 @@ from ...drive.experiment.robot import make_follower
 from ...drive.session.driving import DriveSession, prepared_drive
 from ...msg import ErrorCoordinates2, ReferenceTrajectory
 from ...srv import StartStopTime
-from ..answers import NoAnswerError, ask_master, is_started_by_roslaunch, master_answers
+from ..blocking_calls import (
+    NoAnswerError,
+    ask_master,
+    is_master_responding,
+    is_started_by_roslaunch,
+)
 from ..experiment_state import PROGRESS, RESULT, experiment_parameter
-from ..messages import tracking_error
+from ..messages import read_tracking_error
 from ..node import POLL_PERIOD, Node, advertise
 from ..participant import last_messages_timeout
 from ..simulators.interface import (
@@ -38,18 +43,18 @@ from ..simulators.interface import (
 
 PROGRESS_PERIOD = 2.0  # wall-clock seconds between two progress lines
 
-PROGRESS_TIMEOUT = 1.0  # wall-clock seconds for the master to take it
+PROGRESS_TIMEOUT = 1.0  # wall-clock seconds for the master to store the progress
 
-ROSLAUNCH_TIMEOUT = 30.0  # wall-clock seconds until roslaunch, told to end, tells this node to
+ROSLAUNCH_TIMEOUT = 30.0  # wall-clock seconds until roslaunch, after SIGINT, signals this node
 KEEP_ALIVE_PERIOD = 2.0  # wall-clock seconds between zero commands while the results are written
 
 
 class PathFollower(Node):
-    """Replays a recorded drive with the simulated robot.
+    """Replay a recorded drive with the simulated robot.
 
-    Once every participant is ready it sends the first wheel command; from then on each
-    ``trajectory_error`` is answered with one command: the wheel velocities that inverse
-    kinematics gives for the coming control period, corrected by the chosen controller.
+    The node publishes the first wheel command when all participants are ready. Then it answers each
+    ``trajectory_error`` with a command: the wheel velocities of the inverse kinematics for the next
+    control period, corrected by the controller.
     """
 
     name = "path_follower"
@@ -61,15 +66,15 @@ class PathFollower(Node):
         self._supervised = experiment_parameter("supervised", False)
         self._simulator = make_simulator_interface(settings)
         if needs_error_model(settings, self._simulator):
-            # Before those who want what it publishes.
+            # It starts before the nodes that subscribe to its output.
             self._participants = ["imu_error_model", *self._participants]
         if self.configuration.gnss.file and not self._simulator.lock_step:
             self._participants = ["gnss_receiver", *self._participants]
-        self._session: Any = None  # from _prepare on: DriveSession
+        self._session: Any = None  # DriveSession, once _prepare has made it
         self._running = False
         self._driven = False
         self._answered_at = 0.0
-        self._last_stamp = 0.0  # of the newest tracking error, in simulated time [s]
+        self._last_stamp = 0.0  # simulated time of the latest tracking error [s]
         self._progressed_at = 0.0
         self._started_at = 0.0
         self._command = Float64MultiArray()
@@ -88,10 +93,10 @@ class PathFollower(Node):
     def _end_roslaunch(self) -> None:
         """End the roslaunch that started this node as Ctrl+C would.
 
-        It would end as well when this node does, but tell the good end in red as a death.
+        roslaunch would also end with this required node, but would print an error in red.
         """
         if is_started_by_roslaunch():
-            rospy.loginfo("%s: the drive is complete, roslaunch is told to end", self.name)
+            rospy.loginfo("%s: the drive is complete, ending roslaunch", self.name)
             os.kill(os.getppid(), signal.SIGINT)
             deadline = time.monotonic() + ROSLAUNCH_TIMEOUT
             while not self.interrupted and time.monotonic() < deadline:
@@ -101,8 +106,8 @@ class PathFollower(Node):
         external = self.configuration.simulation.simulator == "external"
         if self.configuration.robot.parameters and not (self._supervised or external):
             rospy.logwarn(
-                "%s: tf and rviz show the bundled robot, not the one of %s, which roslaunch does "
-                "not know when it starts nodes; run_experiment.py shows it",
+                "%s: tf and rviz show the bundled robot instead of that of %s, which roslaunch "
+                "does not read; run_experiment.py shows it",
                 self.name,
                 self.configuration.robot.parameters,
             )
@@ -125,7 +130,7 @@ class PathFollower(Node):
         return folder, drive.start, drive.stop
 
     def _start(self, folder, begin: float, end: float) -> None:
-        """Wait for everybody, put the robot at its first pose, and give the first command."""
+        """Wait for all nodes, place the robot at its first pose, and publish the first command."""
         timeout = self.configuration.simulation.startup_timeout
         self._simulator.wait_until_ready(timeout)
         start, stop = (rospy.Time.from_sec(stamp) for stamp in (begin, end))
@@ -149,7 +154,7 @@ class PathFollower(Node):
             self._participants,
         )
         if needs_error_model(settings, self._simulator):
-            # The specified IMU is switched on where the robot stands at first.
+            # The specified IMU starts at the first pose of the robot.
             restart = rospy.ServiceProxy("imu_error_model/restart", Trigger)
             call_service(restart, silence=self._simulator.silence)
         else:
@@ -158,18 +163,18 @@ class PathFollower(Node):
         self._started_at = self._answered_at = self._progressed_at = now
         self._running = True
         self._publish(*self._session.begin())
-        self._simulator.commanded()
+        self._simulator.on_first_command()
 
     def _on_error(self, data):
         if not self._running:
             return
-        stamp, time_from_start, error = tracking_error(data)
+        stamp, time_from_start, error = read_tracking_error(data)
         command = self._session.answer(time_from_start, error)
         self._answered_at = time.monotonic()
         self._last_stamp = stamp / NANOSECONDS
         self._publish(*command)
         if not self._session.finished:
-            self._simulator.answered(self._last_stamp)
+            self._simulator.on_command(self._last_stamp)
             return
         self._running = False
         self._driven = True
@@ -187,16 +192,16 @@ class PathFollower(Node):
         if self._running and silence > timeout:
             self._fail_after(
                 timeout,
-                self._simulator.why_silent() or "the simulator or error_publisher is silent",
+                self._simulator.silence_reason() or "the simulator or error_publisher is silent",
             )
         elif now - self._progressed_at > PROGRESS_PERIOD:
             self._progressed_at = now
             rospy.loginfo("%s", self._progress(now))
-            self._leave_progress()
+            self._store_progress()
             if self._running and silence > PROGRESS_PERIOD:
-                # Nobody who is only slow is given up before his time, but what will not go on is.
+                # A slow simulator gets the full timeout, but a stopped simulation fails at once.
                 with contextlib.suppress(SimulatorError):
-                    stopped = self._simulator.why_stopped()
+                    stopped = self._simulator.stop_reason()
                     if stopped and self._running:
                         self._fail_after(silence, stopped)
 
@@ -209,8 +214,8 @@ class PathFollower(Node):
     def _progress(self, now: float) -> str:
         return self._session.progress(now - self._started_at)
 
-    def _leave_progress(self) -> None:
-        """Leave for the launcher how far the drive is; it asks now and then."""
+    def _store_progress(self) -> None:
+        """Store the progress of the drive on the master, where the launcher polls it."""
         if self._supervised:
             progress = [self._session.time, self._session.duration]
             with contextlib.suppress(NoAnswerError):
@@ -219,10 +224,10 @@ class PathFollower(Node):
                 )
 
     def close(self):
-        """Stop the robot and have the results written."""
+        """Stop the robot and let the participants write the results."""
         self._running = False
         rospy.loginfo("%s", self._progress(time.monotonic()))
-        self._leave_progress()
+        self._store_progress()
         self._publish(*self._session.standstill())
         self._simulator.end_drive()
         if self._driven:
@@ -237,10 +242,10 @@ class PathFollower(Node):
             self._publish(*self._session.standstill())
 
     def _wait_for_last_samples(self) -> None:
-        """Wait until each node has published what it makes of the drive's last sample.
+        """Wait until all participants have processed the last samples of the drive.
 
-        A simulator that does not wait for its nodes may be ahead of them by several control
-        periods, and the recorder cannot know that a fix is still to come.
+        A simulator without lock-step may be several control periods ahead of its nodes, and the
+        recorder cannot know whether another fix will arrive.
         """
         if self._simulator.lock_step:
             return
@@ -266,10 +271,10 @@ class PathFollower(Node):
             except SimulatorError as error:
                 if self.interrupted:
                     return  # each node gets a signal of its own, and saves its data
-                if master_answers():
+                if is_master_responding():
                     self.fail(str(error))
                     continue
-                # Without the master it cannot be asked; and each saves what it has when it is told
-                # to end, as whoever started it does now.
+                # Services cannot be called without the master. The launcher ends the nodes, and
+                # each saves its data at its end.
                 rospy.logwarn("%s: the drive is over, but the ROS master has ended", self.name)
                 return

@@ -1,4 +1,4 @@
-"""The reference path, the path that was driven and the magnetic field, for rviz."""
+"""Publish reference path, driven path and magnetic field for rviz."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from ...core import topics
 from ...msg import ReferenceTrajectory
 from ..node import Node
 
-POINT_DISTANCE = 0.05  # metres from one point of a path to the next
+POINT_DISTANCE = 0.05  # distance between two points of a path [m]
 
+# Scale of the arrow of the magnetic field [N/T]. rviz draws it as a force; Earth's field of 5e-5 T
+# is an arrow of 5 N.
 ARROW_SCALE = 1e5
-"""Newtons, as which rviz draws it, per tesla: Earth's field is an arrow of some five."""
 
 PUBLISHING_PERIOD = 0.5  # wall-clock seconds between two messages with the driven path
 
 
 class PathView(Node):
-    """Publishes ``reference_path`` once, ``driven_path`` as it grows, ``imu/mag`` as an arrow."""
+    """Publish ``reference_path`` once, ``driven_path`` as it grows, and ``imu/mag`` as an arrow."""
 
     name = "path_view"
 
@@ -46,28 +47,28 @@ class PathView(Node):
 
     def _on_ground_truth(self, message):
         position = message.pose.pose.position
-        _append(self._points, (position.x, position.y))
+        _append_distant(self._points, (position.x, position.y))
 
     def spin_once(self):
         now = time.monotonic()
         if not self._points or now - self._published_at < PUBLISHING_PERIOD:
             return
         self._published_at = now
-        self._driven.publish(_path(list(self._points)))
+        self._driven.publish(_make_path(list(self._points)))
 
     def _on_trajectory(self, message):
         points: list[tuple[float, float]] = []
         for point in zip(message.x, message.y):
-            _append(points, point)
-        self._reference.publish(_path(points))
+            _append_distant(points, point)
+        self._reference.publish(_make_path(points))
 
 
-def _append(points, point) -> None:
+def _append_distant(points, point) -> None:
     if not points or math.dist(points[-1], point) > POINT_DISTANCE:
         points.append(point)
 
 
-def _path(points) -> Path:
+def _make_path(points) -> Path:
     path = Path()
     path.header.frame_id = topics.WORLD_FRAME
     for x, y in points:

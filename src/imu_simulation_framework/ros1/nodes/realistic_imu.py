@@ -1,8 +1,8 @@
-"""Gives the ideal IMU that any simulator publishes the errors of a real one.
+"""Add the errors of a real IMU to the ideal IMU of any simulator.
 
-Where there is no IMU, odometry will do: angular velocity and acceleration are made of it. A
-magnetometer is simulated beside it, in Earth's field or, where the robot's pose is reported, in
-any, or in an ideal field that the simulator publishes.
+Without an IMU, the node computes angular velocity and acceleration from odometry. It can also
+simulate a magnetometer: in Earth's field, in any magnetic environment if the robot's pose is
+published, or in an ideal field that the simulator publishes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..live import LiveNode
 
 
 class RealisticImuNode(LiveNode):
-    """Hands messages to a :class:`.LiveImu`."""
+    """ROS 1 shell of a :class:`.LiveImu`."""
 
     name = "realistic_imu"
     session_type = LiveImu
@@ -25,9 +25,9 @@ class RealisticImuNode(LiveNode):
         buffer = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(buffer)
 
-        def wait_for_end(seconds):
-            return self._ended.wait(seconds) or self.ended
+        def wait_for_end(timeout):
+            return self._ended.wait(timeout) or self.ended
 
-        found = lookup_mounting(buffer, rospy.Time(0), wait_for_end, parent, frame, topic)
+        mounting = lookup_mounting(buffer, rospy.Time(0), wait_for_end, parent, frame, topic)
         listener.unregister()
-        return found
+        return mounting

@@ -1,4 +1,4 @@
-"""A small window with the yaw of both IMUs and of the ground truth, where there is no rqt."""
+"""Show the yaw of both IMUs and of the ground truth in a window of matplotlib, without rqt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...drive.recorded_drive.sources import drive_name
 from ...msg import ImuYaw
 from ..node import Node
 
-DRAWING_PERIOD = 0.1  # wall-clock seconds from one picture to the next
+DRAWING_PERIOD = 0.1  # wall-clock seconds between two drawings
 
 _TRUTH = {"color": colours.LIVE_TRUTH, "linewidth": 4}
 _REAL = {"color": colours.REAL}
@@ -32,10 +32,10 @@ CURVES = (
 
 
 class YawView(Node):
-    """Draws ten times a second what :mod:`.imu_yaw_publisher` says.
+    """Draw the messages of :mod:`.imu_yaw_publisher` ten times a second.
 
-    Each subscription keeps the newest message only, so that the view reads fast whatever it
-    draws, and does not hold up a lock-step that is much faster than real time.
+    Each subscription only keeps the latest message, so that the view reads at once while it draws,
+    and does not slow down a simulation in lock-step that is much faster than real time.
     """
 
     name = "yaw_view"
@@ -49,8 +49,8 @@ class YawView(Node):
             )
         except (ImportError, RuntimeError) as error:
             raise FrameworkError(
-                f"{self.name}: no window can be opened ({error}); is there a display, and is "
-                "python3-tk installed?"
+                f"{self.name}: cannot open a window ({error}); check that there is a display and "
+                "that python3-tk is installed"
             ) from None
         self._axes[0].set_ylabel("yaw, unwrapped [deg]")
         self._axes[1].set(xlabel="simulated time [s]", ylabel="yaw error [deg]")
@@ -67,11 +67,17 @@ class YawView(Node):
             samples: list = []
             self._curves.append((line, samples))
             rospy.Subscriber(
-                topic, ImuYaw, self._keep, samples, queue_size=1, buff_size=2**20, tcp_nodelay=True
+                topic,
+                ImuYaw,
+                self._append_sample,
+                samples,
+                queue_size=1,
+                buff_size=2**20,
+                tcp_nodelay=True,
             )
         for axes in self._axes:
             axes.grid(alpha=0.3)
-        # One for both, where it hides no curve.
+        # A common legend above the axes hides no curve.
         self._axes[0].legend(
             loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(self._axes[0].lines)
         )
@@ -79,11 +85,11 @@ class YawView(Node):
         self._figure.show()
 
     @staticmethod
-    def _keep(message, samples) -> None:
+    def _append_sample(message, samples) -> None:
         samples.append((message.header.stamp.to_sec(), message.yaw_unwrapped))
 
     def run(self):
-        """Draw until the window is closed, or whoever started the node ends it."""
+        """Draw until the window is closed or the node is ended."""
         while not self.ended:
             started = time.monotonic()
             self._draw()
@@ -92,14 +98,14 @@ class YawView(Node):
 
     def _draw(self) -> None:
         if sum(len(samples) for _, samples in self._curves) == self._drawn:
-            # After the drive there is nothing new, but the window is moved, and closed.
+            # After the drive, events of the window are still processed.
             self._figure.canvas.flush_events()
             return
         self._drawn = 0
         for line, samples in self._curves:
-            known = list(samples)
-            self._drawn += len(known)
-            line.set_data([stamp for stamp, _ in known], [math.degrees(yaw) for _, yaw in known])
+            drawn = list(samples)
+            self._drawn += len(drawn)
+            line.set_data([stamp for stamp, _ in drawn], [math.degrees(yaw) for _, yaw in drawn])
         for axes in self._axes:
             axes.relim()
             axes.autoscale_view()

@@ -1,4 +1,4 @@
-"""Gazebo 11, with Hector's IMU plug-in, as a simulator of experiments; it waits for them."""
+"""Interface to Gazebo 11, and the pace that makes Gazebo wait for the nodes."""
 
 from __future__ import annotations
 
@@ -37,33 +37,45 @@ from .interface import SimulatorInterface, call
 
 MAX_LAG = 2.0  # control periods that simulated time may be ahead of the last answered message
 
-MAX_LAG_OF_PARTICIPANTS = 10.0
-"""Control periods that it may be ahead of a node that takes part: half a second at 20 Hz, of which
-the network keeps every message."""
+# Control periods that simulated time may be ahead of a participant: half a second at 20 Hz, whose
+# messages fit into the buffers of the sockets.
+MAX_PARTICIPANT_LAG = 10.0
 
+# Physics waits half a step after a multiple of the control period [s], between two samples.
 LIMIT_MARGIN = 0.5 / PHYSICS_RATE
-"""Physics waits between two samples, half a step behind a multiple of the control period [s]."""
 
+# Wall-clock seconds after which a control period continues without a command, which is then taken
+# as lost.
 MAX_SILENCE = 5.0
-"""Wall-clock seconds after which a control period goes on without its answer: it was lost."""
 
+# Wall-clock seconds between repetitions of the limit. The plug-in releases physics without them, so
+# that it does not wait for a dead node.
 REPEAT_PERIOD = 1.0
-"""Wall-clock seconds between two calls of the limit: physics does not wait for a dead node."""
 
-PACE_PERIOD = 0.01
+PACE_PERIOD = 0.01  # wall-clock seconds between two checks of simulated time
 
-NO_LIMIT = rospy.Time(0xFFFFFFFF, 999999999)  # later than any simulated time
+LATEST_TIME = rospy.Time(0xFFFFFFFF, 999999999)  # later than any simulated time
 
 
 class GazeboPace:
-    """Names the simulated time at which physics has to wait, on the topic ``simulation_limit``.
+    """Publisher of the simulated time at which physics has to wait, ``simulation_limit``.
 
-    Gazebo does not wait. On a busy machine messages then queue up between the nodes, the robot
-    is driven by commands for where it was seconds ago, and who records falls behind until messages
-    are lost. The plug-in of the ground truth holds physics at the limit. It moves on with the
-    commands that are answered, and with what the participants report on ``experiment/progress``.
-    Raises SimulatorError: the limits have no subscriber. ``control_period``: simulated seconds from
-    one command to the next; ``timeout``: wall-clock seconds for Gazebo to listen.
+    Gazebo itself does not wait for nodes. On a busy machine, messages would queue up, the robot
+    would follow commands for a past position, and recorders would lose messages. The plug-in of the
+    ground truth therefore holds physics at the limit. The limit advances with the commands, and
+    with the progress that participants report on ``experiment/progress``.
+
+    Parameters
+    ----------
+    control_period : float
+        Simulated time between two commands [s].
+    timeout : float
+        Wall-clock time [s] for the plug-in to subscribe.
+
+    Raises
+    ------
+    SimulatorError
+        If the plug-in does not subscribe in time.
     """
 
     def __init__(self, control_period: float, timeout: float = 10.0) -> None:
@@ -89,21 +101,32 @@ class GazeboPace:
         )
 
     def hold(self, sampling_period: float, participants: Sequence[str], timeout: float) -> None:
-        """Have physics wait at the next control period until everybody has taken in all of before.
+        """Hold physics at the next control period, and wait for all participants.
 
-        Raises SimulatorError: somebody is not there in time, or Gazebo does not answer.
-        ``sampling_period``: simulated seconds from one sample of the ground truth, and of the IMU,
-        to the next; ``participants`` (sequence of str): names of the nodes that report their
-        progress; ``timeout``: wall-clock seconds that they have.
+        Parameters
+        ----------
+        sampling_period : float
+            Simulated time between two samples of the ground truth and the IMU [s].
+        participants : sequence of str
+            Names of the nodes that report their progress.
+        timeout : float
+            Wall-clock time [s] for the participants to process all samples.
+
+        Raises
+        ------
+        SimulatorError
+            If a participant is late, or Gazebo does not answer.
         """
         deadline = time.monotonic() + timeout
-        threading.Thread(target=self._repeat, daemon=True).start()
+        threading.Thread(target=self._repeat_limit, daemon=True).start()
         while True:
-            # It may stop anywhere at first, so that it cannot run past where it is to stop.
+            # Physics stops at once at a limit in the past, so that it cannot pass the next limit.
             self._hold_at(0.0)
             held = (int(_simulated_time() / self._period) + 2.0) * self._period
             self._hold_at(held)
-            self._wait_for(participants, held + LIMIT_MARGIN - sampling_period, deadline)
+            self._wait_for_participants(
+                participants, held + LIMIT_MARGIN - sampling_period, deadline
+            )
             now = _simulated_time()
             while now < held - LIMIT_MARGIN:
                 if time.monotonic() > deadline or rospy.is_shutdown():
@@ -116,9 +139,9 @@ class GazeboPace:
     def _hold_at(self, limit: float) -> None:
         with self._lock:
             self._limit, self._answered = limit, limit - MAX_LAG * self._period
-            self._say(limit)
+            self._publish_limit(limit)
 
-    def _wait_for(self, participants, stamp, deadline) -> None:
+    def _wait_for_participants(self, participants, stamp, deadline) -> None:
         def behind() -> list[str]:
             with self._lock:
                 return [name for name in participants if self._progress.get(name, 0.0) <= stamp]
@@ -126,85 +149,85 @@ class GazeboPace:
         while behind():
             if time.monotonic() > deadline or rospy.is_shutdown():
                 raise SimulatorError(
-                    f"Gazebo: gave up waiting for {', '.join(behind())} to take in what was "
-                    "published"
+                    f"Gazebo: gave up waiting for {', '.join(behind())} to process the published "
+                    "samples"
                 )
             time.sleep(PACE_PERIOD)
 
-    def go_on(self) -> None:
-        """From now on every control period has to be answered."""
+    def release(self) -> None:
+        """Release physics; from now on, each control period needs a command."""
         with self._lock:
             self._answered_at = time.monotonic()
             self._answered += MAX_LAG * self._period
-            self._move()
+            self._advance()
 
     @property
     def answered_until(self) -> float:
-        """The newest simulated time of a message that was answered [s]."""
+        """Latest simulated time of a message that a command has answered [s]."""
         with self._lock:
             return self._newest
 
     @property
-    def waits_for(self) -> list[str]:
-        """Names of the nodes at which physics waits, if it does."""
+    def slow_participants(self) -> list[str]:
+        """Names of the nodes for which physics waits."""
         with self._lock:
             if self._limit is None:
                 return []
-            reach = self._limit - MAX_LAG_OF_PARTICIPANTS * self._period
+            reach = self._limit - MAX_PARTICIPANT_LAG * self._period
             return [name for name, stamp in sorted(self._progress.items()) if stamp <= reach]
 
-    def answered(self, stamp: float) -> None:
-        """Learn that the command that answers the message of this stamp was given."""
+    def on_command(self, stamp: float) -> None:
+        """Advance the limit after the command that answers the message of a stamp [s]."""
         with self._lock:
             self._answered_at = time.monotonic()
             self._newest = max(self._newest, stamp)
             self._answered = max(self._answered, stamp)
-            self._move()
+            self._advance()
 
     def end(self) -> None:
-        """Nobody answers any more; let time run."""
+        """End the pace; physics no longer waits."""
         self._ended.set()
         self._reports.unregister()
         with self._lock:
             self._limit = None
-            self._publisher.publish(NO_LIMIT)
+            self._publisher.publish(LATEST_TIME)
 
     def _on_progress(self, message) -> None:
         with self._lock:
             self._progress[message.frame_id] = message.stamp.to_sec()
             if self._limit is not None:
-                self._move()
+                self._advance()
 
-    def _move(self) -> None:
-        """Name the limit if it is another one now; the lock is held."""
+    def _advance(self) -> None:
+        """Publish the limit if it has advanced; the caller holds the lock."""
         if self._ended.is_set():
             return
         slowest = min(self._progress.values(), default=math.inf)
         limit = min(
             self._answered + MAX_LAG * self._period,
-            slowest + MAX_LAG_OF_PARTICIPANTS * self._period,
+            slowest + MAX_PARTICIPANT_LAG * self._period,
         )
         if self._limit is None or limit > self._limit:
             self._limit = limit
-            self._say(limit)
+            self._publish_limit(limit)
 
-    def _say(self, limit: float) -> None:
+    def _publish_limit(self, limit: float) -> None:
         self._publisher.publish(rospy.Time.from_sec(limit + LIMIT_MARGIN))
 
-    def _repeat(self) -> None:
+    def _repeat_limit(self) -> None:
         while not self._ended.wait(REPEAT_PERIOD):
-            self._look()
+            self._republish_limit()
 
-    def _look(self) -> None:
-        """Name the limit once more; go on where the answer to a control period was lost."""
+    def _republish_limit(self) -> None:
+        """Publish the limit again; advance it if the command of a control period was lost."""
         with self._lock:
             if self._limit is None:
                 return
             if time.monotonic() - self._answered_at > MAX_SILENCE:
                 self._answered_at = time.monotonic()
                 self._answered = self._limit
-                self._move()
-            self._say(self._limit)
+                self._advance()
+            self._publish_limit(self._limit)
 
 
 def _simulated_time() -> float:
@@ -213,10 +236,19 @@ def _simulated_time() -> float:
 
 
 def set_speed(real_time_factor: float, gravity: float | None = None) -> None:
-    """As many physics steps per second of wall clock as the real-time factor wants.
+    """Set the rate of physics steps, and gravity.
 
-    Raises SimulatorError: Gazebo refuses, or does not answer. ``real_time_factor``: 0: as fast as
-    Gazebo loses no messages; ``gravity`` [m/s^2]; what it is by default.
+    Parameters
+    ----------
+    real_time_factor : float
+        Simulated time per wall-clock time; 0: fastest rate at which Gazebo loses no messages.
+    gravity : float, optional
+        Gravity, downwards [m/s^2]; by default unchanged.
+
+    Raises
+    ------
+    SimulatorError
+        If Gazebo refuses or does not answer.
     """
     current = call(rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties))
     rate = real_time_factor * PHYSICS_RATE if real_time_factor > 0.0 else HIGHEST_UPDATE_RATE
@@ -228,44 +260,59 @@ def set_speed(real_time_factor: float, gravity: float | None = None) -> None:
         current.ode_config,
     )
     if not answer.success:
-        raise SimulatorError(f"Gazebo did not take its update rate: {answer.status_message}")
+        raise SimulatorError(f"Gazebo refused the update rate: {answer.status_message}")
 
 
 MODEL = "robot"  # name of the robot's model in Gazebo
 
-READY = f"{EXPERIMENT_PARAMETERS}/robot_stands"
-"""Parameter that is true once the robot stands in the world and its controllers run.
-
-The next experiment on this master clears it."""
+# Parameter that is true once the robot is in the world and its controllers run. The next experiment
+# on this master clears it.
+READY_PARAMETER = f"{EXPERIMENT_PARAMETERS}/robot_stands"
 
 HECTOR_SENSORS = ("accel", "rate", "yaw")
-_DRIFTING = ("gaussian_noise", "offset", "drift", "drift_frequency")
+_DRIFT_KEYS = ("gaussian_noise", "offset", "drift", "drift_frequency")
+# Parameters of each sensor of Hector's plug-in that are set at run time.
 HECTOR_KEYS = {
-    "rate": (*_DRIFTING, "scale_error"),
-    "accel": (*_DRIFTING, "scale_error"),
-    # The yaw has a scale error, too, which stays as it was: 1.
-    "yaw": _DRIFTING,
+    "rate": (*_DRIFT_KEYS, "scale_error"),
+    "accel": (*_DRIFT_KEYS, "scale_error"),
+    # The scale error of the yaw keeps its default of 1.
+    "yaw": _DRIFT_KEYS,
 }
-"""What each sensor of Hector's plug-in is told online."""
 
-REST_SPEED = 1e-3  # a robot slower than this [m/s, rad/s] stands
+# Largest speed of a robot at standstill [m/s, rad/s]
+STANDSTILL_SPEED = 1e-3
 
+# Samples at standstill after which a jump of the robot's pose no longer affects the IMU.
 SETTLED_SAMPLES = 50
-"""IMU samples that have to pass, the robot standing, until a jump of its pose has left no trace."""
 
-POLL_PERIOD = 0.05
+POLL_PERIOD = 0.05  # wall-clock seconds between two checks of a condition
+
+# Tolerances of the pose after a placement [m, rad]; far above the simulator's rounding, and far
+# below the distance to a previous pose.
+POSE_TOLERANCE = 0.05
+SETTLING_TIMEOUT = 30.0  # wall-clock seconds
 
 
-def plugin_of(model: str) -> str:
-    """Return which plug-in simulates an IMU model, or a preset of one: hector or generic.
+def choose_plugin(model: str) -> str:
+    """Return the plug-in that simulates an IMU model or preset.
 
-    Hector's, with all errors zero, is also the ideal IMU: it measures at equal intervals.
+    The ideal IMU is Hector's plug-in without errors, because it samples evenly.
+
+    Parameters
+    ----------
+    model : str
+        Name of the model or preset.
+
+    Returns
+    -------
+    str
+        ``hector`` or ``generic``.
     """
     return "generic" if PRESETS[model].model == "generic" else "hector"
 
 
 class GazeboInterface(SimulatorInterface):
-    """Speaks to gzserver, in which ``gazebo_robot`` has spawned the robot."""
+    """Interface to gzserver, in which the node ``gazebo_robot`` has spawned the robot."""
 
     lock_step = False
 
@@ -274,14 +321,14 @@ class GazeboInterface(SimulatorInterface):
     def wait_until_ready(self, timeout):
         deadline = time.monotonic() + timeout
         _wait(
-            lambda: rospy.get_param(READY, False),
+            lambda: rospy.get_param(READY_PARAMETER, False),
             deadline,
             "gazebo_robot to put the robot into the world and to start its controllers",
         )
         physics = call(rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties))
         if physics.pause:
             raise SimulatorError("Gazebo's physics is paused: unpause it to run an experiment")
-        for topic, message_type, what in (
+        for topic, message_type, plugin in (
             (
                 topics.GROUND_TRUTH,
                 Odometry,
@@ -290,17 +337,17 @@ class GazeboInterface(SimulatorInterface):
             (self.imu_topic, Imu, "its IMU plug-in, of hector_gazebo_plugins or gazebo_plugins,"),
         ):
             try:
-                left = max(0.1, deadline - time.monotonic())
-                rospy.wait_for_message(topic, message_type, timeout=left)
+                remaining = max(0.1, deadline - time.monotonic())
+                rospy.wait_for_message(topic, message_type, timeout=remaining)
             except rospy.ROSException:
                 raise SimulatorError(
-                    f"Gazebo: nothing on {topic} after {timeout:g} s; {what} is missing"
+                    f"Gazebo: nothing on {topic} after {timeout:g} s; {plugin} is missing"
                 ) from None
 
     def set_pose(self, x, y, yaw):
         state = ModelState(model_name=MODEL, reference_frame="world")
         state.pose.position.x, state.pose.position.y = x, y
-        # Gazebo's robot stands a contact layer above the plane.
+        # The robot's wheels rest on ODE's contact layer of 1 mm above the ground.
         state.pose.position.z = 0.001
         q = state.pose.orientation
         q.x, q.y, q.z, q.w = quaternion_from_roll_pitch_yaw((0.0, 0.0, yaw))
@@ -310,7 +357,7 @@ class GazeboInterface(SimulatorInterface):
         self._wait_until_settled(x, y, yaw)
 
     def _wait_until_settled(self, x, y, yaw) -> None:
-        """Let pass the IMU samples that the jump has falsified."""
+        """Wait until the jump of the pose no longer affects the IMU's samples."""
         settled = []
 
         def on_ground_truth(message):
@@ -318,9 +365,9 @@ class GazeboInterface(SimulatorInterface):
             v, w = message.twist.twist.linear, message.twist.twist.angular
             speeds = (v.x, v.y, v.z, w.x, w.y, w.z)
             heading = yaw_from_quaternion((q.x, q.y, q.z, q.w))
-            there = abs(p.x - x) < 0.05 and abs(p.y - y) < 0.05
-            turned = abs(difference(heading, yaw)) < 0.05
-            if there and turned and max(map(abs, speeds)) < REST_SPEED:
+            is_placed = max(abs(p.x - x), abs(p.y - y)) < POSE_TOLERANCE
+            is_turned = abs(difference(heading, yaw)) < POSE_TOLERANCE
+            if is_placed and is_turned and max(map(abs, speeds)) < STANDSTILL_SPEED:
                 settled.append(True)
             else:
                 settled.clear()
@@ -329,7 +376,7 @@ class GazeboInterface(SimulatorInterface):
         try:
             _wait(
                 lambda: len(settled) >= SETTLED_SAMPLES,
-                time.monotonic() + 30.0,
+                time.monotonic() + SETTLING_TIMEOUT,
                 f"the robot to stand at x = {x:.3f}, y = {y:.3f}, yaw = {yaw:.3f}",
             )
         finally:
@@ -338,47 +385,47 @@ class GazeboInterface(SimulatorInterface):
     def set_imu_parameters(self, model, parameters, seed):
         """Set Hector's parameters except its drifts, which ``start_drift`` sets.
 
-        The generic plug-in has its parameters from spawning. Neither plug-in's random numbers can
-        be seeded.
+        The generic plug-in gets its parameters when the robot is spawned. The random numbers of
+        both plug-ins cannot be seeded.
         """
-        for sensor, wanted in _hector_parameters(model, parameters).items():
-            _set_hector_parameters(sensor, {**wanted, "drift": 0.0})
+        for sensor, values in _hector_parameters(model, parameters).items():
+            _set_hector_parameters(sensor, {**values, "drift": 0.0})
 
     def start_drift(self, model, parameters):
-        for sensor, wanted in _hector_parameters(model, parameters).items():
-            if wanted["drift"]:
-                _set_hector_parameters(sensor, wanted)
+        for sensor, values in _hector_parameters(model, parameters).items():
+            if values["drift"]:
+                _set_hector_parameters(sensor, values)
 
-    def irregular(self, model):
-        # Gazebo's own IMU sensor measures in a thread that now and then comes late.
-        return ("imu_simulated",) if plugin_of(model) == "generic" else ()
+    def irregular_signals(self, model):
+        # Gazebo's own IMU sensor updates in a thread that is sometimes late.
+        return ("imu_simulated",) if choose_plugin(model) == "generic" else ()
 
     def publishes_imu_bias(self, model):
-        return plugin_of(model) == "hector"
+        return choose_plugin(model) == "hector"
 
-    def why_stopped(self):
+    def stop_reason(self):
         physics = rospy.ServiceProxy("/gazebo/get_physics_properties", GetPhysicsProperties)
         world = rospy.ServiceProxy("/gazebo/get_world_properties", GetWorldProperties)
         if call(physics, timeout=2.0).pause:
             return "Gazebo's physics is paused"
         pace = self._pace
-        # Read before Gazebo is asked: what is simulated meanwhile is no step back.
-        known = 0.0 if pace is None else pace.answered_until
+        # Read before the service call, so that progress during the call is no step back.
+        last_time = 0.0 if pace is None else pace.answered_until
         time = call(world, timeout=2.0).sim_time
-        if time < known - LIMIT_MARGIN:  # beyond what is rounded
+        if time < last_time - LIMIT_MARGIN:  # differences below the margin are rounding
             return (
-                f"simulated time went back from {known:.2f} to {time:.2f} s: was the simulation "
-                "reset?"
+                f"simulated time went back from {last_time:.2f} to {time:.2f} s: was the "
+                "simulation reset?"
             )
         return ""
 
-    def why_silent(self):
+    def silence_reason(self):
         try:
-            stopped = self.why_stopped()
+            stopped = self.stop_reason()
         except SimulatorError:
             return "gzserver does not answer"
         pace = self._pace
-        late = [] if pace is None else pace.waits_for
+        late = [] if pace is None else pace.slow_participants
         return stopped or (f"Gazebo waits for {', '.join(late)}" if late else "")
 
     def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
@@ -386,17 +433,17 @@ class GazeboInterface(SimulatorInterface):
         self._pace = GazeboPace(control_period)
         self._pace.hold(sampling_period, participants, self.silence)
 
-    def commanded(self):
+    def on_first_command(self):
         if self._pace is not None:
-            self._pace.go_on()
+            self._pace.release()
 
-    def answered(self, stamp):
+    def on_command(self, stamp):
         pace = self._pace
         if pace is not None:
-            pace.answered(stamp)
+            pace.on_command(stamp)
 
     def end_drive(self):
-        # The drive may end in two threads.
+        # Two threads may end the drive at the same time.
         pace, self._pace = self._pace, None
         if pace is not None:
             pace.end()
@@ -415,7 +462,7 @@ def _hector_parameters(model, parameters) -> dict[str, dict[str, float]]:
     }
 
 
-def _set_hector_parameters(sensor, wanted) -> None:
+def _set_hector_parameters(sensor, values) -> None:
     """Set parameters of one sensor of Hector's plug-in and check that they are in force.
 
     Raises
@@ -426,7 +473,7 @@ def _set_hector_parameters(sensor, wanted) -> None:
     server = f"{topics.IMU}/{sensor}"
     try:
         client = Client(server, timeout=10.0)
-        got = client.update_configuration(wanted)
+        result = client.update_configuration(values)
         client.close()
     except (
         rospy.ROSException,
@@ -435,17 +482,17 @@ def _set_hector_parameters(sensor, wanted) -> None:
         DynamicReconfigureParameterException,
     ) as error:
         raise SimulatorError(
-            f"Hector's plug-in does not take parameters on {server}: {error}"
+            f"Hector's plug-in does not accept parameters on {server}: {error}"
         ) from None
-    for key, value in wanted.items():
-        if abs(got[key] - value) > 1e-9:
+    for key, value in values.items():
+        if abs(result[key] - value) > 1e-9:
             raise SimulatorError(
-                f"Hector's plug-in has set {server}/{key} to {got[key]} instead of {value}"
+                f"Hector's plug-in has set {server}/{key} to {result[key]} instead of {value}"
             )
 
 
-def _wait(condition, deadline, what) -> None:
+def _wait(condition, deadline, awaited) -> None:
     while not condition():
         if time.monotonic() > deadline or rospy.is_shutdown():
-            raise SimulatorError(f"Gazebo: gave up waiting for {what}")
+            raise SimulatorError(f"Gazebo: gave up waiting for {awaited}")
         time.sleep(POLL_PERIOD)

@@ -1,4 +1,4 @@
-"""Starts gzserver, unless there is one already."""
+"""Start of gzserver, unless one is already running."""
 
 import os
 import socket
@@ -13,43 +13,53 @@ from ...core.programs import ArgumentParser
 from ..experiment_state import report_failure
 
 MASTER_URI = "GAZEBO_MASTER_URI"
-DEFAULT_MASTER_URI = "http://localhost:11345"
-"""Where Gazebo's master is unless the environment says otherwise."""
+DEFAULT_MASTER_URI = "http://localhost:11345"  # Gazebo's default
 
 
 def ensure_no_gazebo_runs() -> None:
-    """Make sure that this machine has no gzserver yet.
+    """Check that no gzserver is running at the address of Gazebo's master.
 
-    A second one would end at once, with a code but without a sentence. Raises FrameworkError: there
-    is one.
+    A second gzserver would end at once, with an exit code but without a message.
+
+    Raises
+    ------
+    FrameworkError
+        If a gzserver is running.
     """
     uri = os.environ.get(MASTER_URI) or DEFAULT_MASTER_URI
     place = urllib.parse.urlsplit(uri)
     try:
-        # A port that is not there is no mistake to the operating system's resolver.
+        # Some resolvers accept a missing port and others raise an error; both mean no gzserver.
         address: Any = (place.hostname, place.port)
         socket.create_connection(address, timeout=1.0).close()
     except (OSError, ValueError):
         return
     raise FrameworkError(
-        f"a gzserver is running already at {uri}: end it, or set {MASTER_URI} to another port"
+        f"a gzserver is running already at {uri}; end it, or set {MASTER_URI} to another port"
     )
 
 
 def main(arguments) -> int:
-    """Become gazebo_ros' gzserver.
+    """Replace this process by gazebo_ros' gzserver.
 
-    ``arguments`` (list of str): of gzserver. Returns 1, when there is a gzserver already, or none
-    that could be started.
+    Parameters
+    ----------
+    arguments : list of str
+        Arguments of gzserver.
+
+    Returns
+    -------
+    int
+        1 if a gzserver is already running or gazebo_ros is not installed.
     """
     parser = ArgumentParser(
         prog="gazebo_server.py",
         description="Start gazebo_ros' gzserver for experiment.launch, with the arguments of "
-        f"gzserver; end with a sentence and exit code 1 if {MASTER_URI} (else "
-        f"{DEFAULT_MASTER_URI}) answers, as a second one would end at once and without a word.",
+        f"gzserver; print an error and exit with code 1 if {MASTER_URI} (default: "
+        f"{DEFAULT_MASTER_URI}) is in use, as a second gzserver would end without a message.",
         allow_abbrev=False,
     )
-    _, given = parser.parse_known_args(arguments)
+    _, gazebo_arguments = parser.parse_known_args(arguments)
     try:
         (program, *_) = roslib.packages.find_node("gazebo_ros", "gzserver")
         ensure_no_gazebo_runs()
@@ -59,4 +69,4 @@ def main(arguments) -> int:
     except (rospkg.ResourceNotFound, ValueError):
         report_failure("the package gazebo_ros, which starts Gazebo, is not installed")
         return 1
-    return os.execv(program, [program, *given])
+    return os.execv(program, [program, *gazebo_arguments])

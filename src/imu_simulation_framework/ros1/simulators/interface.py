@@ -1,8 +1,8 @@
-"""The one interface through which nodes speak to a simulator.
+"""Interface of the nodes to a simulator.
 
-Beside it there are topics, which are the same for all (``/clock``, ``imu/data``,
-``ground_truth/state``, ``wheel_velocity_controller/command``). Which simulator runs is known to
-whoever starts it, to its own nodes and to no other.
+In addition to this interface, nodes exchange topics with the simulator, which are the same for all
+simulators: ``/clock``, ``imu/data``, ``ground_truth/state`` and
+``wheel_velocity_controller/command``.
 """
 
 from __future__ import annotations
@@ -27,50 +27,86 @@ from ...drive.experiment.environment import measures_magnetic_field
 from ...drive.experiment.imu import SPECIFICATION, make_experiment_imu
 from ...drive.experiment_arguments import EXPERIMENT_PARAMETERS
 from ...srv import SetImuParameters, SetPose
-from ..answers import MASTER_TIMEOUT, Background, wait_while_alive, within
+from ..blocking_calls import MASTER_TIMEOUT, BackgroundCall, call_with_timeout, wait_while_alive
 
-CALL_TIMEOUT = 30.0  # wall-clock seconds that a simulator has for an answer
+CALL_TIMEOUT = 30.0  # wall-clock seconds that a simulator has for a response
 
 
 class SimulatorInterface(ABC):
-    """Set the robot's pose, set the IMU's parameters, wait until ready."""
+    """Interface to a simulator: the robot's pose, the IMU's parameters, and the drive.
+
+    Attributes
+    ----------
+    lock_step : bool
+        Whether simulated time waits for a command after each control period.
+    applies_specification : bool
+        Whether the simulator applies an IMU's specification; otherwise imu_error_model adds its
+        errors to the simulator's ideal IMU.
+    imu_topic : str
+        Topic of the simulator's IMU; imu_error_model may convert it to ``imu/data``.
+    optional_topics : collection of str
+        Topics that the simulator need not publish.
+    silence : float
+        Wall-clock time [s] without a response after which a node is given up.
+    """
 
     lock_step: bool
-    """Whether simulated time stands still until a command answers the last tick."""
-
     applies_specification: bool = False
-    """Whether it simulates an IMU's specification itself; else imu_error_model makes one of the
-    simulator's ideal IMU."""
-
     imu_topic: str = topics.IMU
-    """On which the simulator publishes; another node may stand between it and imu/data."""
-
-    may_lack: Collection[str] = ()
-    """Topics on which nobody may publish."""
-
+    optional_topics: Collection[str] = ()
     silence: float = CALL_TIMEOUT
-    """Wall-clock seconds without a sign of life, after which a node is not waited for."""
 
     @abstractmethod
     def wait_until_ready(self, timeout: float) -> None:
-        """Return when the robot stands in the world and its topics and services are there.
+        """Wait until the robot is in the world and its topics and services are available.
 
-        Raises SimulatorError: after ``timeout`` seconds of wall clock; says what is missing.
+        Parameters
+        ----------
+        timeout : float
+            Wall-clock time [s].
+
+        Raises
+        ------
+        SimulatorError
+            If a topic or service is missing after this time.
         """
 
     @abstractmethod
     def set_pose(self, x: float, y: float, yaw: float) -> None:
-        """Put the robot at rest at (x, y) [m], yaw [rad] of the world frame.
+        """Place the robot at rest at a pose in the world frame.
 
-        Raises SimulatorError: the simulator refuses, or does not answer.
+        Parameters
+        ----------
+        x, y : float
+            Position [m].
+        yaw : float
+            Yaw [rad].
+
+        Raises
+        ------
+        SimulatorError
+            If the simulator refuses or does not answer.
         """
 
     @abstractmethod
     def set_imu_parameters(self, model: str, parameters: Mapping[str, float], seed: int) -> None:
-        """Give the simulated IMU its error model; its drift starts anew.
+        """Set the error model of the simulated IMU and restart its drift.
 
-        Where simulated time runs freely, the drift starts with ``start_drift``.
-        Raises SimulatorError: the simulator refuses, or does not answer.
+        Without lock-step, the drift starts with :meth:`start_drift`.
+
+        Parameters
+        ----------
+        model : str
+            Name of the error model.
+        parameters : mapping of str to float
+            Parameters that differ from the model's defaults.
+        seed : int
+            Seed of the random numbers.
+
+        Raises
+        ------
+        SimulatorError
+            If the simulator refuses or does not answer.
         """
 
     def start_drift(self, model: str, parameters: Mapping[str, float]) -> None:  # noqa: B027
@@ -89,23 +125,37 @@ class SimulatorInterface(ABC):
             If the simulator refuses or does not answer.
         """
 
-    def irregular(self, model: str) -> tuple[str, ...]:
-        """Return which of imu_simulated and ground_truth have not exactly equal intervals."""
+    def irregular_signals(self, model: str) -> tuple[str, ...]:
+        """Return which of ``imu_simulated`` and ``ground_truth`` are not evenly sampled.
+
+        Parameters
+        ----------
+        model : str
+            Name of the IMU's error model.
+
+        Returns
+        -------
+        tuple of str
+            Names of the signals.
+        """
         return ()
 
     def publishes_imu_bias(self, model: str) -> bool:
-        """Return whether there is a topic with this simulated IMU's biases."""
+        """Return whether the simulator publishes the bias of an IMU with an error model."""
         return True
 
-    def why_stopped(self) -> str:
-        """Return what somebody has done to stop simulated time for good; else empty.
+    def stop_reason(self) -> str:
+        """Return why simulated time has stopped for good, for example by a pause; else empty.
 
-        Raises SimulatorError: the simulator does not answer, as one that is merely slow may not.
+        Raises
+        ------
+        SimulatorError
+            If the simulator does not answer, which a slow simulator may not do either.
         """
         return ""
 
-    def why_silent(self) -> str:
-        """Return what keeps simulated time from going on, if that is known; else empty."""
+    def silence_reason(self) -> str:
+        """Return why simulated time does not advance, if the reason is known; else empty."""
         return ""
 
     def begin_drive(  # noqa: B027
@@ -115,68 +165,117 @@ class SimulatorInterface(ABC):
         sampling_period: float,
         participants: Sequence[str] = (),
     ) -> None:
-        """Learn that the first command follows; one that does not wait has to be held back.
+        """Prepare the first command; a simulator without lock-step holds simulated time.
 
-        Simulated time then stands still until :meth:`.SimulatorInterface.commanded`. Raises
-        SimulatorError: the simulator refuses, or does not answer.
+        Simulated time then stands still until :meth:`on_first_command`, and the participants have
+        processed all samples so far.
 
-        ``control_period``: simulated seconds from one command to the next; ``real_time_factor``: 0:
-        as fast as possible; ``sampling_period``: simulated seconds from one sample to the next;
-        ``participants`` (sequence of str): nodes that have taken in all that was measured when this
-        returns.
+        Parameters
+        ----------
+        control_period : float
+            Simulated time between two commands [s].
+        real_time_factor : float
+            Simulated time per wall-clock time; 0: as fast as possible.
+        sampling_period : float
+            Simulated time between two samples [s].
+        participants : sequence of str
+            Names of the nodes that take part.
+
+        Raises
+        ------
+        SimulatorError
+            If the simulator refuses or does not answer.
         """
 
-    def commanded(self) -> None:  # noqa: B027
-        """Learn that the first command was given."""
+    def on_first_command(self) -> None:  # noqa: B027
+        """Release simulated time after the first command."""
 
-    def answered(self, stamp: float) -> None:  # noqa: B027
-        """Learn that what happened at this simulated time [s] was answered with a command."""
+    def on_command(self, stamp: float) -> None:  # noqa: B027
+        """Process the command that answers the message of a simulated time [s]."""
 
     def end_drive(self) -> None:  # noqa: B027
-        """Learn that no command follows but that the robot shall stop."""
+        """End the drive; further commands only stop the robot."""
 
 
 def call(service: rospy.ServiceProxy, *arguments, timeout: float = CALL_TIMEOUT):
-    """Call a service, and return its answer.
+    """Call a service with a time limit, which rospy's own call lacks.
 
-    rospy itself would wait for ever. Raises SimulatorError: it is not there, breaks off, or has not
-    answered after ``timeout`` seconds of wall clock.
+    Parameters
+    ----------
+    service : rospy.ServiceProxy
+        Service.
+    *arguments
+        Fields of the request.
+    timeout : float
+        Wall-clock time [s].
+
+    Returns
+    -------
+    genpy.Message
+        Response of the service.
+
+    Raises
+    ------
+    SimulatorError
+        If the service is not available, fails, or does not answer in time.
     """
     name = service.resolved_name
     try:
-        answered, answer = within(timeout, service, *arguments)
+        has_answered, answer = call_with_timeout(timeout, service, *arguments)
     except (rospy.ServiceException, rospy.ROSException) as error:
         raise SimulatorError(f"service {name} did not answer ({error})") from None
-    if not answered:
+    if not has_answered:
         raise SimulatorError(f"service {name} did not answer within {timeout:g} s")
     return answer
 
 
 def call_service(service: rospy.ServiceProxy, *arguments, silence: float = CALL_TIMEOUT) -> None:
-    """Call a service ``<node>/...`` that answers with ``success`` and ``message``.
+    """Call a service ``<node>/...`` whose response has the fields ``success`` and ``message``.
 
-    It may take long: it is waited for as long as its node lives. Raises SimulatorError: it is not
-    there, breaks off, shows no life, or answers with a failure. ``*arguments``: of the service;
-    ``silence``: wall-clock seconds without a sign of life.
+    The call may take long; it waits as long as the node of the service responds.
+
+    Parameters
+    ----------
+    service : rospy.ServiceProxy
+        Service.
+    *arguments
+        Fields of the request.
+    silence : float
+        Wall-clock time [s] without a response of the node after which it is given up.
+
+    Raises
+    ------
+    SimulatorError
+        If the service is not available, fails, refuses, or its node does not respond.
     """
     name = service.resolved_name
-    asked = Background(service, *arguments)
+    background_call = BackgroundCall(service, *arguments)
     try:
-        wait_while_alive(asked, name, silence)
+        wait_while_alive(background_call, name, silence)
     except (rospy.ServiceException, rospy.ROSException) as error:
         raise SimulatorError(f"service {name} did not answer ({error})") from None
-    if not asked.value.success:
-        raise SimulatorError(f"service {name} refused: {asked.value.message}")
+    if not background_call.value.success:
+        raise SimulatorError(f"service {name} refused: {background_call.value.message}")
 
 
 def wait_for_service(name: str, timeout: float) -> None:
-    """Wait for a service to be advertised.
+    """Wait until a service is advertised.
 
-    Raises SimulatorError: after ``timeout`` seconds of wall clock.
+    Parameters
+    ----------
+    name : str
+        Name of the service.
+    timeout : float
+        Wall-clock time [s].
+
+    Raises
+    ------
+    SimulatorError
+        If the service is not advertised in time.
     """
     try:
-        # The master may be silent, too.
-        if within(timeout + MASTER_TIMEOUT, rospy.wait_for_service, name, timeout)[0]:
+        # rospy.wait_for_service itself blocks if the master does not respond.
+        if call_with_timeout(timeout + MASTER_TIMEOUT, rospy.wait_for_service, name, timeout)[0]:
             return
     except rospy.ROSException:
         pass
@@ -193,12 +292,12 @@ def wait_until_processed(participants: Sequence[str], stamp: float, timeout: flo
     stamp : float
         Simulated time [s].
     timeout : float
-        Wall-clock seconds after which those that are behind are not waited for any longer.
+        Wall-clock time [s] after which slow nodes are given up.
 
     Returns
     -------
     list of str
-        The nodes that are still behind; empty when all have processed such a sample.
+        Names of the nodes that have not processed such a sample.
     """
     processed: dict[str, float] = {}
     reported = threading.Condition()
@@ -226,7 +325,7 @@ END_DRIVE = "mujoco_simulator/end_drive"
 
 
 class MujocoSimulatorInterface(SimulatorInterface):
-    """Speaks to ``mujoco_simulator.py`` through its services."""
+    """Interface to the node ``mujoco_simulator`` through its services."""
 
     lock_step = True
     applies_specification = True
@@ -242,7 +341,7 @@ class MujocoSimulatorInterface(SimulatorInterface):
         call_service(proxy, Pose2D(x, y, yaw), silence=self.silence)
 
     def set_imu_parameters(self, model, parameters, seed):
-        # Numbers are written so that they read back equal.
+        # YAML writes floats with all digits, so that they are read back unchanged.
         plain = {
             name: to_mapping(value) if isinstance(value, Settings) else value
             for name, value in parameters.items()
@@ -254,7 +353,7 @@ class MujocoSimulatorInterface(SimulatorInterface):
         self._drives = True
 
     def end_drive(self):
-        # A simulator that is silent is not waited for.
+        # The drive may end because the simulator does not respond.
         if self._drives:
             self._drives = False
             with contextlib.suppress(SimulatorError):
@@ -263,23 +362,22 @@ class MujocoSimulatorInterface(SimulatorInterface):
 
 SET_POSE_EXTERNAL = "external_robot/set_pose"
 
-PLACED = f"{EXPERIMENT_PARAMETERS}/placed"
-"""Parameter with the newest stamp of the ground truth [s] that is of before the pose was set.
-
-The next experiment on this master clears it."""
+# Parameter with the stamp of the last ground truth [s] before the pose was set. The next experiment
+# on this master clears it.
+PLACED_PARAMETER = f"{EXPERIMENT_PARAMETERS}/placed"
 
 
 class ExternalInterface(SimulatorInterface):
-    """Speaks to ``external_robot.py``, which speaks to the robot; neither waits for us."""
+    """Interface to the node ``external_robot``, whose robot does not wait for the experiment."""
 
     lock_step = False
-    may_lack = (
+    optional_topics = (
         *(topics.CLOCK, topics.TRANSFORMS, topics.STATIC_TRANSFORMS),
         topics.JOINT_STATES,
     )
 
     def wait_until_ready(self, timeout):
-        # A little longer than external_robot waits, which says what is missing.
+        # external_robot has the same time limit, and its message names the missing topic.
         wait_for_service(SET_POSE_EXTERNAL, timeout + 5.0)
 
     def set_pose(self, x, y, yaw):
@@ -287,41 +385,52 @@ class ExternalInterface(SimulatorInterface):
         call_service(proxy, Pose2D(x, y, yaw), silence=self.silence)
 
     def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
-        """Wait until everybody has taken in where the robot stands since its pose was set."""
-        behind = wait_until_processed(participants, rospy.get_param(PLACED), self.silence)
+        """Wait until all participants have processed a sample with the robot at its new pose."""
+        behind = wait_until_processed(participants, rospy.get_param(PLACED_PARAMETER), self.silence)
         if behind:
             raise SimulatorError(
-                f"gave up waiting for {', '.join(behind)} to take in what was published; "
-                f"or {self.why_silent()}"
+                f"gave up waiting for {', '.join(behind)} to process the published samples; "
+                f"or {self.silence_reason()}"
             )
 
     def set_imu_parameters(self, model, parameters, seed):
-        """Leave the robot's IMU as it is."""
+        """Do nothing, as the robot has an IMU of its own."""
 
-    def irregular(self, model):
+    def irregular_signals(self, model):
         return ("imu_simulated", "ground_truth")
 
     def publishes_imu_bias(self, model):
         return model == SPECIFICATION
 
-    def why_silent(self):
-        return "nothing comes from the robot's odometry: is its simulator paused, or has it ended?"
+    def silence_reason(self):
+        return "the robot publishes no odometry; check that its simulator is running"
 
 
+# Modules and classes of the simulators in config.ini. They are imported on use, as Gazebo's
+# messages are only available where Gazebo is installed.
 SIMULATOR_INTERFACES = {
     "mujoco": ("interface", "MujocoSimulatorInterface"),
     "gazebo": ("gazebo", "GazeboInterface"),
     "external": ("interface", "ExternalInterface"),
 }
-"""Name in config.ini -> module and class; imported only when it is used, since Gazebo's messages
-are only where it is."""
 
 
 def make_simulator_interface(configuration: Configuration) -> SimulatorInterface:
-    """Return the interface of the simulator that the configuration names."""
+    """Make the interface of the configured simulator.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    SimulatorInterface
+        Interface of the simulator.
+    """
     module, class_name = SIMULATOR_INTERFACES[configuration.simulation.simulator]
     simulator = getattr(importlib.import_module(f"{__package__}.{module}"), class_name)()
-    # Longer than for a command: a node may compute.
+    # A service may compute for longer than a command takes.
     simulator.silence = 3.0 * configuration.simulation.command_timeout
     if needs_error_model(configuration, simulator):
         simulator.imu_topic = topics.IMU_IDEAL
@@ -329,20 +438,60 @@ def make_simulator_interface(configuration: Configuration) -> SimulatorInterface
 
 
 def needs_error_model(configuration: Configuration, simulator: SimulatorInterface) -> bool:
-    """Whether the simulator's IMU is an ideal one that imu_error_model turns into another."""
+    """Return whether imu_error_model adds errors to the simulator's ideal IMU.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+    simulator : SimulatorInterface
+        Interface of the simulator.
+
+    Returns
+    -------
+    bool
+        Whether the node imu_error_model is needed.
+    """
     return configuration.imu.model == SPECIFICATION and not simulator.applies_specification
 
 
 def publishes_magnetic_field(configuration: Configuration, simulator: SimulatorInterface) -> bool:
-    """Return whether there is a topic with what a magnetometer measures.
+    """Return whether a magnetometer's field is published, which requires a specification.
 
-    A simulator with plug-ins of its own has none but that of a specification.
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+    simulator : SimulatorInterface
+        Interface of the simulator.
+
+    Returns
+    -------
+    bool
+        Whether there is a topic of the magnetic field.
     """
-    ours = simulator.applies_specification or needs_error_model(configuration, simulator)
-    return ours and measures_magnetic_field(configuration)
+    has_specification = _has_specification(configuration, simulator)
+    return has_specification and measures_magnetic_field(configuration)
 
 
 def publishes_calibration(configuration: Configuration, simulator: SimulatorInterface) -> bool:
-    """Return whether there is a topic on which a BNO055 says how far it is calibrated."""
-    ours = simulator.applies_specification or needs_error_model(configuration, simulator)
-    return ours and bool(make_experiment_imu(configuration).bno055_mode)
+    """Return whether the calibration status of a BNO055 is published.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+    simulator : SimulatorInterface
+        Interface of the simulator.
+
+    Returns
+    -------
+    bool
+        Whether there is a topic of the calibration status.
+    """
+    has_specification = _has_specification(configuration, simulator)
+    return has_specification and bool(make_experiment_imu(configuration).bno055_mode)
+
+
+def _has_specification(configuration, simulator) -> bool:
+    return simulator.applies_specification or needs_error_model(configuration, simulator)
