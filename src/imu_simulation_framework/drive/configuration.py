@@ -1,8 +1,8 @@
-"""The settings of an experiment: config.ini's sections, and what overrides them.
+"""The settings of an experiment: the sections of config.ini and their overrides.
 
-Each section is a frozen dataclass, a field is a key, its default is what an absent or empty key
-means. A section that sets something of the library inherits from that one's settings and is passed
-as such; its own keys come first.
+Each section is a frozen dataclass and each key a field, whose default applies to an absent or empty
+key. A section with settings of the library inherits from the library's settings, and is passed in
+their place; its own keys come first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Collection, Mapping, get_type_hints
+from typing import Any, Collection, Mapping, NamedTuple, get_type_hints
 
 from ..core import files, topics
 from ..core.errors import ConfigurationError, prefix_errors
@@ -40,7 +40,7 @@ from .tracking.controllers import CONTROLLERS, ControllerGains
 
 SIMULATORS = ("mujoco", "gazebo", "external")
 PUBLISHED = "published"
-"""The IMU as an external robot publishes it, to which nothing is added."""
+"""Name of the IMU that an external robot publishes, without added errors."""
 
 DRIVES = ("a", "b", "c", "d")
 FORMATS = ("auto", *file_access.FORMATS)
@@ -49,13 +49,13 @@ FORMATS = ("auto", *file_access.FORMATS)
 NO_FIGURES = "none"
 """Value of ``figure_formats`` with which an experiment writes no figures."""
 
-FASTEST = 1000.0
-"""Times as fast as reality; no machine simulates faster, and 0 means as fast as possible."""
+MAX_REAL_TIME_FACTOR = 1000.0
+"""Simulated per real time that no machine exceeds; 0 means as fast as possible."""
 
-WEAKEST_GRAVITY, STRONGEST_GRAVITY = 1.0, 30.0
-"""[m/s^2]: from less than the Moon's to more than Jupiter's."""
+MIN_GRAVITY, MAX_GRAVITY = 1.0, 30.0
+"""Limits of gravity [m/s^2]: below the Moon's 1.6 and above Jupiter's 25."""
 
-LOWEST_RATE = 0.1  # [Hz]: a robot that hears of its path less often than every 10 s follows none
+MIN_RATE = 0.1  # Hz; a robot with one command in more than 10 s follows no path
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class TrajectorySection(Settings):
 @dataclass(frozen=True)
 class ControlSection(ControllerGains):
     controller: str = setting("yaw_pid", choices=tuple(CONTROLLERS))
-    rate: float = setting(20.0, unit="Hz", above=0.0, minimum=LOWEST_RATE, maximum=100.0)
+    rate: float = setting(20.0, unit="Hz", above=0.0, minimum=MIN_RATE, maximum=100.0)
 
 
 @dataclass(frozen=True)
@@ -133,18 +133,16 @@ class RobotSection(Settings):
 @dataclass(frozen=True)
 class SimulationSection(Settings):
     simulator: str = setting("mujoco", choices=SIMULATORS)
-    real_time_factor: float = setting(0.0, minimum=0.0, maximum=FASTEST)
+    real_time_factor: float = setting(0.0, minimum=0.0, maximum=MAX_REAL_TIME_FACTOR)
     startup_timeout: float = setting(60.0, above=0.0, maximum=LONGEST_WINDOW)
     command_timeout: float = setting(10.0, above=0.0, maximum=LONGEST_WINDOW)
-    gravity: float = setting(
-        WORLD_GRAVITY, unit="m/s^2", minimum=WEAKEST_GRAVITY, maximum=STRONGEST_GRAVITY
-    )
+    gravity: float = setting(WORLD_GRAVITY, unit="m/s^2", minimum=MIN_GRAVITY, maximum=MAX_GRAVITY)
     latitude: float | None = setting(None, unit="deg", minimum=-90.0, maximum=90.0)
 
 
 @dataclass(frozen=True)
 class ExternalSection(Settings):
-    """Topics of a robot that has controllers of its own, in somebody else's simulator or real."""
+    """Topics of a robot with its own controllers, in an external simulator or in reality."""
 
     command: str = setting("cmd_vel")
     odometry: str = setting("odom")
@@ -169,7 +167,7 @@ class TerrainSection(Terrain):
 @dataclass(frozen=True)
 class ImuSection(Settings):
     model: str = setting("hector", choices=(*PRESETS, PUBLISHED))
-    rate: float = setting(100.0, above=0.0, minimum=LOWEST_RATE, maximum=1000.0)
+    rate: float = setting(100.0, above=0.0, minimum=MIN_RATE, maximum=1000.0)
 
 
 @dataclass(frozen=True)
@@ -183,8 +181,8 @@ class OperationSection(Operation):
         super().__post_init__()
         if self.stops.startswith("every"):
             raise ConfigurationError(
-                f"stops is {quote(self.stops)}, but an experiment follows a recording, which has "
-                "its own: none, found or detected."
+                f"stops is {quote(self.stops)}, expected none, found or detected: an experiment "
+                "has the stops of its recording."
             )
 
 
@@ -208,14 +206,14 @@ class OdometerSection(Settings):
 
 
 COLUMN_SECTIONS = ("reference_columns", "imu_columns")
-"""Sections whose keys are the quantities of a plain CSV file and whose values name its columns."""
+"""Sections that map quantities, their keys, to columns of a plain CSV file, their values."""
 
 IMU_PARAMETER_SECTIONS = {
     f"imu_{name}": name
     for name, kind in IMU_MODELS.items()
     if name != "specification" and dataclasses.fields(kind.parameters)
 }
-"""Section name -> IMU model whose parameters it holds."""
+"""IMU model of each section with parameters, by the section's name."""
 
 
 _COMMENT = re.compile(r"(^|\s);")
@@ -223,11 +221,18 @@ _COMMENT = re.compile(r"(^|\s);")
 
 @dataclass(frozen=True)
 class Configuration:
-    """Every setting of one experiment, checked.
+    """All settings of an experiment, checked; each section is a field of its name.
 
-    ``columns`` and ``imu_parameters`` map a section, respectively an IMU model, to
-    what was given for it; what was not given keeps the model's own default. ``path``
-    is the file that was read, ``given`` what stands in it, as text.
+    Parameters
+    ----------
+    path : Path
+        The config.ini that was read.
+    columns : mapping
+        Columns by quantity, for each of :data:`COLUMN_SECTIONS`.
+    imu_parameters : mapping
+        Configured parameters by name, for each IMU model; others keep the model's default.
+    given : mapping
+        Content of the config.ini as text, by section and key.
     """
 
     path: Path
@@ -253,7 +258,7 @@ class Configuration:
     given: Mapping[str, Mapping[str, str]] = field(compare=False, default_factory=dict)
 
     def to_ini(self) -> str:
-        """Return the settings in force, as the text of a config.ini that gives them again."""
+        """Return the text of a config.ini with all settings."""
         parser = _new_parser()
         for name, kind in SECTIONS.items():
             section = getattr(self, name)
@@ -276,7 +281,7 @@ SECTIONS: dict[str, type[Settings]] = {
     for name, kind in get_type_hints(Configuration).items()
     if isinstance(kind, type) and issubclass(kind, Settings)
 }
-"""Section name -> dataclass of its keys."""
+"""Dataclass of each section's keys, by the section's name."""
 
 
 def load_configuration(
@@ -286,19 +291,134 @@ def load_configuration(
 ) -> Configuration:
     """Read a config.ini and apply overrides.
 
-    Raises ConfigurationError: the file is missing or malformed, a section or key is unknown, or a
-    value is not of its type, not among its choices, or out of range. ``path``: by default the
-    package's own file; relative paths in it are taken from its folder. ``overrides``: ``{section:
-    {key: value}}``; a value may be text or already of its type; what is empty does not override.
-    ``working_directory``: where relative paths in ``overrides``, and the default output folder,
-    start, by default the current folder.
+    Parameters
+    ----------
+    path : str or Path, optional
+        The config.ini, by default the package's own; relative paths in it start from its folder.
+    overrides : mapping, optional
+        Values by section and key, as text or of the setting's type. An empty value does not
+        override.
+    working_directory : str or Path, optional
+        Folder from which relative paths in ``overrides`` and the default output folder start, by
+        default the current folder.
+
+    Returns
+    -------
+    Configuration
+
+    Raises
+    ------
+    ConfigurationError
+        The file is missing or malformed, a section or key is unknown, or a value has a wrong type,
+        is not among its choices, or is out of range.
     """
     path = files.default_configuration_path() if path is None else Path(path)
-    working_directory = Path(working_directory or os.getcwd())
-    given = _read(path)
-    in_file = {section: dict(values) for section, values in given.items()}
-    overridden = set()
-    for section, values in (overrides or {}).items():
+    texts = _SettingTexts.read(path, overrides or {}, Path(working_directory or os.getcwd()))
+    texts.check()
+    sections: dict[str, Any] = {
+        name: texts.parse(name, section_type) for name, section_type in SECTIONS.items()
+    }
+    imu_parameters = {
+        model: {
+            key: number_of_text(texts.location(name, key), text)
+            for key, text in texts.section(name).items()
+            if text != ""
+        }
+        for name, model in IMU_PARAMETER_SECTIONS.items()
+    }
+    return Configuration(
+        path=path,
+        columns={name: dict(texts.section(name)) for name in COLUMN_SECTIONS},
+        imu_parameters=imu_parameters,
+        given=texts.file,
+        **sections,
+    )
+
+
+@dataclass(frozen=True)
+class _SettingTexts:
+    """Settings as text by section and key: those of the file, and those that are in force."""
+
+    path: Path
+    file: Mapping[str, Mapping[str, str]]
+    values: Mapping[str, Mapping[str, str]]
+    overridden: Collection[tuple[str, str]]
+    working_directory: Path
+
+    @classmethod
+    def read(
+        cls, path: Path, overrides: Mapping[str, Mapping[str, Any]], working_directory: Path
+    ) -> _SettingTexts:
+        file = _read(path)
+        values = {section: dict(keys) for section, keys in file.items()}
+        override_texts = _override_texts(overrides)
+        for (section, key), text in override_texts.items():
+            values.setdefault(section, {})[key] = text
+        return cls(path, file, values, override_texts.keys(), working_directory)
+
+    def section(self, name: str) -> Mapping[str, str]:
+        return self.values.get(name, {})
+
+    def location(self, section: str, key: str) -> str:
+        """Return the location of a setting, as error messages name it."""
+        if (section, key) in self.overridden:
+            return f"override of [{section}] {key}"
+        return f"configuration {self.path}, [{section}] {key}"
+
+    def check(self) -> None:
+        """Reject unknown sections, and texts that a config.ini cannot contain."""
+        known = [*SECTIONS, *COLUMN_SECTIONS, *IMU_PARAMETER_SECTIONS]
+        for section, keys in self.values.items():
+            if section not in known:
+                raise ConfigurationError(
+                    f"configuration {self.path}: unknown section [{section}]"
+                    f"{_suggestion(section, known)}"
+                )
+            for key, text in keys.items():
+                # The results' config.ini would otherwise contain another setting.
+                location = self.location(section, key)
+                if escape_unprintable(key + text) != key + text:
+                    raise ConfigurationError(
+                        f"{location}: expected one line of text, got {quote(text)}"
+                    )
+                if _COMMENT.search(text):
+                    raise ConfigurationError(
+                        f"{location}: a semicolon after a blank begins a comment in config.ini, "
+                        f"got {quote(text)}"
+                    )
+
+    def parse(self, name: str, section_type: type[Settings]) -> Settings:
+        """Return the settings of a section."""
+        fields = {field.name: field for field in dataclasses.fields(section_type)}
+        parsed: dict[str, Any] = {}
+        for key, text in self.section(name).items():
+            location = self.location(name, key)
+            if key not in fields:
+                raise ConfigurationError(f"{location}: unknown key{_suggestion(key, fields)}")
+            if text == "":
+                continue
+            value = setting_of_text(location, fields[key], text)
+            parsed[key] = self._absolute(name, fields[key], value)
+        if section_type is ExperimentSection and "output" not in parsed:
+            output = files.plain_path(self.working_directory / ExperimentSection.output)
+            parsed["output"] = output
+        with prefix_errors(f"configuration {self.path}, [{name}] "):
+            return section_type(**parsed)
+
+    def _absolute(self, section: str, field: dataclasses.Field, value: Any) -> Any:
+        """Return a value that names a file with its absolute path, any other value as it is."""
+        path = _path_in(field, value)
+        if not path.path:
+            return value
+        is_override = (section, field.name) in self.overridden
+        base = self.working_directory if is_override else self.path.parent
+        return path.format + files.plain_path(os.path.join(base, os.path.expanduser(path.path)))
+
+
+def _override_texts(overrides: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, str], str]:
+    """Return the texts of all overrides that are not empty, by section and key."""
+    texts = {}
+    for section, values in overrides.items():
         if not isinstance(values, Mapping):
             raise ConfigurationError(
                 f"override of section [{section}]: expected keys with values, got {quote(values)}"
@@ -309,76 +429,47 @@ def load_configuration(
                     f"override of [{section}] {key}: expected one value, got {quote(value)}"
                 )
             if _to_text(value):
-                given.setdefault(section, {})[key] = _to_text(value)
-                overridden.add((section, key))
-
-    known = [*SECTIONS, *COLUMN_SECTIONS, *IMU_PARAMETER_SECTIONS]
-    for section, values in given.items():
-        if section not in known:
-            raise ConfigurationError(
-                f"configuration {path}: unknown section [{section}]{_suggestion(section, known)}"
-            )
-        for key, text in values.items():
-            # What a config.ini cannot say: the results' one would say something else.
-            where = _where(path, section, key, overridden)
-            if escape_unprintable(key + text) != key + text:
-                raise ConfigurationError(f"{where}: expected one line of text, got {quote(text)}")
-            if _COMMENT.search(text):
-                wrong = "a semicolon after a blank begins a comment in config.ini"
-                raise ConfigurationError(f"{where}: {wrong}, got {quote(text)}")
-    sections: dict[str, Any] = {}
-    for name, section_type in SECTIONS.items():
-        keys = {f.name: f for f in dataclasses.fields(section_type)}
-        parsed = {}
-        for key, text in given.get(name, {}).items():
-            where = _where(path, name, key, overridden)
-            if key not in keys:
-                raise ConfigurationError(f"{where}: unknown key{_suggestion(key, keys)}")
-            if text == "":
-                continue
-            parsed[key] = setting_of_text(where, keys[key], text)
-            format_name, file = _path_in(keys[key], parsed[key])
-            if file:
-                base = working_directory if (name, key) in overridden else path.parent
-                file = os.path.join(base, os.path.expanduser(file))
-                parsed[key] = format_name + files.plain_path(file)
-        with prefix_errors(f"configuration {path}, [{name}] "):
-            sections[name] = section_type(**parsed)
-
-    if not given.get("experiment", {}).get("output"):
-        output = files.plain_path(working_directory / ExperimentSection.output)
-        sections["experiment"] = dataclasses.replace(sections["experiment"], output=output)
-
-    columns = {name: dict(given.get(name, {})) for name in COLUMN_SECTIONS}
-    imu_parameters = {
-        model: {
-            key: number_of_text(_where(path, name, key, overridden), text)
-            for key, text in given.get(name, {}).items()
-            if text != ""
-        }
-        for name, model in IMU_PARAMETER_SECTIONS.items()
-    }
-    return Configuration(
-        path=path, columns=columns, imu_parameters=imu_parameters, given=in_file, **sections
-    )
+                texts[section, key] = _to_text(value)
+    return texts
 
 
 def is_default(section: str, key: str, text: str) -> bool:
-    """Return whether a key's text says what its absence says too."""
+    """Return whether a key's text is its default, so that it can be left out."""
     if text == "":
         return True
     keys = {f.name: f for f in dataclasses.fields(SECTIONS[section])} if section in SECTIONS else {}
     return key in keys and _to_text(keys[key].default) == text
 
 
-def paths_of(configuration: Configuration) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return (section, key) -> ``FORMAT:`` or nothing, and the path, of all settings with one."""
-    found = {
+def paths_of(configuration: Configuration) -> dict[tuple[str, str], FormatPath]:
+    """Return the paths among the settings.
+
+    Returns
+    -------
+    dict of (str, str) to FormatPath
+        Paths by section and key.
+    """
+    paths = {
         (section, key.name): _path_in(key, getattr(getattr(configuration, section), key.name))
         for section, section_type in SECTIONS.items()
         for key in dataclasses.fields(section_type)
     }
-    return {place: parts for place, parts in found.items() if parts[1]}
+    return {place: path for place, path in paths.items() if path.path}
+
+
+class FormatPath(NamedTuple):
+    """A path and its format.
+
+    Parameters
+    ----------
+    format : str
+        ``FORMAT:``, or empty.
+    path : str
+        The path.
+    """
+
+    format: str
+    path: str
 
 
 def _new_parser() -> configparser.ConfigParser:
@@ -407,12 +498,6 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
     return {name: dict(parser[name]) for name in parser.sections()}
 
 
-def _where(path: Any, section: str, key: str, overridden: Collection[tuple[str, str]]) -> str:
-    if (section, key) in overridden:
-        return f"override of [{section}] {key}"
-    return f"configuration {path}, [{section}] {key}"
-
-
 def _suggestion(word: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else f"; known are {join_names(known)}"
@@ -428,13 +513,14 @@ def _to_text(value: Any) -> str:
     return str(value).strip()
 
 
-def _path_in(key: dataclasses.Field, value: Any) -> tuple[str, str]:
-    """Return what of a value is a path, and ``FORMAT:`` before it; where it is none, nothing.
+def _path_in(field: dataclasses.Field, value: Any) -> FormatPath:
+    """Return the path in a value; it is empty if the value is none.
 
-    Where a name may stand instead, a path is told by its ending or by a format.
+    Where a name can replace a path, a path is recognised by its ending or by a format.
     """
-    kind, text = key.metadata["path"], str(value)
-    named = re.fullmatch("([a-z0-9_]{2,}:)(.+)", text) if kind == "FORMAT:yaml" else None
-    if named:
-        return named[1], named[2]
-    return "", text if kind is True or (kind and text.endswith(".yaml")) else ""
+    kind, text = field.metadata["path"], str(value)
+    prefixed = re.fullmatch("([a-z0-9_]{2,}:)(.+)", text) if kind == "FORMAT:yaml" else None
+    if prefixed:
+        return FormatPath(prefixed[1], prefixed[2])
+    is_path = kind is True or (kind and text.endswith(".yaml"))
+    return FormatPath("", text if is_path else "")
