@@ -1,11 +1,11 @@
-"""What a signal does to run_experiment.py at the very end; in between: test/experiment."""
+"""Signals at the end of run_experiment.py, and imports of long-running programs."""
 
 import subprocess
 import sys
 
 from patience import PATIENCE
 
-LATE = """
+SIGNALS_AT_EXIT = """
 import atexit, os, signal, sys
 from imu_simulation_framework.ros1.entry_points import start_launcher
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -16,7 +16,7 @@ sys.exit(start_launcher())
 
 
 def test_launcher_exit_code_is_kept_when_signals_come_after_the_last_line():
-    program = [sys.executable, "-c", LATE]
+    program = [sys.executable, "-c", SIGNALS_AT_EXIT]
     ended = subprocess.run(program, capture_output=True, text=True, timeout=PATIENCE)
     assert ended.returncode == 0, ended.stderr
 
@@ -37,5 +37,5 @@ def test_long_running_programs_import_no_large_library():
     names = [name if "." in name else f"nodes.{name}" for name in MODULES]
     program = [sys.executable, "-c", MODULES_LOADED, *names]
     loaded = subprocess.run(program, stdout=subprocess.PIPE, text=True, timeout=PATIENCE).stdout
-    # Each would have 40 to 60 MB more.
+    # Each of these libraries takes 40 to 60 MB of memory per process.
     assert loaded.splitlines() == names

@@ -1,4 +1,4 @@
-"""What the recorder does when it is told to end while it gets ready; the rest: test/experiment."""
+"""Start and end of the recorder; test/experiment covers its bags."""
 
 import threading
 from collections import deque
@@ -31,7 +31,7 @@ class FakeSubscriber:
 
 @pytest.fixture
 def recorder(tmp_path):
-    """A recorder as a start request finds it, without a ROS master."""
+    """Return a recorder before its start request, without a ROS master."""
     recorder = ExperimentRecorder.__new__(ExperimentRecorder)
     recorder.folder = ResultFolder(tmp_path, "20260101-000000")
     recorder.receive_reference_trajectory = lambda: ReferenceTrajectory(time=[0.0, 1.0])
@@ -44,7 +44,7 @@ def recorder(tmp_path):
     return recorder
 
 
-def test_a_recorder_that_ends_begins_no_bag(recorder):
+def test_recorder_that_has_ended_opens_no_bag(recorder):
     before = sorted(recorder.folder.folder.iterdir())
     recorder.interrupt()
     recorder.close()
@@ -53,7 +53,7 @@ def test_a_recorder_that_ends_begins_no_bag(recorder):
     assert sorted(recorder.folder.folder.iterdir()) == before
 
 
-def test_without_robot_state_publisher_there_is_a_bag_and_a_warning(recorder, monkeypatch):
+def test_missing_robot_state_publisher_is_warned_of(recorder, monkeypatch):
     warned = []
     monkeypatch.setattr(experiment_recorder, "STATIC_TIMEOUT", 0.05)
     monkeypatch.setattr(experiment_recorder.rospy, "logwarn", lambda *words: warned.append(words))
@@ -63,7 +63,7 @@ def test_without_robot_state_publisher_there_is_a_bag_and_a_warning(recorder, mo
     assert "robot_state_publisher to publish /tf_static after 0.05 s" in str(warned[0])
 
 
-def test_only_the_topics_that_nobody_publishes_are_named(recorder):
+def test_topics_without_publisher_are_named(recorder):
     prefix, recorder.folder = recorder.folder.prefix_path, None
     recorder.inputs = (FakeSubscriber("/clock", 1), FakeSubscriber("/imu/data", 0))
     recorder.configuration = SimpleNamespace(simulation=SimpleNamespace(startup_timeout=0.05))
@@ -73,7 +73,7 @@ def test_only_the_topics_that_nobody_publishes_are_named(recorder):
         "experiment_recorder: gave up waiting for publishers of /imu/data after 0.05 s"
     )
     assert not answer.success
-    # Its first start has given it a folder.
+    # The first request has already set the folder.
     answer = recorder._on_start(StartStopTimeRequest(file_prefix=prefix, start=begin, stop=end))
     assert "an experiment is already running" in answer.message
 
@@ -91,14 +91,14 @@ def test_bag_without_last_messages_is_reported(recorder):
     assert lacks in answer.message
 
 
-def test_a_bag_keeps_no_place_of_a_message_that_it_has_written(tmp_path):
+def test_bag_writer_keeps_no_positions_of_written_messages(tmp_path):
     content = []
     for kind in (Writer, experiment_recorder._Bag):
         bag = kind(tmp_path / kind.__name__)
         bag.chunk_threshold = 100
         with bag:
-            told = {"msgdef": "uint8 number\n", "md5sum": "0" * 32}
-            connections = [bag.add_connection(f"/{name}", "a/msg/B", **told) for name in "ab"]
+            definition = {"msgdef": "uint8 number\n", "md5sum": "0" * 32}
+            connections = [bag.add_connection(f"/{name}", "a/msg/B", **definition) for name in "ab"]
             for number in range(20):
                 bag.write(connections[number % 2], number, bytes([number]))
             kept = [places for chunk in bag.chunks[:-1] for places in chunk.connections.values()]

@@ -1,4 +1,4 @@
-"""Gazebo's pace, with a plug-in that only remembers limits; the rostest has it beside a server."""
+"""Pace of Gazebo, with a plug-in that records limits; a rostest covers it with a server."""
 
 import importlib
 import sys
@@ -11,7 +11,7 @@ from std_msgs.msg import Header
 
 from imu_simulation_framework.core.errors import SimulatorError
 
-# Behind everything else: where Gazebo is installed, its own messages are taken.
+# At the end of the path, so that an installed Gazebo's own messages take precedence.
 sys.path.append(str(Path(__file__).resolve().parents[2] / "fake_gazebo"))
 gazebo_pace = importlib.import_module("imu_simulation_framework.ros1.simulators.gazebo")
 sys.path.pop()
@@ -20,7 +20,7 @@ PERIOD, SAMPLING = 0.05, 0.01
 
 
 class Gazebo:
-    """Its time, and the limits that it is told."""
+    """Simulated time, and the limits that the pace publishes."""
 
     def __init__(self):
         self.limits = []
@@ -35,7 +35,7 @@ class Gazebo:
 
     @property
     def limit(self):
-        """The newest one [s], without what is added so that physics stops between two samples."""
+        """Latest limit [s], without the margin that lets physics stop between two samples."""
         return self.limits[-1].to_sec() - gazebo_pace.LIMIT_MARGIN
 
 
@@ -53,7 +53,7 @@ def gazebo(monkeypatch):
     monkeypatch.setattr(gazebo_pace, "_simulated_time", lambda: gazebo.time)
     monkeypatch.setattr(gazebo_pace.time, "monotonic", lambda: gazebo.watch.now)
     monkeypatch.setattr(gazebo_pace.time, "sleep", lambda _: setattr(gazebo.watch, "now", 1e9))
-    # What time alone decides is asked for below.
+    # Tests call _republish_limit() themselves.
     monkeypatch.setattr(gazebo_pace.GazeboPace, "_repeat_limit", lambda self: None)
     return gazebo
 
@@ -74,23 +74,23 @@ def begin(pace, *participants):
     return round(pace._limit, 6)
 
 
-def test_a_plug_in_that_does_not_listen_is_said(gazebo):
+def test_plugin_without_subscription_is_reported(gazebo):
     gazebo.connections = 0
     with pytest.raises(SimulatorError, match="does not listen on /simulation_limit: build"):
         gazebo_pace.GazeboPace(PERIOD)
 
 
-def test_time_is_held_at_a_control_period_which_a_sample_belongs_to(gazebo, pace):
+def test_time_is_held_at_control_period_after_its_sample(gazebo, pace):
     held = begin(pace)
     assert held == 7.1
-    # Half a step later, so that all plug-ins have taken the sample.
+    # Half a step after the sample, so that all plug-ins have processed it.
     assert gazebo.limits[-1].to_sec() == pytest.approx(7.1005)
     report(pace, "fast", 100.0)
     assert gazebo.limit == pytest.approx(held)
 
 
-def test_a_drive_begins_with_the_last_sample_taken_in_by_all(gazebo, pace):
-    # The sample before it is not enough.
+def test_drive_starts_when_all_have_processed_last_sample(gazebo, pace):
+    # The previous sample does not suffice.
     report(pace, "imu_error_model", 7.09)
     with pytest.raises(SimulatorError, match="waiting for imu_error_model to process"):
         begin(pace, "imu_error_model")
@@ -99,14 +99,14 @@ def test_a_drive_begins_with_the_last_sample_taken_in_by_all(gazebo, pace):
     assert begin(pace, "imu_error_model") == 7.1
 
 
-def test_two_periods_are_driven_without_an_answer(gazebo, pace):
+def test_limit_is_two_periods_ahead_of_last_command(gazebo, pace):
     held = begin(pace)
     pace.release()
     assert gazebo.limit == pytest.approx(held + 2 * PERIOD)
     pace.on_command(held + PERIOD)
     assert gazebo.limit == pytest.approx(held + 3 * PERIOD)
     assert pace.answered_until == pytest.approx(held + PERIOD)
-    # One that comes late does not turn the limit back.
+    # A late command does not move the limit back.
     pace.on_command(held + 3 * PERIOD)
     pace.on_command(held + PERIOD)
     assert gazebo.limit == pytest.approx(held + 5 * PERIOD)
@@ -116,7 +116,7 @@ def test_two_periods_are_driven_without_an_answer(gazebo, pace):
 
 
 @pytest.mark.parametrize("name", ["imu_error_model", "gnss_receiver", "imu_yaw_publisher"])
-def test_the_slowest_participant_is_waited_for(gazebo, pace, name):
+def test_slowest_participant_limits_time(gazebo, pace, name):
     held = begin(pace)
     pace.release()
     report(pace, "result_comparison", held + 100.0)
@@ -127,13 +127,13 @@ def test_the_slowest_participant_is_waited_for(gazebo, pace, name):
     assert pace.slow_participants == [name]
     report(pace, name, held + PERIOD)
     assert gazebo.limit == pytest.approx(held + 11 * PERIOD)
-    # It has nothing to do any more.
+    # The participant reports that it is idle.
     report(pace, name, 4e9)
     assert gazebo.limit == pytest.approx(held + 31 * PERIOD)
     assert pace.slow_participants == []
 
 
-def test_the_end_of_the_drive_lets_time_run(gazebo, pace):
+def test_end_of_drive_releases_time(gazebo, pace):
     begin(pace)
     pace.end()
     assert gazebo.limits[-1] == gazebo_pace.LATEST_TIME
@@ -142,7 +142,7 @@ def test_the_end_of_the_drive_lets_time_run(gazebo, pace):
     assert gazebo.limits[-1] == gazebo_pace.LATEST_TIME
 
 
-def test_an_answer_that_was_lost_is_not_waited_for_without_end(gazebo, pace):
+def test_lost_command_delays_time_only_until_timeout(gazebo, pace):
     held = begin(pace)
     pace.release()
     gazebo.watch.now += 4.9
@@ -151,5 +151,5 @@ def test_an_answer_that_was_lost_is_not_waited_for_without_end(gazebo, pace):
     gazebo.watch.now += 0.2
     pace._republish_limit()
     assert gazebo.limit == pytest.approx(held + 4 * PERIOD)
-    # Simulated time may not be there yet, which is no reset of the simulation.
+    # Simulated time may still be before the limit, which is no reset of the simulation.
     assert pace.answered_until <= held

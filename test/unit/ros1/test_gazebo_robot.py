@@ -1,4 +1,4 @@
-"""Controllers of the robot in Gazebo; whole drives with a stand-in are in test/experiment."""
+"""Controllers of the robot in Gazebo; test/experiment covers drives with a fake Gazebo."""
 
 import importlib
 import sys
@@ -11,7 +11,7 @@ import rospy
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.drive.turning import load_robot_parameters
 
-# Behind everything else: where Gazebo is installed, its own messages are taken.
+# At the end of the path, so that an installed Gazebo's own messages take precedence.
 sys.path.append(str(Path(__file__).resolve().parents[2] / "fake_gazebo"))
 gazebo_robot = importlib.import_module("imu_simulation_framework.ros1.nodes.gazebo_robot")
 sys.path.pop()

@@ -1,4 +1,4 @@
-"""What run_experiment.py makes of arguments and machine, up to where nodes would start."""
+"""Arguments and requirements of run_experiment.py, up to the start of the nodes."""
 
 import os
 import socket
@@ -45,7 +45,7 @@ ODD_NAMES = [
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
-    """What the installed package has: roslaunch finds it, and xacro."""
+    """Set the environment of the installed package, with roslaunch's paths and xacro."""
     packages = [str(package_share()), os.environ.get("ROS_PACKAGE_PATH", "")]
     monkeypatch.setenv("ROS_PACKAGE_PATH", os.pathsep.join(filter(None, packages)))
     programs = [str(Path(sys.executable).parent), os.environ["PATH"]]
@@ -56,8 +56,8 @@ def environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def loaded(*arguments):
-    """Values of the parameters that experiment.launch sets, by name below /experiment/."""
+def load_parameters(*arguments):
+    """Return the parameters that experiment.launch sets, by name below /experiment/."""
     config = load_launch_file(list(arguments))
     return {
         name[len("/experiment/") :]: parameter.value
@@ -69,7 +69,9 @@ def loaded(*arguments):
 @pytest.mark.parametrize("start", range(0, len(ODD_NAMES), 3))
 def test_odd_file_names_arrive_unchanged(start):
     recording, config, output = (ODD_NAMES[(start + i) % len(ODD_NAMES)] for i in range(3))
-    parameters = loaded(f"recording:={recording}", f"config:={config}", f"output:={output}")
+    parameters = load_parameters(
+        f"recording:={recording}", f"config:={config}", f"output:={output}"
+    )
     assert parameters["settings/recording/path"] == recording
     assert parameters["settings/experiment/output"] == output
     assert parameters["config"] == config
@@ -80,13 +82,13 @@ def test_odd_working_directory_arrives_unchanged(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PWD", "")
-    assert loaded()["working_directory"] == str(folder)
+    assert load_parameters()["working_directory"] == str(folder)
     assert os.environ["PWD"] == str(folder)
 
 
 def test_settings_argument_arrives_as_text_and_overrides():
     text = "{imu: {rate: 200}, robot: {parameters: 'my $(nothing) robot.yaml'}}"
-    settings = loaded(f"settings:={text}")["settings_text"]
+    settings = load_parameters(f"settings:={text}")["settings_text"]
     assert settings == text
     configuration = node_configuration("x", {"settings_text": settings}, {})
     assert configuration.imu.rate == 200.0
@@ -105,16 +107,16 @@ def test_settings_argument_without_mapping_is_rejected(text):
         node_configuration("x", {"settings_text": text}, {})
 
 
-def test_the_help_has_every_argument_with_its_meaning(monkeypatch, capsys):
-    # What this program was started with does not matter.
+def test_help_documents_every_argument(monkeypatch, capsys):
+    # The arguments of the calling program are ignored.
     monkeypatch.setattr(sys, "argv", ["run_experiment.py", "view:=foo"])
     with pytest.raises(SystemExit):
         read_command_line("Run it", ["--help"])
     lines = [line for line in capsys.readouterr().out.splitlines() if ":= " in line]
-    told = {line.split(":=")[0].strip(): line.split(":=", 1)[1].strip() for line in lines}
-    assert set(told) == set(check_arguments([]))
-    assert all(told.values())
-    assert told["config"].endswith(f"(default: {package_share() / 'config.ini'})")
+    documentation = {line.split(":=")[0].strip(): line.split(":=", 1)[1].strip() for line in lines}
+    assert set(documentation) == set(check_arguments([]))
+    assert all(documentation.values())
+    assert documentation["config"].endswith(f"(default: {package_share() / 'config.ini'})")
 
 
 @pytest.mark.parametrize(
@@ -126,23 +128,23 @@ def test_the_help_has_every_argument_with_its_meaning(monkeypatch, capsys):
         ("simulator:=gazebo", "not found .*gazebo_ros"),
     ],
 )
-def test_plain_roslaunch_starts_nothing_where_something_is_missing(argument, sentence, monkeypatch):
+def test_roslaunch_starts_nothing_when_requirement_is_missing(argument, sentence, monkeypatch):
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(package_share()))
     monkeypatch.setenv("ROS_ROOT", str(package_share()))
     with pytest.raises((roslaunch.RLException, rospkg.ResourceNotFound), match=sentence):
         load_launch_file([argument])
 
 
-def test_what_nodes_will_read_is_known_before_they_start(tmp_path, monkeypatch):
+def test_configuration_of_nodes_is_known_before_their_start(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.ini").write_text("[simulation]\nsimulator = gazebo\n[imu]\nmodel = generic\n")
-    given = ["config:=mine.ini", "seed:=5", "settings:={control: {rate: 10.0}}"]
-    values = check_arguments(given)
+    arguments = ["config:=mine.ini", "seed:=5", "settings:={control: {rate: 10.0}}"]
+    values = check_arguments(arguments)
     configuration = node_configuration("it", experiment_parameters(values), {})
     assert configuration.simulation.simulator == "gazebo"
     assert configuration.imu.model == "generic"
     assert (configuration.experiment.seed, configuration.control.rate) == (5, 10.0)
-    values = check_arguments([*given, "simulator:=mujoco"])
+    values = check_arguments([*arguments, "simulator:=mujoco"])
     configuration = node_configuration("it", experiment_parameters(values), {})
     assert configuration.simulation.simulator == "mujoco"
 
@@ -152,9 +154,9 @@ def test_what_nodes_will_read_is_known_before_they_start(tmp_path, monkeypatch):
     [[], ["drive:=d", "imu:=ideal", "terrain:=uneven", "output:=here", "simulator:=mujoco"]],
     ids=["default", "overridden"],
 )
-def test_checked_arguments_equal_the_parameters_of_roslaunch(arguments, tmp_path, monkeypatch):
+def test_checked_arguments_equal_parameters_of_roslaunch(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    parameters = loaded(*arguments)
+    parameters = load_parameters(*arguments)
     known = experiment_parameters(check_arguments(arguments))
     settings = {
         f"settings/{section}/{key}": value
@@ -168,7 +170,7 @@ def test_checked_arguments_equal_the_parameters_of_roslaunch(arguments, tmp_path
     assert parameters["working_directory"] == known["working_directory"]
 
 
-def test_a_simulator_that_was_not_started_is_refused():
+def test_simulator_that_is_not_started_is_rejected():
     experiment = {"simulator": "mujoco", "settings": {"simulation": {"simulator": "gazebo"}}}
     with pytest.raises(ConfigurationError, match="say simulator:=gazebo as well"):
         node_configuration("it", experiment, {})
@@ -176,14 +178,14 @@ def test_a_simulator_that_was_not_started_is_refused():
     assert node_configuration("it", experiment, {}).simulation.simulator == "gazebo"
 
 
-def test_a_folder_of_call_that_was_removed_is_refused(tmp_path):
-    # As roslaunch hands it over: the name that the shell still has, or none.
+def test_removed_working_directory_is_rejected(tmp_path):
+    # roslaunch passes the name that the shell still has, or an empty one.
     for folder in (str(tmp_path / "gone"), ""):
         with pytest.raises(ConfigurationError, match="in which it was called does not exist any"):
             node_configuration("it", {"working_directory": folder}, {})
 
 
-NOTHING = {
+MINIMAL_VALUES = {
     **dict.fromkeys(("gui", "rviz"), "false"),
     "simulator": "mujoco",
     "imu": "",
@@ -193,7 +195,7 @@ NOTHING = {
 
 @pytest.fixture
 def packages(tmp_path, monkeypatch):
-    """Make ROS packages of these names, and no others."""
+    """Return a function that makes ROS packages, which are then the only ones."""
     monkeypatch.setenv("ROS_PACKAGE_PATH", str(tmp_path))
     monkeypatch.setenv("ROS_ROOT", str(tmp_path))
 
@@ -207,7 +209,7 @@ def packages(tmp_path, monkeypatch):
 
 @pytest.fixture
 def plugin(tmp_path, monkeypatch):
-    """The plug-in for Gazebo, in a folder in which libraries are looked for."""
+    """Return the plug-in for Gazebo, in a folder of the search path."""
     path = tmp_path / "lib" / GAZEBO_PLUGIN
     path.parent.mkdir()
     path.touch()
@@ -216,64 +218,69 @@ def plugin(tmp_path, monkeypatch):
     return path
 
 
-def refused(**values):
+def installation_error(**values):
     with pytest.raises(FrameworkError) as caught:
-        check_installation({**NOTHING, **values})
+        check_installation({**MINIMAL_VALUES, **values})
     return str(caught.value)
 
 
-def test_nothing_special_needs_nothing_and_gazebo_its_packages(packages, monkeypatch):
+def test_gazebo_requires_its_packages(packages, monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
-    check_installation(NOTHING)
-    # Without Gazebo there is no window of its own.
-    check_installation({**NOTHING, "gui": "true"})
+    check_installation(MINIMAL_VALUES)
+    # The argument gui has no effect without Gazebo.
+    check_installation({**MINIMAL_VALUES, "gui": "true"})
     packages(*GAZEBO_PACKAGES[1:])
     assert f"needs the ROS packages {GAZEBO_PACKAGES[0]}, {HECTOR_PACKAGE}: not installed" in (
-        refused(simulator="gazebo")
+        installation_error(simulator="gazebo")
     )
 
 
-def test_a_package_that_was_built_without_gazebo(packages, plugin, monkeypatch):
+def test_package_built_without_gazebo_is_reported(packages, plugin, monkeypatch):
     packages(*GAZEBO_PACKAGES)
-    check_installation({**NOTHING, "simulator": "gazebo", "imu": "generic"})
-    assert f"{HECTOR_PACKAGE}: not installed" in refused(simulator="gazebo", imu="hector")
+    check_installation({**MINIMAL_VALUES, "simulator": "gazebo", "imu": "generic"})
+    assert f"{HECTOR_PACKAGE}: not installed" in installation_error(
+        simulator="gazebo", imu="hector"
+    )
     packages(HECTOR_PACKAGE)
-    check_installation({**NOTHING, "simulator": "gazebo"})
+    check_installation({**MINIMAL_VALUES, "simulator": "gazebo"})
     monkeypatch.delenv("LD_LIBRARY_PATH")
-    assert f"simulator:=gazebo needs {GAZEBO_PLUGIN}" in refused(simulator="gazebo")
+    assert f"simulator:=gazebo needs {GAZEBO_PLUGIN}" in installation_error(simulator="gazebo")
     monkeypatch.setenv("GAZEBO_PLUGIN_PATH", str(plugin.parent))
-    check_installation({**NOTHING, "simulator": "gazebo"})
+    check_installation({**MINIMAL_VALUES, "simulator": "gazebo"})
 
 
 @pytest.mark.parametrize(
     ("values", "package"), [({"rviz": "true"}, "rviz"), ({"view": "multiplot"}, "rqt_multiplot")]
 )
-def test_a_window_of_a_package_that_is_not_installed(packages, monkeypatch, values, package):
+def test_window_of_missing_package_is_reported(packages, monkeypatch, values, package):
     monkeypatch.setenv("DISPLAY", ":0")
     ((name, value),) = values.items()
-    assert refused(**values) == f"{name}:={value} needs the ROS package {package}: not installed"
+    assert (
+        installation_error(**values)
+        == f"{name}:={value} needs the ROS package {package}: not installed"
+    )
     packages(package)
-    check_installation({**NOTHING, **values})
+    check_installation({**MINIMAL_VALUES, **values})
 
 
-def test_a_window_without_a_display_or_pillows_part_of_tk(monkeypatch):
+def test_window_without_display_or_tk_support_is_reported(monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
-    assert "DISPLAY is not set" in refused(view="matplotlib")
+    assert "DISPLAY is not set" in installation_error(view="matplotlib")
     monkeypatch.setenv("DISPLAY", ":0")
-    check_installation({**NOTHING, "view": "matplotlib"})
-    # As Debian's Pillow has it without python3-pil.imagetk.
+    check_installation({**MINIMAL_VALUES, "view": "matplotlib"})
+    # Debian's Pillow lacks ImageTk without the package python3-pil.imagetk.
     monkeypatch.setitem(sys.modules, "PIL.ImageTk", None)
-    assert "PIL.ImageTk" in refused(view="matplotlib")
+    assert "PIL.ImageTk" in installation_error(view="matplotlib")
 
 
 @pytest.mark.parametrize("uri", ["", "http://host:many", "http://h:99999", "ftp://h:1"])
-def test_an_address_of_the_master_that_is_none(monkeypatch, uri):
+def test_invalid_master_uri_is_rejected(monkeypatch, uri):
     monkeypatch.setenv("ROS_MASTER_URI", uri)
     with pytest.raises(FrameworkError, match="ROS_MASTER_URI is .*, expected http://HOST:PORT"):
         check_environment()
 
 
-def test_names_in_a_namespace(monkeypatch):
+def test_namespace_is_rejected(monkeypatch):
     monkeypatch.setenv("ROS_NAMESPACE", "/robot_1")
     with pytest.raises(FrameworkError, match="'/robot_1', .*: unset ROS_NAMESPACE"):
         check_environment()
@@ -281,7 +288,7 @@ def test_names_in_a_namespace(monkeypatch):
     check_environment()
 
 
-def test_a_machine_that_does_not_find_itself(monkeypatch):
+def test_unknown_hostname_is_reported(monkeypatch):
     check_environment()
 
     def unknown(place, timeout):
@@ -295,8 +302,8 @@ def test_a_machine_that_does_not_find_itself(monkeypatch):
 
 
 @pytest.fixture
-def launched_by(tmp_path, monkeypatch):
-    """Run the launcher with these arguments; return what would have been configs."""
+def launch_config(tmp_path, monkeypatch):
+    """Return a function that runs the launcher and returns the configuration of roslaunch."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ROS_HOME", str(tmp_path / "ros"))
     monkeypatch.setenv("ROS_LOG_DIR", str(tmp_path / "ros" / "log"))
@@ -311,11 +318,11 @@ def launched_by(tmp_path, monkeypatch):
     return run
 
 
-def names_of(config):
+def node_names(config):
     return {node.name for node in config.nodes}
 
 
-ALONE = """
+WITHOUT_SUBPROCESSES = """
 import sys
 
 def refuse(event, arguments):
@@ -327,27 +334,25 @@ import imu_simulation_framework.ros1.nodes.mujoco_simulator
 """
 
 
-def test_launcher_starts_mujoco_with_configured_robot_and_no_process_beside_it(
-    launched_by, tmp_path
-):
-    config = launched_by()
-    assert {"mujoco_simulator", "path_follower", "robot_state_publisher"} <= names_of(config)
-    assert "gazebo" not in names_of(config)
+def test_mujoco_node_shows_configured_robot_and_starts_no_process(launch_config, tmp_path):
+    config = launch_config()
+    assert {"mujoco_simulator", "path_follower", "robot_state_publisher"} <= node_names(config)
+    assert "gazebo" not in node_names(config)
     assert config.params["/experiment/simulator"].value == "mujoco"
     bundled = config.params["/robot_description"].value
     text = urdf_path("robot.yaml").read_text("utf-8")
     (tmp_path / "robot.yaml").write_text(text.replace("radius: 0.10\n", "radius: 0.123\n", 1))
     shown = (
-        launched_by("settings:={robot: {parameters: robot.yaml}}")
+        launch_config("settings:={robot: {parameters: robot.yaml}}")
         .params["/robot_description"]
         .value
     )
     assert "0.123" in shown
     assert "0.123" not in bundled
-    # A process that is killed with the simulator, while both start, would print a traceback.
+    # A subprocess that is killed during the start of the simulator would print a traceback.
     (node,) = [node for node in config.nodes if node.name == "mujoco_simulator"]
     environment = {**os.environ, **dict(node.env_args)}
-    program = [sys.executable, "-c", ALONE]
+    program = [sys.executable, "-c", WITHOUT_SUBPROCESSES]
     done = subprocess.run(
         program, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )

@@ -1,4 +1,4 @@
-"""End of a node: dropped interrupts, topics that are closed meanwhile."""
+"""End of a node: dropped interrupts and closed connections."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from patience import PATIENCE
 
 from imu_simulation_framework.ros1.messages import publish_serialised
 
-INTERRUPTED_IN_A_CALLBACK = """
+INTERRUPTED_IN_WEAKREF_CALLBACK = """
 import os, signal, time, weakref
 from imu_simulation_framework.ros1.node_process import reraise_dropped_interrupts
 
@@ -27,7 +27,7 @@ except KeyboardInterrupt:
 
 def test_interrupt_that_python_drops_is_raised_again():
     ended = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED_IN_A_CALLBACK],
+        [sys.executable, "-c", INTERRUPTED_IN_WEAKREF_CALLBACK],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -36,8 +36,8 @@ def test_interrupt_that_python_drops_is_raised_again():
     assert (ended.stdout, ended.stderr) == ("ended\n", "")
 
 
-class Gone:
-    """A subscriber's connection whose topic rospy has closed meanwhile."""
+class ClosedConnection:
+    """Connection of a subscriber that rospy has closed."""
 
     def write_data(self, _):
         raise BrokenPipeError
@@ -46,7 +46,7 @@ class Gone:
         raise TypeError("'NoneType' object is not iterable")
 
 
-def test_a_subscriber_that_is_gone_keeps_no_message_from_the_next_one():
+def test_closed_connection_does_not_block_other_subscribers():
     written = []
     lock = threading.Lock()
     topic = SimpleNamespace(
@@ -54,7 +54,7 @@ def test_a_subscriber_that_is_gone_keeps_no_message_from_the_next_one():
         seq=6,
         acquire=lock.acquire,
         release=lock.release,
-        connections=[Gone(), SimpleNamespace(write_data=written.append)],
+        connections=[ClosedConnection(), SimpleNamespace(write_data=written.append)],
     )
     publish_serialised(SimpleNamespace(impl=topic), bytearray(b"....message"))
     assert written == [b"\x0b\0\0\0\x07\0\0\0message"]

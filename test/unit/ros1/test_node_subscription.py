@@ -1,4 +1,4 @@
-"""A topic of an experiment has one publisher, of the expected type."""
+"""Check of a topic's publishers: a single node with the expected message type."""
 
 import threading
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""What an experiment's results and its nodes' ends make of its exit code and last line."""
+"""Exit code and final message of an experiment."""
 
 import json
 
@@ -10,7 +10,7 @@ from imu_simulation_framework.ros1.launching.supervision import Outcome
 
 @pytest.fixture
 def outcome(tmp_path):
-    """Make an outcome with a summary that says whether the drive was completed; or without."""
+    """Return a function that makes an outcome, with or without a summary."""
 
     def make(completed=None, **known):
         if completed is not None:
@@ -24,7 +24,7 @@ def outcome(tmp_path):
 ALL_WELL = {"path_follower": 0, "result_comparison": 130, "mujoco_simulator": 130}
 
 
-def test_a_complete_drive_is_a_success_whoever_ends_after_it(outcome):
+def test_complete_drive_succeeds_whichever_node_ends_later(outcome):
     done = outcome(True, node="path_follower", codes=ALL_WELL)
     assert (done.exit_code(), done.final_message()) == (0, "")
     for name in ("mujoco_simulator", "master", "error_publisher"):
@@ -35,7 +35,7 @@ def test_a_complete_drive_is_a_success_whoever_ends_after_it(outcome):
 @pytest.mark.parametrize("completed", [None, False])
 @pytest.mark.parametrize("node", ["path_follower", "result_comparison", "master"])
 @pytest.mark.parametrize("code", [0, 1, 130, -9, None])
-def test_no_success_without_a_summary_that_says_completed(outcome, completed, node, code):
+def test_incomplete_summary_is_a_failure(outcome, completed, node, code):
     done = outcome(completed, node=node, codes={**ALL_WELL, node: code})
     assert done.exit_code() == 1
     assert done.final_message().startswith("the experiment ended early: ")
@@ -43,13 +43,13 @@ def test_no_success_without_a_summary_that_says_completed(outcome, completed, no
 
 @pytest.mark.parametrize("code", [-9, 1, None])
 @pytest.mark.parametrize("name", ["result_comparison", "experiment_recorder"])
-def test_whoever_writes_is_needed_to_the_end(outcome, name, code):
+def test_saving_nodes_are_required_to_the_end(outcome, name, code):
     done = outcome(True, node=name, codes={**ALL_WELL, name: code})
     assert done.exit_code() == 1
     assert done.final_message().endswith("the results may be incomplete")
 
 
-def test_failures_after_the_drive_say_why_and_what_is_left(outcome, tmp_path):
+def test_failure_after_drive_is_reported_with_remedy(outcome, tmp_path):
     codes = {**ALL_WELL, "path_follower": 1}
     done = outcome(True, node="path_follower", codes=codes, failure="a figure:\n the disk is full")
     assert done.exit_code() == 1
@@ -64,7 +64,7 @@ def test_failures_after_the_drive_say_why_and_what_is_left(outcome, tmp_path):
 @pytest.mark.parametrize(
     ("completed", "words"), [(None, "nothing was recorded"), (False, "the recorded data are saved")]
 )
-def test_an_interruption_says_what_is_left(outcome, completed, words):
+def test_interruption_reports_whether_data_are_saved(outcome, completed, words):
     done = outcome(completed, codes=dict.fromkeys(ALL_WELL, 130))
     assert (done.exit_code(), done.final_message()) == (130, f"interrupted: {words}")
 
@@ -73,13 +73,13 @@ def test_an_interruption_says_what_is_left(outcome, completed, words):
     ("known", "reason"),
     [
         ({"node": "master", "codes": {"master": -9}}, "ended with code -9 (SIGKILL)"),
-        # Of a shell script that started what was killed.
+        # A shell script reports the signal of its child as 128 plus the number.
         ({"node": "gazebo", "codes": {"gazebo": 137}}, "gazebo ended with code 137 (SIGKILL)"),
         ({"node": "gazebo", "codes": {"gazebo": 255}}, "gazebo ended with code 255"),
         ({"fault": "rviz was stopped", "codes": {}}, "rviz was stopped"),
     ],
 )
-def test_the_reason_is_who_ended_and_how(outcome, tmp_path, known, reason):
+def test_reason_names_node_and_exit_code(outcome, tmp_path, known, reason):
     done = outcome(False, **known)
     assert done.exit_code() == 1 and done.final_message().endswith(reason)
     (tmp_path / "run_summary.json").write_text("{")

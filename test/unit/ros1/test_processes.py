@@ -1,4 +1,4 @@
-"""Processes are ended in time: those that are stopped, and by force those that will not."""
+"""End of processes, also of stopped ones and of those that ignore signals."""
 
 import os
 import signal
@@ -11,13 +11,13 @@ from patience import PATIENCE, wait_until
 
 from imu_simulation_framework.ros1.launching import guardian as processes
 
-PATIENT = "import time; print('up', flush=True); time.sleep(1000)"
-DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + PATIENT
+SLEEPING = "import time; print('up', flush=True); time.sleep(1000)"
+IGNORING_SIGNAL = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + SLEEPING
 
 
 @pytest.fixture
 def start():
-    """Start a Python program in a session of its own; return it when it runs."""
+    """Return a function that starts a Python program in a session of its own."""
     begun = []
 
     def begin(program, *arguments):
@@ -45,8 +45,8 @@ def end(*programs):
 
 
 def test_process_ends_also_if_it_is_stopped(start):
-    assert end(start(PATIENT)) == [-signal.SIGTERM]
-    process = start(PATIENT)
+    assert end(start(SLEEPING)) == [-signal.SIGTERM]
+    process = start(SLEEPING)
     process.send_signal(signal.SIGSTOP)
     wait_until(lambda: processes.is_stopped(process.pid), "process that is stopped")
     assert end(process) == [-signal.SIGTERM]
@@ -54,7 +54,7 @@ def test_process_ends_also_if_it_is_stopped(start):
 
 def test_process_that_ignores_the_signal_is_killed(start, monkeypatch):
     monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
-    assert end(start(DEAF), start(PATIENT)) == [-signal.SIGKILL, -signal.SIGTERM]
+    assert end(start(IGNORING_SIGNAL), start(SLEEPING)) == [-signal.SIGKILL, -signal.SIGTERM]
 
 
 def test_saving_node_is_reminded_and_any_other_is_killed(start, monkeypatch):
@@ -65,28 +65,28 @@ def test_saving_node_is_reminded_and_any_other_is_killed(start, monkeypatch):
         "def on_signal(*_):\n    signals.append(1)\n    len(signals) > 1 and sys.exit(7)\n"
         "signal.signal(signal.SIGTERM, on_signal)\n"
     )
-    saving = start(counting + PATIENT, "__name:=result_comparison")
-    # Any other one has no time to spare.
-    other = start(counting + PATIENT, "__log:=/logs/result_comparison/other.log")
+    saving = start(counting + SLEEPING, "__name:=result_comparison")
+    # Other nodes are killed after a short timeout.
+    other = start(counting + SLEEPING, "__log:=/logs/result_comparison/other.log")
     assert end(saving, other) == [7, -signal.SIGKILL]
 
 
-def test_leader_is_told_to_end_before_nodes_that_it_asks(start, monkeypatch):
-    told = []
+def test_leader_gets_signal_before_nodes_whose_services_it_calls(start, monkeypatch):
+    signalled = []
     send = processes._send
     monkeypatch.setattr(
-        processes, "_send", lambda pid, number: (told.append(pid), send(pid, number))
+        processes, "_send", lambda pid, number: (signalled.append(pid), send(pid, number))
     )
-    participant = start(PATIENT, "__name:=error_publisher")
-    leader = start(PATIENT, "__name:=path_follower")
+    participant = start(SLEEPING, "__name:=error_publisher")
+    leader = start(SLEEPING, "__name:=path_follower")
     end(participant, leader)
-    assert told == [leader.pid, participant.pid]
+    assert signalled == [leader.pid, participant.pid]
 
 
 def test_children_of_a_process_end_with_it(start, monkeypatch):
     monkeypatch.setattr(processes, "ENDING_TIMEOUT", 0.3)
-    child = f"subprocess.Popen([sys.executable, '-c', {DEAF.replace('up', 'child')!r}])"
-    parent = start(f"import subprocess, sys; child = {child}; {PATIENT}")
+    child = f"subprocess.Popen([sys.executable, '-c', {IGNORING_SIGNAL.replace('up', 'child')!r}])"
+    parent = start(f"import subprocess, sys; child = {child}; {SLEEPING}")
     end(parent)
     wait_until(lambda: not _group(parent.pid), "end of the children")
 
@@ -103,7 +103,7 @@ def _group(leader):
 
 
 def test_process_that_reuses_the_number_is_left_alone(start):
-    process = start(PATIENT)
+    process = start(SLEEPING)
     processes.end_all({process.pid: "0"})
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.5)

@@ -1,4 +1,4 @@
-"""When the node that records answers, and when it writes; the rest: test/experiment."""
+"""Responses of result_comparison and the time of its writing."""
 
 import threading
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from imu_simulation_framework.ros1.nodes.result_comparison import ResultComparis
 
 
 class Connected:
-    """A subscriber of so many publishers."""
+    """Subscriber with a number of connected publishers."""
 
     def __init__(self, connections):
         self.connections = connections
@@ -22,7 +22,7 @@ class Connected:
 
 @pytest.fixture
 def recording(tmp_path):
-    """Make a node that has recorded a whole drive, without a ROS master."""
+    """Return a function that makes a node with a recorded drive, without a ROS master."""
 
     def make(supervised, lock_step=True):
         node = ResultComparison.__new__(ResultComparison)
@@ -64,7 +64,7 @@ def test_node_under_a_launcher_ends_once_driver_and_simulator_have_ended(recordi
     assert not node._ended.is_set() and not node._written.is_set()
     node.inputs[0].connections = 0
     node.spin_once()
-    # A simulator that waits for nobody may go on.
+    # A simulator without lock-step continues after path_follower.
     assert node._ended.is_set() == (not lock_step)
     node.inputs[1].connections = 0
     node.spin_once()

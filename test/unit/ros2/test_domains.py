@@ -1,4 +1,4 @@
-"""An experiment of ROS 2 takes a domain that nobody uses."""
+"""Reservation of free domains for experiments in ROS 2."""
 
 import contextlib
 import socket
@@ -12,16 +12,16 @@ from imu_simulation_framework.ros2.domains import reserve_domain
 
 @pytest.fixture
 def two_domains(monkeypatch):
-    """Two domains of this machine that are free before the test, instead of all."""
-    with reserve_domain() as one, reserve_domain() as other:
+    """Restrict the domains to two free ones."""
+    with reserve_domain() as first, reserve_domain() as second:
         pass
-    monkeypatch.setattr(domains, "DOMAINS", (one, other))
-    return one, other
+    monkeypatch.setattr(domains, "DOMAINS", (first, second))
+    return first, second
 
 
 @contextlib.contextmanager
 def participant(domain, number=0):
-    """Listen where a participant of a domain does, and share the port as Fast DDS does."""
+    """Bind the port of a participant, shared as Fast DDS does."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # Port base, domain gain, offset d1 and participant gain of the specification.
@@ -37,13 +37,13 @@ def test_domain_with_participant_is_not_taken(two_domains, number):
 
 
 def test_experiments_at_same_time_take_different_domains(two_domains):
-    with reserve_domain() as one, reserve_domain() as other:
-        assert {one, other} == set(two_domains)
+    with reserve_domain() as first, reserve_domain() as second:
+        assert {first, second} == set(two_domains)
 
 
 def test_missing_free_domain_is_reported(two_domains):
-    one, other = two_domains
-    with participant(one), participant(other):
+    first, second = two_domains
+    with participant(first), participant(second):
         refused = pytest.raises(FrameworkError, match="set ROS_DOMAIN_ID")
         with refused, reserve_domain():
             pass
