@@ -1,6 +1,7 @@
 """Command line of apply_imu_errors.py."""
 
 import json
+import re
 from functools import partial
 
 import mcap.reader
@@ -150,7 +151,7 @@ def test_missing_orientation_is_fused_or_has_covariance_minus_one(motion, tmp_pa
     message = imus(tmp_path / "fused.bag")[0]
     assert message.orientation_covariance[0] > 0.0
     done = assert_success(run(bag, "--imu", "generic", "--out", tmp_path / "none.bag"))
-    assert "no orientation, which its covariance of -1 says" in done.stdout
+    assert "covariance of -1" in done.stdout
     message = imus(tmp_path / "none.bag")[0]
     assert message.orientation_covariance[0] == -1.0
     assert (message.orientation.z, message.orientation.w) == (0.0, 1.0)
@@ -407,7 +408,7 @@ def test_magnetometer_measures_ideal_field_of_bag(motion, tmp_path):
     assert "/imu/mag is its magnetometer, which measures the field on /ideal, in tesla" in (
         done.stdout
     )
-    assert "the field is in the frame base_link, which was taken for chip" in done.stdout
+    assert re.search("base_link.* chip", done.stdout)
     imu = isf.read_imu_specification("bno055_magnetometer")
     table = isf.simulate_imu(motion, imu, seed=4, magnetic_environment=clean)
     written_fields = fields(tmp_path / "out.bag")
@@ -447,7 +448,7 @@ def test_magnetometer_near_iron_requires_poses(motion, tmp_path):
     done = run(bag, *arguments)
     assert done.returncode == 2 and "depends on the position" in done.stderr
     done = assert_success(run(bag, *arguments, "--pose", "/odom"))
-    assert "of whose time the bag does not tell the rest: 10\n" in done.stdout
+    assert re.search("messages .*: 10\n", done.stdout)
     imu = isf.read_imu_specification("bno055_magnetometer")
     table = isf.simulate_imu(motion, imu, seed=1, magnetic_environment=hall)
     written_fields = vectors(fields(tmp_path / "out.bag"))

@@ -155,7 +155,7 @@ def test_field_in_wrong_unit_is_reported(tmp_path):
     write_bag(tmp_path / "microtesla.bag", {"/mag": messages})
     options = ("--magnetometer", "--out", tmp_path / "out")
     done = assert_success(call_tool(TOOL, tmp_path / "microtesla.bag", *options))
-    assert "T is not Earth's, which is 22 to 67 uT" in done.stdout
+    assert "22 to 67 uT" in done.stdout
 
 
 @pytest.mark.parametrize("options", [("--accel-unit", "g"), ("--gyro-unit", "deg/s")])

@@ -1,6 +1,7 @@
 """Command line of validate_imu.py."""
 
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def test_imu_within_limits_passes_and_poses_give_yaw(bag, tmp_path):
     done = assert_success(run(f"{bag}@/imu/data", f"{bag}@/pose"))
     rows = [line.split()[:2] for line in done.stdout.splitlines() if "rad" in line.split()[2:3]]
     assert rows == [["orientation", "yaw"]]
-    assert "not compared, as one of the two has none: gyro_x" in done.stdout
+    assert re.search("not compared.*gyro_x", done.stdout)
 
 
 def test_result_is_compared_with_its_ground_truth(tmp_path):
@@ -77,7 +78,7 @@ def test_result_is_compared_with_its_ground_truth(tmp_path):
     assert "orientation yaw" in done.stdout
     again = run(result, f"{result}@ground_truth")
     assert again.stdout == done.stdout
-    assert_refused(run(f"{result}@fixes", result), "there is no 'fixes' to compare")
+    assert_refused(run(f"{result}@fixes", result), "'fixes'")
     done = assert_success(run(f"{result}@imu_simulated", f"{result}@ground_truth"))
     (sentence,) = [line for line in done.stdout.splitlines() if "earlier version" in line]
     assert "without" in sentence and "gyro_x, gyro_y" in sentence
