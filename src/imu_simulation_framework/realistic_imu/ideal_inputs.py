@@ -231,7 +231,7 @@ class ImuInput:
         self._is_mounted = not self._mounting.is_identity
         self._missing = missing_gravity
         self._turned_wrongly = is_wrongly_rotated
-        self._before: tuple[int, np.ndarray] | None = None
+        self._previous: tuple[int, np.ndarray] | None = None
         self._waiting: list[tuple[int, np.ndarray]] = []
         self._has_begun = False
         self.has_orientation: bool | None = None
@@ -334,9 +334,9 @@ class ImuInput:
     def _mounted(self, stamp, orientation, rate, force):
         # Rigid body: a' = a + dw/dt x r + w x (w x r), with dw/dt from two messages.
         arm, acceleration = self._mounting.lever_arm, np.zeros(3)
-        if self._before is not None and stamp > self._before[0]:
-            acceleration = (rate - self._before[1]) / ((stamp - self._before[0]) / NANOSECONDS)
-        self._before = (stamp, rate)
+        if self._previous is not None and stamp > self._previous[0]:
+            acceleration = (rate - self._previous[1]) / ((stamp - self._previous[0]) / NANOSECONDS)
+        self._previous = (stamp, rate)
         force = force + np.cross(acceleration, arm) + np.cross(rate, np.cross(rate, arm))
         to_imu = self._mounting.rotation.inv()
         rotated = Rotation.from_quat(orientation) * self._mounting.rotation
@@ -502,11 +502,13 @@ class OdometryInput:
             velocity + orientation.apply(np.cross(rate, arm)),
             mounting.inv().apply(rate),
         )
-        before, self._state = self._state, state
-        if before is None:
+        previous, self._state = self._state, state
+        if previous is None:
             return None
-        _, places, orientations, velocities, rates = (np.array(pair) for pair in zip(before, state))
-        times = np.array([0.0, (stamp - before[0]) / NANOSECONDS])
+        _, places, orientations, velocities, rates = (
+            np.array(pair) for pair in zip(previous, state)
+        )
+        times = np.array([0.0, (stamp - previous[0]) / NANOSECONDS])
         states = (times, places, orientations, velocities, rates, np.zeros((2, 3)))
         mean_rate, mean_force = Motion(*states, WORLD_GRAVITY).means()
         return stamp, ImuTruth(orientations[1], mean_rate[1], mean_force[1])

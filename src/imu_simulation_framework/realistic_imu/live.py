@@ -541,11 +541,11 @@ class LiveImu(Session):
         position, orientation, velocity = state[:3], state[3:7].tolist(), state[7:10].tolist()
         speed = math.hypot(*velocity)
         if not self._arguments.use_twist:
-            before, self._position = self._position, (stamp, position)
+            previous, self._position = self._position, (stamp, position)
             speed = 0.0
-            if before is not None and stamp > before[0]:
-                distance = float(np.linalg.norm(position - before[1]))
-                speed = distance / ((stamp - before[0]) * 1e-9)
+            if previous is not None and stamp > previous[0]:
+                distance = float(np.linalg.norm(position - previous[1]))
+                speed = distance / ((stamp - previous[0]) * 1e-9)
         self._process_signals(self._surroundings.add_pose(stamp, position, orientation, speed))
 
     def _process_signals(self, signals) -> None:

@@ -251,7 +251,7 @@ class _SteppedModel:
     def __init__(self, model: ImuModel, report: StreamReport):
         self.model = model
         self._report = report
-        self._before: Any = None  # stamp and ideal signals of the previous message
+        self._previous: Any = None  # stamp and ideal signals of the previous message
         # Steps per sample of the sensor.
         new = np.flatnonzero(model.new_samples(_MAX_STEPS_PER_SAMPLE + 1))
         self._stride = int(new[1] - new[0]) if len(new) > 1 else _MAX_STEPS_PER_SAMPLE
@@ -260,8 +260,8 @@ class _SteppedModel:
 
     def add(self, stamp: int, truth: ImuTruth) -> Iterator[TimedReading]:
         """Step the model by a message, after the steps of messages missing before it."""
-        if self._before is not None:
-            elapsed = stamp - self._before[0]
+        if self._previous is not None:
+            elapsed = stamp - self._previous[0]
             if elapsed == 0:
                 self._report.repeated += 1
                 return
@@ -271,12 +271,12 @@ class _SteppedModel:
             if elapsed < 0 or elapsed > max(MAX_GAP, 2.0 * self.model.period) * NANOSECONDS:
                 self._report.restarts += 1
                 self.model.reset()
-                self._before, self._sampled = None, False
+                self._previous, self._sampled = None, False
             else:
                 yield from self._bridge(stamp, truth)
-        if self._before is None:
+        if self._previous is None:
             self._first, self._count = stamp, 0
-        self._before = (stamp, truth)
+        self._previous = (stamp, truth)
         self._report.taken += 1
         reading = self._step(truth)
         # Until the sensor's first sample the model returns ideal signals, which are no readings.
@@ -289,19 +289,19 @@ class _SteppedModel:
 
     def _bridge(self, stamp, truth) -> Iterator[TimedReading]:
         """Step the model through a gap; a short gap keeps the sample of a slower sensor."""
-        before_stamp, before = self._before
+        previous_stamp, previous = self._previous
         due = round((stamp - self._first) / NANOSECONDS / self.model.period)
         missing = due - self._count
         if missing <= 0:
             return
-        elapsed = stamp - before_stamp
+        elapsed = stamp - previous_stamp
         self._report.gaps += 1
         self._report.bridged += missing
         self._report.largest_gap = max(self._report.largest_gap, elapsed / NANOSECONDS)
         is_short = missing < self._stride
         # A quaternion and its negative are the same rotation; interpolation needs the nearer sign.
-        sign = -1.0 if np.dot(before.orientation, truth.orientation) < 0.0 else 1.0
-        near = before._replace(orientation=sign * np.asarray(before.orientation))
+        sign = -1.0 if np.dot(previous.orientation, truth.orientation) < 0.0 else 1.0
+        near = previous._replace(orientation=sign * np.asarray(previous.orientation))
         for number in range(1, missing + 1):
             share = number / (missing + 1)
             interpolated: list[Any] = [
@@ -311,7 +311,7 @@ class _SteppedModel:
             interpolated[0] = interpolated[0] / np.linalg.norm(interpolated[0])
             reading = self._step(ImuTruth(*interpolated))
             if is_short and self.model.has_new_sample:
-                yield TimedReading(before_stamp + round(share * elapsed), reading)
+                yield TimedReading(previous_stamp + round(share * elapsed), reading)
 
     def _step(self, truth) -> ImuReading:
         self._count += 1

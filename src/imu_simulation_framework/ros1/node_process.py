@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import traceback
+from typing import Any
 
 import rosgraph
 import rospy
@@ -21,6 +22,7 @@ from .experiment_state import report_failure
 
 START_TIMEOUT = 120.0  # wall-clock seconds for a node's start, also on a busy machine
 EXIT_TIMEOUT = 10.0  # wall-clock seconds for rospy to unregister from a master that may not respond
+GAZEBO_NICENESS = 15  # added to the niceness of nodes in experiments with Gazebo
 PROBE_TIMEOUT = 3.0  # wall-clock seconds for a running node of the same name to respond
 
 
@@ -35,49 +37,76 @@ def run_node(node_type) -> None:
     node_type : type of Node
         Class of the node.
     """
-    node = None
-    received: list[int] = []
-    sentence = ""
-
-    def on_signal(number, _):
-        received.append(number)
-        if node is not None:
-            # Python may handle two pending signals in either order.
-            is_second = len(received) > 1 and signal.SIGTERM in received
-            node.interrupt()
-            if node.nothing_to_save or (is_second and node.saved):
-                raise KeyboardInterrupt
-
+    signals = _SignalHandler()
     reraise_dropped_interrupts()
-    signal.signal(signal.SIGINT, on_signal)
-    signal.signal(signal.SIGTERM, on_signal)
+    signals.install()
+    sentence = ""
     try:
-        with _time_limit(START_TIMEOUT, node_type.name):
-            _check_name_is_free(node_type.name)
-            rospy_internals.ignore_clock()
-            rospy_internals.disable_latest_log_link()
-            logging.getLogger("rosout").addFilter(_is_relevant_record)
-            rospy.init_node(node_type.name, disable_signals=True)
-            node = node_type()
-        if node.configuration.simulation.simulator == "gazebo":
-            # Gazebo drops messages when its threads lack processor time, whereas it waits for nodes
-            # that are slow.
-            os.nice(15)
-        if received:
-            node.interrupt()
+        node = _start_node(node_type)
+        signals.attach(node)
         code = node.run()
     except KeyboardInterrupt:
         code = INTERRUPTED
     except FrameworkError as error:
-        code = INTERRUPTED if received else 1
-        sentence = "" if received else str(error)
+        code = INTERRUPTED if signals.received else 1
+        sentence = "" if signals.received else str(error)
     except Exception as error:  # a programming error; rospy's threads would keep the process alive
         code, sentence = 1, report_fault(node_type.name, error)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
-        signal.signal(number, signal.SIG_IGN)
+    _ignore_signals()
     if sentence:
         report_failure(sentence)
     _exit_process(code)
+
+
+class _SignalHandler:
+    """Handler of SIGINT and SIGTERM, which interrupts the node once it has started."""
+
+    def __init__(self) -> None:
+        self.received: list[int] = []
+        self._node: Any = None
+
+    def install(self) -> None:
+        signal.signal(signal.SIGINT, self._on_signal)
+        signal.signal(signal.SIGTERM, self._on_signal)
+
+    def attach(self, node) -> None:
+        """Interrupt a node on further signals, and now if a signal arrived during its start."""
+        self._node = node
+        if self.received:
+            node.interrupt()
+
+    def _on_signal(self, number, _) -> None:
+        self.received.append(number)
+        node = self._node
+        if node is None:
+            return
+        # Python may handle two pending signals in either order, so the order is not checked.
+        is_second = len(self.received) > 1 and signal.SIGTERM in self.received
+        node.interrupt()
+        if node.nothing_to_save or (is_second and node.saved):
+            raise KeyboardInterrupt
+
+
+def _start_node(node_type):
+    """Register with the master and construct the node, with a time limit."""
+    with _time_limit(START_TIMEOUT, node_type.name):
+        _check_name_is_free(node_type.name)
+        rospy_internals.ignore_clock()
+        rospy_internals.disable_latest_log_link()
+        logging.getLogger("rosout").addFilter(_is_relevant_record)
+        rospy.init_node(node_type.name, disable_signals=True)
+        node = node_type()
+    if node.configuration.simulation.simulator == "gazebo":
+        # Gazebo drops messages when its threads lack processor time, whereas it waits for nodes
+        # that are slow.
+        os.nice(GAZEBO_NICENESS)
+    return node
+
+
+def _ignore_signals() -> None:
+    """Ignore signals, which would change the exit code while the process ends."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _is_relevant_record(record: logging.LogRecord) -> bool:

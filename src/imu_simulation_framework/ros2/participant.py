@@ -200,9 +200,9 @@ class Participant(ExperimentNode):
             )
 
     def _on_command(self, message):
-        wrong = wrong_command(message.data, self.commands)
-        if wrong:
-            self.fail(f"{self.program}: {wrong}")
+        problem = wrong_command(message.data, self.commands)
+        if problem:
+            self.fail(f"{self.program}: {problem}")
             return
         self.on_command(*message.data)
 

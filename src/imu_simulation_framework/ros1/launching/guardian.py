@@ -48,8 +48,8 @@ def end_all(processes) -> None:
         Ids of the processes, with their :func:`start_time`, which distinguishes a process from a
         later one of the same id.
     """
-    core = {pid: at for pid, at in processes.items() if _has_name(CORE_NAMES, pid)}
-    others = {pid: at for pid, at in processes.items() if pid not in core}
+    core = {pid: started_at for pid, started_at in processes.items() if _has_name(CORE_NAMES, pid)}
+    others = {pid: started_at for pid, started_at in processes.items() if pid not in core}
     _terminate(others)
     _wait(others, core)
     _terminate(core)
@@ -58,9 +58,9 @@ def end_all(processes) -> None:
 
 def _terminate(processes) -> None:
     leader_first = sorted(processes.items(), key=lambda item: not _has_name([LEADER], item[0]))
-    for pid, at in leader_first:
+    for pid, started_at in leader_first:
         # SIGINT would print a traceback in an interpreter that is still starting; SIGTERM does not.
-        if at is not None and start_time(pid) == at:
+        if started_at is not None and start_time(pid) == started_at:
             _send(pid, signal.SIGTERM)
 
 
@@ -71,7 +71,9 @@ def _wait(processes, services=()) -> None:
     remaining = dict(processes)
     while remaining:
         remaining = {
-            pid: at for pid, at in remaining.items() if at is not None and start_time(pid) == at
+            pid: started_at
+            for pid, started_at in remaining.items()
+            if started_at is not None and start_time(pid) == started_at
         }
         for pid in (*remaining, *services):
             # A stopped process receives SIGTERM only after SIGCONT.
@@ -83,12 +85,13 @@ def _wait(processes, services=()) -> None:
                 _send(pid, signal.SIGKILL)
         if time.monotonic() - reminded > REMINDER_PERIOD:
             reminded = time.monotonic()
-            _terminate({pid: at for pid, at in remaining.items() if _has_name(SAVING_NODES, pid)})
+            saving = [pid for pid in remaining if _has_name(SAVING_NODES, pid)]
+            _terminate({pid: remaining[pid] for pid in saving})
         time.sleep(CHECK_PERIOD)
-    for pid, at in processes.items():
+    for pid, started_at in processes.items():
         # Kill children in its process group, for example those of the shell script that starts
         # gzserver, unless a new process has the id by now.
-        if start_time(pid) in (None, at):
+        if start_time(pid) in (None, started_at):
             with suppress(OSError):
                 os.killpg(pid, signal.SIGKILL)
 

@@ -71,12 +71,12 @@ def _redirect_output(verbose: bool):
     terminal = sys.stdout
     with open(os.devnull, "w") as nowhere, contextlib.ExitStack() as redirected:
         stdout = sys.stdout if verbose else nowhere
-        redirected.enter_context(contextlib.redirect_stdout(_without_escapes(stdout)))
-        redirected.enter_context(contextlib.redirect_stderr(_without_escapes(sys.stderr)))
+        redirected.enter_context(contextlib.redirect_stdout(_strip_escapes(stdout)))
+        redirected.enter_context(contextlib.redirect_stderr(_strip_escapes(sys.stderr)))
         yield terminal
 
 
-def _without_escapes(stream):
+def _strip_escapes(stream):
     return stream if stream.isatty() else PlainTextStream(stream)
 
 

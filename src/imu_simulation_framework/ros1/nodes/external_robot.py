@@ -86,10 +86,10 @@ class ExternalRobot(Node):
 
     def _check_topics(self) -> None:
         """Check that no input is a topic on which the experiment itself publishes."""
-        ours = {"odometry": topics.GROUND_TRUTH}
+        own_topics = {"odometry": topics.GROUND_TRUTH}
         if self._forwards_imu:
-            ours["imu"] = topics.IMU
-        for key, topic in ours.items():
+            own_topics["imu"] = topics.IMU
+        for key, topic in own_topics.items():
             name = rospy.resolve_name(topic)
             if rospy.resolve_name(getattr(self._topics, key)) == name:
                 raise ConfigurationError(
@@ -103,13 +103,13 @@ class ExternalRobot(Node):
 
     def _awaited(self, key, message_type) -> str:
         """Describe an awaited input, with other topics of its message type."""
-        ours = {rospy.get_name(), rospy.resolve_name("imu_error_model")}
+        own_nodes = {rospy.get_name(), rospy.resolve_name("imu_error_model")}
         kinds = dict(ask_master("getTopicTypes"))
         alternatives = ", ".join(
             sorted(
                 topic
                 for topic, nodes in ask_master("getSystemState")[0]
-                if kinds.get(topic) == message_type._type and not ours.issuperset(nodes)
+                if kinds.get(topic) == message_type._type and not own_nodes.issuperset(nodes)
             )
         )
         return self._source(key, message_type, f"; there is {alternatives}" if alternatives else "")

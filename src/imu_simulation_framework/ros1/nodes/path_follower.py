@@ -251,12 +251,12 @@ class PathFollower(Node):
             return
         last = self._last_stamp - 0.5 / self.configuration.imu.rate
         timeout = last_messages_timeout(self.configuration)
-        behind = wait_until_processed(self._participants, last, timeout)
-        if behind and not self.interrupted:
+        slow_nodes = wait_until_processed(self._participants, last, timeout)
+        if slow_nodes and not self.interrupted:
             rospy.logwarn(
                 "%s: %s did not process the last samples of the drive within %g s",
                 self.name,
-                ", ".join(behind),
+                ", ".join(slow_nodes),
                 timeout,
             )
 

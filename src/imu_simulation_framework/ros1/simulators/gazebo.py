@@ -142,15 +142,15 @@ class GazeboPace:
             self._publish_limit(limit)
 
     def _wait_for_participants(self, participants, stamp, deadline) -> None:
-        def behind() -> list[str]:
+        def find_slow_nodes() -> list[str]:
             with self._lock:
                 return [name for name in participants if self._progress.get(name, 0.0) <= stamp]
 
-        while behind():
+        while find_slow_nodes():
             if time.monotonic() > deadline or rospy.is_shutdown():
                 raise SimulatorError(
-                    f"Gazebo: gave up waiting for {', '.join(behind())} to process the published "
-                    "samples"
+                    f"Gazebo: gave up waiting for {', '.join(find_slow_nodes())} to process the "
+                    "published samples"
                 )
             time.sleep(PACE_PERIOD)
 

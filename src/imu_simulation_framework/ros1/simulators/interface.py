@@ -307,14 +307,14 @@ def wait_until_processed(participants: Sequence[str], stamp: float, timeout: flo
             processed[report.frame_id] = report.stamp.to_sec()
             reported.notify_all()
 
-    def behind() -> list[str]:
+    def find_slow_nodes() -> list[str]:
         return [name for name in participants if processed.get(name, 0.0) <= stamp]
 
     subscriber = rospy.Subscriber(topics.PROGRESS, Header, on_progress, tcp_nodelay=True)
     try:
         with reported:
-            reported.wait_for(lambda: not behind(), timeout)
-            return behind()
+            reported.wait_for(lambda: not find_slow_nodes(), timeout)
+            return find_slow_nodes()
     finally:
         subscriber.unregister()
 
@@ -386,10 +386,12 @@ class ExternalInterface(SimulatorInterface):
 
     def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
         """Wait until all participants have processed a sample with the robot at its new pose."""
-        behind = wait_until_processed(participants, rospy.get_param(PLACED_PARAMETER), self.silence)
-        if behind:
+        slow_nodes = wait_until_processed(
+            participants, rospy.get_param(PLACED_PARAMETER), self.silence
+        )
+        if slow_nodes:
             raise SimulatorError(
-                f"gave up waiting for {', '.join(behind)} to process the published samples; "
+                f"gave up waiting for {', '.join(slow_nodes)} to process the published samples; "
                 f"or {self.silence_reason()}"
             )
 
