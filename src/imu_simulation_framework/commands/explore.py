@@ -20,7 +20,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 from ..core.errors import ConfigurationError
 from ..core.programs import ArgumentParser
 from ..core.whole_files import explain_file_error
-from ..heading.explore.answers import RATE_OF_DRIVES, Answers, Words
+from ..heading.explore.answers import DRIVE_RATE, Answers, Words
 from ..heading.explore.page import make_app
 from ..sensors.files import imu_catalogue
 from ..sensors.imu_specification import ImuSpecification
@@ -32,7 +32,7 @@ PORT = 8050
 
 
 def main(arguments):
-    """Serve the page until it is ended."""
+    """Serve the page until the program is ended."""
     options = _parser().parse_args(arguments)
     answers, written = _answers(options)
     with TemporaryDirectory(prefix="explore_") as folder:
@@ -49,18 +49,33 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
     def handle_error(self, request, client_address):
-        """Say nothing of a browser that has gone."""
+        """Ignore a browser that has gone."""
 
 
 class _Handler(WSGIRequestHandler):
     def log_message(self, *_):
-        """Say nothing of each request."""
+        """Log no request."""
 
 
 def listening(port: int, application) -> WSGIServer:
-    """Return a server of a WSGI application on this machine's own address; port 0 is any free one.
+    """Return a server of a WSGI application on this machine's own address.
 
-    Raises ConfigurationError: the port is taken.
+    Parameters
+    ----------
+    port : int
+        Port; 0 is any free one.
+    application : callable
+        WSGI application.
+
+    Returns
+    -------
+    WSGIServer
+        The server.
+
+    Raises
+    ------
+    ConfigurationError
+        If the port is taken.
     """
     try:
         server = _Server((HOST, port), _Handler)
@@ -74,7 +89,7 @@ def listening(port: int, application) -> WSGIServer:
 
 
 def _answers(options):
-    """Return what answers, and what the command line calls parts and drives."""
+    """Return the answers, and the names of parts and drives on a command line."""
     parts = {entry.specification.name: entry.specification for entry in imu_catalogue()}
     written = {}
     for text in options.imu:
@@ -89,7 +104,7 @@ def _answers(options):
         parser = ArgumentParser()
         motion_options.add_motion_options(parser)
         named = parser.parse_args([*words, "--", path])
-        return motion_options.choose_motion(named, RATE_OF_DRIVES)
+        return motion_options.choose_motion(named, DRIVE_RATE)
 
     answers = Answers(read, parts)
     for path in options.recording:

@@ -36,13 +36,13 @@ from ..report.page import Page, Section, tabulate_values
 from . import command_line
 
 _MAX_SHIFT = 2.0  # of the reference's clock [s]
-_CERTAIN = 3.0  # Standard errors beyond which two halves of a drive differ
+_SIGNIFICANT = 3.0  # Standard errors beyond which two halves of a drive differ
 
 
 def main(arguments):
     """Identify the odometer that the command line names."""
     options = _parser().parse_args(arguments)
-    odometer, reference = (_one(text) for text in (options.odometry, options.reference))
+    odometer, reference = (_single_signal(text) for text in (options.odometry, options.reference))
     if odometer.poses is None:
         raise RecordingError(
             f"{odometer.name}: has no positions, of which the way could be taken; an odometer's "
@@ -51,23 +51,23 @@ def main(arguments):
     yaw = reference.yaw
     shift = find_time_shift(yaw.index, yaw, odometer.yaw.index, odometer.yaw, _MAX_SHIFT)
     yaw = pd.Series(yaw.to_numpy(), yaw.index.to_numpy(dtype=float) - shift.shift)
-    found = identify_odometer(odometer.poses.dropna(), yaw, options.track, options.step)
+    result = identify_odometer(odometer.poses.dropna(), yaw, options.track, options.step)
     endings = ("csv", *options.formats, *(["html"] if options.report else []))
     names = ["odometer.yaml", *(f"identification.{ending}" for ending in endings)]
     out = command_line.results_folder(options.out, names, [*odometer.sources, *reference.sources])
     remarks = dict.fromkeys([*odometer.remarks, *reference.remarks])
-    sentences = list(_sentences(found, shift, odometer.name, reference.name))
+    sentences = list(_sentences(result, shift, odometer.name, reference.name))
     print(*remarks, *sentences, sep="\n")
-    kept = to_mapping(found.specification)
+    kept = to_mapping(result.specification)
     if options.wheel_radius is not None:
         kept["wheel_radius"] = options.wheel_radius
     title = f"# {odometer.name} beside {reference.name}; sigmas are standard errors.\n"
     text = title.encode("ascii", "replace").decode() + yaml.safe_dump(kept, sort_keys=False)
     command_line.write_file(out / "odometer.yaml", text.encode("utf-8"))
-    table = found.error.to_frame("error").assign(explained=found.explained)
+    table = result.error.to_frame("error").assign(explained=result.explained)
     command_line.write_file(out / "identification.csv", table_to_csv(table).encode("utf-8"))
     compared = f"{odometer.name} beside {reference.name}"
-    figure = odometer_figure(found)
+    figure = odometer_figure(result)
     command_line.write_pictures(
         out, "identification", to_matplotlib(figure, compared), options.formats
     )
@@ -90,7 +90,7 @@ def main(arguments):
         command_line.write_report(out / "identification.html", page)
 
 
-def _one(text):
+def _single_signal(text):
     signals = read_yaw_signals(text)
     if len(signals) != 1:
         names = ", ".join(signal.name for signal in signals)
@@ -98,11 +98,12 @@ def _one(text):
     return signals[0]
 
 
-def _sentences(found, shift, odometer, reference):
-    one = found.specification
+def _sentences(result, shift, odometer, reference):
+    specification = result.specification
+    duration = result.error.index[-1] - result.error.index[0]
     yield (
-        f"{odometer}, {found.way:.4g} m in {found.error.index[-1] - found.error.index[0]:.4g} s, "
-        f"with {math.degrees(found.turn):.4g} deg of turns, beside {reference}:"
+        f"{odometer}, {result.way:.4g} m in {duration:.4g} s, "
+        f"with {math.degrees(result.turn):.4g} deg of turns, beside {reference}:"
     )
     if shift.problem:
         yield f"  no delay was taken off: {shift.problem}"
@@ -110,35 +111,42 @@ def _sentences(found, shift, odometer, reference):
         sense = "late" if shift.shift >= 0.0 else "early"
         yield f"  the reference is {abs(shift.shift):.3f} s {sense}, which is taken off"
     for name, words, value, sigma in (
-        ("E_d", "right wheel's diameter over the left one's", one.diameter_ratio,
-         one.diameter_ratio_sigma),
-        ("E_b", "true track over the believed one", one.track_ratio, one.track_ratio_sigma),
+        (
+            "E_d", "right wheel's diameter over the left one's",
+            specification.diameter_ratio, specification.diameter_ratio_sigma,
+        ),
+        (
+            "E_b", "true track over the believed one",
+            specification.track_ratio, specification.track_ratio_sigma,
+        ),
     ):  # fmt: skip
         yield f"  {name}  {value:.5f} +- {TWO_SIDED * sigma:.2g} (95 %): {words}"
-    if found.slip_factor < 3.0:
-        span = f"{one.slip / found.slip_factor:.3g} to {one.slip * found.slip_factor:.3g}, 95 %"
+    slip = specification.slip
+    if result.slip_factor < 3.0:
+        low, high = slip / result.slip_factor, slip * result.slip_factor
+        span = f"{low:.3g} to {high:.3g}, 95 %"
     else:
         span = "the drive does not tell how far off that may be"
-    yield f"  slip {one.slip:.3g} m/sqrt(m) ({span})"
-    yield f"  white noise of the difference: {math.degrees(found.noise):.2g} deg"
-    left = found.error - found.explained
+    yield f"  slip {slip:.3g} m/sqrt(m) ({span})"
+    yield f"  white noise of the difference: {math.degrees(result.noise):.2g} deg"
+    left = result.error - result.explained
     yield (
-        f"  final error {math.degrees(found.error.iloc[-1]):.3g} deg, of which wheels and track "
-        f"explain {math.degrees(found.explained[-1]):.3g}; rms "
-        f"{math.degrees(np.sqrt(np.mean(found.error**2))):.3g} deg, without them "
+        f"  final error {math.degrees(result.error.iloc[-1]):.3g} deg, of which wheels and track "
+        f"explain {math.degrees(result.explained[-1]):.3g}; rms "
+        f"{math.degrees(np.sqrt(np.mean(result.error**2))):.3g} deg, without them "
         f"{math.degrees(np.sqrt(np.mean(left**2))):.3g}"
     )
-    if found.wander > 1.0:
+    if result.wander > 1.0:
         yield (
-            f"  what is left wanders {math.sqrt(found.wander):.1f} times as far as its steps tell, "
-            "as by wheels, load or ground that change, slip on turns, or a late or drifting "
+            f"  what is left wanders {math.sqrt(result.wander):.1f} times as far as its steps "
+            "tell, as by wheels, load or ground that change, slip on turns, or a late or drifting "
             "reference; the intervals and the slip are as much larger for it"
         )
-    if found.prediction is None:
+    if result.prediction is None:
         yield "  no half of the drive tells enough to predict the other"
     else:
-        predicted, std, observed = (math.degrees(value) for value in found.prediction)
-        differ = abs(observed - predicted) > _CERTAIN * std
+        predicted, std, observed = (math.degrees(value) for value in result.prediction)
+        differ = abs(observed - predicted) > _SIGNIFICANT * std
         yield (
             f"  second half, by what the first half tells: {predicted:.3g} +- "
             f"{TWO_SIDED * std:.2g} deg (95 %), observed {observed:.3g}"

@@ -55,15 +55,15 @@ def main(arguments):
     identification = identify.identify_yaw_error(observed, satellite)
     predictions = []
     if options.runs and len(drives) > 1:
-        found = identify.predicted_from_others(observed, satellite, options.runs)
-        bar = progress_bar(found, "predicting", total=len(drives), unit=" drives", leave=False)
+        judgements = identify.predicted_from_others(observed, satellite, options.runs)
+        bar = progress_bar(judgements, "predicting", total=len(drives), unit=" drives", leave=False)
         predictions = list(bar)
     specification, unsaid = specification_from_parameters(
         identification.parameters, options.name, options.rate
     )
     hector = hector_of(identification.fit, 1.0 / options.rate)
     sources = [path for drive in drives for path in drive.sources]
-    files = report.contents(
+    files = report.file_contents(
         identification, specification, unsaid, hector, sources, options, predictions
     )
     if options.report:
@@ -75,7 +75,7 @@ def main(arguments):
     for name in files:
         refuse_overwriting(out / name, [*sources, *filter(None, [options.config])])
     remarks = [*left_out, *(remark for drive in drives for remark in drive.remarks)]
-    fast, slow = (choose(drives, key=lambda drive: drive.rate) for choose in (max, min))
+    fast, slow = (select(drives, key=lambda drive: drive.rate) for select in (max, min))
     if fast.rate > 1.1 * slow.rate:
         remarks.append(
             f"the IMU of {fast.observed.name} gives {fast.rate:.3g} samples per second, that of "

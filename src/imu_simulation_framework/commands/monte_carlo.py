@@ -44,11 +44,11 @@ from ..sensors.imu_specification import ImuSpecification
 from . import command_line, imu_options, motion_options, option_types, recording_options
 
 NAME = "monte_carlo"
-WHAT = ("sensor", "linear", "experiment")
+KINDS = ("sensor", "linear", "experiment")
 
 
 def main(arguments):
-    """Draw what the command line asks for."""
+    """Draw the ensemble that the command line asks for."""
     options = _parser().parse_args(arguments)
     configuration = _configuration(options) if options.what == "experiment" else None
     named = imu_options.choose_imu(options.imu)
@@ -56,8 +56,8 @@ def main(arguments):
     if configuration is None:
         unit = imu_options.choose_unit(named, options)
         ((imu, environment),) = imu_options.place_imus([unit], options)
-    name, drawing, of_motion = _drawing(options, imu, environment, configuration)
-    remarks = [*of_motion, *imu.remarks]
+    name, drawing, motion_remarks = _drawing(options, imu, environment, configuration)
+    remarks = [*motion_remarks, *imu.remarks]
     if isinstance(imu.errors, ImuSpecification):
         remarks += filter(
             None, [remark_on_constant_bias(imu.errors), remark_on_motion_errors(imu.errors)]
@@ -85,7 +85,7 @@ def main(arguments):
 
 
 def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tuple[str, ...]]:
-    """Name of the motion, what is drawn, and remarks on how the motion was read."""
+    """Return the name of the motion, the drawing, and remarks on how the motion was read."""
     if configuration is not None:
         return options.drive, ExperimentDrawing(configuration, options.seed, options.period), ()
     chosen = motion_options.choose_motion(options, linear=options.what == "linear")
@@ -96,12 +96,11 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tu
         chosen = chosen._replace(motion=operation.moved(chosen.motion), name=name)
     name, motion, sample, remarks = chosen.name, chosen.motion, chosen.sample, chosen.remarks
     if options.what == "sensor":
-        used = {"magnetic_environment": environment, "operation": operation}
-        return (
-            name,
-            SensorDrawing(motion, imu.errors, options.seed, options.period, **used),
-            remarks,
-        )
+        drawing = SensorDrawing(
+            motion, imu.errors, options.seed, options.period,
+            magnetic_environment=environment, operation=operation,
+        )  # fmt: skip
+        return name, drawing, remarks
     model = yaw_error_model(imu.errors, motion, options.period, environment, sample, operation)
     return name, LinearDrawing(model, options.seed), remarks
 
@@ -154,7 +153,7 @@ def _parser():
     imu_options.add_magnetic_options(parser, several=False)
     imu_options.add_operation_options(parser)
     add("--runs", type=command_line.run_count, required=True, metavar="N", help="how many")
-    add("--what", choices=WHAT, default=WHAT[0], help="what is drawn, %(default)s by default")
+    add("--what", choices=KINDS, default=KINDS[0], help="what is drawn, %(default)s by default")
     command_line.add_seed(parser)
     imu_options.add_limit_option(parser, "limit whose probability is asked for")
     add("--period", type=option_types.positive_duration, default=1.0, metavar="TIME",

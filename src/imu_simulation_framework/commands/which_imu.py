@@ -37,7 +37,9 @@ def main(arguments):
     longest = operation.moved(chosen.motion).duration
     at = math.floor(longest + 1e-6) if options.time is None else options.time
     named = map(imu_options.choose_imu, options.imu or imu_options.bundled_parts())
-    imus = {imu.name: _specified(imu_options.choose_unit(imu, options)) for imu in named}
+    imus = {
+        imu.name: _comparable_specification(imu_options.choose_unit(imu, options)) for imu in named
+    }
     table = which_imu(
         imus, chosen.motion, options.within, at, operation, options.probability, chosen.sample
     )
@@ -75,18 +77,18 @@ def main(arguments):
     print(table_text.format_table(shown, columns, options.table), end="")
 
 
-def _specified(imu: NamedImu) -> ImuSpecification:
+def _comparable_specification(imu: NamedImu) -> ImuSpecification:
     if not isinstance(imu.errors, ImuSpecification):
         raise ConfigurationError(
             f"{imu.name} is no specification of an IMU that one could choose; --imu is a bundled "
             "one's name, a file, or FORMAT:FILE"
         )
     errors = imu.errors
-    nothing = remark_on_missing_noise(errors)
-    if nothing is not None:
-        raise ConfigurationError(nothing)
+    missing_noise = remark_on_missing_noise(errors)
+    if missing_noise is not None:
+        raise ConfigurationError(missing_noise)
     if errors.output.fuses_magnetometer:
-        # The gyroscope is what is compared, without the field of some place.
+        # The gyroscopes are compared, without the magnetic field of a place.
         output = replace(
             errors.output, magnetic_heading=False, magnetic_disturbance_rejection=False
         )

@@ -1,7 +1,4 @@
-"""Figures of a heading's budget, ensembles, judgements and identified models, and its growth.
-
-And the page of a budget.
-"""
+"""Figures of budgets, ensembles, judgements, identified models and relative errors of a heading."""
 
 from __future__ import annotations
 
@@ -32,65 +29,108 @@ _HATCHES = ("", "///", "", "...", "", "xxx", "", "\\\\\\")
 
 
 class ShownBudget(NamedTuple):
-    """An IMU's ``name`` and the ``model`` of its yaw error."""
+    """A budget for a figure.
+
+    Attributes
+    ----------
+    name : str
+        Name of the sensor.
+    model : YawErrorDistribution
+        Model of its yaw error.
+    """
 
     name: str
     model: YawErrorDistribution
 
 
-MOST_CHANGES = 6
-"""Changes of the largest source, from which on its shares over time are stripes."""
+MAX_CHANGES = 6
+"""Changes of the largest source beyond which shares over time would be stripes."""
 
-SMALLEST_SHARE_OF_SCALE = 0.1
-"""Smallest share of the largest error from which on a budget is drawn on the common scale."""
+MIN_SHARE_OF_SCALE = 0.1
+"""Smallest share of the largest error at which a budget is drawn on the common scale."""
 
 
 def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:
-    """Return :func:`budget_bands` beside :func:`budget_shares`, a row for each budget."""
+    """Create :func:`budget_bands` beside :func:`budget_shares`, a row for each budget.
+
+    Parameters
+    ----------
+    budgets : sequence of ShownBudget
+        Budgets.
+    limit : float
+        Limit of the yaw error [rad].
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     bands, shares = budget_bands(budgets, limit), budget_shares(budgets)
     panels = [panel for pair in zip(bands.panels, shares.panels) for panel in pair]
     return Figure(x=bands.x, widths=(1.0, 1.0), width=10.0, panels=panels)
 
 
 def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
-    """Return bands of the yaw error over time, a panel for each budget, and a limit [rad]."""
+    """Create a figure of the bands of the yaw error over time, a panel for each budget.
+
+    Parameters
+    ----------
+    budgets : sequence of ShownBudget
+        Budgets.
+    limit : float
+        Limit of the yaw error [rad].
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     figure, unit = _over_time(budgets)
     probabilities = [probability for probability, _ in style.BANDS]
-    found = [np.degrees(budget.model.bands(probabilities)) for budget in budgets]
-    reaches = [float(np.max(np.abs([bands["lower_99"], bands["upper_99"]]))) for bands in found]
-    for budget, bands, reach in zip(budgets, found, reaches):
+    tables = [np.degrees(budget.model.bands(probabilities)) for budget in budgets]
+    reaches = [float(np.max(np.abs([bands["lower_99"], bands["upper_99"]]))) for bands in tables]
+    for budget, bands, reach in zip(budgets, tables, reaches):
         time = budget.model.time / unit
-        # To be compared at sight; one that is far smaller would be a line.
-        alike = reach > SMALLEST_SHARE_OF_SCALE * max(reaches) and max(reaches) > 0.0
-        limits = (-1.05 * max(reaches), 1.05 * max(reaches)) if alike else None
-        title = budget.name if alike else f"{budget.name}, on a scale of its own"
+        # A common scale makes budgets comparable; a far smaller one would be a line on it.
+        is_common = reach > MIN_SHARE_OF_SCALE * max(reaches) and max(reaches) > 0.0
+        limits = (-1.05 * max(reaches), 1.05 * max(reaches)) if is_common else None
+        title = budget.name if is_common else f"{budget.name}, on a scale of its own"
         figure.panel("yaw error [deg]", title, height=260, limits=limits)
         for probability, opacity in style.BANDS:
             low, high = (bands[f"{edge}_{100.0 * probability:g}"] for edge in ("lower", "upper"))
             name = f"{100.0 * probability:g} % of drives"
             figure.band(time, low, high, colours.SIMULATED, opacity, name)
         figure.line(time, bands["mean"], {**style.REAL, "linewidth": 1.4}, "mean")
-        _limit(figure, limit, max(reaches) if alike else reach)
+        _limit(figure, limit, max(reaches) if is_common else reach)
     return figure
 
 
 def budget_shares(budgets: Sequence[ShownBudget]) -> Figure:
-    """Return each source's share of the variance over time, a panel for each budget.
+    """Create a figure of each source's share of the variance over time, a panel for each budget.
 
     Where the largest source changes often, as on lanes that are driven to and fro, shares would be
     stripes; there each source's standard deviation is a line.
+
+    Parameters
+    ----------
+    budgets : sequence of ShownBudget
+        Budgets.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     figure, unit = _over_time(budgets)
     tables = [budget.model.budget() for budget in budgets]
-    # What is the same in every drive is not drawn and takes no colour.
+    # Sources that are the same in every drive have no variance and take no colour.
     every = dict.fromkeys(name for table in tables for name in table if np.any(table[name] > 0.0))
     styles = {
         source: (_SOURCES[place % _COLOURS], _HATCHES[(place + place // _COLOURS) % len(_HATCHES)])
         for place, source in enumerate(every)
     }
     striped = any(
-        np.count_nonzero(np.diff(table.to_numpy().argmax(axis=1))) > MOST_CHANGES
-        for table in tables
+        np.count_nonzero(np.diff(table.to_numpy().argmax(axis=1))) > MAX_CHANGES for table in tables
     )
     for budget, table in zip(budgets, tables):
         if striped:
@@ -122,7 +162,7 @@ def _over_time(budgets):
 
 
 def _limit(figure, limit, reach):
-    """Draw a limit [rad] to either side; far outside it would squeeze the bands to a line."""
+    """Draw a limit [rad] to either side; a distant one would squeeze the bands to a line."""
     degrees = np.degrees(limit)
     if degrees < 3.0 * max(reach, 1e-12):
         for side in (1.0, -1.0):
@@ -138,11 +178,29 @@ def budget_page(
     remarks: Sequence[str] = (),
     footer: str = "",
 ) -> Page:
-    """Return the page of budgets on one motion; of none, where only requirements were asked for.
+    """Create the page of budgets on one motion, or of requirements alone.
 
-    ``motion`` says what moves, and for how long; ``limit`` is that whose probability was asked for
-    [rad]; ``answers`` are tables, the first of them before the figures; ``settings`` what was
-    asked, versions, and the parameters of each IMU; ``remarks`` what limits the answer.
+    Parameters
+    ----------
+    motion : str
+        Sentence on the motion and its duration.
+    budgets : sequence of ShownBudget
+        Budgets.
+    limit : float
+        Limit of the yaw error [rad].
+    answers : sequence of Section
+        Tables, the first of them before the figures.
+    settings : mapping of str to object
+        Settings, versions, and the parameters of each IMU.
+    remarks : sequence of str, optional
+        Sentences on limits of the answer.
+    footer : str, optional
+        Text at the end.
+
+    Returns
+    -------
+    Page
+        The page.
     """
     answer, *others = answers
     sections = [answer]
@@ -162,7 +220,7 @@ def budget_page(
     sections += [*others, Section("Settings", table=tabulate_values(settings), folded=True)]
     return Page(
         title="How far the heading drifts" if budgets else "What a heading requires",
-        summary=[motion, *(_said(budget, limit) for budget in budgets)],
+        summary=[motion, *(_budget_sentence(budget, limit) for budget in budgets)],
         sections=sections,
         footer=footer,
     )
@@ -179,7 +237,7 @@ def _causes(budgets):
     )
 
 
-def _said(budget, limit):
+def _budget_sentence(budget, limit):
     last = np.degrees(budget.model.bands([0.95]).iloc[-1])
     within = float(budget.model.probability_within(limit)[-1])
     often = f"{100.0 * within:.3g} %"
@@ -194,17 +252,28 @@ def _said(budget, limit):
 
 
 _MAX_BINS = 60
-_CURVES = 12
+_MAX_CURVES = 12
 
 
 class ShownEnsemble(NamedTuple):
-    """An ensemble in few numbers.
+    """An ensemble in few numbers, for figures.
 
-    ``quantiles``: probability -> error (n,) [rad] at ``time`` (n,) [s], of 0.5 and the edges of the
-    bands of 50, 95 and 99 %, as 0.025 and 0.975; a band whose edges are missing is left out.
-    ``statistics`` (runs,): ``final``, ``maximum``, ``rms`` [rad], ``drift`` [rad/min]; others are
-    left out. ``density`` [rad^2/Hz] at ``frequency`` [Hz], (bands,) each; some runs as a whole,
-    ``curves`` (kept, m) [rad] at ``curve_time`` (m,) [s]; these may be empty.
+    Attributes
+    ----------
+    runs : int
+        Number of runs.
+    time : numpy.ndarray
+        Times, shape (n,) [s].
+    quantiles : mapping of float to numpy.ndarray
+        Error by probability, shape (n,) [rad]: of 0.5 and the edges of the bands of 50, 95 and 99
+        %, as 0.025 and 0.975; a band without edges is left out.
+    statistics : mapping of str to numpy.ndarray
+        ``final``, ``maximum``, ``rms`` [rad], ``drift`` [rad/min], shape (runs,) each; others are
+        left out.
+    frequency, density : numpy.ndarray
+        Frequency [Hz] and density [rad^2/Hz], shape (bands,) each, or empty.
+    curve_time, curves : numpy.ndarray
+        Times (m,) [s] and some runs as a whole (kept, m) [rad], or empty.
     """
 
     runs: int
@@ -218,7 +287,20 @@ class ShownEnsemble(NamedTuple):
 
     @classmethod
     def of(cls, ensemble: Reduction, probabilities: Sequence[float]) -> ShownEnsemble:
-        """Return what is shown of an ensemble that was drawn."""
+        """Create the numbers of an ensemble that was drawn.
+
+        Parameters
+        ----------
+        ensemble : Reduction
+            The ensemble.
+        probabilities : sequence of float
+            Probabilities of the quantiles.
+
+        Returns
+        -------
+        ShownEnsemble
+            The numbers.
+        """
         return cls(
             ensemble.runs,
             ensemble.time[ensemble.places],
@@ -232,7 +314,22 @@ class ShownEnsemble(NamedTuple):
 
 
 def ensemble_figure(ensemble: ShownEnsemble, title: str, limit: float) -> Figure:
-    """Return bands over time, the distribution of final errors, and the mean spectrum."""
+    """Create a figure of bands over time, the distribution of final errors, and the mean spectrum.
+
+    Parameters
+    ----------
+    ensemble : ShownEnsemble
+        The ensemble.
+    title : str
+        Title.
+    limit : float
+        Limit of the yaw error [rad].
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     over_time, spectrum = ensemble_over_time(ensemble, limit), ensemble_spectrum(ensemble)
     final = Figure()
     _distribution(final, ensemble, "final", "Final error; 2.5, 50, 97.5 %", height=420)
@@ -244,7 +341,20 @@ def ensemble_figure(ensemble: ShownEnsemble, title: str, limit: float) -> Figure
 
 
 def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
-    """Return bands of the error over time, some of the runs, and a limit [rad]."""
+    """Create a figure of bands of the error over time, and of some runs.
+
+    Parameters
+    ----------
+    ensemble : ShownEnsemble
+        The ensemble.
+    limit : float
+        Limit of the yaw error [rad].
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     unit, name = style.choose_time_unit(ensemble.time[-1])
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=360)
     reach = 0.0
@@ -254,7 +364,7 @@ def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
             reach = max(reach, float(np.nanmax(np.abs([low, high]))))
             name = f"{100.0 * level:g} % of runs"
             figure.band(ensemble.time / unit, low, high, colours.SIMULATED, opacity, name)
-    for curve in ensemble.curves[:_CURVES]:
+    for curve in ensemble.curves[:_MAX_CURVES]:
         look = {"color": colours.LINE_GREY, "linewidth": 0.6}
         figure.line(ensemble.curve_time / unit, np.degrees(curve), look, "some of the runs")
     median = _quantile(ensemble, 0.5)
@@ -265,7 +375,20 @@ def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
 
 
 def ensemble_distributions(ensemble: ShownEnsemble, observed: Mapping[str, float]) -> Figure:
-    """Return a histogram of each statistic, and where an observed one lies [rad, rad/min]."""
+    """Create histograms of the statistics, with observed values.
+
+    Parameters
+    ----------
+    ensemble : ShownEnsemble
+        The ensemble.
+    observed : mapping of str to float
+        Observed value by statistic [rad, rad/min].
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     figure = Figure()
     for name, (words, _) in STATISTICS.items():
         if name in ensemble.statistics:
@@ -288,7 +411,18 @@ def _distribution(figure, ensemble, name, title, height):
 
 
 def ensemble_spectrum(ensemble: ShownEnsemble) -> Figure:
-    """Return the mean power spectral density of the errors; empty if there is none."""
+    """Create a figure of the mean power spectral density of the errors.
+
+    Parameters
+    ----------
+    ensemble : ShownEnsemble
+        The ensemble.
+
+    Returns
+    -------
+    Figure
+        The figure; empty without a density.
+    """
     figure = Figure()
     density = np.degrees(1.0) ** 2 * np.asarray(ensemble.density)
     if np.any(density > 0.0):
@@ -310,16 +444,26 @@ def _quantile(ensemble, probability):
 
 
 _LETTERS_PER_LINE = 78
-_FARTHEST = 4.0
-"""In half widths of an ensemble's 95 %: what is farther out is drawn at the edge."""
-_END = 8.0
-"""Of that axis: behind the farthest there is room for the p-values."""
+_MAX_PLACE = 4.0
+"""Largest place in half widths of an ensemble's 95 %; farther ones are drawn at the edge."""
+_AXIS_END = 8.0
+"""End of that axis, with room for the p-values."""
 
 
 def judgement(result, name="") -> Figure:
-    """Return :func:`observed_in_ensemble`, and below it each statistic's place.
+    """Create :func:`observed_in_ensemble`, with the place of each statistic below it.
 
-    ``result`` (Judgement): of a yaw error [rad]. ``name``: of drive and model; empty for none.
+    Parameters
+    ----------
+    result : Judgement
+        Judgement of a yaw error [rad].
+    name : str, optional
+        Name of drive and model.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     figure = observed_in_ensemble(result)
     title = f"{name}: {result.sentence}" if name else result.sentence
@@ -329,7 +473,18 @@ def judgement(result, name="") -> Figure:
 
 
 def observed_in_ensemble(result) -> Figure:
-    """Return an observed yaw error [rad] within the bands and the envelope of its ensemble."""
+    """Create a figure of an observed yaw error in the bands and the envelope of its ensemble.
+
+    Parameters
+    ----------
+    result : Judgement
+        Judgement of a yaw error [rad].
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     unit, name = style.choose_time_unit(result.time[-1])
     time = result.time / unit
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=380)
@@ -350,23 +505,23 @@ def observed_in_ensemble(result) -> Figure:
 
 
 def _places(axis, tests):
-    """Draw where each statistic lies, in half widths of the ensemble's central 95 %."""
+    """Draw the place of each statistic, in half widths of the ensemble's central 95 %."""
     axis.axvspan(-1.0, 1.0, color=colours.TRUTH, linewidth=0.0)
     axis.axvline(0.0, **style.ZERO)
     for row, test in enumerate(reversed(tests)):
         place = _place(test)
-        shown = float(np.clip(place, -_FARTHEST, _FARTHEST))
+        shown = float(np.clip(place, -_MAX_PLACE, _MAX_PLACE))
         marker = "o" if shown == place else ("<" if place < 0.0 else ">")
         axis.plot(shown, row, marker=marker, color=style.REAL["color"], markersize=6)
         axis.text(
-            _END, row, f"p = {test.p_value:.2g}, corrected {test.adjusted:.2g}", fontsize=8,
+            _AXIS_END, row, f"p = {test.p_value:.2g}, corrected {test.adjusted:.2g}", fontsize=8,
             ha="right", va="center",
         )  # fmt: skip
     names = [re.sub(f"^{PSD}", "PSD ", test.name) for test in reversed(tests)]
     axis.grid(False, axis="y")
     axis.set_yticks(range(len(tests)), names, fontsize=8)
-    axis.set_xlim(-_FARTHEST - 0.2, _END)
-    axis.set_xticks(np.arange(-_FARTHEST, _FARTHEST + 1.0))
+    axis.set_xlim(-_MAX_PLACE - 0.2, _AXIS_END)
+    axis.set_xticks(np.arange(-_MAX_PLACE, _MAX_PLACE + 1.0))
     axis.set_ylim(-0.6, len(tests) - 0.4)
     axis.set_xlabel("observed minus the ensemble's median [half widths of its central 95 %]")
     axis.set_title("Single statistics; arrows: farther out", fontsize=11, loc="left")
@@ -375,11 +530,22 @@ def _places(axis, tests):
 def _place(test) -> float:
     apart = test.observed - test.median
     width = test.high - test.median if apart > 0.0 else test.median - test.low
-    return apart / width if width > 0.0 else float(np.sign(apart)) * (_FARTHEST + 1.0)
+    return apart / width if width > 0.0 else float(np.sign(apart)) * (_MAX_PLACE + 1.0)
 
 
 def calibration_figure(found) -> Figure:
-    """Return the distributions of drives' places in what was predicted, of some Calibrations."""
+    """Create a figure of the distributions of drives' percentiles under their predictions.
+
+    Parameters
+    ----------
+    found : sequence of Calibration
+        Calibration of each statistic.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     figure = Figure("Places of drives in their predictions", widths=(1.0, 1.0), share_y=True)
     share, half = np.linspace(0.0, 1.0, 101), unseen_share(len(found[0].pit))
     looks = dict(zip((one.name for one in found), style.line_styles(len(found))))
@@ -401,11 +567,22 @@ def calibration_figure(found) -> Figure:
 
 
 CONFIDENCE = 0.95
-"""Of the bands around densities and relative errors."""
+"""Confidence of the bands around densities and relative errors."""
 
 
 def yaw_error_relative(comparison) -> Figure:
-    """Return the rms change of the yaw error over stretches of growing length."""
+    """Create a figure of the rms change of the yaw error over stretches of growing length.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Comparison of an experiment.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     figure = Figure(
         empty_message="There is no drift over distance or turn to show: the drive is too short.",
         widths=(1.0, 1.0),
@@ -443,14 +620,29 @@ def yaw_error_relative(comparison) -> Figure:
     return figure
 
 
-_ERROR, _OF_SENSOR = "error", "sensor's part"
-_NOT_PARTS = (_ERROR, _OF_SENSOR, "start offset", "innovation", "innovation_std")
+_ERROR, _SENSOR_PART = "error", "sensor's part"
+_NOT_PARTS = (_ERROR, _SENSOR_PART, "start offset", "innovation", "innovation_std")
 _LAGS = 40
-_WITHIN = "95 % of a right model's"
+_RIGHT_MODEL = "95 % of a right model's"
 
 
 def identification_figure(name, parts, normalised) -> Figure:
-    """Return :func:`parts_figure` above :func:`residuals_figure`, with a drive's name."""
+    """Create :func:`parts_figure` above :func:`residuals_figure`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the drive.
+    parts : pandas.DataFrame
+        Result of :func:`.fitted_parts`.
+    normalised : numpy.ndarray
+        Innovations over their standard deviations, shape (n,).
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     figure = parts_figure(parts)
     figure.title = name
     figure.panels += residuals_figure(parts.index, normalised).panels
@@ -458,12 +650,23 @@ def identification_figure(name, parts, normalised) -> Figure:
 
 
 def parts_figure(parts) -> Figure:
-    """Return an error over time, and its ``parts``, those of :func:`.fitted_parts`."""
+    """Create a figure of a yaw error over time, and of its parts.
+
+    Parameters
+    ----------
+    parts : pandas.DataFrame
+        Result of :func:`.fitted_parts`.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     figure = Figure().panel("yaw error [deg]", height=240)
     look = {**style.REFERENCE, "linewidth": 3.5}
     figure.line(parts.index, np.degrees(parts[_ERROR]), look, "observed")
-    if _OF_SENSOR in parts:
-        values = np.degrees(parts[_OF_SENSOR])
+    if _SENSOR_PART in parts:
+        values = np.degrees(parts[_SENSOR_PART])
         figure.line(parts.index, values, style.SIMULATED, "IMU's part, fitted")
     names = [column for column in parts if column not in _NOT_PARTS]
     figure.panel("part of it [deg]", "Parts, from zero at the start", x="time [s]", height=260)
@@ -474,17 +677,26 @@ def parts_figure(parts) -> Figure:
 
 
 def residuals_figure(time, normalised) -> Figure:
-    """Return innovations over time, their autocorrelation and their quantiles.
+    """Create a figure of innovations over time, their autocorrelation and their quantiles.
 
-    ``time`` (n,) [s]. ``normalised`` (n,): innovations over their standard deviations, NaN where
-    nothing was observed.
+    Parameters
+    ----------
+    time : array_like
+        Times, shape (n,) [s].
+    normalised : array_like
+        Innovations over their standard deviations, NaN where nothing was observed, shape (n,).
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     time, values = np.asarray(time, dtype=float), np.asarray(normalised, dtype=float)
     seen = np.isfinite(values)
     figure = Figure().panel("innovation / std", "Normalised innovations", x="time [s]", height=200)
     figure.points(time[seen], values[seen], colours.REAL, size=3)
     for level in (-TWO_SIDED, TWO_SIDED):
-        figure.level(level, style.LIMIT, _WITHIN)
+        figure.level(level, style.LIMIT, _RIGHT_MODEL)
     count = int(seen.sum())
     lags = np.arange(1, min(_LAGS, count // 4) + 1)
     if len(lags) and np.any(values[seen] != 0.0):
@@ -492,7 +704,7 @@ def residuals_figure(time, normalised) -> Figure:
         figure.panel("correlation", "Autocorrelation", height=160, x="lag [steps]")
         figure.bars(np.append(lags - 0.5, lags[-1] + 0.5), correlation, colours.REAL)
         for sign in (-1.0, 1.0):
-            figure.level(sign * TWO_SIDED / np.sqrt(count), style.LIMIT, _WITHIN)
+            figure.level(sign * TWO_SIDED / np.sqrt(count), style.LIMIT, _RIGHT_MODEL)
     if count:
         from scipy.special import ndtri
 
@@ -506,7 +718,18 @@ def residuals_figure(time, normalised) -> Figure:
 
 
 def odometer_figure(found: IdentifiedOdometer) -> Figure:
-    """Return an odometer's error over time, what wheels and track explain, and what is left."""
+    """Create a figure of an odometer's error over time, explained by wheels and track or not.
+
+    Parameters
+    ----------
+    found : IdentifiedOdometer
+        Identified errors.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     unit, name = style.choose_time_unit(float(found.error.index[-1] - found.error.index[0]))
     time = (found.error.index.to_numpy() - found.error.index[0]) / unit
     error, explained = np.degrees(found.error.to_numpy()), np.degrees(found.explained)

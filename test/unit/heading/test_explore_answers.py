@@ -14,7 +14,7 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.heading.explore.answers import Answers, Words, question_of_address
+from imu_simulation_framework.heading.explore.answers import Answers, Words, question_from_address
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from tool_calls import assert_success, call_tool
@@ -57,7 +57,7 @@ def test_command_and_python_lines_give_the_numbers_of_the_page(
     answers, address, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    question = question_of_address(address)
+    question = question_from_address(address)
     moved, step = answers.moved(question), answers.model(question, question.imu[0]).step
     program, *arguments = shlex.split(Words().budget_command(question, moved))
     agree(answers, question, assert_success(call_tool(program, *arguments)).stdout)
@@ -71,7 +71,7 @@ def test_command_and_python_lines_give_the_numbers_of_the_page(
 
 @pytest.mark.parametrize("address", RANKED_ADDRESSES)
 def test_the_ranking_is_that_of_its_command(answers, address):
-    question = question_of_address(address)
+    question = question_from_address(address)
     program, *arguments = shlex.split(Words().ranking_command(question, answers.moved(question)))
     printed = assert_success(call_tool(program, *arguments, "--table", "csv")).stdout
     rows = [line.split(",") for line in printed.splitlines() if line.startswith(question.imu)]
@@ -86,20 +86,20 @@ def test_the_ranking_is_that_of_its_command(answers, address):
 
 
 def test_the_whole_catalogue_is_ranked_where_all_are_asked_for(answers):
-    question = question_of_address("ranked=all&duration=1min")
+    question = question_from_address("ranked=all&duration=1min")
     names = [row.index[0] for row in answers.ranked(question)]
     assert sorted(names) == sorted(answers.parts) and len(names) > 15
     assert "--imu" not in Words().ranking_command(question, answers.moved(question))
 
 
 def test_a_drive_that_ends_before_is_answered_at_its_end(answers):
-    moved = answers.moved(question_of_address("motion=drive&duration=8h"))
+    moved = answers.moved(question_from_address("motion=drive&duration=8h"))
     assert moved.at == 660.0
     assert moved.remarks == ("drive a lasts 660 s: the answer is that at its end",)
 
 
 def test_of_a_part_that_was_measured_at_rest_it_is_said(answers):
-    question = question_of_address("imu=bno055,bno055_datasheet")
+    question = question_from_address("imu=bno055,bno055_datasheet")
     measured, stated = (answers.part(question, name) for name in question.imu)
     (remark,) = measured.remarks
     assert remark.startswith("bno055 has only errors at rest") and stated.remarks == ()
@@ -114,7 +114,7 @@ def test_a_recording_is_read_once_and_is_a_drive(tmp_path):
 
     answers = Answers(reader)
     answers.add_recording("mine.bag", "/somewhere/mine.bag")
-    question = question_of_address("motion=drive&drive=mine.bag&duration=20s&imu=bno055")
+    question = question_from_address("motion=drive&drive=mine.bag&duration=20s&imu=bno055")
     moved = answers.moved(question)
     assert (moved.name, moved.at, moved.remarks) == ("mine.bag", 20.0, ("as guessed",))
     assert read == ["/somewhere/mine.bag"] and "mine.bag" in answers.drives
@@ -134,7 +134,7 @@ def test_a_recording_is_read_once_and_is_a_drive(tmp_path):
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_a_sentence(answers, address, words):
-    question = question_of_address(address)
+    question = question_from_address(address)
     with pytest.raises(FrameworkError) as refusal:
         answers.part(question, question.imu[0])
     assert words in str(refusal.value) and "\n" not in str(refusal.value)

@@ -7,10 +7,10 @@ import pytest
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.explore.answers import (
     Question,
-    address_of_question,
-    question_of_address,
-    question_of_texts,
-    texts_of_question,
+    question_address,
+    question_from_address,
+    question_from_texts,
+    question_texts,
     time_text,
 )
 
@@ -25,14 +25,14 @@ QUESTIONS = [
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_texts_and_address_give_it_again(question):
-    assert question_of_texts(texts_of_question(question)) == question
-    assert question_of_address(f"?{address_of_question(question)}") == question
+    assert question_from_texts(question_texts(question)) == question
+    assert question_from_address(f"?{question_address(question)}") == question
 
 
 def test_an_address_has_what_differs_from_the_defaults_in_words():
-    assert address_of_question(Question()) == ""
+    assert question_address(Question()) == ""
     question = Question(motion="circles", radius=3.0, imu=("mti3", "bno055"), duration=1800.0)
-    assert address_of_question(question) == "motion=circles&radius=3&duration=30min&imu=mti3,bno055"
+    assert question_address(question) == "motion=circles&radius=3&duration=30min&imu=mti3,bno055"
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_an_address_has_what_differs_from_the_defaults_in_words():
 def test_a_time_is_written_in_the_unit_that_needs_few_digits(seconds, text):
     assert time_text(seconds) == text
     if seconds >= 10.0:
-        assert question_of_texts({"duration": text}).duration == pytest.approx(seconds, rel=1e-12)
+        assert question_from_texts({"duration": text}).duration == pytest.approx(seconds, rel=1e-12)
 
 
 def test_an_operation_has_the_stops_that_are_given():
@@ -67,5 +67,5 @@ def test_an_operation_has_the_stops_that_are_given():
 )
 def test_what_is_no_question_is_refused_in_a_sentence(texts, words):
     with pytest.raises(ConfigurationError) as refusal:
-        question_of_texts(texts)
+        question_from_texts(texts)
     assert words in str(refusal.value) and "\n" not in str(refusal.value)

@@ -8,8 +8,8 @@ from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.explore.answers import (
     Answers,
     Words,
-    question_of_address,
-    texts_of_question,
+    question_from_address,
+    question_texts,
 )
 from imu_simulation_framework.heading.explore.page import make_app
 
@@ -80,7 +80,7 @@ def test_unknown_package_of_components_is_answered_with_404(client, capfd):
 
 
 def test_question_of_page_is_answered(client):
-    texts = texts_of_question(question_of_address("duration=1min&imu=bno055"))
+    texts = question_texts(question_from_address("duration=1min&imu=bno055"))
     answer = post(client, json.dumps(request_body({"number": 1, "page": "a", "texts": texts})))
     assert answer.status_code == 200
     shown = answer.get_json()["response"]["shown"]["data"]
@@ -88,7 +88,7 @@ def test_question_of_page_is_answered(client):
 
 
 def test_motion_with_too_many_turns_is_rejected_before_it_is_made(answers):
-    question = question_of_address("motion=circles&speed=20&radius=0.5&duration=8h")
+    question = question_from_address("motion=circles&speed=20&radius=0.5&duration=8h")
     with pytest.raises(ConfigurationError, match="samples, expected at most"):
         answers.moved(question)
-    answers.moved(question_of_address("motion=circles&speed=2&radius=5&duration=1h"))
+    answers.moved(question_from_address("motion=circles&speed=2&radius=5&duration=1h"))

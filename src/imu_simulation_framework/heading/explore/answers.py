@@ -1,11 +1,11 @@
-"""What is asked on the page, and answers of the linear model, as fast as a slider moves.
+"""Questions of the page, and answers of the linear model, as fast as a slider moves.
 
-A :class:`Question` is a motion, parts, how they are used, and a limit. Each of its fields is a text
-on the page and in the address: a time as ``10min``, the limit in degrees, all other numbers in the
-unit that the field states. :class:`Words` says it as a command line, and as lines of Python.
+A :class:`Question` is a motion, parts, their use, and a limit. Each of its fields is a text on the
+page and in the address: a time as ``10min``, the limit in degrees, all other numbers in the unit of
+the field. :class:`Words` translates it to a command line, and to lines of Python.
 
-A described motion, and a drive, come in steps that are longer than a sensor's samples, and a model
-has few times. What is drawn, the time at which the limit is passed, is asked for by itself.
+A described motion, and a drive, have steps that are longer than a sensor's samples, and a model has
+few times. The time at which the limit is passed, which is drawn, has a request of its own.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ..model.model import YawErrorModel
 from ..selection import model_step, which_imu
 
 MAX_PARTS = 6
-"""Whose bands can still be seen in one figure."""
+"""Largest number of parts whose bands are distinguishable in one figure."""
 HOUR = 3600.0
 
 NAMES = {
@@ -53,7 +53,7 @@ NAMES = {
     "warm_up": "warm-up",
     "ranked": "ranking",
 }
-"""What a field is called on the page, where not by its own name."""
+"""Names of fields on the page, where they differ."""
 
 
 def _checked_parts(name, value):
@@ -66,13 +66,34 @@ def _checked_parts(name, value):
 
 @dataclass(frozen=True)
 class Question(settings.Settings):
-    """What the page asks; times in s, lengths in m, the limit in degrees.
+    """A question of the page; times in s, lengths in m, the limit in degrees.
 
-    ``motion``: ``circles`` of a ``radius``, ``mowing`` on lanes of a ``length``, a ``width`` from
-    each other, or a ``drive``, bundled or recorded. ``duration``: how long it drives. ``imu``:
-    names. ``stops``: ``given`` are those ``every`` so long, for the length ``stop``; otherwise as
-    for :class:`.Operation`. ``unit``: ``any`` of the part, ``this`` one, with the numbers of its
-    file, or what the file has ``stated``. ``ranked``: the ``chosen`` parts or ``all``.
+    Parameters
+    ----------
+    motion : {"straight", "circles", "mowing", "drive"}
+        Kind of the motion.
+    drive : str
+        Name of a bundled or recorded drive.
+    speed : float
+        Speed of a described motion [m/s].
+    radius : float
+        Radius of the circles [m].
+    length, width : float
+        Length of the lanes for mowing, and distance between them [m].
+    duration : float
+        Duration of the motion [s].
+    imu : tuple of str
+        Names of the parts.
+    unit : {"stated", "any", "this"}
+        Unit of a part: as its file states, any unit, or the unit with the numbers of its file.
+    standstill, warm_up, stops : float, float, str
+        See :class:`.Operation`; ``given`` stops are those of ``every`` and ``stop``.
+    every, stop : float
+        Time from stop to stop, and length of a stop [s].
+    limit : float
+        Limit of the yaw error [deg].
+    ranked : {"chosen", "all"}
+        Parts that are ranked.
     """
 
     motion: str = settings.setting("straight", choices=("straight", "circles", "mowing", "drive"))
@@ -94,7 +115,13 @@ class Question(settings.Settings):
 
     @property
     def operation(self) -> Operation:
-        """How the gyroscope is used; raises ConfigurationError if it cannot be so."""
+        """Use of the gyroscope.
+
+        Raises
+        ------
+        ConfigurationError
+            If it cannot be used so.
+        """
         stops = self.stops
         if stops == "given":
             stops = f"every {time_text(self.every)} for {time_text(self.stop)}"
@@ -102,18 +129,30 @@ class Question(settings.Settings):
 
     @property
     def limit_angle(self) -> float:
-        """The limit [rad]."""
+        """Limit of the yaw error [rad]."""
         return math.radians(self.limit)
 
 
 FIELDS = {field.name: field for field in dataclasses.fields(Question)}
 
 
-def question_of_texts(texts: Mapping[str, str]) -> Question:
-    """Return what a person asks; what is left out is at its default.
+def question_from_texts(texts: Mapping[str, str]) -> Question:
+    """Parse a question; fields that are left out have their defaults.
 
-    ``texts``: by field. Raises ConfigurationError: a field does not exist, or its text is none that
-    it accepts.
+    Parameters
+    ----------
+    texts : mapping of str to str
+        Text by field.
+
+    Returns
+    -------
+    Question
+        The question.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such field, or its text is invalid.
     """
     values = {}
     for name, text in texts.items():
@@ -146,8 +185,19 @@ def _value(where, field, text):
     return value
 
 
-def texts_of_question(question: Question) -> dict[str, str]:
-    """Return the texts that give a question again, by field."""
+def question_texts(question: Question) -> dict[str, str]:
+    """Return the texts that give a question again.
+
+    Parameters
+    ----------
+    question : Question
+        The question.
+
+    Returns
+    -------
+    dict of str to str
+        Text by field.
+    """
     return {name: _text(name, getattr(question, name)) for name in FIELDS}
 
 
@@ -160,47 +210,93 @@ def _text(name, value):
 
 
 def time_text(seconds: float) -> str:
-    """Return a time in the longest unit in which it needs few digits."""
+    """Return a time in the longest unit in which it needs few digits.
+
+    Parameters
+    ----------
+    seconds : float
+        Time [s].
+
+    Returns
+    -------
+    str
+        Text with the unit.
+    """
     for unit, size in (("h", HOUR), ("min", 60.0)):
         if seconds >= size and (seconds / size * 4.0).is_integer():
             return f"{seconds / size:g}{unit}"
     return f"{seconds:.12g}s"
 
 
-def address_of_question(question: Question) -> str:
-    """Return the part of the page's address behind ``?``; what is at its default is left out."""
-    default = texts_of_question(Question())
-    texts = texts_of_question(question)
+def question_address(question: Question) -> str:
+    """Return the part of the page's address after ``?``, without fields at their defaults.
+
+    Parameters
+    ----------
+    question : Question
+        The question.
+
+    Returns
+    -------
+    str
+        Query of the address.
+    """
+    default = question_texts(Question())
+    texts = question_texts(question)
     return urlencode({n: text for n, text in texts.items() if text != default[n]}, safe=",")
 
 
-def question_of_address(query: str) -> Question:
-    """Return what an address asks; raises ConfigurationError as :func:`question_of_texts`."""
-    return question_of_texts(dict(parse_qsl(query.lstrip("?"), keep_blank_values=True)))
+def question_from_address(query: str) -> Question:
+    """Parse the question of an address.
+
+    Parameters
+    ----------
+    query : str
+        Query of the address.
+
+    Returns
+    -------
+    Question
+        The question.
+
+    Raises
+    ------
+    ConfigurationError
+        See :func:`question_from_texts`.
+    """
+    return question_from_texts(dict(parse_qsl(query.lstrip("?"), keep_blank_values=True)))
 
 
 RUNS = 400
 """Drives that are drawn for the time at which the limit is passed."""
 STEPS = 100
-"""Of a model, at least; they divide each whole second into the sensor's samples."""
+"""Least number of steps of a model; they divide each whole second into the sensor's samples."""
 SAMPLE = 0.01
-"""Of the sensors [s]."""
-RATE_OF_DRIVES = 20.0
-RATE_OF_STOPS = 5.0
-"""At least, so that a motion that brakes for a second is one [Hz]."""
+"""Sampling period of the sensors [s]."""
+DRIVE_RATE = 20.0
+MIN_STOP_RATE = 5.0
+"""Least rate of a motion with stops [Hz], so that it brakes within a second."""
 SAMPLES = 3000
-"""Of a described motion without turns, at 1 Hz at least."""
-MOST_SAMPLES = 500_000
-"""An answer takes 4 s and 0.5 GB for as many, and a page waits for it."""
+"""Least number of samples of a described motion without turns, at 1 Hz at least."""
+MAX_SAMPLES = 500_000
+"""Largest number of samples, for which an answer takes 4 s and 0.5 GB while a page waits."""
 SAMPLES_PER_TURN = 100.0
-"""So that the filter's lean in a curve is known, but no fewer than ten a second."""
+"""Samples per turn with which the filter's lean in a curve is known, at least ten a second."""
 
 
 class Moved(NamedTuple):
-    """A motion that is asked for.
+    """Motion of a question.
 
-    ``name``; ``driven``, before it is given the stops; ``motion``, with them; ``at``: the time that
-    is asked for, or its end if that is earlier [s]; ``remarks``.
+    Attributes
+    ----------
+    name : str
+        Name for a person.
+    driven, motion : Motion or EarthMotion
+        Motion without and with the stops.
+    at : float
+        Time of the answer, at most the motion's end [s].
+    remarks : tuple of str
+        Sentences on the motion.
     """
 
     name: str
@@ -211,11 +307,22 @@ class Moved(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What one part does, computed without drawing anything.
+    """Answer for one part that is computed without random numbers.
 
-    ``name``; ``model``; ``bands`` [rad]: see :meth:`.YawErrorDistribution.bands`; ``half`` and
-    ``nearly_all``: what the size of its error does not exceed at the end in 50 and in 95 % of
-    drives [rad]; ``causes``: see :func:`.rank_causes`; ``remarks``: what limits the answer.
+    Attributes
+    ----------
+    name : str
+        Name of the part.
+    model : YawErrorModel
+        Its model.
+    bands : pandas.DataFrame
+        See :meth:`.YawErrorDistribution.bands` [rad].
+    percentile_50, percentile_95 : float
+        Percentiles of the size of the last error over drives [rad].
+    causes : pandas.DataFrame
+        See :func:`.rank_causes`.
+    remarks : tuple of str
+        Sentences on limits of the answer.
     """
 
     name: str
@@ -228,17 +335,23 @@ class Part(NamedTuple):
 
 
 class Answers:
-    """Gives the answers to questions, and keeps what the next one may need again.
+    """Answers to questions, with a cache of intermediate results.
 
-    ``read``: returns what a recording's path has, with ``motion`` and ``remarks``, or raises
-    FrameworkError. ``parts``: IMUs by name; by default those of the catalogue.
+    Parameters
+    ----------
+    read : callable
+        Function from a recording's path to an object with ``motion`` and ``remarks``, which raises
+        FrameworkError.
+    parts : mapping of str to ImuSpecification, optional
+        IMUs by name; by default those of the catalogue.
     """
 
     def __init__(
         self, read: Callable[[str], Any], parts: Mapping[str, ImuSpecification] | None = None
     ) -> None:
         if parts is None:
-            parts = {one.specification.name: one.specification for one in imu_catalogue()}
+            entries = imu_catalogue()
+            parts = {entry.specification.name: entry.specification for entry in entries}
         self.parts = dict(parts)
         self.recordings: dict[str, Any] = {}
         self._read = read
@@ -248,7 +361,20 @@ class Answers:
         self._part = lru_cache(maxsize=64)(self._make_part)
 
     def add_recording(self, name: str, path: str) -> None:
-        """Make a recording one of the drives; raises FrameworkError if it cannot be read."""
+        """Add a recording to the drives.
+
+        Parameters
+        ----------
+        name : str
+            Name of the drive.
+        path : str
+            Path of the recording.
+
+        Raises
+        ------
+        FrameworkError
+            If it cannot be read.
+        """
         if name in DRIVES:
             raise ConfigurationError(f"a recording cannot be called {name}: a bundled drive is")
         self.recordings[name] = self._read(path)
@@ -257,11 +383,22 @@ class Answers:
 
     @property
     def drives(self) -> tuple[str, ...]:
-        """The names of all drives."""
+        """Names of all drives."""
         return (*DRIVES, *self.recordings)
 
     def check(self, question: Question) -> None:
-        """Raise ConfigurationError if a part or drive that is asked for is not here."""
+        """Check that the parts and the drive of a question exist.
+
+        Parameters
+        ----------
+        question : Question
+            The question.
+
+        Raises
+        ------
+        ConfigurationError
+            If one does not.
+        """
         for name in question.imu:
             self.imu(name, question.unit)
         if question.motion == "drive" and question.drive not in self.drives:
@@ -271,14 +408,27 @@ class Answers:
             )
 
     def moved(self, question: Question) -> Moved:
-        """Return the motion that is asked for.
+        """Return the motion of a question.
 
-        Raises FrameworkError: there is no such drive, or it leaves no time to drive between stops.
+        Parameters
+        ----------
+        question : Question
+            The question.
+
+        Returns
+        -------
+        Moved
+            The motion.
+
+        Raises
+        ------
+        FrameworkError
+            If there is no such drive, or no time to drive between stops.
         """
-        return self._moved(_only(question, *_OF_MOTION, *_OF_STOPS))
+        return self._moved(_with_fields(question, *_MOTION_FIELDS, *_STOP_FIELDS))
 
     def _make_moved(self, question):
-        name, driven, remarks = self._driven(_only(question, *_OF_MOTION))
+        name, driven, remarks = self._driven(_with_fields(question, *_MOTION_FIELDS))
         motion = question.operation.moved(driven)
         at = float(math.floor(min(question.duration, motion.duration + 1e-6)))
         if at < math.floor(question.duration):
@@ -295,29 +445,55 @@ class Answers:
             if name in self.recordings:
                 recorded = self.recordings[name]
                 return name, recorded.motion, tuple(recorded.remarks)
-            return f"drive {name}", sources.read_drive(name).resampled(RATE_OF_DRIVES), ()
-        duration, speed, way = question.duration, question.speed, described(question)
+            return f"drive {name}", sources.read_drive(name).resampled(DRIVE_RATE), ()
+        duration, speed, amount = (
+            question.duration,
+            question.speed,
+            described_amount(question),
+        )
         radius = 0.5 * question.width if question.motion == "mowing" else question.radius
         turning = 0.0 if question.motion == "straight" else speed / (2.0 * math.pi * radius)
-        rates = [math.floor(SAMPLES / duration), 1.0 if question.stops == "none" else RATE_OF_STOPS]
+        rates = [math.floor(SAMPLES / duration), 1.0 if question.stops == "none" else MIN_STOP_RATE]
         if turning:
             rates += [10.0, math.ceil(SAMPLES_PER_TURN * turning)]
         rate = min(max(rates), 1.0 / SAMPLE)
-        if rate * duration > MOST_SAMPLES:
+        if rate * duration > MAX_SAMPLES:
             raise ConfigurationError(
                 f"time: {time_text(duration)} of this motion, in turns of "
                 f"{1.0 / turning:.2g} s, take {rate * duration:.2g} samples, expected at most "
-                f"{MOST_SAMPLES:.2g}; choose a shorter time or wider turns, or heading_budget.py"
+                f"{MAX_SAMPLES:.2g}; choose a shorter time or wider turns, or heading_budget.py"
             )
         if question.motion == "straight":
-            return "straight on", sources.straight(way, speed, rate), ()
+            return "straight on", sources.straight(amount, speed, rate), ()
         if question.motion == "circles":
-            return f"circles of {radius:g} m radius", sources.rounds(way, radius, speed, rate), ()
-        motion = sources.mowing(int(way), question.length, question.width, speed, rate=rate)
+            return (
+                f"circles of {radius:g} m radius",
+                sources.rounds(amount, radius, speed, rate),
+                (),
+            )
+        motion = sources.mowing(int(amount), question.length, question.width, speed, rate=rate)
         return f"mowing, lanes of {question.length:g} m", motion, ()
 
     def imu(self, name: str, unit: str) -> ImuSpecification:
-        """Return a part, any unit or this one or as stated; ConfigurationError: there is none."""
+        """Return a part as a unit.
+
+        Parameters
+        ----------
+        name : str
+            Name of the part.
+        unit : str
+            See :class:`Question`.
+
+        Returns
+        -------
+        ImuSpecification
+            The unit.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no such part.
+        """
         if name not in self.parts:
             raise ConfigurationError(
                 f"there is no IMU {shorten(name)} here; there are {', '.join(self.parts)}"
@@ -329,8 +505,26 @@ class Answers:
         return part.any_unit() if unit == "any" else part
 
     def model(self, question: Question, name: str) -> YawErrorModel:
-        """Return the model of a part up to the time that is asked for; raises FrameworkError."""
-        return self._model(_only(question, *_OF_MODEL), name)
+        """Return the model of a part up to the time of a question.
+
+        Parameters
+        ----------
+        question : Question
+            The question.
+        name : str
+            Name of the part.
+
+        Returns
+        -------
+        YawErrorModel
+            The model.
+
+        Raises
+        ------
+        FrameworkError
+            If there is no such drive or part.
+        """
+        return self._model(_with_fields(question, *_MODEL_FIELDS), name)
 
     def _make_model(self, question, name):
         moved, operation = self.moved(question), question.operation
@@ -341,8 +535,26 @@ class Answers:
         return model.until(min(round(moved.at / period) + 1, len(model.time)))
 
     def part(self, question: Question, name: str) -> Part:
-        """Return what one part does; raises FrameworkError."""
-        return self._part(_only(question, *_OF_MODEL), name)
+        """Compute the answer for one part without random numbers.
+
+        Parameters
+        ----------
+        question : Question
+            The question.
+        name : str
+            Name of the part.
+
+        Returns
+        -------
+        Part
+            The answer.
+
+        Raises
+        ------
+        FrameworkError
+            See :meth:`model`.
+        """
+        return self._part(_with_fields(question, *_MODEL_FIELDS), name)
 
     def _make_part(self, question, name):
         model = self.model(question, name)
@@ -353,7 +565,25 @@ class Answers:
         return Part(name, model, bands, *percentiles, causes, tuple(remarks))
 
     def answer(self, question: Question, name: str) -> HeadingAnswer:
-        """Return the whole answer of one part, with drawn drives; raises FrameworkError."""
+        """Compute the whole answer for one part, with drawn drives.
+
+        Parameters
+        ----------
+        question : Question
+            The question.
+        name : str
+            Name of the part.
+
+        Returns
+        -------
+        HeadingAnswer
+            The answer.
+
+        Raises
+        ------
+        FrameworkError
+            See :meth:`model`.
+        """
         moved, model = self.moved(question), self.model(question, name)
         imu = self.imu(name, question.unit)
         used: dict[str, Any] = {"period": model.step, "sample": SAMPLE}
@@ -361,63 +591,137 @@ class Answers:
         return heading_answer(model, question.limit_angle, improvements, runs=RUNS)
 
     def ranked(self, question: Question) -> Iterator[pd.DataFrame]:
-        """Yield :func:`.which_imu`'s row for each part that is ranked; raises FrameworkError."""
+        """Yield the row of :func:`.which_imu` for each part that is ranked.
+
+        Parameters
+        ----------
+        question : Question
+            The question.
+
+        Yields
+        ------
+        pandas.DataFrame
+            A row.
+
+        Raises
+        ------
+        FrameworkError
+            See :meth:`model`.
+        """
         moved = self.moved(question)
         for name in self.parts if question.ranked == "all" else question.imu:
-            part, limit = {name: self.imu(name, question.unit)}, question.limit_angle
-            of = (part, moved.driven, limit, moved.at, question.operation)
-            yield which_imu(*of, sample=SAMPLE, runs=RUNS)
+            yield which_imu(
+                {name: self.imu(name, question.unit)},
+                moved.driven,
+                question.limit_angle,
+                moved.at,
+                question.operation,
+                sample=SAMPLE,
+                runs=RUNS,
+            )
 
 
-_OF_MOTION = ("motion", "drive", "speed", "radius", "length", "width", "duration", "stops")
-_OF_STOPS = ("every", "stop", "standstill")
-_OF_MODEL = (*_OF_MOTION, *_OF_STOPS, "warm_up", "unit")
+_MOTION_FIELDS = ("motion", "drive", "speed", "radius", "length", "width", "duration", "stops")
+_STOP_FIELDS = ("every", "stop", "standstill")
+_MODEL_FIELDS = (*_MOTION_FIELDS, *_STOP_FIELDS, "warm_up", "unit")
 
 
-def _only(question, *names):
+def _with_fields(question, *names):
     """Return a question with some fields, and the others at their defaults."""
     return Question(**{name: getattr(question, name) for name in names})
 
 
-def described(question: Question) -> float:
-    """Return what of a described motion lasts as long as is asked for, as a command line has it.
+def described_amount(question: Question) -> float:
+    """Return the amount of a described motion for the duration of a question.
 
-    The time of a straight one [s], the number of circles, or that of lanes, which last a little
-    longer.
+    Parameters
+    ----------
+    question : Question
+        The question.
+
+    Returns
+    -------
+    float
+        Duration of a straight motion [s], number of circles, or number of lanes, which last a
+        little longer.
     """
-    way = question.speed * math.floor(question.duration)
+    amount = question.speed * math.floor(question.duration)
     if question.motion == "circles":
-        return math.ceil(10.0 * way / (2.0 * math.pi * question.radius)) / 10.0
+        return math.ceil(10.0 * amount / (2.0 * math.pi * question.radius)) / 10.0
     if question.motion == "mowing":
         turn = 0.5 * math.pi * question.width
-        return float(math.ceil((way + turn) / (question.length + turn)))
+        return float(math.ceil((amount + turn) / (question.length + turn)))
     return float(math.floor(question.duration))
 
 
 class Words:
-    """Says questions in words.
+    """Translation of questions to commands and to Python.
 
-    ``written``: what a person calls those parts and drives that have another name on the page, as
-    a file's path.
+    Parameters
+    ----------
+    written : mapping of str to str, optional
+        Names of parts and drives on a command line, where they differ from those on the page, as a
+        file's path.
     """
 
     def __init__(self, written: Mapping[str, str] | None = None) -> None:
         self.written = {} if written is None else written
 
     def budget_command(self, question: Question, moved: Moved) -> str:
-        """Return the call of heading_budget.py that gives the same answer."""
+        """Return the call of heading_budget.py with the same answer.
+
+        Parameters
+        ----------
+        question : Question
+            The question.
+        moved : Moved
+            Its motion.
+
+        Returns
+        -------
+        str
+            Command line.
+        """
         words = ["heading_budget.py", *self._motion(question), *self._imus(question)]
-        return shlex.join([*words, "--at", time_text(moved.at), *_asked(question)])
+        return shlex.join([*words, "--at", time_text(moved.at), *_shared_options(question)])
 
     def ranking_command(self, question: Question, moved: Moved) -> str:
-        """Return the call of which_imu.py that ranks the same parts."""
+        """Return the call of which_imu.py that ranks the same parts.
+
+        Parameters
+        ----------
+        question : Question
+            The question.
+        moved : Moved
+            Its motion.
+
+        Returns
+        -------
+        str
+            Command line.
+        """
         words = ["which_imu.py", *self._motion(question), "--for", time_text(moved.at)]
         if question.ranked == "chosen":
             words += self._imus(question)
-        return shlex.join([*words, *_asked(question)])
+        return shlex.join([*words, *_shared_options(question)])
 
     def python_lines(self, question: Question, moved: Moved, step: float) -> str:
-        """Return lines of Python that give the same answer; ``step``: of the models [s]."""
+        """Return lines of Python with the same answer.
+
+        Parameters
+        ----------
+        question : Question
+            The question.
+        moved : Moved
+            Its motion.
+        step : float
+            Step of the models [s].
+
+        Returns
+        -------
+        str
+            Lines of Python.
+        """
         names = [self.written.get(name, name) for name in question.imu]
         several = len(names) > 1
         imu = "name" if several else repr(names[0])
@@ -449,29 +753,35 @@ class Words:
         return [word for name in names for word in ("--imu", name)]
 
     def _motion(self, question):
-        way, speed = described(question), ("--speed", f"{question.speed:.12g}")
+        amount, speed = described_amount(question), ("--speed", f"{question.speed:.12g}")
         if question.motion == "drive":
             return [self.written.get(question.drive, question.drive)]
         if question.motion == "straight":
-            return ["--straight", time_text(way)]
+            return ["--straight", time_text(amount)]
         if question.motion == "circles":
-            return ["--rounds", f"{way:.12g}", "--radius", f"{question.radius:.12g}", *speed]
+            return [
+                "--rounds",
+                f"{amount:.12g}",
+                "--radius",
+                f"{question.radius:.12g}",
+                *speed,
+            ]
         lane = ("--length", f"{question.length:.12g}", "--width", f"{question.width:.12g}")
-        return ["--mowing", f"{way:.0f}", *lane, *speed]
+        return ["--mowing", f"{amount:.0f}", *lane, *speed]
 
     def _python_motion(self, question):
-        way, speed = described(question), f"{question.speed:.12g}"
+        amount, speed = described_amount(question), f"{question.speed:.12g}"
         if question.motion == "drive":
             read = "read_drive" if question.drive in DRIVES else "read_motion"
             return f"isf.{read}({self.written.get(question.drive, question.drive)!r})"
         if question.motion == "straight":
-            return f"isf.straight({way:.12g})"
+            return f"isf.straight({amount:.12g})"
         if question.motion == "circles":
-            return f"isf.rounds({way:.12g}, {question.radius:.12g}, {speed})"
-        return f"isf.mowing({way:.0f}, {question.length:.12g}, {question.width:.12g}, {speed})"
+            return f"isf.rounds({amount:.12g}, {question.radius:.12g}, {speed})"
+        return f"isf.mowing({amount:.0f}, {question.length:.12g}, {question.width:.12g}, {speed})"
 
 
-def _asked(question):
+def _shared_options(question):
     operation = question.operation
     words = ["--within", f"{question.limit:.12g}deg"]
     if question.unit != "stated":

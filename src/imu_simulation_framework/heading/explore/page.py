@@ -1,8 +1,8 @@
-"""The page in the browser: its controls, and which callback answers them.
+"""The page in the browser: its controls, and the callbacks that answer them.
 
-Two callbacks answer the same question: one as fast as a slider moves, with all that is computed;
-the other, when it rests, with what is drawn at random. Between them ``assets/explore.js`` asks for
-the newest question as soon as the last one is answered, so that none has to wait behind others.
+Two callbacks answer the same question: one as fast as a slider moves, with all computed results;
+the other, when it rests, with those that are drawn at random. Between them ``assets/explore.js``
+asks for the newest question as soon as the last one is answered, so that none waits behind others.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from .answers import (
     Part,
     Question,
     Words,
-    address_of_question,
-    question_of_address,
-    question_of_texts,
-    texts_of_question,
+    question_address,
+    question_from_address,
+    question_from_texts,
+    question_texts,
     time_text,
 )
 
 TITLE = "How far does the heading drift?"
-LARGEST_UPLOAD = 200_000_000
-"""Of a recording that is dropped in [bytes]; a larger one is named when the program is called."""
+MAX_UPLOAD = 200_000_000
+"""Largest recording that is dropped in [bytes]; a larger one is named on the command line."""
 
 MAX_PAGES = 100
-"""Of which it is known what was asked last."""
+"""Number of pages whose newest question is recorded."""
 
 _SECONDS = ("0s", "1s", "2s", "3s", "5s", "7s", "10s", "15s", "20s", "30s", "45s", "1min")
 _MINUTES = ("1.5min", "2min", "3min", "4min", "5min", "7min", "10min", "15min", "20min", "30min")
@@ -64,7 +64,7 @@ SCALES: dict[str, tuple[str, ...]] = {
     "stop": (*_SECONDS[1:], *_MINUTES[:4]),
     "warm_up": ("0s", "10s", "30s", *_SECONDS[-1:], *_MINUTES, *_HOURS[:4]),
 }  # fmt: skip
-"""Texts that a field's slider goes through."""
+"""Texts of a field's slider."""
 _OPTIONS = {
     "motion": {"straight": "straight", "circles": "circles", "mowing": "mowing", "drive": "drive"},
     "stops": {"none": "none", "given": "now and then", "found": "where it stands"},
@@ -91,27 +91,44 @@ _LABELS = {
 }
 _PLOT = {"displayModeBar": False, "responsive": True}
 _NO_AXIS = {"visible": False}
-_NOT_YET = {"data": [], "layout": {"xaxis": _NO_AXIS, "yaxis": _NO_AXIS, "height": 300}}
-"""A figure of which nothing is computed yet: without it a plot would have axes of its own."""
+_EMPTY_FIGURE = {"data": [], "layout": {"xaxis": _NO_AXIS, "yaxis": _NO_AXIS, "height": 300}}
+"""Figure before the first answer; without it a plot would have axes of its own."""
 
-LEAST_CAUSE = 1e-3
-"""Share of the error's size; a cause that adds less is not shown."""
+MIN_CAUSE = 1e-3
+"""Smallest share of the error's size at which a cause is shown."""
 
 
-def _drawn(figure) -> tuple[Mapping[str, Any], dict[str, str]]:
-    """Return what plotly draws, and the style of its box, which has to have the same height.
+def _plot(figure) -> tuple[Mapping[str, Any], dict[str, str]]:
+    """Return a figure for plotly, and the style of its box.
 
-    When the window changes plotly makes a figure as high as its box.
+    Both have the same height, since plotly makes a figure as high as its box when the window
+    changes.
     """
     made = to_plotly(figure)
     return made, {"height": f"{made['layout']['height']}px"}
 
 
 def make_app(answers: Answers, words: Words, folder: str) -> Any:
-    """Return the page as an application of Dash.
+    """Create the page as an application of Dash.
 
-    ``folder``: where recordings that are dropped in are kept. Raises ConfigurationError: Dash is
-    not installed.
+    Parameters
+    ----------
+    answers : Answers
+        Answers to questions.
+    words : Words
+        Translation of questions.
+    folder : str
+        Folder for recordings that are dropped into the page.
+
+    Returns
+    -------
+    dash.Dash
+        The application.
+
+    Raises
+    ------
+    ConfigurationError
+        If Dash is not installed.
     """
     dash = import_optional("dash", "the page")
     return _Page(dash, answers, words, folder).app
@@ -131,12 +148,12 @@ class _Page:
             meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
         )  # fmt: skip
         self.app.layout = self.layout
-        self._only_from_here()
+        self._refuse_other_hosts()
         self._answer_forged_requests()
         self._callbacks()
 
-    def _only_from_here(self):
-        """Refuse what another page in the browser asks by a name of its own for this machine."""
+    def _refuse_other_hosts(self):
+        """Refuse requests of another page in the browser, by its name for this machine."""
         serve = self.app.server.wsgi_app
 
         def application(environment, start):
@@ -148,7 +165,7 @@ class _Page:
         self.app.server.wsgi_app = application
 
     def _answer_forged_requests(self):
-        """Answer 400, and 404 for a file that is not there, where Dash would print a traceback."""
+        """Answer 400, or 404 for a missing file, where Dash would print a traceback."""
         exceptions = importlib.import_module("werkzeug.exceptions")
 
         def answer(error):
@@ -166,20 +183,20 @@ class _Page:
 
         self.app.server.register_error_handler(Exception, answer)
 
-    # --- What is on the page -----------------------------------------------------------------
+    # --- Content of the page -----------------------------------------------------------------
 
     def layout(self):
-        """Return all of the page, as for the default question."""
+        """Return the page for the default question."""
         html, dcc = self.html, self.dcc
-        texts = texts_of_question(Question())
+        texts = question_texts(Question())
         parts = dcc.Dropdown(
             list(self.answers.parts), texts["imu"].split(","), id="imu", multi=True
         )
-        stops = html.Div([self._slid(name, texts) for name in ("every", "stop")], id="box-given")
-        before = [self._slid(name, texts) for name in ("standstill", "warm_up")]
+        stops = html.Div([self._slider(name, texts) for name in ("every", "stop")], id="box-given")
+        before = [self._slider(name, texts) for name in ("standstill", "warm_up")]
         groups = (
-            [self._choice("motion", texts), *self._of_motion(texts)],
-            [self._slid("duration", texts), self._slid("limit", texts)],
+            [self._choice("motion", texts), *self._motion_controls(texts)],
+            [self._slider("duration", texts), self._slider("limit", texts)],
             [html.Div([self._label("imu"), parts]), self._choice("unit", texts)],
             [*before, self._choice("stops", texts), stops],
         )
@@ -187,13 +204,13 @@ class _Page:
             "Yaw error over time": [
                 html.P("At each time 50 % of all drives are within the dark band, and 95 % within "
                        "the light one.", className="how"),
-                dcc.Graph(id="bands", config=_PLOT, figure=_NOT_YET),
+                dcc.Graph(id="bands", config=_PLOT, figure=_EMPTY_FIGURE),
             ],
             "What it comes from, at the end": [html.Div(id="causes")],
             "When the limit is passed for the first time": [
                 html.P("How many drives have passed it by each time.", className="how"),
                 html.Div(
-                    dcc.Graph(id="passages", config=_PLOT, figure=_NOT_YET), className="drawn"
+                    dcc.Graph(id="passages", config=_PLOT, figure=_EMPTY_FIGURE), className="drawn"
                 ),
                 html.Div(id="sentences", className="drawn"),
             ],
@@ -230,7 +247,7 @@ class _Page:
         address = dcc.Location(id="address", refresh=False)
         return html.Div([address, *stores, html.Header(head), html.Main(main)])
 
-    def _of_motion(self, texts):
+    def _motion_controls(self, texts):
         html, dcc = self.html, self.dcc
         drives = dcc.Dropdown(
             list(self.answers.drives), texts["drive"], id="drive", clearable=False
@@ -238,11 +255,11 @@ class _Page:
         dropped = dcc.Upload(
             html.Span("drop a recording in here, or choose a file"),
             id="recording", className="drop", className_active="drop over",
-            max_size=LARGEST_UPLOAD,
+            max_size=MAX_UPLOAD,
         )  # fmt: skip
         drive = html.Div([self._label("drive"), drives, dropped], id="box-drive")
         names = ("speed", "radius", "length", "width")
-        return [drive, *(html.Div(self._slid(name, texts), id=f"box-{name}") for name in names)]
+        return [drive, *(html.Div(self._slider(name, texts), id=f"box-{name}") for name in names)]
 
     def _label(self, name):
         return self.html.Label(_LABELS[name], htmlFor=name)
@@ -252,7 +269,7 @@ class _Page:
         radio = self.dcc.RadioItems(options, texts[name], id=name, className="choice")
         return self.html.Div([self.html.Span(_LABELS[name], className="label"), radio])
 
-    def _slid(self, name, texts):
+    def _slider(self, name, texts):
         scale = SCALES[name]
         shown = np.unique(np.linspace(0, len(scale) - 1, 5).round().astype(int)).tolist()
         slider = self.dcc.Slider(
@@ -269,7 +286,7 @@ class _Page:
         button = self.dcc.Clipboard(target_id=name, className="copy", title="copy")
         return [html.Div([label, button], className="copied"), html.Pre(id=name)]
 
-    # --- What it does ------------------------------------------------------------------------
+    # --- Callbacks ------------------------------------------------------------------------
 
     def _callbacks(self):
         dash, app = self.dash, self.app
@@ -316,35 +333,35 @@ class _Page:
         )(self.keep)  # fmt: skip
 
     def fill(self, search):
-        """Return what the controls are to say for an address."""
+        """Return the values of the controls for an address."""
         mistake = ""
         try:
-            question = question_of_address(search or "")
+            question = question_from_address(search or "")
             self.answers.check(question)
         except FrameworkError as error:
             question, mistake = Question(), _sentence(error)
-        texts = texts_of_question(question)
+        texts = question_texts(question)
         values = [text.split(",") if name == "imu" else text for name, text in texts.items()]
         return [*values, *(_place(name, texts[name]) for name in SCALES), mistake]
 
     def compute(self, asked):
-        """Return all that is computed for what the fields say."""
+        """Return all computed results for the texts of the fields."""
         keep = self.dash.no_update
         self._refuse_forged(asked)
-        self._note(asked)
+        self._record_newest(asked)
         shown = {"number": asked["number"], "accepted": False}
         try:
-            question = question_of_texts(asked["texts"])
+            question = question_from_texts(asked["texts"])
             with self.computing:
                 moved = self.answers.moved(question)
                 parts = [self.answers.part(question, name) for name in question.imu]
         except FrameworkError as error:
             return _sentence(error), *[keep] * 8, shown
-        texts = texts_of_question(question)
+        texts = question_texts(question)
         shown = {
             "number": asked["number"],
             "accepted": True,
-            "address": address_of_question(question),
+            "address": question_address(question),
             "places": {
                 name: _place(name, texts[name])
                 for name, scale in SCALES.items()
@@ -357,7 +374,7 @@ class _Page:
             [self._card(place, part, question) for place, part in enumerate(parts)],
             self._remarks(question, moved, parts),
             self._causes(parts),
-            *_drawn(bands_figure(parts, question.limit)),
+            *_plot(bands_figure(parts, question.limit)),
             words.budget_command(question, moved),
             words.ranking_command(question, moved),
             words.python_lines(question, moved, parts[0].model.step),
@@ -365,7 +382,7 @@ class _Page:
         )
 
     def _refuse_forged(self, asked):
-        """Answer 400 to what the page's own script does not ask."""
+        """Answer 400 to a request that the page's own script does not send."""
         is_question = isinstance(asked, dict) and isinstance(asked.get("texts"), dict)
         if not is_question or not (
             isinstance(asked.get("number"), int)
@@ -378,19 +395,19 @@ class _Page:
     def _is_outdated(self, asked) -> bool:
         return asked["number"] < self.newest.get(asked["page"], 0)
 
-    def _note(self, asked):
-        """Keep the number of a page's newest question; of the oldest pages nothing is kept."""
+    def _record_newest(self, asked):
+        """Record the number of a page's newest question, and forget the oldest pages."""
         page, number = asked["page"], asked["number"]
         self.newest[page] = max(number, self.newest.pop(page, 0))
         while len(self.newest) > MAX_PAGES:
             self.newest.pop(next(iter(self.newest)))
 
     def draw(self, rested):
-        """Return what is drawn at random, unless something newer is asked for meanwhile."""
+        """Return the results that are drawn at random, unless there is a newer question."""
         keep = self.dash.no_update
         self._refuse_forged(rested)
         try:
-            question = question_of_texts(rested["texts"])
+            question = question_from_texts(rested["texts"])
             answers = {}
             for name in question.imu:
                 with self.computing:
@@ -415,10 +432,10 @@ class _Page:
             for name, answer in answers.items()
         ]
         ranking = self._ranking(pd.concat(rows), question)
-        return *_drawn(passages_figure(passages)), said, ranking, rested["number"]
+        return *_plot(passages_figure(passages)), said, ranking, rested["number"]
 
     def keep(self, contents, filename):
-        """Return the drives with a recording that was dropped in, or why it is refused."""
+        """Return the drives with a recording that was dropped in, or the reason of its refusal."""
         keep = self.dash.no_update
         if not contents:
             return keep, keep, keep
@@ -440,7 +457,7 @@ class _Page:
         path.write_bytes(content)
         self.answers.add_recording(name, str(path))
 
-    # --- How answers look --------------------------------------------------------------------
+    # --- Presentation of answers ---------------------------------------------------------------
 
     def _card(self, place, part: Part, question):
         html = self.html
@@ -480,7 +497,7 @@ class _Page:
             rows, colour = [], colour_of(place)
             for source, cause in part.causes.iterrows():
                 size, share = math.hypot(cause["mean"], cause["std"]), 100.0 * cause["share"]
-                if size >= LEAST_CAUSE * part.percentile_95:
+                if size >= MIN_CAUSE * part.percentile_95:
                     bar = html.Div(
                         className="bar", style={"width": f"{share:.1f}%", "background": colour}
                     )
@@ -530,28 +547,52 @@ def _sentence(error) -> str:
 
 
 def _place(name, text) -> int:
-    """Return which text of a field's scale is nearest."""
-    value = getattr(question_of_texts({name: text}), name)
+    """Return the index of the nearest text of a field's scale."""
+    value = getattr(question_from_texts({name: text}), name)
     return int(np.argmin(np.abs(_scale(name) - math.log(value + 0.5))))
 
 
 @lru_cache(maxsize=None)
 def _scale(name):
-    values = [getattr(question_of_texts({name: text}), name) for text in SCALES[name]]
+    values = [getattr(question_from_texts({name: text}), name) for text in SCALES[name]]
     return np.log(np.array(values) + 0.5)
 
 
 SHOWN_LIMIT = 3.0
-"""A limit that is further out than so many times the bands would squeeze them to a line."""
+"""Largest limit over the bands that is drawn; a larger one would squeeze them to a line."""
 
 
 def colour_of(place: int) -> str:
-    """Return the colour of a part by its place."""
+    """Return the colour of a part.
+
+    Parameters
+    ----------
+    place : int
+        Place of the part.
+
+    Returns
+    -------
+    str
+        Colour.
+    """
     return colours.SERIES[place % len(colours.SERIES)]
 
 
 def bands_figure(parts: Sequence[Part], limit: float) -> Figure:
-    """Return bands of 50 and 95 % of drives over time, and a limit [deg] to either side."""
+    """Create a figure of the bands of 50 and 95 % of drives over time.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        Parts.
+    limit : float
+        Limit of the yaw error [deg].
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
     unit, name = style.choose_time_unit(max(float(part.bands.index[-1]) for part in parts))
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=300)
     looks, reach = style.line_styles(len(parts)), 0.0
@@ -574,8 +615,21 @@ def bands_figure(parts: Sequence[Part], limit: float) -> Figure:
 
 
 def passages_figure(passages: Mapping[str, FirstPassage]) -> Figure:
-    """Return which share of drives has passed the limit by each time."""
-    unit, name = style.choose_time_unit(max(float(one.time[-1]) for one in passages.values()))
+    """Create a figure of the share of drives that have passed the limit by each time.
+
+    Parameters
+    ----------
+    passages : mapping of str to FirstPassage
+        First passage by part.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
+    unit, name = style.choose_time_unit(
+        max(float(passage.time[-1]) for passage in passages.values())
+    )
     figure = Figure(x=f"time [{name}]")
     passed = {part: 100.0 * (1.0 - passage.stays) for part, passage in passages.items()}
     most = max(float(share[-1]) for share in passed.values())

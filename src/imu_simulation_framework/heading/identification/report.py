@@ -1,4 +1,4 @@
-"""Sentences, files and the page on an identified model of the yaw error."""
+"""Sentences, tables, files and page of an identified model of the yaw error."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WORDS = {
     "reference_error_time": ("its correlation time", "s"),
     "reference_lag": ("lag of the reference", "s"),
 }
-"""Parameter -> what a person calls it, and the unit in which they think."""
+"""Name and unit of a parameter for a person."""
 
 ESTIMATES = (
     Column("words", "parameter"),
@@ -93,7 +93,18 @@ UNLIKELY = (
 
 
 def refusal(identification: YawErrorIdentification) -> str:
-    """Return why the model is no sensor that others could simulate; empty if it is one."""
+    """Explain why a model is not one of a sensor that can be simulated.
+
+    Parameters
+    ----------
+    identification : YawErrorIdentification
+        Identified model.
+
+    Returns
+    -------
+    str
+        Sentence; empty if the model can be simulated.
+    """
     if not identification.accepted:
         return REJECTED
     if identification.unlikely:
@@ -101,19 +112,43 @@ def refusal(identification: YawErrorIdentification) -> str:
     return HIDDEN if identification.hidden else ""
 
 
-def in_words(parameter: str, value: float) -> float:
-    """Return a value in the unit of :data:`WORDS`."""
+def convert_to_words_unit(parameter: str, value: float) -> float:
+    """Convert a parameter to the unit of :data:`WORDS`.
+
+    Parameters
+    ----------
+    parameter : str
+        Name of the parameter.
+    value : float
+        Value [SI unit].
+
+    Returns
+    -------
+    float
+        Value in that unit.
+    """
     unit = WORDS[parameter][1]
     return 100.0 * value if unit == "%" else value / factor(unit)
 
 
 def estimates_table(identification: YawErrorIdentification) -> pd.DataFrame:
-    """Return the estimates as texts, the columns of :data:`ESTIMATES`."""
+    """Create the table of the estimates.
+
+    Parameters
+    ----------
+    identification : YawErrorIdentification
+        Identified model.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Texts with the columns of :data:`ESTIMATES`.
+    """
     rows = []
     for parameter, (words, unit) in WORDS.items():
         if parameter in identification.estimates:
             estimate = identification.estimates[parameter][:3]
-            value, low, high = (in_words(parameter, number) for number in estimate)
+            value, low, high = (convert_to_words_unit(parameter, number) for number in estimate)
             rows.append((words, f"{value:.4g}", f"{_limit(low)} .. {_limit(high)}", unit))
     return pd.DataFrame(rows, columns=[column.key for column in ESTIMATES])
 
@@ -123,7 +158,18 @@ def _limit(number):
 
 
 def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
-    """Return the models that were compared, the columns of :data:`TRIED`."""
+    """Create the table of the models that were compared.
+
+    Parameters
+    ----------
+    identification : YawErrorIdentification
+        Identified model.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of :data:`TRIED`.
+    """
     table = identification.tried.copy()
     table["p"] = [f"{p:.3g}" if np.isfinite(p) else "" for p in table["p"]]
     table["chosen"] = ["yes" if chosen else "" for chosen in table["chosen"]]
@@ -131,35 +177,73 @@ def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
 
 
 def predictions_table(identification, predictions: Sequence[Judgement]) -> pd.DataFrame:
-    """Return how each drive was predicted from the others, the columns of :data:`PREDICTED`.
+    """Create the table of drives that were predicted from the others.
 
-    The last p-value is corrected for the number of tests and of drives.
+    Parameters
+    ----------
+    identification : YawErrorIdentification
+        Identified model.
+    predictions : sequence of Judgement
+        Judgement of each drive.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of :data:`PREDICTED`; the last p-value is corrected for the number of tests and of
+        drives.
     """
     names = [drive.name for drive in identification.drives]
-    return drives_table(names, predictions, holm([one.smallest for one in predictions]))
+    return drives_table(
+        names, predictions, holm([prediction.smallest for prediction in predictions])
+    )
 
 
 def drives_table(
     names: Sequence[str], judgements: Sequence[Judgement], smallest: npt.ArrayLike
 ) -> pd.DataFrame:
-    """Return where drives are in what a model has for them, the columns of :data:`PREDICTED`.
+    """Create the table of the percentiles of drives under a model.
 
-    ``smallest``: of each drive the smallest p-value, corrected.
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the drives.
+    judgements : sequence of Judgement
+        Judgement of each drive.
+    smallest : array_like
+        Smallest corrected p-value of each drive.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of :data:`PREDICTED`.
     """
     rows = []
-    for name, one, corrected in zip(names, judgements, np.asarray(smallest)):
-        final, rms = (
-            next(test for test in one.statistics if test.name == name) for name in ("final", "rms")
-        )
+    for name, judgement, corrected in zip(names, judgements, np.asarray(smallest)):
+        tests = {test.name: test for test in judgement.statistics}
+        final, rms = tests["final"], tests["rms"]
         degrees = (math.degrees(value) for value in (final.observed, final.low, final.high))
-        p_values = one.envelope.p_value, float(corrected)
-        verdict = f"rejected: {one.verdict}" if corrected <= 1.0 - one.level else "not rejected"
+        p_values = judgement.envelope.p_value, float(corrected)
+        is_rejected = corrected <= 1.0 - judgement.level
+        verdict = f"rejected: {judgement.verdict}" if is_rejected else "not rejected"
         rows.append((name, *degrees, final.percentile, rms.percentile, *p_values, verdict))
     return pd.DataFrame(rows, columns=[column.key for column in PREDICTED])
 
 
 def explained_sentence(identification: YawErrorIdentification, index: int) -> str:
-    """Return how large a drive's error is, and what its constants leave of it."""
+    """Describe the size of a drive's error, and of its remainder without the constants.
+
+    Parameters
+    ----------
+    identification : YawErrorIdentification
+        Identified model.
+    index : int
+        Index of the drive.
+
+    Returns
+    -------
+    str
+        Sentence.
+    """
     drive, parts = identification.drives[index], identification.parts(index)
     constants = [term.name for term in identification.fit.likelihood.constants]
     known = parts.columns.intersection(["start offset", "rate bias of the drive", *constants])
@@ -177,7 +261,18 @@ def _rms(values):
 
 
 def hector_sentences(hector) -> list[str]:
-    """Return what Hector's parameters are, and what they lack."""
+    """Describe Hector's parameters, and their limits.
+
+    Parameters
+    ----------
+    hector : HectorFit
+        Fit of Hector's plug-in.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
     parameters = hector.parameters
     words = (
         f"Hector: yawDrift {parameters.yaw_drift:.4g} rad, yawDriftFrequency "
@@ -197,24 +292,43 @@ def hector_sentences(hector) -> list[str]:
     return [words, *hector.sentences]
 
 
-def contents(
+def file_contents(
     identification, specification, unsaid, hector, sources, options, predictions=()
 ) -> dict[str, bytes]:
-    """Return the files' contents by their names; all are made before the first one is written.
+    """Return the files of an identification; all are made before the first one is written.
 
-    Without a specification where the model is none; see :func:`refusal`. ``predictions``: of each
-    drive from the others, if there are any.
+    Parameters
+    ----------
+    identification : YawErrorIdentification
+        Identified model.
+    specification : ImuSpecification
+        The model as a specification; not written if there is a :func:`refusal`.
+    unsaid : list of str
+        Sentences on errors that the specification does not have.
+    hector : HectorFit
+        Fit of Hector's plug-in.
+    sources : sequence of path-like
+        Files that were read.
+    options : argparse.Namespace
+        Options ``name``, ``step``, ``rate``, ``runs`` and ``formats``.
+    predictions : sequence of Judgement, optional
+        Judgement of each drive by the model of the others.
+
+    Returns
+    -------
+    dict of str to bytes
+        Contents by name.
     """
     several = len(identification.drives) > 1
     texts = {
-        "yaw_error_model.yaml": _model(identification, sources, options, predictions),
+        "yaw_error_model.yaml": _model_text(identification, sources, options, predictions),
         "models.csv": format_table(tried_table(identification), TRIED, "csv"),
-        "parts.csv": _parts(identification),
+        "parts.csv": _parts_text(identification),
     }
     if not refusal(identification):
-        comment = _comment(identification, unsaid)
+        comment = _specification_comment(identification, unsaid)
         texts["imu.yaml"] = imu_specification_text(specification, comment)
-        texts["hector.yaml"] = _hector(hector, options.rate)
+        texts["hector.yaml"] = _hector_text(hector, options.rate)
     if predictions:
         table = predictions_table(identification, predictions)
         texts["predictions.csv"] = format_table(table, PREDICTED, "csv")
@@ -231,7 +345,7 @@ def contents(
     return files
 
 
-def _model(identification, sources, options, predictions):
+def _model_text(identification, sources, options, predictions):
     import statsmodels
 
     fit = identification.fit
@@ -258,12 +372,12 @@ def _model(identification, sources, options, predictions):
             "runs": options.runs,
             "drives": table.round(4).to_dict("records"),
             "calibration": {
-                one.name: {
-                    "pit": np.round(one.pit, 4).tolist(),
-                    "inside_95": one.inside,
-                    "p": float(f"{one.p_value:.4g}"),
+                calibration.name: {
+                    "pit": np.round(calibration.pit, 4).tolist(),
+                    "inside_95": calibration.inside,
+                    "p": float(f"{calibration.p_value:.4g}"),
                 }
-                for one in calibrations(predictions)
+                for calibration in calibrations(predictions)
             },
         }
     comment = (
@@ -273,19 +387,20 @@ def _model(identification, sources, options, predictions):
         *identification.remarks,
         *identification.sentences,
     )
-    names, estimates = [one.name for one in identification.drives], identification.estimates
+    names = [drive.name for drive in identification.drives]
+    estimates = identification.estimates
     return yaw_error_model_text(options.name, names, estimates, made, "\n".join(comment))
 
 
-def _comment(identification, unsaid):
+def _specification_comment(identification, unsaid):
     drives = ", ".join(drive.name for drive in identification.drives)
     said = f"Identified from the yaw error of {drives}: the gyroscope about z only."
     where = "The 95 % intervals are in yaw_error_model.yaml."
     return "\n".join([said, where, *unsaid, *identification.remarks, *identification.sentences])
 
 
-def _hector(hector, rate):
-    """As the parameters that an experiment takes; keys are those of config.ini."""
+def _hector_text(hector, rate):
+    """Return the parameters for an experiment, with keys of config.ini."""
     lines = [
         *(f"# {line}" for line in hector_sentences(hector)),
         f"# For {rate:g} samples per second only: the plug-in's drift depends on it.",
@@ -297,8 +412,8 @@ def _hector(hector, rate):
     return "\n".join(lines) + "\n"
 
 
-def _parts(identification):
-    """Of all drives, one below the other."""
+def _parts_text(identification):
+    """Return the parts of all drives, one below the other."""
     tables = [identification.parts(index) for index in range(len(identification.drives))]
     if len(tables) > 1:
         for number, table in enumerate(tables, 1):
@@ -307,7 +422,17 @@ def _parts(identification):
 
 
 class FittedDrive(NamedTuple):
-    """A drive's ``name``; ``parts``: of :func:`.fitted_parts`; ``normalised`` (n,) innovations."""
+    """A fitted drive for figures.
+
+    Attributes
+    ----------
+    name : str
+        Name of the drive.
+    parts : pandas.DataFrame
+        Result of :func:`.fitted_parts`.
+    normalised : numpy.ndarray
+        Innovations over their standard deviations, shape (n,).
+    """
 
     name: str
     parts: pd.DataFrame
@@ -322,10 +447,27 @@ def identification_page(
     sentences: Sequence[str] = (),
     footer: str = "",
 ) -> Page:
-    """Return the page of an identification of an IMU by its name, of drives whose names differ.
+    """Create the page of an identification.
 
-    ``answers`` are tables: the estimates, the models that were tried, the checks; ``settings`` what
-    was asked, and versions; ``sentences`` what was found, and what the drives do not tell.
+    Parameters
+    ----------
+    name : str
+        Name of the IMU.
+    drives : sequence of FittedDrive
+        Drives with different names.
+    answers : sequence of Section
+        Tables: the estimates, the models that were compared, the checks.
+    settings : mapping of str to object
+        Settings and versions.
+    sentences : sequence of str, optional
+        Summary.
+    footer : str, optional
+        Text at the end.
+
+    Returns
+    -------
+    Page
+        The page.
     """
     sections = list(answers)
     for drive in drives:
@@ -356,11 +498,25 @@ def identification_report(
     options,
     predictions: Sequence[Judgement] = (),
 ) -> bytes:
-    """Return an identification as the content of a web page.
+    """Return an identification as a web page.
 
-    ``sentences`` are what another format of the model cannot say, and the like; ``sources`` what
-    was read; ``options`` have ``name``, ``step`` and ``rate``; ``predictions``: of each drive from
-    the others, if there are any.
+    Parameters
+    ----------
+    identification : YawErrorIdentification
+        Identified model.
+    sentences : sequence of str
+        Sentences on the model in other formats.
+    sources : sequence of path-like
+        Files that were read.
+    options : argparse.Namespace
+        Options ``name``, ``step`` and ``rate``.
+    predictions : sequence of Judgement, optional
+        Judgement of each drive by the model of the others.
+
+    Returns
+    -------
+    bytes
+        Content of the page.
     """
     both = zip(identification.drives, identification.normalised())
     drives = [
