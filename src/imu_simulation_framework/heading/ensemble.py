@@ -154,7 +154,7 @@ def quantiles(counts, probabilities) -> np.ndarray:
     """
     edges = np.concatenate([[-np.inf], _EDGES, [np.inf]])
     upto = np.cumsum(counts, axis=1)
-    found = np.empty((len(counts), len(probabilities)))
+    result = np.empty((len(counts), len(probabilities)))
     for row, (own, above) in enumerate(zip(counts, upto)):
         ranks = np.asarray(probabilities) * above[-1]
         bins = np.minimum(np.searchsorted(above, ranks, side="left"), COUNT - 1)
@@ -164,8 +164,8 @@ def quantiles(counts, probabilities) -> np.ndarray:
         low, high = edges[bins], edges[bins + 1]
         with np.errstate(invalid="ignore"):
             inside = low + share * (high - low)
-        found[row] = np.where(np.isinf(low), low, np.where(np.isinf(high), high, inside))
-    return found
+        result[row] = np.where(np.isinf(low), low, np.where(np.isinf(high), high, inside))
+    return result
 
 
 MAX_TIMES = 121
@@ -311,9 +311,9 @@ class Reduction:
             *((values, (self.runs,)) for values in self.statistics.values()),
         ]
         return bool(
-            all(one.dtype.kind == "f" and one.shape == shape for one, shape in pairs)
-            and all(np.isfinite(one).all() for one, _ in pairs)
-            and all((one.squares >= 0.0).all() for one in (self.error, self.density))
+            all(array.dtype.kind == "f" and array.shape == shape for array, shape in pairs)
+            and all(np.isfinite(array).all() for array, _ in pairs)
+            and all((moments.squares >= 0.0).all() for moments in (self.error, self.density))
             and np.allclose(self.frequency, other.frequency, rtol=1e-9)
             and list(self.statistics) == list(other.statistics)
             and 0 < self.runs >= len(self.curves)

@@ -533,12 +533,12 @@ def _place(test) -> float:
     return apart / width if width > 0.0 else float(np.sign(apart)) * (_MAX_PLACE + 1.0)
 
 
-def calibration_figure(found) -> Figure:
+def calibration_figure(results) -> Figure:
     """Create a figure of the distributions of drives' percentiles under their predictions.
 
     Parameters
     ----------
-    found : sequence of Calibration
+    results : sequence of Calibration
         Calibration of each statistic.
 
     Returns
@@ -547,8 +547,8 @@ def calibration_figure(found) -> Figure:
         The figure.
     """
     figure = Figure("Places of drives in their predictions", widths=(1.0, 1.0), share_y=True)
-    share, half = np.linspace(0.0, 1.0, 101), unseen_share(len(found[0].pit))
-    looks = dict(zip((one.name for one in found), style.line_styles(len(found))))
+    share, half = np.linspace(0.0, 1.0, 101), unseen_share(len(results[0].pit))
+    looks = dict(zip((result.name for result in results), style.line_styles(len(results))))
     for signed, title, x in (
         (False, "Sizes", "simulated drives below [%]"),
         (True, "Errors to either side", "simulated drives nearer to the middle [%]"),
@@ -556,12 +556,14 @@ def calibration_figure(found) -> Figure:
         figure.panel("drives up to there [%]", title, x=x, height=300)
         low, high = (100.0 * np.clip(share + side * half, 0.0, 1.0) for side in (-1.0, 1.0))
         figure.band(100.0 * share, low, high, colours.SIMULATED, 0.2, "95 % of right predictions")
-        for one in (one for one in found if (one.name in SIGNED) == signed):
-            places = np.repeat(np.sort(one.pit), 2)
-            counts = np.repeat(np.arange(len(one.pit) + 1) / len(one.pit), 2)[1:-1]
+        for result in results:
+            if (result.name in SIGNED) != signed:
+                continue
+            places = np.repeat(np.sort(result.pit), 2)
+            counts = np.repeat(np.arange(len(result.pit) + 1) / len(result.pit), 2)[1:-1]
             figure.path(
                 100.0 * np.array([0.0, *places, 1.0]), 100.0 * np.array([0.0, *counts, 1.0]),
-                looks[one.name], STATISTICS[one.name][0],
+                looks[result.name], STATISTICS[result.name][0],
             )  # fmt: skip
     return figure
 
@@ -596,16 +598,16 @@ def yaw_error_relative(comparison) -> Figure:
         ("over_distance", 1.0, "Drift over distance", "distance driven [m]"),
         ("over_turn", np.degrees(1.0), "Drift over turn", "turn accumulated [deg]"),
     ):
-        found = [(getattr(result, part), look, name) for result, look, name in headings]
-        found = [row for row in found if row[0]]
-        if not found:
+        curves = [(getattr(result, part), look, name) for result, look, name in headings]
+        curves = [curve for curve in curves if curve[0]]
+        if not curves:
             continue
-        lengths = {entry.length for entries, _, _ in found for entry in entries}
+        lengths = {entry.length for entries, _, _ in curves for entry in entries}
         figure.panel(
             "rms change of the yaw error [deg]", title, x=x, log="xy" if positive else "x",
             ticks=factor * np.array(sorted(lengths)), height=300,
         )  # fmt: skip
-        for entries, look, name in found:
+        for entries, look, name in curves:
             length = factor * np.array([entry.length for entry in entries])
             rms = np.degrees([entry.rms for entry in entries])
             low, high = variance_interval([entry.independent for entry in entries], CONFIDENCE)
@@ -717,12 +719,12 @@ def residuals_figure(time, normalised) -> Figure:
     return figure
 
 
-def odometer_figure(found: IdentifiedOdometer) -> Figure:
+def odometer_figure(result: IdentifiedOdometer) -> Figure:
     """Create a figure of an odometer's error over time, explained by wheels and track or not.
 
     Parameters
     ----------
-    found : IdentifiedOdometer
+    result : IdentifiedOdometer
         Identified errors.
 
     Returns
@@ -730,9 +732,9 @@ def odometer_figure(found: IdentifiedOdometer) -> Figure:
     Figure
         The figure.
     """
-    unit, name = style.choose_time_unit(float(found.error.index[-1] - found.error.index[0]))
-    time = (found.error.index.to_numpy() - found.error.index[0]) / unit
-    error, explained = np.degrees(found.error.to_numpy()), np.degrees(found.explained)
+    unit, name = style.choose_time_unit(float(result.error.index[-1] - result.error.index[0]))
+    time = (result.error.index.to_numpy() - result.error.index[0]) / unit
+    error, explained = np.degrees(result.error.to_numpy()), np.degrees(result.explained)
     figure = Figure(x=f"time [{name}]").panel("reference - odometer [deg]", height=300)
     figure.line(time, error, style.REAL, "observed")
     figure.line(time, explained, style.SIMULATED, "explained by wheels and track")

@@ -34,7 +34,7 @@ BLOCK = 4_000_000
 """Numbers of an ensemble that are processed at a time, so that little more is in memory."""
 
 
-def _arrays(
+def _checked_arrays(
     time: ArrayLike, observed: ArrayLike, ensemble: ArrayLike
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return times, observed error and ensemble as checked arrays; the ensemble is never copied."""
@@ -335,12 +335,15 @@ def _verdict(
     rarest = min(statistics, key=lambda test: test.adjusted)
     if adjusted <= rarest.adjusted:
         manner, name = _manner_of_curve(observed, median, envelope, statistics)
-        return manner, f"{real}: {_says(manner, name)}."
+        return manner, f"{real}: {_difference_words(manner, name)}."
     manner = manner_of_statistic(rarest)
-    return manner, f"{_like_this(rarest)} {often(rarest)}: {_says(manner, rarest.name)}."
+    return (
+        manner,
+        f"{_statistic_words(rarest)} {often(rarest)}: {_difference_words(manner, rarest.name)}.",
+    )
 
 
-def _like_this(test: StatisticJudgement) -> str:
+def _statistic_words(test: StatisticJudgement) -> str:
     low, high = ("low", "high") if test.name in SIGNED else ("small", "large")
     size = high if test.tail > 0 else low
     if test.name in _NAMES:
@@ -348,7 +351,7 @@ def _like_this(test: StatisticJudgement) -> str:
     return f"A power spectral density so {size} at {test.name[len(PSD) :]}"
 
 
-def _says(manner: str, name: str) -> str:
+def _difference_words(manner: str, name: str) -> str:
     if manner == OTHER_DIRECTION:
         return "this model prefers the other direction"
     if name.startswith(PSD):
@@ -385,14 +388,14 @@ def _manner_of_curve(
     Statistics that reject the model by themselves come first, drift before noise; without them the
     samples outside the envelope decide, and the name is empty.
     """
-    for of_noise in (False, True):
-        telling = [
+    for is_noise in (False, True):
+        rejecting = [
             test
             for test in statistics
-            if test.name.startswith(PSD) == of_noise and test.p_value <= 1.0 - envelope.level
+            if test.name.startswith(PSD) == is_noise and test.p_value <= 1.0 - envelope.level
         ]
-        if telling:
-            rarest = min(telling, key=lambda test: test.p_value)
+        if rejecting:
+            rarest = min(rejecting, key=lambda test: test.p_value)
             return manner_of_statistic(rarest), rarest.name
     outside = np.flatnonzero((observed > envelope.high) | (observed < envelope.low))
     manners = [_manner(observed[k], median[k], envelope.low[k], envelope.high[k]) for k in outside]
@@ -563,11 +566,11 @@ def _extreme_rank_lengths(observed: np.ndarray, ensemble: np.ndarray) -> list[by
     from scipy.stats import rankdata  # takes half a second
 
     count = len(ensemble) + 1
-    # Twice a rank, for the mean rank of equal values may have a half. Bytes compare from the left,
-    # so that the ranks' most significant ones come first.
+    # Ranks are doubled, since the mean rank of equal values may have a half, and big-endian, since
+    # bytes are compared from the left.
     ranks = np.empty((count, ensemble.shape[1]), dtype=">u2" if count + 1 < 2**16 else ">u4")
     for samples in _blocks(ensemble, 1):
-        # In the wider of both types: rounding an observed value would make ties.
+        # The wider of both types: rounding an observed value would make ties.
         values = np.vstack([observed[np.newaxis, samples], ensemble[:, samples]])
         twice = np.rint(2.0 * rankdata(values.T, axis=1)).astype(np.int64).T
         ranks[:, samples] = np.minimum(twice, 2 * (count + 1) - twice)
@@ -664,27 +667,41 @@ def judge(
     EnsembleError
         If the shapes differ, or there are too few runs for this level.
     """
-    times, error, simulations = _arrays(time, observed, ensemble)
+    times, error, simulations = _checked_arrays(time, observed, ensemble)
     envelope = global_envelope(error, simulations, level)
     median, bands = pointwise_bands(simulations, levels)
-    seen = curve_statistics(times, error[np.newaxis], final_window)
+    observed_statistics = curve_statistics(times, error[np.newaxis], final_window)
     simulated = curve_statistics(times, simulations, final_window)
-    statistics = [judge_statistic(name, seen[name][0], simulated[name]) for name in seen]
+    statistics = [
+        judge_statistic(name, values[0], simulated[name])
+        for name, values in observed_statistics.items()
+    ]
     adjusted = holm([envelope.p_value] + [test.p_value for test in statistics])
     statistics = [
         replace(test, adjusted=float(value)) for test, value in zip(statistics, adjusted[1:])
     ]
     rejected = bool(np.min(adjusted) <= 1.0 - level + 1e-12)
-    of_curve = float(adjusted[0])
-    verdict, sentence = _verdict(error, median, envelope, of_curve, statistics, rejected)
+    curve_p_value = float(adjusted[0])
+    verdict, sentence = _verdict(error, median, envelope, curve_p_value, statistics, rejected)
     needed = fewest_runs(level, len(adjusted))
     if not rejected and len(simulations) < needed:
         sentence += (
             f" With {len(simulations)} drives no test can be small enough, as {len(adjusted)} were "
             f"taken; simulate at least {needed}."
         )
-    shown = times, error, median, bands, envelope, of_curve, statistics
-    return Judgement(*shown, level, rejected, verdict, sentence)
+    return Judgement(
+        time=times,
+        observed=error,
+        median=median,
+        bands=bands,
+        envelope=envelope,
+        adjusted=curve_p_value,
+        statistics=statistics,
+        level=level,
+        rejected=rejected,
+        verdict=verdict,
+        sentence=sentence,
+    )
 
 
 class ShownTest(NamedTuple):
@@ -745,13 +762,15 @@ def shown_tests(judgement: Judgement) -> list[ShownTest]:
         rejects = adjusted <= 1.0 - judgement.level + 1e-12
         return test.p_value, adjusted, rejects, manner if rejects else ""
 
-    none = (math.nan,) * 5
-    found = [ShownTest("whole curve", "", *none, *verdict(envelope, judgement.adjusted, manner))]
+    unknown = (math.nan,) * 5
+    tests_to_show = [
+        ShownTest("whole curve", "", *unknown, *verdict(envelope, judgement.adjusted, manner))
+    ]
     for test in tests:
-        # A density is that of squares.
+        # A density is of squared errors.
         factor = math.degrees(1.0) ** (2 if test.name.startswith(PSD) else 1)
         name, unit = STATISTICS.get(test.name, (test.name.replace(PSD, "PSD ", 1), "deg²/Hz"))
-        seen = factor * test.observed, factor * test.median, factor * test.low, factor * test.high
+        values = (factor * value for value in (test.observed, test.median, test.low, test.high))
         judged = verdict(test, test.adjusted, manner_of_statistic(test))
-        found.append(ShownTest(name, unit, *seen, test.percentile, *judged))
-    return found
+        tests_to_show.append(ShownTest(name, unit, *values, test.percentile, *judged))
+    return tests_to_show

@@ -60,17 +60,21 @@ def calibrations(judgements: Sequence[judgement.Judgement]) -> list[Calibration]
     """
     from scipy.stats import beta, kstest  # takes half a second
 
-    found = []
+    results = []
     for name in judgement.STATISTICS:
-        tests = [test for one in judgements for test in one.statistics if test.name == name]
+        tests = [_statistic(drive, name) for drive in judgements]
         pit = np.array([test.percentile / 100.0 for test in tests])
         inside = int(np.sum((pit >= 0.025) & (pit <= 0.975)))
         if name in judgement.SIGNED:
             pit = np.abs(2.0 * pit - 1.0)
         least = float(beta.ppf(0.05, inside, len(pit) - inside + 1)) if inside else 0.0
         p_value = float(kstest(pit, "uniform").pvalue) if len(pit) >= MIN_DRIVES else math.nan
-        found.append(Calibration(name, pit, inside, least, p_value))
-    return found
+        results.append(Calibration(name, pit, inside, least, p_value))
+    return results
+
+
+def _statistic(drive: judgement.Judgement, name: str) -> judgement.StatisticJudgement:
+    return next(test for test in drive.statistics if test.name == name)
 
 
 def unseen_share(drives: int) -> float:
@@ -93,12 +97,12 @@ def unseen_share(drives: int) -> float:
     return float(kstwo.ppf(0.95, drives))
 
 
-def calibration_sentences(found: Sequence[Calibration]) -> list[str]:
+def calibration_sentences(results: Sequence[Calibration]) -> list[str]:
     """Describe the calibration of predictions over drives, and its limits.
 
     Parameters
     ----------
-    found : sequence of Calibration
+    results : sequence of Calibration
         Result of :func:`calibrations`.
 
     Returns
@@ -106,7 +110,7 @@ def calibration_sentences(found: Sequence[Calibration]) -> list[str]:
     list of str
         Sentences.
     """
-    final, count = found[0], len(found[0].pit)
+    final, count = results[0], len(results[0].pit)
     sentences = [
         f"{final.inside} of {count} final errors are within the 95 % predicted for them; {count} "
         f"drives cannot tell more than that these hold {100.0 * final.least:.0f} % of all drives "
@@ -114,12 +118,12 @@ def calibration_sentences(found: Sequence[Calibration]) -> list[str]:
     ]
     if count < MIN_DRIVES:
         return [*sentences, f"fewer than {MIN_DRIVES} drives have no test of their percentiles"]
-    adjusted = float(np.min(judgement.holm([one.p_value for one in found])))
-    rarest = judgement.STATISTICS[min(found, key=lambda one: one.p_value).name][0]
+    adjusted = float(np.min(judgement.holm([result.p_value for result in results])))
+    rarest = judgement.STATISTICS[min(results, key=lambda result: result.p_value).name][0]
     words = "are not as even as they should be" if adjusted <= 0.05 else "may be even"
     return [
         *sentences,
-        f"the drives' percentiles {words} (Kolmogorov-Smirnov, smallest p of {len(found)} "
+        f"the drives' percentiles {words} (Kolmogorov-Smirnov, smallest p of {len(results)} "
         f"statistics, corrected, {adjusted:.2g}, of the {rarest}); {count} drives cannot tell "
         f"shares that are wrong by less than {100.0 * unseen_share(count):.0f} %",
     ]
@@ -184,23 +188,25 @@ def pooled_verdict(
     count = len(judgements)
     tests = []
     for name in judgement.STATISTICS:
-        of_drives = [
-            [test.observed for test in one.statistics if test.name == name] for one in judgements
-        ]
-        seen, runs = np.array(of_drives), np.array([of[name] for of in simulated])
+        observed = np.array([[_statistic(drive, name).observed] for drive in judgements])
+        runs = np.array([statistics[name] for statistics in simulated])
         size = np.sqrt(np.mean(np.square(runs), axis=1, keepdims=True))
         size[size == 0.0] = 1.0
-        relative = (np.sqrt(np.mean(np.square(values / size), axis=0)) for values in (seen, runs))
+        relative = (
+            np.sqrt(np.mean(np.square(values / size), axis=0)) for values in (observed, runs)
+        )
         (value,), ensemble = relative
         tests.append(judgement.judge_statistic(name, value, ensemble))
     corrected = judgement.holm([test.p_value for test in tests])
     tests = [replace(test, adjusted=float(p)) for test, p in zip(tests, corrected)]
-    smallest = [one.smallest for one in judgements]
+    smallest = [drive.smallest for drive in judgements]
     alone = min(1.0, 2.0 * count * min(smallest))
     together = min(1.0, 2.0 * float(min(corrected))) if one_unit else math.nan
     rarest = min(tests, key=lambda test: test.p_value)
-    times = ", ".join(f"{judgement.STATISTICS[test.name][0]} {test.observed:.2g}" for test in tests)
-    said = f"Over {count} drives errors are, relative to the model's rms: {times}"
+    ratios = ", ".join(
+        f"{judgement.STATISTICS[test.name][0]} {test.observed:.2g}" for test in tests
+    )
+    summary = f"Over {count} drives errors are, relative to the model's rms: {ratios}"
     figures = f"of all together {together:.2g}, " if one_unit else ""
     figures = f"p, corrected: {figures}of one drive {alone:.2g}"
     limit = 1.0 - judgements[0].level + 1e-12
@@ -213,9 +219,10 @@ def pooled_verdict(
         place = int(np.argmin(smallest))
         verdict = judgements[place].verdict
         words = f"{names[place]} rejects this model: {judgements[place].sentence}".rstrip(".")
-    sentence = f"{said} ({figures}): {words}."
-    drawn, looks = len(simulated[0]["final"]), max(1 + len(one.statistics) for one in judgements)
-    needed = judgement.fewest_runs(judgements[0].level, 2 * looks * count)
+    sentence = f"{summary} ({figures}): {words}."
+    drawn = len(simulated[0]["final"])
+    most_tests = max(1 + len(drive.statistics) for drive in judgements)
+    needed = judgement.fewest_runs(judgements[0].level, 2 * most_tests * count)
     if not rejected and drawn < needed:
         sentence += f" With {drawn} runs no drive could reject it alone, which takes {needed}."
     return PooledVerdict(rejected, verdict, alone, together, tests, sentence)
