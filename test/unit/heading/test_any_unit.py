@@ -38,7 +38,7 @@ def motion():
 
 
 @pytest.mark.parametrize("standstill", [5.0, pytest.param(0.0, marks=pytest.mark.gate)])
-def test_linear_bands_of_any_unit_are_those_of_full_runs(motion, standstill):
+def test_bands_of_any_unit_equal_those_of_full_runs(motion, standstill):
     operation = isf.Operation(standstill=standstill)
     model = isf.yaw_error_model(PART, motion, operation=operation)
     full = imu_model(operated(PART, operation, motion), motion.period, 3)
@@ -58,7 +58,7 @@ def test_linear_bands_of_any_unit_are_those_of_full_runs(motion, standstill):
                 assert np.mean(inside) == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / RUNS))
 
 
-def test_the_band_of_noise_that_varies_by_numerical_integration():
+def test_band_of_varying_noise_equals_numerical_integration():
     model = YawErrorModel(np.arange(11.0), (AngleRandomWalk("noise", 2.0, spread=0.5),))
     z = np.linspace(-8.0, 8.0, 20001)
     weights = np.exp(-0.5 * z**2)
@@ -71,7 +71,7 @@ def test_the_band_of_noise_that_varies_by_numerical_integration():
     assert model.probability_within(half)[-1] == pytest.approx(0.95, abs=1e-3)
 
 
-def test_a_unit_is_within_its_tolerances_and_each_run_has_another_one():
+def test_units_are_within_tolerances_and_differ_between_runs():
     units = [PART.draw_unit(run_seed(1, run)) for run in range(400)]
     scale = np.array([one.gyroscope.scale_factor_and_misalignment for one in units])
     assert np.std(scale[:, 2, 0]) == pytest.approx(0.02, rel=4 / math.sqrt(800))
@@ -82,7 +82,7 @@ def test_a_unit_is_within_its_tolerances_and_each_run_has_another_one():
     assert PART.this_unit().gyroscope == PART.gyroscope
 
 
-def test_run_by_run_sample_by_sample_and_all_at_once_it_is_the_same_unit(motion):
+def test_unit_of_a_run_is_the_same_stepped_and_in_batches(motion):
     truth = imu_truth(motion)
     together = imu_model(PART, motion.period, 2).batch(truth, 2, parts=("angular_velocity",))
     for run in range(2):
@@ -95,7 +95,7 @@ def test_run_by_run_sample_by_sample_and_all_at_once_it_is_the_same_unit(motion)
     np.testing.assert_array_equal(stepped, together.angular_velocity[1])
 
 
-def test_what_was_measured_of_a_part_goes_before_its_sheet_and_that_before_its_class():
+def test_part_takes_measured_numbers_before_sheet_before_class():
     sheet = isf.read_imu_specification("mti300")
     known = estimates("mti300")
     part = part_of(sheet)

@@ -35,7 +35,7 @@ def compare_tables(tables, scale=1.0, **settings):
     return compare(*given, ComparisonSettings(**settings), scale=scale)
 
 
-def test_error_is_reference_minus_imu_from_zero_whatever_whole_turns_there_are():
+def test_yaw_error_is_reference_minus_imu_from_zero_modulo_turns():
     time = np.arange(10001) / 100.0
     reference = yaw(wavy_yaw(time))
     imu = yaw(wavy_yaw(time) + 0.001 * time + 0.7)
@@ -62,7 +62,7 @@ def test_error_is_reference_minus_imu_from_zero_whatever_whole_turns_there_are()
     assert np.all(error.iloc[1:] == 0.0)
 
 
-def test_reference_is_interpolated_at_the_stamps_of_the_imu_and_never_extrapolated():
+def test_yaw_error_has_no_samples_outside_reference_time():
     reference = yaw([0.0, 1.0, 2.0], rate=1.0, start=10.0)
     imu = yaw(np.zeros(60), rate=20.0, start=9.525)
     result = compare_yaw(imu, reference, ComparisonSettings())
@@ -71,7 +71,7 @@ def test_reference_is_interpolated_at_the_stamps_of_the_imu_and_never_extrapolat
     np.testing.assert_allclose(result.reference_yaw, result.error.index - 10.0, atol=1e-12)
 
 
-def test_between_samples_of_a_slow_reference_a_turning_robot_makes_no_error():
+def test_yaw_error_between_samples_of_slow_reference_ignores_turning():
     time, seen = np.arange(10001) / 100.0, np.arange(501) / 5.0
     imu = yaw(wavy_yaw(3.0 * time) + 0.001 * time)
     # Nobody knows how far the IMU turned within its gap.
@@ -82,7 +82,7 @@ def test_between_samples_of_a_slow_reference_a_turning_robot_makes_no_error():
     np.testing.assert_allclose(result.imu_yaw, imu, atol=1e-12)
 
 
-def test_statistics_are_those_of_known_numbers_and_of_seconds_however_uneven():
+def test_error_statistics_of_uneven_samples_equal_known_numbers():
     statistics = error_statistics([0.0, 1.0, 2.0, 3.0], [1.0, -3.0, 1.0, 5.0], final_window=1.0)
     assert (statistics.samples, statistics.mean, statistics.median) == (4, 1.0, 1.0)
     assert statistics.rms == pytest.approx(3.0)
@@ -109,7 +109,7 @@ def uneven_times():
 
 
 @pytest.mark.parametrize("window", [1e-6, 1.0, 5.19, 100.0])
-def test_a_trend_is_the_median_of_what_is_within_seconds_however_uneven_the_stamps(window):
+def test_median_trend_of_uneven_samples_uses_window_in_seconds(window):
     time = uneven_times()
     error = pd.Series(np.random.default_rng(8).normal(size=len(time)).cumsum(), index=time)
     expected = [np.median(error[np.abs(time - middle) <= 0.5 * window]) for middle in time]
@@ -117,7 +117,7 @@ def test_a_trend_is_the_median_of_what_is_within_seconds_however_uneven_the_stam
 
 
 @pytest.mark.parametrize("shift", [-0.37, 0.0, 0.043, 0.5])
-def test_alignment_finds_a_known_delay(shift):
+def test_time_shift_finds_known_delay(shift):
     generator = np.random.default_rng(6)
     imu_time = np.arange(20001) / 100.0
     gps_time = np.arange(1001) / 5.0
@@ -131,7 +131,7 @@ def test_alignment_finds_a_known_delay(shift):
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.3, -0.2])
-def test_a_course_that_is_late_is_put_right_unasked_and_a_punctual_one_is_left(lag):
+def test_late_course_is_aligned_without_alignment_setting(lag):
     time, noise = np.arange(24001) / 100.0, np.random.default_rng(4)
     known = time[::20]
     wrong = np.radians(1.0) * noise.standard_normal(len(known))
@@ -151,7 +151,7 @@ def test_a_course_that_is_late_is_put_right_unasked_and_a_punctual_one_is_left(l
         assert ("late" if lag > 0.0 else "early") in sentence
 
 
-def test_a_lag_is_found_where_the_course_is_known_and_not_where_it_is_interpolated():
+def test_lag_is_estimated_from_measured_course_only():
     # Corners of a second and a half, of which a receiver tells the course once a second.
     random, time = np.random.default_rng(5), np.arange(40001) / 100.0
     rates = np.zeros(len(time))
@@ -171,7 +171,7 @@ def test_a_lag_is_found_where_the_course_is_known_and_not_where_it_is_interpolat
     assert found.shift == pytest.approx(-lag, abs=4.0 * std) and std < 0.01
 
 
-def test_a_delay_is_found_in_a_motion_that_nearly_repeats_itself():
+def test_time_shift_finds_delay_of_nearly_periodic_motion():
     def heading(time):
         return 2.0 * np.sin(2.0 * np.pi * 2.3 * time) + 0.3 * np.sin(0.7 * time)
 
@@ -187,7 +187,7 @@ def test_a_delay_is_found_in_a_motion_that_nearly_repeats_itself():
     assert found == pytest.approx(-lag, abs=4.0 * std) and std < 0.01
 
 
-def test_a_drive_that_is_too_short_to_tell_a_lag_leaves_it_as_unknown_as_before():
+def test_lag_of_short_drive_keeps_its_prior_deviation():
     time = np.arange(1001) / 100.0
     poses = pd.DataFrame({"yaw": wavy_yaw(time - 0.3)}, index=time)
     poses = poses.assign(yaw_std=np.radians(1.0), yaw_error_time=0.2, yaw_lag=0.5, turn_error=0.0)
@@ -197,7 +197,7 @@ def test_a_drive_that_is_too_short_to_tell_a_lag_leaves_it_as_unknown_as_before(
 
 
 @pytest.mark.parametrize(("first", "said"), [(30.0, True), (3.0, False)])
-def test_a_reference_that_is_uncertain_at_the_start_is_said_to_shift_the_whole_error(first, said):
+def test_uncertain_reference_at_start_is_reported(first, said):
     time = np.arange(2401) / 20.0
     std = np.radians(np.where(time < 10.0, first, 2.0))
     poses = pd.DataFrame({"yaw": wavy_yaw(time)}, index=time)
@@ -214,7 +214,7 @@ def test_a_reference_that_is_uncertain_at_the_start_is_said_to_shift_the_whole_e
     assert len(result.sentences) == said and "30 deg" not in "".join(result.sentences)
 
 
-def test_a_zero_that_is_estimated_does_not_follow_a_reference_that_is_poor_at_the_start():
+def test_estimated_zero_ignores_poor_reference_at_start():
     time, degree = np.arange(2401) / 20.0, np.radians(1.0)
     std = degree * np.where(time < 10.0, 20.0, 1.0)
     wrong = degree * np.where(time < 10.0, 15.0, 0.0) + 0.5 * degree * np.sin(time)
@@ -236,7 +236,7 @@ def test_a_zero_that_is_estimated_does_not_follow_a_reference_that_is_poor_at_th
     assert start.split.zero_std > 10.0 * degree
 
 
-def test_an_aligned_error_is_smaller_and_where_it_cannot_be_it_is_said():
+def test_alignment_reduces_error_or_is_reported_as_impossible():
     time = np.arange(20001) / 100.0
     late = yaw(wavy_yaw(time - 0.3))
     reference = yaw(wavy_yaw(time))
@@ -260,7 +260,7 @@ def test_an_aligned_error_is_smaller_and_where_it_cannot_be_it_is_said():
         assert found.problem and word in found.problem
 
 
-def test_correlations_are_cosines_and_differences_on_a_grid_of_the_slower_rate():
+def test_yaw_error_difference_is_on_grid_of_slower_rate():
     late, reference = (np.random.default_rng(5).standard_normal(n) for n in (37, 30))
     lags = np.arange(-12, 15)
     expected = []
@@ -279,7 +279,7 @@ def test_correlations_are_cosines_and_differences_on_a_grid_of_the_slower_rate()
     assert yaw_error_difference(late, simulated, ComparisonSettings()) is None
 
 
-def test_an_experiment_gives_the_errors_that_were_put_in_and_a_longer_recording_is_no_early_end():
+def test_experiment_comparison_returns_simulated_errors():
     tables = make_tables(duration=120.0)
     result = compare_tables(tables)
     assert result.remarks == []
@@ -298,7 +298,7 @@ def test_an_experiment_gives_the_errors_that_were_put_in_and_a_longer_recording_
 
 @pytest.mark.parametrize("stop", [2.0, 0.05, 0.0, -1.0])
 @pytest.mark.parametrize("align", [False, True])
-def test_an_early_end_leaves_out_what_it_must_and_says_so(stop, align):
+def test_experiment_that_ended_early_is_compared_up_to_its_end(stop, align):
     result = compare_tables(cut(make_tables(duration=30.0), stop), align=align)
     if stop >= 0.0:
         assert result.simulated.statistics.samples == int(round(100 * stop)) + 1
@@ -313,7 +313,7 @@ def test_an_early_end_leaves_out_what_it_must_and_says_so(stop, align):
         assert result.real.statistics.samples >= 2980
 
 
-def test_arguments_stay_as_they_were_and_an_imu_that_is_missing_is_mentioned():
+def test_missing_recorded_imu_is_remarked_and_arguments_unchanged():
     tables = make_tables(duration=10.0)
     given = [table for table in vars(tables).values() if table is not None]
     before = [table.copy() for table in given]
@@ -337,12 +337,12 @@ def test_arguments_stay_as_they_were_and_an_imu_that_is_missing_is_mentioned():
 
 @pytest.mark.parametrize("key", ["median_window", "max_shift", "start_window"])
 @pytest.mark.parametrize("value", [0.0, -1.0, 1e5, 1e308, float("nan"), float("inf"), "x"])
-def test_settings_out_of_range_are_refused_by_name(key, value):
+def test_comparison_settings_out_of_range_are_rejected_by_name(key, value):
     with pytest.raises(ConfigurationError, match=key):
         ComparisonSettings(**{key: value})
 
 
-def test_a_heading_that_is_a_guess_or_no_number_is_not_judged_by():
+def test_guessed_heading_is_left_out_of_yaw_error():
     time = np.arange(6001) / 100.0
     truth = wavy_yaw(time)
     # The robot stands from 20 to 24 s; the guess turns a whole round there.
@@ -366,7 +366,7 @@ def test_a_heading_that_is_a_guess_or_no_number_is_not_judged_by():
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.1])
-def test_distances_are_metres_of_the_recorded_drive_whatever_the_path_was_scaled_by(scale):
+def test_relative_error_distances_are_metres_of_recorded_drive(scale):
     tables = make_tables()
     as_driven = compare_tables(tables).real.over_distance
     tables.trajectory_data[["x", "y"]] *= scale
@@ -377,7 +377,7 @@ def test_distances_are_metres_of_the_recorded_drive_whatever_the_path_was_scaled
 
 
 @pytest.mark.parametrize("late", [0.15, -0.3])
-def test_how_late_an_imu_is_against_poses_of_which_nothing_is_known(late):
+def test_lateness_against_poses_without_stated_error(late):
     time = np.arange(0.0, 120.0, 0.05)
     poses = pd.DataFrame({"yaw": wavy_yaw(time)}, index=time)
     imu = pd.Series(wavy_yaw(time - late), index=time)

@@ -23,7 +23,7 @@ def equal(one, other):
     return all(np.array_equal(one.arrays()[key], other.arrays()[key]) for key in one.arrays())
 
 
-def test_moments_and_counts_add_up_in_any_pieces_and_order():
+def test_reductions_of_any_parts_add_up():
     values = 1e6 + np.random.default_rng(2).standard_normal((1000, 5))
     parts = np.split(values, [1, 37, 600])
     whole = Moments.of(parts[0])
@@ -46,7 +46,7 @@ def test_moments_and_counts_add_up_in_any_pieces_and_order():
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-4, 1.0, 1e3])
-def test_quantiles_are_within_a_bin_of_those_of_all_values(scale):
+def test_ensemble_quantiles_are_within_a_bin_of_exact_ones(scale):
     values = scale * np.random.default_rng(3).standard_normal((20000, 2)) + 0.3 * scale
     probabilities = [0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995]
     found = ensemble.quantiles(ensemble.count_values(values), probabilities)
@@ -54,7 +54,7 @@ def test_quantiles_are_within_a_bin_of_those_of_all_values(scale):
     assert np.all(np.abs(found - exact) <= ensemble.RESOLUTION * np.abs(exact) + 1.1e-8)
 
 
-def test_a_value_beyond_the_grid_is_counted_there_and_gives_an_infinite_quantile():
+def test_value_beyond_grid_gives_infinite_quantile():
     counts = ensemble.count_values(np.array([[-1e9], [0.1], [0.1], [1e9]]))
     assert counts[0, 0] == 1 and counts[0, -1] == 1
     low, middle, high = ensemble.quantiles(counts, [0.1, 0.5, 0.99])[0]
@@ -65,7 +65,7 @@ def test_a_value_beyond_the_grid_is_counted_there_and_gives_an_infinite_quantile
     np.testing.assert_allclose(found, -0.2, rtol=ensemble.RESOLUTION)
 
 
-def test_quantiles_are_known_at_few_times_and_spectra_not_of_short_drives():
+def test_reduction_has_few_quantile_times_and_no_short_spectrum():
     for times in (2, 121, 122, 601, 86401):
         places = ensemble.quantile_places(times)
         assert places[-1] == times - 1 and len(places) <= 121
@@ -75,7 +75,7 @@ def test_quantiles_are_known_at_few_times_and_spectra_not_of_short_drives():
     assert reduction.statistics["final"][0] == pytest.approx(0.1)
 
 
-def test_a_hundred_kilobytes_of_arrays_give_the_same_reduction_again():
+def test_reduction_is_restored_from_small_arrays():
     reduction = reduce_runs(TIME, walks(50), keep=7)
     again = Reduction.of_arrays(TIME, reduction.arrays())
     assert equal(again, reduction) and again.curves.shape == (7, 301)
@@ -99,6 +99,6 @@ def test_a_hundred_kilobytes_of_arrays_give_the_same_reduction_again():
         (lambda: Reduction.of_arrays(TIME, {"runs": np.array(5)}), "no part"),
     ],
 )
-def test_what_is_no_ensemble_or_no_part_of_one_is_refused(make, word):
+def test_invalid_ensembles_and_parts_are_rejected(make, word):
     with pytest.raises(EnsembleError, match=word):
         make()

@@ -53,9 +53,7 @@ def agree(answers, question, printed):
     "address",
     [QUICK_ADDRESS, *(pytest.param(address, marks=pytest.mark.gate) for address in GATE_ADDRESSES)],
 )
-def test_command_and_python_lines_give_the_numbers_of_the_page(
-    answers, address, tmp_path, monkeypatch
-):
+def test_command_and_python_lines_equal_numbers_of_page(answers, address, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     question = question_from_address(address)
     moved, step = answers.moved(question), answers.model(question, question.imu[0]).step
@@ -70,7 +68,7 @@ def test_command_and_python_lines_give_the_numbers_of_the_page(
 
 
 @pytest.mark.parametrize("address", RANKED_ADDRESSES)
-def test_the_ranking_is_that_of_its_command(answers, address):
+def test_ranking_of_page_equals_that_of_command(answers, address):
     question = question_from_address(address)
     program, *arguments = shlex.split(Words().ranking_command(question, answers.moved(question)))
     printed = assert_success(call_tool(program, *arguments, "--table", "csv")).stdout
@@ -85,27 +83,27 @@ def test_the_ranking_is_that_of_its_command(answers, address):
     assert len(rows) == len(question.imu)
 
 
-def test_the_whole_catalogue_is_ranked_where_all_are_asked_for(answers):
+def test_ranking_of_all_parts_has_whole_catalogue(answers):
     question = question_from_address("ranked=all&duration=1min")
     names = [row.index[0] for row in answers.ranked(question)]
     assert sorted(names) == sorted(answers.parts) and len(names) > 15
     assert "--imu" not in Words().ranking_command(question, answers.moved(question))
 
 
-def test_a_drive_that_ends_before_is_answered_at_its_end(answers):
+def test_answer_of_short_drive_is_at_its_end(answers):
     moved = answers.moved(question_from_address("motion=drive&duration=8h"))
     assert moved.at == 660.0
     assert moved.remarks == ("drive a lasts 660 s: the answer is that at its end",)
 
 
-def test_of_a_part_that_was_measured_at_rest_it_is_said(answers):
+def test_part_measured_at_rest_has_a_remark(answers):
     question = question_from_address("imu=bno055,bno055_datasheet")
     measured, stated = (answers.part(question, name) for name in question.imu)
     (remark,) = measured.remarks
     assert remark.startswith("bno055 has only errors at rest") and stated.remarks == ()
 
 
-def test_a_recording_is_read_once_and_is_a_drive(tmp_path):
+def test_dropped_recording_is_read_once(tmp_path):
     read = []
 
     def reader(path):
@@ -133,7 +131,7 @@ def test_a_recording_is_read_once_and_is_a_drive(tmp_path):
         ("stops=given&every=4s&stop=3s", "leave no time to drive"),
     ],
 )
-def test_what_cannot_be_answered_is_refused_in_a_sentence(answers, address, words):
+def test_impossible_question_is_rejected(answers, address, words):
     question = question_from_address(address)
     with pytest.raises(FrameworkError) as refusal:
         answers.part(question, question.imu[0])

@@ -24,12 +24,12 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_texts_and_address_give_it_again(question):
+def test_question_is_restored_from_texts_and_address(question):
     assert question_from_texts(question_texts(question)) == question
     assert question_from_address(f"?{question_address(question)}") == question
 
 
-def test_an_address_has_what_differs_from_the_defaults_in_words():
+def test_address_has_fields_that_differ_from_defaults():
     assert question_address(Question()) == ""
     question = Question(motion="circles", radius=3.0, imu=("mti3", "bno055"), duration=1800.0)
     assert question_address(question) == "motion=circles&radius=3&duration=30min&imu=mti3,bno055"
@@ -40,13 +40,13 @@ def test_an_address_has_what_differs_from_the_defaults_in_words():
     [(0.0, "0s"), (59.0, "59s"), (60.0, "1min"), (61.0, "61s"), (90.0, "1.5min"), (3600.0, "1h"),
      (9000.0, "2.5h"), (0.1, "0.1s"), (12345.678, "12345.678s")],
 )  # fmt: skip
-def test_a_time_is_written_in_the_unit_that_needs_few_digits(seconds, text):
+def test_time_text_uses_unit_with_few_digits(seconds, text):
     assert time_text(seconds) == text
     if seconds >= 10.0:
         assert question_from_texts({"duration": text}).duration == pytest.approx(seconds, rel=1e-12)
 
 
-def test_an_operation_has_the_stops_that_are_given():
+def test_question_operation_has_given_stops():
     question = Question(stops="given", every=150.0, stop=4.0, standstill=20.0, warm_up=60.0)
     assert question.operation.stops == "every 2.5min for 4s"
     assert question.operation.given_stops == (150.0, 4.0)
@@ -65,7 +65,7 @@ def test_an_operation_has_the_stops_that_are_given():
         ({"colour": "red"}, "nothing that is called colour; it has motion, drive"),
     ],
 )
-def test_what_is_no_question_is_refused_in_a_sentence(texts, words):
+def test_invalid_question_is_rejected_with_field(texts, words):
     with pytest.raises(ConfigurationError) as refusal:
         question_from_texts(texts)
     assert words in str(refusal.value) and "\n" not in str(refusal.value)

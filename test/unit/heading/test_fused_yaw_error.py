@@ -28,7 +28,7 @@ def rolling(*sources):
     return YawErrorModel(TIME, (YawRandomWalk("wheel slip", SLIP**2 * TIME), *sources))
 
 
-def test_two_random_walks_and_a_bias_in_closed_form():
+def test_fused_random_walks_and_bias_equal_closed_form():
     both = WALK**2 + SLIP**2
     walks = TIME * WALK**2 * SLIP**2 / both
     found = isf.FusedYawError(walking(), rolling())
@@ -42,7 +42,7 @@ def test_two_random_walks_and_a_bias_in_closed_form():
     np.testing.assert_allclose(found.budget().sum(axis=1), found.variance(), rtol=1e-9)
 
 
-def test_a_known_error_that_the_other_sensor_does_not_have_is_shared_by_the_walks():
+def test_fused_known_error_is_shared_by_random_walks():
     ramp = 0.01 * TIME / TIME[-1]
     fused = isf.FusedYawError(walking(KnownError("tilt", ramp)), rolling())
     # A drift that is taken for walking goes to both as their variances.
@@ -51,7 +51,7 @@ def test_a_known_error_that_the_other_sensor_does_not_have_is_shared_by_the_walk
     np.testing.assert_allclose(fused.mean_by_source()["tilt"], fused.mean())
 
 
-def test_a_kalman_filter_leaves_as_much():
+def test_fused_variance_equals_that_of_kalman_filter():
     turn = 3.0 * np.sin(TIME / 20.0)
     imu = walking(
         RateGaussMarkov("bias instability", 3e-4, 50.0), RandomConstant("scale factor", -turn, 0.01)
@@ -85,7 +85,7 @@ def test_a_kalman_filter_leaves_as_much():
     assert np.all(found[1:] < np.minimum(imu.variance(), odometer.variance())[1:])
 
 
-def test_drawn_runs_have_the_standard_deviation_and_pass_the_limit_as_often():
+def test_fused_realisations_have_deviation_and_survival():
     imu = walking(RandomConstant("rate bias", -TIME, BIAS))
     fused = isf.FusedYawError(imu, rolling(KnownError("track", 1e-4 * TIME)))
     runs = fused.realisations(2000)
@@ -101,7 +101,7 @@ def test_drawn_runs_have_the_standard_deviation_and_pass_the_limit_as_often():
     assert half_width[-1] == pytest.approx(1.96 * of_mean, rel=1e-9)
 
 
-def test_units_of_several_strengths_are_those_of_the_gyroscope_where_the_odometer_knows_nothing():
+def test_fused_quantiles_over_units_equal_those_of_gyroscope():
     imu = YawErrorModel(TIME, (AngleRandomWalk("angle random walk", WALK, spread=0.6),))
     odometer = YawErrorModel(TIME, (RandomConstant("track", TIME, 1.0),))
     fused = isf.FusedYawError(imu, odometer)
@@ -109,7 +109,7 @@ def test_units_of_several_strengths_are_those_of_the_gyroscope_where_the_odomete
     assert fused.absolute_quantile(0.99) > 2.6 * math.sqrt(fused.variance()[-1])
 
 
-def test_standstills_of_the_gyroscope_stay():
+def test_fused_heading_keeps_standstills_of_gyroscope():
     motion = isf.straight(300.0)
     operation = isf.Operation(stops="every 60s for 3s")
     moved = operation.moved(motion)
@@ -128,7 +128,7 @@ def test_standstills_of_the_gyroscope_stay():
         (np.arange(0.0, 1100.0), "up to 1000 times, but these are 1100"),
     ],
 )
-def test_what_is_refused(other, sentence):
+def test_fusion_at_different_times_is_rejected(other, sentence):
     odometer = YawErrorModel(other, (RandomConstant("track", other, 0.01),))
     imu = walking() if len(other) < 1000 else odometer
     with pytest.raises(ConfigurationError, match=sentence):

@@ -54,7 +54,7 @@ def quiet(gyroscope=None, accelerometer=None, magnetometer=None):
 
 
 @pytest.mark.parametrize("environment", [CLEAN, BEAM], ids=["clean", "beam"])
-def test_the_whole_sensor_has_the_models_mean_and_variance(environment):
+def test_magnetic_heading_model_equals_full_runs(environment):
     runs, sigmas = 100, 4.0
     motion = isf.read_drive("a", laps=1).resampled(RATE)
     model = isf.yaw_error_model(IMU, motion, 1.0, environment)
@@ -76,12 +76,12 @@ def test_the_whole_sensor_has_the_models_mean_and_variance(environment):
         ("magnetometer noise", {"magnetometer": {"white_noise": 1e-7}}, 2.5e-5 / (2.0 * CONSTANT)),
     ],
 )
-def test_white_noise_and_biases_have_their_closed_forms(name, errors, expected):
+def test_magnetic_heading_of_noise_and_bias_equals_closed_form(name, errors, expected):
     model = isf.yaw_error_model(quiet(**errors), isf.at_rest(200.0, rate=RATE), 1.0, CLEAN)
     assert model.only(name).variance()[-1] == pytest.approx(expected, rel=0.02)
 
 
-def test_a_tilted_filter_is_turned_by_a_field_that_dips():
+def test_magnetic_heading_of_tilted_filter_in_dipping_field():
     noisy = quiet({"white_noise": (1e-3, 1e-3, 0.0)}, {"white_noise": 5e-3})
     model = isf.yaw_error_model(noisy, isf.at_rest(200.0, rate=RATE), 1.0, CLEAN)
     assert model.names == ("filter's tilt",)
@@ -93,7 +93,7 @@ def test_a_tilted_filter_is_turned_by_a_field_that_dips():
     assert isf.yaw_error_model(noisy, isf.at_rest(200.0, rate=RATE), 1.0, level).names == ()
 
 
-def test_a_random_walk_of_the_rate_still_grows_where_a_high_pass_forgets():
+def test_magnetic_heading_of_rate_random_walk_still_grows():
     walking = quiet({"random_walk": 1e-4})
     variance = isf.yaw_error_model(walking, isf.at_rest(1000.0, rate=RATE), 1.0, CLEAN).variance()
     # K^2 T^2 (t - 3 T / 2) after many time constants.
@@ -105,7 +105,7 @@ def test_a_random_walk_of_the_rate_still_grows_where_a_high_pass_forgets():
     assert not np.any(high_pass(np.ones_like(time), time, CONSTANT))
 
 
-def test_what_the_model_leaves_out_is_said_and_its_parts_keep_the_heading():
+def test_magnetic_heading_model_reports_omitted_errors():
     rest = isf.at_rest(20.0, rate=RATE)
     drifting = replace(IMU, magnetometer=isf.MagnetometerSpecification(random_walk=1e-9))
     biased = replace(IMU, output=replace(IMU.output, filter_rate_bias=True))

@@ -32,7 +32,7 @@ def motion():
 
 
 @pytest.mark.gate
-def test_intervals_cover_the_simulated_odometer(motion):
+def test_odometer_intervals_cover_simulated_errors(motion):
     found = [isf.heading.identify_odometer(*driven(motion, run=run), TRACK) for run in range(RUNS)]
     of_ratio, of_track, of_slip, halves = np.array(
         [
@@ -53,7 +53,7 @@ def test_intervals_cover_the_simulated_odometer(motion):
     assert sum(one.wander > 1.0 for one in found) <= 2  # of a hundred one is to be expected
 
 
-def test_without_slip_and_noise_they_are_exact(motion):
+def test_odometer_errors_without_slip_and_noise_are_exact(motion):
     odometer = isf.OdometerSpecification(
         rate=10, track=TRACK, diameter_ratio=0.98, track_ratio=0.9, wheel_radius=0.2
     )
@@ -67,7 +67,7 @@ def test_without_slip_and_noise_they_are_exact(motion):
 
 
 @pytest.mark.gate
-def test_second_half_is_predicted_where_wheels_change_over_minutes(motion):
+def test_odometer_prediction_covers_changing_wheels(motion):
     halves, wander = [], []
     for run in range(RUNS):
         readings, yaw = driven(motion, run=run)
@@ -94,19 +94,19 @@ def test_second_half_is_predicted_where_wheels_change_over_minutes(motion):
         (lambda odo, yaw: (odo, -yaw), "the same way round"),
     ],
 )
-def test_what_is_refused(motion, change, sentence):
+def test_invalid_odometer_recording_is_rejected(motion, change, sentence):
     with pytest.raises(RecordingError, match=sentence):
         isf.heading.identify_odometer(*change(*driven(motion)), TRACK)
 
 
-def test_a_way_without_turns_does_not_tell_the_track():
+def test_odometer_drive_without_turns_is_rejected():
     readings, yaw = driven(isf.straight(300.0), isf.OdometerSpecification(rate=10, slip=1e-3))
     with pytest.raises(RecordingError, match="E_b"):
         isf.heading.identify_odometer(readings, yaw, 0.5)
 
 
 @pytest.mark.parametrize("mixed", [-1.2, 0.0, 0.5])
-def test_factor_of_slip_is_that_of_inverse_curvature(mixed):
+def test_slip_factor_is_that_of_inverse_curvature(mixed):
     curvature = np.array([[2.0, mixed], [mixed, 1.5]])
     found = np.array([0.3, -0.2])
 

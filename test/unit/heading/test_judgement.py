@@ -38,7 +38,7 @@ def drives(generator, runs, drift=1.0, bias=0.0, noise=0.0):
     return errors - errors[:, :1]
 
 
-def test_statistics_of_many_curves_are_those_of_each():
+def test_curve_statistics_of_many_curves_equal_those_of_each():
     time = np.sort(np.random.default_rng(1).uniform(0.0, 300.0, 400))
     curves = np.cumsum(np.random.default_rng(2).normal(size=(7, 400)), axis=1)
     found = curve_statistics(time, curves)
@@ -61,7 +61,7 @@ def test_holm_steps_down():
 
 
 @pytest.mark.gate
-def test_p_values_of_drives_of_the_model_are_uniform():
+def test_p_values_of_right_model_are_uniform():
     generator = np.random.default_rng(30)
     p_values, rejected = {}, 0
     for _ in range(DRAWS):
@@ -93,7 +93,7 @@ def test_p_values_of_drives_of_the_model_are_uniform():
         ({}, {}, "not rejected"),
     ],
 )
-def test_the_sentence_says_how_often_and_what_is_wrong(observed, model, verdict):
+def test_judgement_sentence_has_count_and_verdict(observed, model, verdict):
     ensemble = drives(np.random.default_rng(40), 999, **model)
     judgement = isf.judge(TIME, drives(np.random.default_rng(41), 1, **observed)[0], ensemble)
     assert judgement.verdict == verdict
@@ -101,7 +101,7 @@ def test_the_sentence_says_how_often_and_what_is_wrong(observed, model, verdict)
     assert judgement.rejected == (verdict != "not rejected")
 
 
-def test_the_sentence_on_few_drives_and_three_of_a_thousand():
+def test_judgement_of_few_drives_asks_for_more():
     ensemble = np.outer(np.linspace(-1.0, 1.0, 1000), TIME)
     judgement = isf.judge(TIME, ensemble[998] + 1e-6 * TIME, ensemble)
     # One on this side is farther out; on the other side two are as far from the end.
@@ -127,12 +127,12 @@ def test_the_sentence_on_few_drives_and_three_of_a_thousand():
         (TIME, TIME, np.zeros((5, 120)), "5 simulated drives cannot reject"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_a_sentence(time, observed, ensemble, words):
+def test_judgement_of_mismatched_arrays_is_rejected(time, observed, ensemble, words):
     with pytest.raises(EnsembleError, match=words):
         isf.judge(time, observed, ensemble)
 
 
-def test_the_places_of_drives_are_even_under_the_model_and_few_drives_say_little():
+def test_calibration_of_right_model_is_even():
     generator = np.random.default_rng(7)
     model = drives(generator, 999)
 
@@ -155,7 +155,7 @@ def test_the_places_of_drives_are_even_under_the_model_and_few_drives_say_little
     assert "fewer than 4 drives" in several_drives.calibration_sentences(found(3))[1]
 
 
-def test_drives_of_one_unit_are_judged_together():
+def test_pooled_verdict_of_one_unit():
     random, count, time = np.random.default_rng(8), 5, TIME[:40]
 
     def drawn(runs, size=1.0, of_unit=0.0):
@@ -194,7 +194,7 @@ def test_drives_of_one_unit_are_judged_together():
     assert sum(rejected) <= stats.binom.ppf(0.999, 40, 0.05)
 
 
-def test_errors_start_at_zero_and_only_what_was_observed_is_compared():
+def test_judged_errors_start_at_zero_where_observed():
     errors = started_at_zero(TIME, np.array([TIME + 5.0, TIME - 3.0], dtype=np.float32), 20.0)
     np.testing.assert_allclose(np.median(errors[:, :4], axis=1), 0.0, atol=1e-6)
     assert errors.dtype == np.float32
@@ -208,7 +208,7 @@ def test_errors_start_at_zero_and_only_what_was_observed_is_compared():
     np.testing.assert_array_equal(ensemble, started_at_zero(time, curves[:, known]))
 
 
-def test_an_ensemble_has_the_zero_that_was_estimated_of_the_observed_error():
+def test_ensemble_has_estimated_zero_of_observed_error():
     time, random = np.arange(200.0), np.random.default_rng(1)
     std = np.where(time < 20.0, 0.3, 0.01)
     known = ReferenceError(time, std, 5.0, 0.0 * time, 0.0 * time)
@@ -219,7 +219,7 @@ def test_an_ensemble_has_the_zero_that_was_estimated_of_the_observed_error():
     assert np.std(ensemble[:, -1]) < 0.02 < 0.1 < np.std(started_at_zero(time, curves)[:, -1])
 
 
-def test_looks_are_shown_in_degrees():
+def test_shown_tests_are_in_degrees():
     generator = np.random.default_rng(8)
     judged = isf.judge(TIME, drives(generator, 1)[0], drives(generator, RUNS))
     curve, *shown = shown_tests(judged)
@@ -262,7 +262,7 @@ def by_definition(observed, ensemble):
 
 @pytest.mark.parametrize("steps", [None, 1.0], ids=["continuous", "many_ties"])
 @pytest.mark.parametrize("seed", range(6))
-def test_the_envelope_is_what_its_definition_says(seed, steps):
+def test_global_envelope_equals_its_definition(seed, steps):
     generator = np.random.default_rng(seed)
     curves = random_walks(generator, 60, 15)
     curves[0] *= 1.0 + 0.5 * seed
@@ -275,7 +275,7 @@ def test_the_envelope_is_what_its_definition_says(seed, steps):
     np.testing.assert_array_equal(found.high, high)
 
 
-def test_equal_curves_share_their_place_and_jumps_within_usual_values_are_not_seen():
+def test_global_envelope_of_equal_curves_shares_ranks():
     found = global_envelope(np.zeros(30), np.zeros((40, 30)))
     assert found.p_value == 1.0
     assert found.as_extreme == 40
@@ -290,7 +290,7 @@ def test_equal_curves_share_their_place_and_jumps_within_usual_values_are_not_se
     assert global_envelope(observed, curves).p_value > 0.05
 
 
-def test_blocks_and_single_precision_change_nothing(monkeypatch):
+def test_judgement_is_equal_in_blocks_and_single_precision(monkeypatch):
     curves = random_walks(np.random.default_rng(5), 300, 70).astype(np.float32)
     whole = global_envelope(curves[0], curves[1:])
     statistics = curve_statistics(np.arange(70.0), curves)
@@ -333,7 +333,7 @@ def recorded():
     [(isf.HectorParameters(), True, True), (SLOW, False, False)],
     ids=["hector", "hector_slow"],
 )
-def test_both_of_the_thesis_settings_are_rejected_on_drive_a(recorded, imu, curve, too_little):
+def test_hector_settings_of_thesis_are_rejected_on_drive_a(recorded, imu, curve, too_little):
     times, observed = recorded
     model = isf.yaw_error_model(imu, isf.read_drive("a"))
     ensemble = started_at_zero(times, model.realisations(2000, 1))

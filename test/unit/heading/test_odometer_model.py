@@ -31,7 +31,7 @@ def motion():
 
 
 @pytest.mark.parametrize("key", TOLERANCES)
-def test_each_tolerance_has_the_mean_and_deviation_of_robots_at_either_side(motion, key):
+def test_odometer_tolerances_equal_simulated_deviations(motion, key):
     mean, sigma = TOLERANCES[key]
     odometer = isf.OdometerSpecification(rate=10.0, **{key: mean, f"{key}_sigma": sigma})
     model = isf.yaw_error_model(odometer, motion, 1.0)
@@ -50,7 +50,7 @@ def test_each_tolerance_has_the_mean_and_deviation_of_robots_at_either_side(moti
     np.testing.assert_allclose(std, deviation, rtol=0.03, atol=0.01 * np.max(std))
 
 
-def test_linear_model_has_the_distribution_of_simulated_odometers(motion):
+def test_odometer_model_equals_simulated_odometers(motion):
     odometer = isf.OdometerSpecification(rate=10.0, **ALL)
     model = isf.yaw_error_model(odometer, motion, 1.0)
     runs = [isf.simulate_odometer(motion, odometer, run=run) for run in range(RUNS)]
@@ -69,7 +69,7 @@ def test_linear_model_has_the_distribution_of_simulated_odometers(motion):
     assert abs(share - 0.8) < 4.0 * math.sqrt(2.0 * 0.8 * 0.2 / RUNS)
 
 
-def test_slip_is_a_brownian_motion_in_the_distance_that_is_rolled():
+def test_odometer_slip_is_brownian_motion_of_rolled_distance():
     slip, track, speed = 2e-3, 0.5, 1.0
     odometer = isf.OdometerSpecification(slip=slip, track=track)
     model = isf.yaw_error_model(odometer, isf.straight(200.0, speed), 10.0)
@@ -89,7 +89,7 @@ def test_slip_is_a_brownian_motion_in_the_distance_that_is_rolled():
     assert abs(np.mean(steps[:, 1:] * steps[:, :-1])) < 4.0 / math.sqrt(steps[:, 1:].size)
 
 
-def test_walks_of_one_name_are_one_and_a_model_can_be_cut():
+def test_walks_of_same_name_are_merged_and_model_truncated():
     time = np.arange(5.0)
     walks = [YawRandomWalk("slip", time**2), YawRandomWalk("slip", 3.0 * time)]
     model = YawErrorModel(time, (*walks, YawNoise("noise", 1.0)))
@@ -99,7 +99,7 @@ def test_walks_of_one_name_are_one_and_a_model_can_be_cut():
     assert abs(drawn[:, -1].std() / 28**0.5 - 1.0) < 4.0 / math.sqrt(8000.0)
 
 
-def test_ticks_are_noise_within_a_step(motion):
+def test_odometer_ticks_are_noise_within_a_step(motion):
     odometer = isf.OdometerSpecification(rate=10.0, ticks_per_turn=100, track=0.4)
     model = isf.yaw_error_model(odometer, motion, 1.0)
     error = isf.yaw_error(isf.simulate_odometer(motion, odometer), motion)

@@ -99,7 +99,7 @@ THOROUGH_CASES = [case for case in OTHER_CASES if case not in GATE_CASES]
         *(pytest.param(*case, marks=pytest.mark.thorough) for case in THOROUGH_CASES),
     ],
 )
-def test_linear_model_has_mean_and_deviation_of_full_runs(term, name):
+def test_operated_model_equals_mean_and_deviation_of_full_runs(term, name):
     operation = SHORT_OPERATIONS[name]
     motion = operation.moved(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
     imu = specification(**TERMS[term])
@@ -115,7 +115,7 @@ def test_linear_model_has_mean_and_deviation_of_full_runs(term, name):
 
 @pytest.mark.parametrize("operation", LONG_OPERATIONS.values(), ids=LONG_OPERATIONS)
 @pytest.mark.parametrize("term", ["response", "temperature"])
-def test_the_mean_is_that_of_a_run_without_noise_with_a_filter_that_leans(term, operation):
+def test_operated_mean_equals_noise_free_run_of_leaning_filter(term, operation):
     motion = operation.moved(isf.rounds(3, radius=2.5, speed=0.6, rate=RATE))
     imu = specification(**{**TERMS[term], "white_noise": 0.0})
     mean = isf.yaw_error_model(imu, motion, 1.0 / RATE, operation=operation).mean()
@@ -129,7 +129,7 @@ def zeroed_model(source, stops=(), standstill=10.0, end=100, period=None):
     return YawErrorModel(time, (source,), period, standstill=standstill, standstills=stops)
 
 
-def test_white_noise_after_a_standstill_has_its_closed_form_and_a_constant_bias_is_taken_off():
+def test_noise_after_standstill_equals_closed_form():
     variance = zeroed_model(AngleRandomWalk("noise", 2e-4)).variance()
     time = np.arange(101.0)
     assert variance == pytest.approx(4e-8 * (time + time**2 / 10.0), rel=1e-9)
@@ -139,7 +139,7 @@ def test_white_noise_after_a_standstill_has_its_closed_form_and_a_constant_bias_
     assert math.sqrt(model.variance()[-1]) < 1e-3
 
 
-def test_a_gauss_markov_bias_after_a_standstill_by_numerical_integration():
+def test_gauss_markov_bias_after_standstill_equals_integration():
     sigma, constant, standstill, end = 1e-3, 40.0, 20.0, 60.0
     step = 0.05
     before, after = np.arange(-standstill, 0.0, step), np.arange(0.0, end, step)
@@ -154,7 +154,7 @@ def test_a_gauss_markov_bias_after_a_standstill_by_numerical_integration():
 @pytest.mark.parametrize(
     "source", [AngleRandomWalk("a", 1e-3), RateGaussMarkov("b", 1e-3, 30.0)], ids=["walk", "bias"]
 )
-def test_stops_are_the_same_for_variances_covariances_and_realisations(source):
+def test_stops_are_equal_in_variances_covariances_realisations(source):
     stops = (Standstill(20.0, 22.0, 30.0), Standstill(60.0, 60.0, 63.0))
     model = zeroed_model(source, stops, period=0.1)
     covariance = model.covariance()
@@ -170,7 +170,7 @@ def test_stops_are_the_same_for_variances_covariances_and_realisations(source):
     assert correlation == pytest.approx(wanted, abs=5.0 / math.sqrt(4000))
 
 
-def test_the_likelihood_with_stops_is_the_density_of_the_covariance():
+def test_likelihood_with_stops_equals_normal_density():
     model = zeroed_model(AngleRandomWalk("a", 1e-3), (Standstill(20.0, 20.0, 25.0),), end=40)
     model = replace(model, sources=(*model.sources, YawNoise("reference", 1e-3)))
     observed = model.realisations(1, seed=5)[0]
@@ -183,7 +183,7 @@ def test_the_likelihood_with_stops_is_the_density_of_the_covariance():
     assert np.isnan(likelihood.innovations[7])
 
 
-def test_a_standstill_takes_off_the_earths_turning():
+def test_standstill_removes_earth_rate():
     motion = isf.straight(600.0, rate=RATE)
     imu = specification(white_noise=1e-6)
     north = isf.on_earth(motion, 50.0)
@@ -198,7 +198,7 @@ def test_a_standstill_takes_off_the_earths_turning():
 
 @pytest.mark.parametrize("chunk", [1, 7, 400])
 @pytest.mark.parametrize("stops", ["every 12s for 2s", "every 12s for 2s, detected"])
-def test_step_advance_and_batch_are_the_same_to_the_bit(stops, chunk):
+def test_operated_sensor_is_equal_stepped_and_in_batches(stops, chunk):
     operation = isf.Operation(standstill=4.0, stops=stops)
     motion = operation.moved(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
     errors = operated(specification(white_noise=1e-4, turn_on_bias_sigma=1e-2), operation, motion)
@@ -214,7 +214,7 @@ def test_step_advance_and_batch_are_the_same_to_the_bit(stops, chunk):
     np.testing.assert_array_equal(np.vstack(parts), whole.angular_velocity[0])
 
 
-def test_a_detector_finds_the_stops_of_a_shaken_robot_and_no_others():
+def test_detector_finds_stops_of_shaken_robot():
     operation = isf.Operation(standstill=4.0, stops="every 15s for 3s, detected")
     motion = operation.moved(isf.straight(60.0, rate=100.0))
     imu = isf.ImuSpecification(
@@ -231,7 +231,7 @@ def test_a_detector_finds_the_stops_of_a_shaken_robot_and_no_others():
 @pytest.mark.parametrize(
     "stops, period", [("every 2min for 3s", 3.0), ("every 70s for 4s", 2.0), ("found", 0.5)]
 )
-def test_a_ranking_has_steps_at_which_each_stop_has_a_place(stops, period):
+def test_ranking_uses_steps_at_stops(stops, period):
     # A sixtieth of ten minutes is longer than any of the stops.
     given, operation = isf.Operation(stops="every 2min for 3s"), isf.Operation(stops=stops)
     driven = isf.straight(600.0, rate=20.0)
@@ -250,7 +250,7 @@ def test_a_ranking_has_steps_at_which_each_stop_has_a_place(stops, period):
     assert free.until(61).absolute_quantile(0.95) > 1.3 * wanted
 
 
-def test_stops_that_a_motion_has_are_found():
+def test_stops_of_a_motion_are_found():
     motion = isf.Operation(stops="every 30s for 4s").moved(isf.straight(100.0))
     assert motion.duration == pytest.approx(100.0 + 3 * 5.0, abs=0.5)
     assert motion.position[-1, 0] == pytest.approx(100.0, abs=0.05)
@@ -275,12 +275,12 @@ def test_stops_that_a_motion_has_are_found():
         ({"stops": "detected", "standstill": 0.5}, "min_stop, 1 s"),
     ],
 )
-def test_an_operation_that_cannot_be_is_refused(settings, words):
+def test_impossible_operation_is_rejected(settings, words):
     with pytest.raises(ConfigurationError, match=words):
         isf.Operation(**settings)
 
 
-def test_neither_stops_without_a_drive_nor_the_zeroing_of_a_plug_in_are_taken():
+def test_operation_without_drive_or_of_plug_in_is_rejected():
     with pytest.raises(MotionError, match="leave no time to drive"):
         isf.Operation(stops="every 4s for 3s").moved(isf.straight(10.0))
     with pytest.raises(ConfigurationError, match="operation is set for HectorParameters"):

@@ -14,7 +14,7 @@ import prediction_real
 DENSITY = 3e-4
 
 
-def test_the_drift_of_a_rate_that_grows():
+def test_prediction_of_growing_rate():
     time = np.arange(0.0, 100.0, 0.1)
     begins, errors = prediction_real.drifts(time, 1e-3 * time, 10.0, 20.0)
     assert begins == pytest.approx([0.0, 30.0, 60.0])
@@ -22,7 +22,7 @@ def test_the_drift_of_a_rate_that_grows():
     assert errors == pytest.approx(np.full(3, -1e-3 * 15.0 * 20.0), rel=1e-9)
 
 
-def test_the_share_within_a_band_and_its_standard_error():
+def test_coverage_has_standard_error():
     errors = 0.1 + 2.0 * np.random.default_rng(1).standard_normal(4000)
     begin = 610.0 * np.arange(4000)
     said = {"recording": "one", "begin": begin, "seen": errors, "mean": 0.1, "std": 2.0}
@@ -33,7 +33,7 @@ def test_the_share_within_a_band_and_its_standard_error():
         assert error == pytest.approx(expected, rel=0.1)
 
 
-def test_white_noise_that_is_identified_is_predicted():
+def test_identified_white_noise_is_predicted():
     rate = 10.0
     time = np.arange(0.0, 7200.0, 1.0 / rate)
     noise = np.random.default_rng(3).standard_normal((len(time), 3)) * DENSITY * np.sqrt(rate)

@@ -78,7 +78,7 @@ of all. test/benchmarks/coverage_zero.py has a hundred of each."""
 
 
 @pytest.mark.gate
-def test_intervals_cover_the_error_of_the_imu_and_the_zero():
+def test_split_intervals_cover_error_of_imu_and_zero():
     random, held = np.random.default_rng(7), []
     for kind in [*KINDS] * DRIVES:
         error, known, own, final = drive(random, kind, 1.5)
@@ -97,7 +97,7 @@ def test_intervals_cover_the_error_of_the_imu_and_the_zero():
 
 
 @pytest.mark.gate
-def test_error_of_the_reference_alone_is_not_attributed_to_the_imu():
+def test_split_of_reference_error_alone_gives_none_to_imu():
     random = np.random.default_rng(8)
     drives = [drive(random, kind, 0.0)[:2] for kind in [*KINDS] * DRIVES]
     # NaN where the reference is better than it says.
@@ -105,7 +105,7 @@ def test_error_of_the_reference_alone_is_not_attributed_to_the_imu():
     assert np.mean(found) < 0.05 + 4.0 * math.sqrt(0.05 * 0.95 / len(found))
 
 
-def test_what_is_expected_of_the_reference_in_closed_form():
+def test_split_reference_rms_equals_closed_form():
     std, turn_error = 2.0 * DEGREE, 0.03
     rate = np.full(len(TIME), 3.0 * DEGREE)
     known = ReferenceError(TIME, np.full(len(TIME), std), 30.0, rate, rate * TIME, 0.5, turn_error)
@@ -128,7 +128,7 @@ def test_what_is_expected_of_the_reference_in_closed_form():
     assert split.final_std == pytest.approx(math.sqrt(at_end), rel=0.05)
 
 
-def test_a_reference_that_is_better_than_it_says_leaves_nothing_to_say():
+def test_split_with_overstated_reference_error_is_unknown():
     known = ReferenceError(TIME, np.full(len(TIME), DEGREE), 1.0, 0.0 * TIME, 0.0 * TIME)
     error = pd.Series(1e-3 * DEGREE * np.sin(TIME), TIME)
     split = split_error(error, known, START)
@@ -137,7 +137,7 @@ def test_a_reference_that_is_better_than_it_says_leaves_nothing_to_say():
     assert split.imu_words().startswith("nothing")
 
 
-def test_samples_at_a_gaps_edges_do_not_stand_for_the_gap():
+def test_split_does_not_weigh_samples_by_gaps():
     # Unknown for most of the time, and far off for the first seconds behind that.
     time = np.concatenate([np.arange(0.0, 20.0, STEP), np.arange(400.0, 600.0, STEP)])
     error = np.where((time >= 400.0) & (time < 405.0), 90.0, 20.0) * DEGREE
@@ -148,7 +148,7 @@ def test_samples_at_a_gaps_edges_do_not_stand_for_the_gap():
     assert split.imu == pytest.approx(math.sqrt(np.mean(error**2)), rel=0.03)
 
 
-def test_errors_that_are_drawn_have_its_covariance():
+def test_drawn_reference_errors_have_covariance():
     time, runs = np.arange(0.0, 20.0, 0.5), 20_000
     std = np.linspace(0.01, 0.03, len(time))
     known = ReferenceError(time, std, 4.0, 0.3 * np.sin(time), 0.3 * (1.0 - np.cos(time)), 0.3, 0.1)
@@ -160,7 +160,7 @@ def test_errors_that_are_drawn_have_its_covariance():
     assert np.max(np.abs(found - expected) / deviations) < 5.0
 
 
-def test_means_over_stretches_have_the_covariance_of_the_means_of_samples():
+def test_covariance_of_means_equals_that_of_samples():
     random = np.random.default_rng(9)
     time = np.arange(0.0, 40.0, 0.1)
     for std, correlation_time in ((0.02, 0.01), (0.02, 3.0), (0.02, 1e9)):
@@ -175,7 +175,7 @@ def test_means_over_stretches_have_the_covariance_of_the_means_of_samples():
         np.testing.assert_allclose(known.covariance_of_means(time, begins), expected, rtol=1e-6)
 
 
-def test_a_jump_and_an_outlier_hardly_move_an_estimated_zero():
+def test_jump_and_outlier_hardly_move_estimated_zero():
     random = np.random.default_rng(3)
     error, known, *_ = drive(random, "correlated", 0.3)
     right = split_error(error, known, START, ESTIMATED)
@@ -190,7 +190,7 @@ def test_a_jump_and_an_outlier_hardly_move_an_estimated_zero():
     assert abs(found.zero - right.zero) < found.zero_std < 2.0 * right.zero_std
 
 
-def test_poses_say_how_wrong_they_are_and_alignment_takes_the_lag_off():
+def test_poses_state_reference_error_and_alignment_removes_lag():
     poses = pd.DataFrame({"yaw": 0.01 * TIME}, TIME)
     assert ReferenceError.from_poses(poses) is None
     poses = poses.assign(**dict(zip(REFERENCE_ERROR, (0.1, 5.0, 0.5, 0.02))))
@@ -205,7 +205,7 @@ def test_poses_say_how_wrong_they_are_and_alignment_takes_the_lag_off():
     assert aligned.turn == pytest.approx(0.03 * (TIME - TIME[0]))
 
 
-def test_the_course_of_smoothed_fixes_is_as_wrong_as_it_says():
+def test_course_of_smoothed_fixes_has_stated_error():
     random, step = np.random.default_rng(5), 0.05
     fine, ratios, alike = np.arange(0.0, 240.0, step), [], []
     for _ in range(8):
@@ -230,7 +230,7 @@ def test_the_course_of_smoothed_fixes_is_as_wrong_as_it_says():
     assert np.mean(alike) == pytest.approx(math.exp(-1.0), abs=0.1)
 
 
-def test_a_course_errs_by_the_receivers_error_across_the_path():
+def test_course_error_is_receiver_error_across_path():
     # Sixteen times as much variance to the north: it turns the course of a path to the east.
     random, times = np.random.default_rng(5), np.arange(0.0, 100.0, 0.2)
     noise = random.standard_normal((len(times), 2)) * (0.1, 0.4)
@@ -244,7 +244,7 @@ def test_a_course_errs_by_the_receivers_error_across_the_path():
 
 
 @pytest.mark.parametrize("lag, turn_error", [(0.0, 0.0), (0.5, 0.0), (0.0, 0.02)])
-def test_the_density_of_a_references_error_alone_is_that_of_its_process(lag, turn_error):
+def test_expected_spectrum_equals_density_of_process(lag, turn_error):
     time_constant, std = 4.0, 3.0 * DEGREE
     rate = 8.0 * DEGREE * np.cos(0.5 * TIME)
     turn = np.cumsum(rate) * STEP

@@ -11,7 +11,7 @@ from imu_simulation_framework.heading.model.state_space import bridges_within
 
 
 @pytest.mark.parametrize("width", [0.6, 1.0, 1.6, 2.5])
-def test_bridge_from_zero_to_zero_stays_within_band_as_kolmogorov_says(width):
+def test_bridge_from_zero_to_zero_has_kolmogorov_distribution(width):
     variance = 0.3
     limit = width * math.sqrt(variance)
     stays = bridges_within(
@@ -20,7 +20,7 @@ def test_bridge_from_zero_to_zero_stays_within_band_as_kolmogorov_says(width):
     assert stays[0, 1] == pytest.approx(kstwobign.cdf(width), rel=1e-6)
 
 
-def test_bridge_near_one_limit_stays_as_reflection_principle_says():
+def test_bridge_near_one_limit_obeys_reflection_principle():
     variance, limit, start, end = 0.04, 1.0, 0.85, 0.9
     errors = np.array([[start, end]])
     stays = bridges_within(errors, np.array([variance]), np.array([limit]), np.array([True]))
@@ -28,7 +28,7 @@ def test_bridge_near_one_limit_stays_as_reflection_principle_says():
     assert stays[0, 1] == pytest.approx(one_sided, rel=1e-9)
 
 
-def test_sampled_step_of_corrected_heading_is_that_of_its_recursion():
+def test_sampled_step_of_corrected_heading_equals_recursion():
     """Each sample moves the integral by the reading, and then corrects all of it."""
     period, samples, heading_time, bias_time = 0.1, 7, 2.0, 5.0
     angle_density, bias_density = 0.3, 0.8

@@ -31,7 +31,7 @@ SAYABLE = YawErrorParameters(
 )
 
 
-def test_a_specification_drifts_as_the_parameters_say_from_its_start_on():
+def test_specification_from_parameters_drifts_equally():
     # It begins at rest: where a filter begins while it is accelerated, it begins leaning.
     motion = isf.read_drive("a", laps=1)
     specification, unsaid = specification_from_parameters(SAYABLE, "found", 100.0)
@@ -48,7 +48,7 @@ def test_a_specification_drifts_as_the_parameters_say_from_its_start_on():
     np.testing.assert_allclose(variance, 2.0 * sigma**2 * -np.expm1(-TIME / time), atol=1e-15)
 
 
-def test_what_a_specification_cannot_say_and_one_drive_cannot_tell_is_named():
+def test_specification_from_parameters_reports_omitted_errors():
     parameters = YawErrorParameters(
         yaw_drift_sigma=0.02, yaw_drift_time=50.0, scale_factor_of_absolute_turn=1e-3
     )
@@ -70,7 +70,7 @@ def observed(model, count):
     ]
 
 
-def test_hector_parameters_are_identified_and_a_ramp_is_no_drift():
+def test_hector_parameters_are_identified():
     truth = isf.HectorParameters(yaw_drift=0.5, yaw_drift_frequency=0.05)
     motion = isf.straight(600.0)
     model = isf.yaw_error_model(truth, motion)
@@ -93,7 +93,7 @@ def test_hector_parameters_are_identified_and_a_ramp_is_no_drift():
     assert hector.correlation_time > 1000.0
 
 
-def test_file_reads_back(tmp_path):
+def test_yaw_error_model_file_is_read_back(tmp_path):
     path = tmp_path / "model.yaml"
     entries = {
         name: (value, 0.0, math.inf, terms.UNITS[name])
@@ -123,5 +123,5 @@ def test_file_reads_back(tmp_path):
         ("kind: [", "not valid YAML"),
     ],
 )
-def test_what_is_no_model_is_refused(tmp_path, text, words):
+def test_invalid_yaw_error_model_file_is_rejected(tmp_path, text, words):
     require_refused(read_yaw_error_model, tmp_path / "model.yaml", text, words)

@@ -127,7 +127,7 @@ def test_rate_drift_is_identified_and_its_parts_add_up_to_the_error():
     assert (nested.loc[~more, "likelihood_ratio"] < 0.0).all()
 
 
-def test_a_misled_search_goes_on_and_a_strength_that_gains_nothing_is_chance():
+def test_failed_line_search_continues_without_slopes():
     # Along a ridge, which is what L-BFGS-B ends on: 0.27 below the top, if alone.
     def ridge(x):
         return -30.0 * abs(x[0] - x[1] + 0.3) - 0.5 * (x[0] + x[1]) ** 2
@@ -163,7 +163,7 @@ def test_search_that_went_astray_is_repeated_from_the_larger_model(monkeypatch):
 
 
 @pytest.mark.parametrize("number", [1, 6])
-def test_a_strength_that_went_to_nothing_comes_back(number):
+def test_search_recovers_negligible_strength(number):
     # With an angle random walk of next to nothing the others are at their best, but for it.
     drives, truth = study.drives("rate random walk", number), study.MODELS["rate random walk"]
     likelihood = Likelihood(drives, (ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, REFERENCE_NOISE), ())
@@ -272,7 +272,7 @@ def test_drive_of_another_sensor_is_rejected_by_the_model_of_the_others(monkeypa
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
-def test_drives_of_different_sensors_are_refused():
+def test_drives_of_different_sensors_are_rejected():
     drives = same_sensor_drives(100.0)
     result = identify_yaw_error([change_sensor(drives[0]), *drives[1:]])
     check = result.checks[-1]
@@ -280,7 +280,7 @@ def test_drives_of_different_sensors_are_refused():
     assert check.sentence.endswith("other differs most")
 
 
-def test_what_a_motion_cannot_tell_is_named():
+def test_unidentifiable_constants_are_reported():
     def names(*drives):
         return [term.parameter for term in reliability.identifiable_constants(drives)[0]]
 
@@ -298,7 +298,7 @@ def test_what_a_motion_cannot_tell_is_named():
     assert "steady rate" in steady[0] and "would tell them apart" in steady[0]
 
 
-def test_residual_checks_see_what_is_wrong_and_the_size_check_rejects_as_rarely_as_it_says():
+def test_residual_checks_have_power_and_level():
     white = np.random.default_rng(2).standard_normal(600)
     coloured = white + 0.5 * np.concatenate([[0.0], white[:-1]])
     outliers = white.copy()
@@ -323,7 +323,7 @@ def test_residual_checks_see_what_is_wrong_and_the_size_check_rejects_as_rarely_
     assert np.sum(np.array(p) < reliability.LEVEL) <= 12
 
 
-def test_observations_are_at_even_steps_and_bad_input_is_refused():
+def test_observed_yaw_error_has_even_steps_and_rejects_bad_input():
     import pandas as pd
 
     stamps = np.arange(0.0, 100.0, 0.1)
@@ -356,7 +356,7 @@ def test_observations_are_at_even_steps_and_bad_input_is_refused():
 
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
-def test_faults_of_the_reference_are_found_and_not_attributed_to_the_sensor():
+def test_faults_of_reference_are_not_attributed_to_sensor():
     # A reference that is 0.3 s late, jumps once, and has one outlier.
     drive = study.drive_with_reference(1, "white", "a sensor", 300.0)
     lag, rate = 0.3, drive.reference.rate
@@ -386,7 +386,7 @@ def test_faults_of_the_reference_are_found_and_not_attributed_to_the_sensor():
     )  # fmt: skip
 
 
-def test_a_turn_is_that_of_the_steadier_heading():
+def test_turn_is_taken_from_steadier_heading():
     import pandas as pd
 
     # Else the noise of the reference is in its error and in its turn, and a scale factor of one
@@ -404,7 +404,7 @@ def test_a_turn_is_that_of_the_steadier_heading():
         np.testing.assert_allclose(observed.error, error, atol=1e-12)
 
 
-def test_small_turns_back_count_where_the_heading_shows_them():
+def test_small_turns_back_of_steady_heading_count():
     import pandas as pd
 
     # Else wheels slip in turns that are not counted, and a walk of the sensor is found.
@@ -460,14 +460,14 @@ def test_short_drift_is_attributed_to_the_course_unless_it_is_too_large():
         assert is_of_sensor or "reference_drift_sigma" in choice.fit.values
 
 
-def test_a_limit_is_open_where_the_estimate_is_at_its_bound():
+def test_limit_of_estimate_at_bound_is_open():
     search = reliability._ProfileSearch(None, [], {})
     low, high = reliability._profile_limits(lambda value: value, search, 0.0, (0.0, 9.0), 0.3, 1.0)
     assert low == -np.inf and high == pytest.approx(1.0, rel=0.03)
 
 
 @pytest.mark.gate
-def test_constants_are_as_uncertain_as_an_unseen_random_walk_makes_them():
+def test_constant_intervals_include_unseen_random_walk():
     random = np.random.default_rng(7)
     drive = turning(0.3 * np.sin(TIME[1:] / 9.0), 0.01 * random.standard_normal(len(TIME)))
     constants = reliability.identifiable_constants([drive])[0][:1]
@@ -480,7 +480,7 @@ def test_constants_are_as_uncertain_as_an_unseen_random_walk_makes_them():
     assert bias.high - bias.low == pytest.approx(with_walk.high - with_walk.low, rel=0.1)
 
 
-def test_a_constant_of_few_samples_has_the_interval_of_students_distribution():
+def test_constant_of_few_samples_has_student_interval():
     # Of 30 independent steps of a random walk whose strength is unknown. All strengths alike
     # beforehand, one degree of freedom is lost besides that of the mean.
     time, steps = np.arange(31.0), 1e-3 * np.random.default_rng(5).standard_normal(30)
@@ -498,7 +498,7 @@ def test_a_constant_of_few_samples_has_the_interval_of_students_distribution():
 
 
 @pytest.mark.gate
-def test_constants_are_as_uncertain_as_all_likely_strengths_make_them():
+def test_constant_intervals_average_over_strengths():
     # A random walk that the likelihood has at nothing, beside a drift that has its part.
     drive = replace(study.drive_with_reference(0, "correlated", "a sensor"), reference=None)
     constants = reliability.identifiable_constants([drive])[0][:2]
@@ -528,7 +528,7 @@ def test_constants_are_as_uncertain_as_all_likely_strengths_make_them():
             assert below == pytest.approx(share, abs=0.007), term.name
 
 
-def test_terms_are_as_likely_in_any_order():
+def test_likelihood_is_equal_for_any_order_of_terms():
     drive = study.drive_with_reference(1, "correlated", "a sensor")
     values = {"yaw_drift_sigma": 0.01, "yaw_drift_time": 8.0}
     values.update(reference_scale=0.8, reference_error_time=9.0)
@@ -551,7 +551,7 @@ def test_slip_on_turns_is_attributed_to_the_reference():
 
 
 @pytest.mark.usefixtures("few_draws")
-def test_implausible_scale_factor_is_refused():
+def test_implausible_scale_factor_is_rejected():
     drive = study.drives("angle random walk", 1, 1, 300.0)[0]
     result = identify_yaw_error([replace(drive, error=drive.error - 0.3 * drive.net_turn)])
     assert result.unlikely and refusal(result)

@@ -41,7 +41,7 @@ def sources(values):
     )
 
 
-def test_a_search_goes_as_far_as_drives_let_it_and_whiteness_is_ljung_and_boxs():
+def test_scales_bound_search_and_whiteness_equals_ljung_box():
     drives = [drive(100, 1, 0.0), drive(600, 2, 0.0), drive(300, 3, 0.0)]
     found = terms.scales(drives)
     assert found.bounds("rate_drift_time") == pytest.approx((5.0, 6000.0))
@@ -60,7 +60,7 @@ def test_a_search_goes_as_far_as_drives_let_it_and_whiteness_is_ljung_and_boxs()
     assert whiteness.p == pytest.approx(chi2.sf(sum(expected), 2 * LAGS))
 
 
-def test_the_part_of_a_rates_drift_is_its_integral():
+def test_fitted_part_of_rate_drift_is_its_integral():
     times = 5.0 * np.arange(200)
     error = 0.1 * np.sin(times / 100.0)
     one = terms.ObservedYawError("slow", times, error, 0.0 * times, 0.0 * times)
@@ -122,7 +122,7 @@ def of_reference(one, values):
     return covariance + scaled.covariance(one.time)
 
 
-def test_what_is_known_of_a_reference_is_in_the_likelihood_as_in_matrices():
+def test_likelihood_with_reference_error_equals_matrices():
     drives = []
     for seed in (1, 2):
         one = drive(200, seed, 0.1)
@@ -150,7 +150,7 @@ def test_what_is_known_of_a_reference_is_in_the_likelihood_as_in_matrices():
 
 # A wobble of 0.003 leaves 6e-6 of the turn's curve that the time's does not explain.
 @pytest.mark.parametrize("wobble", [0.1, 0.003])
-def test_restricted_likelihood_and_constants_are_those_of_matrices(wobble):
+def test_restricted_likelihood_and_constants_equal_matrices(wobble):
     drives = [drive(300, 1, wobble)]
     dense, likelihood = Dense(drives), Likelihood(drives, RANDOM, CONSTANTS)
     expected = dense(OTHERS) - dense(VALUES)
@@ -172,7 +172,7 @@ def test_several_drives_share_constants_but_not_the_start():
 
 
 @pytest.mark.parametrize("wobble", [0.1, 0.003])
-def test_a_constant_that_is_given_costs_what_its_standard_errors_say(wobble):
+def test_likelihood_of_fixed_constant_falls_by_standard_errors(wobble):
     likelihood = Likelihood([drive(300, 1, wobble)], RANDOM, CONSTANTS)
     estimates, covariance = likelihood.constants_of(likelihood.filtered(VALUES))
     for index in range(2):
@@ -183,7 +183,7 @@ def test_a_constant_that_is_given_costs_what_its_standard_errors_say(wobble):
             assert given - best == pytest.approx(-0.5 * away**2, rel=1e-3)
 
 
-def test_what_was_not_observed_is_left_out():
+def test_likelihood_leaves_out_missing_observations():
     whole = drive(300, 1, 0.1)
     gap = np.where((whole.time > 100.0) & (whole.time < 200.0), np.nan, whole.error)
     holed = terms.ObservedYawError("holed", whole.time, gap, whole.net_turn, whole.absolute_turn)

@@ -31,7 +31,7 @@ RANDOM = [name for name in MODEL.names if name != "offset"]
 RUNS = 10_000
 
 
-def test_closed_forms():
+def test_variances_equal_closed_forms():
     budget = MODEL.budget().iloc[100]
     t = 100.0
 
@@ -49,7 +49,7 @@ def test_closed_forms():
     assert budget["reference"] == pytest.approx(0.003**2, rel=1e-12)
 
 
-def test_the_budget_adds_up_to_bands_and_probabilities():
+def test_budget_adds_up_to_bands_and_probabilities():
     np.testing.assert_allclose(MODEL.budget().sum(axis=1), MODEL.variance(), rtol=1e-12)
     np.testing.assert_allclose(MODEL.mean_by_source().sum(axis=1), MODEL.mean(), rtol=1e-12)
     np.testing.assert_allclose(np.diag(MODEL.covariance()), MODEL.variance(), rtol=1e-12)
@@ -101,7 +101,7 @@ def test_realisations_have_the_covariance(names):
         (lambda: RateGaussMarkov("d", 1.0, 0.0), "correlation_time is 0.0, but it must be pos"),
     ],
 )
-def test_what_is_no_model(make, sentence):
+def test_invalid_model_is_rejected(make, sentence):
     with pytest.raises(ConfigurationError, match=sentence):
         make()
 
@@ -115,7 +115,7 @@ def _wiener_within(limit, std):
 
 @pytest.mark.parametrize("steps", [20, 360])
 @pytest.mark.parametrize("limit", [0.9, 1.5])
-def test_first_exit_of_a_wiener_process_in_closed_form_whatever_the_step(steps, limit):
+def test_survival_of_wiener_process_equals_closed_form(steps, limit):
     time = np.linspace(0.0, 3600.0, steps + 1)
     model = YawErrorModel(time, (AngleRandomWalk("angle random walk", 1.0 / 60.0),))
     stays, half_width = model.survival(limit, 8000, seed=2)
@@ -125,7 +125,7 @@ def test_first_exit_of_a_wiener_process_in_closed_form_whatever_the_step(steps, 
         assert stays[place] == pytest.approx(expected, abs=1.5 * half_width[place])  # 3 sigma
 
 
-def test_first_exit_between_steps_as_by_a_simulation_with_fine_steps():
+def test_survival_between_steps_equals_fine_simulation():
     # 200 s: noise and a drift of 3 s at steps of 5 s against a plain simulation at 50 Hz.
     walk, sigma, correlation_time, limit, runs = 0.03, 0.02, 3.0, 0.6, 4000
     period = 0.02
@@ -147,7 +147,7 @@ def test_first_exit_between_steps_as_by_a_simulation_with_fine_steps():
 
 
 @pytest.mark.parametrize("gap", [slice(0, 0), slice(20, 60)])
-def test_likelihood_is_that_of_the_multivariate_normal_of_what_was_observed(gap):
+def test_likelihood_equals_multivariate_normal_density(gap):
     observed = MODEL.realisations(1, seed=9)[0]
     observed[gap] = np.nan
     result = MODEL.likelihood(observed)
@@ -159,7 +159,7 @@ def test_likelihood_is_that_of_the_multivariate_normal_of_what_was_observed(gap)
     assert abs(np.mean(normalised**2) - 1.0) < 3.0 * np.sqrt(2.0 / seen.sum())
 
 
-def test_a_run_depends_on_its_number_alone_and_noise_leads_outside_at_any_sample():
+def test_run_depends_on_its_number_alone():
     together = MODEL.realisations(50, seed=5)
     for first, runs in ((37, 1), (25, 20)):
         some = MODEL.realisations(runs, seed=5, first_run=first)
@@ -172,7 +172,7 @@ def test_a_run_depends_on_its_number_alone_and_noise_leads_outside_at_any_sample
     assert model.probability_always_within(0.3) == pytest.approx((inside**101, 0.0))
 
 
-def test_a_sampled_sensor_is_the_sum_over_its_samples_in_whole_steps():
+def test_sampled_sensor_equals_sum_over_samples():
     period, samples = 0.1, 7
     sigma, time = 1e-3, 0.3
     space = state_space((RateGaussMarkov("fast", sigma, time),), samples * period, period)

@@ -72,7 +72,7 @@ def assert_same_distribution(errors, model, sigmas=3.5):
         pytest.param(None, 400, marks=pytest.mark.thorough),
     ],
 )
-def test_every_error_on_drive_a(laps, runs):
+def test_model_of_every_error_on_drive_a_equals_full_runs(laps, runs):
     motion = isf.read_drive("a", laps=laps).resampled(RATE)
     model = isf.yaw_error_model(EVERYTHING, motion)
     assert model.limits == ()
@@ -87,7 +87,7 @@ QUIET = isf.ImuSpecification(
 """As good as a BNO055 at rest, so that what its filter makes of accelerations is not small."""
 
 
-def test_a_filter_on_a_circle_turns_too_slowly_by_its_tilts_cosine():
+def test_filter_on_circle_turns_slower_by_cosine_of_tilt():
     # In steady circles the estimated vertical stands still in the body; of the filter's equation
     # (fusion.py) to first order it is a / (1 + i w T) away from the true one, a being the
     # acceleration over gravity, and the gyroscope's rate about it is w times its cosine.
@@ -116,7 +116,7 @@ def tumbling(rate):
 
 
 @pytest.mark.parametrize("rate", [10.0, 100.0])
-def test_a_turned_sensor_errs_by_no_more_than_it_is_turned_by_at_any_sample_rate(rate):
+def test_turned_sensor_error_is_bounded_by_its_angle(rate):
     turned = 0.01 * np.array([0.3, -0.8, 0.5])
     matrix = np.cross(turned, np.eye(3)).T  # turned x rate
     gyroscope = isf.TriadSpecification(scale_factor_and_misalignment=matrix.tolist())
@@ -137,13 +137,13 @@ def test_a_turned_sensor_errs_by_no_more_than_it_is_turned_by_at_any_sample_rate
         isf.GenericParameters(gaussian_noise=0.004),
     ],
 )
-def test_a_plug_ins_drift_and_noise_of_the_yaw(parameters):
+def test_plug_in_yaw_drift_and_noise(parameters):
     motion = isf.straight(60.0, rate=RATE)
     errors = ensemble(parameters, motion, 400, round(RATE))
     assert_same_distribution(errors, isf.yaw_error_model(parameters, motion))
 
 
-def test_what_is_not_linear_is_said_and_allowed_noise_grows_with_the_limit():
+def test_nonlinear_errors_are_reported_and_requirements_scale():
     gyroscope = isf.TriadSpecification(saturation=(1.0, 1.0, 0.1), resolution=0.01)
     output = isf.OutputSpecification(filter="vqf", filter_rate_bias=True)
     motion = isf.read_drive("a", laps=1).mounted(rotation=Rotation.from_euler("x", 0.3))
@@ -165,7 +165,7 @@ def test_what_is_not_linear_is_said_and_allowed_noise_grows_with_the_limit():
     assert allowed.loc["angle random walk", "unit"] == "deg/sqrt(h)"
 
 
-def test_periods_and_durations_go_together_or_are_refused():
+def test_model_with_inconsistent_period_is_rejected():
     with pytest.raises(MotionError, match="10 s .* 20 s"):
         isf.yaw_error_model(isf.ImuSpecification(), isf.at_rest(10.0), 20.0)
     with pytest.raises(ConfigurationError, match="dict"):
@@ -177,7 +177,7 @@ def test_periods_and_durations_go_together_or_are_refused():
 
 
 @pytest.mark.parametrize("gimbal", [False, True])
-def test_every_error_on_a_flight(gimbal):
+def test_model_of_every_error_on_flight_equals_full_runs(gimbal):
     motion = flight(rate=RATE, duration=100.0)
     if gimbal:
         motion = mount_on_gimbal(motion)
@@ -196,7 +196,7 @@ def test_every_error_on_a_flight(gimbal):
 
 
 @pytest.mark.parametrize("latitude", [-35.0, 0.0, 50.0, 90.0])
-def test_a_gyroscope_at_rest_turns_with_the_earth(latitude):
+def test_model_of_gyroscope_at_rest_turns_with_earth(latitude):
     motion = isf.standing(100.0, latitude, rate=RATE)
     imu = isf.ImuSpecification(output=isf.OutputSpecification(rate=RATE))
     model = isf.yaw_error_model(imu, motion)
@@ -204,7 +204,7 @@ def test_a_gyroscope_at_rest_turns_with_the_earth(latitude):
     assert model.mean() == pytest.approx(-turned, abs=1e-6)
 
 
-def test_an_aircraft_eastwards_turns_with_its_own_way_besides():
+def test_model_of_eastward_aircraft_includes_transport_rate():
     # Of east, north and up at 200 m/s: the vertical turns about north, east and north about it.
     rate, speed, latitude = 10.0, 200.0, np.radians(60.0)
     time = np.arange(1001) / rate
