@@ -21,6 +21,7 @@ SUMMARY_NOTE = f"""\
 50 %, 95 %: what the error does not exceed in so many drives;
 all the time, passed by: counted in {RUNS} drawn drives, with the 95 % interval; > 99.9 % is nearly
 all drives, < 0.1 % nearly none"""
+"""Note below the summary."""
 
 SOURCE_COLUMNS = (
     Column("imu", "IMU"),
@@ -30,6 +31,7 @@ SOURCE_COLUMNS = (
     Column("share", "share of variance", "%", 1),
     Column("differs", "differs"),
 )
+"""Columns of the table of contributions."""
 
 REQUIREMENT_COLUMNS = (
     Column("name", "error"),
@@ -38,12 +40,14 @@ REQUIREMENT_COLUMNS = (
     Column("unit", "unit"),
     Column("sheet", "with all others, in a data sheet"),
 )
+"""Columns of the table of requirements."""
 
 REQUIREMENT_NOTE = """\
 All sizes are standard deviations from sensor to sensor or from start to start, of errors of either
 sign; those of noise are its density, random walk or coefficient. What a data sheet states as a
 largest value is two to three of them. "any": this motion does not show it on a level robot.
 "0": the Earth's turning or the filter's lean exceeds the limit even without any."""
+"""Note below the requirements."""
 
 
 def summary_columns(limit: float) -> tuple[Column, ...]:

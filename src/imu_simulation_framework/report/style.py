@@ -95,7 +95,7 @@ def label_headings(comparison):
     Parameters
     ----------
     comparison : Comparison
-        Result of :func:`..heading.comparison.compare`.
+        Result of :func:`.experiment_comparison.compare`.
 
     Returns
     -------

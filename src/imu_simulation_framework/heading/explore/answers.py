@@ -306,7 +306,7 @@ class Moved(NamedTuple):
     remarks: tuple[str, ...]
 
 
-class Part(NamedTuple):
+class PartAnswer(NamedTuple):
     """Answer for one part that is computed without random numbers.
 
     Attributes
@@ -534,7 +534,7 @@ class Answers:
         )
         return model.until(min(round(moved.at / period) + 1, len(model.time)))
 
-    def part(self, question: Question, name: str) -> Part:
+    def part(self, question: Question, name: str) -> PartAnswer:
         """Compute the answer for one part without random numbers.
 
         Parameters
@@ -546,7 +546,7 @@ class Answers:
 
         Returns
         -------
-        Part
+        PartAnswer
             The answer.
 
         Raises
@@ -562,7 +562,7 @@ class Answers:
         bands, causes = model.bands((0.5, 0.95)), rank_causes(model)
         remarks = [f"{name}: {sentence}" for sentence in model.limits]
         remarks += filter(None, [remark_on_motion_errors(self.imu(name, question.unit))])
-        return Part(name, model, bands, *percentiles, causes, tuple(remarks))
+        return PartAnswer(name, model, bands, *percentiles, causes, tuple(remarks))
 
     def answer(self, question: Question, name: str) -> HeadingAnswer:
         """Compute the whole answer for one part, with drawn drives.

@@ -31,7 +31,7 @@ from ..answer import FirstPassage, angle
 from .answers import (
     FIELDS,
     Answers,
-    Part,
+    PartAnswer,
     Question,
     Words,
     question_address,
@@ -459,7 +459,7 @@ class _Page:
 
     # --- Presentation of answers ---------------------------------------------------------------
 
-    def _card(self, place, part: Part, question):
+    def _card(self, place, part: PartAnswer, question):
         html = self.html
         most = "nothing is chance"
         if len(part.causes) and part.percentile_95 > 0.0:
@@ -490,7 +490,7 @@ class _Page:
             *(html.P(remark, className="remark") for remark in dict.fromkeys(remarks)),
         ]
 
-    def _causes(self, parts: Sequence[Part]):
+    def _causes(self, parts: Sequence[PartAnswer]):
         html = self.html
         shown = []
         for place, part in enumerate(parts):
@@ -578,12 +578,12 @@ def colour_of(place: int) -> str:
     return colours.SERIES[place % len(colours.SERIES)]
 
 
-def bands_figure(parts: Sequence[Part], limit: float) -> Figure:
+def bands_figure(parts: Sequence[PartAnswer], limit: float) -> Figure:
     """Create a figure of the bands of 50 and 95 % of drives over time.
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of PartAnswer
         Parts.
     limit : float
         Limit of the yaw error [deg].
