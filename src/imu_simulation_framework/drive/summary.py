@@ -25,8 +25,8 @@ trajectory: ``length_m`` along the path as it was recorded, without its scale, o
 accumulated to either side; how many ``stretches`` were looked at and how many ``independent``
 ones fit into them; and ``mean_rad``,
 ``rms_rad`` and ``maximum_absolute_rad`` of the change of the yaw error from a stretch's
-beginning to its end, see :mod:`~imu_simulation_framework.heading.relative_error`; where something is
-known of the reference, ``reference_rms_rad`` is what of the rms is expected to be its own error.
+beginning to its end, see :mod:`~imu_simulation_framework.heading.relative_error`; where something
+is known of the reference, ``reference_rms_rad`` is what of the rms is expected to be its own error.
 
 ``reference``, in a yaw error whose reference says how wrong it may be, has what is expected of
 that (``rms_rad``, ``drift_std_rad_per_s``), what is left for the IMU, ``imu_rms_rad`` and
