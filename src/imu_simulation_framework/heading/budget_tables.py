@@ -95,7 +95,7 @@ def summary_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) -
 
 
 def _summary(budget: Budget, answer: HeadingAnswer) -> dict[str, Any]:
-    bands = np.degrees(budget.model.bands(())).iloc[-1]
+    bands = budget.model.bands(()).iloc[-1].map(math.degrees)
     passage = answer.first_passage
     stays, half_width = passage.stays[-1], passage.half_width[-1]
     has_interval = 0.0005 <= stays <= 0.9995 and half_width > 0.0
@@ -159,7 +159,7 @@ def bands_text(budgets: Sequence[Budget]) -> str:
         CSV with the columns imu, time [s], mean, std and the bands [deg].
     """
     bands = {
-        escape_formula(budget.name): np.degrees(budget.model.bands(PROBABILITIES))
+        escape_formula(budget.name): budget.model.bands(PROBABILITIES).apply(np.degrees)
         for budget in budgets
     }
     table = pd.concat(bands, names=["imu", "time"]).reset_index("imu")

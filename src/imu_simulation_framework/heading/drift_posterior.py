@@ -9,7 +9,7 @@ processes for machine learning, 2006, chapter 2).
 from __future__ import annotations
 
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,8 +61,8 @@ class _StrengthSet(NamedTuple):
     """
 
     covariance: np.ndarray
-    walk: float
-    transient: float
+    walk: np.floating[Any]
+    transient: np.floating[Any]
     factor: tuple[np.ndarray, bool]
     solved_curves: np.ndarray
     inner: np.ndarray
@@ -98,7 +98,7 @@ class DriftPosterior:
         weights[weights < _MIN_LIKELIHOOD_RATIO] = 0.0
         self._weights = weights / weights.sum()
 
-    def _add_sets(self, walk: float, transient: float) -> list[float]:
+    def _add_sets(self, walk: np.floating[Any], transient: np.floating[Any]) -> list[float]:
         """Add a set for all strengths of the constants, and return their log-likelihoods."""
         from scipy.linalg import cho_factor, cho_solve
 
@@ -115,8 +115,10 @@ class DriftPosterior:
         solved = np.linalg.solve(
             inner, np.broadcast_to(projection[:, np.newaxis], (len(inner), 2, 1))
         )
-        common = covariance, walk, transient, factor, solved_curves
-        self._sets += [_StrengthSet(*common, *own) for own in zip(inner, constants)]
+        self._sets += [
+            _StrengthSet(covariance, walk, transient, factor, solved_curves, matrix, strengths)
+            for matrix, strengths in zip(inner, constants)
+        ]
         log_likelihoods = (
             -0.5 * (misfit - solved[:, :, 0] @ projection)
             - 0.5 * np.linalg.slogdet(inner)[1]

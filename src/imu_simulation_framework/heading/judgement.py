@@ -770,7 +770,7 @@ def shown_tests(judgement: Judgement) -> list[ShownTest]:
         # A density is of squared errors.
         factor = math.degrees(1.0) ** (2 if test.name.startswith(PSD) else 1)
         name, unit = STATISTICS.get(test.name, (test.name.replace(PSD, "PSD ", 1), "deg²/Hz"))
-        values = (factor * value for value in (test.observed, test.median, test.low, test.high))
+        values = factor * test.observed, factor * test.median, factor * test.low, factor * test.high
         judged = verdict(test, test.adjusted, manner_of_statistic(test))
         tests_to_show.append(ShownTest(name, unit, *values, test.percentile, *judged))
     return tests_to_show

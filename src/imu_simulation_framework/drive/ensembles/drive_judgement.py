@@ -15,7 +15,7 @@ from ...heading.judgement import Judgement, curve_statistics, from_zero_where_kn
 from ...heading.model.imu_error_sources import yaw_error_model
 from ...heading.model.model import YawErrorModel
 from ...heading.model.parameters import YawErrorParameters
-from ...heading.model.sources import RandomConstant
+from ...heading.model.sources import RandomConstant, Source
 from ...heading.several_drives import (
     Calibration,
     PooledVerdict,
@@ -314,7 +314,8 @@ def drawings_of_unit(model: YawErrorModel, seed: int, unit_seed: int) -> list[Li
     list of LinearDrawing
         Drawing of the drive's errors, and of the unit's if there are any.
     """
-    unit_sources, drive_sources = [], []
+    unit_sources: list[Source] = []
+    drive_sources: list[Source] = []
     for source in model.sources:
         stays = isinstance(source, RandomConstant) and source.name not in CONSTANTS_OF_A_DRIVE
         (unit_sources if stays else drive_sources).append(source)

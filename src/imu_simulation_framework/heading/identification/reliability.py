@@ -218,8 +218,9 @@ def _random_term_estimate(fit, name, drop) -> Estimate:
         return fit.log_likelihood - value
 
     bounds = np.log(likelihood.scales.bounds(name))
-    limits = np.exp(_profile_limits(fall, search, np.log(best[name]), bounds, 0.3, drop))
-    return Estimate(best[name], *limits.tolist(), terms.UNITS[name])
+    logarithms = _profile_limits(fall, search, np.log(best[name]), bounds, 0.3, drop)
+    low, high = np.exp(logarithms).tolist()
+    return Estimate(best[name], low, high, terms.UNITS[name])
 
 
 class _ProfileSearch:
