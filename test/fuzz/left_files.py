@@ -175,7 +175,7 @@ def _check_json(_, content):
 def _check_html(_, content):
     text = content.decode("utf-8")
     if "\x1b" in text:
-        raise ValueError("holds ESC")
+        raise ValueError("contains ESC")
     HTMLParser().feed(text)
     if not text.rstrip().endswith("</html>"):
         raise ValueError(f"ends with {text[-50:]!r}")

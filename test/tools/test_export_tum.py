@@ -27,7 +27,7 @@ def exported(tmp_path, tables):
 @pytest.mark.parametrize("kind", ["simulated", "recorded"])
 def test_rotation_error_of_evo_equals_yaw_error(exported, tables, kind):
     _, comparison = evaluate(tables)
-    ours = {"simulated": comparison.simulated, "recorded": comparison.real}[kind]
+    difference = {"simulated": comparison.simulated, "recorded": comparison.real}[kind]
     pair = tuple(
         file_interface.read_tum_trajectory_file(str(exported / f"{kind}_{which}.tum"))
         for which in ("truth", "imu")
@@ -35,10 +35,12 @@ def test_rotation_error_of_evo_equals_yaw_error(exported, tables, kind):
     ape = metrics.APE(metrics.PoseRelation.rotation_angle_rad)
     ape.process_data(pair)
     # evo computes the angle by the arc cosine of the trace, which loses half the digits near zero.
-    np.testing.assert_allclose(ape.error, np.abs(ours.error), atol=1e-7)
-    kinds = metrics.StatisticsType
-    for kind, own in ((kinds.rmse, "rms"), (kinds.max, "maximum_absolute")):
-        assert ape.get_statistic(kind) == pytest.approx(getattr(ours.statistics, own), rel=1e-6)
+    np.testing.assert_allclose(ape.error, np.abs(difference.error), atol=1e-7)
+    types = metrics.StatisticsType
+    for statistic, attribute in ((types.rmse, "rms"), (types.max, "maximum_absolute")):
+        assert ape.get_statistic(statistic) == pytest.approx(
+            getattr(difference.statistics, attribute), rel=1e-6
+        )
     # Only the headings differ.
     positions = metrics.APE(metrics.PoseRelation.translation_part)
     positions.process_data(pair)
