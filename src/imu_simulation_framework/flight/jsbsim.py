@@ -359,7 +359,7 @@ class _Flown:
         if len(rows) < _FEWEST:
             reason = self.remarks[0] if self.remarks else f"there are only {len(rows)} states of it"
             raise SimulatorError(f"{self._path}: no flight can be made of it: {reason}")
-        states = FlightStates.of_ecef_and_aviation(
+        states = FlightStates.from_ecef_and_aviation(
             (self._first + np.arange(len(rows))) / self._rate,
             FOOT * rows[:, :3],
             rows[:, 6:9],

@@ -320,7 +320,7 @@ class _Gathered:
         velocity = None
         if all(name in columns for name in packets.VELOCITY):
             velocity = np.column_stack([columns[name] for name in packets.VELOCITY])
-        states = FlightStates.of_ecef_and_aviation(time, position, angles, velocity)
+        states = FlightStates.from_ecef_and_aviation(time, position, angles, velocity)
         if self._kind == "FlightGear":
             remarks.append(
                 "angles and velocities of FlightGear's packets are floats: headings come in steps "

@@ -1,10 +1,10 @@
-"""The synthetic drives that come with the package: manoeuvres in closed form, joined to laps.
+"""Synthetic drives of the package: manoeuvres in closed form, joined to laps.
 
 A drive is a sequence of manoeuvres of a differential-drive robot. A drive of closed laps
 repeats its lap exactly; only the sensors' errors differ from lap to lap.
 
-The ground that a robot drives on is flat, or has gentle bumps: one description for every simulator.
-A bump is the cap of a large sphere that is buried under the plane. Every simulator knows
+The ground is flat, or has gentle bumps, with the same description for every simulator.
+A bump is the cap of a large sphere that is buried under the plane. Every simulator represents
 spheres exactly, so the ground is the same in all of them, and wheels roll over it smoothly.
 """
 
@@ -19,21 +19,28 @@ import numpy as np
 from ..core.errors import ConfigurationError
 from ..core.settings import LARGEST_SEED, Settings, setting
 
-MOTION_RATE = 100
-"""Samples of the true motion per second [Hz]."""
+MOTION_RATE = 100  # Hz; samples of the true motion per second
 
-# Nodes of the quadrature that integrates a manoeuvre's velocity; with 16 over at most a few
+# Nodes of the quadrature that integrates a manoeuvre's velocity. With 16 nodes over at most a few
 # metres of smooth path the error is below a nanometre.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
 class Manoeuvre(NamedTuple):
-    """A part of a drive in which speed and yaw go smoothly from one value to the next.
+    """Part of a drive in which speed and yaw change smoothly from a value to the next.
 
-    With u = t / duration [s], the speed is ``v_0 + (v_1 - v_0) (1 - cos(pi u)) / 2`` and the
+    With u = t / duration, the speed is ``v_0 + (v_1 - v_0) (1 - cos(pi u)) / 2`` and the
     yaw is ``yaw_0 + turn (u - sin(2 pi u) / (2 pi))``: speed, yaw and yaw rate are
-    continuous from manoeuvre to manoeuvre. ``speed`` is v_1, negative backwards [m/s]; ``turn`` is
-    positive to the left [rad].
+    continuous from manoeuvre to manoeuvre.
+
+    Parameters
+    ----------
+    duration : float
+        Duration [s].
+    speed : float
+        Final speed v_1, negative backwards [m/s].
+    turn : float
+        Change of the yaw, positive to the left [rad].
     """
 
     duration: float
@@ -64,16 +71,16 @@ def _displacements(manoeuvres, edges):
     half = 0.5 * np.diff(edges)[:, np.newaxis]
     middle = 0.5 * (edges[1:] + edges[:-1])[:, np.newaxis]
     v, _, yaw, _ = _motion(manoeuvres, middle + half * _NODES)
-    way = half * _WEIGHTS * v
-    return np.stack([np.sum(way * turn(yaw), axis=1) for turn in (np.cos, np.sin)], axis=1)
+    distance = half * _WEIGHTS * v
+    return np.stack([np.sum(distance * turn(yaw), axis=1) for turn in (np.cos, np.sin)], axis=1)
 
 
 def _closed_lap(drive):
-    """Return the lap with the closing straights' durations set, and rest at its end."""
+    """Return the lap with computed durations of the closing straights."""
     manoeuvres = list(drive.lap)
     if drive.closing:
         ends = np.cumsum([manoeuvre.duration for manoeuvre in manoeuvres])
-        # Half-second pieces, so that the quadrature's error stays negligible.
+        # Pieces of half a second keep the error of the quadrature negligible.
         edges = np.union1d(np.append(0.0, ends), np.arange(0.0, ends[-1], 0.5))
         open_end = _displacements(manoeuvres, edges).sum(axis=0)
         velocities = []
@@ -83,13 +90,28 @@ def _closed_lap(drive):
         durations = np.linalg.solve(np.stack(velocities, axis=1), -open_end)
         for index, duration in zip(drive.closing, durations):
             if duration <= 0.0:
-                raise ValueError(f"drive {drive.name}: straight {index} would last {duration} s")
+                raise ValueError(
+                    f"drive {drive.name}: straight {index} lasts {duration} s, expected a "
+                    "positive time"
+                )
             manoeuvres[index] = manoeuvres[index]._replace(duration=float(duration))
     return tuple(manoeuvres)
 
 
 def random_lap(duration, generator):
-    """Return random manoeuvres, from rest to rest, that fill a time [s] within 50 m or so."""
+    """Draw manoeuvres, from rest to rest, that fill a time and stay within about 50 m.
+
+    Parameters
+    ----------
+    duration : float
+        Time to fill [s].
+    generator : numpy.random.Generator
+        Generator of the manoeuvres.
+
+    Returns
+    -------
+    tuple of Manoeuvre
+    """
     manoeuvres = [Manoeuvre(2.0, 0.0)]
     elapsed, speed, yaw, position = 2.0, 0.0, 0.0, np.zeros(2)
 
@@ -107,32 +129,32 @@ def random_lap(duration, generator):
             speed = manoeuvre.speed
             yaw += manoeuvre.turn
 
-    def homeward():
-        """Return -1 or 1: the side to which to turn."""
+    def draw_side():
+        """Return -1 or 1, the side of the next turn; far from the origin the side towards it."""
         if np.hypot(*position) < 15.0:
             return 1.0 if generator.random() < 0.5 else -1.0
         home = math.atan2(-position[1], -position[0])
         return 1.0 if math.sin(home - yaw) > 0.0 else -1.0
 
-    # No choice takes longer than 18 s, and the way to rest at the end 2 s.
+    # No choice takes longer than 18 s, and braking at the end takes 2 s.
     while elapsed < duration - 25.0:
         kind = generator.random()
         if speed == 0.0:
             add(Manoeuvre(2.5, draw(0.7, 1.0)))
         elif kind < 0.5:
-            turn = homeward() * math.radians(draw(30.0, 110.0))
+            turn = draw_side() * math.radians(draw(30.0, 110.0))
             add(Manoeuvre(draw(3.0, 5.0), speed, turn), Manoeuvre(draw(1.0, 4.0), speed))
         elif kind < 0.72:
-            turn = homeward() * math.radians(draw(25.0, 50.0))
+            turn = draw_side() * math.radians(draw(25.0, 50.0))
             length = draw(2.5, 4.0)
             add(Manoeuvre(length, speed, turn), Manoeuvre(length, speed, -turn))
         elif kind < 0.82:
             add(Manoeuvre(2.0, draw(0.5, 1.0)), Manoeuvre(draw(2.0, 6.0), manoeuvres[-1].speed))
         elif kind < 0.90:
-            turn = homeward() * math.radians(draw(60.0, 150.0))
+            turn = draw_side() * math.radians(draw(60.0, 150.0))
             add(Manoeuvre(1.5, 0.5), Manoeuvre(draw(3.0, 4.0), 0.5, turn))
         elif kind < 0.96:
-            turn = homeward() * math.radians(draw(40.0, 120.0))
+            turn = draw_side() * math.radians(draw(40.0, 120.0))
             add(Manoeuvre(2.0, 0.0), Manoeuvre(draw(1.0, 4.0), 0.0))
             add(Manoeuvre(draw(2.5, 4.0), 0.0, turn))
         else:
@@ -143,21 +165,54 @@ def random_lap(duration, generator):
 
 
 def seed_for(seed, stream):
-    """Return the seed of one use of a drive's seed: 0 is its path."""
-    # One stream per use: the sensors' noise then does not depend on how a path was drawn,
-    # and a drive of fewer laps is the beginning of the longer one.
+    """Return the seed of a use of a drive's seed.
+
+    Each use has a stream of its own: the sensors' noise does not depend on the drawing of a path,
+    and a drive of fewer laps is the beginning of a longer drive.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the drive.
+    stream : int
+        Number of the use; 0 is its path.
+
+    Returns
+    -------
+    numpy.random.SeedSequence
+    """
     return np.random.SeedSequence([seed, stream])
 
 
 def generator_for(seed, stream):
-    """Return the generator of one use of a drive's seed."""
+    """Return the generator of a use of a drive's seed, see :func:`seed_for`.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the drive.
+    stream : int
+        Number of the use.
+
+    Returns
+    -------
+    numpy.random.Generator
+    """
     return np.random.default_rng(seed_for(seed, stream))
 
 
 def true_motion(drive):
-    """Return the true motion of a Drive: Trajectory, and acceleration (of v) [m/s^2].
+    """Compute the true motion of a drive, from the origin with yaw 0.
 
-    It is at `MOTION_RATE` from 0 to the end, and begins at the origin with yaw 0.
+    Parameters
+    ----------
+    drive : Drive
+        Drive.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Trajectory, and ``acceleration`` (of v) [m/s^2], at `MOTION_RATE` from 0 to the end.
     """
     import pandas as pd
 
@@ -165,10 +220,10 @@ def true_motion(drive):
         manoeuvres = _closed_lap(drive)
     else:
         manoeuvres = random_lap(drive.lap_duration, generator_for(drive.seed, 0))
-    rest = drive.lap_duration - sum(manoeuvre.duration for manoeuvre in manoeuvres)
-    if rest <= 0.0:
-        raise ValueError(f"drive {drive.name}: a lap lasts {-rest} s too long")
-    manoeuvres += (Manoeuvre(rest, 0.0),)
+    remaining = drive.lap_duration - sum(manoeuvre.duration for manoeuvre in manoeuvres)
+    if remaining <= 0.0:
+        raise ValueError(f"drive {drive.name}: a lap lasts {-remaining} s too long")
+    manoeuvres += (Manoeuvre(remaining, 0.0),)
 
     samples_per_lap = round(drive.lap_duration * MOTION_RATE)
     time = np.arange(samples_per_lap + 1) / MOTION_RATE
@@ -177,7 +232,7 @@ def true_motion(drive):
     np.cumsum(_displacements(manoeuvres, time), axis=0, out=position[1:])
     lap = np.column_stack([position, yaw, v, yaw_rate, acceleration])
 
-    # Every lap begins where the one before ended, turned by the lap's whole turns.
+    # Every lap starts at the end of the previous lap, turned by the lap's whole turns.
     turned = np.array([0.0, 0.0, yaw[-1], 0.0, 0.0, 0.0])
     laps = [lap[:-1] + k * turned for k in range(drive.laps)]
     values = np.concatenate([*laps, lap[-1:] + (drive.laps - 1) * turned])
@@ -190,14 +245,26 @@ def true_motion(drive):
 
 @dataclass(frozen=True)
 class Drive:
-    """A synthetic drive.
+    """Synthetic drive.
 
-    ``name``: one letter. ``lap_duration``: time for one lap, beginning and ending at rest [s].
-    ``laps``: how many are driven. ``seed``: of all random numbers of this drive. ``lap`` (tuple of
-    Manoeuvre): one lap, followed by rest until ``lap_duration``; empty: a random drive, see
-    :func:`.drives.random_lap`. ``closing`` (tuple of int): indices of two straights at constant
-    speed whose durations are set so that the lap ends where it began; empty for a drive that is not
-    closed.
+    Parameters
+    ----------
+    name : str
+        Name, a letter.
+    description : str
+        Description for the user.
+    lap_duration : float
+        Time for a lap, starting and ending at rest [s].
+    laps : int
+        Number of laps.
+    seed : int
+        Seed of all random numbers of this drive.
+    lap : tuple of Manoeuvre
+        Manoeuvres of a lap, followed by rest until ``lap_duration``; empty for a random drive, see
+        :func:`.drives.random_lap`.
+    closing : tuple of int
+        Indices of two straights at constant speed whose durations are set so that the lap ends at
+        its start; empty for a drive that is not closed.
     """
 
     name: str
@@ -215,13 +282,14 @@ class Drive:
 
 
 def _lap(manoeuvres):
-    """Return manoeuvres of a text, with commas between: duration [s], speed [m/s], turn [deg]."""
-    rows = (map(float, one.split()) for one in manoeuvres.split(","))
+    """Parse manoeuvres, separated by commas: duration [s], speed [m/s], turn [deg]."""
+    rows = (map(float, row.split()) for row in manoeuvres.split(","))
     return tuple(
         Manoeuvre(duration, speed, math.radians(sum(turn))) for duration, speed, *turn in rows
     )
 
 
+# Drives of the package by name.
 DRIVES = {
     "a": Drive(
         "a",
@@ -268,53 +336,88 @@ DRIVES = {
         closing=(12, 17),
     ),
 }
-"""The drives that come with the package, by name."""
 
 
 def get_drive(name):
-    """Return a drive of `DRIVES`; raises ConfigurationError if there is none of that name."""
+    """Return a drive of `DRIVES`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the drive.
+
+    Returns
+    -------
+    Drive
+
+    Raises
+    ------
+    ConfigurationError
+        There is no drive of that name.
+    """
     if name not in DRIVES:
-        raise ConfigurationError(f"There is no drive '{name}'; choose one of {', '.join(DRIVES)}.")
+        raise ConfigurationError(f"drive is '{name}', expected one of {', '.join(DRIVES)}")
     return DRIVES[name]
 
 
-MAX_LAPS = 1000
-"""Of any drive: about a day."""
+MAX_LAPS = 1000  # of any drive, about a day
 
 
 def with_laps(drive, laps):
-    """Return the drive with another number of laps.
+    """Return a drive with another number of laps.
 
-    Raises ConfigurationError if there cannot be so many, or the drive has none to repeat.
+    Parameters
+    ----------
+    drive : Drive
+        Drive.
+    laps : int
+        Number of laps.
+
+    Returns
+    -------
+    Drive
+
+    Raises
+    ------
+    ConfigurationError
+        The number is out of range, or the drive has no lap to repeat.
     """
     if not 1 <= laps <= MAX_LAPS:
         bound = f"at most {MAX_LAPS}" if laps > MAX_LAPS else "1 or more"
-        raise ConfigurationError(f"The number of laps is {laps}, but it must be {bound}.")
+        raise ConfigurationError(f"number of laps is {laps}, expected {bound}")
     if laps > 1 and not drive.lap:
         raise ConfigurationError(
-            f"Drive {drive.name} does not repeat itself, so it has one lap and not {laps}."
+            f"number of laps is {laps}, expected 1, as drive {drive.name} does not repeat itself"
         )
     return replace(drive, laps=laps)
 
 
-START_CLEARANCE = 1.5
-"""No bump's middle is nearer to the origin, where drives start [m]."""
-
-LARGEST_LENGTH = 1000.0
-"""Of anything in a terrain [m]; it is for a robot that drives some hundred metres."""
-
-MAX_BUMPS = 10_000
-"""A simulator looks in each step for those that touch a wheel."""
+START_CLEARANCE = 1.5  # m; smallest distance of a bump's centre from the origin, where drives start
+LARGEST_LENGTH = 1000.0  # m; of a terrain, for a robot that drives some hundred metres
+MAX_BUMPS = 10_000  # a simulator checks all of them for contact in each step
 
 
 @dataclass(frozen=True)
 class Terrain(Settings):
     """Bumps on a jittered square grid.
 
-    ``height``: of a bump's top above the plane, at most [m]; each has between half of it and all.
-    ``spacing``: between two bumps' middles, on average [m]. ``radius``: of the spheres [m].
-    ``size``: side of the square around the origin that has bumps [m]. Raises ConfigurationError if
-    a value is out of range, the bumps are higher than their spheres, or there are too many.
+    Parameters
+    ----------
+    height : float
+        Largest height of a bump above the plane [m]; heights are between half of it and all.
+    spacing : float
+        Mean distance of the centres of two bumps [m].
+    radius : float
+        Radius of the spheres [m].
+    size : float
+        Side of the square around the origin that has bumps [m].
+    seed : int
+        Seed of positions and heights.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is out of range, the bumps are higher than their spheres, or there are too many.
     """
 
     height: float = setting(0.02, unit="m", above=0.0, maximum=LARGEST_LENGTH)
@@ -327,16 +430,16 @@ class Terrain(Settings):
         super().__post_init__()
         if self.size**2 > MAX_BUMPS * self.spacing**2:
             raise ConfigurationError(
-                f"size is {self.size:g} m, which with spacing {self.spacing:g} m makes more than "
-                f"{MAX_BUMPS} bumps; make size smaller or spacing larger."
+                f"size is {self.size:g} m, expected at most {MAX_BUMPS} bumps with spacing "
+                f"{self.spacing:g} m; make size smaller or spacing larger"
             )
         if self.height >= self.radius:
             raise ConfigurationError(
-                f"height is {self.height} m, but it must be below radius, {self.radius} m."
+                f"height is {self.height} m, expected less than radius, {self.radius} m"
             )
 
     def spheres(self):
-        """Return middles of the spheres, (n, 3) [m]; z is the bump's height less the radius."""
+        """Return the centres of the spheres, (n, 3) [m]; z is the bump's height less the radius."""
         generator = np.random.default_rng(self.seed)
         count = int(self.size // self.spacing)
         line = (np.arange(count) - 0.5 * (count - 1)) * self.spacing
@@ -347,7 +450,19 @@ class Terrain(Settings):
         return spheres[np.hypot(middles[:, 0], middles[:, 1]) >= START_CLEARANCE]
 
     def has_bumps_near(self, x, y, distance) -> bool:
-        """Return whether a bump is within a distance [m] of a position [m]."""
+        """Return whether a bump is near a position.
+
+        Parameters
+        ----------
+        x, y : float
+            Position [m].
+        distance : float
+            Largest distance of a near bump [m].
+
+        Returns
+        -------
+        bool
+        """
         spheres = self.spheres()
         reach = np.sqrt(self.radius**2 - spheres[:, 2] ** 2)
         return bool(np.any(np.hypot(spheres[:, 0] - x, spheres[:, 1] - y) < reach + distance))

@@ -1,13 +1,13 @@
-"""The Earth: the WGS-84 ellipsoid, and its gravity.
+"""Earth's ellipsoid WGS 84 and its gravity.
 
 Ellipsoid and gravity are those of NIMA TR8350.2, third edition, amendment 1 (2000), "Department of
 Defense World Geodetic System 1984".
 
-*Gravitation* is the attraction of masses, *gravity* what a plumb line shows: gravitation less the
-centripetal acceleration of what turns with the Earth. The field that has the ellipsoid as a surface
-of equal potential is known in closed form (NIMA TR8350.2, chapter 4, from Heiskanen and Moritz:
-Physical Geodesy); on the ellipsoid its size is Somigliana's formula. The real field differs from it
-by 0.001 m/s^2 at most places on land.
+*Gravitation* is the attraction of masses. *Gravity*, the direction of a plumb line, is gravitation
+less the centripetal acceleration of a body that turns with the Earth. The field that has the
+ellipsoid as a surface of equal potential is known in closed form (NIMA TR8350.2, chapter 4, from
+Heiskanen and Moritz: Physical Geodesy); on the ellipsoid its size is Somigliana's formula. The real
+field differs from it by 0.001 m/s^2 at most places on land.
 """
 
 import math
@@ -15,25 +15,31 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-SEMI_MAJOR_AXIS = 6378137.0
-"""[m]"""
+SEMI_MAJOR_AXIS = 6378137.0  # m
 FLATTENING = 1.0 / 298.257223563
-GRAVITATIONAL_CONSTANT = 3.986004418e14
-"""Of the Earth with its atmosphere, GM [m^3/s^2]."""
-EARTH_RATE = 7.292115e-5
-"""The Earth's angular velocity about its axis, against inertial space [rad/s]."""
+GRAVITATIONAL_CONSTANT = 3.986004418e14  # m^3/s^2; GM of the Earth with its atmosphere
+EARTH_RATE = 7.292115e-5  # rad/s; angular velocity about the Earth's axis, against inertial space
 
-SEMI_MINOR_AXIS = SEMI_MAJOR_AXIS * (1.0 - FLATTENING)
-"""[m]"""
+SEMI_MINOR_AXIS = SEMI_MAJOR_AXIS * (1.0 - FLATTENING)  # m
 ECCENTRICITY_SQUARED = FLATTENING * (2.0 - FLATTENING)
+# Half the distance between the foci [m].
 LINEAR_ECCENTRICITY = math.sqrt(SEMI_MAJOR_AXIS**2 - SEMI_MINOR_AXIS**2)
-"""Half the distance between the foci [m]."""
 
 
 def ecef_of(latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike) -> np.ndarray:
-    """Return places, (..., 3) [m], in axes that turn with the Earth.
+    """Convert geodetic coordinates to ECEF.
 
-    Latitude and longitude are geodetic [rad], the height is above the ellipsoid [m].
+    Parameters
+    ----------
+    latitude, longitude : array_like
+        Geodetic [rad].
+    height : array_like
+        Height above the ellipsoid [m].
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Positions in ECEF [m].
     """
     import pymap3d
 
@@ -41,15 +47,24 @@ def ecef_of(latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike) -> np.
 
 
 def geodetic_of(position: ArrayLike) -> np.ndarray:
-    """Return latitude, longitude and height, (..., 3), of places (..., 3) in ECEF [m].
+    """Convert positions in ECEF to geodetic coordinates.
 
-    Geodetic [rad], in [-pi, pi], 0 at a pole [rad], and above the ellipsoid [m].
+    Parameters
+    ----------
+    position : array_like, shape (..., 3)
+        Positions in ECEF [m].
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Geodetic latitude [rad], longitude in [-pi, pi], 0 at a pole [rad], and height above the
+        ellipsoid [m].
     """
     import pymap3d
 
     x, y, z = np.moveaxis(np.asarray(position, dtype=float), -1, 0)
     place = pymap3d.ecef2geodetic(x, y, z, deg=False)
-    # Of one place in an array pymap3d returns a latitude without axes.
+    # For a single position in an array pymap3d returns a latitude without axes.
     return np.stack([np.reshape(values, x.shape) for values in place], axis=-1)
 
 
@@ -70,20 +85,30 @@ _TURNING = (
 )  # m of TR8350.2: centrifugal acceleration at the equator over gravity, about 1/289
 _SHAPE = _TURNING * _RATIO * float(_q_slope(_RATIO)) / _Q
 
+# Gravity on the ellipsoid at the equator and at a pole [m/s^2].
 EQUATORIAL_GRAVITY = (
     GRAVITATIONAL_CONSTANT / (SEMI_MAJOR_AXIS * SEMI_MINOR_AXIS) * (1.0 - _TURNING - _SHAPE / 6.0)
 )
-"""On the ellipsoid at the equator [m/s^2]."""
 POLAR_GRAVITY = GRAVITATIONAL_CONSTANT / SEMI_MAJOR_AXIS**2 * (1.0 + _SHAPE / 3.0)
-"""On the ellipsoid at a pole [m/s^2]."""
 
 
 def normal_gravity(latitude: ArrayLike, height: ArrayLike = 0.0) -> np.ndarray:
-    """Return the size of normal gravity [m/s^2]: Somigliana's formula, and its change with height.
+    """Compute the size of normal gravity: Somigliana's formula, and its change with height.
 
-    The change is the second-order one of TR8350.2, 4-3. It is within 1e-6 m/s^2 of the closed form,
-    :func:`gravity_ecef`, up to 10 km. ``latitude`` is geodetic [rad], ``height`` above the
-    ellipsoid [m].
+    The change is of second order (TR8350.2, 4-3). It is within 1e-6 m/s^2 of the closed form,
+    :func:`gravity_ecef`, up to 10 km.
+
+    Parameters
+    ----------
+    latitude : array_like
+        Geodetic latitude [rad].
+    height : array_like
+        Height above the ellipsoid [m].
+
+    Returns
+    -------
+    ndarray
+        Gravity [m/s^2].
     """
     squared = np.sin(latitude) ** 2
     at_pole = SEMI_MINOR_AXIS * POLAR_GRAVITY / (SEMI_MAJOR_AXIS * EQUATORIAL_GRAVITY) - 1.0
@@ -95,18 +120,27 @@ def normal_gravity(latitude: ArrayLike, height: ArrayLike = 0.0) -> np.ndarray:
 
 
 def gravitation_ecef(position: ArrayLike) -> np.ndarray:
-    """Return the attraction of the Earth, without what its turning adds, (..., 3) [m/s^2].
+    """Compute the attraction of the Earth, without centrifugal acceleration.
 
     TR8350.2, 4-5 to 4-19, less their centrifugal terms, without angles, so that the poles are
-    places as any other. ``position`` (..., 3) is in ECEF, outside the ellipsoid or some kilometres
-    below it [m].
+    no exceptions.
+
+    Parameters
+    ----------
+    position : array_like, shape (..., 3)
+        Positions in ECEF, outside the ellipsoid or some kilometres below it [m].
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Gravitation in ECEF axes [m/s^2].
     """
     position = np.asarray(position, dtype=float)
     x, y, z = np.moveaxis(position, -1, 0)
     focal = LINEAR_ECCENTRICITY**2
     beyond = x * x + y * y + z * z - focal
-    # Semi-axes of the ellipsoid with the same foci on which the place is, and its sine of latitude
-    # there, of the reduced latitude.
+    # Squared semi-axes of the confocal ellipsoid through the position, and the sine of the reduced
+    # latitude there.
     minor_squared = 0.5 * (beyond + np.sqrt(beyond * beyond + 4.0 * focal * z * z))
     major_squared = minor_squared + focal
     minor, major = np.sqrt(minor_squared), np.sqrt(major_squared)
@@ -126,6 +160,17 @@ def gravitation_ecef(position: ArrayLike) -> np.ndarray:
 
 
 def gravity_ecef(position: ArrayLike) -> np.ndarray:
-    """Return gravity as a plumb line that turns with the Earth shows it; see gravitation_ecef."""
+    """Compute gravity in ECEF, that is, gravitation and centrifugal acceleration.
+
+    Parameters
+    ----------
+    position : array_like, shape (..., 3)
+        Positions in ECEF as for :func:`gravitation_ecef` [m].
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Gravity in ECEF axes [m/s^2].
+    """
     position = np.asarray(position, dtype=float)
     return gravitation_ecef(position) + EARTH_RATE**2 * position * (1.0, 1.0, 0.0)

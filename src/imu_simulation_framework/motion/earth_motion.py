@@ -1,6 +1,6 @@
-r"""The true motion of a rigid body on the turning Earth.
+r"""Ideal motion of a rigid body on the turning Earth.
 
-It is what :class:`.Motion` is where the Earth may be taken as flat and at rest. The world is ECEF,
+It corresponds to :class:`.Motion` in a flat world at rest. The world is ECEF,
 which turns with :math:`\omega_{ie}` against inertial space. With R the rotation from the body to
 ECEF, r the position, v the velocity against the Earth, :math:`\omega` the angular velocity against
 inertial space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
@@ -13,14 +13,14 @@ inertial space in the body's axes, and g the gravity of :func:`.gravity_ecef`,
 (Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation Systems, 2nd edition,
 section 5.3). f is the specific force: at rest +g upwards.
 
-The one rule of frames: x of the ECEF leads through latitude and longitude 0, z through the north
-pole. A rotation *from a to b* turns a vector given in the axes of a into the same vector in those
-of b, so rotations are read from right to left:
+Convention of frames: x of the ECEF points to latitude and longitude 0, z to the north pole. A
+rotation *from a to b* turns a vector in the axes of a to the same vector in the axes of b, so
+that rotations are read from right to left:
 
 .. math:: R^{ecef}_{body} = R^{ecef}_{enu}(\varphi, \lambda) \; R^{enu}_{body}
 
-Axes at a place are east, north, up; a body's are forward, left, up (REP-103). Sources of aviation,
-which say north, east, down and forward, right, down, are converted where they enter:
+Local axes are east, north, up; a body's are forward, left, up (REP-103). Data of aviation, with
+north, east, down and forward, right, down, are converted on input:
 :func:`orientation_of_aviation`.
 """
 
@@ -51,34 +51,60 @@ from .motion import (
 from .sources import RATE, even_times, require_positive
 from .strapdown import increments_between
 
+# Forward, right, down to forward, left, up, and back: half a turn about forward.
 FRD_TO_FLU = Rotation.from_quat((1.0, 0.0, 0.0, 0.0))
-"""Forward, right, down to forward, left, up, and back: half a turn about forward."""
 
 
 def enu_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
-    """Return the rotations from east, north, up to ECEF, (n,) or a single one.
+    """Return the rotations from east, north, up to ECEF.
 
-    Latitude and longitude are geodetic [rad]; at a pole the longitude says where east is.
+    Parameters
+    ----------
+    latitude, longitude : array_like, shape (n,) or ()
+        Geodetic [rad]; at a pole the longitude defines east.
+
+    Returns
+    -------
+    scipy.spatial.transform.Rotation
+        n rotations or a single rotation.
     """
     return _about_z_then_x(np.add(longitude, 0.5 * np.pi), np.subtract(0.5 * np.pi, latitude))
 
 
 def ned_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
-    """Return the rotations from north, east, down to ECEF, as :func:`enu_to_ecef` does."""
+    """Return the rotations from north, east, down to ECEF, as :func:`enu_to_ecef`.
+
+    Parameters
+    ----------
+    latitude, longitude : array_like, shape (n,) or ()
+        Geodetic [rad].
+
+    Returns
+    -------
+    scipy.spatial.transform.Rotation
+    """
     return enu_to_ecef(latitude, longitude) * NED_TO_ENU
 
 
+# North, east, down to east, north, up, and back: half a turn about north-east.
 NED_TO_ENU = Rotation.from_quat((np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0))
-"""North, east, down to east, north, up, and back: half a turn about north-east."""
 
 
 def orientation_of_aviation(
     latitude: ArrayLike, longitude: ArrayLike, roll_pitch_heading: ArrayLike
 ) -> Rotation:
-    """Return the rotations from forward, left, up to ECEF, of angles as aviation has them.
+    """Convert angles of aviation to rotations from forward, left, up to ECEF.
 
-    ``roll_pitch_heading`` (n, 3) are right wing down, nose up, from north towards east, at a
-    geodetic place (n,) [rad].
+    Parameters
+    ----------
+    latitude, longitude : array_like, shape (n,)
+        Geodetic [rad].
+    roll_pitch_heading : array_like, shape (n, 3)
+        Right wing down, nose up, from north towards east [rad].
+
+    Returns
+    -------
+    scipy.spatial.transform.Rotation
     """
     angles = np.asarray(roll_pitch_heading, dtype=float)
     aircraft = Rotation.from_euler("ZYX", angles[..., ::-1])
@@ -86,7 +112,7 @@ def orientation_of_aviation(
 
 
 def _about_z_then_x(about_z, about_x):
-    """Return the rotations about x and then about the z that did not turn with it."""
+    """Return the rotations about x and then about the original z."""
     (sine_z, cosine_z), (sine_x, cosine_x) = (
         (np.sin(half), np.cos(half)) for half in np.broadcast_arrays(0.5 * about_z, 0.5 * about_x)
     )
@@ -99,14 +125,27 @@ _TURNING = np.array([0.0, 0.0, earth.EARTH_RATE])
 
 @dataclass(frozen=True, eq=False)
 class EarthMotion(SampledMotion):
-    """True motion of one point of a rigid body on the turning Earth, sampled; n samples.
+    """Ideal motion of a point of a rigid body on the turning Earth over n samples.
 
-    ``time`` (n,): strictly increasing [s]. ``position`` (n, 3): of the body's origin, in ECEF [m].
-    ``orientation`` (n, 4): from the body to ECEF; quaternions x, y, z, w of length one.
-    ``velocity`` (n, 3): of the body's origin against the Earth, in ECEF axes [m/s].
-    ``angular_velocity`` (n, 3): of the body against inertial space, in the body's axes [rad/s].
-    ``specific_force`` (n, 3): at the body's origin, in the body's axes [m/s^2]. Raises MotionError
-    if shapes do not fit, a number is not finite, time does not increase, or there is no sample.
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Times, strictly increasing [s].
+    position : array_like, shape (n, 3)
+        Position of the body's origin in ECEF [m].
+    orientation : array_like, shape (n, 4)
+        Rotation from the body to ECEF; quaternions x, y, z, w of length one.
+    velocity : array_like, shape (n, 3)
+        Velocity of the body's origin against the Earth, in ECEF axes [m/s].
+    angular_velocity : array_like, shape (n, 3)
+        Angular velocity of the body against inertial space, in the body's axes [rad/s].
+    specific_force : array_like, shape (n, 3)
+        Specific force at the body's origin, in the body's axes [m/s^2].
+
+    Raises
+    ------
+    MotionError
+        Shapes do not fit, a number is not finite, time does not increase, or there is no sample.
     """
 
     world_rate = (0.0, 0.0, earth.EARTH_RATE)
@@ -119,21 +158,38 @@ class EarthMotion(SampledMotion):
         orientation: ArrayLike,
         at: ArrayLike | None = None,
     ) -> EarthMotion:
-        """Return the motion through given poses; the velocity is the position's derivative.
+        """Return the motion through poses, with the position's derivative as velocity.
 
-        It is as :meth:`.Motion.from_poses`, with positions (n, 3) in ECEF [m] and orientations (n,
-        4) from the body to ECEF.
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            Times of at least three poses, strictly increasing [s].
+        position : array_like, shape (n, 3)
+            Positions in ECEF [m].
+        orientation : array_like, shape (n, 4)
+            Rotations from the body to ECEF; quaternions x, y, z, w of any length but zero.
+        at : array_like, shape (m,), optional
+            Times of the motion's samples [s]; by default the times of the poses.
+
+        Returns
+        -------
+        EarthMotion
+
+        Raises
+        ------
+        MotionError
+            As for the class, or there are less than three poses.
         """
-        given, positions, quaternions = checked_poses(time, position, orientation)
-        times = given if at is None else np.asarray(at, dtype=float)
-        # Less of the rounding of numbers as large as the Earth's radius is in the derivatives.
-        path = CubicSpline(given, positions - positions[0])
-        return cls._of_splines(
+        pose_times, positions, quaternions = checked_poses(time, position, orientation)
+        times = pose_times if at is None else np.asarray(at, dtype=float)
+        # Small numbers keep digits in the derivatives that the Earth's radius would cost.
+        path = CubicSpline(pose_times, positions - positions[0])
+        return cls._from_splines(
             times,
             positions[0] + path(times),
             path(times, 1),
             path(times, 2),
-            quaternion_spline(given, quaternions),
+            quaternion_spline(pose_times, quaternions),
         )
 
     @classmethod
@@ -145,34 +201,49 @@ class EarthMotion(SampledMotion):
         orientation: ArrayLike,
         at: ArrayLike | None = None,
     ) -> EarthMotion:
-        """Return the motion with given velocities; the position is the velocity's integral.
+        """Return the motion with known velocities, with their integral as position.
 
-        It is for sources whose positions are rounded or have noise. Where positions and velocities
-        do not agree, an IMU can feel only the one: here the velocities (n, 3) against the Earth, in
-        ECEF axes [m/s], decide, and the positions given only say where the motion is, as a whole.
-        All else is as for :meth:`from_poses`.
+        It suits sources whose positions are rounded or noisy. If positions and velocities
+        contradict each other, the velocities determine the motion, and the positions only its
+        place as a whole.
+
+        Parameters
+        ----------
+        time, position, orientation, at
+            As for :meth:`from_poses`.
+        velocity : array_like, shape (n, 3)
+            Velocities against the Earth, in ECEF axes [m/s].
+
+        Returns
+        -------
+        EarthMotion
+
+        Raises
+        ------
+        MotionError
+            As for :meth:`from_poses`.
         """
-        given, positions, quaternions = checked_poses(time, position, orientation)
+        pose_times, positions, quaternions = checked_poses(time, position, orientation)
         _, velocities, _ = checked_poses(time, velocity, orientation)
-        times = given if at is None else np.asarray(at, dtype=float)
-        speed = CubicSpline(given, velocities)
-        way = speed.antiderivative()
-        place = np.mean(positions - way(given), axis=0)
-        return cls._of_splines(
+        times = pose_times if at is None else np.asarray(at, dtype=float)
+        speed = CubicSpline(pose_times, velocities)
+        displacement = speed.antiderivative()
+        place = np.mean(positions - displacement(pose_times), axis=0)
+        return cls._from_splines(
             times,
-            place + way(times),
+            place + displacement(times),
             speed(times),
             speed(times, 1),
-            quaternion_spline(given, quaternions),
+            quaternion_spline(pose_times, quaternions),
         )
 
     @classmethod
-    def _of_splines(cls, time, position, velocity, acceleration, turning):
+    def _from_splines(cls, time, position, velocity, acceleration, turning):
         orientation = unit(turning(time))
         to_body = Rotation.from_quat(orientation).inv()
-        felt = acceleration + 2.0 * np.cross(_TURNING, velocity) - earth.gravity_ecef(position)
+        force = acceleration + 2.0 * np.cross(_TURNING, velocity) - earth.gravity_ecef(position)
         rate = angular_velocity_of(turning, time) + to_body.apply(_TURNING)
-        return cls(time, position, orientation, velocity, rate, to_body.apply(felt))
+        return cls(time, position, orientation, velocity, rate, to_body.apply(force))
 
     @property
     def latitude_longitude_height(self) -> np.ndarray:
@@ -185,7 +256,7 @@ class EarthMotion(SampledMotion):
 
     @property
     def local_velocity(self) -> np.ndarray:
-        """Velocity against the Earth to the east, north and up, (n, 3) [m/s]."""
+        """Velocity against the Earth to the local east, north and up, (n, 3) [m/s]."""
         return self.level_axes().inv().apply(self.velocity)
 
     def _at_first_pose(self):
@@ -193,7 +264,7 @@ class EarthMotion(SampledMotion):
         return to_body.apply(_TURNING), -to_body.apply(earth.gravity_ecef(self.position[0]))
 
     def table(self) -> pd.DataFrame:
-        """Return the motion as a table of the kind Flight."""
+        """Return the motion as a table with the columns of Flight."""
         angles = roll_pitch_yaw_from_quaternion(self.local_orientation)
         angles[:, 2] = unwrap(angles[:, 2])
         place = self.latitude_longitude_height
@@ -202,12 +273,21 @@ class EarthMotion(SampledMotion):
         return pd.DataFrame(values, columns=FLIGHT, index=pd.Index(self.time, name="time"))
 
     def local(self, origin: ArrayLike | None = None) -> Motion:
-        """Return the motion in the level plane that touches the Earth at a place.
+        """Return the motion in the horizontal plane at a place.
 
-        It is for what knows only a flat world that stands still: figures, tf, odometry. Position,
-        velocity and orientation are exact; the angular velocity is that against the Earth, and
-        gravity is that of the ``origin``, where the world's axes are east, north, up: its geodetic
-        latitude [rad], longitude [rad] and height [m], (3,), by default the first sample's.
+        It suits code for a flat world at rest: figures, tf, odometry. Position, velocity and
+        orientation are exact; the angular velocity is that against the Earth, and
+        gravity is that of the origin, where the world's axes are east, north, up.
+
+        Parameters
+        ----------
+        origin : array_like, shape (3,), optional
+            Geodetic latitude [rad], longitude [rad] and height [m] of the place; by default those
+            of the first sample.
+
+        Returns
+        -------
+        Motion
         """
         if origin is None:
             origin = earth.geodetic_of(self.position[0])
@@ -224,10 +304,17 @@ class EarthMotion(SampledMotion):
         )
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return angular velocity and specific force, (n, 3), as means since the sample before.
+        """Return angular velocity and specific force as means since the previous sample.
 
-        They are the increments of :func:`.increments_of` by the time that these took [rad/s],
-        [m/s^2]. The first sample, before which there is none, is that of its instant.
+        They are the increments of :func:`.increments_of` over their period. The first sample has
+        the instantaneous values.
+
+        Returns
+        -------
+        angular_velocity : ndarray, shape (n, 3)
+            Mean angular velocity in the body's axes [rad/s].
+        specific_force : ndarray, shape (n, 3)
+            Mean specific force in the body's axes [m/s^2].
         """
         rate, force = self.angular_velocity.copy(), self.specific_force.copy()
         step = np.diff(self.time)[:, np.newaxis]
@@ -241,7 +328,7 @@ class EarthMotion(SampledMotion):
         return earth.gravitation_ecef(position)
 
     def _positions_at(self, times):
-        # Less of the rounding of numbers as large as the Earth's radius is in the differences.
+        # Small numbers keep digits in the differences that the Earth's radius would cost.
         path = CubicHermiteSpline(self.time, self.position - self.position[0], self.velocity)
         return self.position[0] + path(times)
 
@@ -260,12 +347,29 @@ def standing(
     yaw: float = 0.0,
     rate: float = RATE,
 ) -> EarthMotion:
-    """Return the motion of what stands on the Earth, and turns with it.
+    """Return the motion of a body at rest on the Earth.
 
-    ``duration`` [s]. ``latitude``, ``longitude``: geodetic [deg]. ``height``: above the ellipsoid
-    [m]. ``roll``, ``pitch``, ``yaw``: of the body against east, north, up [rad]. ``rate``: samples
-    per second [Hz]. Raises MotionError if a number is not finite, the latitude is beyond a pole, or
-    duration or rate is not positive.
+    Parameters
+    ----------
+    duration : float
+        Duration [s].
+    latitude, longitude : float
+        Geodetic [deg].
+    height : float
+        Height above the ellipsoid [m].
+    roll, pitch, yaw : float
+        Angles of the body relative to east, north, up [rad].
+    rate : float
+        Samples per second [Hz].
+
+    Returns
+    -------
+    EarthMotion
+
+    Raises
+    ------
+    MotionError
+        A number is not finite, the latitude is beyond a pole, or duration or rate is not positive.
     """
     time = even_times(duration, rate)
     place, local = _place(latitude, longitude, height)
@@ -293,57 +397,92 @@ def circling(
 ) -> EarthMotion:
     """Return the motion of an aircraft in a coordinated turn at constant speed, in closed form.
 
-    It circles to the left about a place, in the level plane through it, first eastwards, and is
-    banked so that what it feels points straight down, but for the Earth's turning.
+    It circles to the left about a place, in the horizontal plane through it, first eastwards. Its
+    bank makes the specific force point straight up in the body, but for the Earth's rotation.
 
-    ``latitude``, ``longitude``, ``height``: of the circle's centre, as for :func:`standing`, which
-    raises the same, also where the ``radius`` [m] or the ``speed`` [m/s] is not positive.
-    ``duration`` [s]. ``rate``: samples per second [Hz].
+    Parameters
+    ----------
+    duration : float
+        Duration [s].
+    latitude, longitude : float
+        Geodetic coordinates of the circle's centre [deg].
+    height : float
+        Height of the centre above the ellipsoid [m].
+    radius : float
+        Radius of the circle [m].
+    speed : float
+        Speed [m/s].
+    rate : float
+        Samples per second [Hz].
+
+    Returns
+    -------
+    EarthMotion
+
+    Raises
+    ------
+    MotionError
+        As :func:`standing`, or radius or speed is not positive.
     """
     require_positive({"radius of a circle": radius, "speed of a circle": speed})
     time = even_times(duration, rate)
     place, local = _place(latitude, longitude, height)
-    turning = speed / radius
-    yaw, nothing, ones = turning * time, np.zeros(len(time)), np.ones(len(time))
+    yaw_rate = speed / radius
+    yaw, zeros, unit_column = yaw_rate * time, np.zeros(len(time)), np.ones(len(time))
     weight = float(earth.normal_gravity(math.radians(latitude), height))
-    bank = -math.atan2(speed * turning, weight)
-    ahead = np.column_stack([np.cos(yaw), np.sin(yaw), nothing])
-    inwards = np.column_stack([-np.sin(yaw), np.cos(yaw), nothing])
+    bank = -math.atan2(speed * yaw_rate, weight)
+    ahead = np.column_stack([np.cos(yaw), np.sin(yaw), zeros])
+    inwards = np.column_stack([-np.sin(yaw), np.cos(yaw), zeros])
     position = place + local.apply(-radius * inwards)
     velocity = local.apply(speed * ahead)
-    angles = np.column_stack([bank * ones, nothing, yaw])
+    angles = np.column_stack([bank * unit_column, zeros, yaw])
     body = local * Rotation.from_quat(quaternion_from_roll_pitch_yaw(angles))
-    felt = local.apply(speed * turning * inwards) + 2.0 * np.cross(_TURNING, velocity)
-    felt -= earth.gravity_ecef(position)
+    force = local.apply(speed * yaw_rate * inwards) + 2.0 * np.cross(_TURNING, velocity)
+    force -= earth.gravity_ecef(position)
     to_body = body.inv()
-    rate_of_turn = to_body.apply(_TURNING + turning * local.apply((0.0, 0.0, 1.0)))
-    return EarthMotion(time, position, body.as_quat(), velocity, rate_of_turn, to_body.apply(felt))
+    rate_of_turn = to_body.apply(_TURNING + yaw_rate * local.apply((0.0, 0.0, 1.0)))
+    return EarthMotion(time, position, body.as_quat(), velocity, rate_of_turn, to_body.apply(force))
 
 
 def on_earth(
     motion: Motion, latitude: float, longitude: float = 0.0, height: float = 0.0
 ) -> EarthMotion:
-    """Return a motion in a flat world as one on the turning Earth; :meth:`.EarthMotion.local` back.
+    """Convert a motion in a flat world to the turning Earth, the inverse of ``local``.
 
-    The world becomes the level plane that touches the Earth at a place, x to the east and y to the
-    north. There the gyroscope feels the Earth's turning, and gravity is that of the place.
+    The world becomes the horizontal plane at a place, x to the east and y to the
+    north. The angular velocity contains the Earth's rotation, and gravity is that of the place.
 
-    ``latitude``, ``longitude``, ``height``: of the world's origin, as for :func:`standing`, which
-    raises the same.
+    Parameters
+    ----------
+    motion : Motion
+        Motion in a flat world.
+    latitude, longitude : float
+        Geodetic coordinates of the world's origin [deg].
+    height : float
+        Height of the origin above the ellipsoid [m].
+
+    Returns
+    -------
+    EarthMotion
+
+    Raises
+    ------
+    MotionError
+        A number is not finite, or the latitude is beyond a pole.
     """
     place, local = _place(latitude, longitude, height)
     body = local * Rotation.from_quat(motion.orientation)
     to_body = body.inv()
     position, velocity = place + local.apply(motion.position), local.apply(motion.velocity)
-    felt = 2.0 * np.cross(_TURNING, velocity) - earth.gravity_ecef(position)
-    felt -= motion.gravity * local.apply((0.0, 0.0, 1.0))
+    force = 2.0 * np.cross(_TURNING, velocity) - earth.gravity_ecef(position)
+    force -= motion.gravity * local.apply((0.0, 0.0, 1.0))
     return EarthMotion(
         motion.time,
         position,
         body.as_quat(),
         velocity,
         motion.angular_velocity + to_body.apply(_TURNING),
-        motion.specific_force + to_body.apply(felt),
+        motion.specific_force + to_body.apply(force),
     )
 
 
@@ -351,8 +490,8 @@ def _place(latitude, longitude, height):
     """Return a place in ECEF and the rotation from its east, north, up."""
     for name, value in (("latitude", latitude), ("longitude", longitude), ("height", height)):
         if not math.isfinite(value):
-            raise MotionError(f"the {name} of a motion is {value}, but it must be a finite number")
+            raise MotionError(f"{name} of a motion is {value}, expected a finite number")
     if abs(latitude) > 90.0:
-        raise MotionError(f"the latitude of a motion is {latitude} deg, which is beyond a pole")
+        raise MotionError(f"latitude of a motion is {latitude} deg, which is beyond a pole")
     latitude, longitude = math.radians(latitude), math.radians(longitude)
     return earth.ecef_of(latitude, longitude, height), enu_to_ecef(latitude, longitude)

@@ -1,8 +1,8 @@
-"""How wrong fixes in the plane are, how lively the robot is, and its smooth motion on both axes.
+"""Estimation of the errors of fixes in the plane and of the robot's acceleration.
 
-The parameters of the model of :mod:`.smoothing` are those of the largest posterior density: the
-likelihood of all positions (and velocities) times a wide prior, which counts only where positions
-alone cannot tell a receiver's slow error from the motion.
+The parameters of the model of :mod:`.smoothing` have the largest posterior density: the
+likelihood of all positions (and velocities) times a wide prior, which matters only where positions
+alone cannot distinguish a receiver's slow error from the motion.
 """
 
 from __future__ import annotations
@@ -15,21 +15,31 @@ import numpy as np
 from ..core.signals import estimate_delay
 from .smoothing import Measurements, MotionModel, SmoothMotion
 
-SMALLEST_JITTER = 1e-3
-"""No position is taken for better than that [m]: motion capture's."""
+SMALLEST_JITTER = 1e-3  # m; accuracy of motion capture, the best source of positions
 
+# Median length of two normal numbers in their standard deviations: Rayleigh's distribution.
 _MEDIAN = np.sqrt(2.0 * np.log(2.0))
-"""Median length of two normal numbers, in standard deviations of one: Rayleigh's distribution."""
 
 
 def jitter(times, positions) -> float:
-    """Return the standard deviation of the white error of positions (n, 2), per coordinate [m].
+    """Estimate the standard deviation of the white error of positions, per coordinate.
 
-    A motion that is a parabola in time drops out of the third divided difference of four positions
-    in a row; white errors remain, with weights whose squares are made to add up to 1. The median
-    of its lengths counts, so that neither outliers nor sharp turns do, nor that a robot drives
-    along an axis. Four positions that are one, as rounded ones or a filter's at rest, tell nothing.
-    At least :data:`SMALLEST_JITTER` is returned.
+    A motion that is a parabola in time cancels in the third divided difference of four consecutive
+    positions; white errors remain, with weights whose squares add up to 1. The median of its
+    lengths is insensitive to outliers, sharp turns and the direction of the motion. Four equal
+    positions, as rounded positions or a filter's at rest, contain no information.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Times [s].
+    positions : ndarray, shape (n, 2)
+        Positions [m].
+
+    Returns
+    -------
+    float
+        Standard deviation, at least :data:`SMALLEST_JITTER` [m].
     """
     rows = np.arange(4) + np.arange(max(0, len(times) - 3))[:, None]
     rows = rows[np.ptp(positions[rows], axis=1).any(axis=1)]
@@ -42,38 +52,36 @@ def jitter(times, positions) -> float:
     return max(SMALLEST_JITTER, float(np.median(lengths)) / _MEDIAN)
 
 
+# Smallest standard deviation of a Doppler velocity's component [m/s], twice the 0.05 m/s that
+# u-blox states for a ZED-F9P: it is delayed, rounded, and averaged over an interval.
 VELOCITY_DEVIATION = 0.1
-"""Least standard deviation [m/s] of a Doppler velocity's component, twice the 0.05 m/s that u-blox
-states for a ZED-F9P: it comes late, rounded, and averaged over an interval."""
-SMALLEST_DEVIATION = 1e-4
-"""No position is better than that [m]."""
-OUTLIER_DEVIATIONS = 5.0
-"""A position is left out if it is further from where the others put it, in standard deviations."""
-OUTLIER_ACCELERATION = 9.81
-"""And if only a larger acceleration could have taken the robot there and back [m/s^2]."""
+SMALLEST_DEVIATION = 1e-4  # m; of any position
+OUTLIER_DEVIATIONS = 5.0  # standard deviations of an outlier from the estimate by all others
+OUTLIER_ACCELERATION = 9.81  # m/s^2; an outlier requires a larger acceleration there and back
+# Standard deviation of the logarithm of the slow error over the receiver's statement.
 _SLOW_PRIOR = 0.5
-"""Standard deviation of the logarithm of the slow error over what the receiver states."""
+# Largest ratio of the slow error to the receiver's statement. A receiver's filter estimates the
+# size of its slow error: if positions and velocities disagree by more, the velocities are wrong, or
+# the motion has larger accelerations.
 _LARGEST_SLOW = 1.5
-"""A receiver's filter knows the size of its slow error: where positions and velocities disagree by
-more, the velocities are wrong, or the motion is livelier, not the positions."""
+# Largest standard deviation of the rate of the slow error without velocities [m/s]. A receiver
+# measures its velocity, so that faster changes are motion of the robot.
 _LARGEST_SLOW_RATE = 0.5
-"""Largest standard deviation [m/s] of that error's rate where there are no velocities beside the
-positions: a receiver measures its velocity, so that what moves faster is the robot."""
+# Centre of the white error over the receiver's statement, standard deviation of its logarithm.
 _WHITE_PRIOR = (0.3, 2.0)
-"""Centre of the white error over what the receiver states, standard deviation of its logarithm."""
 _VELOCITY_PRIOR = 2.0
 _BLOCK = 400
 _BLOCKS = 6
+# Fixes per second that suffice to estimate the acceleration density of a long recording [Hz]; more
+# would make the intervals too short to contain turns.
 _ENOUGH_RATE = 10.0
-"""Of a long recording so many fixes a second [Hz] tell how lively a robot is; more would only make
-the stretches so short that there is no turn in any."""
 _ROUNDS = 5
 _ESTIMATES = 3
 _MAX_OUTLIERS = 0.2
 _DENSITIES, _INTENSITIES = (1e-3, 1e2), (1e-6, 1e4)
 _SCALE_TIME = 5.0
-_FREEDOM = 3.0  # of Student's t distribution, whose tails reach further with a smaller one
-_MANOEUVRE_TIME = 3.0  # so long a vehicle takes for a corner, or to brake [s]
+_FREEDOM = 3.0  # of Student's t distribution; a smaller number has longer tails
+_MANOEUVRE_TIME = 3.0  # s; duration of a corner or of braking of a vehicle
 _ADAPTATIONS, _ADAPTED = 6, 0.1
 
 
@@ -81,11 +89,18 @@ _ADAPTATIONS, _ADAPTED = 6, 0.1
 class FixNoise:
     """Parameters of the model.
 
-    ``acceleration_density``: of the white noise that drives the velocity [m/s^2/sqrt(Hz)].
-    ``white_scale``: standard deviation of the positions' white error over what the receiver states.
-    ``slow_scale``: standard deviation of the slow error over what the receiver states; 0: none.
-    ``slow_time``: the time l in the slow error's correlation (1 + t/l) exp(-t/l) [s].
-    ``velocity_deviation``: of each component of a Doppler velocity [m/s].
+    Parameters
+    ----------
+    acceleration_density : float
+        Density of the white noise that drives the velocity [m/s^2/sqrt(Hz)].
+    white_scale : float
+        Standard deviation of the positions' white error over the receiver's statement [1].
+    slow_scale : float
+        Standard deviation of the slow error over the receiver's statement [1]; 0 for none.
+    slow_time : float
+        Time l in the slow error's correlation (1 + t/l) exp(-t/l) [s].
+    velocity_deviation : float
+        Standard deviation of each component of a Doppler velocity [m/s].
     """
 
     acceleration_density: float
@@ -97,11 +112,20 @@ class FixNoise:
 
 @dataclass(frozen=True)
 class PlaneFixes:
-    """Positions in the plane, and perhaps velocities.
+    """Positions in the plane, and possibly velocities.
 
-    ``times`` has shape (n,), strictly increasing [s]; all others (n, 2), east and north:
-    ``positions`` [m], ``deviations`` that the receiver states [m], ``velocities`` [m/s], nan
-    where there is none, or None. These are those of ``velocity_lag`` [s] before the times.
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Times, strictly increasing [s].
+    positions : ndarray, shape (n, 2)
+        Positions, east and north [m].
+    deviations : ndarray, shape (n, 2)
+        Standard deviations in the receiver's messages [m].
+    velocities : ndarray, shape (n, 2), optional
+        Velocities [m/s], nan where missing.
+    velocity_lag : float
+        Time before ``times`` to which the velocities belong [s].
     """
 
     times: np.ndarray
@@ -111,17 +135,42 @@ class PlaneFixes:
     velocity_lag: float = 0.0
 
     def part(self, chosen):
-        """Return the fixes at some indices."""
+        """Return the fixes at some indices.
+
+        Parameters
+        ----------
+        chosen : ndarray
+            Indices or mask.
+
+        Returns
+        -------
+        PlaneFixes
+        """
         velocities = None if self.velocities is None else self.velocities[chosen]
         times, positions = self.times[chosen], self.positions[chosen]
         return PlaneFixes(times, positions, self.deviations[chosen], velocities, self.velocity_lag)
 
 
 def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> list[SmoothMotion]:
-    """Smooth positions on both axes, without those that are ``left_out`` (n,).
+    """Smooth positions on both axes.
 
-    ``model`` is a MotionModel for these times, if it has been made. ``densities`` (k - 1,): of each
-    step, in place of the one of ``noise``.
+    Parameters
+    ----------
+    fixes : PlaneFixes
+        Fixes.
+    noise : FixNoise
+        Parameters of the model.
+    left_out : ndarray of bool, shape (n,), optional
+        Whether a position is ignored.
+    model : MotionModel, optional
+        Model for these times, if it exists already.
+    densities : ndarray, shape (k - 1,), optional
+        Acceleration density of each step, in place of that of ``noise``.
+
+    Returns
+    -------
+    list of SmoothMotion
+        East and north.
     """
     densities = noise.acceleration_density if densities is None else densities
     slow = noise.slow_scale > 0.0
@@ -134,38 +183,75 @@ def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> lis
     if velocities is not None:
         known = np.isfinite(velocities)
         parts += [velocities, np.where(known, noise.velocity_deviation**2, np.inf)]
-    of_axes: Any = ((None if part is None else part[:, axis] for part in parts) for axis in (0, 1))
-    return [model.smooth(Measurements(*of_axis), densities) for of_axis in of_axes]
+    columns: Any = ((None if part is None else part[:, axis] for part in parts) for axis in (0, 1))
+    return [model.smooth(Measurements(*column), densities) for column in columns]
 
 
 def motion_model(fixes, noise) -> MotionModel:
-    """Return the model at the times of fixes."""
+    """Create the model at the times of fixes.
+
+    Parameters
+    ----------
+    fixes : PlaneFixes
+        Fixes.
+    noise : FixNoise
+        Parameters of the model.
+
+    Returns
+    -------
+    MotionModel
+    """
     slow_time = noise.slow_time if noise.slow_scale > 0.0 else 0.0
     return MotionModel(fixes.times, slow_time, fixes.velocity_lag)
 
 
 def white_variances(fixes, noise):
-    """Return variances of the positions' white error [m^2], shape (n, 2)."""
+    """Return the variances of the positions' white error.
+
+    Parameters
+    ----------
+    fixes : PlaneFixes
+        Fixes.
+    noise : FixNoise
+        Parameters of the model.
+
+    Returns
+    -------
+    ndarray, shape (n, 2)
+        Variances [m^2].
+    """
     return (noise.white_scale * fixes.deviations) ** 2 + SMALLEST_DEVIATION**2
 
 
 def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoise:
-    """Find the model's parameters from the fixes.
+    """Estimate the model's parameters from the fixes.
 
-    Of a long recording six stretches of 400 fixes, evenly spread and of ten in a second at most,
-    are enough: they tell the density within a few per cent.
+    For a long recording six intervals of 400 fixes, evenly spread and with at most ten per second,
+    suffice to estimate the density within a few per cent.
 
-    ``correlation_time``: integral of the slow error's correlation from 0 on [s]; 0: no slow error.
-    ``left_out`` (n,). ``start`` (FixNoise): where the search begins, if they are nearly known.
+    Parameters
+    ----------
+    fixes : PlaneFixes
+        Fixes.
+    correlation_time : float
+        Integral of the slow error's correlation from 0 on [s]; 0 for no slow error.
+    left_out : ndarray of bool, shape (n,), optional
+        Whether a position is ignored.
+    start : FixNoise, optional
+        Start of the search near the solution.
+
+    Returns
+    -------
+    FixNoise
     """
-    # Imported here, since every node knows this module's settings, and it takes memory.
+    # Every node imports this module's settings, and scipy.optimize takes memory.
     from scipy.optimize import minimize
 
     if left_out is not None:
         fixes = fixes.part(np.flatnonzero(~left_out))
     slow_time = correlation_time / 2.0
-    stretches = [fixes.part(chosen) for chosen in _stretches(fixes.times)]
-    models = [MotionModel(one.times, slow_time, one.velocity_lag) for one in stretches]
+    intervals = [fixes.part(chosen) for chosen in _choose_intervals(fixes.times)]
+    models = [MotionModel(part.times, slow_time, part.velocity_lag) for part in intervals]
     largest = _LARGEST_SLOW
     if fixes.velocities is None and slow_time > 0.0:
         largest = min(largest, _LARGEST_SLOW_RATE * slow_time / _rms(fixes.deviations))
@@ -191,38 +277,51 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
         try:
             deviance = sum(
                 motion.deviance
-                for stretch, model in zip(stretches, models)
+                for stretch, model in zip(intervals, models)
                 for motion in smooth_plane(stretch, noise, model=model)
             )
         except ValueError:
             return 1e12
-        # Far off the centre nothing changes any more; there the search shall turn back.
+        # Far from the centre the likelihood is flat, and the prior turns the search back.
         return deviance + np.sum(((values - centre[free]) / np.minimum(spread, 10.0)) ** 2)
 
     begin, step = centre[free], 1.0
     if start is not None:
         begin, step = _logarithms(start)[free], 0.3
     simplex = np.vstack([begin, begin - step * np.eye(len(free))])
-    found = minimize(
+    solution = minimize(
         cost,
         begin,
         method="Nelder-Mead",
         options={"initial_simplex": simplex, "xatol": 0.01, "fatol": 0.05, "maxfev": 400},
     )
-    return noise_of(found.x)
+    return noise_of(solution.x)
 
 
 def step_densities(fixes, noise, left_out) -> np.ndarray:
-    """Return the acceleration density of each step of the model, (k - 1,) [m/s^2/sqrt(Hz)].
+    """Estimate the acceleration density of each step of the model.
 
-    A vehicle drives steadily for most of the time and accelerates in between, so that one density
-    for the whole drive makes its course too uncertain on the straight and too sure in corners. In
-    each few seconds the acceleration is taken as one of Student's t distribution, a normal one
-    whose variance is unknown; expected variances and the distribution's scale follow in turns, by
-    expectation maximisation (Agamennoni, Nieto and Nebot: Approximate inference in state-space
-    models with heavy-tailed noise, IEEE Transactions on Signal Processing 60(10), 2012).
+    A vehicle drives steadily for most of the time and accelerates in between, so that a single
+    density for the whole drive overestimates the uncertainty of its course on straight lines and
+    underestimates it in corners. In each few seconds the acceleration has Student's t distribution,
+    a normal distribution of unknown variance. Expected variances and the distribution's scale are
+    estimated alternately, by expectation maximisation (Agamennoni, Nieto and Nebot: Approximate
+    inference in state-space models with heavy-tailed noise, IEEE Transactions on Signal Processing
+    60(10), 2012).
 
-    ``fixes`` (PlaneFixes), ``noise`` (FixNoise), ``left_out`` (n,): as of :func:`smooth_plane`.
+    Parameters
+    ----------
+    fixes : PlaneFixes
+        Fixes.
+    noise : FixNoise
+        Parameters of the model.
+    left_out : ndarray of bool, shape (n,)
+        Whether a position is ignored.
+
+    Returns
+    -------
+    ndarray, shape (k - 1,)
+        Densities [m/s^2/sqrt(Hz)].
     """
     model = motion_model(fixes, noise)
     manoeuvres = np.floor((model.times[:-1] - model.times[0]) / _MANOEUVRE_TIME)
@@ -231,7 +330,7 @@ def step_densities(fixes, noise, left_out) -> np.ndarray:
     intensities = np.full(len(manoeuvre), scale)
     for _ in range(_ADAPTATIONS):
         motions = smooth_plane(fixes, noise, left_out, model, np.sqrt(intensities))
-        # Rounding may leave less than nothing of exact measurements.
+        # Rounding may make squares of exact measurements negative.
         squares = np.maximum(sum(motion.expected_squares() for motion in motions), 0.0)
         squares = np.bincount(manoeuvre, squares)
         for _ in range(_ADAPTATIONS):
@@ -250,12 +349,12 @@ def _logarithms(noise):
     return np.log([noise.acceleration_density, noise.white_scale, slow, velocity])
 
 
-def _stretches(times):
-    """Return indices of evenly spread stretches, or of everything."""
+def _choose_intervals(times):
+    """Return indices of evenly spread intervals, or of all fixes."""
     chosen = np.arange(len(times))
     if len(chosen) > _BLOCK * _BLOCKS:
         period = float(np.median(np.diff(times)))
-        # Rounded stamps do not cost a fix.
+        # Rounded stamps must not cost a fix.
         chosen = chosen[:: max(1, int(1.0 / (_ENOUGH_RATE * period) + 0.01))]
     if len(chosen) <= _BLOCK * _BLOCKS:
         return [chosen]
@@ -264,36 +363,56 @@ def _stretches(times):
 
 
 def velocity_scale(fixes):
-    """Return how far the positions go for each metre that the velocities tell.
+    """Estimate the ratio of the positions' displacements to the integral of the velocities.
 
-    The regression of displacements over about 5 s on the velocities' integral over the same
-    time: 1 if all is well, 1 / 3.6 if kilometres per hour were taken for metres per second. None if
-    the velocities hardly lead anywhere.
+    It is the regression of displacements over about 5 s on the velocities' integral over the same
+    time: 1 for correct velocities, 1 / 3.6 if kilometres per hour were taken for metres per second.
+
+    Parameters
+    ----------
+    fixes : PlaneFixes
+        Fixes with velocities.
+
+    Returns
+    -------
+    float or None
+        None if the velocities hardly displace the robot.
     """
     part = fixes.part(np.isfinite(fixes.velocities).all(axis=1))
     times, positions, velocities = part.times, part.positions, part.velocities
     if len(times) < 2:
         return None
-    way = np.zeros_like(positions)
-    way[1:] = np.cumsum(np.diff(times)[:, None] * (velocities[1:] + velocities[:-1]) / 2.0, axis=0)
+    integral = np.zeros_like(positions)
+    integral[1:] = np.cumsum(
+        np.diff(times)[:, None] * (velocities[1:] + velocities[:-1]) / 2.0, axis=0
+    )
     later = np.minimum(np.searchsorted(times, times + _SCALE_TIME), len(times) - 1)
-    reported, gone = way[later] - way, positions[later] - positions
-    if _rms(reported) < max(1.0, _rms(fixes.deviations)):
+    integrated, displaced = integral[later] - integral, positions[later] - positions
+    if _rms(integrated) < max(1.0, _rms(fixes.deviations)):
         return None
-    return float(np.sum(reported * gone) / np.sum(reported**2))
+    return float(np.sum(integrated * displaced) / np.sum(integrated**2))
 
 
-_MAX_LAG = 2.0  # of velocities against positions that is looked for [s]
-_NOTABLE_LAG, _LAG_STDS = 0.02, 5.0
-"""A smaller one [s], or one of fewer standard deviations, may be chance."""
-_LONGEST_STEP = 1.5  # between velocities, in usual steps, over which they are interpolated
+_MAX_LAG = 2.0  # s; largest lag of velocities that is searched
+_NOTABLE_LAG, _LAG_STDS = 0.02, 5.0  # s, standard deviations; a smaller lag may be chance
+_LONGEST_STEP = 1.5  # median steps between velocities, over which they are interpolated
 
 
 def velocity_lag(fixes) -> float:
-    """Return how late the velocities are against the positions, as of a receiver's filter [s].
+    """Estimate the lag of the velocities behind the positions, as of a receiver's filter.
 
-    The delay after whose correction the velocities' integral between fixes is nearest to the
-    positions' displacements, by robust least squares: 0 where it cannot be told from none.
+    With the lag corrected, the velocities' integral between fixes is nearest to the
+    positions' displacements, by robust least squares.
+
+    Parameters
+    ----------
+    fixes : PlaneFixes
+        Fixes with velocities.
+
+    Returns
+    -------
+    float
+        Lag [s]; 0 if it is not significant.
     """
     from scipy.interpolate import CubicSpline
 
@@ -316,17 +435,31 @@ def _rms(values):
 
 
 def find_outliers(fixes, noise, left_out):
-    """Return which further positions and velocities (n,) no motion of a ground robot explains.
+    """Find further positions and velocities that contradict the motion of a ground robot.
 
-    A position is judged by its distance from where all others put it, the deletion residual
+    A position is judged by its distance from the estimate by all others, the deletion residual
     ``(y - x) / (1 - P / R)`` of variance ``R / (1 - P / R)`` (Cook and Weisberg, Residuals and
-    Influence in Regression, 1982), R being the variance of its white error and P
-    that of what was estimated for it; a velocity in the same way. Of neighbours only the worst
-    is named, since it draws the others with it.
+    Influence in Regression, 1982), with R the variance of its white error and P
+    the variance of its estimate; a velocity likewise. Among neighbours only the worst
+    is an outlier, since it distorts the others.
+
+    Parameters
+    ----------
+    fixes : PlaneFixes
+        Fixes.
+    noise : FixNoise
+        Parameters of the model.
+    left_out : ndarray of bool, shape (n,)
+        Whether a position is ignored already.
+
+    Returns
+    -------
+    ndarray of bool, shape (2, n)
+        Outliers among positions and velocities.
     """
     motions = smooth_plane(fixes, noise, left_out)
     count = len(fixes.times)
-    # Squares of deletion residuals in standard deviations, and as they are: summed over axes.
+    # Squares of deletion residuals, standardised and in their units, summed over axes.
     scores, distances = np.zeros((2, count)), np.zeros((2, count))
     for axis, motion in enumerate(motions):
         known = motion.known_variances()
@@ -340,10 +473,10 @@ def find_outliers(fixes, noise, left_out):
     scores[0, left_out] = 0.0
     steps = np.diff(fixes.times)
     nearest = np.minimum(np.append(steps, np.inf), np.append(np.inf, steps))
-    # There and back within two steps, and from one velocity to another within one.
+    # There and back within two steps, and from a velocity to another within a step.
     possible = OUTLIER_ACCELERATION * np.stack([nearest**2 / 2.0, nearest])
     wrong = (scores > OUTLIER_DEVIATIONS) & (distances > possible)
-    # What the receiver itself leaves open is none, however well the others agree.
+    # An error within the receiver's own statement is no outlier.
     wrong[0] &= distances[0] > fixes.deviations.max(axis=1)
     padded = np.pad(scores, ((0, 0), (3, 3)))
     highest = np.max([padded[:, k : k + count] for k in range(7)], axis=0)
@@ -351,7 +484,7 @@ def find_outliers(fixes, noise, left_out):
 
 
 def _add_deleted(scores, distances, residuals, known, variances):
-    """Add squared deletion residuals to both sums, in place; nothing where there is no residual."""
+    """Add squared deletion residuals to both sums, in place; zero for missing residuals."""
     free = np.clip(1.0 - known / variances, 1e-6, 1.0)
     squares = np.nan_to_num((residuals / free) ** 2)
     scores += squares * free / variances
@@ -359,10 +492,23 @@ def _add_deleted(scores, distances, residuals, known, variances):
 
 
 def estimate_robustly(fixes, correlation_time):
-    """Find the model's parameters, and what does not fit it, leaving out one after the other.
+    """Estimate the model's parameters, and remove outliers iteratively.
 
-    Returns FixNoise, the fixes, whose velocities that do not fit are nan, and which positions (n,)
-    do not fit.
+    Parameters
+    ----------
+    fixes : PlaneFixes
+        Fixes.
+    correlation_time : float
+        As for :func:`estimate_noise`.
+
+    Returns
+    -------
+    noise : FixNoise
+        Parameters of the model.
+    fixes : PlaneFixes
+        Fixes, with nan for outliers among the velocities.
+    left_out : ndarray of bool, shape (n,)
+        Outliers among the positions.
     """
     left_out = np.zeros(len(fixes.times), dtype=bool)
     noise = estimate_noise(fixes, correlation_time)
@@ -378,7 +524,7 @@ def estimate_robustly(fixes, correlation_time):
                 fixes = replace(fixes, velocities=kept)
         if not changed:
             break
-        # Who leaves out every fifth position has no model of them.
+        # A model that rejects every fifth position is no model of them.
         if left_out.mean() > _MAX_OUTLIERS:
             return noise, fixes, before
         noise = estimate_noise(fixes, correlation_time, left_out, noise)
@@ -386,10 +532,26 @@ def estimate_robustly(fixes, correlation_time):
 
 
 def stated_noise(fixes, acceleration_density, correlation_time):
-    """Return parameters and fixes for a density that is given: errors are as the receiver states.
+    """Return parameters and fixes for a given density, with the errors stated by the receiver.
 
-    A sum of n errors with correlation exp(-t/T) has the variance of n dt / (dt + 2 T)
-    independent ones, as long as dt is small against T; so much larger their variance is taken.
+    A sum of n errors with correlation exp(-t/T) has the variance of n dt / (dt + 2 T) independent
+    errors, as long as dt is small against T; their variance is increased by that factor.
+
+    Parameters
+    ----------
+    fixes : PlaneFixes
+        Fixes.
+    acceleration_density : float
+        Density [m/s^2/sqrt(Hz)].
+    correlation_time : float
+        Correlation time T [s].
+
+    Returns
+    -------
+    fixes : PlaneFixes
+        Fixes with larger deviations.
+    noise : FixNoise
+        Parameters of the model.
     """
     correlated = 1.0 + 2.0 * correlation_time / np.median(np.diff(fixes.times))
     wider = replace(fixes, deviations=fixes.deviations * np.sqrt(correlated))

@@ -1,8 +1,8 @@
-"""A flight: states of an aircraft over time, and its instants.
+"""Flights: states of an aircraft over time, and their instants.
 
-Instants are found from the motion itself, in a flight of any source. Figure 8 of the paper on
+Instants are determined from the motion itself, for a flight of any source. Figure 8 of the paper on
 AGISim marks four of them (start of ascending, start of cruise, start and end of the strong turn)
-and does not say how they were chosen.
+without a definition.
 """
 
 from __future__ import annotations
@@ -20,28 +20,25 @@ from ..core.errors import MotionError
 from .earth import ecef_of, geodetic_of
 from .earth_motion import EarthMotion, enu_to_ecef, ned_to_ecef, orientation_of_aviation
 
-CLIMB_SHARE = 0.25
-"""Of the fastest climb: what is above it is ascending."""
-
-MIN_CLIMB = 0.5
-"""Of the fastest climb [m/s]: what never climbs faster stays level."""
-
-TURN_RATE = np.radians(1.0)
-"""Of the course [rad/s]: what is faster is a turn; a third of a standard rate turn."""
-
-MIN_TURN = np.radians(20.0)
-"""Change of course [rad] of a turn that counts."""
-
-MIN_SPEED = 10.0
-"""Over ground [m/s]: below, a course says nothing of turns in flight."""
-
-WINDOW = 1.0
-"""Over which climb and course are averaged [s]: bumps of the ground are no flight."""
+CLIMB_SHARE = 0.25  # share of the fastest climb above which a flight is ascending
+MIN_CLIMB = 0.5  # m/s; a flight that never climbs faster stays level
+TURN_RATE = np.radians(1.0)  # rad/s of the course in a turn, a third of a standard rate turn
+MIN_TURN = np.radians(20.0)  # rad; smallest change of course of a turn that counts
+MIN_SPEED = 10.0  # m/s over ground; a slower aircraft is on the ground, or has no clear course
+WINDOW = 1.0  # s; climb and course are averaged over it, so that bumps of the ground do not count
 
 
 @dataclass(frozen=True)
 class CourseTurn:
-    """A part of a flight whose course changes to one side, positive to the left [s], [rad]."""
+    """Part of a flight with a change of course to a side.
+
+    Parameters
+    ----------
+    start, end : float
+        Times [s].
+    change : float
+        Change of course, positive to the left [rad].
+    """
 
     start: float
     end: float
@@ -53,12 +50,21 @@ _NAMES = ("lift-off", "start of ascent", "start of cruise", "start of strong tur
 
 @dataclass(frozen=True)
 class FlightInstants:
-    """When a flight changes [s]; None for what it does not have.
+    """Times at which a flight changes its phase [s]; None for missing instants.
 
-    ``lift_off`` is when the last wheel leaves the ground before the ascent, ``ascent`` the start of
-    this, and ``cruise`` its end, where level flight begins. ``turn_start`` and ``turn_end`` are
-    those of the strong turn: that with the largest change of course after the start of the cruise,
-    or of all ``turns`` if there is none after it.
+    Parameters
+    ----------
+    lift_off : float, optional
+        Time at which the last wheel leaves the ground before the ascent.
+    ascent : float, optional
+        Start of the ascent.
+    cruise : float, optional
+        End of the ascent, from which the flight is level.
+    turn_start, turn_end : float, optional
+        Strong turn: the turn with the largest change of course after the start of the cruise,
+        or of all turns if there is none after it.
+    turns : tuple of CourseTurn
+        All turns.
     """
 
     lift_off: float | None = None
@@ -69,26 +75,35 @@ class FlightInstants:
     turns: tuple[CourseTurn, ...] = ()
 
     def marked(self) -> dict[str, float]:
-        """Return those that the flight has, by what they are called, in the order of the flight."""
+        """Return the instants of this flight by name, in the order of the flight."""
         times = self.lift_off, self.ascent, self.cruise, self.turn_start, self.turn_end
         found = [(time, name) for time, name in zip(times, _NAMES) if time is not None]
-        return {name: time for time, name in sorted(found, key=lambda one: one[0])}
+        return {name: time for time, name in sorted(found, key=lambda instant: instant[0])}
 
     def sentences(self) -> list[str]:
-        """Return one sentence for each of them."""
+        """Return a sentence for each instant."""
         return [f"{name} at {time:.2f} s" for name, time in self.marked().items()]
 
 
 def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
-    """Find the instants of a flight.
+    """Determine the instants of a flight.
 
-    The ascent is the longest stretch that climbs faster than a quarter of the fastest climb in the
-    air; the cruise begins at its end. A turn is where the course, averaged over a second, changes
-    to one side by more than a degree a second, and by 20 degrees at least in all.
+    The ascent is the longest interval that climbs faster than a quarter of the fastest climb in the
+    air; the cruise starts at its end. In a turn the course, averaged over a second, changes
+    to a side by more than a degree per second, and by 20 degrees at least in total.
 
-    ``time`` (n,): strictly increasing, even steps [s]. ``velocity`` (n, 3): to the east, to the
-    north, up [m/s]. ``on_ground`` (n,): whether a wheel bears weight; without it there is no
-    lift-off.
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Times, strictly increasing, with even steps [s].
+    velocity : array_like, shape (n, 3)
+        Velocity to the east, to the north, up [m/s].
+    on_ground : array_like of bool, shape (n,), optional
+        Whether a wheel bears weight; without it there is no lift-off.
+
+    Returns
+    -------
+    FlightInstants
     """
     time, velocity = np.asarray(time, dtype=float), np.asarray(velocity, dtype=float)
     if len(time) < 3:
@@ -105,7 +120,7 @@ def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
         lift_off,
         ascent,
         cruise,
-        # What turns at the first or the last sample began or ends elsewhere.
+        # A turn at the first or the last sample is incomplete.
         None if strong is None or strong.start == time[0] else strong.start,
         None if strong is None or strong.end == time[-1] else strong.end,
         tuple(turns),
@@ -113,12 +128,14 @@ def flight_instants(time, velocity, on_ground=None) -> FlightInstants:
 
 
 def _ascent(time, climb, ground):
-    """Return start of ascent, start of cruise and lift-off; None for what there is not."""
+    """Return start of ascent, start of cruise and lift-off; None for missing instants."""
     fastest = float(np.max(climb))
     if fastest < MIN_CLIMB:
         return None, None, None
-    begin, end = max(_stretches(climb > CLIMB_SHARE * fastest), key=lambda part: part[1] - part[0])
-    # What climbs at the first or the last sample began or ends elsewhere.
+    begin, end = max(
+        _find_intervals(climb > CLIMB_SHARE * fastest), key=lambda part: part[1] - part[0]
+    )
+    # An ascent at the first or the last sample is incomplete.
     ascent = float(time[begin]) if begin > 0 else None
     cruise = float(time[end]) if end < len(time) else None
     left = np.flatnonzero(ground[: min(end, len(time) - 1)])
@@ -132,7 +149,7 @@ def _turns(time, velocity, counts) -> list[CourseTurn]:
     rate = np.gradient(course, time)
     turns = []
     for side in (1.0, -1.0):
-        for begin, end in _stretches(counts & (side * rate > TURN_RATE)):
+        for begin, end in _find_intervals(counts & (side * rate > TURN_RATE)):
             last = min(end, len(time) - 1)
             change = float(course[last] - course[begin])
             if abs(change) >= MIN_TURN:
@@ -140,22 +157,35 @@ def _turns(time, velocity, counts) -> list[CourseTurn]:
     return sorted(turns, key=lambda turn: turn.start)
 
 
-def _stretches(mask) -> list[tuple[int, int]]:
-    """Return first index and the one behind the last of each stretch where a mask is true."""
+def _find_intervals(mask) -> list[tuple[int, int]]:
+    """Return the first index and the index after the last of each interval with a true mask."""
     steps = np.flatnonzero(np.diff(np.pad(mask, 1).astype(np.int8))).tolist()
     return list(zip(steps[::2], steps[1::2]))
 
 
 @dataclass(frozen=True)
 class FlightStates:
-    """Where an aircraft was, how it lay and how fast it flew; n samples.
+    """Position, orientation and velocity of an aircraft over n samples.
 
-    ``time`` (n,): strictly increasing [s]. ``position`` (n, 3): of the body's origin in ECEF [m].
-    ``orientation`` (n, 4): from the body (forward, left, up) to ECEF; quaternions x, y, z, w of
-    length one. ``velocity`` (n, 3): against ECEF, in ECEF axes, as the source says it [m/s]; None
-    if it does not. ``on_ground`` (n,): whether a wheel bears weight; None if the source does not
-    say it. ``velocities_lead``: whether the motion is that of the velocities, and positions only
-    say where it is as a whole.
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Times, strictly increasing [s].
+    position : ndarray, shape (n, 3)
+        Position of the body's origin in ECEF [m].
+    orientation : ndarray, shape (n, 4)
+        Rotation from the body (forward, left, up) to ECEF; quaternions x, y, z, w of length one.
+    velocity : ndarray, shape (n, 3), optional
+        Velocity against the Earth, in ECEF axes, from the source [m/s].
+    on_ground : ndarray of bool, shape (n,), optional
+        Whether a wheel bears weight, if the source has it.
+    velocities_lead : bool
+        Whether the velocities determine the motion, and the positions only its place as a whole.
+
+    Raises
+    ------
+    MotionError
+        Velocities lead, but there are none.
     """
 
     time: np.ndarray
@@ -167,10 +197,10 @@ class FlightStates:
 
     def __post_init__(self) -> None:
         if self.velocities_lead and self.velocity is None:
-            raise MotionError("there are no velocities of which a path could be made")
+            raise MotionError("velocity is missing, expected one with velocities_lead")
 
     @classmethod
-    def of_ecef_and_aviation(
+    def from_ecef_and_aviation(
         cls,
         time: ArrayLike,
         position: ArrayLike,
@@ -178,10 +208,24 @@ class FlightStates:
         velocity_ned: ArrayLike | None = None,
         on_ground: ArrayLike | None = None,
     ) -> FlightStates:
-        """Return states of positions in ECEF, and of angles and velocities as aviation has them.
+        """Create states from positions in ECEF, and angles and velocities of aviation.
 
-        ``time`` (n,) [s]. ``position`` (n, 3) [m]. ``roll_pitch_heading`` (n, 3): right wing down,
-        nose up, from north towards east [rad]. ``velocity_ned`` (n, 3) [m/s]. ``on_ground`` (n,).
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            Times [s].
+        position : array_like, shape (n, 3)
+            Positions in ECEF [m].
+        roll_pitch_heading : array_like, shape (n, 3)
+            Right wing down, nose up, from north towards east [rad].
+        velocity_ned : array_like, shape (n, 3), optional
+            Velocities to the north, east, down [m/s].
+        on_ground : array_like of bool, shape (n,), optional
+            Whether a wheel bears weight.
+
+        Returns
+        -------
+        FlightStates
         """
         position = np.asarray(position, dtype=float)
         latitude, longitude, _ = geodetic_of(position).T
@@ -204,11 +248,23 @@ class FlightStates:
         orientation: ArrayLike,
         velocity_enu: ArrayLike | None = None,
     ) -> FlightStates:
-        """Return states of what ROS says: orientations and velocities in east, north, up.
+        """Create states from orientations and velocities in the local east, north, up, as in ROS.
 
-        ``time`` (n,) [s]. ``latitude_longitude_height`` (n, 3): geodetic [rad, rad, m above the
-        ellipsoid]. ``orientation`` (n, 4): from the body (forward, left, up) to east, north, up;
-        quaternions x, y, z, w. ``velocity_enu`` (n, 3) [m/s].
+        Parameters
+        ----------
+        time : array_like, shape (n,)
+            Times [s].
+        latitude_longitude_height : array_like, shape (n, 3)
+            Geodetic [rad, rad, m above the ellipsoid].
+        orientation : array_like, shape (n, 4)
+            Rotations from the body (forward, left, up) to the local east, north, up; quaternions
+            x, y, z, w.
+        velocity_enu : array_like, shape (n, 3), optional
+            Velocities [m/s].
+
+        Returns
+        -------
+        FlightStates
         """
         place = np.asarray(latitude_longitude_height, dtype=float)
         latitude, longitude, height = place.T
@@ -224,56 +280,91 @@ class FlightStates:
         return len(self.time)
 
     def motion(self, at: ArrayLike | None = None) -> EarthMotion:
-        """Return the motion through these states, all of which fits together.
+        """Return the consistent motion through these states.
 
         Splines lead through orientations, and through velocities or positions
-        (``velocities_lead``); rates and forces are their derivatives, whatever the source's own
-        integration does. ``at`` (m,): times of the motion's samples, by default the states' [s].
+        (``velocities_lead``); rates and forces are their derivatives, independent of the source's
+        own integration.
 
-        JSBSim steps orientations with the rate at the start of each step, so the rates that it says
-        lead those of its orientations by half a step. Its velocities are the integral of its
-        forces, while its positions come of a formula of another order: where wheels leave the
-        ground, twice differentiated positions swing by 8 m/s^2, and once differentiated velocities
-        by 0.8, about the force that it computed. So its velocities lead; their integral is 0.4 mm
-        from its positions after 200 s at 50 Hz.
+        JSBSim steps orientations with the rate at the start of each step, so that its rates lead
+        its orientations by half a step. Its velocities are the integral of its forces, while its
+        positions come from a formula of another order: at lift-off, twice differentiated positions
+        oscillate by 8 m/s^2 about the force that it computed, and once differentiated velocities by
+        0.8. Its velocities therefore lead; their integral is 0.4 mm from its positions after 200 s
+        at 50 Hz.
 
-        Raises MotionError if there are less than three states, or they are no poses.
+        Parameters
+        ----------
+        at : array_like, shape (m,), optional
+            Times of the motion's samples [s]; by default the states'.
+
+        Returns
+        -------
+        EarthMotion
+
+        Raises
+        ------
+        MotionError
+            There are less than three states, or they are no poses.
         """
         if self.velocities_lead:
-            given = self.time, self.position, self.velocity, self.orientation
-            return EarthMotion.from_states(*given, at=at)  # type: ignore[arg-type]
+            states = self.time, self.position, self.velocity, self.orientation
+            return EarthMotion.from_states(*states, at=at)  # type: ignore[arg-type]
         return EarthMotion.from_poses(self.time, self.position, self.orientation, at=at)
 
     def between(self, begin: float = -np.inf, end: float = np.inf) -> FlightStates:
-        """Return the states from one time to another, both included [s].
+        """Return the states between two times, both inclusive.
 
-        Raises MotionError if there are none.
+        Parameters
+        ----------
+        begin, end : float
+            Times [s].
+
+        Returns
+        -------
+        FlightStates
+
+        Raises
+        ------
+        MotionError
+            There are no states between them.
         """
         inside = (self.time >= begin) & (self.time <= end)
         if not inside.any():
             raise MotionError(
-                f"the flight lasts from {self.time[0]:g} to {self.time[-1]:g} s, so there is "
-                f"nothing of it from {begin:g} to {end:g} s"
+                f"flight has no states from {begin:g} to {end:g} s, expected times from "
+                f"{self.time[0]:g} to {self.time[-1]:g} s"
             )
-        arrays = ((name, one) for name, one in vars(self).items() if isinstance(one, np.ndarray))
+        arrays = (
+            (name, value) for name, value in vars(self).items() if isinstance(value, np.ndarray)
+        )
         parts: dict[str, Any] = {name: values[inside] for name, values in arrays}
         return replace(self, **parts)
 
     def integrated(self) -> FlightStates:
         """Return states whose positions are the integral of the velocities, which lead.
 
-        The path is moved as a whole to where the positions are in the mean. It is for positions
-        with fewer digits than their velocities: a second derivative multiplies the step of the last
-        digit by the square of the rate. Raises MotionError if there are no velocities.
+        The path as a whole keeps the mean position. It suits positions with fewer digits than
+        their velocities: a second derivative multiplies the step of the last digit by the square of
+        the rate.
+
+        Returns
+        -------
+        FlightStates
+
+        Raises
+        ------
+        MotionError
+            There are no velocities.
         """
         if self.velocity is None:
-            raise MotionError("there are no velocities of which a path could be made")
+            raise MotionError("velocity is missing, expected one to integrate")
         path = CubicSpline(self.time, self.velocity).antiderivative()(self.time)
         path += np.mean(self.position - path, axis=0)
         return replace(self, position=path, velocities_lead=True)
 
     def instants(self) -> FlightInstants:
-        """Return lift-off, start of ascent and cruise, and turns."""
+        """Determine lift-off, start of ascent and cruise, and turns."""
         latitude, longitude, _ = geodetic_of(self.position).T
         velocity = self.velocity
         if velocity is None:
@@ -284,12 +375,20 @@ class FlightStates:
 
 @dataclass(frozen=True)
 class Flight:
-    """What a source of flights delivers.
+    """Result of a source of flights.
 
-    ``states`` (FlightStates): of the aircraft's body; a simulator's origin is the centre of
-    gravity. ``settings``: what makes the same flight again. ``events`` (tuple of (float, str)):
-    time [s] and what happened: a script's events, an engine that stops. ``remarks`` (tuple of str):
-    what a person should know, a sentence each. ``crashed``: whether the states end with a crash.
+    Parameters
+    ----------
+    states : FlightStates
+        States of the aircraft's body; a simulator's origin is the centre of gravity.
+    settings : dict
+        Settings that reproduce the flight.
+    events : tuple of (float, str)
+        Time [s] and description: events of a script, an engine that stops.
+    remarks : tuple of str
+        Remarks for the user, a sentence each.
+    crashed : bool
+        Whether the states end with a crash.
     """
 
     states: FlightStates

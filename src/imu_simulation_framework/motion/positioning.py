@@ -1,9 +1,9 @@
-"""From satellite fixes to a path that a robot can have driven.
+"""Paths of robots from satellite fixes.
 
-A fix says where the robot was, not where it pointed, and is noisy. Its positions are smoothed,
-with Doppler velocities if there are any, as strongly as they themselves tell; the heading is the
-course of the smooth path while the robot moves, and is held while it stands, unless two
-antennas tell it.
+A fix has the position of a robot without its heading, and it is noisy. The positions are smoothed,
+with Doppler velocities if there are any, by a strength that is estimated from the data. The heading
+is the course of the smooth path while the robot moves, and is held at standstill, unless two
+antennas measure it.
 """
 
 from __future__ import annotations
@@ -24,32 +24,26 @@ from .smoothing import SmoothMotion, bridge_variance
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_SAMPLES = 20_000_000
-"""Of a trajectory: two days at 100 Hz, of which one column takes 160 MB."""
+MAX_SAMPLES = 20_000_000  # of a trajectory: two days at 100 Hz, 160 MB for each column
 
+# Error of a horizontal coordinate [m] at a dilution of precision of 1, of a single receiver
+# without corrections under open sky. HDOP is the root of the sum of both coordinates' variances
+# over the range error (Kaplan and Hegarty, Understanding GPS, 2006), which is 2.5 sqrt(2) = 3.5 m.
 RANGE_ERROR = 2.5
-"""Error of a horizontal coordinate [m] at a dilution of precision of 1, as a single receiver
-without corrections has under open sky. HDOP is the root of the sum of both coordinates' variances
-over the range error (Kaplan and Hegarty, Understanding GPS, 2006), which 2.5 sqrt(2) = 3.5 m is."""
-UNKNOWN_VARIANCE = RANGE_ERROR**2
-"""Variance [m^2] of a horizontal coordinate whose variance is not known."""
-VELOCITY_TOLERANCE = 1.5
-"""Velocities that differ from the positions' by a larger factor are not used."""
-HELD_COURSE = 1e-9
-"""Two courses that differ by less are one and the same number [rad]."""
-HOLDING_SPEED = 2.0
-"""From this speed on a receiver is taken to give a new course with every fix [m/s]."""
+UNKNOWN_VARIANCE = RANGE_ERROR**2  # m^2; of a horizontal coordinate with unknown variance
+VELOCITY_TOLERANCE = 1.5  # factor between velocities and positions beyond which they are ignored
+HELD_COURSE = 1e-9  # rad; two courses that differ by less are the same number
+HOLDING_SPEED = 2.0  # m/s; from this speed on a receiver has a new course with every fix
 
 _DRAWS, _SEED = 20, 1
 
 
 def _usable_fixes(fix, minimum_speed):
-    """Return the fixes of a table of n rows that say something new, with times since the first row.
+    """Return the fixes with new information, their rows (n,), and counts for :class:`FixReport`.
 
-    Beside them the rows (n,) that they are, and what was left out, as :class:`FixReport` says it.
-    Below ``minimum_speed`` the robot rests [m/s].
+    Times are relative to the first row. Below ``minimum_speed`` [m/s] the robot is at rest.
     """
-    # Times since 1970 squared would cost digits.
+    # Squares of times since 1970 would lose digits.
     times = fix.index.to_numpy(dtype=float)
     times = times - times[0]
     position, velocities = local_position(fix), None
@@ -62,9 +56,9 @@ def _usable_fixes(fix, minimum_speed):
     left_out = {"repeated": int((~kept).sum())}
     if velocities is None or not np.isfinite(velocities).any():
         return fixes, kept, left_out
-    # A receiver that gives speed and course holds its course while it is slow, so that the velocity
-    # points where the robot came from. What is fast keeps its velocity: a course that is given in
-    # whole degrees is often that of before.
+    # A receiver that outputs speed and course holds its course while it is slow, so that the
+    # velocity has an old direction. Fast fixes keep their velocity: a course in whole degrees often
+    # repeats.
     east, north = velocities.T
     again = np.append(False, np.abs(wrap(np.diff(np.arctan2(north, east)))) < HELD_COURSE)
     speeds = np.hypot(east, north)
@@ -79,11 +73,21 @@ def _usable_fixes(fix, minimum_speed):
 
 
 def local_position(fix):
-    """Turn a table of fixes into metres east and north of the first one, shape (n, 2).
+    """Convert a table of fixes to metres east and north of the first fix.
 
-    They are on the plane that touches the ellipsoid (WGS 84) there; local ones stay as they are.
+    Positions are on the plane that touches the ellipsoid (WGS 84) there; local positions stay.
     The altitude of the first fix (0 if unknown) is used for all: the horizontal position hardly
-    depends on it, and so the noise of the altitude stays out.
+    depends on it, and the noise of the altitude has no effect.
+
+    Parameters
+    ----------
+    fix : pandas.DataFrame
+        Fix table, or a table with ``x y`` [m].
+
+    Returns
+    -------
+    ndarray, shape (n, 2)
+        Positions [m].
     """
     import pymap3d
 
@@ -100,11 +104,23 @@ def local_position(fix):
 
 
 def variances_from_quality(position_error=None, hdop=None):
-    """Return the variance of a horizontal coordinate by what a receiver says, (n,) [m^2], or nan.
+    """Compute the variance of a horizontal coordinate from a receiver's statements.
 
-    A position error (epe) [m] is taken as the root mean square distance from the truth, so that
-    each coordinate has half its square; where it is not known, a dilution of precision times
+    A position error (epe) is the root mean square distance from the true position, so that
+    each coordinate has half its square. Where it is unknown, a dilution of precision times
     :data:`RANGE_ERROR` is the standard deviation of each coordinate.
+
+    Parameters
+    ----------
+    position_error : ndarray, shape (n,), optional
+        Position errors [m].
+    hdop : ndarray, shape (n,), optional
+        Horizontal dilutions of precision.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Variances [m^2], nan if unknown.
     """
     given = [values for values in (position_error, hdop) if values is not None]
     variances = np.full(len(given[0]), np.nan)
@@ -116,12 +132,24 @@ def variances_from_quality(position_error=None, hdop=None):
 
 
 def repeated_fixes(times, coordinates, minimum_speed):
-    """Return which rows (n,) only repeat a position that the receiver gave before.
+    """Find rows that only repeat an earlier position of the receiver.
 
-    While the robot moves every row but the first of those with one position is a repetition. A
-    receiver that is seen to hold its positions so is taken to do it at rest too, so that there one
-    row in its period remains. ``coordinates`` (n, 2) [m] are compared exactly; below
-    ``minimum_speed`` [m/s] the robot rests.
+    While the robot moves every row except the first with a position is a repetition. A
+    receiver that holds its positions then is assumed to hold them at rest too, so that a row per
+    period of the receiver remains there.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Times [s].
+    coordinates : ndarray, shape (n, 2)
+        Positions [m], which are compared exactly.
+    minimum_speed : float
+        Speed below which the robot is at rest [m/s].
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
     """
     repeated = np.zeros(len(times), dtype=bool)
     starts = np.flatnonzero(np.append(True, np.any(np.diff(coordinates, axis=0) != 0.0, axis=1)))
@@ -139,7 +167,7 @@ def repeated_fixes(times, coordinates, minimum_speed):
     repeated |= moving[run] & ~first
     if np.median(lengths[moving]) > 1.0:
         period = np.median(np.diff(times[starts])[moving[:-1]])
-        # A tenth of a row's time earlier, so that rounded stamps do not cost a row.
+        # A tenth of a step earlier, so that rounded stamps do not cost a row.
         slack = 0.1 * np.median(np.diff(times))
         number = np.floor((times - times[starts[run]] + slack) / period)
         again = np.append(False, (np.diff(number) == 0.0) & (np.diff(run) == 0))
@@ -155,26 +183,49 @@ _NOTABLE_OFFSET = np.radians(10.0)
 
 @dataclass(frozen=True)
 class FixReport:
-    """How a path was made from fixes, and what that tells of them.
+    """Report on the path of fixes, and on their quality.
 
-    Not used were: ``repeated``: rows that only repeat the position before; ``outliers``,
-    ``velocity_outliers`` (stamps.Occurrences): positions and Doppler velocities that no motion
-    explains; ``held_courses``: Doppler velocities of a receiver that holds its course when slow;
-    ``refused_velocity_scale`` (float or None): how far the positions go for each metre of all the
-    velocities. ``fixes``: positions that were used. ``doppler``: whether velocities were.
-
-    ``acceleration_density``: how lively the robot is [m/s^2/sqrt(Hz)]. ``estimated``: whether that
-    and the errors were estimated, or given. ``stated_deviation``: standard deviation of a
-    coordinate as the receiver states it, rms [m]. ``assumed``: whether that is assumed, since
-    nothing states it. ``white_deviation``, ``slow_deviation``: of the error's white and of its slow
-    part, as the smoothing takes them [m]. ``residual_rms``: of measured less smooth coordinates
-    [m]. ``velocity_deviation``: of a component of the velocities, as the smoothing takes it [m/s].
-    ``velocity_lag``: how late they were against the positions, which was taken off [s].
-
-    ``heading_source``: ``the course``, ``the antennas`` or ``the antennas and the course``.
-    ``heading_deviation`` (float or None): expected standard deviation of a heading from the course,
-    rms [rad], above ``heading_speed`` [m/s]. ``antennas`` (CourseCheck or None): their heading
-    beside the course. ``backwards``: how long the robot is taken to drive so [s].
+    Parameters
+    ----------
+    fixes : int
+        Number of used positions.
+    repeated : int
+        Number of rows that only repeat the previous position.
+    acceleration_density : float
+        Density of the robot's acceleration [m/s^2/sqrt(Hz)].
+    estimated : bool
+        Whether density and errors were estimated; otherwise they are given.
+    stated_deviation : float
+        Standard deviation of a coordinate in the receiver's messages, rms [m].
+    white_deviation, slow_deviation : float
+        Standard deviations of the white and the slow part of the error in the smoothing [m].
+    residual_rms : float
+        Root mean square of measured less smooth coordinates [m].
+    doppler : bool
+        Whether velocities were used.
+    velocity_deviation : float
+        Standard deviation of a component of the velocities in the smoothing [m/s].
+    heading_source : str
+        ``the course``, ``the antennas`` or ``the antennas and the course``.
+    heading_deviation : float or None
+        Expected standard deviation of a heading from the course, rms [rad], above
+        ``heading_speed``.
+    heading_speed : float
+        Speed of ``heading_deviation`` [m/s].
+    antennas : CourseCheck or None
+        Comparison of the antennas' heading with the course.
+    held_courses : int
+        Number of ignored Doppler velocities of a receiver that holds its course when slow.
+    backwards : float
+        Time that the robot is assumed to drive backwards [s].
+    refused_velocity_scale : float or None
+        Ratio of the positions' displacements to the integral of velocities that were all ignored.
+    velocity_lag : float
+        Corrected lag of the velocities behind the positions [s].
+    assumed : bool
+        Whether ``stated_deviation`` is assumed, as nothing states it.
+    outliers, velocity_outliers : Occurrences
+        Ignored positions and Doppler velocities that contradict any motion.
     """
 
     fixes: int
@@ -201,12 +252,22 @@ class FixReport:
 
     @property
     def variance_scale(self) -> float:
-        """Variance of a position as the smoothing takes it over what the receiver states."""
+        """Variance of a position in the smoothing over that in the receiver's messages."""
         taken = self.white_deviation**2 + self.slow_deviation**2
         return float(taken / self.stated_deviation**2)
 
     def sentences(self, place_name="sample") -> list[str]:
-        """Return what a person should know."""
+        """Return remarks for the user.
+
+        Parameters
+        ----------
+        place_name : str
+            Name of a place in the recording.
+
+        Returns
+        -------
+        list of str
+        """
         origin = "estimated from the fixes" if self.estimated else "as set"
         stated, whose = "the receiver states", "the receiver's"
         if self.assumed:
@@ -292,7 +353,7 @@ class FixReport:
         return sentences
 
     def to_dict(self) -> dict:
-        """Return everything as plain values, for a summary; angles in degrees."""
+        """Return all values as plain numbers and texts, for a summary; angles in degrees."""
         values = {**asdict(self), "variance_scale": self.variance_scale}
         deviation, check = values.pop("heading_deviation"), values["antennas"]
         values["heading_deviation_deg"] = deviation and float(np.degrees(deviation))
@@ -302,33 +363,45 @@ class FixReport:
         return values
 
 
-HEADING_SPEED = 2.0
-"""Above this speed the expected deviation of the heading is reported [m/s]."""
-TRAJECTORY_RATE = 20.0
-"""Samples per second [Hz] of the trajectory that is made of fixes."""
+HEADING_SPEED = 2.0  # m/s; the expected deviation of the heading is reported above this speed
+TRAJECTORY_RATE = 20.0  # Hz; samples of a trajectory from fixes
 
 
 @dataclass(frozen=True)
 class FixSettings(Settings):
-    """How a trajectory is made from fixes.
+    """Settings of the computation of a trajectory from fixes.
 
-    ``minimum_speed``: below it the course means nothing and the heading is held [m/s].
-    ``maximum_turn_rate``: how fast the heading goes from one course to the next one after a stop
-    [rad/s]. A course that flips faster through a standstill, and back again, is that of a robot
-    that drives backwards in between. ``acceleration_density`` (float or None): how lively the robot
-    is: density of the white noise that drives its velocity [m/s^2/sqrt(Hz)]. Smaller gives a
-    smoother path. None: estimated from the fixes, with the size of their errors.
-    ``error_correlation_time``: time over which the receiver's error stays alike [s]. Errors that
-    are alike do not average out, so that fixes that follow faster than this weigh less each. 0: not
-    at all.
+    Parameters
+    ----------
+    minimum_speed : float
+        Speed below which the course is ignored and the heading is held [m/s].
+    maximum_turn_rate : float
+        Turn rate from a course to the next after a stop [rad/s]. A course that flips faster through
+        a standstill, and back again, is that of a robot that drives backwards in between.
+    acceleration_density : float, optional
+        Density of the white noise that drives the robot's velocity [m/s^2/sqrt(Hz)]. A smaller
+        density gives a smoother path. By default it is estimated from the fixes, with the size of
+        their errors.
+    error_correlation_time : float
+        Correlation time of the receiver's error [s]. Correlated errors do not average out, so that
+        faster fixes have a smaller weight each. 0 for uncorrelated errors.
+    yaw_deviation : float, optional
+        Standard deviation of the heading, also of poses [rad]; by default that of the recording or
+        of the smoothing.
+    yaw_error_time : float
+        Correlation time of the error of the heading, if positions do not determine it [s].
+    turn_error : float
+        Standard deviation of a relative error of all turns, as of odometry [1].
+    turn_slip : float
+        Standard deviation of a random walk that grows with the turn, as of slipping wheels
+        [rad/sqrt(rad)].
+    course_lag : float
+        Standard deviation of a constant delay of a course, as of a receiver's filter [s].
 
-    How wrong the heading is, of poses too: ``yaw_deviation`` (float or None): standard deviation
-    [rad]; None: as the recording or the smoothing says. ``yaw_error_time``: how long such an error
-    stays alike where positions do not tell it [s]. ``turn_error``: standard deviation of the share
-    by which the heading turns too far all the time, as that of odometry may. ``turn_slip``: of a
-    random walk that grows with the turn, as that of wheels that slip. ``course_lag``: that of a
-    constant delay of a course [s], as a receiver's filter has it. Raises ConfigurationError if
-    a value is out of range.
+    Raises
+    ------
+    ConfigurationError
+        A value is out of range.
     """
 
     minimum_speed: float = setting(0.2, unit="m/s", above=0.0)
@@ -344,12 +417,19 @@ class FixSettings(Settings):
 
 @dataclass(frozen=True)
 class FixTrajectory:
-    """``poses`` is Poses in east and north of the first fix, uniformly sampled.
+    """Trajectory of fixes.
 
-    Its column ``yaw_known`` is 1 where the heading was measured, by antennas or by a course at a
-    significant speed, and 0 where it was held or bridged; ``yaw_std``, ``yaw_error_time``,
-    ``yaw_lag`` and ``turn_error`` say how wrong it may be (:class:`.ReferenceError`). ``fixes`` has
-    the columns x, y: the positions as received, in the same axes, outliers among them.
+    Parameters
+    ----------
+    poses : pandas.DataFrame
+        Poses in east and north of the first fix, evenly sampled. The column ``yaw_known`` is 1
+        where the heading was measured, by antennas or by a course at a significant speed, and 0
+        where it was held or bridged; ``yaw_std``, ``yaw_error_time``, ``yaw_lag`` and
+        ``turn_error`` describe its error (:class:`.ReferenceError`).
+    fixes : pandas.DataFrame
+        Columns x, y: the received positions, in the same axes, including outliers.
+    report : FixReport
+        Report on the path.
     """
 
     poses: pd.DataFrame
@@ -360,14 +440,31 @@ class FixTrajectory:
 def trajectory_from_fixes(
     fix, settings=None, places=None, rate: float = TRAJECTORY_RATE
 ) -> FixTrajectory:
-    """Return the trajectory of a robot, from its fixes.
+    """Compute the trajectory of a robot from its fixes.
 
-    ``fix`` (pandas.DataFrame): Fix table with at least 3 samples, or one with ``x y`` [m] in place
-    of latitude and longitude; variances positive. ``velocity_east velocity_north`` [m/s] and
-    ``heading`` [rad, counter-clockwise from east], nan where there is none, are used if they are
-    there. ``places`` (sequence of int): number of each fix in the recording, for the report.
-    ``rate``: samples of the trajectory per second. Raises NoHeadingError if the robot is nowhere as
-    fast as the minimum speed. Raises ValueError if the fixes do not determine a path.
+    Parameters
+    ----------
+    fix : pandas.DataFrame
+        Fix table with at least 3 samples, or a table with ``x y`` [m] in place of latitude and
+        longitude; variances positive. ``velocity_east velocity_north`` [m/s] and ``heading`` [rad,
+        counter-clockwise from east], nan where missing, are used if they are present.
+    settings : FixSettings, optional
+        Settings.
+    places : sequence of int, optional
+        Number of each fix in the recording, for the report.
+    rate : float
+        Samples of the trajectory per second [Hz].
+
+    Returns
+    -------
+    FixTrajectory
+
+    Raises
+    ------
+    NoHeadingError
+        The robot is never as fast as the minimum speed.
+    ValueError
+        The fixes do not determine a path.
     """
     import pandas as pd
 
@@ -395,12 +492,12 @@ def trajectory_from_fixes(
 
 
 class _Path(NamedTuple):
-    """The smooth path of k fixes at m even times, and how it was found.
+    """Smooth path of k fixes at m even times, with its model.
 
-    ``used`` are the fixes, without velocities that no motion explains, and ``left_out`` (k,) says
-    which positions none explains. ``time`` (m,) is since the first fix [s]; ``positions`` [m],
-    ``velocities`` [m/s] and ``variances`` of those [m^2/s^2] are (m, 2), east and north;
-    ``motions`` at the model's times.
+    ``used`` are the fixes, without outliers among the velocities, and ``left_out`` (k,) marks
+    outliers among the positions. ``time`` (m,) is since the first fix [s]; ``positions`` [m],
+    ``velocities`` [m/s] and their ``variances`` [m^2/s^2] are (m, 2), east and north;
+    ``motions`` are at the model's times.
     """
 
     used: fix_noise.PlaneFixes
@@ -414,7 +511,7 @@ class _Path(NamedTuple):
 
     @property
     def speeds(self) -> np.ndarray:
-        """Of the robot, (m,) [m/s]."""
+        """Speeds of the robot, (m,) [m/s]."""
         return np.hypot(self.velocities[:, 0], self.velocities[:, 1])
 
     @property
@@ -424,12 +521,12 @@ class _Path(NamedTuple):
 
 
 def _smooth_path(fixes, settings, duration, rate) -> _Path:
-    # Imported here, since every node knows the settings above, and it takes 40 MB.
+    # Every node imports this module's settings, and scipy.interpolate takes 40 MB.
     from scipy.interpolate import CubicHermiteSpline
 
     if duration * rate > MAX_SAMPLES:
         raise ValueError(
-            f"the positions last {duration:.3g} s, expected at most {MAX_SAMPLES / rate:.3g} s; "
+            f"positions last {duration:.3g} s, expected at most {MAX_SAMPLES / rate:.3g} s; "
             "check the unit of their time"
         )
     correlation_time, given = settings.error_correlation_time, settings.acceleration_density
@@ -447,10 +544,12 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
         CubicHermiteSpline(model.times, motion.positions, motion.velocities) for motion in motions
     ]
     known = (motion.covariances[:, 1, 1] for motion in motions)
-    # Rounding may leave nothing of a variance.
-    variances = [np.interp(time, model.times, np.where(one > 0.0, one, np.inf)) for one in known]
+    # Rounding may make a variance zero.
+    variances = [
+        np.interp(time, model.times, np.where(values > 0.0, values, np.inf)) for values in known
+    ]
     densities = np.full(len(model.steps), given) if densities is None else densities
-    between = _between(model.times, time, densities)
+    between = _variance_between(model.times, time, densities)
     return _Path(
         used,
         noise,
@@ -463,10 +562,11 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
     )
 
 
-def _between(known, time, densities):
-    """Return how uncertain a velocity is at some times (m,), beside those at ``known`` (k,) [s].
+def _variance_between(known, time, densities):
+    """Return the variance [m^2/s^2] of a velocity at times (m,) in addition to that at ``known``.
 
-    In [m^2/s^2], with the ``densities`` (k - 1,) of the white acceleration [m/s^2/sqrt(Hz)].
+    ``known`` (k,) are times [s], ``densities`` (k - 1,) of the white acceleration
+    [m/s^2/sqrt(Hz)].
     """
     before = np.clip(np.searchsorted(known, time), 1, len(known) - 1) - 1
     step = np.diff(known)[before]
@@ -475,11 +575,11 @@ def _between(known, time, densities):
 
 
 class _Heading(NamedTuple):
-    """``yaw`` (m,) [rad], where it is ``known`` (m,), from what, and the antennas' beside it.
+    """Heading ``yaw`` (m,) [rad], with a mask ``known`` (m,), its source and its errors.
 
-    ``backwards`` is how long the robot is taken to drive so where only its course tells [s].
-    ``deviations`` (m,) of its error [rad], how long that stays alike, ``error_time``, and by how
-    much it may lag [s].
+    ``check`` compares the antennas with the course. ``backwards`` is the time that the robot is
+    assumed to drive backwards by its course alone [s]. ``deviations`` (m,) [rad],
+    ``error_time`` and ``lag`` [s] describe the error.
     """
 
     yaw: np.ndarray
@@ -493,14 +593,14 @@ class _Heading(NamedTuple):
 
 
 def _heading(fix, path, settings, rate) -> _Heading:
-    """Return the heading along a path, of antennas where a table of fixes has them."""
+    """Return the heading along a path, from antennas where a table of fixes has them."""
     import pandas as pd
 
     speeds, deviations = path.speeds, path.deviations
     moving = speeds >= settings.minimum_speed
     significant = moving & (speeds >= course.SIGNIFICANT_SPEED * deviations)
     headings = fix["heading"].dropna() if "heading" in fix else pd.Series(dtype=float)
-    # With a density that is given the errors are not known well enough to hold a heading by them.
+    # With a given density the errors are not known well enough to hold a heading by them.
     unsure = deviations if settings.acceleration_density is None else 0.0
     try:
         yaw = course.heading_from_course(
@@ -510,26 +610,39 @@ def _heading(fix, path, settings, rate) -> _Heading:
         if len(headings) == 0:
             raise
         yaw = np.zeros(len(path.time))
-    of_course = _course_deviations(path.velocities, speeds, path.variances)
+    course_deviations = _course_deviations(path.velocities, speeds, path.variances)
     if len(headings) == 0:
         directions = np.arctan2(path.velocities[:, 1], path.velocities[:, 0])
         backwards = float((significant & (np.cos(yaw - directions) < 0.0)).sum() / rate)
-        error = of_course, _course_error_time(path, settings.minimum_speed), settings.course_lag
+        error_time = _course_error_time(path, settings.minimum_speed)
+        error = course_deviations, error_time, settings.course_lag
         return _Heading(yaw, significant, "the course", None, backwards, *error)
     measured_times = headings.index.to_numpy(dtype=float) - fix.index.to_numpy(dtype=float)[0]
     yaw, silent = course.heading_from_antennas(path.time, yaw, measured_times, headings.to_numpy())
     check = course.compare_with_course(path.time, yaw, path.velocities, significant & ~silent)
     source = "the antennas and the course" if silent.any() else "the antennas"
-    # What the two differ by is the antennas' error at most, as the course has one of its own.
-    deviations = np.where(silent, of_course, of_course if check is None else check.rms)
+    # The difference bounds the antennas' error, as the course has an error of its own.
+    antenna_deviations = course_deviations if check is None else check.rms
+    deviations = np.where(silent, course_deviations, antenna_deviations)
     known = significant | ~silent
     return _Heading(yaw, known, source, check, 0.0, deviations, settings.yaw_error_time, 0.0)
 
 
 def heading_errors(settings, deviations, error_time, lag) -> dict:
-    """Return the columns of poses that say how wrong their heading may be.
+    """Return the columns of poses that describe the error of their heading.
 
-    ``deviations`` (n,) [rad], unless the settings state one. ``error_time``, ``lag`` [s].
+    Parameters
+    ----------
+    settings : FixSettings
+        Settings, whose deviation has precedence.
+    deviations : ndarray, shape (n,)
+        Standard deviations [rad].
+    error_time, lag : float
+        Correlation time and lag of the error [s].
+
+    Returns
+    -------
+    dict
     """
     if settings.yaw_deviation is not None:
         deviations = np.full(len(deviations), settings.yaw_deviation)
@@ -539,7 +652,7 @@ def heading_errors(settings, deviations, error_time, lag) -> dict:
 
 
 def _course_deviations(velocities, speeds, variances):
-    """Return standard deviations (m,) of the direction of velocities [rad], a half turn at most."""
+    """Return standard deviations (m,) of the direction of velocities [rad], at most half a turn."""
     across = np.sum(velocities[:, ::-1] ** 2 * variances, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         deviations = np.sqrt(across) / speeds**2
@@ -547,12 +660,12 @@ def _course_deviations(velocities, speeds, variances):
 
 
 def _course_error_time(path, minimum_speed):
-    """Return over which time the error of a smooth path's course falls to 1/e of its correlation.
+    """Return the time [s] in which the correlation of the course's error falls to 1/e.
 
-    By errors that the measurements leave possible, drawn of all samples together [s].
+    It is estimated from draws of the posterior distribution of all samples together.
     """
     random = np.random.default_rng(_SEED)
-    east, north = (motion.drawn_velocity_errors(_DRAWS, random) for motion in path.motions)
+    east, north = (motion.draw_velocity_errors(_DRAWS, random) for motion in path.motions)
     velocity = np.array([motion.velocities for motion in path.motions])
     speed = np.hypot(*velocity)
     moving = speed >= minimum_speed
@@ -563,15 +676,15 @@ def _course_error_time(path, minimum_speed):
     errors /= np.sqrt(np.mean(errors**2, axis=0))
     before = 1.0
     for lag in range(1, errors.shape[1]):
-        alike = float(np.mean(errors[:, lag:] * errors[:, :-lag]))
-        if alike < math.exp(-1.0):
-            return step * (lag - 1.0 + (before - math.exp(-1.0)) / (before - alike))
-        before = alike
+        correlation = float(np.mean(errors[:, lag:] * errors[:, :-lag]))
+        if correlation < math.exp(-1.0):
+            return step * (lag - 1.0 + (before - math.exp(-1.0)) / (before - correlation))
+        before = correlation
     return step * errors.shape[1]
 
 
 def _report(fixes, path, heading, settings, times, places, left_out) -> FixReport:
-    """Return what was found; ``times`` and ``places`` are those of the usable fixes."""
+    """Return the report; ``times`` and ``places`` are those of the usable fixes."""
     used, noise = path.used, path.noise
     dropped = np.zeros(len(path.left_out), dtype=bool)
     if used.velocities is not None and fixes.velocities is not None:
@@ -579,8 +692,8 @@ def _report(fixes, path, heading, settings, times, places, left_out) -> FixRepor
     above = HEADING_SPEED if np.any(path.speeds > HEADING_SPEED) else settings.minimum_speed
     fast, expected = path.speeds > above, None
     if fast.any():
-        of_course = path.velocities[fast], path.speeds[fast], path.variances[fast]
-        expected = _rms(_course_deviations(*of_course))
+        fast_path = path.velocities[fast], path.speeds[fast], path.variances[fast]
+        expected = _rms(_course_deviations(*fast_path))
     return FixReport(
         fixes=int((~path.left_out).sum()),
         outliers=count_occurrences(path.left_out, times, places),

@@ -1,13 +1,13 @@
-"""Smoothing of positions on one axis, with a robot's motion.
+"""Smoothing of positions on an axis by a model of a robot's motion.
 
 The model, in continuous time: the velocity is a random walk, so that position and velocity are
-an integrated Wiener process (Wahba 1978). A measured position is the true one plus white noise
-plus, if wanted, the receiver's slow error: a receiver filters its positions, so that their error
+an integrated Wiener process (Wahba 1978). A measured position is the true position plus white noise
+plus, optionally, the receiver's slow error: a receiver filters its positions, so that their error
 is smooth, a Gauss-Markov process of second order with equal poles and the correlation
 ``(1 + t/l) exp(-t/l)``, in other words a Matern process of order 3/2 (Hartikainen and Sarkka,
 Kalman filtering and smoothing solutions to temporal Gaussian process regression models, 2010). A
-measured velocity is the true one plus white noise; it may be late, and then belongs to a time
-between two positions. How strong each of these is, :mod:`.fix_noise` finds.
+measured velocity is the true velocity plus white noise; it may be late, and then belongs to a time
+between two positions. :mod:`.fix_noise` estimates the strengths of these processes.
 
 Means, covariances and likelihood come from the precision matrix of all states together, which
 is block-tridiagonal, so that its Cholesky factor costs O(n) (Rue and Held, Gaussian Markov Random
@@ -15,8 +15,8 @@ Fields, 2005, chapter 2). The result is that of a Rauch-Tung-Striebel smoother, 
 loop over samples.
 
 Without slow errors, velocities and outliers ``scipy.interpolate.make_smoothing_spline`` gives the
-same path; with them, which it does not know, its positions or velocities are 1.1 to 2.9 times as
-far off.
+same path; with them, which it does not support, the errors of its positions or velocities are 1.1
+to 2.9 times as large.
 """
 
 from __future__ import annotations
@@ -29,11 +29,20 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Measurements:
-    """What was measured on one axis; all are of shape (n,).
+    """Measurements on an axis, n samples.
 
-    ``positions`` [m] and the ``variances`` of the white part of their errors [m^2], infinite for a
-    position that is not to be used; standard deviation of the slow part [m]; velocities [m/s] and
-    their variances [m^2/s^2], infinite where there is none.
+    Parameters
+    ----------
+    positions : ndarray, shape (n,)
+        Positions [m].
+    variances : ndarray, shape (n,)
+        Variances of the white part of their errors [m^2], infinite for an ignored position.
+    slow_deviations : ndarray, shape (n,), optional
+        Standard deviations of the slow part of their errors [m].
+    velocities : ndarray, shape (n,), optional
+        Velocities [m/s].
+    velocity_variances : ndarray, shape (n,), optional
+        Variances of their errors [m^2/s^2], infinite for missing velocities.
     """
 
     positions: np.ndarray
@@ -45,12 +54,21 @@ class Measurements:
 
 @dataclass(frozen=True)
 class SmoothMotion:
-    """Estimate of the motion at the model's k times, (k,) [m], [m/s].
+    """Estimate of the motion at the model's k times.
 
-    ``residuals`` are measured less smooth positions, (n,) [m]: white and slow error together.
-    ``variances`` (n,) are those of the white errors [m^2], with what the motion adds between two
-    times. ``deviance`` is -2 times the logarithm of the measurements' likelihood, without the
-    constant ``ln(2 pi)`` for each; there is no prior of the first position and velocity.
+    Parameters
+    ----------
+    positions, velocities : ndarray, shape (k,)
+        Estimates [m], [m/s].
+    residuals : ndarray, shape (n,)
+        Measured less smooth positions [m], the sum of white and slow error.
+    white_residuals : ndarray, shape (n,)
+        White errors [m].
+    variances : ndarray, shape (n,)
+        Variances of the white errors [m^2], including the motion between two times.
+    deviance : float
+        -2 times the logarithm of the measurements' likelihood, without the constant ``ln(2 pi)``
+        for each; there is no prior of the first position and velocity.
     """
 
     positions: np.ndarray
@@ -65,10 +83,20 @@ class SmoothMotion:
     _precision: np.ndarray
     _factor: np.ndarray
 
-    def drawn_velocity_errors(self, count, random):
-        """Return errors (count, k) of the velocities that the measurements leave possible [m/s].
+    def draw_velocity_errors(self, count, random):
+        """Draw errors of the velocities from their posterior distribution.
 
-        ``random`` (numpy Generator).
+        Parameters
+        ----------
+        count : int
+            Number of draws.
+        random : numpy.random.Generator
+            Generator.
+
+        Returns
+        -------
+        ndarray, shape (count, k)
+            Errors [m/s].
         """
         from scipy.linalg import solve_banded
 
@@ -87,7 +115,7 @@ class SmoothMotion:
 
     @cached_property
     def covariances(self):
-        """The covariance of position, velocity and the states of a slow error, (k, s, s).
+        """Covariance of position, velocity and the states of a slow error, (k, s, s).
 
         The blocks on the diagonal of the inverse are those of the two-filter form (Fraser and
         Potter, The optimum linear smoother as a combination of two optimum linear filters,
@@ -109,8 +137,8 @@ class SmoothMotion:
     def _pairs(self):
         """Return the covariance of all states at successive times, (k - 1, 2 s, 2 s).
 
-        Two successive states have the covariance of the second times the regression of the first
-        on it, which the elimination from the beginning has.
+        The covariance of two successive states is that of the second times the regression of the
+        first on it, which the elimination from the beginning contains.
         """
         (count, size), covariances = self._shape, self.covariances
         below = np.zeros((count - 1, size, size))
@@ -124,7 +152,7 @@ class SmoothMotion:
     def expected_squares(self):
         """Return the expected squares of each step's innovation, for a density of 1, (k - 1,).
 
-        Those of the smooth motion, and what the measurements leave open of them. Their mean is
+        They are the squares of the smooth motion plus their posterior variance. Their mean is
         twice the square of the density.
         """
         steps, (_, size) = self._model.steps, self._shape
@@ -144,16 +172,27 @@ class SmoothMotion:
 
 
 class MotionModel:
-    """The model of n measurements; what depends on their times alone is computed once.
+    """Model of n measurements, with precomputed terms that depend on their times only.
 
-    There are at least 2 ``times`` (n,) of positions, strictly increasing [s]. ``slow_time`` is the
-    time ``l`` of the slow error's correlation [s]; 0 for a model without one. Velocities were
-    measured ``velocity_lag`` before [s].
+    Parameters
+    ----------
+    times : array_like, shape (n,)
+        Times of at least 2 positions, strictly increasing [s].
+    slow_time : float
+        Time ``l`` of the slow error's correlation [s]; 0 for a model without it.
+    velocity_lag : float
+        Time by which velocities were measured before the positions [s].
 
-    The model's ``times`` (k,) are those of the velocities and, if these are late, the last
-    position's, or the first one's if they are early: so all positions are in its steps, at
-    ``position_steps`` (n,), where the expected path is a cubic.
-    ``velocities_at`` (slice) are the velocities' of its times.
+    Attributes
+    ----------
+    times : ndarray, shape (k,)
+        Times of the velocities and, if these are late, of the last position, or of the first
+        position if they are early. All positions are therefore within its steps, where the expected
+        path is a cubic.
+    position_steps : ndarray of int, shape (n,)
+        Steps of the positions.
+    velocities_at : slice
+        Times of the velocities.
     """
 
     def __init__(self, times, slow_time=0.0, velocity_lag=0.0):
@@ -167,21 +206,21 @@ class MotionModel:
         self.position_steps = np.clip(np.searchsorted(self.times, times), 1, len(steps)) - 1
         step = steps[self.position_steps]
         self._shares = s = (times - self.times[self.position_steps]) / step
-        self._of_states = (
+        self._state_weights = (
             (1.0 - s) ** 2 * (1.0 + 2.0 * s),
             step * s * (1.0 - s) ** 2,
             s**2 * (3.0 - 2.0 * s),
             -step * s**2 * (1.0 - s),
         )
-        # Of an integrated Wiener process with known ends.
+        # Variance of an integrated Wiener process with known ends.
         self._bridge = (step * s * (1.0 - s)) ** 3 / 3.0
-        self._motion = self._of_density(1.0)
+        self._motion = self._motion_precision(1.0)
         self._log_steps = np.sum(4.0 * np.log(steps) - np.log(12.0))
         if slow_time > 0.0:
             self._slow, self._log_slow = self._slow_error(steps / slow_time)
 
     def _slow_error(self, x):
-        # Imported here, since every node knows this module's settings, and it takes memory.
+        # Every node imports this module's settings, and scipy takes memory.
         from scipy.special import gammainc
 
         # States: the error and l times its rate, both of variance 1. The innovation's
@@ -200,14 +239,14 @@ class MotionModel:
         band[0, 0, 2:] += 1.0
         return band, np.sum(np.log(determinant))
 
-    def _of_density(self, intensity):
-        """Return the motion's precision, for a squared density, or one for each step (k - 1,)."""
-        one, zero = np.ones_like(self.steps), np.zeros_like(self.steps)
+    def _motion_precision(self, intensity):
+        """Return the motion's precision for a squared density, or for those of steps (k - 1,)."""
+        unit, zero = np.ones_like(self.steps), np.zeros_like(self.steps)
         innovation = [element / intensity for element in _step_precision(self.steps)]
-        return self._band(innovation, ((one, self.steps), (zero, one)), 0)
+        return self._band(innovation, ((unit, self.steps), (zero, unit)), 0)
 
     def _band(self, innovation, transition, first):
-        """Return precision of a pair of states in lower banded form, ``band[i - j, step, j]``."""
+        """Return the precision of two states in lower banded form, ``band[i - j, step, j]``."""
         (a, b, c), ((f, g), (h, k)) = innovation, transition
         band = np.zeros((2 * self._size, len(self.times), self._size))
         diagonal = band[0, :, first], band[1, :, first], band[0, :, first + 1]
@@ -226,26 +265,40 @@ class MotionModel:
     def smooth(self, measurements, acceleration_density) -> SmoothMotion:
         """Estimate the motion.
 
-        ``measurements`` (Measurements): ``slow_deviations`` if and only if the model has a slow
-        error. ``acceleration_density`` (float, or (k - 1,) for each step): of the white noise that
-        drives the velocity [m/s^2/sqrt(Hz)]. Raises ValueError if the measurements do not determine
-        a motion that can be computed.
+        Parameters
+        ----------
+        measurements : Measurements
+            Measurements, with ``slow_deviations`` if and only if the model has a slow error.
+        acceleration_density : float or ndarray, shape (k - 1,)
+            Density of the white noise that drives the velocity, constant or for each step
+            [m/s^2/sqrt(Hz)].
+
+        Returns
+        -------
+        SmoothMotion
+
+        Raises
+        ------
+        ValueError
+            The measurements do not determine a motion that can be computed.
         """
         from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
 
         count, size = len(self.times), self._size
         intensity = np.square(acceleration_density)
         times = self.position_times
-        # A line is taken off: it fits the motion's model exactly, and small numbers keep digits.
+        # A line is subtracted: it fits the motion's model exactly, and small numbers keep digits.
         first, last = measurements.positions[[0, -1]]
         slope = (last - first) / (times[-1] - times[0])
         positions = measurements.positions - first - slope * (times - times[0])
         rows = np.zeros((len(positions), 2 * size))
-        rows[:, 0], rows[:, 1], rows[:, size], rows[:, size + 1] = self._of_states
+        rows[:, 0], rows[:, 1], rows[:, size], rows[:, size + 1] = self._state_weights
         intensities = np.broadcast_to(intensity, len(self.steps))
         variances = measurements.variances + intensities[self.position_steps] * self._bridge
 
-        band = self._motion / intensity if intensity.ndim == 0 else self._of_density(intensity)
+        band = (
+            self._motion / intensity if intensity.ndim == 0 else self._motion_precision(intensity)
+        )
         right = np.zeros((count, size))
         deviance = 2.0 * np.sum(np.log(intensities)) + self._log_steps + _log_sum(variances)
         if self.slow_time > 0.0:
@@ -270,7 +323,7 @@ class MotionModel:
         states = states.reshape(count, size)
         deviance += 2.0 * np.sum(np.log(factor[0]))
 
-        # The exponent from the residuals of each part of the model: nothing large cancels.
+        # The exponent comes from the residuals of each part of the model, without cancellation.
         x, v = states[:, 0], states[:, 1]
         jump = np.diff(v)
         offset = np.diff(x) - self.steps * (v[1:] + v[:-1]) / 2.0
@@ -283,8 +336,8 @@ class MotionModel:
             deviance += self._slow_exponent(states[:, 2], states[:, 3])
         deviance += np.sum(white**2 / variances)
         if measurements.velocities is not None:
-            wrong = velocities - v[self.velocities_at]
-            deviance += np.sum(velocity_weights * wrong**2)
+            velocity_residuals = velocities - v[self.velocities_at]
+            deviance += np.sum(velocity_weights * velocity_residuals**2)
         if not np.isfinite(deviance):
             raise ValueError("the measurements do not determine a motion")
         return SmoothMotion(
@@ -302,19 +355,19 @@ class MotionModel:
         )
 
     def _add_positions(self, band, right, rows, positions, weights):
-        """Add what measured positions (n,) tell to precision and right side, in place."""
+        """Add the information of positions (n,) to precision and right side, in place."""
         size, steps = self._size, len(self.steps)
-        told = [a for a in range(2 * size) if np.any(rows[:, a])]
-        for a in told:
+        informed = [a for a in range(2 * size) if np.any(rows[:, a])]
+        for a in informed:
             weighted = weights * rows[:, a]
             later, state = divmod(a, size)
-            right[later : later + steps, state] += self._summed(weighted * positions)
-            for b in told[: told.index(a) + 1]:
+            right[later : later + steps, state] += self._sum_by_step(weighted * positions)
+            for b in informed[: informed.index(a) + 1]:
                 begin, column = divmod(b, size)
-                of_step = self._summed(weighted * rows[:, b])
-                band[a - b, begin : begin + steps, column] += of_step
+                step_sums = self._sum_by_step(weighted * rows[:, b])
+                band[a - b, begin : begin + steps, column] += step_sums
 
-    def _summed(self, values):
+    def _sum_by_step(self, values):
         """Return the sums of the positions' values (n,) in each step, (k - 1,)."""
         return np.bincount(self.position_steps, values, minlength=len(self.steps))
 
@@ -327,9 +380,17 @@ class MotionModel:
 
 
 def bridge_variance(share):
-    """Return the variance of a Wiener process within a step of 1 whose ends and integral are known.
+    """Return the variance of a Wiener process in a step of 1, given its ends and its integral.
 
-    ``share`` (float or ndarray): of the step that has passed. The process has density 1.
+    Parameters
+    ----------
+    share : float or ndarray
+        Share of the step that has passed.
+
+    Returns
+    -------
+    float or ndarray
+        Variance, for a density of 1.
     """
     product = share * (1.0 - share)
     return product - 3.0 * product**2
@@ -354,6 +415,6 @@ def _blocks(band, count, size):
 
 
 def _pivots(factor, count, size):
-    """Return what is left of the blocks on the diagonal when all before them are eliminated."""
+    """Return the blocks on the diagonal after the elimination of all previous blocks."""
     lower = np.tril(_blocks(factor, count, size))
     return lower @ np.swapaxes(lower, 1, 2)

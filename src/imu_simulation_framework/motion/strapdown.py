@@ -1,7 +1,7 @@
-r"""What an IMU that integrates says of a motion on the Earth, and the way back.
+r"""Increments of an integrating IMU on the Earth, and their integration.
 
-An increment is what is measured over one period, from :math:`t_0` to :math:`t_1`, :math:`\tau`
-later. The axes of the Earth at :math:`t_0` are held still against inertial space; there those at
+An increment is measured over a period, from :math:`t_0` to :math:`t_1`, :math:`\tau`
+later. The axes of the Earth at :math:`t_0` are fixed in inertial space; there those at
 :math:`t_1` are turned by :math:`Z = R_z(\omega_{ie} \tau)`. With R the rotation from the body to
 ECEF, :math:`\gamma` the gravitation and :math:`u = v + \omega_{ie} \times r` the velocity against
 inertial space,
@@ -15,12 +15,12 @@ inertial space,
 
 These are equations 9 to 16 of the paper on AGISim (Groves, 2nd edition, sections 5.3 and 5.5)
 without their approximations: gravity and Coriolis acceleration are means over the period instead of
-what they are at its start, and J, the mean rotation over the period, is the paper's (15). The
-rotation vector has no coning error, and as who integrates undoes J exactly, :math:`\Delta v` has no
-sculling error: where rate and force are constant over a period, it is the integral of the specific
-force in the body's axes, and otherwise what an IMU says that integrates fast inside and compensates
-for both. Together the increments lead to the attitude and the velocity at every sample; all that is
-lost is where in a period a velocity changed.
+their values at its start, and J, the mean rotation over the period, is the paper's (15). The
+rotation vector has no coning error, and as integration inverts J exactly, :math:`\Delta v` has no
+sculling error: if rate and force are constant over a period, it is the integral of the specific
+force in the body's axes, and otherwise the output of an IMU that integrates fast inside and
+compensates for both. Together the increments determine the attitude and the velocity at every
+sample; only the time of a change of velocity within a period is lost.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from ..core.errors import MotionError
 from .earth import EARTH_RATE, gravitation_ecef
 from .motion import checked_samples, composed
 
+# Function of positions in ECEF (n, 3) [m] that returns gravitation in ECEF axes (n, 3) [m/s^2].
 Gravitation = Callable[[np.ndarray], np.ndarray]
-"""Of positions in ECEF (n, 3) [m], in ECEF axes (n, 3) [m/s^2]."""
 
-_SMALL = 1e-2  # of an angle below which the series of the coefficients are exact [rad]
-_SETTLED = 1e-7  # by how much a path may still move when its gravitation is computed again [m]
+_SMALL = 1e-2  # rad; angle below which the series of the coefficients are exact
+_SETTLED = 1e-7  # m; change of a path below which the iteration of its gravitation ends
 _MAX_ROUNDS = 100
 
 
 class StatesOnEarth(Protocol):
-    """States of a body in ECEF, as :class:`.EarthMotion` has them."""
+    """States of a body in ECEF, as in :class:`.EarthMotion`."""
 
     @property
     def time(self) -> np.ndarray:
@@ -66,12 +66,21 @@ class StatesOnEarth(Protocol):
 
 @dataclass(frozen=True)
 class Increments:
-    """What an IMU that integrates says; n samples, each over the period that ends at its time.
+    """Output of an integrating IMU, n samples over the periods that end at their times.
 
-    ``time`` (n,): strictly increasing [s]. In the body's axes, zero in the first row:
-    ``delta_theta`` (n, 3), rotation vectors against inertial space [rad], and ``delta_velocity``
-    (n, 3), integrals of the specific force [m/s]. Raises MotionError if shapes do not fit, a number
-    is not finite, or time does not increase.
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Times, strictly increasing [s].
+    delta_theta : array_like, shape (n, 3)
+        Rotation vectors against inertial space, in the body's axes, zero in the first row [rad].
+    delta_velocity : array_like, shape (n, 3)
+        Integrals of the specific force, in the body's axes, zero in the first row [m/s].
+
+    Raises
+    ------
+    MotionError
+        Shapes do not fit, a number is not finite, or time does not increase.
     """
 
     time: np.ndarray
@@ -88,10 +97,16 @@ class Increments:
 
 @dataclass(frozen=True)
 class Path:
-    """Where increments lead; n samples, in ECEF.
+    """Result of the integration of n increments, in ECEF.
 
-    ``position`` [m] and ``velocity`` against the Earth [m/s] are (n, 3), ``orientation`` (n, 4)
-    leads from the body to ECEF.
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Times [s].
+    position, velocity : ndarray, shape (n, 3)
+        Position [m] and velocity against the Earth [m/s].
+    orientation : ndarray, shape (n, 4)
+        Rotation from the body to ECEF; quaternions x, y, z, w.
     """
 
     time: np.ndarray
@@ -119,8 +134,8 @@ def increments_of(motion: StatesOnEarth, gravitation: Gravitation = gravitation_
     turned, gained = increments_between(
         motion.time, motion.position, motion.velocity, motion.orientation, gravitation
     )
-    nothing = np.zeros((1, 3))
-    return Increments(motion.time, np.vstack([nothing, turned]), np.vstack([nothing, gained]))
+    zeros = np.zeros((1, 3))
+    return Increments(motion.time, np.vstack([zeros, turned]), np.vstack([zeros, gained]))
 
 
 def increments_between(
@@ -130,20 +145,33 @@ def increments_between(
     orientation: np.ndarray,
     gravitation: Gravitation,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the increments between states, (n - 1, 3) [rad] and [m/s] for n states.
+    """Compute the increments between n states.
 
-    ``time`` (n,) [s]; ``position`` [m] and ``velocity`` [m/s] (n, 3) are against the Earth, in ECEF
-    axes; ``orientation`` (n, 4) leads from the body to ECEF, quaternions of length one.
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Times [s].
+    position, velocity : ndarray, shape (n, 3)
+        Position [m] and velocity against the Earth [m/s], in ECEF axes.
+    orientation : ndarray, shape (n, 4)
+        Rotation from the body to ECEF; quaternions of length one.
+    gravitation : callable
+        As for :func:`increments_of`.
+
+    Returns
+    -------
+    delta_theta, delta_velocity : ndarray, shape (n - 1, 3)
+        Increments [rad], [m/s].
     """
     step = np.diff(time)
     angle = EARTH_RATE * step
-    turned = relative_rotations(orientation[:-1], _with_earth(angle, orientation[1:]))
+    turned = relative_rotations(orientation[:-1], _rotate_orientation(angle, orientation[1:]))
     inertial = velocity + EARTH_RATE * turned_east(position)
     attraction = gravitation(position)
-    gained = _about_z(angle, inertial[1:] - 0.5 * step[:, np.newaxis] * attraction[1:])
+    gained = _rotate_about_z(angle, inertial[1:] - 0.5 * step[:, np.newaxis] * attraction[1:])
     gained -= inertial[:-1] + 0.5 * step[:, np.newaxis] * attraction[:-1]
     to_body = orientation[:-1] * (-1.0, -1.0, -1.0, 1.0)
-    return turned, _mean_rotation_undone(turned, _out_of_body(to_body, gained))
+    return turned, _invert_mean_rotation(turned, _rotate_from_body(to_body, gained))
 
 
 def integrate(
@@ -153,17 +181,32 @@ def integrate(
     orientation: ArrayLike,
     gravitation: Gravitation = gravitation_ecef,
 ) -> Path:
-    """Return where increments lead from a state at their first time.
+    """Integrate increments from a state at their first time.
 
-    Attitude and velocity are exact for what :func:`increments_of` says; the position is the
+    Attitude and velocity are exact for the result of :func:`increments_of`. The position is the
     integral of the velocity by the trapezoidal rule in inertial axes, of second order. As
-    gravitation depends on the path little, all samples are computed at once, and again until the
-    path stays.
+    gravitation depends little on the path, all samples are computed at once, and again until the
+    path converges.
 
-    ``position``, ``velocity`` (3,): at the first time, against the Earth, in ECEF axes [m], [m/s].
-    ``orientation`` (4,): at the first time, from the body to ECEF; quaternion x, y, z, w. Raises
-    MotionError if the path does not settle: it leads through the Earth, or lasts longer than some
-    hours.
+    Parameters
+    ----------
+    increments : Increments
+        Output of an integrating IMU.
+    position, velocity : array_like, shape (3,)
+        Position [m] and velocity against the Earth [m/s] at the first time, in ECEF axes.
+    orientation : array_like, shape (4,)
+        Rotation from the body to ECEF at the first time; quaternion x, y, z, w.
+    gravitation : callable
+        As for :func:`increments_of`.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    MotionError
+        The path does not converge: it leads through the Earth, or lasts longer than some hours.
     """
     time = increments.time
     position, velocity = (np.asarray(values, dtype=float) for values in (position, velocity))
@@ -171,35 +214,49 @@ def integrate(
     start = start / np.linalg.norm(start)
     step = np.diff(time)[:, np.newaxis]
     angle = EARTH_RATE * (time - time[0])
-    # Axes that do not turn, and are those of the Earth at the first time.
-    turned, felt = increments.delta_theta[1:], increments.delta_velocity[1:]
+    # Axes that do not turn, and coincide with those of the Earth at the first time.
+    turned, gained_body = increments.delta_theta[1:], increments.delta_velocity[1:]
     attitude = _running_product(start, _quaternions(turned))
-    gained = _out_of_body(attitude[:-1], _mean_rotation(turned, felt))
+    gained = _rotate_from_body(attitude[:-1], _mean_rotation(turned, gained_body))
     inertial = velocity + EARTH_RATE * turned_east(position)
     place = position + inertial * (time - time[0])[:, np.newaxis]
     for _ in range(_MAX_ROUNDS):
         with np.errstate(all="ignore"):  # at the Earth's centre there is no gravitation
-            attraction = _about_z(angle, gravitation(_about_z(-angle, place)))
-        speed = _sums(inertial, gained + 0.5 * step * (attraction[1:] + attraction[:-1]))
+            attraction = _rotate_about_z(angle, gravitation(_rotate_about_z(-angle, place)))
+        speed = _accumulate(inertial, gained + 0.5 * step * (attraction[1:] + attraction[:-1]))
         before = place
-        place = _sums(position, 0.5 * step * (speed[1:] + speed[:-1]))
+        place = _accumulate(position, 0.5 * step * (speed[1:] + speed[:-1]))
         moved = np.max(np.abs(place - before), initial=0.0)
         if moved < _SETTLED or not np.isfinite(moved):
             break
     if not moved < _SETTLED:
-        raise MotionError("the increments lead nowhere: their path does not settle")
-    place, speed = _about_z(-angle, place), _about_z(-angle, speed)
-    return Path(time, place, speed - EARTH_RATE * turned_east(place), _with_earth(-angle, attitude))
+        raise MotionError(
+            "path of the increments does not converge, expected one outside the Earth"
+        )
+    place, speed = _rotate_about_z(-angle, place), _rotate_about_z(-angle, speed)
+    return Path(
+        time, place, speed - EARTH_RATE * turned_east(place), _rotate_orientation(-angle, attitude)
+    )
 
 
 def turned_east(vectors: np.ndarray) -> np.ndarray:
-    """Return the cross product of the Earth's axis with vectors (..., 3)."""
+    """Compute the cross product of the Earth's axis with vectors.
+
+    Parameters
+    ----------
+    vectors : ndarray, shape (..., 3)
+        Vectors in ECEF axes.
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+    """
     east = np.zeros_like(vectors)
     east[..., 0], east[..., 1] = -vectors[..., 1], vectors[..., 0]
     return east
 
 
-def _about_z(angle: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+def _rotate_about_z(angle: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return vectors (n, 3) turned about z by angles (n,) [rad]."""
     sine, cosine = np.sin(angle), np.cos(angle)
     turned = np.array(vectors)
@@ -208,23 +265,23 @@ def _about_z(angle: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return turned
 
 
-def _with_earth(angle: np.ndarray, orientation: np.ndarray) -> np.ndarray:
+def _rotate_orientation(angle: np.ndarray, orientation: np.ndarray) -> np.ndarray:
     """Return orientations (n, 4), turned about the world's z by angles (n,) [rad]."""
     sine, cosine = np.sin(0.5 * angle), np.cos(0.5 * angle)
-    nothing = np.zeros_like(sine)
-    about_z = np.stack([nothing, nothing, sine, cosine], axis=-1)
+    zeros = np.zeros_like(sine)
+    about_z = np.stack([zeros, zeros, sine, cosine], axis=-1)
     return composed(about_z, orientation)
 
 
-def _out_of_body(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (n, 3) of bodies (n, 4) in the axes of the world."""
+def _rotate_from_body(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Rotate vectors (n, 3) from bodies (n, 4) to the axes of the world."""
     axis, scalar = orientation[:, :3], orientation[:, 3:]
     twice = 2.0 * np.cross(axis, vectors)
     return vectors + scalar * twice + np.cross(axis, twice)
 
 
-def _sums(first: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """Return what steps (n, 3) add up to from the first (3,), (n + 1, 3)."""
+def _accumulate(first: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """Return the running sums of steps (n, 3) from the first value (3,), (n + 1, 3)."""
     return np.cumsum(np.vstack([first, steps]), axis=0)
 
 
@@ -238,7 +295,7 @@ def _running_product(first: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Return a quaternion (4,) times the first 0, 1, ..., n of the factors (n, 4)."""
     products = np.vstack([first, factors])
     reach = 1
-    # Each round doubles how many factors are in a product.
+    # Each round doubles the number of factors in a product.
     while reach < len(products):
         products[reach:] = composed(products[:-reach], products[reach:])
         reach *= 2
@@ -252,8 +309,8 @@ def _mean_rotation(rotation_vectors: np.ndarray, vectors: np.ndarray) -> np.ndar
     return vectors + first * once + second * np.cross(rotation_vectors, once)
 
 
-def _mean_rotation_undone(rotation_vectors: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return v of J(alpha) v (n, 3), rotation vectors (n, 3) [rad]."""
+def _invert_mean_rotation(rotation_vectors: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return v from J(alpha) v (n, 3), with rotation vectors (n, 3) [rad]."""
     first, second = _coefficients(rotation_vectors)
     squared = np.sum(rotation_vectors**2, axis=1, keepdims=True)
     small = squared < _SMALL**2

@@ -15,7 +15,7 @@ PLACES = np.column_stack([np.full(len(TIME), LATITUDE), TIME * 9e-6, np.full(len
 def eastwards(**others):
     """A flight along a parallel, with its nose up by a tenth."""
     angles = np.tile([0.0, 0.1, np.pi / 2.0], (len(TIME), 1))
-    return FlightStates.of_ecef_and_aviation(TIME, ecef_of(*PLACES.T), angles, **others)
+    return FlightStates.from_ecef_and_aviation(TIME, ecef_of(*PLACES.T), angles, **others)
 
 
 def test_aviation_and_ros_say_the_same_flight_and_the_motion_is_that_of_its_poses():
@@ -55,7 +55,7 @@ def test_a_part_of_a_flight_is_cut_out_and_instants_need_no_velocities():
     part = states.between(2.0, 5.0)
     assert part.time[0] == 2.0 and part.time[-1] == 5.0 and len(part) == 151
     assert len(part.velocity) == 151 and part.on_ground.sum() == 50
-    with pytest.raises(MotionError, match=r"nothing of it from 30 to 40 s"):
+    with pytest.raises(MotionError, match=r"no states from 30 to 40 s"):
         states.between(30.0, 40.0)
     with_velocity = eastwards(velocity_ned=np.tile([0.0, 50.0, 0.0], (len(TIME), 1)))
     assert eastwards().instants() == with_velocity.instants()

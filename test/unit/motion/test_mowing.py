@@ -53,7 +53,7 @@ def test_velocity_rate_and_force_are_derivatives():
     [
         ((0, 20.0, 2.0), "number of lanes is 0"),
         ((2, 20.0, math.nan), "width of a lane is nan"),
-        ((2, 20.0, 2.0, 1.0, 1.5), "needs lanes that are 3 m from each other, but these are 2 m"),
+        ((2, 20.0, 2.0, 1.0, 1.5), "width of a lane is 2 m, expected at least 3 m"),
         ((10**15, 20.0, 2.0), "samples, but at most"),
     ],
 )

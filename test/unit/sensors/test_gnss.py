@@ -266,7 +266,10 @@ def test_a_file_has_what_a_program_has_and_some_are_bundled(tmp_path):
         ("qualities: [{}, {}]", "qualities has single twice"),
         ("schedule: [none]", "schedule has the entry 'none'"),
         ("schedule: [[1, none], [1, single]]", "schedule has 1 s after 1 s"),
-        ("schedule: [[1, none]]\nchanges: [{before: single, after: none, rate: 1}]", "changes and schedule"),
+        (
+            "schedule: [[1, none]]\nchanges: [{before: single, after: none, rate: 1}]",
+            "changes and schedule",
+        ),
         ("outages: {times: [[2, 1]]}", "outages.times has an outage from 2 s to 1 s"),
         ("heading: {source: compass}", "heading.source is 'compass', but it must be none or cour"),
     ],
