@@ -12,7 +12,7 @@ from imu_simulation_framework.motion.course import (
 )
 
 
-def test_heading_is_the_course_while_moving_and_that_of_the_first_movement_before_it():
+def test_heading_equals_course_while_moving_and_first_course_before():
     times = np.arange(0.0, 60.0, 0.1)
     yaw = 0.3 * times  # nearly three turns
     velocities = np.column_stack([np.cos(yaw), np.sin(yaw)])
@@ -42,7 +42,7 @@ def stop_between(yaw_before, yaw_after, stop=10.0, rate=20.0):
     return times, np.column_stack([speed * np.cos(yaw), speed * np.sin(yaw)])
 
 
-def test_heading_is_held_in_a_stop_and_turned_at_its_end_no_faster_than_the_limit():
+def test_heading_is_held_in_stop_and_turned_at_its_end_within_limit():
     times, velocities = stop_between(0.2, 1.7)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     needed = 1.5 * 1.5 / 0.8
@@ -62,14 +62,14 @@ def test_heading_is_held_in_a_stop_and_turned_at_its_end_no_faster_than_the_limi
     assert np.ptp(heading) < 1e-9
 
 
-def test_a_robot_that_never_moves_has_no_heading_and_nothing_to_compare_with():
+def test_heading_of_robot_without_motion_is_rejected():
     with pytest.raises(NoHeadingError, match="minimum speed"):
         heading_from_course(np.arange(5.0), np.zeros((5, 2)), 0.2, 0.8)
     nowhere = np.zeros(3, dtype=bool)
     assert compare_with_course(np.arange(3.0), np.zeros(3), np.zeros((3, 2)), nowhere) is None
 
 
-def test_insignificant_speeds_and_antennas_that_sway_do_not_turn_the_robot():
+def test_insignificant_speed_and_swaying_antenna_keep_heading():
     times, velocities = stop_between(0.3, 0.3, stop=20.0)
     rest = (times >= 20.0) & (times < 40.0)
     velocities[rest] = 0.4 * np.column_stack([np.cos(times[rest]), np.sin(times[rest])])
@@ -90,7 +90,7 @@ def moved(speed, turn_rate, rate=20.0):
     return times, speed[:, None] * np.column_stack([np.cos(yaw), np.sin(yaw)]), yaw
 
 
-def test_a_turn_in_three_moves_is_driven_backwards_in_the_middle():
+def test_three_point_turn_is_driven_backwards_in_the_middle():
     speed = np.repeat([1.0, 0.0, -1.0, 0.0, 1.0], [200, 20, 120, 20, 200])
     turn_rate = np.repeat([0.0, 0.3, 0.0], [100, 300, 160])
     times, velocities, yaw = moved(speed, turn_rate)
@@ -102,7 +102,7 @@ def test_a_turn_in_three_moves_is_driven_backwards_in_the_middle():
 
 
 @pytest.mark.parametrize("way, turned", [(0.3, 0.0), (2.0, 1.5)])
-def test_a_jump_between_two_stops_is_no_course_but_a_way_is(way, turned):
+def test_jump_between_two_stops_is_no_course(way, turned):
     speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [200, 80, int(way * 20), 80, 200])
     times, velocities, _ = moved(speed, np.zeros(len(speed)))
     between = slice(280, 280 + int(way * 20))
@@ -113,7 +113,7 @@ def test_a_jump_between_two_stops_is_no_course_but_a_way_is(way, turned):
 
 
 @pytest.mark.parametrize("stop, way", [(5.0, 10.0), (1.0, 30.0)])
-def test_rows_are_driven_forwards(stop, way):
+def test_rows_with_turns_on_the_spot_are_driven_forwards(stop, way):
     """Where there is time to turn on the spot, or the way is long."""
     row, rest = int(way * 20), int(stop * 20)
     speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [row, rest, row, rest, row])
@@ -124,7 +124,7 @@ def test_rows_are_driven_forwards(stop, way):
     assert wrap(heading - yaw)[middle] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_antennas_are_followed_and_the_course_is_taken_in_their_silence():
+def test_antenna_heading_is_bridged_by_course_in_gaps():
     times = np.arange(0.0, 30.0, 0.05)
     course = 0.2 * times
     measured_times = np.arange(0.0, 30.0, 0.5)
@@ -147,7 +147,7 @@ def test_antennas_are_followed_and_the_course_is_taken_in_their_silence():
 
 
 @pytest.mark.parametrize("offset", [0.0, np.pi / 2.0, -0.3])
-def test_what_antennas_differ_from_the_course_by(offset):
+def test_antenna_offset_from_course_is_reported(offset):
     times = np.arange(0.0, 100.0, 0.1)
     heading = 0.1 * times
     sign = np.where((times >= 60.0) & (times < 80.0), -1.0, 1.0)

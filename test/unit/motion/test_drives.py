@@ -32,7 +32,7 @@ def simulated(drive):
     return bundled_drives.simulate_drive(drive)
 
 
-def test_a_drive_lasts_as_long_as_it_says_and_ends_at_rest(drive, simulated):
+def test_drive_has_stated_duration_and_ends_at_rest(drive, simulated):
     motion, poses, samples = simulated
     assert motion.index[-1] == drive.duration
     assert len(poses) == 5 * drive.duration + 1
@@ -49,7 +49,7 @@ def test_a_drive_lasts_as_long_as_it_says_and_ends_at_rest(drive, simulated):
             assert math.remainder(end["yaw"], 2.0 * math.pi) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_a_robot_can_drive_the_truth_which_is_that_of_a_differential_drive(simulated):
+def test_true_motion_is_that_of_differential_drive(simulated):
     motion = simulated[0]
     derived = trajectory.add_velocities(motion)
     # Central differences at 100 Hz of at most 1 m/s, 1.4 rad/s and their slow changes.
@@ -66,7 +66,7 @@ def test_a_robot_can_drive_the_truth_which_is_that_of_a_differential_drive(simul
     wheel_limits.check_limits(trajectory.add_velocities(prepared), DRIVETRAIN)
 
 
-def test_laps_with_sharp_turns_and_stops_repeat_exactly_and_fewer_are_the_beginning():
+def test_laps_repeat_exactly_and_fewer_laps_are_the_beginning():
     motion, whole, read = bundled_drives.simulate_drive(DRIVES["a"])
     part = motion.iloc[1000:5500]
     assert part["yaw_rate"].max() > 1.2
@@ -85,7 +85,7 @@ def test_laps_with_sharp_turns_and_stops_repeat_exactly_and_fewer_are_the_beginn
     assert np.array_equal(samples.orientation, read.orientation[: len(motion)])
 
 
-def test_drive_b_reverses_and_neither_repeats_itself_nor_another_seed():
+def test_drive_b_reverses_and_depends_on_seed():
     motion = true_motion(DRIVES["b"])
     assert motion["v"].min() < -0.3
     assert np.hypot(motion["x"], motion["y"]).max() < 60.0

@@ -14,7 +14,7 @@ def _local_gravity(height):
     return enu_to_ecef(LATITUDES, LONGITUDES).inv().apply(gravity)
 
 
-def test_gravity_on_the_ellipsoid_is_that_of_the_published_tables_and_straight_down():
+def test_gravity_on_ellipsoid_equals_published_tables_and_is_vertical():
     assert pytest.approx(9.7803253359, abs=5e-11) == earth.EQUATORIAL_GRAVITY
     assert pytest.approx(9.8321849378, abs=1e-10) == earth.POLAR_GRAVITY
     assert earth.normal_gravity(0.0) == pytest.approx(earth.EQUATORIAL_GRAVITY, rel=1e-15)
@@ -26,7 +26,7 @@ def test_gravity_on_the_ellipsoid_is_that_of_the_published_tables_and_straight_d
 
 
 @pytest.mark.parametrize("height, bound", [(-400.0, 1e-7), (1000.0, 2e-7), (10000.0, 1e-6)])
-def test_above_the_ellipsoid_it_changes_as_the_series_and_bends_towards_the_pole(height, bound):
+def test_gravity_above_ellipsoid_follows_series_and_bends_towards_pole(height, bound):
     local = _local_gravity(height)
     size = np.linalg.norm(local, axis=1)
     assert np.abs(size - earth.normal_gravity(LATITUDES, height)).max() < bound
@@ -36,7 +36,7 @@ def test_above_the_ellipsoid_it_changes_as_the_series_and_bends_towards_the_pole
     assert np.abs(local[:, 1] - bent).max() < 0.01 * np.abs(bent).max()
 
 
-def test_gravitation_has_no_curl_and_no_sources_and_gravity_turns_with_the_earth():
+def test_gravitation_has_neither_curl_nor_sources():
     place = earth.ecef_of(0.8, 0.3, 5000.0)
     step = 10.0
     ahead, behind = (earth.gravitation_ecef(place + way * np.eye(3)) for way in (step, -step))
@@ -50,7 +50,7 @@ def test_gravitation_has_no_curl_and_no_sources_and_gravity_turns_with_the_earth
     assert earth.gravity_ecef(place) == pytest.approx(expected, abs=1e-14)
 
 
-def test_places_come_back_alone_and_among_others_at_poles_and_date_line_too():
+def test_geodetic_coordinates_round_trip_at_poles_and_date_line():
     random = np.random.default_rng(1)
     latitude = np.arcsin(random.uniform(-1.0, 1.0, 2000))
     longitude = random.uniform(-np.pi, np.pi, 2000)

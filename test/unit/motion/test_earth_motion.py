@@ -23,7 +23,7 @@ INNER = slice(20, -20)
 
 @pytest.mark.parametrize("latitude", LATITUDES)
 @pytest.mark.parametrize("longitude", [0.0, 180.0, -180.0, 77.0])
-def test_what_stands_feels_gravity_and_the_turning_earth(latitude, longitude):
+def test_standing_body_measures_gravity_and_earth_rate(latitude, longitude):
     motion = isf.standing(1.0, latitude, longitude)
     north, up = np.cos(np.radians(latitude)), np.sin(np.radians(latitude))
     turning = np.tile([0.0, EARTH_RATE * north, EARTH_RATE * up], (101, 1))
@@ -36,7 +36,7 @@ def test_what_stands_feels_gravity_and_the_turning_earth(latitude, longitude):
 ALL = ("position", "orientation", "velocity", "angular_velocity", "specific_force")
 
 
-def test_what_stands_is_at_rest_and_at_the_angles_that_are_given():
+def test_standing_body_has_given_angles_and_no_velocity():
     given = isf.standing(10.0, 47.0, 11.0, 500.0, roll=0.1, pitch=-0.2, yaw=1.0)
     motion = isf.EarthMotion.from_poses(given.time, given.position, given.orientation)
     require_same_motion(motion, given, **dict.fromkeys(ALL, 1e-10))
@@ -45,7 +45,7 @@ def test_what_stands_is_at_rest_and_at_the_angles_that_are_given():
     assert given.yaw == pytest.approx(1.0)
 
 
-def test_a_mounted_motion_is_that_of_its_poses_and_of_the_links_that_move_it():
+def test_mounted_motion_equals_motion_of_its_poses_and_links():
     platform = flight(100.0, 30.0)
     pan, tilt, roll = (
         Rotation.from_euler(axis, amplitude * np.sin(2.0 * np.pi / period * platform.time))
@@ -69,7 +69,7 @@ def test_a_mounted_motion_is_that_of_its_poses_and_of_the_links_that_move_it():
 
 
 @pytest.mark.parametrize("latitude, longitude", [(50.0, 10.0), (0.0, 180.0), (-90.0, 0.0)])
-def test_a_coordinated_turn_feels_what_the_formula_says(latitude, longitude):
+def test_coordinated_turn_has_specific_force_of_formula(latitude, longitude):
     speed, radius = 60.0, 500.0
     motion = isf.circling(60.0, latitude, longitude, 100.0, radius, speed)
     weight = float(normal_gravity(np.radians(latitude), 100.0))
@@ -86,7 +86,7 @@ def test_a_coordinated_turn_feels_what_the_formula_says(latitude, longitude):
     assert local.angular_velocity == pytest.approx(np.tile(turning, (6001, 1)), abs=1e-12)
 
 
-def test_neither_resampling_nor_the_date_line_changes_a_motion():
+def test_resampling_across_date_line_keeps_motion():
     motion = isf.circling(120.0, 10.0, 180.0, 100.0, radius=1000.0, speed=60.0)
     longitude = motion.latitude_longitude_height[:, 1]
     assert longitude.min() < -3.14 and longitude.max() > 3.14
@@ -101,7 +101,7 @@ def test_neither_resampling_nor_the_date_line_changes_a_motion():
     require_same_motion(twice, flight(200.0, 30.0), slice(40, -40), **off)
 
 
-def test_a_given_velocity_decides_and_a_level_plane_has_the_same_body():
+def test_given_velocity_determines_motion_and_level_plane_keeps_body():
     time, position, orientation = poses(50.0, 60.0)
     truth = isf.EarthMotion.from_poses(time, position, orientation)
     random = np.random.default_rng(1)
@@ -141,7 +141,7 @@ def test_what_is_no_motion_is_refused(call):
 
 
 @pytest.mark.parametrize("latitude, longitude", [(0.7, 2.0), (-1.2, -3.0), (0.0, np.pi)])
-def test_local_axes_are_where_steps_east_north_and_up_lead(latitude, longitude):
+def test_local_axes_point_along_steps_east_north_and_up(latitude, longitude):
     step = 1e-6
     place = ecef_of(latitude, longitude, 0.0)
     east = ecef_of(latitude, longitude + step, 0.0) - place
@@ -153,7 +153,7 @@ def test_local_axes_are_where_steps_east_north_and_up_lead(latitude, longitude):
     assert ned == pytest.approx(np.array([axes[1], axes[0], -axes[2]]).T, abs=2e-6)
 
 
-def test_at_a_pole_the_longitude_says_where_east_is():
+def test_longitude_defines_east_at_pole():
     expected = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     assert enu_to_ecef(0.5 * np.pi, 0.0).as_matrix() == pytest.approx(expected, abs=1e-15)
 
@@ -169,13 +169,13 @@ def test_at_a_pole_the_longitude_says_where_east_is():
         ((0.0, 0.0, 0.5 * np.pi), (1.0, 0.0, 0.0), (1.0, 0.0, 0.0)),  # to the east
     ],
 )
-def test_aviations_angles_turn_the_aircraft_as_pilots_say(angles, body_axis, direction):
+def test_aviation_angles_turn_aircraft_by_convention(angles, body_axis, direction):
     local = enu_to_ecef(0.7, 2.0).inv() * orientation_of_aviation(0.7, 2.0, angles)
     assert local.apply(body_axis) == pytest.approx(direction, abs=1e-15)
 
 
 @pytest.mark.parametrize("with_velocity", [False, True])
-def test_the_table_of_a_flight_is_the_flight(with_velocity):
+def test_flight_table_contains_states_of_motion(with_velocity):
     motion = flight(50.0, 60.0)
     table = motion.table()
     place, velocity, angles = (

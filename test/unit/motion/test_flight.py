@@ -18,7 +18,7 @@ def eastwards(**others):
     return FlightStates.from_ecef_and_aviation(TIME, ecef_of(*PLACES.T), angles, **others)
 
 
-def test_aviation_and_ros_say_the_same_flight_and_the_motion_is_that_of_its_poses():
+def test_aviation_and_ros_states_are_equal_and_motion_follows_poses():
     velocity = np.tile([1.0, 50.0, -2.0], (len(TIME), 1))
     ned = eastwards(velocity_ned=velocity)
     # Nose up is a negative pitch about left, and east a yaw of zero.
@@ -36,7 +36,7 @@ def test_aviation_and_ros_say_the_same_flight_and_the_motion_is_that_of_its_pose
     np.testing.assert_allclose(np.linalg.norm(finer.velocity, axis=1), 9e-6 * radius, rtol=1e-9)
 
 
-def test_positions_with_few_digits_are_replaced_by_the_integral_of_velocities():
+def test_rounded_positions_are_replaced_by_integral_of_velocities():
     exact = eastwards()
     velocity = exact.motion().velocity
     place = geodetic_of(exact.position)
@@ -50,7 +50,7 @@ def test_positions_with_few_digits_are_replaced_by_the_integral_of_velocities():
         eastwards().integrated()
 
 
-def test_a_part_of_a_flight_is_cut_out_and_instants_need_no_velocities():
+def test_flight_is_cut_by_time_and_instants_need_no_velocities():
     states = eastwards(velocity_ned=np.ones((len(TIME), 3)), on_ground=TIME < 3.0)
     part = states.between(2.0, 5.0)
     assert part.time[0] == 2.0 and part.time[-1] == 5.0 and len(part) == 151
@@ -76,7 +76,7 @@ def between(begin, end, value):
     return np.where((begin <= INSTANTS) & (end > INSTANTS), value, 0.0)
 
 
-def test_the_instants_of_a_flight_are_found_within_the_second_that_is_averaged():
+def test_flight_instants_are_found_within_averaging_window():
     climb = between(20.0, 60.0, 8.0)
     turning = between(100.0, 130.0, np.radians(3.0)) + between(30.0, 40.0, np.radians(-5.0))
     found = flight_instants(INSTANTS, flown(climb, turning), INSTANTS < 18.0)
@@ -91,7 +91,7 @@ def test_the_instants_of_a_flight_are_found_within_the_second_that_is_averaged()
     assert list(found.marked()) == names.split(", ")
 
 
-def test_of_several_climbs_the_longest_is_the_ascent_and_the_strong_turn_is_one_of_the_cruise():
+def test_longest_climb_is_ascent_and_strong_turn_is_in_cruise():
     climbs = between(20.0, 30.0, 8.0) + between(60.0, 100.0, 8.0) + between(150.0, 160.0, 8.0)
     found = flight_instants(INSTANTS, flown(climbs, 0.0))
     assert (found.ascent, found.cruise) == pytest.approx((60.0, 100.0), abs=0.5)
@@ -103,13 +103,13 @@ def test_of_several_climbs_the_longest_is_the_ascent_and_the_strong_turn_is_one_
     assert alone.turn_start == pytest.approx(30.0, abs=0.5)
 
 
-def test_a_level_flight_straight_on_or_too_short_has_no_instants():
+def test_level_or_short_flight_has_no_instants():
     found = flight_instants(INSTANTS, flown(0.2, 0.0))
     assert found.marked() == {} and found.turns == () and found.sentences() == []
     assert flight_instants([0.0, 1.0], np.ones((2, 3))).marked() == {}
 
 
-def test_what_turns_on_the_ground_is_no_turn_and_what_lasts_to_the_end_has_no_end():
+def test_turn_on_ground_is_ignored_and_last_turn_has_no_end():
     turning = between(50.0, 80.0, np.radians(5.0))
     assert flight_instants(INSTANTS, flown(0.0, turning), INSTANTS > 0.0).turns == ()
     assert flight_instants(INSTANTS, flown(0.0, turning, speed=2.0)).turns == ()

@@ -33,7 +33,7 @@ def tumble():
     return isf.Motion.from_poses(time, position, rotation.as_quat(), GRAVITY), rate, force
 
 
-def test_kinematics_are_those_of_the_closed_form_whatever_a_quaternions_sign(tumble):
+def test_kinematics_equal_closed_form_for_any_quaternion_sign(tumble):
     motion, rate, force = tumble
     # A cubic spline's derivatives: the fourth power of 10 ms, the square for accelerations.
     np.testing.assert_allclose(motion.angular_velocity, rate, rtol=0.0, atol=1e-6)
@@ -63,7 +63,7 @@ def integrated(rate):
     return missed.magnitude(), np.linalg.norm(velocity - motion.velocity[-1])
 
 
-def test_means_add_up_to_orientation_and_velocity_and_the_first_is_that_of_its_instant(tumble):
+def test_means_sum_to_orientation_and_velocity_and_first_is_instantaneous(tumble):
     (turn, velocity), (finer_turn, finer_velocity) = integrated(50.0), integrated(100.0)
     assert max(turn, finer_turn) < 1e-9
     # The trapezoidal rule is of second order.
@@ -85,7 +85,7 @@ def moving(time):
 
 
 @pytest.mark.parametrize("place, force", [(fixed, 1e-4), (moving, 2e-4)])
-def test_a_mounted_motion_is_that_of_its_place(tumble, place, force):
+def test_mounted_motion_equals_motion_of_lever_arm(tumble, place, force):
     motion, _, _ = tumble
     arm, mounting = place(motion.time)
     mounted = motion.mounted(arm, mounting)
@@ -96,7 +96,7 @@ def test_a_mounted_motion_is_that_of_its_place(tumble, place, force):
     require_same_motion(mounted, direct, slice(20, -20), angle=1e-12, **off)
 
 
-def test_bodies_at_rest_on_a_circle_and_straight_on_feel_what_they_must():
+def test_specific_force_at_rest_on_circle_and_straight_follows_formula():
     motion = isf.at_rest(1.0, roll=0.3, pitch=-0.2, yaw=2.0)
     rate, force = motion.means()
     np.testing.assert_array_equal(rate, 0.0)
@@ -116,7 +116,7 @@ def test_bodies_at_rest_on_a_circle_and_straight_on_feel_what_they_must():
 
 
 @pytest.mark.parametrize("name", ["a", "c", "d"])
-def test_the_synthetic_drives_are_consistent(name):
+def test_synthetic_drives_are_consistent(name):
     motion = isf.read_drive(name, laps=2)
     derived = isf.Motion.from_poses(motion.time, motion.position, motion.orientation, GRAVITY)
     # Where manoeuvres meet, the acceleration has kinks.
@@ -127,7 +127,7 @@ def test_the_synthetic_drives_are_consistent(name):
     np.testing.assert_allclose(table["yaw_rate"], motion.angular_velocity[:, 2])
 
 
-def test_resampling_keeps_the_motion_and_uneven_samples_have_no_period(tumble):
+def test_resampling_keeps_motion_and_uneven_samples_have_no_period(tumble):
     motion, _, _ = tumble
     finer = motion.resampled(250.0)
     assert finer.period == pytest.approx(0.004)
@@ -161,7 +161,7 @@ GOOD = isf.straight(0.02), isf.standing(0.02, 10.0)
         (GOOD[0], {"gravity": np.inf}, "gravity of a motion is inf"),
     ],
 )
-def test_a_malformed_motion_is_refused(good, change, words):
+def test_malformed_motion_is_rejected(good, change, words):
     values = {name: getattr(good, name) for name in good.__dataclass_fields__}
     with pytest.raises(MotionError, match=words):
         type(good)(**{**values, **change})
@@ -199,7 +199,7 @@ def test_left_and_right_turns_add_up(sign):
     np.testing.assert_allclose(turned[:3000], YAW[:3000])
 
 
-def test_noise_is_no_turning_and_legs_count_one_by_one():
+def test_noise_is_no_turn_and_each_leg_counts():
     noise = np.random.default_rng(1).normal(0.0, math.radians(0.25), len(YAW))
     assert np.sum(np.abs(np.diff(YAW + noise))) > 5.0 * TURNED
     # At each of some ten turning points an extreme of the noise is taken, of 4 sigma at most.

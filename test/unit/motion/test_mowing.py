@@ -12,7 +12,7 @@ from imu_simulation_framework.motion.motion import absolute_turn
 @pytest.mark.parametrize(
     "lanes, length, width, radius, speed", [(5, 20.0, 2.0, None, 1.0), (4, 3.0, 2.5, 0.5, 0.4)]
 )
-def test_length_turns_and_places_are_those_of_the_figure(lanes, length, width, radius, speed):
+def test_mowing_has_length_turns_and_places_of_pattern(lanes, length, width, radius, speed):
     rate = 200.0
     motion = isf.mowing(lanes, length, width, speed, radius, rate)
     turning = 0.5 * width if radius is None else radius
@@ -32,7 +32,7 @@ def test_length_turns_and_places_are_those_of_the_figure(lanes, length, width, r
     assert motion.position[:, 0].min() == pytest.approx(-turning, abs=1e-3)
 
 
-def test_velocity_rate_and_force_are_derivatives():
+def test_mowing_velocity_rate_and_force_are_derivatives():
     motion = isf.mowing(3, 5.0, 2.0, 0.8, 0.7, rate=1000.0)
     step = motion.period
     changes = np.diff(motion.position, axis=0) / step
@@ -57,6 +57,6 @@ def test_velocity_rate_and_force_are_derivatives():
         ((10**15, 20.0, 2.0), "samples, but at most"),
     ],
 )
-def test_what_is_no_figure_is_refused(arguments, words):
+def test_invalid_mowing_pattern_is_rejected(arguments, words):
     with pytest.raises(isf.FrameworkError, match=words):
         isf.mowing(*arguments)

@@ -23,7 +23,7 @@ def fixes(times, east, north, variance):
     return pd.DataFrame(columns, index=pd.Index(times, name="time"))
 
 
-def test_local_positions_are_metres_east_and_north_whatever_the_altitude():
+def test_local_positions_are_east_and_north_at_any_altitude():
     east, north = np.array([0.0, 100.0, -30.0]), np.array([0.0, 50.0, 200.0])
     position = positioning.local_position(fixes([0.0, 1.0, 2.0], east, north, 1.0))
     # A plane and its ellipsoid differ by d^2 / 2 R in height, which moves the rest by 1e-5 of it.
@@ -41,7 +41,7 @@ def test_local_positions_are_metres_east_and_north_whatever_the_altitude():
     np.testing.assert_array_equal(nowhere, level)
 
 
-def test_a_given_density_gives_the_smoothing_spline_of_the_stated_variances():
+def test_given_density_gives_smoothing_spline_of_stated_variances():
     generator = np.random.default_rng(2)
     times = 1.5e9 + np.arange(0.0, 60.0, 0.5)
     east = 5.0 * (times - times[0]) + generator.standard_normal(len(times))
@@ -74,7 +74,7 @@ def yaw_error(poses, table, yaw):
 
 @pytest.mark.parametrize("rate", [1.0, 5.0, 10.0])
 @pytest.mark.parametrize("stated", [0.1, 2.5])
-def test_tight_circles_are_not_smoothed_away(rate, stated):
+def test_tight_circles_survive_smoothing(rate, stated):
     table, yaw = drive(rate, 0.1, stated=stated)
     made = positioning.trajectory_from_fixes(table)
     assert list(made.poses.columns) == ["x", "y", "yaw", "yaw_known", *REFERENCE_ERROR]
@@ -85,7 +85,7 @@ def test_tight_circles_are_not_smoothed_away(rate, stated):
     assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
 
 
-def test_the_expected_deviation_of_the_heading_is_that_of_its_errors():
+def test_expected_heading_deviation_equals_rms_error():
     # A motion that is as the model says: see test_smoothing for how it is drawn.
     ratios = []
     for seed in range(16):
@@ -107,7 +107,7 @@ def test_the_expected_deviation_of_the_heading_is_that_of_its_errors():
     assert mean == pytest.approx(1.0, abs=3.0 * np.std(ratios, ddof=1) / 4.0 + 0.1)
 
 
-def test_doppler_velocities_make_the_heading_better():
+def test_doppler_velocities_improve_heading():
     table, yaw = drive(1.0, 2.0)
     alone = positioning.trajectory_from_fixes(table)
     noise = 0.05 * np.random.default_rng(3).standard_normal((2, len(table)))
@@ -120,7 +120,7 @@ def test_doppler_velocities_make_the_heading_better():
     assert beside.report.heading_deviation < alone.report.heading_deviation
 
 
-def test_a_course_that_the_receiver_holds_does_not_turn_the_path():
+def test_held_course_of_receiver_does_not_turn_path():
     # A quarter turn at 1 m/s within 10 s; below 1.4 m/s the course stays what it was.
     generator = np.random.default_rng(4)
     times = np.arange(0.0, 60.0, 0.2)
@@ -142,7 +142,7 @@ def test_a_course_that_the_receiver_holds_does_not_turn_the_path():
     assert np.abs(error[inside]).max() < np.radians(20.0)
 
 
-def test_a_reverse_between_two_flips_of_the_course_is_told():
+def test_reverse_between_two_course_flips_is_reported():
     generator = np.random.default_rng(8)
     times = np.arange(0.0, 60.0, 0.2)
     speed = np.where((times > 25.0) & (times < 30.0), -1.0, 1.0)
@@ -154,7 +154,7 @@ def test_a_reverse_between_two_flips_of_the_course_is_told():
     assert "backwards" in " ".join(made.report.sentences())
 
 
-def test_antennas_tell_the_heading_of_a_robot_that_stands_or_drives_backwards():
+def test_antennas_give_heading_at_standstill_and_backwards():
     table, yaw = drive(5.0, 0.02)
     heading = yaw + np.pi
     noise = 0.01 * np.random.default_rng(4).standard_normal(len(table))
@@ -192,7 +192,7 @@ def held(rate=50.0, every=5, rest=10.0):
         (10.0, 1, [250, 300, 301], [250, 300, 301]),
     ],
 )
-def test_positions_that_the_receiver_holds_are_told_from_a_rest(rate, every, repeated, expected):
+def test_held_positions_are_distinguished_from_standstill(rate, every, repeated, expected):
     times, coordinates = held(rate, every)
     for number in repeated:
         coordinates[number] = coordinates[number - 1]
@@ -200,7 +200,7 @@ def test_positions_that_the_receiver_holds_are_told_from_a_rest(rate, every, rep
     np.testing.assert_array_equal(np.flatnonzero(found), expected)
 
 
-def test_held_fixes_give_the_path_of_the_receivers_own():
+def test_held_fixes_give_path_of_original_fixes():
     table, _ = drive(10.0, 0.05)
     rows = np.repeat(np.arange(len(table)), 5)
     times = table.index[0] + np.arange(len(rows)) / 50.0
@@ -211,7 +211,7 @@ def test_held_fixes_give_the_path_of_the_receivers_own():
     assert found == pytest.approx(plain.poses.to_numpy(), abs=1e-5)
 
 
-def test_variances_come_from_the_position_error_or_the_dilution_of_precision():
+def test_variances_come_from_position_error_or_hdop():
     error, hdop = np.array([2.0, np.nan, 0.0]), np.array([1.0, 2.0, np.nan])
     expected = [2.0, (2.0 * positioning.RANGE_ERROR) ** 2, np.nan]
     assert positioning.variances_from_quality(error, hdop) == pytest.approx(expected, nan_ok=True)
@@ -219,7 +219,7 @@ def test_variances_come_from_the_position_error_or_the_dilution_of_precision():
     assert positioning.variances_from_quality(error)[0] == pytest.approx(2.0)
 
 
-def test_the_report_tells_outliers_by_their_place_and_goes_into_json():
+def test_fix_report_names_outlier_places_and_is_json():
     table, _ = drive(5.0, 0.3)
     table.iloc[100, table.columns.get_loc("latitude")] += 1e-3
     made = positioning.trajectory_from_fixes(table, places=np.arange(len(table)) + 2)
@@ -233,7 +233,7 @@ def test_the_report_tells_outliers_by_their_place_and_goes_into_json():
     assert values["heading_deviation_deg"] == pytest.approx(np.degrees(report.heading_deviation))
 
 
-def test_variances_velocities_and_stamps_that_do_not_fit_are_told():
+def test_inconsistent_variances_velocities_and_stamps_are_reported():
     table, yaw = drive(5.0, 0.05, stated=5.0)
     assert "variances fit" in " ".join(positioning.trajectory_from_fixes(table).report.sentences())
     # km/h taken for m/s.
@@ -252,7 +252,7 @@ def test_variances_velocities_and_stamps_that_do_not_fit_are_told():
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_last_fix_hundreds_of_kilometres_away_leaves_no_root_of_a_negative_variance():
+def test_distant_last_fix_leaves_no_negative_variance():
     seconds = 1.6e9 + 0.1 * np.arange(200)
     turns = seconds - seconds[0]
     table = pd.DataFrame(
@@ -264,7 +264,7 @@ def test_a_last_fix_hundreds_of_kilometres_away_leaves_no_root_of_a_negative_var
     assert np.isfinite(made.poses.to_numpy()).all()
 
 
-def test_between_fixes_the_velocity_scatters_as_a_walk_of_known_ends_and_way():
+def test_velocity_between_fixes_scatters_as_bridge_of_random_walk():
     count, step = 200, 2.0
     at = (np.arange(count) + 1.0) / count
     walk = np.minimum.outer(at, at) * step
@@ -277,7 +277,7 @@ def test_between_fixes_the_velocity_scatters_as_a_walk_of_known_ends_and_way():
     assert scatter == pytest.approx(np.diag(left), abs=1e-4)
 
 
-def test_positions_over_centuries_are_refused_before_memory_is_taken():
+def test_positions_over_centuries_are_rejected_before_allocation():
     times = 1e9 * np.arange(20.0)
     table = fixes(times, 5.0 * np.arange(20.0), np.zeros(20), 1.0)
     with pytest.raises(ValueError, match="unit of their time"):

@@ -126,7 +126,7 @@ def test_doppler_velocities_are_weighted_by_their_own_noise():
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("doppler", [False, True])
-def test_outliers_are_found_and_nothing_else(seed, doppler):
+def test_outliers_alone_are_found(seed, doppler):
     generator, times, _, velocities, noisy = drawn(seed, 400, 5.0, 0.8, 0.5)
     velocities += 0.1 * generator.standard_normal(velocities.shape)
     wrong = np.array([40, 150, 151, 300])
@@ -191,7 +191,7 @@ def test_rare_turns_of_a_fast_recording_are_not_smoothed_away():
 
 
 @pytest.mark.parametrize("factor", [1.0, 3.6, -1.0])
-def test_the_scale_of_velocities_is_told_by_the_positions(factor):
+def test_velocity_scale_is_estimated_from_positions(factor):
     generator, times, _, velocities, noisy = drawn(2, 300, 5.0, 0.5, 1.0)
     velocities[:20] = np.nan
     scale = fix_noise.velocity_scale(fixes(times, noisy, 1.0, factor * velocities))
@@ -201,7 +201,7 @@ def test_the_scale_of_velocities_is_told_by_the_positions(factor):
     assert fix_noise.velocity_scale(fixes(np.arange(100.0), noise[0], 1.0, noise[1])) is None
 
 
-def test_positions_that_a_receiver_doubts_count_less_and_exact_velocities_not_more():
+def test_positions_with_large_variance_count_less():
     stated = np.where((np.arange(400) % 100 < 50)[:, None], 0.2, 5.0) * np.ones((1, 2))
     _, times, _, _, noisy = drawn(5, 400, 5.0, 0.5, stated)
     noise = fix_noise.estimate_noise(fix_noise.PlaneFixes(times, noisy, stated), 0.0)
@@ -270,7 +270,7 @@ def test_late_velocities_equal_dense_gaussian_conditioning(lag):
     assert motion.covariances[:, 1, 1] == pytest.approx(left[len(every) + 2 * count :], **close)
 
 
-def test_each_step_has_the_density_that_its_motion_tells():
+def test_step_densities_follow_motion():
     generator = np.random.default_rng(4)
     times = np.arange(600.0)
     # For half a minute out of each the robot hardly accelerates.
@@ -332,7 +332,7 @@ def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning(
     assert motion.residuals == pytest.approx(values - motion.positions)
 
 
-def test_what_has_an_infinite_variance_does_not_count():
+def test_measurements_of_infinite_variance_are_ignored():
     times, values, variances = measured()
     variances[10] = np.inf
     values[10] = 1e3
@@ -349,7 +349,7 @@ def test_what_has_an_infinite_variance_does_not_count():
     assert beside.deviance == alone.deviance
 
 
-def test_an_hour_at_ten_hertz_keeps_its_digits_and_what_is_no_number_is_refused():
+def test_hour_at_ten_hertz_keeps_digits_and_nan_is_rejected():
     # Residuals from a rate of 10 Hz over 36 km; the slow error's innovations are 1e-6 of it.
     times = np.arange(36000) / 10.0
     truth = 10.0 * times + 50.0 * np.sin(times / 40.0)
@@ -373,7 +373,7 @@ def circle(times, radius=1.0):
 
 @pytest.mark.parametrize("rate", [5.0, 100.0])
 @pytest.mark.parametrize("error", [0.01, 0.5])
-def test_white_errors_have_the_size_that_they_have(rate, error):
+def test_jitter_equals_size_of_white_errors(rate, error):
     found = []
     for seed in range(20):
         generator = np.random.default_rng(seed)
@@ -386,7 +386,7 @@ def test_white_errors_have_the_size_that_they_have(rate, error):
     assert deviation < 0.06 * error
 
 
-def test_jitter_counts_neither_motion_nor_jumps_nor_rest_nor_a_quiet_axis():
+def test_jitter_ignores_motion_jumps_rest_and_quiet_axis():
     times = np.arange(200) / 20.0
     assert fix_noise.jitter(times, circle(times)) == fix_noise.SMALLEST_JITTER
     assert fix_noise.jitter(times[:3], circle(times[:3])) == fix_noise.SMALLEST_JITTER
@@ -405,7 +405,7 @@ def test_jitter_counts_neither_motion_nor_jumps_nor_rest_nor_a_quiet_axis():
 
 
 @pytest.mark.parametrize("lag", [0.0, 0.4, -0.3])
-def test_velocities_that_are_late_are_found_and_put_at_their_own_time(lag):
+def test_late_velocities_are_detected_and_shifted(lag):
     generator, fine = np.random.default_rng(8), np.arange(0.0, 400.0, 0.05)
     # Smooth as a car is: the acceleration changes over seconds.
     course = np.cumsum(0.3 * np.sin(0.31 * fine) * 0.05)

@@ -21,12 +21,12 @@ def _require_closed(motion, place, velocity, angle):
 
 
 @pytest.mark.parametrize("latitude, longitude", [(90.0, 0.0), (-90.0, 0.0), (3.0, 180.0)])
-def test_poles_and_date_line_are_no_obstacles(latitude, longitude):
+def test_increments_close_at_poles_and_date_line(latitude, longitude):
     motion = mount_on_gimbal(isf.circling(200.0, latitude, longitude, 300.0))
     _require_closed(motion, 1e-3, 1e-4, 1e-6)
 
 
-def test_an_hour_at_rest_great_rotations_and_uneven_times_close_too():
+def test_increments_close_for_rest_large_rotations_and_uneven_times():
     motion = isf.standing(3600.0, 47.0, 11.0, 500.0, yaw=1.0, rate=10.0)
     _require_closed(motion, 1e-2, 1e-5, 1e-9)
     # Half a turn per sample about axes that change.
@@ -50,7 +50,7 @@ def test_an_hour_at_rest_great_rotations_and_uneven_times_close_too():
 
 
 @pytest.mark.parametrize("gimbal", [False, True])
-def test_increments_are_the_integrals_of_what_is_felt_within_a_period(gimbal):
+def test_increments_are_integrals_of_rate_and_force(gimbal):
     coarse, fine = 50, 40
     # In closed form but for the gimbal's angles: no derivative of positions, which are rounded.
     finer = isf.circling(4.0, 47.0, 11.0, 300.0, radius=300.0, rate=float(coarse * fine))
@@ -79,7 +79,7 @@ def test_increments_are_the_integrals_of_what_is_felt_within_a_period(gimbal):
         assert theta == pytest.approx(rate, abs=1e-6)
 
 
-def test_means_are_increments_by_their_time_and_none_lead_through_the_earths_centre():
+def test_means_are_increments_over_period_and_path_through_earth_is_rejected():
     motion = mount_on_gimbal(flight(100.0, 10.0))
     increments = isf.increments_of(motion)
     rate, force = motion.means()
@@ -102,6 +102,6 @@ def test_means_are_increments_by_their_time_and_none_lead_through_the_earths_cen
         (np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)), "increase"),
     ],
 )
-def test_malformed_increments_are_refused(time, turned, gained, words):
+def test_malformed_increments_are_rejected(time, turned, gained, words):
     with pytest.raises(MotionError, match=words):
         isf.Increments(time, turned, gained)

@@ -66,7 +66,7 @@ def motion(request):
     return mount_on_gimbal(motion) if request.param else motion
 
 
-def test_our_increments_lead_their_integrator_back_better_than_their_own(motion):
+def test_increments_close_in_pyins_integrator_better_than_pyins_own(motion):
     truth = _trajectory(motion)
     ours = _led_back(_their_form(increments_of(motion, _gravitation)), truth)
     # Theirs takes the Coriolis acceleration from the start of the period: a first-order error.
@@ -76,7 +76,7 @@ def test_our_increments_lead_their_integrator_back_better_than_their_own(motion)
     assert all(our <= their for our, their in zip(ours, theirs))
 
 
-def test_their_generator_feels_and_integrates_what_ours_does(motion):
+def test_pyins_generator_gives_equal_rates_forces_and_increments(motion):
     truth = _trajectory(motion)
     felt = _generated(truth, "rate")
     # At the ends their splines take the mean rates of the outermost periods.

@@ -35,7 +35,7 @@ def generator():
     return np.random.default_rng(3)
 
 
-def test_cropping_by_time_includes_both_ends_and_by_index_leaves_out_the_stop():
+def test_crop_by_time_includes_both_ends_and_by_index_excludes_stop():
     table = _circle(1.5e9 + np.arange(11) / 10.0)
     kept = trajectory.crop(table, 0.2, 0.5)
     assert kept.index.tolist() == table.index[2:6].tolist()
@@ -45,7 +45,7 @@ def test_cropping_by_time_includes_both_ends_and_by_index_leaves_out_the_stop():
     assert trajectory.crop_by_index(table).equals(table)
 
 
-def test_resample_is_even_starts_with_the_first_sample_and_follows_the_curve(generator):
+def test_resample_is_even_from_first_sample_and_follows_curve(generator):
     times = 100.0 + _uneven_times(20.0, generator)
     resampled = trajectory.resample(_circle(times), 20.0)
     assert resampled.index[0] == times[0]
@@ -55,7 +55,7 @@ def test_resample_is_even_starts_with_the_first_sample_and_follows_the_curve(gen
     assert np.max(np.abs((resampled - expected).to_numpy())) < 2e-3
 
 
-def test_resampling_does_not_overshoot_at_a_stop_and_to_the_same_rate_changes_nothing():
+def test_resample_does_not_overshoot_and_same_rate_changes_nothing():
     times = np.arange(0.0, 4.0, 0.2)
     x = np.minimum(times, 2.0)
     resampled = trajectory.resample(_poses(times, x, 0.0, 0.0), 50.0)
@@ -67,7 +67,7 @@ def test_resampling_does_not_overshoot_at_a_stop_and_to_the_same_rate_changes_no
     assert np.allclose(resampled, table, atol=1e-6)
 
 
-def test_smoothing_keeps_lines_turns_and_bends_where_they_are(generator):
+def test_smoothing_keeps_lines_turns_and_bends(generator):
     times = _uneven_times(30.0, generator)
     line = _poses(times, 0.7 * times, -0.2 * times, 0.1)
     turn = _poses(times, 4.0, 1.0, 0.9 * times)
@@ -83,7 +83,7 @@ def test_smoothing_keeps_lines_turns_and_bends_where_they_are(generator):
     assert np.allclose(smoothed["x"], smoothed["yaw"], atol=1e-12)
 
 
-def test_smoothing_reduces_noise_as_its_kernel_says(generator):
+def test_smoothing_reduces_noise_by_its_kernel(generator):
     # On an even grid the regression is a convolution; the variance of its output is the
     # sum of the kernel's squares.
     # More than are smoothed in one block.
@@ -106,7 +106,7 @@ def test_smoothing_reduces_noise_as_its_kernel_says(generator):
     assert np.allclose(smoothed["x"].iloc[: len(interior)], interior, atol=1e-12)
 
 
-def test_smoothing_takes_four_samples_and_survives_gaps(generator):
+def test_smoothing_needs_four_samples_and_bridges_gaps(generator):
     noisy = generator.standard_normal((4, 3))
     times = np.array([0.0, 0.1, 0.2, 0.3])
     smoothed = trajectory.smooth(_poses(times, *noisy.T), 0.8).to_numpy()
@@ -124,7 +124,7 @@ def test_smoothing_takes_four_samples_and_survives_gaps(generator):
     assert np.allclose(smoothed.iloc[50], table.iloc[50], rtol=0.0, atol=1e-12)
 
 
-def test_moving_to_the_origin_and_scaling_keep_the_shape():
+def test_moving_to_origin_and_scaling_keep_shape():
     table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
     moved = trajectory.move_to_origin(table)
     assert moved[["x", "y", "yaw"]].iloc[0].tolist() == [0.0, 0.0, 0.0]
@@ -140,7 +140,7 @@ def test_moving_to_the_origin_and_scaling_keep_the_shape():
 
 
 @pytest.mark.parametrize("v", [0.8, -0.8])
-def test_velocities_have_the_sign_of_the_driving_direction(v, generator):
+def test_velocities_have_sign_of_driving_direction(v, generator):
     times = _uneven_times(20.0, generator)
     table = trajectory.add_velocities(_circle(times, v=v))
     # Chords of an arc of 0.4 rad/s over up to 0.18 s, weighted unevenly.
@@ -148,7 +148,7 @@ def test_velocities_have_the_sign_of_the_driving_direction(v, generator):
     assert np.allclose(table["yaw_rate"], 0.4, atol=1e-9)
 
 
-def test_a_turn_on_the_spot_has_no_speed():
+def test_turn_on_the_spot_has_no_speed():
     times = np.arange(100) / 20.0
     turn = trajectory.add_velocities(_poses(times, 2.0, 1.0, 0.7 * times))
     assert np.allclose(turn["v"], 0.0, atol=1e-12)
@@ -167,12 +167,12 @@ def test_a_turn_on_the_spot_has_no_speed():
         (lambda t: trajectory.add_velocities(t.iloc[:1]), "at least 2"),
     ],
 )
-def test_what_cannot_be_made_of_a_second_is_refused(call, words):
+def test_invalid_preparation_of_trajectory_is_rejected(call, words):
     with pytest.raises(TrajectoryError, match=words):
         call(_circle(np.arange(11) / 10.0))
 
 
-def test_no_function_changes_its_argument(generator):
+def test_functions_keep_their_arguments(generator):
     times = _uneven_times(10.0, generator)
     poses = _circle(times)
     table = trajectory.add_velocities(poses)
@@ -191,7 +191,7 @@ def test_no_function_changes_its_argument(generator):
     assert table.equals(before)
 
 
-def test_a_part_of_a_drive_moves_as_it_does_within_the_whole(generator):
+def test_part_of_drive_has_velocities_of_whole(generator):
     times = np.arange(0.0, 60.0, 0.1)
     noisy = _circle(times) + 0.02 * generator.standard_normal((len(times), 3))
     grid = trajectory.even_times(noisy, 20.0)

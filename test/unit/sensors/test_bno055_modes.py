@@ -30,7 +30,7 @@ PLACE = isf.MagneticEnvironment(earth=tuple(EARTH))
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_mode_has_its_rate_and_its_sensors(mode):
+def test_mode_has_rate_and_sensors_of_data_sheet(mode):
     samples = isf.simulate_imu(MOTION, bno055_in_mode(PERFECT, mode), magnetic_environment=PLACE)
     assert np.diff(samples.index) == pytest.approx(1.0 / MODES[mode].rate)
     # A gyroscope that drifts is in the yaw where it is used, and stays where north is known.
@@ -41,7 +41,7 @@ def test_a_mode_has_its_rate_and_its_sensors(mode):
     assert drift == pytest.approx(expected, abs=2e-3)
 
 
-def test_the_yaw_is_absolute_but_in_imu_and_m4g_from_its_start_up_on():
+def test_yaw_is_absolute_except_in_imu_and_m4g():
     # Turned from the world by a quarter: the environment's north is not where the sensor is told.
     east = isf.MagneticEnvironment(earth=(20e-6, 0.0, -45e-6))
     rest = isf.at_rest(2.0)
@@ -54,7 +54,7 @@ def test_the_yaw_is_absolute_but_in_imu_and_m4g_from_its_start_up_on():
     assert samples.index[0] == pytest.approx(0.41)
 
 
-def test_without_a_gyroscope_a_turn_is_followed_late_and_no_direction_keeps_the_last():
+def test_compass_filter_lags_and_keeps_last_direction():
     rate, constant = 0.3, 0.2
     truth = Rotation.from_euler("z", rate * PERIOD * np.arange(1000))
     force, field = (truth.inv().apply(vector) for vector in ([0.0, 0.0, 9.81], EARTH))
@@ -86,7 +86,7 @@ def test_without_a_gyroscope_a_turn_is_followed_late_and_no_direction_keeps_the_
         np.testing.assert_array_equal(found, fused[some])
 
 
-def test_what_a_mode_makes_is_a_specification_that_rejects_where_it_can():
+def test_mode_specification_keeps_disturbance_rejection():
     specification = bno055_in_mode(isf.read_imu_specification("bno055_magnetometer"), "COMPASS")
     assert specification.name == "bno055_magnetometer_compass"
     output = isf.OutputSpecification(magnetic_heading=True, magnetic_disturbance_rejection=True)
@@ -110,7 +110,7 @@ WITHOUT = isf.OutputSpecification(filter="compass")
         (lambda: bno055_calibration(_handled().iloc[:, :6], "NDOF"), "mag_x, mag_y, mag_z"),
     ],
 )
-def test_what_no_mode_can_be_is_refused(make, words):
+def test_invalid_mode_is_rejected(make, words):
     with pytest.raises(ConfigurationError, match=words):
         make()
 
@@ -136,7 +136,7 @@ QUARTER = math.pi / 2.0
 SIX_POSITIONS = [(QUARTER, 0, 0)] * 3 + [(0, 0, QUARTER), (0, 0, 2.0 * QUARTER)]
 
 
-def test_three_seconds_at_rest_calibrate_the_gyroscope_and_six_positions_the_accelerometer():
+def test_rest_calibrates_gyroscope_and_six_positions_accelerometer():
     samples = _handled((0.0, 0.0, QUARTER), still=5.0)
     status = bno055_calibration(samples, "IMU")["gyroscope"]
     assert [status.iloc[round(second / PERIOD)] for second in (0.5, 1.5, 2.5, 3.5)] == [0, 1, 2, 3]
@@ -150,7 +150,7 @@ def test_three_seconds_at_rest_calibrate_the_gyroscope_and_six_positions_the_acc
     assert levels == [0, 1, 1, 2, 2, 3]
 
 
-def test_fast_calibration_knows_the_magnetometer_after_a_turn_on_level_ground_and_without_not():
+def test_fast_calibration_needs_single_level_turn():
     level = _handled(*[(0.0, 0.0, QUARTER)] * 4)
     around = [(0.0, 0.0, QUARTER)] * 4
     about_all = _handled(*around, (2.0 * QUARTER, 0.0, 0.0), *around)
@@ -170,7 +170,7 @@ def test_fast_calibration_knows_the_magnetometer_after_a_turn_on_level_ground_an
         assert np.all(np.diff(status, axis=0) >= 0)
 
 
-def test_the_magnetometers_status_counts_octants_and_no_samples_have_none():
+def test_magnetometer_status_counts_octants():
     calibration = Bno055Calibration("NDOF_FMC_OFF")
     levels = [
         calibration.add(0.01, (0, 0, 0), (0, 0, 9.81), field).magnetometer

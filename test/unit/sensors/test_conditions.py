@@ -36,7 +36,7 @@ def signal(kind, imu, motion):
 gyro, accel = partial(signal, "gyro"), partial(signal, "accel")
 
 
-def test_power_warms_and_supply_voltage_moves_bias_and_scale_factor():
+def test_power_and_supply_voltage_change_bias_and_scale_factor():
     power = ((10.0, 0.5), (40.0, 2.0), (200.0, 1.0))
     profile = isf.TemperatureProfile(
         start=20.0, end=20.0, time_constant=50.0, power=power, thermal_resistance=12.0
@@ -61,7 +61,7 @@ def test_power_warms_and_supply_voltage_moves_bias_and_scale_factor():
     np.testing.assert_allclose(gyro(imu, motion), expected, atol=1e-15)
 
 
-def test_the_low_pass_halves_the_power_at_its_bandwidth_and_leaves_slow_signals():
+def test_low_pass_halves_power_at_bandwidth_and_keeps_slow_signals():
     noise = isf.TriadSpecification(white_noise=1e-3, bandwidth=10.0)
     samples = gyro(isf.ImuSpecification(gyroscope=noise, output=TRUTH), still(2000.0))
     frequency, density = welch(samples, RATE, nperseg=1024, axis=0)
@@ -75,7 +75,7 @@ def test_the_low_pass_halves_the_power_at_its_bandwidth_and_leaves_slow_signals(
     assert density[frequency > 40.0].max() < 0.01 * 2.0 * two_sided
 
 
-def test_covariances_are_those_of_what_passes_and_above_half_of_the_rate_all_does():
+def test_covariances_include_low_pass_below_half_rate():
     imu = isf.ImuSpecification(gyroscope=isf.TriadSpecification(bandwidth=50.0), output=TRUTH)
     np.testing.assert_array_equal(gyro(imu, ROUND), gyro(isf.ImuSpecification(output=TRUTH), ROUND))
     noise = isf.TriadSpecification(white_noise=1e-3, bandwidth=10.0)
@@ -86,7 +86,7 @@ def test_covariances_are_those_of_what_passes_and_above_half_of_the_rate_all_doe
 
 
 @pytest.mark.parametrize("bandwidth", [None, 30.0])
-def test_sampling_folds_the_spectrum(bandwidth):
+def test_sampling_folds_vibration_spectrum(bandwidth):
     spectrum = Vibration(spectrum=((60.0, 0.0), (80.0, 0.1), (130.0, 0.1), (131.0, 0.0)))
     density = spectrum.sampled_density(RATE, bandwidth)
     lines = np.linspace(0.0, 50.0, TAPS // 2 + 1)
@@ -107,7 +107,7 @@ def test_sampling_folds_the_spectrum(bandwidth):
         assert np.sum(density * widths) == pytest.approx(spectrum.mean_square[0], rel=1e-4)
 
 
-def test_samples_of_a_vibration_have_its_folded_spectrum():
+def test_vibration_samples_have_folded_spectrum():
     vibration = Vibration(spectrum=((20.0, 0.05), (40.0, 0.01), (90.0, 0.02)), axes=(1.0, 0.5, 0.0))
     noise = VibrationNoise(vibration, RATE, None, np.random.SeedSequence(3))
     samples = noise.advance(200_000)
@@ -121,13 +121,13 @@ def test_samples_of_a_vibration_have_its_folded_spectrum():
     assert np.var(samples[:, 0]) == pytest.approx(vibration.mean_square[0], rel=0.02)
 
 
-def test_the_amplitude_follows_the_speed():
+def test_vibration_amplitude_follows_speed():
     vibration = Vibration(spectrum=FLAT.spectrum, reference_speed=2.0, exponent=1.5, idle=0.1)
     expected = np.sqrt(0.01 + np.array([0.0, 0.5, 1.0, 2.0]) ** 3)
     np.testing.assert_allclose(vibration.amplitude(np.array([0.0, -1.0, 2.0, 4.0])), expected)
 
 
-def test_vibration_is_rectified_by_its_mean_square():
+def test_vibration_rectification_follows_mean_square():
     imu = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(
             vibration_rectification=(0.0, 0.0, 2e-5), g_sensitivity=np.diag([0.0, 0.0, 1e-4])
@@ -144,7 +144,7 @@ def test_vibration_is_rectified_by_its_mean_square():
     assert gyro(imu, motion)[:, 2].mean() == pytest.approx(mean, abs=4.0 * error)
 
 
-def test_a_nonlinear_accelerometer_rectifies_what_its_filter_keeps_out_of_the_samples():
+def test_nonlinear_accelerometer_rectifies_filtered_vibration():
     bent = np.array([2e-3, -1e-3, 5e-4])
     # Far above the bandwidth, so that samples have nothing of it but its mean square: 8 at 1 m/s.
     vibration = Vibration(spectrum=((2000.0, 0.02), (2400.0, 0.02)), axes=(1.0, 0.5, 2.0))
@@ -163,7 +163,7 @@ def test_a_nonlinear_accelerometer_rectifies_what_its_filter_keeps_out_of_the_sa
     assert not gyro(imu, motion).any()
 
 
-def test_the_linear_model_knows_supply_nonlinearity_and_rectified_vibration():
+def test_linear_model_includes_supply_nonlinearity_and_rectification():
     motion = sources.rounds(4.0, 5.0)
     imu = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(
@@ -194,6 +194,6 @@ def test_the_linear_model_knows_supply_nonlinearity_and_rectified_vibration():
         (lambda: imu_model(SHAKEN, 0.01).batch(imu_truth(still(1.0))), "vibration.* speed"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(make, word):
+def test_invalid_conditions_are_rejected(make, word):
     with pytest.raises(ConfigurationError, match=word):
         make()

@@ -35,7 +35,7 @@ def _share(field, expected):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_outside_there_is_neither_divergence_nor_curl(source):
+def test_field_outside_bodies_has_neither_divergence_nor_curl(source):
     field, step = SOURCES[source], 1e-4
     # gradient[j, n, i] = dB_i / dx_j by central differences of fourth order.
     near, far = (
@@ -53,7 +53,7 @@ def test_outside_there_is_neither_divergence_nor_curl(source):
         assert np.all(np.abs(gradient[i, :, j] - gradient[j, :, i]) <= allowed)
 
 
-def test_a_dipole_is_twice_as_strong_on_its_axis_as_beside_it():
+def test_dipole_is_twice_as_strong_on_axis():
     turn, distance, moment = Rotation.from_euler("xyz", TILTED), 0.7, 3.0
     places = turn.apply([[0.0, 0.0, distance], [distance, 0.0, 0.0]])
     size = VACUUM_PERMEABILITY * moment / (4.0 * np.pi * distance**3)
@@ -63,7 +63,7 @@ def test_a_dipole_is_twice_as_strong_on_its_axis_as_beside_it():
 
 
 @pytest.mark.parametrize("size", [0.6, (1.0, 0.3, 0.5), (0.1, 0.1, 2.0), (1.0, 1.0, 0.05)])
-def test_an_ellipsoid_fulfils_the_conditions_at_its_surface(size):
+def test_ellipsoid_fulfils_surface_conditions(size):
     body = Ellipsoid((0.2, 0.0, -0.1), size, TILTED, permeability=50.0)
     field = EllipsoidFields([body], EARTH)
     directions = np.random.default_rng(1).standard_normal((50, 3))
@@ -83,7 +83,7 @@ def test_an_ellipsoid_fulfils_the_conditions_at_its_surface(size):
     assert np.allclose(inside, inside[0], rtol=1e-9)
 
 
-def test_one_cell_of_a_cube_has_a_third_as_its_factor():
+def test_single_cell_of_cube_has_factor_one_third():
     permeability = 1.5
     bar = Bar((0.0, 0.0, 0.0), 1.0, permeability=permeability)
     (magnetisation,) = bar.magnetise(np.array([0.0, 0.0, 1.0]), cells=1)
@@ -93,7 +93,7 @@ def test_one_cell_of_a_cube_has_a_third_as_its_factor():
 
 
 @pytest.mark.parametrize("size", [(6.0, 0.1, 0.2), (0.1, 0.1, 3.0), (0.3, 0.3, 0.9)])
-def test_a_bar_is_magnetised_nearly_as_an_ellipsoid_around_it(size):
+def test_bar_is_magnetised_like_surrounding_ellipsoid(size):
     # No closed form for a bar: of the same length and thickness an ellipsoid is a little less
     # demagnetised, as its ends are not as blunt.
     bar, ellipsoid = Bar((0.0, 0.0, 0.0), size), Ellipsoid((0.0, 0.0, 0.0), size)
@@ -107,7 +107,7 @@ def test_a_bar_is_magnetised_nearly_as_an_ellipsoid_around_it(size):
     assert np.allclose(cells, cells[::-1], rtol=1e-9)
 
 
-def test_a_bar_is_the_same_finely_cut_and_beside_its_edges_and_far_away_a_dipole():
+def test_bar_converges_with_cells_and_is_dipole_far_away():
     bar = Bar((0.0, 0.0, 0.0), (6.0, 0.1, 0.2), TILTED)
     places = 5.0 * PLACES
     coarse, fine = BarFields([bar], EARTH)(places), BarFields([bar], EARTH, 61, 60)(places)
@@ -128,7 +128,7 @@ def test_a_bar_is_the_same_finely_cut_and_beside_its_edges_and_far_away_a_dipole
     assert np.allclose(there, beside, rtol=1e-5, atol=1e-12)
 
 
-def test_a_uniform_bar_has_its_poles_at_its_ends():
+def test_uniform_bar_has_poles_at_ends():
     # Its field is that of two charged rectangles, summed up here point by point.
     bar = Bar(
         (0.1, 0.2, 0.3), (1.0, 0.1, 0.2), TILTED, permeability=1.0, magnetisation=(500.0, 0, 0)
@@ -154,6 +154,6 @@ def test_a_uniform_bar_has_its_poles_at_its_ends():
         (lambda: Ellipsoid((0.0, 0.0, 0.0), (1.0, 0.0, 1.0)), "size y is 0.0"),
     ],
 )
-def test_what_no_body_can_be_is_refused(make, sentence):
+def test_invalid_body_is_rejected(make, sentence):
     with pytest.raises(ConfigurationError, match=sentence):
         make()

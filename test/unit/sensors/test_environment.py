@@ -21,7 +21,7 @@ PLACES = np.array([[0.0, 0.0, 0.2], [3.0, 1.0, 0.2], [-5.0, 2.0, 0.4]])
 MEASURED = (2e-6, 19e-6, -44e-6)
 
 
-def test_earths_field_turns_with_the_worlds_axes_and_all_that_disturbs_adds_up():
+def test_earth_field_turns_with_world_and_disturbances_add_up():
     place = isf.Place(50.09, 14.42, 250.0, "2026-06-01")
     east, north, up = place.field()
     assert np.array_equal(isf.MagneticEnvironment(place).field(PLACES), [[east, north, up]] * 3)
@@ -39,7 +39,7 @@ def test_earths_field_turns_with_the_worlds_axes_and_all_that_disturbs_adds_up()
     assert np.allclose(environment.field(PLACES), expected, rtol=1e-12)
 
 
-def test_it_is_felt_in_the_sensors_axes_and_motors_in_those_alone():
+def test_measured_field_is_in_sensor_axes():
     motors = isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
     environment = isf.MagneticEnvironment(earth=MEASURED, motors=motors)
     turns = Rotation.random(3, random_state=1)
@@ -62,7 +62,7 @@ def _disturbed(bodies):
 
 @pytest.mark.parametrize("bodies", [0, 1, 2, 5])
 @pytest.mark.parametrize("at_once", [1, 2, 5, 11, 100])
-def test_it_is_the_same_to_the_bit_in_how_many_parts_it_is_asked_for(bodies, at_once):
+def test_field_does_not_depend_on_division_into_blocks(bodies, at_once):
     hall, random = _disturbed(bodies), np.random.default_rng(1)
     places, torques = random.normal(scale=3.0, size=(403, 3)), random.normal(size=(403, 2))
     turns = Rotation.random(403, random_state=1).as_quat()
@@ -72,7 +72,7 @@ def test_it_is_the_same_to_the_bit_in_how_many_parts_it_is_asked_for(bodies, at_
     np.testing.assert_array_equal(np.concatenate(felt), expected)
 
 
-def test_a_file_has_what_a_program_has(tmp_path):
+def test_environment_file_equals_constructed_environment(tmp_path):
     path = tmp_path / "hall.yaml"
     hall = replace(_disturbed(2), place=isf.Place(50.0, 14.0, 250.0, "2026-06-01"), turned=0.1)
     path.write_text(yaml.safe_dump(to_mapping(hall)))
@@ -97,7 +97,7 @@ def test_bundled_environments_are_read_by_name():
         ("earth: [50, 0, 0]", "earth is 50, but it must be at most 1"),
     ],
 )
-def test_what_is_no_environment_is_refused_with_its_file(tmp_path, text, sentence):
+def test_invalid_environment_is_rejected_with_file(tmp_path, text, sentence):
     require_refused(isf.read_magnetic_environment, tmp_path / "hall.yaml", text, sentence)
 
 
@@ -118,15 +118,13 @@ BGS = [
 
 
 @pytest.mark.parametrize("date, latitude, longitude, height, published", BGS)
-def test_it_is_what_the_british_geological_survey_computes(
-    date, latitude, longitude, height, published
-):
+def test_earth_field_equals_british_geological_survey(date, latitude, longitude, height, published):
     east, north, up = earth_field(latitude, longitude, height, date) / NANO
     # Half a nanotesla of rounding; a part of a day, of at most 150 nT a year.
     assert np.allclose((north, east, -up), published, rtol=0.0, atol=0.5 + 150.0 / 366.0)
 
 
-def test_dates_are_dates_times_or_texts_and_poles_have_a_field_of_their_own():
+def test_dates_may_be_dates_times_or_texts_and_poles_have_field():
     text = earth_field(50.0, 14.0, 200.0, "2026-06-01")
     assert np.array_equal(text, earth_field(50.0, 14.0, 200.0, datetime.date(2026, 6, 1)))
     zone = datetime.timezone(datetime.timedelta(hours=2))
@@ -147,7 +145,7 @@ def test_dates_are_dates_times_or_texts_and_poles_have_a_field_of_their_own():
         ((0.0, 0.0, 0.0, "yesterday"), "expected a date such as 2026-11-22"),
     ],
 )
-def test_what_the_model_does_not_cover_is_refused(place, sentence):
+def test_place_outside_field_model_is_rejected(place, sentence):
     assert model_dates()[1].year == 2030
     with pytest.raises(ConfigurationError, match=sentence):
         earth_field(*place)

@@ -21,13 +21,13 @@ OF_MOTION = {
 
 
 @pytest.mark.parametrize("stated", sorted(OF_MOTION))
-def test_one_error_of_motion_does_not_hide_that_the_others_are_missing(stated):
+def test_single_motion_error_does_not_hide_missing_others(stated):
     triad = isf.TriadSpecification(white_noise=1e-3, **OF_MOTION[stated])
     sentence = remark_on_motion_errors(isf.ImuSpecification(name="mine", gyroscope=triad))
     assert all((name in sentence) == (name != stated) for name in OF_MOTION)
 
 
-def test_the_earths_turning_and_a_bias_that_stands_still_are_told():
+def test_missing_earth_rate_and_constant_bias_are_reported():
     assert "15 deg/h" in remark_on_earth_rate(isf.read_imu_specification("stim300"))
     assert remark_on_earth_rate(isf.read_imu_specification("bmi088")) is None
     assert "mpu6050" in remark_on_constant_bias(isf.read_imu_specification("mpu6050"))
@@ -51,7 +51,7 @@ def test_inflated_noise():
     assert larger.output == imu.output
 
 
-def test_only_a_sensor_that_fuses_and_whose_sheet_tells_of_noise_alone_is_at_rest():
+def test_fused_sensor_with_noise_only_has_remark():
     assert "at rest" in remark_on_motion_errors(AT_REST)
     assert remark_on_motion_errors(isf.read_imu_specification("bno055")) is not None
     assert remark_on_motion_errors(isf.read_imu_specification("bno055_datasheet")) is None
@@ -64,6 +64,6 @@ def test_only_a_sensor_that_fuses_and_whose_sheet_tells_of_noise_alone_is_at_res
 @pytest.mark.parametrize(
     "remark", [remark_on_motion_errors, remark_on_earth_rate, remark_on_constant_bias]
 )
-def test_of_a_sensor_that_is_told_the_truth_nothing_is_missing(remark):
+def test_sensor_with_true_orientation_has_no_remark(remark):
     told = isf.OutputSpecification(orientation_reference="truth")
     assert remark(isf.ImuSpecification(output=told)) is None

@@ -36,7 +36,7 @@ def test_perfect_readings_give_the_true_orientation(filter):
     assert angles_between(fused, truth).max() < (1e-11 if filter == "mahony" else 1e-6)
 
 
-def test_start_copes_with_an_accelerometer_upside_down_or_silent():
+def test_start_accepts_inverted_or_zero_accelerometer():
     level = np.array([0.0, 0.0, 0.0, 1.0])
     complementary = filters.ComplementaryFilter(PERIOD, 3.0)
     turned = Rotation.from_quat(complementary.start(level, np.array([0.0, 0.0, -9.8])))
@@ -46,7 +46,7 @@ def test_start_copes_with_an_accelerometer_upside_down_or_silent():
     assert yaw_from_quaternion(free_fall) == pytest.approx(PERIOD)
 
 
-def test_a_tilt_error_decays_with_the_time_constant_and_never_turns_the_yaw():
+def test_tilt_error_decays_with_time_constant_and_keeps_yaw():
     constant, samples = 2.0, 401
     _, rate, force, *_ = still(samples)
     force[0] = [0.0, GRAVITY * math.sin(0.05), GRAVITY * math.cos(0.05)]
@@ -60,7 +60,7 @@ def test_a_tilt_error_decays_with_the_time_constant_and_never_turns_the_yaw():
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_rate_error_about_the_vertical_is_integrated_and_about_a_horizontal_axis_is_not(filter):
+def test_vertical_rate_error_is_integrated_and_horizontal_is_not(filter):
     bias, samples, constant = 0.001, 6001, 3.0
     rate = np.tile([bias, 0.0, bias], (samples, 1))
     force = still(samples).specific_force
@@ -73,7 +73,7 @@ def test_rate_error_about_the_vertical_is_integrated_and_about_a_horizontal_axis
         assert abs(angles[-1, 0]) < 2.0 * bias * constant
 
 
-def test_bias_about_horizontal_axes_is_found_at_rest_and_in_gentle_motion():
+def test_horizontal_bias_is_estimated_at_rest_and_in_gentle_motion():
     bias, samples, constant = 0.01, 8000, 1.0
     rate, force = np.full((samples, 3), bias), still(samples).specific_force
     without, found = (
@@ -126,7 +126,7 @@ def _tilt_and_yaw_errors(filter, truth, rate, force):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_fast_motion_is_not_taken_for_a_bias(seed):
+def test_fast_motion_does_not_change_bias_estimate(seed):
     truth, rate, force = _shaken(seed)
     without, estimated = (
         _tilt_and_yaw_errors(filters.ComplementaryFilter(PERIOD, 3.0, wanted), truth, rate, force)
@@ -136,7 +136,7 @@ def test_fast_motion_is_not_taken_for_a_bias(seed):
     assert estimated[1] < without[1] + math.radians(0.2)
 
 
-def test_a_steady_curve_is_not_taken_for_a_bias():
+def test_steady_curve_does_not_change_bias_estimate():
     # 1 m/s at 1 rad/s for five minutes: 1 m/s^2 to the left, of which the norm shows 0.05 m/s^2.
     samples = 30_000
     rate = np.tile([0.0, 0.0, 1.0], (samples, 1))
@@ -188,7 +188,7 @@ def _loop(filter, rate, force):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("time_constant", [0.2, 3.0, 30.0])
-def test_a_series_equals_its_samples_one_by_one(kind, time_constant):
+def test_filtered_series_equals_single_samples(kind, time_constant):
     rate, force = _series(kind, 12_000)
     at_once, stepped = _started(time_constant), _started(time_constant)
     fused = at_once.update_all(rate, force)
@@ -199,7 +199,7 @@ def test_a_series_equals_its_samples_one_by_one(kind, time_constant):
 
 
 @pytest.mark.parametrize("time_constant", [1e-4, 0.01, 0.1])
-def test_a_time_constant_of_few_samples_is_looped_over(time_constant):
+def test_short_time_constant_falls_back_to_loop(time_constant):
     rate, force = _series("drive", 1000)
     at_once, stepped = _started(time_constant), _started(time_constant)
     np.testing.assert_array_equal(at_once.update_all(rate, force), _loop(stepped, rate, force))

@@ -48,7 +48,7 @@ def receiver(**fields):
     return isf.GnssSpecification(rate=5.0, **fields)
 
 
-def test_without_errors_it_is_the_motion_of_its_antenna_in_the_world_and_on_the_earth(motion):
+def test_receiver_without_errors_equals_antenna_motion(motion):
     table = isf.simulate_gnss(motion, receiver(lever_arm=ARM))
     antenna = motion.mounted(ARM)
     assert list(table) == list(GNSS_RECORD)
@@ -70,7 +70,7 @@ def test_without_errors_it_is_the_motion_of_its_antenna_in_the_world_and_on_the_
     np.testing.assert_allclose(np.column_stack(back), motion.position[::20], rtol=0.0, atol=1e-6)
 
 
-def test_two_antennas_tell_the_yaw_and_the_course_tells_it_while_driving(motion):
+def test_heading_of_antennas_and_course_equals_yaw(motion):
     by_antennas = isf.simulate_gnss(motion, receiver(heading=isf.GnssHeading("antennas")))
     np.testing.assert_allclose(by_antennas["heading"], motion.yaw[::20], rtol=0.0, atol=1e-12)
     turned = receiver(heading=isf.GnssHeading("antennas", misalignment=0.1))
@@ -83,7 +83,7 @@ def test_two_antennas_tell_the_yaw_and_the_course_tells_it_while_driving(motion)
     np.testing.assert_allclose(course[driving], motion.yaw[::20][driving], rtol=0.0, atol=1e-9)
 
 
-def test_a_rate_that_does_not_divide_that_of_the_motion_is_interpolated(motion):
+def test_motion_is_interpolated_for_indivisible_rate(motion):
     table = isf.simulate_gnss(motion, isf.GnssSpecification(rate=8.0))
     np.testing.assert_allclose(np.diff(table.index), 0.125)
     expected = np.interp(table.index, motion.time, motion.position[:, 0])
@@ -92,7 +92,7 @@ def test_a_rate_that_does_not_divide_that_of_the_motion_is_interpolated(motion):
         isf.simulate_gnss(motion, isf.GnssSpecification(rate=200.0))
 
 
-def test_positions_velocities_and_headings_of_two_antennas_err_as_they_state():
+def test_errors_have_stated_variances():
     white = replace(RTK, horizontal_drift=0.0, vertical_drift=0.0)
     table = isf.simulate_gnss(REST, receiver(qualities=(white,)))
     for names, deviations in ((POSITION, white.noise[:3]), (VELOCITY, white.noise[3:])):
@@ -116,7 +116,7 @@ def _assert_white(values, deviation):
     assert abs(following) < ERRORS / math.sqrt(count)
 
 
-def test_correlated_errors_have_their_variance_and_correlation_time():
+def test_correlated_errors_have_variance_and_correlation_time():
     slow = isf.FixQuality(horizontal_drift=0.7, vertical_drift=1.1, correlation_time=3.0)
     motion = isf.at_rest(4.0, rate=5.0)
     runs = [
@@ -133,7 +133,7 @@ def test_correlated_errors_have_their_variance_and_correlation_time():
     assert table["variance_east"].iloc[0] == pytest.approx(0.7**2 + 0.2**2)
 
 
-def test_a_course_errs_by_the_velocity_across_over_the_speed():
+def test_course_error_is_cross_velocity_over_speed():
     motion = isf.straight(4000.0, speed=2.0, rate=5.0)
     noisy = isf.FixQuality(velocity_noise=0.04)
     gnss = receiver(qualities=(noisy,), heading=isf.GnssHeading("course"))
@@ -144,7 +144,7 @@ def test_a_course_errs_by_the_velocity_across_over_the_speed():
     np.testing.assert_allclose(table["heading"], direction, rtol=0.0, atol=1e-12)
 
 
-def test_outages_have_their_share_and_number():
+def test_outages_have_specified_share_and_number():
     rate, mean, duration = 0.02, 10.0, 400_000.0
     outages = isf.GnssOutages(rate=rate, mean_duration=mean)
     time = np.arange(0.0, duration, 0.5)
@@ -159,7 +159,7 @@ def test_outages_have_their_share_and_number():
     assert abs(begun - seen) < ERRORS * math.sqrt(duration * (on**2 + mean**2) / cycle**3)
 
 
-def test_outages_and_a_schedule_leave_the_other_numbers_as_they_are():
+def test_outages_and_schedule_keep_other_random_numbers():
     gnss = receiver(qualities=(RTK,))
     whole = isf.simulate_gnss(REST, gnss)
     listed = isf.GnssOutages(times=((10.0, 20.0), (100.0, 100.1)))
@@ -184,7 +184,7 @@ def test_outages_and_a_schedule_leave_the_other_numbers_as_they_are():
     np.testing.assert_array_equal(after[POSITION], only.loc[20.0:, POSITION])
 
 
-def test_qualities_have_their_shares_and_of_two_changes_the_frequent_one_comes_more_often():
+def test_qualities_have_stationary_shares():
     changes = (isf.QualityChange("rtk", "float", 0.02), isf.QualityChange("float", "rtk", 0.1))
     gnss = receiver(qualities=(RTK, FLOAT), changes=changes)
     duration, on, off = 400_000.0, 50.0, 10.0
@@ -202,7 +202,7 @@ def test_qualities_have_their_shares_and_of_two_changes_the_frequent_one_comes_m
     assert abs(share - 0.75) < ERRORS * math.sqrt(0.75 * 0.25 / (floats + nones))
 
 
-def test_fixes_arrive_later_one_after_the_other():
+def test_fixes_arrive_late_and_in_order():
     gnss = receiver(latency=0.15, latency_jitter=0.1)
     table = isf.simulate_gnss(REST, gnss)
     late = table["arrival"] - table.index
@@ -213,7 +213,7 @@ def test_fixes_arrive_later_one_after_the_other():
     assert (np.diff(jumpy["arrival"]) >= 0.0).all()
 
 
-def test_a_run_depends_neither_on_other_runs_nor_on_other_errors(motion):
+def test_run_does_not_depend_on_other_runs_or_errors(motion):
     third = isf.simulate_gnss(motion, ALL_ERRORS, seed=8, run=3)
     pd.testing.assert_frame_equal(third, isf.simulate_gnss(motion, ALL_ERRORS, seed=8, run=3))
     for other in ({"run": 2}, {"run": 3, "seed": 9}):
@@ -229,7 +229,7 @@ def test_a_run_depends_neither_on_other_runs_nor_on_other_errors(motion):
 
 
 @pytest.mark.parametrize("size", [1, 7])
-def test_fix_by_fix_it_gives_the_same_as_at_once(motion, size):
+def test_single_fixes_equal_series(motion, size):
     states = motion.position, motion.orientation, motion.velocity, motion.angular_velocity
     time, *states = (values[::20] for values in (motion.time, *states, motion.yaw))
 
@@ -246,7 +246,7 @@ def test_fix_by_fix_it_gives_the_same_as_at_once(motion, size):
     pd.testing.assert_frame_equal(pd.concat(pieces), whole, check_exact=True)
 
 
-def test_a_file_has_what_a_program_has_and_some_are_bundled(tmp_path):
+def test_receiver_file_equals_constructed_receiver(tmp_path):
     path = tmp_path / "mine.yaml"
     every = replace(ALL_ERRORS, name="mine", origin=isf.GnssOrigin(50.09, 14.42, 250.0))
     path.write_text(yaml.safe_dump(to_mapping(every)))
@@ -274,7 +274,7 @@ def test_a_file_has_what_a_program_has_and_some_are_bundled(tmp_path):
         ("heading: {source: compass}", "heading.source is 'compass', but it must be none or cour"),
     ],
 )
-def test_what_is_no_receiver_is_refused_with_its_file(tmp_path, text, sentence):
+def test_invalid_receiver_is_rejected_with_file(tmp_path, text, sentence):
     require_refused(read_gnss_specification, tmp_path / "receiver.yaml", text, sentence)
 
 
@@ -283,7 +283,7 @@ NOISY = isf.FixQuality("single", 1.0, 2.0, velocity_noise=0.1, vertical_velocity
 RECEIVER = isf.GnssSpecification(rate=2.0, lever_arm=(-1.0, 0.4, 1.5), qualities=(NOISY,))
 
 
-def test_a_receiver_says_where_its_antenna_is_and_nothing_in_an_outage():
+def test_earth_fixes_are_at_antenna_and_missing_in_outage():
     fixes = isf.simulate_earth_fixes(FLOWN, replace(RECEIVER, qualities=(isf.FixQuality(),)))
     antenna = FLOWN.mounted(RECEIVER.lever_arm)
     assert fixes.time == pytest.approx(FLOWN.time[::50])
@@ -300,7 +300,7 @@ def test_a_receiver_says_where_its_antenna_is_and_nothing_in_an_outage():
     assert np.array_equal(alone.position[0], fixes.position[1], equal_nan=True)
 
 
-def test_errors_are_along_east_north_and_up_as_large_as_specified():
+def test_earth_fix_errors_have_specified_size_along_local_axes():
     runs = 100
     fixes = isf.simulate_earth_fixes(FLOWN, RECEIVER, runs)
     antenna = FLOWN.mounted(RECEIVER.lever_arm)
@@ -319,7 +319,7 @@ def test_errors_are_along_east_north_and_up_as_large_as_specified():
     assert stated == pytest.approx(np.array([[1.0, 1.0, 4.0, 0.01, 0.01, 0.04]]))
 
 
-def test_a_rate_that_does_not_go_into_the_motions_is_refused():
+def test_indivisible_rate_is_rejected_on_earth():
     for rate in (3.0, 500.0):
         with pytest.raises(ConfigurationError, match="receiver's rate is"):
             isf.simulate_earth_fixes(FLOWN, replace(RECEIVER, rate=rate))

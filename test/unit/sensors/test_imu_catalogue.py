@@ -18,7 +18,7 @@ DEG, G, ROOT2 = math.pi / 180.0, 9.80665, math.sqrt(2.0)
 
 
 @pytest.mark.parametrize("name", SHEETS)
-def test_every_number_has_its_unit_and_its_place_in_the_document(name):
+def test_catalogue_numbers_have_unit_and_source(name):
     entry = ENTRIES[name]
     assert len(entry.source) > 10
     for triad in ("gyroscope", "accelerometer", "magnetometer"):
@@ -50,7 +50,7 @@ WHITE_NOISE = {
 }
 
 
-def test_numbers_are_what_a_hand_computes():
+def test_catalogue_numbers_equal_hand_computation():
     assert sorted(WHITE_NOISE) == SHEETS
     for name, (rate, force) in WHITE_NOISE.items():
         specification = ENTRIES[name].specification
@@ -84,7 +84,7 @@ def test_numbers_are_what_a_hand_computes():
 TO_OURS = np.diag([1.0, -1.0, -1.0])
 
 
-def test_biases_and_noise_are_the_papers_in_our_axes_and_spreads_are_matrices():
+def test_agisim_biases_and_noise_equal_paper_in_package_axes():
     imu = isf.read_imu_specification("agisim")
     assert imu.accelerometer.turn_on_bias == pytest.approx(TO_OURS @ [0.009, -0.013, 0.008])
     assert imu.gyroscope.turn_on_bias == pytest.approx(TO_OURS @ [-1.75e-4, 2.52e-4, 1.55e-4])
@@ -104,7 +104,7 @@ def _matrices(imu):
     )
 
 
-def test_a_unit_of_agisims_is_the_draw_that_its_file_says_and_its_own():
+def test_agisim_unit_is_draw_of_its_file():
     imu = isf.read_imu_specification("agisim")
     drawn = draw_unit(imu, AGISIM_SPREAD, seed=1, run=0)
     for values, expected in zip(_matrices(imu), _matrices(drawn)):

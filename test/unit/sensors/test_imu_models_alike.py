@@ -141,7 +141,7 @@ def all_of(reading, run):
     return [values[run] for values in reading.parts().values()]
 
 
-def test_a_stepped_run_is_that_run_of_a_batch_which_leaves_its_state_alone(make, truth):
+def test_stepped_run_equals_run_of_batch(make, truth):
     stepped = make()
     batch = stepped.batch(truth, 3, parts=parts_of(stepped))
     for run in range(3):
@@ -154,7 +154,7 @@ def test_a_stepped_run_is_that_run_of_a_batch_which_leaves_its_state_alone(make,
         stepped.reset()
 
 
-def test_several_steps_at_once_are_as_many_single_ones(make, truth):
+def test_several_steps_equal_single_steps(make, truth):
     model, alone, first = make(), make(), 0
     for count in (1, 5, 2, 30):
         some = truth.each(itemgetter(slice(first, first + count)))
@@ -170,7 +170,7 @@ def test_several_steps_at_once_are_as_many_single_ones(make, truth):
         first += count
 
 
-def test_runs_do_not_depend_on_how_many_are_drawn_together(make, truth):
+def test_runs_do_not_depend_on_number_of_runs(make, truth):
     parts = parts_of(make())
     together = make().batch(truth, 5, parts=parts)
     apart = [make().batch(truth, 2, parts=parts), make().batch(truth, 3, first_run=2, parts=parts)]
@@ -184,7 +184,7 @@ def test_runs_do_not_depend_on_how_many_are_drawn_together(make, truth):
             np.testing.assert_array_equal(values, getattr(together, name))
 
 
-def test_runs_and_seeds_differ_where_anything_is_random(make, truth, request):
+def test_runs_and_seeds_differ_if_model_is_random(make, truth, request):
     parts = parts_of(make())
     both, other_seed = make().batch(truth, 2, parts=parts), make(2).batch(truth, parts=parts)
     random = request.node.callspec.params["make"] not in EXACT
@@ -193,7 +193,7 @@ def test_runs_and_seeds_differ_where_anything_is_random(make, truth, request):
 
 
 @pytest.mark.parametrize("parts", [("yaw",), ("orientation_bias", "yaw_bias"), base.SIGNALS, ()])
-def test_a_batch_has_the_parts_that_it_was_asked_for(make, truth, parts):
+def test_batch_has_requested_parts(make, truth, parts):
     everything = make().batch(truth, 2, parts=base.PARTS)
     reading = make().batch(truth, 2, parts=parts)
     assert list(reading.parts()) == list(parts)
@@ -211,7 +211,7 @@ def test_a_batch_has_the_parts_that_it_was_asked_for(make, truth, parts):
     ["hector with all errors", "in motion {'rate': 100.0}", "magnetometer {'rate': 100.0}"],
     indirect=True,
 )
-def test_an_orientations_bias_leads_from_the_truth_to_the_reading(make, truth):
+def test_orientation_bias_rotates_true_to_simulated_orientation(make, truth):
     reading = make().batch(truth, 1, parts=base.PARTS)
     led = Rotation.from_quat(reading.orientation_bias[0]) * Rotation.from_quat(truth.orientation)
     left = (led * Rotation.from_quat(reading.orientation[0]).inv()).magnitude()

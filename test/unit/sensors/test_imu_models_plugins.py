@@ -34,7 +34,7 @@ def _level(yaw=0.0):
     return still(1, yaw).each(itemgetter(0))
 
 
-def test_every_preset_can_be_made_under_a_label_of_its_own():
+def test_presets_have_distinct_labels():
     labels = {_model(name=name).label for name in PRESETS}
     assert len(labels) == len(PRESETS)
     assert set(IMU_MODELS) <= set(PRESETS)
@@ -55,7 +55,7 @@ def test_every_preset_can_be_made_under_a_label_of_its_own():
         *(("ideal", {}, period, "period") for period in (0.0, -0.01, math.nan, math.inf)),
     ],
 )
-def test_what_no_model_can_be_is_refused_by_name(name, parameters, period, words):
+def test_invalid_model_is_rejected_by_name(name, parameters, period, words):
     with pytest.raises(ConfigurationError, match=words):
         _model(parameters, name, period)
 
@@ -87,7 +87,7 @@ def test_generic_noise_is_white_on_ten_channels(tumbling, sigma):
 
 
 @pytest.mark.parametrize("name", ["ideal", "generic"])
-def test_what_has_no_drift_has_no_bias_and_an_ideal_imu_says_the_truth(tumbling, name):
+def test_model_without_drift_has_no_bias_and_ideal_imu_no_errors(tumbling, name):
     model = _model(name=name)
     reading = model.batch(tumbling, 2, parts=PARTS)
     for part in SLOW_ERRORS[:3]:
@@ -99,7 +99,7 @@ def test_what_has_no_drift_has_no_bias_and_an_ideal_imu_says_the_truth(tumbling,
         assert model.covariances() == ((0.0,) * 9,) * 3
 
 
-def test_yaw_is_the_true_one_plus_the_bias_and_nothing_else():
+def test_yaw_is_true_yaw_plus_bias():
     yaw = np.linspace(-3.0, 3.0, 300)
     reading = _model({"yaw_offset": 0.4}).batch(still(300, yaw), 2, parts=PARTS)
     for run in range(2):
@@ -113,7 +113,7 @@ def test_yaw_is_the_true_one_plus_the_bias_and_nothing_else():
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.5 * math.pi, 2.0])
-def test_accelerometer_bias_tilts_the_orientation_about_a_world_axis(yaw):
+def test_accelerometer_bias_tilts_orientation_about_world_axis(yaw):
     bias = 0.2
     reading = _model({"accel_offset": bias, "yaw_drift": 0.0}).step(_level(yaw))
     # The bias, equal on all axes of the sensor, in the world's horizontal directions.
@@ -127,7 +127,7 @@ def test_accelerometer_bias_tilts_the_orientation_about_a_world_axis(yaw):
     assert (published * rotation.inv()).magnitude() < 1e-12
 
 
-def test_signals_are_scaled_and_offset_and_have_the_stated_noise():
+def test_signals_have_scale_offset_and_stated_noise():
     rate, force = np.array([0.3, -1.2, 0.7]), np.array([0.5, -0.4, GRAVITY])
     errors = {"rate_offset": 0.1, "rate_scale_error": 1.5, "accel_offset": -0.2}
     truth = ImuTruth(np.array([0.1, 0.2, 0.3, 0.9]), rate, force)
@@ -145,7 +145,7 @@ def test_signals_are_scaled_and_offset_and_have_the_stated_noise():
     np.testing.assert_array_equal(reading.angular_velocity_bias, 0.0)
 
 
-def test_covariances_are_those_the_plugin_publishes_and_a_drift_that_is_none_is_refused():
+def test_covariances_equal_plugin_and_invalid_drift_is_rejected():
     noises = {"rate": 0.1, "accel": 0.2, "yaw": 0.3}
     parameters = {f"{name}_gaussian_noise": sigma for name, sigma in noises.items()}
     orientation, rate, force = _model({**parameters, "rate_drift": 7.0}).covariances()
@@ -163,7 +163,7 @@ def test_covariances_are_those_the_plugin_publishes_and_a_drift_that_is_none_is_
 CALM = {"yaw_drift": 0.0, "rate_offset": 0.01, "rate_drift": 1.0, "accel_drift": 1.0}
 
 
-def test_a_drift_that_is_set_leaves_the_offset_and_goes_on_with_the_same_numbers():
+def test_set_drift_keeps_offset_and_random_numbers():
     model = _model({**CALM, "rate_drift_frequency": 0.1})
     model.step(_level())
     # One step later: a thousandth is forgotten, and one innovation is added.
@@ -185,7 +185,7 @@ def test_a_drift_that_is_set_leaves_the_offset_and_goes_on_with_the_same_numbers
         np.testing.assert_allclose(added, expected, atol=1e-12)
 
 
-def test_a_set_bias_of_the_accelerometer_tilts_the_more_the_less_gravity_there_is():
+def test_tilt_by_set_accelerometer_bias_grows_with_inverse_gravity():
     model = _model({"yaw_drift": 0.0})
     model.set_drift(specific_force=(0.1, 0.0, 0.0))
     pitch = angles.roll_pitch_yaw_from_quaternion(model.step(_level()).orientation)[1]
@@ -216,7 +216,7 @@ def _drifts(drift, frequency, period, samples, runs, seed):
         (0.02, 0.5, 0.01, 20_000, 20),
     ],
 )
-def test_drift_has_the_statistics_of_the_formula(drift, frequency, period, samples, runs):
+def test_drift_has_statistics_of_formula(drift, frequency, period, samples, runs):
     drifts = _drifts(drift, frequency, period, samples, runs, seed=7)
     phi = math.exp(-frequency * period)
     # Drift starts at zero; after five correlation times its variance lacks exp(-10).
@@ -236,7 +236,7 @@ def test_drift_has_the_statistics_of_the_formula(drift, frequency, period, sampl
     assert found == pytest.approx(stationary, rel=3.0 / math.sqrt(2.0 * independent))
 
 
-def test_drift_starts_at_zero_and_grows_as_a_random_walk():
+def test_drift_starts_at_zero_and_grows_as_random_walk():
     p = plugins.HectorParameters()
     runs = _drifts(p.yaw_drift, p.yaw_drift_frequency, PERIOD, samples=400, runs=100, seed=3)
     innovation = plugins.drift_innovation_std(p.yaw_drift, p.yaw_drift_frequency, PERIOD)
@@ -249,12 +249,12 @@ def test_drift_starts_at_zero_and_grows_as_a_random_walk():
 
 @pytest.mark.parametrize("period", [0.001, 0.01, 0.1])
 @pytest.mark.parametrize("correlation_time", [0.5, 200.0, 1e5])
-def test_parameters_for_a_wanted_drift_give_it(correlation_time, period):
+def test_parameters_of_drift_give_its_statistics(correlation_time, period):
     p = plugins.drift_parameters(0.25, correlation_time, period)
     assert plugins.drift_stationary_std(*p, period) == pytest.approx(0.25, rel=1e-12)
     assert p.drift_frequency == pytest.approx(1.0 / correlation_time, rel=1e-15)
 
 
-def test_an_impossible_drift_is_refused():
+def test_impossible_drift_is_rejected():
     with pytest.raises(ConfigurationError, match="correlation time"):
         plugins.drift_parameters(0.1, math.inf, 0.01)

@@ -45,7 +45,7 @@ def _truth(samples=400):
     )
 
 
-def test_without_errors_the_readings_are_the_truth_and_bias_is_what_is_added():
+def test_readings_without_errors_equal_ideal_signals_plus_bias():
     level = _truth()._replace(specific_force=still(400).specific_force)
     reading = _model(isf.ImuSpecification()).batch(level, 1, parts=PARTS)
     np.testing.assert_array_equal(reading.angular_velocity[0], level.angular_velocity)
@@ -62,7 +62,7 @@ def test_without_errors_the_readings_are_the_truth_and_bias_is_what_is_added():
     assert other.angular_velocity.std() > 1.0
 
 
-def test_deterministic_errors_follow_their_equation_and_readings_are_limited_and_rounded():
+def test_deterministic_errors_follow_equation_with_saturation_and_rounding():
     gyroscope = isf.TriadSpecification(
         scale_factor_and_misalignment=[[0.01, 0.02, 0.03], [0.0, -0.01, 0.0], [0.0, 0.0, 0.1]],
         g_sensitivity=[[0.0, 0.0, 1e-3], [0.0, 2e-3, 0.0], [0.0, 0.0, 0.0]],
@@ -94,7 +94,7 @@ def _with_output(period=PERIOD, seed=1, **output):
     return _model(specification, seed, period)
 
 
-def test_a_slower_sensor_holds_the_mean_since_its_last_sample():
+def test_slow_sensor_holds_mean_since_last_sample():
     model = _with_output(rate=25.0, start_offset=0.02)
     truth = still(12)
     truth.angular_velocity[:, 2] = np.arange(12.0)
@@ -106,7 +106,7 @@ def test_a_slower_sensor_holds_the_mean_since_its_last_sample():
     assert not model.drop_repeated
 
 
-def test_a_rate_fits_the_simulation_and_gives_the_covariances_of_the_specification():
+def test_rate_divides_simulation_rate_and_determines_covariances():
     words = "output.rate is 30 Hz, .* whole fraction .* 100 Hz"
     with pytest.raises(ConfigurationError, match=words):
         _with_output(rate=30.0)
@@ -117,7 +117,7 @@ def test_a_rate_fits_the_simulation_and_gives_the_covariances_of_the_specificati
         assert found == EVERYTHING.covariances(*expected)
 
 
-def test_a_specification_may_come_as_plain_values_and_nothing_is_no_advance():
+def test_specification_is_accepted_as_mapping_and_empty_series_is_returned():
     model = _model(yaml.safe_load(yaml.safe_dump(to_mapping(EVERYTHING))))
     assert model.parameters.specification == EVERYTHING
     assert model.label == "specification_everything"
@@ -133,7 +133,7 @@ def test_a_specification_may_come_as_plain_values_and_nothing_is_no_advance():
         np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name))
 
 
-def test_the_seed_decides_how_late_the_sensor_starts():
+def test_seed_determines_start_offset():
     def first(seed):
         model = _with_output(seed=seed, start_offset=0.05, random_start_offset=0.2)
         return int(np.flatnonzero(model.new_samples(50))[0])
@@ -152,7 +152,7 @@ def _sampled(time, period, **output):
 
 
 @pytest.mark.parametrize("drop_repeated", [False, True])
-def test_no_sample_is_emitted_before_the_sensor_starts(drop_repeated):
+def test_samples_are_emitted_from_sensor_start(drop_repeated):
     model = _with_output(rate=50.0, start_offset=0.05, drop_repeated=drop_repeated)
     assert model.first_sample_time == pytest.approx(0.05)
     truth = ImuTruth(np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.array([0.0, 0.0, 9.81]))
@@ -164,7 +164,7 @@ def test_no_sample_is_emitted_before_the_sensor_starts(drop_repeated):
     assert emitted == ([5, 7, 9, 11] if drop_repeated else list(range(5, 12)))
 
 
-def test_a_faster_sensor_gives_each_sample_once_or_as_often_as_its_rate_wants():
+def test_fast_sensor_emits_each_sample_once_or_at_its_rate():
     time = 0.02 * np.arange(50)
     assert _sampled(time, 0.02, rate=100.0) is None
     given = _sampled(time, 0.02, rate=100.0, repeat_samples=True)

@@ -11,7 +11,7 @@ from imu_simulation_framework.motion.earth import EARTH_RATE
 GYRO, ACCEL, MAG = ([f"{kind}_{axis}" for axis in "xyz"] for kind in ("gyro", "accel", "mag"))
 
 
-def test_without_errors_it_feels_the_turning_earth_and_says_its_angles_where_it_is():
+def test_imu_on_earth_measures_earth_rate_and_local_angles():
     motion = isf.standing(2.0, latitude=30.0, roll=0.2, pitch=-0.1, yaw=0.5)
     samples = isf.simulate_imu(motion, "ideal")
     assert np.linalg.norm(samples[GYRO].to_numpy(), axis=1) == pytest.approx(EARTH_RATE, rel=1e-8)
@@ -27,7 +27,7 @@ def test_without_errors_it_feels_the_turning_earth_and_says_its_angles_where_it_
     assert samples[ACCEL].to_numpy() == pytest.approx(force, abs=1e-12)
 
 
-def test_its_magnetometer_measures_field_and_disturbances_in_the_axes_it_has_there():
+def test_magnetometer_on_earth_measures_field_in_local_axes():
     field = (1e-6, 20e-6, -43e-6)
     motion = isf.standing(1.0, 47.0, 180.0, yaw=0.5 * np.pi)
     imu = isf.ImuSpecification(magnetometer=isf.MagnetometerSpecification())
@@ -46,7 +46,7 @@ def test_its_magnetometer_measures_field_and_disturbances_in_the_axes_it_has_the
     assert ours == pytest.approx(local, abs=2e-4 * np.abs(local).max())
 
 
-def test_a_motion_in_a_flat_world_has_a_place_on_the_turning_earth():
+def test_flat_motion_is_placed_on_turning_earth():
     drive = isf.read_drive("a", laps=1).resampled(20.0)
     motion = isf.on_earth(drive, 50.0, 14.0, 250.0)
     angle = np.radians(50.0)
@@ -61,7 +61,7 @@ def test_a_motion_in_a_flat_world_has_a_place_on_the_turning_earth():
     np.testing.assert_allclose(motion.specific_force, expected, rtol=0.0, atol=5e-5)
 
 
-def test_a_latitude_lets_a_robots_yaw_drift_by_the_earths_vertical_turning():
+def test_latitude_adds_vertical_earth_rate_to_yaw_drift():
     motion = isf.straight(600.0, 1.0, 20.0)
     imu = isf.ImuSpecification(output=isf.OutputSpecification(rate=20.0))
     samples = isf.simulate_imu(motion, imu, latitude=50.0)

@@ -18,7 +18,7 @@ from imu_simulation_framework.sensors.triads import TRIADS
 NAN = math.nan
 
 
-def test_one_number_stands_for_three_axes():
+def test_single_number_holds_for_three_axes():
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=np.array([1, 2, 3]))
     assert triad == isf.TriadSpecification(white_noise=[1e-3] * 3, random_walk=(1.0, 2.0, 3.0))
     assert hash(triad) and triad.random_walk == (1.0, 2.0, 3.0)
@@ -38,12 +38,12 @@ def test_one_number_stands_for_three_axes():
         ({"scale_factor_and_misalignment": [[0, NAN, 0]] * 3}, "misalignment xy is nan"),
     ],
 )
-def test_impossible_errors_are_refused_by_name(values, words):
+def test_impossible_errors_are_rejected_by_name(values, words):
     with pytest.raises(ConfigurationError, match=words):
         isf.TriadSpecification(**values)
 
 
-def test_an_accelerometer_has_no_g_sensitivity_and_temperature_approaches_its_end():
+def test_accelerometer_g_sensitivity_is_rejected_and_temperature_settles():
     none = {"g_sensitivity": np.zeros((3, 3)).tolist()}
     read = from_mapping(isf.ImuSpecification, {"accelerometer": none}, "the specification")
     assert read == isf.ImuSpecification()
@@ -57,7 +57,7 @@ def test_an_accelerometer_has_no_g_sensitivity_and_temperature_approaches_its_en
     np.testing.assert_allclose(profile.at(np.array([0.0, 2.0, 9.0])), [20.0, 25.0, 30.0])
 
 
-def test_covariances_are_variances_of_samples_and_of_the_integrated_error():
+def test_covariances_equal_variances_of_samples_and_integrated_error():
     specification = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(white_noise=(1e-3, 2e-3, 3e-3), quantisation=1e-5),
         accelerometer=isf.TriadSpecification(resolution=0.12),
@@ -80,7 +80,7 @@ def test_covariances_are_variances_of_samples_and_of_the_integrated_error():
     assert truth.covariances()[0] == (0.0,) * 9
 
 
-def test_variances_of_the_orientation_are_what_each_sensors_errors_make_of_it():
+def test_orientation_variances_follow_formula():
     gyroscope = isf.TriadSpecification(
         white_noise=(1e-3, 2e-3, 3e-3),
         random_walk=(1e-5, 2e-5, 4e-5),
@@ -126,11 +126,11 @@ def test_variances_of_the_orientation_are_what_each_sensors_errors_make_of_it():
         ("output: {filter: ekf}", "output.filter is 'ekf', but it must be mahony or vqf"),
     ],
 )
-def test_what_is_wrong_is_named_with_file_and_key(tmp_path, text, words):
+def test_invalid_file_is_rejected_with_file_and_key(tmp_path, text, words):
     require_refused(files.load_imu_specification, tmp_path / "imu.yaml", text, words)
 
 
-def test_bno055_has_tables_3_2_and_3_3_in_si_units():
+def test_bno055_equals_tables_3_2_and_3_3():
     specification = isf.read_imu_specification("bno055")
     gyroscope, accelerometer = specification.gyroscope, specification.accelerometer
     degree = math.pi / 180.0
@@ -147,7 +147,7 @@ def test_bno055_has_tables_3_2_and_3_3_in_si_units():
     assert specification.output.orientation_reference == "fusion"
 
 
-def test_files_that_are_none_are_told_and_those_without_a_name_give_their_own(tmp_path):
+def test_missing_files_are_rejected_and_file_name_is_default_name(tmp_path):
     path = tmp_path / "imu.yaml"
     path.write_bytes(b"\xff\xfe\x00")
     for wrong, words in ((tmp_path / "none.yaml", "No such file"), (path, "no UTF-8 text")):
@@ -174,7 +174,7 @@ SDF = """<sensor type="imu"><update_rate>200</update_rate><imu><angular_velocity
 """
 
 
-def test_a_file_of_a_format_is_called_as_the_file_and_its_true_heading_told(tmp_path):
+def test_imu_from_format_has_file_name_and_remark_on_true_heading(tmp_path):
     path = tmp_path / "robot.yaml"
     path.write_text(KALIBR)
     imu = named_imu(f"kalibr:{path}")
@@ -189,7 +189,7 @@ def test_a_file_of_a_format_is_called_as_the_file_and_its_true_heading_told(tmp_
     assert named_imu(f"kalibr:{path}").remarks == named_imu("bno055").remarks == ()
 
 
-def test_every_parameter_has_a_unit_and_some_another_in_data_sheets():
+def test_parameters_have_si_and_data_sheet_units():
     for kind in TRIADS.values():
         assert all(kind.unit_of(field.name) for field in fields(isf.TriadSpecification))
         for parameter, unit in kind.datasheet_units.items():

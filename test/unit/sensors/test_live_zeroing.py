@@ -27,7 +27,7 @@ def zeroed(turning, **operation):
     return live, np.array([live.add(*one) for one in zip(*readings(turning))])
 
 
-def test_the_mean_of_the_standstill_is_taken_off():
+def test_mean_of_standstill_is_subtracted():
     live, rates = zeroed(np.zeros(1500), standstill=10.0)
     _, raw, _ = readings(np.zeros(1500))
     np.testing.assert_array_equal(rates[:1000], raw[:1000])
@@ -39,13 +39,13 @@ def test_the_mean_of_the_standstill_is_taken_off():
     ]
 
 
-def test_a_stream_that_is_shorter_than_the_standstill_is_said():
+def test_short_stream_is_reported():
     live, _ = zeroed(np.zeros(900), standstill=10.0)
     assert "did not stand still for 10 s" in live.missing
     assert not zeroed(np.zeros(1500), standstill=10.0)[0].missing
 
 
-def test_a_standstill_that_is_none_is_said_with_what_it_would_cost_and_waited_for():
+def test_turn_during_standstill_is_reported_and_delays_zeroing():
     turning = np.concatenate([np.zeros(400), np.full(300, math.radians(30.0)), np.zeros(1800)])
     live, rates = zeroed(turning, standstill=10.0)
     # From 7 s on it stands.
@@ -56,7 +56,7 @@ def test_a_standstill_that_is_none_is_said_with_what_it_would_cost_and_waited_fo
     assert np.max(np.abs(np.mean(rates[-500:], axis=0))) < 6.0 * NOISE / math.sqrt(500)
 
 
-def test_a_detected_stop_takes_a_bias_that_has_changed():
+def test_detected_stop_renews_offset():
     random = np.random.default_rng(3)
     driving = math.radians(20.0) * np.sin(np.arange(600) / 30.0)
     turning = np.concatenate([np.zeros(1001), driving, np.zeros(500), driving])
@@ -73,12 +73,12 @@ def test_a_detected_stop_takes_a_bias_that_has_changed():
     )
 
 
-def test_stops_that_only_wheels_know_are_refused():
+def test_stops_known_from_wheels_are_rejected():
     with pytest.raises(ConfigurationError, match="stops is found"):
         LiveZeroing(Operation(stops="found"))
 
 
-def test_what_is_no_number_a_clock_that_goes_back_and_a_gap_spoil_no_standstill():
+def test_nan_clock_jump_and_gap_do_not_spoil_standstill():
     live = LiveZeroing(Operation(standstill=2.0))
     time, rates, forces = readings(np.zeros(900))
     rates[50] = np.nan

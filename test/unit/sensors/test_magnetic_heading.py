@@ -54,7 +54,7 @@ def _yaw_errors(truth, rate, force, field, start=LEVEL, **settings):
 
 
 @pytest.mark.parametrize("settings", KINDS)
-def test_perfect_readings_give_the_true_orientation_whatever_yaw_it_was_told(settings):
+def test_perfect_readings_give_true_orientation_from_any_initial_yaw(settings):
     truth, *signals = _tumbling()
     fused = fuse_run(_filter(**settings), LEVEL, *signals)
     # vqf's low-pass of the accelerometer lags a little, which its estimate of the bias believes.
@@ -63,7 +63,7 @@ def test_perfect_readings_give_the_true_orientation_whatever_yaw_it_was_told(set
 
 
 @pytest.mark.parametrize("settings", KINDS)
-def test_a_run_equals_its_samples_one_by_one_and_in_pieces(settings):
+def test_run_equals_single_samples_and_blocks(settings):
     truth, *signals = _tumbling(1500)
     generator = np.random.default_rng(1)
     for signal, size in zip(signals, (0.05, 0.2, 2e-6)):
@@ -84,7 +84,7 @@ def test_a_run_equals_its_samples_one_by_one_and_in_pieces(settings):
 
 @pytest.mark.parametrize("rejection", [False, True])
 @pytest.mark.parametrize("rate_bias", [False, True])
-def test_vqf_is_the_library_called_by_itself(rate_bias, rejection):
+def test_vqf_filter_equals_library(rate_bias, rejection):
     from vqf import VQF
 
     truth, rate, force, field = _tumbling(3000)
@@ -107,7 +107,7 @@ def test_vqf_is_the_library_called_by_itself(rate_bias, rejection):
         ("compass", False),
     ],
 )
-def test_yaw_is_ninety_degrees_towards_magnetic_north_less_the_declination(filter, rejection):
+def test_yaw_towards_magnetic_north_is_ninety_degrees_less_declination(filter, rejection):
     # Magnetic north is 10 degrees east of true north; the sensor heads for magnetic north.
     declination = math.radians(10.0)
     east_of_north = Rotation.from_euler("z", -declination).apply(EARTH)
@@ -123,7 +123,7 @@ def test_yaw_is_ninety_degrees_towards_magnetic_north_less_the_declination(filte
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_a_constant_bias_leaves_an_error_of_bias_times_time_constant(filter):
+def test_constant_bias_gives_error_of_bias_times_time_constant(filter):
     bias, constant = 0.002, 5.0
     truth, rate, force, field = _turning(6000, 0.1)
     rate[:, 2] += bias
@@ -135,7 +135,7 @@ def test_a_constant_bias_leaves_an_error_of_bias_times_time_constant(filter):
     assert drifted[-1] == pytest.approx(bias * 60.0, rel=0.01)
 
 
-def test_the_vertical_bias_is_found_in_time_and_the_magnetometer_does_not_tilt():
+def test_vertical_bias_is_estimated_and_magnetometer_does_not_tilt():
     # e' = b - e / T - learnt, learnt' = e / 16 T^2: what is left falls by the slower of two times.
     truth, rate, force, field = _turning(6000)
     rate[:, 2] += 0.002
@@ -155,7 +155,7 @@ def test_the_vertical_bias_is_found_in_time_and_the_magnetometer_does_not_tilt()
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_rejection_keeps_the_heading_past_a_magnet_and_gives_in_after_a_minute(filter):
+def test_rejection_keeps_heading_past_magnet_for_a_minute(filter):
     # Turning by 30 deg/s, as vqf needs turns to know the field.
     samples = 15_000
     truth, rate, force, field = _turning(samples, math.radians(30.0))
@@ -180,7 +180,7 @@ def _seen(heading, seconds, field=(60e-6, 0.0, 0.0), speed=0.0):
     return offsets
 
 
-def test_a_field_that_stays_counts_by_half_after_a_minute_and_as_reference_while_turning():
+def test_constant_field_has_half_weight_after_minute_and_becomes_reference_in_turns():
     for speed, accepted in ((0.5, True), (0.0, False)):
         heading = MagneticHeading(PERIOD, 9.0, rejection=True)
         _seen(heading, 5, EARTH, speed)
@@ -222,7 +222,7 @@ WITHOUT_LEVEL = np.array([[20e-6, 0.0, 20e-6], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
         (0.0, WITHOUT_LEVEL),
     ],
 )
-def test_a_series_goes_the_short_way_round_as_single_readings_do(declination, fields):
+def test_series_wraps_heading_like_single_readings(declination, fields):
     at_once, stepped = (MagneticHeading(PERIOD, 0.1, declination=declination) for _ in range(2))
     expected = []
     for reading in fields.T:
@@ -233,7 +233,7 @@ def test_a_series_goes_the_short_way_round_as_single_readings_do(declination, fi
     np.testing.assert_allclose(np.concatenate(found), expected, rtol=0.0, atol=1e-12)
 
 
-def test_readings_without_a_level_part_are_left_out():
+def test_readings_without_horizontal_field_are_ignored():
     heading = MagneticHeading(PERIOD, 9.0)
     heading.correct(*EARTH, 0.0)
     assert heading.correct(0.0, 0.0, -45e-6, 0.0) == 0.0
@@ -241,7 +241,7 @@ def test_readings_without_a_level_part_are_left_out():
 
 
 @pytest.mark.parametrize("filter", FILTERS)
-def test_a_heading_without_a_field_is_refused(filter):
+def test_magnetic_heading_without_field_is_rejected(filter):
     truth, rate, force, _ = _turning(10)
     with pytest.raises(ConfigurationError, match="magnetic_heading is true"):
         fuse_run(_filter(filter=filter), truth[0], rate, force)
@@ -262,7 +262,7 @@ NORTH = isf.OutputSpecification(magnetic_heading=True)
         (isf.OutputSpecification, {"magnetic_declination": 180.0}, "magnetic_declination is 180"),
     ],
 )
-def test_settings_that_say_nothing_are_refused(kind, settings, words):
+def test_meaningless_magnetic_settings_are_rejected(kind, settings, words):
     with pytest.raises(ConfigurationError, match=words):
         kind(**settings)
 
@@ -274,9 +274,7 @@ def test_settings_that_say_nothing_are_refused(kind, settings, words):
         *((1.0, degrees, abs(degrees) > 10.0) for degrees in (9.5, 10.5, -9.5, -10.5)),
     ],
 )
-def test_a_field_is_disturbed_by_a_tenth_of_its_norm_or_ten_degrees_of_dip(
-    share, degrees, disturbed
-):
+def test_field_is_disturbed_beyond_tolerances_of_norm_and_dip(share, degrees, disturbed):
     heading = MagneticHeading(PERIOD, 9.0, rejection=True)
     for norm, dip in ((50e-6, 60.0), (share * 50e-6, 60.0 + degrees)):
         level, down = norm * math.cos(math.radians(dip)), norm * math.sin(math.radians(dip))

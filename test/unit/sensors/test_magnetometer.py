@@ -20,7 +20,7 @@ def specified(**magnetometer):
     return isf.ImuSpecification(magnetometer=isf.MagnetometerSpecification(**magnetometer))
 
 
-def test_without_errors_it_is_the_field_in_its_axes():
+def test_magnetometer_without_errors_measures_field_in_its_axes():
     beam = isf.Bar((3.0, -1.0, 0.0), (0.1, 4.0, 0.1))
     hall = isf.MagneticEnvironment(earth=EARTH.earth, bars=[beam])
     samples = isf.simulate_imu(MOTION, specified(), magnetic_environment=hall)
@@ -34,7 +34,7 @@ def test_without_errors_it_is_the_field_in_its_axes():
     assert clean[0] == pytest.approx(EARTH.earth)
 
 
-def test_iron_on_the_robot_and_motors_bend_and_shift_it():
+def test_iron_and_motors_change_measured_field():
     truth = EARTH.measured_field(MOTION.position, MOTION.orientation)
     iron = specified(hard_iron=HARD, soft_iron=SOFT)
     ours = isf.simulate_imu(MOTION, iron, magnetic_environment=EARTH)
@@ -50,7 +50,7 @@ def test_iron_on_the_robot_and_motors_bend_and_shift_it():
     np.testing.assert_allclose((pulled - plain)[MAG], expected, rtol=0.0, atol=1e-18)
 
 
-def test_noise_and_rate_are_those_of_any_triad():
+def test_magnetometer_has_noise_and_rate_of_triad():
     rest = isf.at_rest(100.0)
     white = isf.simulate_imu(rest, specified(white_noise=1e-7), magnetic_environment=EARTH)
     noise = white[MAG].to_numpy() - EARTH.earth
@@ -62,7 +62,7 @@ def test_noise_and_rate_are_those_of_any_triad():
     np.testing.assert_allclose(ours[MAG], felt[::5], rtol=0.0, atol=1e-18)
 
 
-def test_a_magnetometer_changes_nothing_of_the_others():
+def test_magnetometer_does_not_change_other_sensors():
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-4, turn_on_bias_sigma=1e-2)
     errors = {"gyroscope": triad, "accelerometer": triad}
     without = isf.ImuSpecification(**errors)
@@ -75,7 +75,7 @@ def test_a_magnetometer_changes_nothing_of_the_others():
         np.testing.assert_array_equal(ours[plain.columns], plain)
 
 
-def test_its_covariance_is_that_of_its_samples_and_formats_without_one_say_so():
+def test_magnetometer_covariance_equals_samples_and_loss_in_formats_is_listed():
     imu = specified(white_noise=1e-7, resolution=3e-7)
     covariance = imu.magnetic_covariance(PERIOD)
     assert covariance[0] == pytest.approx(1e-14 / PERIOD + 9e-14 / 12.0)
@@ -91,6 +91,6 @@ def test_its_covariance_is_that_of_its_samples_and_formats_without_one_say_so():
         ({"g_sensitivity": np.eye(3).tolist()}, "magnetometer.g_sensitivity is set"),
     ],
 )
-def test_what_no_magnetometer_can_be_is_refused(values, sentence):
+def test_invalid_magnetometer_is_rejected(values, sentence):
     with pytest.raises(ConfigurationError, match=sentence):
         from_mapping(isf.ImuSpecification, {"magnetometer": values}, "it")

@@ -28,7 +28,7 @@ TABLE = measurements()
 SIGNAL = {"gyroscope": "rad/s", "accelerometer": "m/s^2"}
 
 
-def test_every_number_has_a_source_a_known_quantity_and_a_unit_of_its_kind():
+def test_measured_numbers_have_source_quantity_and_unit():
     table = measured_values()
     assert len(table) > 1000
     assert (table["source"].str.len() > 8).all() and (table["method"] != "").all()
@@ -47,7 +47,7 @@ def test_every_number_has_a_source_a_known_quantity_and_a_unit_of_its_kind():
     assert (used.loc[used["quantity"] == "sample_deviation", "rate"] > 0.0).all()
 
 
-def test_recordings_are_there_once_and_all_are_used_by_numbers():
+def test_recordings_are_unique_and_used():
     folder = package_share() / "config" / "measured_imus"
     names = pd.read_csv(folder / "recordings.csv")["recording"]
     assert names.is_unique and set(names) == set(measured_values()["recording"])
@@ -74,14 +74,14 @@ def rms_by_hand(part, unit, quantity, scale):
         ("chc-cgi410", "A", "bias_instability", "allan_minimum", lambda rate: 1.0 / 0.6643),
     ],
 )
-def test_three_units_are_what_numpy_computes_of_the_files(part, unit, quantity, stated, scale):
+def test_measurements_of_three_units_equal_direct_computation(part, unit, quantity, stated, scale):
     row = TABLE[(TABLE["part"] == part) & (TABLE["unit"] == unit) & (TABLE["quantity"] == quantity)]
     value = row.loc[row["sensor"] == "gyroscope", "value"].item()
     assert value == pytest.approx(rms_by_hand(part, unit, stated, scale), rel=1e-3)
 
 
 @pytest.mark.parametrize("part, units", [("vn100", 7), ("adis16448", 3), ("stim300", 2)])
-def test_where_classes_vary_more_than_units_a_median_is_that_of_the_units(part, units):
+def test_median_follows_units_if_classes_vary_more(part, units):
     rows = TABLE[(TABLE["part"] == part) & (TABLE["sensor"] == "gyroscope")]
     logs = np.log(rows.loc[rows["quantity"] == "white_noise", "value"].to_numpy())
     estimate = estimates(part)["gyroscope", "white_noise"]
@@ -91,7 +91,7 @@ def test_where_classes_vary_more_than_units_a_median_is_that_of_the_units(part, 
     assert math.log(estimate.median) == pytest.approx(logs.mean(), abs=0.1 * 0.155)
 
 
-def test_what_noise_and_walk_leave_in_the_lowest_allan_deviation_is_taken_out():
+def test_noise_and_walk_are_subtracted_from_allan_minimum():
     rows = TABLE[(TABLE["part"] == "navchip") & (TABLE["sensor"] == "gyroscope")]
     n, b, k = (rows.loc[rows["quantity"] == name, "value"].item() for name in NOISE)
     raw = rms_by_hand("navchip", "A", "allan_minimum", lambda rate: 1.0)
@@ -152,7 +152,7 @@ def test_simulated_hierarchy_is_estimated_without_bias():
         assert abs(np.mean(values)) < 4.0 / math.sqrt(sets)
 
 
-def test_the_mean_of_a_class_is_that_of_statsmodels_at_its_spread_between_parts():
+def test_class_mean_equals_statsmodels():
     from statsmodels.stats.meta_analysis import combine_effects
 
     table, _ = simulated(np.random.default_rng(3), CONSUMER, -9.0, 0.7, 0.4)
@@ -166,7 +166,7 @@ def test_the_mean_of_a_class_is_that_of_statsmodels_at_its_spread_between_parts(
     assert 0.05 < model.probability[: nearest + 1].sum() < 0.95
 
 
-def test_a_part_is_averaged_over_what_the_spread_between_parts_may_be():
+def test_part_is_averaged_over_posterior_of_spread():
     # Sampled: the spread, the class's mean and the part given both, as the model says.
     model = ClassModel(
         np.array([0.1, 2.0]), np.array([0.3, 0.7]), np.array([0.0, 1.0]), np.array([0.2, 0.3]), 0.1
@@ -189,14 +189,14 @@ def test_a_part_is_averaged_over_what_the_spread_between_parts_may_be():
     assert part.var() == pytest.approx(total, rel=0.02) and share == pytest.approx(1.0)
 
 
-def test_a_class_of_single_units_takes_the_spread_of_all_units():
+def test_class_of_single_units_has_pooled_spread():
     table, _ = simulated(np.random.default_rng(2), CONSUMER, -9.0, 0.7, 0.4)
     alone = [part for part, rows in table.groupby("part") if len(rows) == 1]
     models = class_models(table, {part: str(part in alone) for part in CONSUMER})
     assert len(alone) > 3 and models["True"].within == pytest.approx(models["False"].within)
 
 
-def test_every_bundled_imu_has_noise_of_its_own_or_of_its_class():
+def test_bundled_imus_have_noise_of_part_or_class():
     kinds = set()
     for name in imu_names():
         found = estimates(name)
@@ -209,7 +209,7 @@ def test_every_bundled_imu_has_noise_of_its_own_or_of_its_class():
     assert kinds == {"class of part", "measured", "measured and class"}
 
 
-def test_names_of_the_same_sensors_share_what_was_measured():
+def test_names_of_same_sensors_share_measurements():
     mti = estimates("mti300")
     assert mti["gyroscope", "white_noise"].origin == "measured (3 units of mti100)"
     assert (
@@ -230,6 +230,6 @@ def test_calibrations_are_standard_deviations_over_units():
     assert scale.spread == pytest.approx(1.0 / math.sqrt(2.0 * len(rates)), rel=0.1)
 
 
-def test_an_unknown_part_is_refused_with_a_sentence():
+def test_unknown_part_is_rejected():
     with pytest.raises(ConfigurationError, match="'mpu1', expected one of .* adis16405, adis"):
         estimates("mpu1")

@@ -69,7 +69,7 @@ def test_samples_blocks_and_batch_are_equal_to_the_bit(name):
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_many_runs_equal_a_few_runs_at_a_time(name):
+def test_many_runs_equal_few_runs_at_a_time(name):
     together = _make(name).batch(60, 5)
     process = _make(name)
     few = np.concatenate([process.batch(60, 2), process.batch(60, 3)])
@@ -94,7 +94,7 @@ ALLAN_VARIANCES = {
 
 
 @pytest.mark.parametrize("name", ALLAN_VARIANCES)
-def test_a_process_has_its_allan_variance(name):
+def test_process_has_allan_variance_of_formula(name):
     """Mean over runs within 4 of its standard errors; a plateau is flat to 1 %."""
     values = _make(name).batch(2048, 150)
     plateau = name == "bias instability"
@@ -108,7 +108,7 @@ def test_a_process_has_its_allan_variance(name):
         assert np.all(error < 0.1 * wanted)
 
 
-def test_a_ramp_has_its_allan_deviation_and_axes_are_independent():
+def test_ramp_has_allan_deviation_of_formula_and_axes_are_independent():
     values = _make("ramp").batch(500)
     for count in (1, 10, 100):
         deviation = np.sqrt(_allan_variances(values, count)[0])
@@ -119,7 +119,7 @@ def test_a_ramp_has_its_allan_deviation_and_axes_are_independent():
         assert np.abs(correlation - np.eye(3)).max() < 4.0 * math.sqrt(1.5 / samples), name
 
 
-def test_a_random_walk_grows_from_zero_and_a_gauss_markov_process_is_stationary():
+def test_random_walk_grows_from_zero_and_gauss_markov_is_stationary():
     runs = 4000
     first, last = _make("Gauss-Markov").batch(60, runs)[:, [0, -1]].transpose(1, 0, 2)
     # Variance of a sample variance: 2 sigma^4 / runs.
@@ -144,7 +144,7 @@ def test_a_random_walk_grows_from_zero_and_a_gauss_markov_process_is_stationary(
         (lambda g: processes.BiasInstability(1.0, (10.0, 1.0), PERIOD, g), "band is 10 s to 1 s"),
     ],
 )
-def test_impossible_parameters_are_refused(make, words):
+def test_impossible_noise_parameters_are_rejected(make, words):
     with pytest.raises(ConfigurationError, match=words):
         make(np.random.default_rng(1))
 
@@ -162,7 +162,7 @@ def test_flicker_is_flat_within_one_percent_inside_any_band(band, period):
     assert len(times) <= 2 + 2 * math.log10(band[1] / max(band[0], period))
 
 
-def test_a_gauss_markov_process_has_the_limits_of_ieee_952_and_turn_on_biases_their_spread():
+def test_gauss_markov_has_limits_of_ieee_952_and_turn_on_bias_its_spread():
     # White noise of density q_c T_c for long times, a random walk of density q_c for short ones.
     time, period = 5.0, 1e-4
     density_squared = 2.0 / time  # of the driving noise, for a variance of 1
@@ -183,7 +183,7 @@ def test_a_gauss_markov_process_has_the_limits_of_ieee_952_and_turn_on_biases_th
     np.testing.assert_allclose(values[:, 0].std(axis=0), 0.05, atol=4.0 * error / np.sqrt(2.0))
 
 
-def test_a_run_has_the_seed_that_the_documentation_names_whatever_others_there_are():
+def test_run_has_documented_seed():
     expected = np.random.default_rng(np.random.SeedSequence(7, spawn_key=(3, 1))).standard_normal(5)
     streams = NormalStreams(run_seed(7, 3), [False, True])
     np.testing.assert_array_equal(streams.take(5)[:, 1], expected)
@@ -196,7 +196,7 @@ def test_a_run_has_the_seed_that_the_documentation_names_whatever_others_there_a
 
 
 @pytest.mark.parametrize("ones", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1])
-def test_numbers_one_by_one_are_those_taken_at_once(ones):
+def test_single_numbers_equal_blocks(ones):
     active = [True, False, True]
     expected = NormalStreams(5, active).take(3 * BLOCK)
     streams = NormalStreams(5, active)
@@ -210,7 +210,7 @@ RATE = 200.0
 DENSITY = 3e-3
 
 
-def test_samples_have_the_one_sided_density_that_a_spectrum_shows():
+def test_samples_have_one_sided_density_of_spectrum():
     noise = sampled_std(DENSITY, RATE) * np.random.default_rng(5).standard_normal(400_000)
     assert density_of_rms(sampled_std(DENSITY, RATE), RATE / 2.0) == pytest.approx(DENSITY)
     # Welch's spectrum is one-sided; its first and last frequency are not doubled.
@@ -224,7 +224,7 @@ def test_samples_have_the_one_sided_density_that_a_spectrum_shows():
     assert error < 0.1
 
 
-def test_each_way_back_leads_back_and_a_driven_process_begins_as_a_walk():
+def test_density_conversions_invert_and_driven_process_starts_as_walk():
     values = np.array([0.0, 1e-6, 3.0])
     for there, back in (
         (one_sided_density(values), density_of_one_sided),

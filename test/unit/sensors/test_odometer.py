@@ -13,7 +13,7 @@ STRAIGHT = isf.straight(100.0, speed=1.0)
 
 
 @pytest.mark.parametrize("motion", [ROUND, STRAIGHT, isf.rounds(-1, radius=1.0, speed=0.5)])
-def test_without_errors_it_says_where_the_robot_is(motion):
+def test_odometer_without_errors_equals_motion(motion):
     said = isf.simulate_odometer(motion, PERFECT)
     assert abs(isf.yaw_error(said, motion)).max() < 1e-9
     # A step of 0.02 s is a chord, shorter than its arc by a share of (0.004)^2 / 24.
@@ -23,7 +23,7 @@ def test_without_errors_it_says_where_the_robot_is(motion):
     assert said["v"].iloc[1:].to_numpy() == pytest.approx(np.linalg.norm(motion.velocity[0]))
 
 
-def test_wrong_tracks_unequal_and_small_wheels_do_what_umbmark_says():
+def test_wrong_track_and_wheels_follow_umbmark():
     said = isf.simulate_odometer(ROUND, isf.OdometerSpecification(track_ratio=1.02))
     assert said["yaw"].iloc[-1] == pytest.approx(1.02 * 4.0 * np.pi, rel=1e-3)
     ratio, distance = 1.01, 100.0
@@ -42,7 +42,7 @@ def test_wrong_tracks_unequal_and_small_wheels_do_what_umbmark_says():
     [(1.01, 1.0, 1.0), (1.0, 1.02, 1.0), (1.0, 1.0, 0.98), (1.01, 1.02, 0.98)],
     ids=["unequal wheels", "track", "size of the wheels", "all"],
 )
-def test_circles_and_lines_become_those_of_the_closed_formula(motion, errors):
+def test_circles_and_lines_follow_closed_formula(motion, errors):
     ratio, track, scale = errors
     odometer = isf.OdometerSpecification(
         diameter_ratio=ratio, track_ratio=track, scale=scale, rate=100.0
@@ -64,7 +64,7 @@ def test_circles_and_lines_become_those_of_the_closed_formula(motion, errors):
     np.testing.assert_allclose(end, chord * np.array([np.cos(along), np.sin(along)]), atol=1e-4)
 
 
-def test_encoders_are_within_a_step_and_wheels_that_push_turn_further():
+def test_encoders_are_within_step_and_acceleration_slips_wheels():
     fine = isf.simulate_odometer(ROUND, PERFECT)
     coarse = isf.simulate_odometer(ROUND, isf.OdometerSpecification(ticks_per_turn=64))
     tick = 2.0 * np.pi / 64
@@ -81,7 +81,7 @@ def test_encoders_are_within_a_step_and_wheels_that_push_turn_further():
     assert said["x"].iloc[-1] == pytest.approx(expected, rel=1e-3)
 
 
-def test_slip_is_a_random_walk_and_robots_differ_by_their_tolerances():
+def test_slip_is_random_walk_and_robots_differ_by_tolerances():
     slip, runs = 2e-3, 400
     straight, circles = isf.straight(100.0, rate=10.0), isf.rounds(2, radius=5.0, rate=10.0)
     odometer = isf.OdometerSpecification(slip=slip, rate=10.0)
@@ -97,7 +97,7 @@ def test_slip_is_a_random_walk_and_robots_differ_by_their_tolerances():
 
 
 @pytest.mark.parametrize("pieces", [[500, 501], [1, 2, 998], [1001]])
-def test_it_goes_on_where_it_was_to_the_bit(pieces):
+def test_odometer_does_not_depend_on_blocks(pieces):
     odometer = isf.OdometerSpecification(
         ticks_per_turn=512, slip=2e-3, diameter_ratio_sigma=0.01, track_ratio_sigma=0.01
     )
@@ -110,7 +110,7 @@ def test_it_goes_on_where_it_was_to_the_bit(pieces):
         np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), values)
 
 
-def test_files_and_refusals(tmp_path):
+def test_odometer_files_are_read_and_invalid_ones_rejected(tmp_path):
     path = tmp_path / "odometer.yaml"
     path.write_text("wheel_radius: 0.165\ntrack: 0.55\nticks_per_turn: 512\n")
     expected = isf.OdometerSpecification(wheel_radius=0.165, track=0.55, ticks_per_turn=512)

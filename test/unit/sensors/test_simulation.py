@@ -21,7 +21,7 @@ def motion():
 
 
 @pytest.mark.parametrize("imu", [*PRESETS, isf.ImuSpecification(), isf.GenericParameters(0.01)])
-def test_every_kind_of_imu_gives_the_same_table(motion, imu):
+def test_models_give_same_table(motion, imu):
     samples = isf.simulate_imu(motion, imu)
     assert tuple(samples.columns) == IMU_RECORD
     np.testing.assert_array_equal(samples.index, motion.time)
@@ -29,7 +29,7 @@ def test_every_kind_of_imu_gives_the_same_table(motion, imu):
     assert samples["accel_z"].mean() == pytest.approx(9.81, abs=0.01)
 
 
-def test_a_plugin_has_the_yaw_error_of_its_parameters_and_a_slow_sensor_its_own_samples(motion):
+def test_plugin_has_yaw_error_of_parameters_and_slow_sensor_fewer_samples(motion):
     for imu, error in (("ideal", 0.0), (isf.HectorParameters(yaw_offset=0.2, yaw_drift=0.0), -0.2)):
         found = isf.yaw_error(isf.simulate_imu(motion, imu), motion)
         np.testing.assert_allclose(found, error, rtol=0.0, atol=1e-9)
@@ -43,7 +43,7 @@ def test_a_plugin_has_the_yaw_error_of_its_parameters_and_a_slow_sensor_its_own_
     assert turned == pytest.approx(expected[1] - expected[0], abs=1e-9)
 
 
-def test_what_cannot_be_simulated_is_refused(motion):
+def test_invalid_simulation_is_rejected(motion):
     with pytest.raises(ConfigurationError, match="of type float"):
         isf.simulate_imu(motion, 3.0)
     with pytest.raises(ConfigurationError, match="nothing: there is no such file"):
@@ -71,7 +71,7 @@ def _joined(blocks):
     return [np.concatenate(values) for values in zip(*blocks)]
 
 
-def test_static_samples_follow_each_other_at_the_rate_that_is_asked_for():
+def test_static_samples_have_requested_rate():
     samples = BLOCK + 10
     blocks = _blocks(samples)
     assert [len(block.time) for block in blocks] == [BLOCK, 10]
@@ -103,7 +103,7 @@ def test_static_samples_follow_each_other_at_the_rate_that_is_asked_for():
         ("static.csv.gz", "rostopic_csv", FIRST_STAMP / 1e9),
     ],
 )
-def test_what_was_written_reads_back(tmp_path, name, format, epoch):
+def test_written_samples_read_back(tmp_path, name, format, epoch):
     path = tmp_path / name
     blocks = _blocks(500)
     # In uneven pieces, as a file's rows know nothing of blocks.
@@ -140,6 +140,6 @@ def test_same_recording_is_the_same_file(tmp_path):
         ("static.bag", "mat", "'mat' is no format; there are bag, rostopic_csv, csv"),
     ],
 )
-def test_names_that_do_not_fit_the_format_are_refused(name, format, words):
+def test_names_that_do_not_fit_format_are_rejected(name, format, words):
     with pytest.raises(ConfigurationError, match=words):
         format_of(name, format)

@@ -52,20 +52,20 @@ def lowest_allan_deviation(noise, flicker, walk):
         ),
     ],
 )
-def test_what_is_stated_becomes_si(triad, stated, expected):
+def test_stated_values_become_si(triad, stated, expected):
     ((parameter, entry),) = load_plain(stated).items()
     value = convert_to_si({parameter: {**entry, "source": "a table"}}, triad)[parameter]
     shape = (3, 3) if "scale_factor_and" in parameter or parameter == "g_sensitivity" else (3,)
     np.testing.assert_allclose(value, np.broadcast_to(expected, shape), rtol=1e-12)
 
 
-def test_bandwidth_is_one_number_and_nonlinearity_needs_its_full_scale():
+def test_bandwidth_is_single_number_and_nonlinearity_requires_full_scale():
     assert convert_to_si({"bandwidth": {"value": 32, "unit": "Hz"}}, GYRO)["bandwidth"] == 32.0
     with pytest.raises(ConfigurationError, match="nonlinearity: full_scale_unit is"):
         convert_to_si({"nonlinearity": {"value": 0.05, "unit": "%", "full_scale": 2000}}, GYRO)
 
 
-def test_walk_and_flicker_follow_from_the_lowest_allan_deviation_unless_they_are_stated():
+def test_walk_and_flicker_follow_from_allan_minimum_unless_stated():
     stated = {
         "random_walk": {"allan_minimum": 8.0, "unit": "deg/h"},
         "white_noise": {"walk": 0.34, "unit": "deg/sqrt(h)"},
@@ -117,7 +117,7 @@ MINIMUM = "bias_instability: {{value: 8, unit: deg/h, meaning: {}, averaging_tim
         ("gauss_markov_time: {value: 1, unit: s}", "gauss_markov_time is a mapping"),
     ],
 )
-def test_what_leaves_its_meaning_open_is_refused_in_a_sentence(tmp_path, text, words):
+def test_ambiguous_statement_is_rejected(tmp_path, text, words):
     text = f"gyroscope:\n  {text}\n"
     words = rf"imu.yaml: gyroscope\..*{re.escape(words)}"
     require_refused(load_imu_specification, tmp_path / "imu.yaml", text, words)

@@ -63,7 +63,7 @@ def outside(table):
 
 @pytest.mark.parametrize("name", ["hector", "generic", "late"])
 @pytest.mark.parametrize("seed", [11, *(pytest.param(k, marks=pytest.mark.gate) for k in (12, 13))])
-def test_model_agrees_with_itself_and_with_a_drift_that_starts_late(name, seed, models):
+def test_model_agrees_with_itself_and_late_drift(name, seed, models):
     kind = "hector" if name == "late" else name
     imu = recording(model(kind, seed=seed))
     table = at_rest.compare_with_model(late(imu, 1500) if name == "late" else imu, models[kind], 60)
@@ -90,7 +90,7 @@ def test_wrong_parameter_is_detected_by_its_statistic(change, statistic, models)
     assert statistic in outside(at_rest.compare_with_model(imu, models["hector"], 60))
 
 
-def test_a_renormalised_quaternion_is_found_and_lost_messages_are_no_innovation():
+def test_renormalised_quaternion_is_detected_and_lost_messages_are_not():
     imu = recording(model("generic", {"gaussian_noise": 0.05}, seed=41))
     orientation = imu.reading.orientation
     unit = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
@@ -109,7 +109,7 @@ def test_a_renormalised_quaternion_is_found_and_lost_messages_are_no_innovation(
     assert got == pytest.approx(expected, rel=4.0 * relative_error)
 
 
-def test_the_statistics_are_those_of_the_signals():
+def test_statistics_equal_those_of_signals():
     zero = np.zeros((4, 3))
     reading = ImuReading(
         orientation=np.tile(TURNED, (4, 1)),

@@ -75,7 +75,7 @@ def _stepped(imu, signals):
 
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
 @pytest.mark.parametrize("members", [3, 130])
-def test_each_member_gives_the_numbers_of_its_run_of_the_model(specification, members, monkeypatch):
+def test_members_equal_runs_of_model(specification, members, monkeypatch):
     # Numbers are drawn ahead in several blocks, that do not end together.
     monkeypatch.setattr(streams, "_MAX_AHEAD", 30 * 16 * members)
     signals = _signals(members, 60)
@@ -87,7 +87,7 @@ def test_each_member_gives_the_numbers_of_its_run_of_the_model(specification, me
 
 
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
-def test_one_imu_is_a_member_alone_and_each_reset_is_the_next_run(specification):
+def test_single_imu_equals_member_and_reset_starts_next_run(specification):
     signals = _signals(1)[:, 0]
     imu = isf.Imu(specification, RATE, SEED, run=4)
     for run in (4, 5):
@@ -98,7 +98,7 @@ def test_one_imu_is_a_member_alone_and_each_reset_is_the_next_run(specification)
 
 
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
-def test_members_that_begin_anew_have_new_runs_and_the_others_go_on(specification):
+def test_reset_members_start_new_runs_and_others_continue(specification):
     members, first, second = 130, 25, 40
     signals = _signals(members, first + second)
     imu = isf.Imu(specification, RATE, SEED, members)
@@ -117,7 +117,7 @@ def test_members_that_begin_anew_have_new_runs_and_the_others_go_on(specificatio
             np.testing.assert_array_equal(values[member], getattr(expected, name)[0, first:], name)
 
 
-def test_the_truth_is_not_changed_and_plain_numbers_will_do():
+def test_inputs_are_kept_and_plain_numbers_are_accepted():
     members = 2
     given = np.ones((members, 3)), np.full((members, 3), 2.0)
     reading = isf.Imu(EVERYTHING, RATE, SEED, members).step(*given)
@@ -170,13 +170,13 @@ STILL, LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 9.8)
         (lambda: _bno055(count=2, reset=[2]), "indices are out of range"),
     ],
 )
-def test_what_cannot_be_stepped_is_refused_in_a_sentence(call, words):
+def test_invalid_step_is_rejected(call, words):
     with pytest.raises(ValueError, match=words) as refused:
         call()
     assert isinstance(refused.value, isf.FrameworkError)
 
 
-def test_a_step_that_is_refused_changes_nothing():
+def test_rejected_step_changes_nothing():
     signals = _signals(1, 3)[:, 0]
     ours, other = (isf.Imu(EVERYTHING, RATE, SEED) for _ in range(2))
     for field in ([0, 0], [np.inf, 0, 0]):

@@ -43,7 +43,7 @@ PARAMETER = {
         (ACCEL, "resolution", "value: 1, unit: mg", 1e-3 * G),
     ],
 )
-def test_numbers_of_a_datasheet(triad, key, entry, expected, read):
+def test_datasheet_numbers_are_converted_to_si(triad, key, entry, expected, read):
     values = read("datasheet", f"rate: 100\n{triad}: {{{key}: {{{entry}}}}}\n").specification
     found = getattr(getattr(values, triad), PARAMETER.get(key, key))
     np.testing.assert_allclose(found, expected, rtol=1e-11)
@@ -60,7 +60,7 @@ def sdf(noise, rate="100", kind="gaussian", more=""):
     return SDF.format(noise=noise, rate=rate, type=kind, more=more)
 
 
-def test_a_standard_deviation_of_samples_is_a_density_at_their_rate_stated_or_given(read):
+def test_sample_deviation_becomes_density_at_rate(read):
     values = read("sdf", sdf("<stddev>0.02</stddev>", "400")).specification
     np.testing.assert_allclose(values.gyroscope.white_noise, (0.0, 0.0, 1e-3), rtol=1e-12)
     assert values.accelerometer == isf.TriadSpecification()
@@ -73,7 +73,7 @@ def test_a_standard_deviation_of_samples_is_a_density_at_their_rate_stated_or_gi
     np.testing.assert_allclose(values.gyroscope.white_noise[2], 2e-3, rtol=1e-12)
 
 
-def test_a_bias_of_random_sign_is_uncertain_and_noise_of_no_type_is_none(read):
+def test_bias_of_random_sign_is_uncertain_and_untyped_noise_is_none(read):
     noise = "<mean>-0.1</mean><bias_mean>0.3</bias_mean><bias_stddev>0.4</bias_stddev>"
     reading = read("sdf", sdf(noise))
     gyroscope = reading.specification.gyroscope
@@ -112,7 +112,7 @@ class GaussianNoise:
         return np.round(output / precision) * precision if precision > 1e-6 else output
 
 
-def test_gyroscope_noise_has_the_moments_of_gazebos_noise_model(read):
+def test_gyroscope_noise_has_moments_of_gazebo_noise_model(read):
     triad = isf.TriadSpecification(
         white_noise=1e-3, turn_on_bias=0.03, gauss_markov_sigma=0.02, gauss_markov_time=0.5,
         resolution=0.01,
@@ -135,7 +135,7 @@ def test_gyroscope_noise_has_the_moments_of_gazebos_noise_model(read):
 
 
 @pytest.mark.parametrize("sigma, time", [(2e-3, 0.6), (1e-4, 300.0)])
-def test_the_bias_that_gazebo_makes_is_as_large_at_the_first_sample_as_later(read, sigma, time):
+def test_written_gazebo_bias_is_stationary_from_first_sample(read, sigma, time):
     triad = isf.TriadSpecification(gauss_markov_sigma=sigma, gauss_markov_time=time)
     text = isf.write_imu_parameters(isf.ImuSpecification(gyroscope=triad), "sdf", 100.0).text
     noise = GaussianNoise(text.split("</x>")[0], 20_000)
@@ -152,7 +152,7 @@ def test_the_bias_that_gazebo_makes_is_as_large_at_the_first_sample_as_later(rea
     assert abs(bias.std() / (1e-4 * np.sqrt(0.5)) - 1.0) < 0.005 + 4.5 / np.sqrt(2.0 * len(bias))
 
 
-def test_a_dynamic_bias_needs_its_time_and_what_begins_otherwise_is_told(read):
+def test_dynamic_bias_requires_time_and_other_start_is_reported(read):
     strength = "<dynamic_bias_stddev>0.2</dynamic_bias_stddev>"
     for time in ("", "<dynamic_bias_correlation_time>0</dynamic_bias_correlation_time>"):
         reading = read("sdf", sdf(strength + time))
@@ -170,7 +170,7 @@ def test_a_dynamic_bias_needs_its_time_and_what_begins_otherwise_is_told(read):
 @pytest.mark.parametrize(
     "mean, place", [("0.5", "gauss_markov_sigma"), ("1.25", "turn_on_bias_sigma")]
 )
-def test_remark_names_the_key_that_has_gazebos_bias_mean(read, mean, place):
+def test_remark_names_key_with_gazebo_bias_mean(read, mean, place):
     dynamic = "<dynamic_bias_stddev>0.2</dynamic_bias_stddev>"
     dynamic += "<dynamic_bias_correlation_time>50</dynamic_bias_correlation_time>"
     reading = read("sdf", sdf(f"{dynamic}<bias_mean>{mean}</bias_mean>"))
@@ -187,7 +187,7 @@ def hector(tags):
     )
 
 
-def test_hectors_defaults_period_and_common_noise(read):
+def test_hector_defaults_period_and_common_noise_are_read(read):
     gyroscope = read("hector", hector("<rateDrift>1 1 1</rateDrift>")).specification.gyroscope
     np.testing.assert_allclose(gyroscope.gauss_markov_time, 3600.0, rtol=1e-12)
     assert read("hector", hector("")).specification.gyroscope == isf.TriadSpecification()
@@ -202,7 +202,7 @@ def test_hectors_defaults_period_and_common_noise(read):
     np.testing.assert_allclose(values.accelerometer.white_noise, 0.01, rtol=1e-12)
 
 
-def test_what_a_specification_does_not_have_is_noted(read):
+def test_ignored_tags_are_reported(read):
     content = hector(
         "<yawDrift>0.5</yawDrift><yawDriftFrequency>0.005</yawDriftFrequency>"
         "<yawGaussianNoise>0.002</yawGaussianNoise><rpyOffset>0 0 1.57</rpyOffset>"
@@ -223,7 +223,7 @@ def unity(tags):
     return f'<sensor type="imu"><update_rate>100</update_rate>{tags}</sensor>'
 
 
-def test_unity_repeats_itself_and_its_one_noise_is_that_of_both_sensors(read):
+def test_unity_noise_is_used_for_both_sensors(read):
     reading = read("unity", unity("<topic>/unity/imu</topic>"))
     assert reading.specification.gyroscope == isf.TriadSpecification()
     output = reading.specification.output
@@ -251,7 +251,7 @@ def test_unity_repeats_itself_and_its_one_noise_is_that_of_both_sensors(read):
 
 
 @pytest.mark.parametrize("name", [name for name, kind in FORMATS.items() if kind.write])
-def test_inflated_noise_is_that_many_times_larger_and_says_so(name, read):
+def test_inflated_noise_is_scaled_and_reported(name, read):
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-5)
     values = isf.ImuSpecification(gyroscope=triad, accelerometer=triad)
     found = []
@@ -263,7 +263,7 @@ def test_inflated_noise_is_that_many_times_larger_and_says_so(name, read):
     np.testing.assert_allclose(found[1], 10.0 * np.array(found[0]), rtol=1e-5)
 
 
-def test_picked_samples_are_as_noisy_and_what_gazebo_does_not_see_is_listed(read):
+def test_picked_samples_keep_noise_and_small_resolution_is_reported(read):
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-5)
     output = isf.OutputSpecification(rate=400.0)
     values = isf.ImuSpecification(gyroscope=triad, accelerometer=triad, output=output)
@@ -298,7 +298,7 @@ def test_picked_samples_are_as_noisy_and_what_gazebo_does_not_see_is_listed(read
         ("hector", "yawDrift", "yawDriftFrequency"),
     ],
 )
-def test_what_a_simulator_makes_of_the_numbers_is_the_wanted_drift(
+def test_written_numbers_give_specified_drift_in_simulator(
     name, strength, decay, sigma, time, rate
 ):
     triad = isf.TriadSpecification(gauss_markov_sigma=sigma, gauss_markov_time=time)

@@ -34,7 +34,7 @@ imu0:
 """
 
 
-def test_a_header_does_not_move_the_lines_and_a_configuration_names_the_file(read, tmp_path):
+def test_opencv_header_keeps_line_numbers_and_named_file_is_read(read, tmp_path):
     with pytest.raises(ConfigurationError, match=r"line 9: imu0\.gyroscope_noise_density"):
         read("kalibr", CHAIN.replace("1.5e-04", "-1.5e-04"))
     (tmp_path / "chain.yaml").write_text(CHAIN)
@@ -60,7 +60,7 @@ accelerometer_random_walk: 3.5e-4
 """
 
 
-def test_a_rate_is_given_where_a_file_has_none_and_stated_once(read):
+def test_rate_is_required_and_stated_once(read):
     content = SENSOR.replace("rate_hz: 250\n", "")
     assert read("kalibr", content, 100.0).specification.output.rate == 100.0
     with pytest.raises(ConfigurationError, match="update_rate is missing"):
@@ -143,7 +143,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
         ),
     ],
 )
-def test_what_others_ship_is_read_in_si(
+def test_files_of_other_tools_are_read_in_si(
     name, content, asked, rate, gyroscope, accelerometer, notes, read
 ):
     reading = read(name, content, asked)
@@ -157,13 +157,13 @@ def test_what_others_ship_is_read_in_si(
 
 
 @pytest.mark.parametrize("walk", ["gyroscopeRandomWalk", "gyroscopeBiasRandomWalk"])
-def test_the_random_walk_of_rotors_drives_a_bias_with_an_end(walk, read):
+def test_rotors_random_walk_drives_gauss_markov_bias(walk, read):
     reading = read("rotors", model(ROTORS, f"<{walk}>5e-5</{walk}>"), rate=1000.0)
     found = reading.specification.gyroscope.gauss_markov_sigma
     np.testing.assert_allclose(found, 5e-5 * np.sqrt(500.0))
 
 
-def test_values_of_the_model_or_of_xacro_replace_defaults(read):
+def test_values_of_model_or_xacro_replace_defaults(read):
     tags = "<gyroscopeNoiseDensity>\n 5e-4 <!-- rad/s/sqrt(Hz) --> </gyroscopeNoiseDensity>"
     reading = read("rotors", model(ROTORS, tags), rate=250.0)
     assert reading.specification.gyroscope.white_noise == (5e-4,) * 3
@@ -195,17 +195,17 @@ MACRO = f"""<robot {XACRO}>
 """
 
 
-def test_expression_in_a_macro_without_a_call_is_refused_with_its_line(read):
+def test_expression_in_uncalled_macro_is_rejected_with_line(read):
     with pytest.raises(ConfigurationError, match=r"line 5: .*'\$\{density\}'.*expand .* xacro"):
         read("rotors", MACRO % "", rate=100.0)
 
 
-def test_macro_with_a_call_is_expanded(read):
+def test_called_macro_is_expanded(read):
     values = read("rotors", MACRO % '<xacro:imu density="${2 * noise}"/>', rate=100.0).specification
     assert values.gyroscope.white_noise == (2e-4,) * 3
 
 
-def test_xacro_file_with_a_harmful_expression_is_refused(read, tmp_path):
+def test_xacro_file_with_harmful_expression_is_rejected(read, tmp_path):
     harmful = f"${{open('{tmp_path}/made', 'w')}}"
     with pytest.raises(ConfigurationError):
         read("rotors", MACRO % f'<xacro:imu density="{harmful}"/>', rate=100.0)
@@ -213,7 +213,7 @@ def test_xacro_file_with_a_harmful_expression_is_refused(read, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["specification", "kalibr", "rotors", "sdf", "datasheet"])
-def test_a_comment_begins_the_file_and_changes_nothing(name, read):
+def test_comment_is_first_in_file_and_changes_nothing(name, read):
     values = read("kalibr", CHAIN).specification
     lines = ["Converted from a file.", "- with <tags> -- and more"]
     with_comment = isf.write_imu_parameters(values, name, 100.0, comment=lines)
@@ -237,7 +237,7 @@ COMMENTED = "<!-- " + model(PX4).split("\n", 1)[1].split("</model>")[0] + " -->\
         ("hector", HEADING.format("Drift"), ["<headingDrift>", "did you mean <yawDrift>?"]),
     ],
 )
-def test_what_is_nearly_right_or_open_is_noted(name, content, noted, read):
+def test_misspelt_tags_and_conditions_are_reported(name, content, noted, read):
     reading = read(name, content, 250.0)
     assert reading.specification.output.rate == 250.0
     assert all(in_notes(reading, words) for words in noted)

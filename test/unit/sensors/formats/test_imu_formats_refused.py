@@ -80,14 +80,14 @@ def refused(read, tmp_path):
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_a_bad_value_is_refused_in_one_sentence(name, old, new, words, refused):
+def test_invalid_value_is_rejected_with_line_and_key(name, old, new, words, refused):
     assert old in GOOD[name]
     refused(name, GOOD[name].replace(old, new, 1), *words)
 
 
 @pytest.mark.parametrize("content", [BOMB, EXTERNAL, REMOTE], ids=["bomb", "external", "remote"])
 @pytest.mark.parametrize("name", XML_FORMATS)
-def test_entities_and_references_are_refused(name, content, refused):
+def test_entities_and_references_are_rejected(name, content, refused):
     refused(name, content, "line ", "entities")
 
 
@@ -100,19 +100,19 @@ def test_entities_and_references_are_refused(name, content, refused):
     ],
 )
 @pytest.mark.parametrize("name", XML_FORMATS)
-def test_xml_of_something_else_is_refused(name, content, words, refused):
+def test_unrelated_xml_is_rejected(name, content, words, refused):
     refused(name, content, *words)
 
 
 @pytest.mark.parametrize("name", sorted(set(registry.FORMATS) - set(XML_FORMATS)))
-def test_yaml_of_something_else_is_refused(name, refused):
+def test_unrelated_yaml_is_rejected(name, refused):
     for content in ("- 1\n- 2\n", "", "a: [1\n", "? [a]\n: 1\n", b"\xff\xfe\x00\x01\x02"):
         refused(name, content)
     refused(name, "a: " + "[" * 3_000)
     refused(name, "!!python/object/apply:os.system ['true']: 1\n")
 
 
-def test_a_file_of_very_many_tags_or_bytes_is_refused(refused):
+def test_huge_xml_is_rejected(refused):
     refused("sdf", b" " * (8 * 1024 * 1024 + 1), "8 MB")
     refused("sdf", "<sdf>" + "<a/>" * 200_000, "line 1", "200000 tags")
     refused("sdf", "<sdf>\n" + "<a>" * 200_000, "line 2", "200 deep")
@@ -124,7 +124,7 @@ RATES = ("<update_rate>100</update_rate>\n", "<updateRate>100</updateRate>\n", "
 @pytest.mark.parametrize(
     "name", ["sdf", "hector", "unity", "datasheet", "rotors", "imu_utils", "vins"]
 )
-def test_a_rate_that_nobody_states_is_asked_for(name, refused):
+def test_missing_rate_is_rejected(name, refused):
     content = GOOD[name]
     for stated in RATES:
         content = content.replace(stated, "")
@@ -146,7 +146,7 @@ STEADY = TriadSpecification(white_noise=1e-3)
         ("urdf", {}, "'urdf'.*kalibr"),
     ],
 )
-def test_what_cannot_be_written_is_refused(name, options, words):
+def test_unwritable_specification_is_rejected(name, options, words):
     values = ImuSpecification(gyroscope=NOISY, accelerometer=STEADY)
     with pytest.raises(ConfigurationError, match=words):
         registry.write_imu_parameters(values, name, 100.0, WriteOptions(**options))

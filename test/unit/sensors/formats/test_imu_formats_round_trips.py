@@ -124,7 +124,7 @@ def assert_same(actual, expected, path=""):
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_what_a_format_can_say_comes_back_equal_and_without_omissions(name, convert):
+def test_representable_specification_round_trips_without_remarks(name, convert):
     specification = SAYABLE[name]
     reading, writing = convert(specification, name)
     assert_same(reading.specification, specification, name)
@@ -136,7 +136,7 @@ def test_what_a_format_can_say_comes_back_equal_and_without_omissions(name, conv
 
 
 @pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"rotors"}))
-def test_written_for_another_rate_the_density_stays(name, convert):
+def test_density_is_kept_at_another_rate(name, convert):
     reading, _ = convert(SAYABLE[name], name, rate=400.0)
     assert reading.specification.output.rate == 400.0
     for triad in ("gyroscope", "accelerometer"):
@@ -179,7 +179,7 @@ COMPANIONS = {
 @pytest.mark.parametrize("triad", ["gyroscope", "accelerometer"])
 @pytest.mark.parametrize("parameter", [field.name for field in fields(isf.TriadSpecification)])
 @pytest.mark.parametrize("name", WRITTEN)
-def test_a_parameter_either_comes_back_or_is_listed(name, parameter, triad, convert):
+def test_each_parameter_round_trips_or_is_listed(name, parameter, triad, convert):
     if (parameter, triad) == ("g_sensitivity", "accelerometer"):
         parameter = "white_noise"
     base = SAYABLE["kalibr"] if name == "kalibr" else isf.ImuSpecification()
@@ -202,7 +202,7 @@ def test_a_parameter_either_comes_back_or_is_listed(name, parameter, triad, conv
 
 @pytest.mark.parametrize("key", OUTPUTS)
 @pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"specification"}))
-def test_what_the_output_does_comes_back_or_is_listed(name, key, convert):
+def test_output_settings_round_trip_or_are_listed(name, key, convert):
     base = SAYABLE["kalibr"]
     specification = replace(base, output=replace(base.output, **{key: OUTPUTS[key]}))
     reading, writing = convert(specification, name)
@@ -211,7 +211,7 @@ def test_what_the_output_does_comes_back_or_is_listed(name, key, convert):
     assert same or (listed and (key != "topic" or name == "datasheet"))
 
 
-def test_axes_become_their_root_mean_square_and_effects_are_listed():
+def test_different_axes_become_root_mean_square_with_remark():
     triad = isf.TriadSpecification(white_noise=(3e-4, 0.0, 4e-4), random_walk=1e-6)
     specification = replace(SAYABLE["kalibr"], gyroscope=triad)
     writing = isf.write_imu_parameters(specification, "kalibr")
@@ -226,7 +226,7 @@ def test_axes_become_their_root_mean_square_and_effects_are_listed():
         assert any(text.startswith("temperature.end") for text in remarks) == listed
 
 
-def test_a_random_walk_needs_a_correlation_time_in_gazebo(convert):
+def test_random_walk_requires_correlation_time_in_gazebo(convert):
     triad = isf.TriadSpecification(white_noise=1e-4, random_walk=2e-6)
     specification = isf.ImuSpecification(gyroscope=triad, output=TRUTH)
     timed = WriteOptions(random_walk_time=5000.0)
@@ -239,7 +239,7 @@ def test_a_random_walk_needs_a_correlation_time_in_gazebo(convert):
 
 
 @pytest.mark.parametrize("name, tag", [("hector", "topicName"), ("rotors", "imuTopic")])
-def test_a_topic_that_a_template_leaves_open_is_left_out_and_listed(name, tag, read):
+def test_template_topic_is_ignored_and_listed(name, tag, read):
     values = replace(SAYABLE[name], output=replace(TRUTH, topic="/a"))
     text = isf.write_imu_parameters(values, name).text
     reading = read(name, text.replace(">/a<", ">$(arg ns)/imu<"), RATE)
@@ -247,7 +247,7 @@ def test_a_topic_that_a_template_leaves_open_is_left_out_and_listed(name, tag, r
     assert any(f"<{tag}>" in remark for remark in reading.remarks)
 
 
-def test_kalibr_gets_driving_densities_and_walks_with_the_same_lowest_deviation(convert):
+def test_kalibr_file_has_driving_densities_and_equivalent_walks(convert):
     reading, writing = convert(SAYABLE["rotors"], "kalibr")
     expected = 7e-4 * np.sqrt(2.0 / 333.0)
     np.testing.assert_allclose(reading.specification.gyroscope.random_walk, expected, rtol=1e-12)
@@ -263,7 +263,7 @@ def test_kalibr_gets_driving_densities_and_walks_with_the_same_lowest_deviation(
     assert "the same lowest point" in remark and remark in writing.text
 
 
-def test_no_walk_is_invented():
+def test_random_walk_is_not_invented():
     walking = isf.TriadSpecification(white_noise=1e-4, bias_instability=1e-5, random_walk=1e-7)
     silent = isf.TriadSpecification(bias_instability=1e-3)
     specification = isf.ImuSpecification(gyroscope=walking, accelerometer=silent)
