@@ -1,4 +1,4 @@
-"""What ``isf.motion`` gives, from where it is defined."""
+"""Public names of ``isf.motion``."""
 
 from .earth_motion import EarthMotion as EarthMotion
 from .earth_motion import circling as circling

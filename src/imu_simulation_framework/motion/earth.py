@@ -111,8 +111,8 @@ def normal_gravity(latitude: ArrayLike, height: ArrayLike = 0.0) -> np.ndarray:
         Gravity [m/s^2].
     """
     squared = np.sin(latitude) ** 2
-    at_pole = SEMI_MINOR_AXIS * POLAR_GRAVITY / (SEMI_MAJOR_AXIS * EQUATORIAL_GRAVITY) - 1.0
-    surface = EQUATORIAL_GRAVITY * (1.0 + at_pole * squared)
+    pole_excess = SEMI_MINOR_AXIS * POLAR_GRAVITY / (SEMI_MAJOR_AXIS * EQUATORIAL_GRAVITY) - 1.0
+    surface = EQUATORIAL_GRAVITY * (1.0 + pole_excess * squared)
     surface = surface / np.sqrt(1.0 - ECCENTRICITY_SQUARED * squared)
     part = np.asarray(height, dtype=float) / SEMI_MAJOR_AXIS
     slope = 2.0 * (1.0 + FLATTENING + _TURNING - 2.0 * FLATTENING * squared)

@@ -259,7 +259,7 @@ class EarthMotion(SampledMotion):
         """Velocity against the Earth to the local east, north and up, (n, 3) [m/s]."""
         return self.level_axes().inv().apply(self.velocity)
 
-    def _at_first_pose(self):
+    def _signals_at_first_pose(self):
         to_body = Rotation.from_quat(self.orientation[0]).inv()
         return to_body.apply(_TURNING), -to_body.apply(earth.gravity_ecef(self.position[0]))
 

@@ -164,7 +164,7 @@ class SampledMotion(ABC):
         return self.angular_velocity - to_body.apply(self.world_rate)
 
     @abstractmethod
-    def _at_first_pose(self) -> tuple[np.ndarray, np.ndarray]:
+    def _signals_at_first_pose(self) -> tuple[np.ndarray, np.ndarray]:
         """Return angular velocity and specific force (3,) at rest in the first pose."""
 
     def standing_before(self: Sampled, samples: int) -> Sampled:
@@ -185,7 +185,7 @@ class SampledMotion(ABC):
         MotionError
             The motion is not evenly sampled.
         """
-        still = (self.position[0], self.orientation[0], np.zeros(3), *self._at_first_pose())
+        still = (self.position[0], self.orientation[0], np.zeros(3), *self._signals_at_first_pose())
         before = self.time[0] - self.period * np.arange(samples, 0, -1)
         values = {
             name: np.vstack([np.tile(value, (samples, 1)), getattr(self, name)])
@@ -449,7 +449,7 @@ class Motion(SampledMotion):
         """Return this motion; :meth:`.EarthMotion.local` returns a motion in a flat world."""
         return self
 
-    def _at_first_pose(self):
+    def _signals_at_first_pose(self):
         to_body = Rotation.from_quat(self.orientation[0]).inv()
         return np.zeros(3), to_body.apply((0.0, 0.0, self.gravity))
 

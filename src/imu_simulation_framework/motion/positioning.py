@@ -298,13 +298,13 @@ class FixReport:
                 f"{self.repeated} {rows} the position before, since the receiver gives new ones "
                 "less often, and are not used"
             )
-        for finding, one, many in (
+        for finding, singular, plural in (
             (self.outliers, "position", "positions"),
             (self.velocity_outliers, "Doppler velocity", "Doppler velocities"),
         ):
             if finding:
                 sentences.append(
-                    f"{finding.count} {one if finding.count == 1 else many} that no motion "
+                    f"{finding.count} {singular if finding.count == 1 else plural} that no motion "
                     "explains, not used, the first is "
                     f"{place_name} {finding.first_place} at {finding.first_time:.3f} s"
                 )
@@ -689,8 +689,8 @@ def _report(fixes, path, heading, settings, times, places, left_out) -> FixRepor
     dropped = np.zeros(len(path.left_out), dtype=bool)
     if used.velocities is not None and fixes.velocities is not None:
         dropped = np.isnan(used.velocities[:, 0]) & ~np.isnan(fixes.velocities[:, 0])
-    above = HEADING_SPEED if np.any(path.speeds > HEADING_SPEED) else settings.minimum_speed
-    fast, expected = path.speeds > above, None
+    heading_speed = HEADING_SPEED if np.any(path.speeds > HEADING_SPEED) else settings.minimum_speed
+    fast, expected = path.speeds > heading_speed, None
     if fast.any():
         fast_path = path.velocities[fast], path.speeds[fast], path.variances[fast]
         expected = _rms(_course_deviations(*fast_path))
@@ -709,7 +709,7 @@ def _report(fixes, path, heading, settings, times, places, left_out) -> FixRepor
         velocity_lag=fixes.velocity_lag,
         heading_source=heading.source,
         heading_deviation=expected,
-        heading_speed=float(above),
+        heading_speed=float(heading_speed),
         antennas=heading.check,
         backwards=heading.backwards,
         **left_out,

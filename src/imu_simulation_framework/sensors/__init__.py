@@ -1,4 +1,4 @@
-"""What an IMU, a magnetometer and a GNSS receiver say of a motion: errors and formats."""
+"""Simulation of IMUs, magnetometers and GNSS receivers: errors, specifications and formats."""
 
 import lazy_loader
 

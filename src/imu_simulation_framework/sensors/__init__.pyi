@@ -1,4 +1,4 @@
-"""What ``isf.sensors`` gives, from where it is defined."""
+"""Public names of ``isf.sensors``."""
 
 from .conditions import TemperatureProfile as TemperatureProfile
 from .correction import ImuCorrection as ImuCorrection

@@ -178,7 +178,7 @@ def measurements() -> pd.DataFrame:
     table = table.assign(
         part=same.loc[table["part"]].to_numpy(),
         quantity=[QUANTITIES[name] for name in table["quantity"]],
-        value=_in_si(table),
+        value=_convert_to_si(table),
     ).dropna(subset=["value"])
     groups = [*KEY, "excluded"]
     noise = table["quantity"].isin(NOISE)
@@ -267,7 +267,7 @@ def _read(name: str) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
 
 
-def _in_si(table: pd.DataFrame) -> pd.Series:
+def _convert_to_si(table: pd.DataFrame) -> pd.Series:
     sizes = {unit: RATIOS.get(unit) or factor(unit) for unit in set(table["value_unit"])}
     value = table["value"] * table["value_unit"].map(sizes)
     value = value.mask(table["quantity"] == "allan_minimum", value / FLICKER_PLATEAU)
@@ -373,10 +373,10 @@ class Part(NamedTuple):
 
     def sentence(self) -> str:
         """Describe the origin of the numbers."""
-        by_origin: dict[str, list[str]] = {}
+        names_of_origin: dict[str, list[str]] = {}
         for name, origin in self.origins.items():
-            by_origin.setdefault(origin, []).append(name.replace("_", " "))
-        parts = (f"{', '.join(names)}: {origin}" for origin, names in by_origin.items())
+            names_of_origin.setdefault(origin, []).append(name.replace("_", " "))
+        parts = (f"{', '.join(names)}: {origin}" for origin, names in names_of_origin.items())
         return f"{self.specification.name}, any unit: {'; '.join(parts)}"
 
 

@@ -1,4 +1,4 @@
-"""Heading from a course, and from two antennas beside it."""
+"""Heading from a course, and from two antennas."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_heading_equals_course_while_moving_and_first_course_before():
 
 
 def stop_between(yaw_before, yaw_after, stop=10.0, rate=20.0):
-    """20 s straight on, a stop, 20 s straight on in another direction."""
+    """Return 20 s straight on, a stop, and 20 s straight on in another direction."""
     times = np.arange(0.0, 40.0 + stop, 1.0 / rate)
     speed = np.where((times < 20.0) | (times >= 20.0 + stop), 1.0, 0.0)
     yaw = np.where(times < 20.0 + stop / 2.0, yaw_before, yaw_after)
@@ -77,14 +77,14 @@ def test_insignificant_speed_and_swaying_antenna_keep_heading():
     assert np.ptp(believed) > 3.0
     held = heading_from_course(times, velocities, 0.2, 0.8, deviations=0.2)
     assert np.ptp(held) < 1e-9
-    # Brakes from 1.5 m/s, sways back by 0.1 m, stands, and drives on.
+    # It brakes from 1.5 m/s, sways back by 0.1 m, stops, and drives on.
     speed = np.repeat([1.5, -0.5, 0.0, 1.5], [200, 4, 40, 200])
     times, velocities, yaw = moved(speed, np.zeros(len(speed)))
     assert heading_from_course(times, velocities, 0.2, 0.8) == pytest.approx(yaw, abs=1e-9)
 
 
 def moved(speed, turn_rate, rate=20.0):
-    """Times, velocities and heading of a robot with these signed speeds and turn rates."""
+    """Return times, velocities and heading of a robot with signed speeds and turn rates."""
     times = np.arange(len(speed)) / rate
     yaw = np.cumsum(turn_rate) / rate
     return times, speed[:, None] * np.column_stack([np.cos(yaw), np.sin(yaw)]), yaw
@@ -114,7 +114,7 @@ def test_jump_between_two_stops_is_no_course(way, turned):
 
 @pytest.mark.parametrize("stop, way", [(5.0, 10.0), (1.0, 30.0)])
 def test_rows_with_turns_on_the_spot_are_driven_forwards(stop, way):
-    """Where there is time to turn on the spot, or the way is long."""
+    """There is time to turn on the spot in short rows; long rows exceed the longest reverse."""
     row, rest = int(way * 20), int(stop * 20)
     speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [row, rest, row, rest, row])
     turn_rate = np.repeat([0.0, np.pi / stop, 0.0, -np.pi / stop, 0.0], [row, rest] * 2 + [row])
@@ -129,7 +129,7 @@ def test_antenna_heading_is_bridged_by_course_in_gaps():
     course = 0.2 * times
     measured_times = np.arange(0.0, 30.0, 0.5)
     heard = (measured_times < 10.0) | (measured_times > 20.0)
-    # Backwards, with a heading that is wrapped and wanders from the course before the silence.
+    # Backwards, with a wrapped heading that deviates from the course before the gap.
     wander = np.where(measured_times < 10.0, 0.01 * measured_times, 0.1)
     measured = wrap(0.2 * measured_times + np.pi + wander)
     heading, silent = heading_from_antennas(times, course, measured_times[heard], measured[heard])
@@ -138,7 +138,7 @@ def test_antenna_heading_is_bridged_by_course_in_gaps():
     inside = np.isfinite(expected)
     assert wrap(heading[inside] - expected[inside]) == pytest.approx(0.0, abs=1e-9)
     assert np.abs(wrap(heading[silent] - course[silent] - np.pi)).max() < 0.11
-    # 9.5 s to 20.5 s, and what follows the last of them at 29.5 s.
+    # From 9.5 s to 20.5 s, and after the last heading at 29.5 s.
     assert silent.sum() == pytest.approx((11.0 + 0.45) / 0.05, abs=2)
     times = np.arange(0.0, 3.0, 0.1)
     heading, silent = heading_from_antennas(times, 0.5 * times, np.array([1.0]), np.array([2.0]))

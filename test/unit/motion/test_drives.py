@@ -80,7 +80,7 @@ def test_laps_repeat_exactly_and_fewer_laps_are_the_beginning():
     motion, poses, samples = bundled_drives.simulate_drive(drives.with_laps(DRIVES["a"], 2))
     assert motion.index[-1] == 120.0
     assert poses.iloc[:-1].equals(whole.iloc[: len(poses) - 1])
-    # The next lap's first sample is this one's last to rounding only.
+    # The first sample of the next lap equals the last of this lap, but for rounding.
     assert np.allclose(poses.iloc[-1], whole.iloc[len(poses) - 1], atol=1e-7)
     assert np.array_equal(samples.orientation, read.orientation[: len(motion)])
 
@@ -156,7 +156,7 @@ def test_errors_can_be_switched_off():
     [
         (lambda: drives.with_laps(DRIVES["a"], 0), "1 or more"),
         (lambda: drives.with_laps(DRIVES["b"], 2), "does not repeat"),
-        (lambda: drives.get_drive("e"), "no drive 'e'; choose one of a, b, c, d"),
+        (lambda: drives.get_drive("e"), "drive is 'e', expected one of a, b, c, d"),
     ],
 )
 def test_impossible_laps_and_unknown_drives_are_refused(call, words):

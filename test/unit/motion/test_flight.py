@@ -13,7 +13,7 @@ PLACES = np.column_stack([np.full(len(TIME), LATITUDE), TIME * 9e-6, np.full(len
 
 
 def eastwards(**others):
-    """A flight along a parallel, with its nose up by a tenth."""
+    """Return a flight along a parallel, with its nose up by a tenth."""
     angles = np.tile([0.0, 0.1, np.pi / 2.0], (len(TIME), 1))
     return FlightStates.from_ecef_and_aviation(TIME, ecef_of(*PLACES.T), angles, **others)
 
@@ -46,7 +46,7 @@ def test_rounded_positions_are_replaced_by_integral_of_velocities():
     repaired = coarse.integrated()
     # A step of 0.56 m, evenly distributed, on the mean of 1000: 0.56 / sqrt(12 * 1000), four times.
     assert np.max(np.linalg.norm(repaired.position - exact.position, axis=1)) < 4 * 0.0051
-    with pytest.raises(MotionError, match="no velocities"):
+    with pytest.raises(MotionError, match="velocity is missing"):
         eastwards().integrated()
 
 
@@ -65,7 +65,7 @@ INSTANTS = np.arange(0.0, 200.0, 1.0 / RATE)
 
 
 def flown(climb, course_rate, speed=60.0):
-    """Velocities east, north, up of a flight with a climb and a rate of its course over time."""
+    """Return velocities east, north, up of a flight with a climb and a rate of its course."""
     course = np.cumsum(np.broadcast_to(course_rate, INSTANTS.shape)) / RATE
     speed = np.broadcast_to(speed, INSTANTS.shape)
     east, north = speed * np.cos(course), speed * np.sin(course)

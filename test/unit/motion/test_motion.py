@@ -46,7 +46,7 @@ def test_kinematics_equal_closed_form_for_any_quaternion_sign(tumble):
 
 
 def integrated(rate):
-    """What the sums of a motion's means miss of its last orientation [rad] and velocity [m/s]."""
+    """Return the error of the last orientation [rad] and velocity [m/s] of summed means."""
     time = np.arange(int(30.0 * rate) + 1) / rate
     position, rotation, _, _ = tumbling(time)
     motion = isf.Motion.from_poses(time, position, rotation.as_quat(), GRAVITY)
@@ -55,7 +55,7 @@ def integrated(rate):
     steps = Rotation.from_rotvec(angular_velocity / rate)
     halves = Rotation.from_rotvec(0.5 * angular_velocity / rate)
     for k in range(1, len(motion)):
-        # The mean force is in the turning axes: turned back at the middle of the period.
+        # The mean force is in the turning axes, and is turned back at the middle of the period.
         velocity = velocity + (turned * halves[k]).apply(force[k]) / rate
         velocity[2] -= GRAVITY / rate
         turned = turned * steps[k]
@@ -194,7 +194,7 @@ TURNED = float(np.sum(np.abs(np.diff(YAW))))
 def test_left_and_right_turns_add_up(sign):
     turned = absolute_turn(sign * YAW)
     assert turned[0] == 0.0 and np.all(np.diff(turned) >= 0.0)
-    # The last turn back is smaller than what counts as one.
+    # The last turn back is smaller than the reversal.
     assert turned[-1] == pytest.approx(TURNED, abs=REVERSAL)
     np.testing.assert_allclose(turned[:3000], YAW[:3000])
 
@@ -202,11 +202,11 @@ def test_left_and_right_turns_add_up(sign):
 def test_noise_is_no_turn_and_each_leg_counts():
     noise = np.random.default_rng(1).normal(0.0, math.radians(0.25), len(YAW))
     assert np.sum(np.abs(np.diff(YAW + noise))) > 5.0 * TURNED
-    # At each of some ten turning points an extreme of the noise is taken, of 4 sigma at most.
+    # An extreme of the noise, of at most 4 sigma, adds to each of some ten turning points.
     assert absolute_turn(YAW + noise)[-1] == pytest.approx(TURNED, abs=22 * math.radians(1.0))
     assert absolute_turn(noise)[-1] < math.radians(3.0)
     legs = absolute_turn(np.array([0.0, 1.0, 0.5, 2.0, 1.0]))
     np.testing.assert_allclose(legs, [0.0, 1.0, 1.5, 3.0, 4.0])
-    # Who does not turn has not turned.
+    # A constant yaw has no turn.
     for yaw in ([], [1.0], [0.0, 0.0, 0.0]):
         np.testing.assert_array_equal(absolute_turn(np.array(yaw)), np.zeros(len(yaw)))

@@ -22,7 +22,7 @@ def test_mowing_has_length_turns_and_places_of_pattern(lanes, length, width, rad
     steps = np.linalg.norm(np.diff(motion.position, axis=0), axis=1)
     # A chord is shorter than its arc by the square of the step's turn over 24.
     assert steps.sum() == pytest.approx(speed * motion.duration, rel=(speed / rate / turning) ** 2)
-    # All but what is left of the last lane turns; half a turn to either side in turn.
+    # All but the end of the last lane turns; half a turn to alternating sides.
     assert absolute_turn(motion.yaw)[-1] == pytest.approx((lanes - 1) * math.pi)
     net = math.pi if lanes % 2 == 0 else 0.0
     assert motion.yaw[-1] - motion.yaw[0] == pytest.approx(net, abs=1e-9)
@@ -44,7 +44,7 @@ def test_mowing_velocity_rate_and_force_are_derivatives():
     inside[bends] = False
     np.testing.assert_allclose(np.diff(motion.yaw)[inside] / step, rate[1:][inside], atol=1e-9)
     np.testing.assert_allclose(motion.specific_force[:, 1], 0.8 * rate)
-    # Straight on between its quarters: four bends at each of two turns.
+    # A straight line between two quarters: four bends at each of two turns.
     assert len(bends) == 8
 
 
@@ -54,7 +54,7 @@ def test_mowing_velocity_rate_and_force_are_derivatives():
         ((0, 20.0, 2.0), "number of lanes is 0"),
         ((2, 20.0, math.nan), "width of a lane is nan"),
         ((2, 20.0, 2.0, 1.0, 1.5), "width of a lane is 2 m, expected at least 3 m"),
-        ((10**15, 20.0, 2.0), "samples, but at most"),
+        ((10**15, 20.0, 2.0), "samples, expected at most"),
     ],
 )
 def test_invalid_mowing_pattern_is_rejected(arguments, words):

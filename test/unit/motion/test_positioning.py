@@ -31,12 +31,12 @@ def test_local_positions_are_east_and_north_at_any_altitude():
     assert position[:, 1] == pytest.approx(north, abs=1e-3)
     table = fixes(np.arange(3.0), [0.0, 10.0, 20.0], [0.0, 0.0, 0.0], 1.0)
     noisy = table.assign(altitude=[500.0, np.nan, 900.0])
-    # Bit for bit but for the first altitude, which enu2geodetic has in the last digits.
+    # Equal to the bit but for the first altitude, which changes the last digits of enu2geodetic.
     expected = positioning.local_position(table)
     assert positioning.local_position(noisy) == pytest.approx(expected, abs=1e-6)
     nowhere = positioning.local_position(table.assign(altitude=np.nan))
     assert nowhere[:, 0] == pytest.approx([0.0, 10.0, 20.0], rel=1e-3)
-    # As on the ellipsoid, bit for bit.
+    # Equal to the bit to positions on the ellipsoid.
     level = positioning.local_position(table.drop(columns="altitude"))
     np.testing.assert_array_equal(nowhere, level)
 
@@ -48,7 +48,7 @@ def test_given_density_gives_smoothing_spline_of_stated_variances():
     table = fixes(times, east, 0.0 * east, 1.0)
     settings = positioning.FixSettings(acceleration_density=0.3, error_correlation_time=2.0)
     made = positioning.trajectory_from_fixes(table, settings)
-    # Errors alike for 2 s at 2 Hz: n dt / (dt + 2 T), a ninth of the fixes.
+    # Errors are correlated for 2 s at 2 Hz: n dt / (dt + 2 T), a ninth of the fixes.
     weights, local = np.full(len(times), 1.0 / 9.0), positioning.local_position(table)[:, 0]
     spline = make_smoothing_spline(times - times[0], local, weights, 0.3**-2)
     expected = spline(made.poses.index - times[0])
@@ -58,7 +58,7 @@ def test_given_density_gives_smoothing_spline_of_stated_variances():
 
 
 def drive(rate, deviation, seed=1, duration=90.0, stated=None):
-    """Five circles of 10 m radius at 4 m/s as a receiver gives them, and the true yaw."""
+    """Return five circles of 10 m radius at 4 m/s as receiver's fixes, and the true yaw."""
     generator = np.random.default_rng(seed)
     times = 1.5e9 + np.arange(0.0, duration, 1.0 / rate)
     yaw = 0.4 * (times - times[0])
@@ -86,7 +86,7 @@ def test_tight_circles_survive_smoothing(rate, stated):
 
 
 def test_expected_heading_deviation_equals_rms_error():
-    # A motion that is as the model says: see test_smoothing for how it is drawn.
+    # The motion follows the model; test_smoothing draws it.
     ratios = []
     for seed in range(16):
         generator = np.random.default_rng(seed)
@@ -121,7 +121,7 @@ def test_doppler_velocities_improve_heading():
 
 
 def test_held_course_of_receiver_does_not_turn_path():
-    # A quarter turn at 1 m/s within 10 s; below 1.4 m/s the course stays what it was.
+    # A quarter turn at 1 m/s within 10 s; below 1.4 m/s the receiver holds the course.
     generator = np.random.default_rng(4)
     times = np.arange(0.0, 60.0, 0.2)
     speed = np.interp(times, [20.0, 24.0, 36.0, 40.0], [5.0, 1.0, 1.0, 5.0])
@@ -133,12 +133,12 @@ def test_held_course_of_receiver_does_not_turn_path():
     told = np.where(slow, 0.4, yaw)
     table["velocity_east"], table["velocity_north"] = speed * np.cos(told), speed * np.sin(told)
     made = positioning.trajectory_from_fixes(table)
-    # And a few a little faster, whose course is that of before since the road is straight.
+    # A few faster fixes repeat the course since the road is straight.
     assert made.report.held_courses == pytest.approx(slow.sum(), abs=8)
     assert "holds its course" in " ".join(made.report.sentences())
     inside = (made.poses.index > 27.0) & (made.poses.index < 35.0)
     error = made.poses["yaw"].to_numpy() - np.interp(made.poses.index, times, yaw)
-    # The receiver doubts its positions (2 m), so that the velocities lead where they are used.
+    # The stated deviation of positions is 2 m, so that velocities determine the path if used.
     assert np.abs(error[inside]).max() < np.radians(20.0)
 
 
@@ -177,7 +177,7 @@ def test_antennas_give_heading_at_standstill_and_backwards():
 
 
 def held(rate=50.0, every=5, rest=10.0):
-    """Positions held by a receiver at a faster rate of rows; a rest, then 5 m/s."""
+    """Return positions held by a receiver at a faster rate of rows; a standstill, then 5 m/s."""
     times = np.arange(0.0, 40.0, 1.0 / rate)
     given = every / rate * np.floor(np.arange(len(times)) / every)
     return times, np.column_stack([5.0 * np.maximum(given - rest, 0.0), 0.0 * given])
@@ -187,7 +187,7 @@ def held(rate=50.0, every=5, rest=10.0):
     "rate, every, repeated, expected",
     [
         (50.0, 5, [], [number for number in range(2000) if number % 5]),
-        # Honest at rest, as they are new in movement.
+        # Repetitions at rest are correct, as positions change in motion.
         (10.0, 1, [], []),
         (10.0, 1, [250, 300, 301], [250, 300, 301]),
     ],
@@ -268,12 +268,12 @@ def test_velocity_between_fixes_scatters_as_bridge_of_random_walk():
     count, step = 200, 2.0
     at = (np.arange(count) + 1.0) / count
     walk = np.minimum.outer(at, at) * step
-    # What is known of it: its end and its integral.
+    # Its end and its integral are known.
     known = np.zeros((2, count))
     known[0, -1], known[1] = 1.0, step / count
     known[1, -1] *= 0.5
     left = walk - walk @ known.T @ np.linalg.solve(known @ walk @ known.T, known @ walk)
-    scatter = positioning._between(np.array([5.0, 7.0]), 5.0 + step * at, np.ones(1))
+    scatter = positioning._variance_between(np.array([5.0, 7.0]), 5.0 + step * at, np.ones(1))
     assert scatter == pytest.approx(np.diag(left), abs=1e-4)
 
 

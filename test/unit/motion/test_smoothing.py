@@ -1,4 +1,4 @@
-"""Smoothing: how strong the fixes say that it is, and what it makes of them, on known motions."""
+"""Smoothing: estimated strengths, and accuracy on known motions."""
 
 from dataclasses import replace
 
@@ -13,14 +13,14 @@ SEEDS = range(12)
 
 
 def motion(generator, times, density, speed=8.0):
-    """Positions and velocities of an integrated Wiener process in the plane, drawn exactly."""
+    """Return positions and velocities of an exact integrated Wiener process in the plane."""
     steps = np.diff(times)
     velocities, positions = np.zeros((2, len(times), 2))
     velocities[0] = speed, 0.0
     first, second = generator.standard_normal((2, len(steps), 2))
     jumps = density * np.sqrt(steps)[:, None] * first
     velocities[1:] = velocities[0] + np.cumsum(jumps, axis=0)
-    # Given both velocities the place in the middle scatters by q^2 dt^3 / 12.
+    # With both velocities given, the position in the middle scatters by q^2 dt^3 / 12.
     bridges = density * np.sqrt(steps**3 / 12.0)[:, None] * second
     means = steps[:, None] * (velocities[1:] + velocities[:-1]) / 2.0
     positions[1:] = np.cumsum(means + bridges, axis=0)
@@ -28,7 +28,7 @@ def motion(generator, times, density, speed=8.0):
 
 
 def drawn(seed, count, rate, density, deviation):
-    """A generator, times, positions, velocities, and positions with white noise."""
+    """Return a generator, times, positions, velocities, and positions with white noise."""
     generator = np.random.default_rng(seed)
     times = np.arange(count) / rate
     positions, velocities = motion(generator, times, density)
@@ -37,7 +37,7 @@ def drawn(seed, count, rate, density, deviation):
 
 
 def slow_errors(generator, times, deviation, slow_time):
-    """A Gauss-Markov process of second order, correlation (1 + t/l) exp(-t/l), by its matrix."""
+    """Return a Gauss-Markov process of second order, correlation (1 + t/l) exp(-t/l)."""
     apart = np.abs(np.subtract.outer(times, times)) / slow_time
     factor = np.linalg.cholesky((1.0 + apart) * np.exp(-apart) + 1e-9 * np.eye(len(times)))
     return deviation * factor @ generator.standard_normal((len(times), 2))
@@ -66,7 +66,7 @@ def test_estimated_density_and_white_noise_do_not_depend_on_the_stated_deviation
     found = np.array(found)
     for logarithms in found.T:
         assert abs(logarithms.mean()) < 3.0 * standard_error(logarithms) + 0.01
-    # At 1 Hz and 0.1 m a fix moves more by the motion than by its noise: that is known less well.
+    # At 1 Hz and 0.1 m the motion moves a fix more than noise, so that noise is less certain.
     assert found[:, 0].std() < 0.2
 
 
@@ -93,14 +93,14 @@ def test_slow_errors_are_separated_from_the_motion_and_the_velocity_is_consisten
 
 @pytest.mark.gate
 def test_lively_motion_is_not_estimated_as_a_fast_slow_error():
-    """A lively robot, and a receiver that states ten times its error of 0.3 m."""
+    """The robot accelerates strongly, and the receiver states ten times its error of 0.3 m."""
     times = np.arange(0.0, 80.0, 0.1)
     for seed in range(6):
         generator = np.random.default_rng(seed)
         positions, _ = motion(generator, times, 2.0)
         noisy = positions + slow_errors(generator, times, 0.3, 2.0)
         noise = fix_noise.estimate_noise(fixes(times, noisy, 3.0), 4.0)
-        # No faster than half a metre a second.
+        # The slow error changes by at most half a metre per second.
         assert noise.slow_scale * 3.0 / noise.slow_time <= 0.5 + 1e-9
 
 
@@ -178,7 +178,7 @@ def test_density_of_a_long_recording_is_estimated_without_bias():
 
 
 def test_rare_turns_of_a_fast_recording_are_not_smoothed_away():
-    # Quarter turns of two seconds every 35 s, which stretches of four seconds all miss.
+    # Quarter turns of two seconds every 35 s, which intervals of four seconds all miss.
     times = np.arange(18000) / 100.0
     turning = np.where((times + 20.0) % 35.2 > 33.2, np.pi / 4.0, 0.0)
     yaw = np.cumsum(turning) / 100.0
@@ -196,7 +196,7 @@ def test_velocity_scale_is_estimated_from_positions(factor):
     velocities[:20] = np.nan
     scale = fix_noise.velocity_scale(fixes(times, noisy, 1.0, factor * velocities))
     assert scale == pytest.approx(1.0 / factor, rel=0.02)
-    # Velocities that lead nowhere have none.
+    # Velocities without displacement have no scale.
     noise = 0.1 * generator.standard_normal((2, 100, 2))
     assert fix_noise.velocity_scale(fixes(np.arange(100.0), noise[0], 1.0, noise[1])) is None
 
@@ -213,7 +213,7 @@ def test_positions_with_large_variance_count_less():
     stated = np.array([[0.5, 2.0], [0.0, 1e-4]])
     given = fix_noise.PlaneFixes(np.arange(2.0), np.zeros((2, 2)), stated, None)
     found = fix_noise.white_variances(given, fix_noise.FixNoise(1.0, 3.0, 0.0, 0.0, 0.1))
-    # Nobody's position is better than a tenth of a millimetre.
+    # A tenth of a millimetre is the smallest deviation of a position.
     np.testing.assert_allclose(found, 9.0 * stated**2 + 1e-8, rtol=1e-12)
 
 
@@ -234,7 +234,7 @@ def smoothed(times, *measured, density=DENSITY, slow_time=0.0):
 
 
 def wiener_covariances(times, density):
-    """Prior covariances of integrated Wiener positions and velocities begun at rest at time 0."""
+    """Return covariances of integrated Wiener positions and velocities from rest at time 0."""
     a, b = np.minimum.outer(times, times), np.maximum.outer(times, times)
     positions = a**2 * (3.0 * b - a) / 6.0
     mixed = np.where(
@@ -261,7 +261,7 @@ def test_late_velocities_equal_dense_gaussian_conditioning(lag):
     total = state[np.ix_(told, told)] + np.diag(np.append(variances, np.full(count, 0.02)))
     expected = state[:, told] @ np.linalg.solve(total, np.append(values, velocities))
     left = np.diag(state - state[:, told] @ np.linalg.solve(total, state[told]))
-    # Several positions within one step share what the motion adds there, which is left out.
+    # Several positions within a step share the motion there, which is neglected.
     close = {"abs": 1e-3} if abs(lag) < 0.2 else {"abs": 0.01}
     assert motion.positions == pytest.approx(expected[2 * count : len(every)], **close)
     assert motion.velocities == pytest.approx(expected[len(every) + 2 * count :], **close)
@@ -273,7 +273,7 @@ def test_late_velocities_equal_dense_gaussian_conditioning(lag):
 def test_step_densities_follow_motion():
     generator = np.random.default_rng(4)
     times = np.arange(600.0)
-    # For half a minute out of each the robot hardly accelerates.
+    # The robot hardly accelerates for half a minute out of each minute.
     steady = (times // 30.0) % 2.0 == 0.0
     kicks = np.where(steady, 0.02, 0.8)[:, np.newaxis] * generator.standard_normal((600, 2))
     velocities = np.cumsum(kicks, axis=0)
@@ -286,13 +286,13 @@ def test_step_densities_follow_motion():
     found = []
     for of_steps in (None, densities):
         motions = fix_noise.smooth_plane(given, noise, densities=of_steps)
-        errors = np.column_stack([one.velocities for one in motions]) - velocities
-        stds = np.sqrt([one.covariances[:, 1, 1] for one in motions]).T
+        errors = np.column_stack([axis.velocities for axis in motions]) - velocities
+        stds = np.sqrt([axis.covariances[:, 1, 1] for axis in motions]).T
         found.append([errors[steady], (errors / stds)[steady], (errors / stds)[~steady]])
-    one, each = np.sqrt([[np.mean(values**2) for values in rows] for rows in found])
-    # 600 errors of each kind, alike over some seconds: the standard error of an rms is about 6 %.
-    assert 0.6 < each[1] < each[2] < 1.2
-    assert each[0] < 0.85 * one[0]
+    constant, adapted = np.sqrt([[np.mean(values**2) for values in rows] for rows in found])
+    # 600 errors of each kind, correlated over some seconds: an rms has a standard error of 6 %.
+    assert 0.6 < adapted[1] < adapted[2] < 1.2
+    assert adapted[0] < 0.85 * constant[0]
     assert np.median(densities[steady[1:]]) < 0.7 * np.median(densities[~steady[1:]])
 
 
@@ -307,7 +307,7 @@ def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning(
     motion = smoothed(times, *given, slow_time=slow_time)
     elapsed = times - times[0]
     positions, mixed, speeds = wiener_covariances(elapsed, DENSITY)
-    # Position and velocity at the beginning: a variance so large that it hardly tells anything.
+    # Position and velocity at the start have a variance without information.
     vague = 1e5
     positions += vague * (1.0 + np.multiply.outer(elapsed, elapsed))
     mixed += vague * elapsed[:, None]
@@ -327,7 +327,7 @@ def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning(
     assert motion.covariances[:, 1, 1] == pytest.approx(left[count:], abs=1e-3)
     deviance = -2.0 * multivariate_normal.logpdf(both, cov=total)
     deviance -= 2.0 * count * np.log(2.0 * np.pi)
-    # Nothing known beforehand leaves out the two vague variances.
+    # Without a prior the two large variances drop out.
     assert motion.deviance == pytest.approx(deviance - 2.0 * np.log(vague), abs=1e-3)
     assert motion.residuals == pytest.approx(values - motion.positions)
 
@@ -366,7 +366,7 @@ def test_hour_at_ten_hertz_keeps_digits_and_nan_is_rejected():
 
 
 def circle(times, radius=1.0):
-    """Half a metre a second round a circle."""
+    """Return half a metre per second on a circle."""
     angle = 0.5 * times / radius
     return radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
@@ -377,7 +377,7 @@ def test_jitter_equals_size_of_white_errors(rate, error):
     found = []
     for seed in range(20):
         generator = np.random.default_rng(seed)
-        # Stamps that are not even.
+        # Uneven stamps.
         times = np.cumsum(generator.uniform(0.5, 1.5, 1000)) / rate
         noise = error * generator.standard_normal((1000, 2))
         found.append(fix_noise.jitter(times, circle(times) + noise))
@@ -407,7 +407,7 @@ def test_jitter_ignores_motion_jumps_rest_and_quiet_axis():
 @pytest.mark.parametrize("lag", [0.0, 0.4, -0.3])
 def test_late_velocities_are_detected_and_shifted(lag):
     generator, fine = np.random.default_rng(8), np.arange(0.0, 400.0, 0.05)
-    # Smooth as a car is: the acceleration changes over seconds.
+    # The acceleration of a car changes over seconds.
     course = np.cumsum(0.3 * np.sin(0.31 * fine) * 0.05)
     velocity = 10.0 * np.column_stack([np.cos(course), np.sin(course)])
     velocity *= (1.0 + 0.5 * np.sin(0.13 * fine))[:, np.newaxis]
@@ -431,7 +431,7 @@ def test_late_velocities_are_detected_and_shifted(lag):
         given = replace(late, velocity_lag=taken)
         noise = fix_noise.FixNoise(1.0)
         model = fix_noise.motion_model(given, noise)
-        smooth = np.column_stack([one.velocities for one in fix_noise.smooth_plane(given, noise)])
+        smooth = np.column_stack([axis.velocities for axis in fix_noise.smooth_plane(given, noise)])
         inside = slice(2, -2)
         wrong.append(np.sqrt(np.mean((smooth - at(model.times, velocity))[inside] ** 2)))
     assert wrong[1] < 0.5 * wrong[0]

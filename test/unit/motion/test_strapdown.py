@@ -1,4 +1,4 @@
-"""Increments of a motion on the Earth: what they are, and that they lead back to it."""
+"""Increments of a motion on the Earth, and their integration back to it."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from imu_simulation_framework.motion.earth import EARTH_RATE
 
 
 def _require_closed(motion, place, velocity, angle):
-    """Increments lead back to their motion within so many metres, m/s and rad."""
+    """Require that increments lead back to their motion within tolerances in m, m/s and rad."""
     begin = motion.position[0], motion.velocity[0], motion.orientation[0]
     path = isf.integrate(isf.increments_of(motion), *begin)
     require_same_motion(path, motion, position=place, velocity=velocity)
@@ -63,7 +63,7 @@ def test_increments_are_integrals_of_rate_and_force(gimbal):
     for number in range(20, 180, 16):
         within = slice((number - 1) * fine, number * fine + 1)
         start = Rotation.from_quat(finer.orientation[(number - 1) * fine])
-        # Axes that stay as those of the Earth at the start.
+        # Axes that stay parallel to the Earth's at the start.
         angles = EARTH_RATE * step * np.arange(fine + 1)
         earth = Rotation.from_rotvec(np.outer(angles, [0.0, 0.0, 1.0]))
         turned = start.inv() * earth * Rotation.from_quat(finer.orientation[within])
@@ -72,7 +72,7 @@ def test_increments_are_integrals_of_rate_and_force(gimbal):
         gained = simpson(turned.apply(finer.specific_force[within]), dx=step, axis=0)
         parts = Rotation.from_rotvec(np.outer((np.arange(1000) + 0.5) / 1000.0, theta))
         assert np.mean(parts.as_matrix(), axis=0) @ velocity == pytest.approx(gained, abs=1e-9)
-        # And without any correction: coning and sculling are of the third power of the period.
+        # Without any correction coning and sculling are of the third power of the period.
         plain = simpson(finer.specific_force[within], dx=step, axis=0)
         assert velocity == pytest.approx(plain, abs=3e-5)
         rate = simpson(finer.angular_velocity[within], dx=step, axis=0)
@@ -91,7 +91,7 @@ def test_means_are_increments_over_period_and_path_through_earth_is_rejected():
     assert rate[0] == pytest.approx(motion.angular_velocity[0])
     assert force[0] == pytest.approx(motion.specific_force[0])
     free_fall = isf.Increments(np.arange(2000.0), np.zeros((2000, 3)), np.zeros((2000, 3)))
-    with pytest.raises(MotionError, match="nowhere"):
+    with pytest.raises(MotionError, match="path of the increments"):
         isf.integrate(free_fall, (6378137.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
 

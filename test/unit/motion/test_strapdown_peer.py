@@ -1,4 +1,4 @@
-"""Our increments and motions beside those of pyins, which knows nothing of ours."""
+"""Increments and motions compared with pyins, which is independent of this package."""
 
 import numpy as np
 import pandas as pd
@@ -22,12 +22,12 @@ def _place(position):
 
 
 def _gravitation(position):
-    """Return their gravitation: gravity that changes linearly with height, and plumb."""
+    """Return the gravitation of pyins: gravity changes linearly with height, and is vertical."""
     return earth.gravitation_ecef(_place(position))
 
 
 def _trajectory(motion):
-    """Return a motion as their table: north, east, down; forward, right, down; degrees."""
+    """Return a motion as a table of pyins: north, east, down; forward, right, down; degrees."""
     latitude, longitude, _ = motion.latitude_longitude_height.T
     angles = aviation_of_orientation(latitude, longitude, Rotation.from_quat(motion.orientation))
     velocity = motion.local_velocity[:, [1, 0, 2]] * (1.0, 1.0, -1.0)
@@ -36,7 +36,7 @@ def _trajectory(motion):
 
 
 def _their_form(increments):
-    """Return increments as theirs, whose velocity is in the axes at the start of the period."""
+    """Return increments of pyins, whose velocity is in the axes at the start of the period."""
     turned, gained = increments.delta_theta[1:], increments.delta_velocity[1:]
     size = np.linalg.norm(turned, axis=1, keepdims=True)
     once = np.cross(turned, gained)
@@ -48,7 +48,7 @@ def _their_form(increments):
 
 
 def _led_back(increments, truth):
-    """Return how far their integrator ends from the truth: [m], [m/s], [rad]."""
+    """Return the error at the end of pyins' integration: [m], [m/s], [rad]."""
     path = strapdown.Integrator(truth.iloc[0]).integrate(increments)
     difference = transform.compute_state_difference(path, truth).abs().max().to_numpy()
     return difference[:3].max(), difference[3:6].max(), np.radians(difference[6:].max())
@@ -69,7 +69,7 @@ def motion(request):
 def test_increments_close_in_pyins_integrator_better_than_pyins_own(motion):
     truth = _trajectory(motion)
     ours = _led_back(_their_form(increments_of(motion, _gravitation)), truth)
-    # Theirs takes the Coriolis acceleration from the start of the period: a first-order error.
+    # pyins uses the Coriolis acceleration at the start of the period, an error of first order.
     assert np.all(np.array(ours) < (5e-3, 1e-4, 1e-8))
     increments = strapdown.compute_increments_from_imu(_generated(truth, "increment"), "increment")
     theirs = _led_back(increments, truth)
@@ -79,11 +79,12 @@ def test_increments_close_in_pyins_integrator_better_than_pyins_own(motion):
 def test_pyins_generator_gives_equal_rates_forces_and_increments(motion):
     truth = _trajectory(motion)
     felt = _generated(truth, "rate")
-    # At the ends their splines take the mean rates of the outermost periods.
+    # At the ends the splines of pyins use the mean rates of the outermost periods.
     inner = slice(50, -50)
     rate, force = (felt[names].to_numpy() * FRD for names in (util.GYRO_COLS, util.ACCEL_COLS))
     assert rate[inner] == pytest.approx(motion.angular_velocity[inner], abs=1e-7)
-    # Their splines' curvature is that of positions rounded to nanometres, 6e-9 / (10 ms)^2 ...
+    # The curvature of pyins' splines is that of positions rounded to nanometres, 6e-9 / (10 ms)^2
+    # ...
     curvature = 6.0 * 4e-9 / motion.period**2
     assert force[inner] == pytest.approx(motion.specific_force[inner], abs=2.0 * curvature)
     felt = _generated(truth, "increment")
@@ -91,6 +92,6 @@ def test_pyins_generator_gives_equal_rates_forces_and_increments(motion):
         felt[names].to_numpy() * FRD / motion.period for names in (util.GYRO_COLS, util.ACCEL_COLS)
     )
     our_rate, our_force = motion.means()
-    # Coning and sculling, of which ours are free: of the second order, up to 1e-5 and 1e-4 here.
+    # Coning and sculling of pyins: of second order, up to 1e-5 and 1e-4 here.
     assert rate[inner] == pytest.approx(our_rate[inner], abs=1e-5)
     assert force[inner] == pytest.approx(our_force[inner], abs=2e-4)

@@ -1,4 +1,4 @@
-"""Preparing a trajectory."""
+"""Preparation of a trajectory."""
 
 import math
 
@@ -86,7 +86,7 @@ def test_smoothing_keeps_lines_turns_and_bends(generator):
 def test_smoothing_reduces_noise_by_its_kernel(generator):
     # On an even grid the regression is a convolution; the variance of its output is the
     # sum of the kernel's squares.
-    # More than are smoothed in one block.
+    # More samples than a block.
     times = np.arange(40_000) / 20.0
     window = 2.0
     u = np.arange(-20, 21) / 20.0
@@ -200,9 +200,9 @@ def test_part_of_drive_has_velocities_of_whole(generator):
     pd.testing.assert_frame_equal(whole, trajectory.add_velocities(resampled))
     for first, last in ((0, 200), (1, 2), (101, 400), (len(grid) - 3, len(grid) - 1)):
         part = trajectory.motion_at(noisy, grid[first : last + 1])
-        # Differences of second order and of a grid that is not the same to the last bit.
+        # Differences of second order, on a grid that differs in the last bit.
         pd.testing.assert_frame_equal(part, whole.iloc[first : last + 1], rtol=0.0, atol=1e-9)
-    # Stamps that are exact: where one sample is left beyond a cut, it is made use of.
+    # Exact stamps: a sample that remains beyond a cut is used.
     noisy.index = pd.Index(0.125 * np.arange(len(noisy)), name="time")
     whole = trajectory.motion_at(noisy, noisy.index)
     part = trajectory.motion_at(noisy, noisy.index[1:-1])

@@ -110,7 +110,7 @@ def test_ensure_drive_writes_missing_files_and_leaves_others(tmp_path, monkeypat
     paths[0].unlink()
     assert all(path.is_file() for path in bundled_drives.ensure_drive("c", tmp_path / "new"))
     assert len(list((tmp_path / "new").iterdir())) == 2
-    with pytest.raises(ConfigurationError, match="no drive 'x'"):
+    with pytest.raises(ConfigurationError, match="drive is 'x'"):
         bundled_drives.ensure_drive("x", tmp_path)
 
 

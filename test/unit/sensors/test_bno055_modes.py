@@ -1,4 +1,4 @@
-"""The modes of a BNO055, and the fusion without a gyroscope."""
+"""Modes of a BNO055, and the fusion without a gyroscope."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ PLACE = isf.MagneticEnvironment(earth=tuple(EARTH))
 def test_mode_has_rate_and_sensors_of_data_sheet(mode):
     samples = isf.simulate_imu(MOTION, bno055_in_mode(PERFECT, mode), magnetic_environment=PLACE)
     assert np.diff(samples.index) == pytest.approx(1.0 / MODES[mode].rate)
-    # A gyroscope that drifts is in the yaw where it is used, and stays where north is known.
+    # The drift of a gyroscope is in the yaw if it is used, and bounded if north is known.
     drifting = isf.simulate_imu(MOTION, bno055_in_mode(DRIFTING, mode), magnetic_environment=PLACE)
     drift = difference(samples["yaw"].iloc[-1], drifting["yaw"].iloc[-1])
     expected = {"IMU": -0.01 * MOTION.duration, "COMPASS": 0.0, "M4G": 0.0}.get(mode, -0.01 * 9.0)
@@ -42,7 +42,7 @@ def test_mode_has_rate_and_sensors_of_data_sheet(mode):
 
 
 def test_yaw_is_absolute_except_in_imu_and_m4g():
-    # Turned from the world by a quarter: the environment's north is not where the sensor is told.
+    # A quarter turn from the world: the environment's north differs from the set declination.
     east = isf.MagneticEnvironment(earth=(20e-6, 0.0, -45e-6))
     rest = isf.at_rest(2.0)
     for mode in MODES:
@@ -63,15 +63,15 @@ def test_compass_filter_lags_and_keeps_last_direction():
         compass = make_filter(output, PERIOD)
         fused = fuse_run(compass, [0, 0, 0, 1], np.zeros((1000, 3)), force, field)
         late = difference(truth.as_euler("ZYX")[:, 0], yaw_from_quaternion(fused))
-        # A low-pass of directions that turn is late by the phase of its response; of a sampled one
-        # to within half a period.
+        # A low-pass of turning directions lags by the phase of its response; a sampled one by up
+        # to half a period more.
         assert late[-1] == pytest.approx(math.atan(rate * constant), abs=rate * PERIOD)
         in_pieces = make_filter(output, PERIOD)
         parts = [[in_pieces.start([0, 0, 0, 1], force[0], field[0])]]
         parts.append([in_pieces.update(None, force[1], field[1])])
         parts.append(in_pieces.update_all(np.zeros((998, 3)), force[2:], field[2:]))
         np.testing.assert_allclose(np.vstack(parts), fused, rtol=0.0, atol=1e-12)
-    # So short a time that nothing is left of the readings before.
+    # The time constant is so short that previous readings have no weight.
     output = replace(WITHOUT, magnetic_heading=True, filter_time_constant=1e-6)
     force = np.tile([0.0, 0.0, 9.81], (6, 1))
     north, ahead, none = [20e-6, 0.0, 0.0], [0.0, 20e-6, 0.0], [0.0, 0.0, -45e-6]
@@ -116,7 +116,7 @@ def test_invalid_mode_is_rejected(make, words):
 
 
 def _handled(*turns, still=4.0, turning=1.0):
-    """Samples of a sensor that is held still in one position after another."""
+    """Return samples of a sensor that rests in one position after another."""
     rates = [np.zeros((1, 3))]
     for turn in ((0.0, 0.0, 0.0), *turns):
         steps = round(turning / PERIOD) if any(turn) else 0
@@ -140,7 +140,7 @@ def test_rest_calibrates_gyroscope_and_six_positions_accelerometer():
     samples = _handled((0.0, 0.0, QUARTER), still=5.0)
     status = bno055_calibration(samples, "IMU")["gyroscope"]
     assert [status.iloc[round(second / PERIOD)] for second in (0.5, 1.5, 2.5, 3.5)] == [0, 1, 2, 3]
-    # What is known stays known.
+    # A status never decreases.
     assert status.iloc[-1] == 3
     assert bno055_calibration(samples, "COMPASS")["gyroscope"].max() == 0
     levels = [

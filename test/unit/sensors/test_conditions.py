@@ -1,4 +1,4 @@
-"""What motion and surroundings add: warmth by power, supply voltage, low-pass, vibration."""
+"""Conditions of a sensor: heating by power, supply voltage, low-pass, vibration."""
 
 from functools import partial
 
@@ -97,7 +97,7 @@ def test_sampling_folds_vibration_spectrum(bandwidth):
 
     folded = (one_sided(k * RATE - lines) + one_sided(k * RATE + lines) for k in (1, 2))
     expected = one_sided(lines) + sum(folded)
-    # A line is a mean over its width of 0.2 Hz, and the density has edges: one of 0.1 within 1 Hz
+    # A line is a mean over its width of 0.2 Hz, and the density has edges: at most 0.1 within 1 Hz
     # unless it is filtered, and a ramp from 60 Hz on.
     atol = 0.012 if bandwidth is None else 2e-4
     np.testing.assert_allclose(density[1:-1], expected[1:-1], rtol=0.02, atol=atol)
@@ -138,7 +138,7 @@ def test_vibration_rectification_follows_mean_square():
     speed = 0.5
     motion = sources.straight(400.0, speed, RATE)
     power = 8.0 * speed**2  # 0.02 over 400 Hz
-    # What is sampled of the vibration has no line at zero beyond its density there.
+    # The sampled vibration has no line at zero beyond its density there.
     mean = 1e-4 * motion.gravity + 2e-5 * 3.0 * power
     error = 1e-4 * np.sqrt(0.02 * speed**2 * 4.0 / 400.0)
     assert gyro(imu, motion)[:, 2].mean() == pytest.approx(mean, abs=4.0 * error)
@@ -146,7 +146,7 @@ def test_vibration_rectification_follows_mean_square():
 
 def test_nonlinear_accelerometer_rectifies_filtered_vibration():
     bent = np.array([2e-3, -1e-3, 5e-4])
-    # Far above the bandwidth, so that samples have nothing of it but its mean square: 8 at 1 m/s.
+    # Far above the bandwidth samples contain only the mean square: 8 at 1 m/s.
     vibration = Vibration(spectrum=((2000.0, 0.02), (2400.0, 0.02)), axes=(1.0, 0.5, 2.0))
     imu = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(nonlinearity=0.1),
@@ -159,7 +159,7 @@ def test_nonlinear_accelerometer_rectifies_filtered_vibration():
     expected = bent * (force**2 + 8.0 * 0.5**2 * np.array([1.0, 0.25, 4.0]))
     found = accel(imu, motion).mean(axis=0) - force
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-5)
-    # A gyroscope's nonlinearity squares rates, of which vibration has none.
+    # A gyroscope's nonlinearity squares rates, which a vibration does not change.
     assert not gyro(imu, motion).any()
 
 
@@ -172,7 +172,7 @@ def test_linear_model_includes_supply_nonlinearity_and_rectification():
             vibration_rectification=(0.0, 0.0, 0.05),
         ),
         supply=SupplyVoltage(3.3, ((0.0, 3.3), (60.0, 3.0))),
-        # Weak, as it tilts what is fused.
+        # Weak, as it tilts the fused orientation.
         vibration=Vibration(spectrum=((0.0, 2e-6), (400.0, 2e-6))),
     )
     model = isf.yaw_error_model(imu, motion)

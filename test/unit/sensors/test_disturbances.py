@@ -1,4 +1,4 @@
-"""Dipoles and bodies of iron against what is known of them otherwise."""
+"""Dipoles and bodies of iron, compared with independent results."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_field_outside_bodies_has_neither_divergence_nor_curl(source):
     )
     gradient = (8.0 * np.array(near) - far) / (12.0 * step)
     size = np.linalg.norm(gradient, axis=(0, 2))
-    # Rounding of what eight corners of 1000 A/m add up, over the step; the next order of the
+    # Rounding of a sum over eight corners of 1000 A/m, over the step; the next order of the
     # differences is far below.
     rounding = 8.0 * np.finfo(float).eps * VACUUM_PERMEABILITY * 1000.0 / step
     allowed = rounding + 1e-9 * size
@@ -75,7 +75,7 @@ def test_ellipsoid_fulfils_surface_conditions(size):
     step = 1e-9
     outside, inside = (EARTH + field(surface + side * step * normal) for side in (1.0, -1.0))
     largest = np.abs(inside).max()
-    # What goes through the surface is B, what goes along it is H, mu_r times less inside.
+    # B is continuous through the surface, H along it, mu_r times less inside.
     through, along = np.sum(inside * normal, axis=1), np.cross(inside, normal) / 50.0
     assert np.allclose(np.sum(outside * normal, axis=1), through, atol=1e-6 * largest)
     assert np.allclose(np.cross(outside, normal), along, atol=1e-6 * largest)
@@ -102,7 +102,7 @@ def test_bar_is_magnetised_like_surrounding_ellipsoid(size):
     cells = bar.magnetise(field)[:, bar.long_side]
     mean = np.average(cells, weights=np.diff(bar.planes(len(cells) + 1)))
     assert 0.6 < mean / ellipsoid.magnetise(field)[bar.long_side] < 1.0
-    # Most in its middle, and the same from both ends.
+    # It is largest in the middle, and symmetric.
     assert np.argmax(cells) in ((len(cells) - 1) // 2, len(cells) // 2)
     assert np.allclose(cells, cells[::-1], rtol=1e-9)
 

@@ -55,7 +55,7 @@ def test_fused_sensor_with_noise_only_has_remark():
     assert "at rest" in remark_on_motion_errors(AT_REST)
     assert remark_on_motion_errors(isf.read_imu_specification("bno055")) is not None
     assert remark_on_motion_errors(isf.read_imu_specification("bno055_datasheet")) is None
-    # That the g-sensitivity alone is missing is not remarked on.
+    # A missing g-sensitivity alone has no remark.
     matrix = ((0, 0, 0), (0, 0, 0), (1e-3, 0, 1e-3))
     triad = isf.TriadSpecification(scale_factor_and_misalignment=matrix, turn_on_bias=(0, 0, 1e-4))
     assert remark_on_motion_errors(isf.ImuSpecification(gyroscope=triad)) is None

@@ -24,7 +24,7 @@ def _filter(filter="mahony", **settings):
 
 
 def _angles(rate, force, **settings):
-    """Roll, pitch and yaw of what begins level."""
+    """Return roll, pitch and yaw from a level start."""
     return roll_pitch_yaw_from_quaternion(filters.fuse_run(_filter(**settings), LEVEL, rate, force))
 
 
@@ -54,7 +54,7 @@ def test_tilt_error_decays_with_time_constant_and_keeps_yaw():
     expected = 0.05 * np.exp(-np.arange(samples) * PERIOD / constant)
     np.testing.assert_allclose(roll, expected, rtol=0.01)
     force = np.random.default_rng(4).normal(size=(500, 3)) + [0.0, 0.0, GRAVITY]
-    # What is left is of second order in the tilt: the vertical itself moves in the sensor.
+    # The remaining error is of second order in the tilt: the vertical itself moves in the sensor.
     angles = _angles(np.zeros((500, 3)), force)
     assert np.abs(angles[:, 2] - angles[0, 2]).max() < 0.1 * np.abs(angles[:, :2]).max()
 
@@ -83,7 +83,7 @@ def test_horizontal_bias_is_estimated_at_rest_and_in_gentle_motion():
     assert np.abs(without[:2]).max() > 0.9 * bias * constant
     # After more than five of the bias' time constants, 15 T, at rest.
     assert np.abs(found[:2]).max() < 0.01 * bias * constant
-    # The yaw's bias cannot be seen.
+    # The yaw's bias is not observable.
     assert found[2] == pytest.approx(bias * samples * PERIOD, rel=0.05)
     # A robot that drives, brakes and turns by some degrees per second, with a noisy sensor.
     samples, bias = 30_000, np.array([0.006, -0.004, 0.0])
@@ -104,7 +104,7 @@ def test_horizontal_bias_is_estimated_at_rest_and_in_gentle_motion():
 
 
 def _shaken(seed, samples=12_000):
-    """A sensor in a moving hand: accelerations and turns swing together, as about joints."""
+    """Return a sensor in a moving hand, with correlated accelerations and turns."""
     generator = np.random.default_rng(seed)
     frequency = generator.uniform(0.4, 1.2, size=3)
     phase, lag = generator.uniform(0.0, 2.0 * np.pi, size=(2, 3))
@@ -137,7 +137,7 @@ def test_fast_motion_does_not_change_bias_estimate(seed):
 
 
 def test_steady_curve_does_not_change_bias_estimate():
-    # 1 m/s at 1 rad/s for five minutes: 1 m/s^2 to the left, of which the norm shows 0.05 m/s^2.
+    # 1 m/s at 1 rad/s for five minutes: 1 m/s^2 to the left, which the norm shows as 0.05 m/s^2.
     samples = 30_000
     rate = np.tile([0.0, 0.0, 1.0], (samples, 1))
     force = np.tile([0.0, 1.0, GRAVITY], (samples, 1))
@@ -193,7 +193,7 @@ def test_filtered_series_equals_single_samples(kind, time_constant):
     at_once, stepped = _started(time_constant), _started(time_constant)
     fused = at_once.update_all(rate, force)
     assert angles_between(fused, _loop(stepped, rate, force)).max() < 1e-12
-    # It goes on from there.
+    # The next block continues from there.
     more = at_once.update(rate[0], force[0])
     assert angles_between([more], [stepped.update(rate[0], force[0])]).max() < 1e-12
 

@@ -154,7 +154,7 @@ def test_outages_have_specified_share_and_number():
     share_error = math.sqrt(2.0 * on**2 * mean**2 / cycle**3 / duration)
     assert abs(covered.mean() - outages.share) < ERRORS * share_error
     begun = np.count_nonzero(np.diff(covered.astype(int)) == 1)
-    # An outage between two times is not seen.
+    # An outage between two times is invisible.
     seen = duration / cycle * math.exp(-0.5 * 0.5 / mean)
     assert abs(begun - seen) < ERRORS * math.sqrt(duration * (on**2 + mean**2) / cycle**3)
 
@@ -179,7 +179,7 @@ def test_outages_and_schedule_keep_other_random_numbers():
     assert without.drop(columns=["quality", "arrival"]).isna().all(axis=None)
     assert (after["quality"] == 5.0).all()
     np.testing.assert_allclose(after[VARIANCES].iloc[0], FLOAT.variances[:3])
-    # The errors of each quality go on meanwhile.
+    # The errors of each quality continue meanwhile.
     only = isf.simulate_gnss(REST, receiver(qualities=(FLOAT,)))
     np.testing.assert_array_equal(after[POSITION], only.loc[20.0:, POSITION])
 

@@ -1,4 +1,4 @@
-"""The bundled IMUs: what their files say, that it is what the documents say, and AGISim's units."""
+"""Bundled IMUs: content of their files against their documents, and AGISim's units."""
 
 import math
 from operator import attrgetter
@@ -12,7 +12,7 @@ from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.imu_specification import AGISIM_SPREAD, UnitSpread, draw_unit
 
 ENTRIES = {entry.specification.name: entry for entry in imu_catalogue()}
-# The others are from texts that measured or chose their numbers, in SI.
+# The other texts measured or chose their numbers, in SI.
 SHEETS = sorted(set(ENTRIES) - {"agisim", "bno055"})
 DEG, G, ROOT2 = math.pi / 180.0, 9.80665, math.sqrt(2.0)
 
@@ -109,10 +109,10 @@ def test_agisim_unit_is_draw_of_its_file():
     drawn = draw_unit(imu, AGISIM_SPREAD, seed=1, run=0)
     for values, expected in zip(_matrices(imu), _matrices(drawn)):
         np.testing.assert_allclose(values, expected, rtol=1e-4)
-    one, again, other = (draw_unit(imu, AGISIM_SPREAD, 5, run) for run in (2, 2, 3))
-    assert one == again != other
+    unit, again, other = (draw_unit(imu, AGISIM_SPREAD, 5, run) for run in (2, 2, 3))
+    assert unit == again != other
     for name in ("accelerometer.turn_on_bias", "gyroscope.white_noise", "output"):
-        assert attrgetter(name)(one) == attrgetter(name)(imu)
+        assert attrgetter(name)(unit) == attrgetter(name)(imu)
     extents = (3e-3 * np.triu(np.ones((3, 3))), 5e-3 * np.ones((3, 3)), 1e-5 * np.ones((3, 3)))
     drawn = [_matrices(draw_unit(imu, AGISIM_SPREAD, seed=3, run=run)) for run in range(400)]
     for values, extent in zip(zip(*drawn), extents):

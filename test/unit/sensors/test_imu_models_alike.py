@@ -1,4 +1,4 @@
-"""What holds for every IMU model: sample by sample or many at once, run by run or all together."""
+"""Common behaviour of IMU models: single samples or blocks, single runs or batches."""
 
 from operator import itemgetter
 
@@ -101,7 +101,7 @@ MODELS = {
 }
 
 
-EXACT = ("ideal", "specification")  # those that have no error unless they are told one
+EXACT = ("ideal", "specification")  # models without error by default
 
 
 @pytest.fixture(params=MODELS)
@@ -113,7 +113,7 @@ def make(request):
 
 @pytest.fixture(scope="module")
 def truth(samples=300):
-    """A tumbling IMU: nothing that a component could hide behind."""
+    """A tumbling IMU, so that each component has an effect."""
     generator = np.random.default_rng(5)
     rate = np.cumsum(generator.normal(size=(samples, 3)), axis=0) * 0.1
     return base.ImuTruth(
@@ -131,7 +131,7 @@ def parts_of(model):
 
 
 def step_all(model, truth):
-    """The readings of all samples, stepped; as a batch of one run has them."""
+    """Return the readings of all samples, stepped, like those of a batch of a single run."""
     readings = [model.step(sample) for sample in truth.samples()]
     return [np.array([getattr(reading, name) for reading in readings]) for name in parts_of(model)]
 
@@ -174,7 +174,7 @@ def test_runs_do_not_depend_on_number_of_runs(make, truth):
     parts = parts_of(make())
     together = make().batch(truth, 5, parts=parts)
     apart = [make().batch(truth, 2, parts=parts), make().batch(truth, 3, first_run=2, parts=parts)]
-    # Later before earlier, from one model, is the same again.
+    # Runs in the opposite order, from the same model, are equal.
     model = make()
     later = model.batch(truth, 3, first_run=2, parts=parts)
     earlier = model.batch(truth, 2, parts=parts)

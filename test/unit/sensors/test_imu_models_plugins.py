@@ -41,7 +41,7 @@ def test_presets_have_distinct_labels():
     assert {"ideal", "generic_sigma0.00215", "hector_sigma0.5_fd0.005"} < labels
     changed = {"rate_offset": 0.01, "yaw_drift": 0.25}
     assert _model(changed).label == "hector_sigma0.25_fd0.005_rate_offset0.01"
-    # What is given goes before what the preset has.
+    # Arguments have precedence over the preset.
     assert _model({"yaw_drift": 2.0}, "hector_slow").label == "hector_sigma2_fd0.001"
 
 
@@ -75,7 +75,7 @@ def test_generic_noise_is_white_on_ten_channels(tumbling, sigma):
     samples = len(noise)
     np.testing.assert_allclose(noise.std(axis=0), sigma, rtol=3.0 / math.sqrt(2.0 * samples))
     assert np.abs(noise.mean(axis=0)).max() < 3.0 * sigma / math.sqrt(samples)
-    # 45 pairs, each with standard error 1 / sqrt(N): the largest of them may reach four.
+    # 45 pairs, each with standard error 1 / sqrt(N): the largest may reach four.
     assert np.abs(np.corrcoef(noise.T) - np.eye(10)).max() < 4.0 / math.sqrt(samples)
     for channel in noise.T:
         assert abs(np.corrcoef(channel[1:], channel[:-1])[0, 1]) < 3.0 / math.sqrt(samples)
@@ -120,7 +120,7 @@ def test_accelerometer_bias_tilts_orientation_about_world_axis(yaw):
     east = bias * (math.cos(yaw) - math.sin(yaw))
     north = bias * (math.sin(yaw) + math.cos(yaw))
     rotation = Rotation.from_quat(reading.orientation) * Rotation.from_euler("z", yaw).inv()
-    # The plug-in takes the half angle's tangent for itself: an error of a^3 / 12 = 2e-6.
+    # The plug-in replaces the tangent of half the angle by the angle: an error of a^3 / 12 = 2e-6.
     expected = [north / GRAVITY, -east / GRAVITY, 0.0]
     np.testing.assert_allclose(rotation.as_rotvec(), expected, atol=3e-6)
     published = Rotation.from_quat(reading.orientation_bias)
@@ -166,16 +166,16 @@ CALM = {"yaw_drift": 0.0, "rate_offset": 0.01, "rate_drift": 1.0, "accel_drift":
 def test_set_drift_keeps_offset_and_random_numbers():
     model = _model({**CALM, "rate_drift_frequency": 0.1})
     model.step(_level())
-    # One step later: a thousandth is forgotten, and one innovation is added.
+    # A step later a thousandth has decayed, and an innovation is added.
     innovation = 6.0 * PERIOD * math.sqrt(2.0 * 0.1)
     for drift, off in (((0.3, -0.2, 0.1), 1e-3), ((0.0, 0.0, 0.0), 0.0)):
         model.set_drift(angular_velocity=drift)
         found = model.step(_level()).angular_velocity_bias
         np.testing.assert_allclose(found, np.add(drift, 0.01), atol=innovation + off)
-    one, other = _model(CALM), _model(CALM)
+    changed, other = _model(CALM), _model(CALM)
     other.set_drift(specific_force=(1.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 2.0))
     for _ in range(5):
-        first, second = one.step(_level()), other.step(_level())
+        first, second = changed.step(_level()), other.step(_level())
     left = math.exp(-5 * PERIOD / 3600.0)
     for part, expected in (
         ("specific_force_bias", [left, 0, 0]),
@@ -198,7 +198,7 @@ def test_tilt_by_set_accelerometer_bias_grows_with_inverse_gravity():
 
 
 def _drifts(drift, frequency, period, samples, runs, seed):
-    """Seven independent drifts of the emulated plug-in per run: (7 runs, samples)."""
+    """Return seven independent drifts of the emulated plug-in per run: (7 runs, samples)."""
     parameters = {f"{sensor}_drift": drift for sensor in ("yaw", "rate", "accel")}
     parameters.update({f"{name}_frequency": frequency for name in parameters})
     reading = _model(parameters, "hector", period, seed).batch(still(samples), runs, 0, SLOW_ERRORS)

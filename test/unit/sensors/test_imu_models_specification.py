@@ -1,4 +1,4 @@
-"""The IMU model that a specification describes."""
+"""IMU model of a specification."""
 
 from dataclasses import replace
 from operator import itemgetter
@@ -99,7 +99,7 @@ def test_slow_sensor_holds_mean_since_last_sample():
     truth = still(12)
     truth.angular_velocity[:, 2] = np.arange(12.0)
     reading, new = model.steps(truth)
-    # Samples 2, 6 and 10; before the first the truth.
+    # Samples 2, 6 and 10; ideal signals before the first.
     rates = [0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 4.5, 4.5, 4.5, 4.5, 8.5, 8.5]
     assert reading.angular_velocity[:, 2].tolist() == rates
     assert np.flatnonzero(new).tolist() == [2, 6, 10]
@@ -111,7 +111,7 @@ def test_rate_divides_simulation_rate_and_determines_covariances():
     with pytest.raises(ConfigurationError, match=words):
         _with_output(rate=30.0)
     assert _with_output(rate=130.0).label
-    # The sensor still has 100 Hz in a simulation that is faster, and no more than a slower one.
+    # The sensor keeps 100 Hz in a faster simulation, and has the rate of a slower one.
     for period, expected in ((0.01, ()), (0.005, ()), (0.02, (0.02,))):
         found = _model(EVERYTHING, period=period).covariances()
         assert found == EVERYTHING.covariances(*expected)
@@ -146,7 +146,7 @@ def test_seed_determines_start_offset():
 
 
 def _sampled(time, period, **output):
-    """Which of the simulation's samples a sensor gives away at these times; None: all once."""
+    """Return numbers of the samples that a sensor emits at some times; None: each once."""
     model = _with_output(period, **output)
     return model.emitted(np.asarray(time), model.new_samples(len(time)))
 
@@ -169,14 +169,14 @@ def test_fast_sensor_emits_each_sample_once_or_at_its_rate():
     assert _sampled(time, 0.02, rate=100.0) is None
     given = _sampled(time, 0.02, rate=100.0, repeat_samples=True)
     np.testing.assert_array_equal(given, np.repeat(np.arange(50), 2))
-    # 120 Hz at 50 Hz are 2.4 a sample: two or three times, 120 in a second.
+    # 120 Hz at 50 Hz are 2.4 per sample: two or three times, 120 per second.
     times = np.bincount(_sampled(time, 0.02, rate=120.0, repeat_samples=True))
     assert set(times) == {2, 3}
     assert np.sum(times) == pytest.approx(120, abs=1)
-    # Piece by piece it is the same.
+    # Blocks give the same result.
     pieces = [_sampled([now], 0.02, rate=120.0, repeat_samples=True).size for now in time]
     np.testing.assert_array_equal(pieces, times)
-    # A slower one has nothing to repeat.
+    # A slower sensor has nothing to repeat.
     time = 0.01 * np.arange(20)
     assert _sampled(time, 0.01, rate=20.0, repeat_samples=True) is None
     given = _sampled(time, 0.01, rate=20.0, repeat_samples=True, drop_repeated=True)

@@ -1,4 +1,4 @@
-"""An IMU on the turning Earth: what it feels there, and against which axes it says so."""
+"""IMU on the turning Earth: its signals, and the reference of its angles."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_flat_motion_is_placed_on_turning_earth():
     back = motion.local((angle, np.radians(14.0), 250.0))
     off = {"position": 1e-8, "orientation": 1e-12, "velocity": 1e-12, "angular_velocity": 1e-15}
     require_same_motion(back, drive, **off)
-    # Independently: the force in the flat world, the place's gravity for its own, and Coriolis's.
+    # Independently: force in the flat world, gravity of the place for its own, and Coriolis force.
     earth = EARTH_RATE * np.array([0.0, np.cos(angle), np.sin(angle)])
     change = 2.0 * np.cross(earth, drive.velocity) + [0.0, 0.0, back.gravity - drive.gravity]
     expected = drive.specific_force + Rotation.from_quat(drive.orientation).inv().apply(change)
@@ -68,7 +68,7 @@ def test_latitude_adds_vertical_earth_rate_to_yaw_drift():
     still = isf.simulate_imu(motion, imu)
     drift = 600.0 * EARTH_RATE * np.sin(np.radians(50.0))
     turned = (samples["yaw"] - still["yaw"]).iloc[-1]
-    # To the 600 m that it goes on a plane where north does not turn.
+    # 600 m on a plane whose north does not turn.
     assert turned == pytest.approx(drift, abs=2e-4)
     with pytest.raises(isf.FrameworkError, match="latitude is set"):
         isf.simulate_imu(isf.standing(1.0, 50.0), imu, latitude=50.0)

@@ -1,4 +1,4 @@
-"""The specification of an IMU's errors, in memory and as files, and its name."""
+"""Specification of an IMU's errors, in memory and as files, and its name."""
 
 import math
 from dataclasses import fields, replace
@@ -69,7 +69,7 @@ def test_covariances_equal_variances_of_samples_and_integrated_error():
     np.testing.assert_allclose(force, np.diag([0.0012] * 3).ravel())
     _, faster, _ = specification.covariances(period=0.01)
     assert faster[0] > rate[0]
-    # What passes at half of the rate passes whole.
+    # A bandwidth of half of the rate passes all noise.
     whole = replace(specification, gyroscope=replace(specification.gyroscope, bandwidth=25.0))
     np.testing.assert_array_equal(whole.covariances()[1], rate)
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-5, turn_on_bias_sigma=1e-4)
@@ -104,7 +104,7 @@ def test_orientation_variances_follow_formula():
     # N^2 T / 2. A roll is a force along y, a pitch one along x.
     roll = (0.02**2 / 6.0 + 0.05**2 + 0.06**2) / gravity**2 + 1e-3**2 * 1.5
     pitch = (0.01**2 / 6.0 + 0.03**2 + 0.04**2) / gravity**2 + 2e-3**2 * 1.5
-    # A bias is held against for 7 s; the largest of the level axes' noise over a field of 20 uT.
+    # A bias acts for 7 s; the largest of the level axes' noise over a field of 20 uT.
     bias = 4e-5**2 * duration + 5e-3**2 + 7e-3**2
     yaw = 3e-3**2 * 3.5 + bias * 49.0 + (2e-6 / 20e-6) ** 2 / 14.0
     np.testing.assert_allclose(np.reshape(found, (3, 3)), np.diag([roll, pitch, yaw]), rtol=1e-12)

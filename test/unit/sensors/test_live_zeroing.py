@@ -1,4 +1,4 @@
-"""Zeroing beside hardware: what a gyroscope reads at its first standstill is taken off."""
+"""Zeroing of a real gyroscope at its first standstill."""
 
 import math
 
@@ -14,7 +14,7 @@ NOISE = 2e-3  # rad/s, of a sample
 
 
 def readings(turning, seed=1):
-    """Yield times, rates and forces of a gyroscope whose z axis turns so fast (n,) [rad/s]."""
+    """Yield times, rates and forces of a gyroscope whose z axis turns (n,) [rad/s]."""
     random = np.random.default_rng(seed)
     rates = OFFSET + NOISE * random.standard_normal((len(turning), 3))
     rates[:, 2] += turning
@@ -24,7 +24,7 @@ def readings(turning, seed=1):
 
 def zeroed(turning, **operation):
     live = LiveZeroing(Operation(**operation))
-    return live, np.array([live.add(*one) for one in zip(*readings(turning))])
+    return live, np.array([live.add(*sample) for sample in zip(*readings(turning))])
 
 
 def test_mean_of_standstill_is_subtracted():
@@ -48,7 +48,7 @@ def test_short_stream_is_reported():
 def test_turn_during_standstill_is_reported_and_delays_zeroing():
     turning = np.concatenate([np.zeros(400), np.full(300, math.radians(30.0)), np.zeros(1800)])
     live, rates = zeroed(turning, standstill=10.0)
-    # From 7 s on it stands.
+    # It is at rest from 7 s on.
     np.testing.assert_allclose(live.offset, OFFSET, atol=6.0 * NOISE / math.sqrt(1000))
     first, *_, last = live.sentences
     assert "could be wrong by 30 deg/s, or 1.8e+03 deg of heading per minute; waiting" in first
@@ -66,8 +66,8 @@ def test_detected_stop_renews_offset():
     forces[shaken] += 0.5 * random.standard_normal((shaken.sum(), 3))
     rates[1001:, 2] += math.radians(0.2)
     live = LiveZeroing(Operation(standstill=10.0, stops="detected"))
-    for one in zip(time, rates, forces):
-        live.add(*one)
+    for sample in zip(time, rates, forces):
+        live.add(*sample)
     assert live.offset[2] == pytest.approx(
         OFFSET[2] + math.radians(0.2), abs=5.0 * NOISE / math.sqrt(400)
     )
@@ -82,9 +82,9 @@ def test_nan_clock_jump_and_gap_do_not_spoil_standstill():
     live = LiveZeroing(Operation(standstill=2.0))
     time, rates, forces = readings(np.zeros(900))
     rates[50] = np.nan
-    # Half a second, then the clock is set back; after three more a second is missing.
+    # Half a second, then the clock jumps back; after three more seconds one second is missing.
     time = np.concatenate([time[:50] + 100.0, time[50:150], time[150:] + 1.0])
-    zeroed = [live.add(*one) for one in zip(time, rates, forces)]
+    zeroed = [live.add(*sample) for sample in zip(time, rates, forces)]
     assert np.isnan(zeroed[50]).all() and np.isfinite(np.delete(zeroed, 50, axis=0)).all()
     # The two seconds after the gap.
     np.testing.assert_allclose(live.offset, np.mean(rates[150:351], axis=0), rtol=1e-12)

@@ -1,4 +1,4 @@
-"""Orientation with a magnetic heading: which way north is, and what disturbed fields do to it."""
+"""Orientation with a magnetic heading: reference to north, and disturbed fields."""
 
 import math
 
@@ -57,7 +57,7 @@ def _yaw_errors(truth, rate, force, field, start=LEVEL, **settings):
 def test_perfect_readings_give_true_orientation_from_any_initial_yaw(settings):
     truth, *signals = _tumbling()
     fused = fuse_run(_filter(**settings), LEVEL, *signals)
-    # vqf's low-pass of the accelerometer lags a little, which its estimate of the bias believes.
+    # vqf's low-pass of the accelerometer lags a little, which changes its estimate of the bias.
     vqf = 1e-3 if settings["filter_rate_bias"] else 1e-5
     assert angles_between(fused, truth).max() < (1e-11 if settings["filter"] == "mahony" else vqf)
 
@@ -136,7 +136,7 @@ def test_constant_bias_gives_error_of_bias_times_time_constant(filter):
 
 
 def test_vertical_bias_is_estimated_and_magnetometer_does_not_tilt():
-    # e' = b - e / T - learnt, learnt' = e / 16 T^2: what is left falls by the slower of two times.
+    # e' = b - e / T - c, c' = e / 16 T^2 with the estimate c: the slower of two times remains.
     truth, rate, force, field = _turning(6000)
     rate[:, 2] += 0.002
     for tilt_time in (2.0, 8.0):
@@ -156,10 +156,10 @@ def test_vertical_bias_is_estimated_and_magnetometer_does_not_tilt():
 
 @pytest.mark.parametrize("filter", FILTERS)
 def test_rejection_keeps_heading_past_magnet_for_a_minute(filter):
-    # Turning by 30 deg/s, as vqf needs turns to know the field.
+    # Turns of 30 deg/s, as vqf needs turns to accept the field.
     samples = 15_000
     truth, rate, force, field = _turning(samples, math.radians(30.0))
-    # Five seconds in a field that is level and stronger, 90 degrees off.
+    # Five seconds in a level and stronger field, 90 degrees off.
     passing = field.copy()
     passing[3000:3500] = _readings(truth[3000:3500], np.array([60e-6, 0.0, 0.0]))[1]
     kept, lost = (
@@ -171,7 +171,7 @@ def test_rejection_keeps_heading_past_magnet_for_a_minute(filter):
 
 
 def _seen(heading, seconds, field=(60e-6, 0.0, 0.0), speed=0.0):
-    """The offset after each second in a field."""
+    """Return the offset after each second in a field."""
     offsets = []
     for _ in range(seconds):
         for _ in range(100):
@@ -203,7 +203,7 @@ def test_constant_field_has_half_weight_after_minute_and_becomes_reference_in_tu
         while heading.correct(60e-6, 0.0, 0.0, 0.0) == 0.0 or not heading.disturbed:
             lasted[-1] += 1
             assert lasted[-1] < 7000
-    # Until the low-pass of 0.05 s says so, the field is not disturbed.
+    # The field is undisturbed until the low-pass of 0.05 s has settled.
     assert lasted == pytest.approx([6000, 6000], abs=15)
 
 

@@ -1,4 +1,4 @@
-"""What was measured of parts: the tables, and how they are combined."""
+"""Measurements of parts: the tables, and their combination."""
 
 import math
 
@@ -24,7 +24,7 @@ from imu_simulation_framework.sensors.measured import (
 
 DEG = math.pi / 180.0
 TABLE = measurements()
-# What a quantity is in, as powers of the second by sensor: rad/s is a gyroscope's signal.
+# Unit of a quantity, as powers of the second by sensor: rad/s is a gyroscope's signal.
 SIGNAL = {"gyroscope": "rad/s", "accelerometer": "m/s^2"}
 
 
@@ -40,7 +40,7 @@ def test_measured_numbers_have_source_quantity_and_unit():
         assert unit in RATIOS or factor(unit) > 0.0
     ratios = table["quantity"].isin(["scale_factor", "misalignment"])
     assert set(table.loc[ratios, "value_unit"]) <= {"1", "ppm", "rad", "arcsec"}
-    # Degrees, g and root hours are left; angles never stand where lengths should.
+    # Degrees, g and root hours remain; an angle never replaces a length.
     angles = table["value_unit"].str.contains("rad|deg")
     assert (angles == (table["sensor"] == "gyroscope"))[~ratios].all()
     used = table[table["excluded"] == ""]
@@ -55,7 +55,7 @@ def test_recordings_are_unique_and_used():
 
 
 def rms_by_hand(part, unit, quantity, scale):
-    """Root mean square over axes of a gyroscope, straight from the files."""
+    """Return the root mean square over axes of a gyroscope, directly from the files."""
     folder = package_share() / "config" / "measured_imus"
     recordings = pd.read_csv(folder / "recordings.csv")
     values = pd.read_csv(folder / "values.csv").rename(columns={"unit": "value_unit"})
@@ -87,7 +87,7 @@ def test_median_follows_units_if_classes_vary_more(part, units):
     estimate = estimates(part)["gyroscope", "white_noise"]
     assert len(logs) == estimate.units == units
     assert estimate.origin == f"measured ({units} units)"
-    # The class moves it by less than a tenth of its own standard error, to which 0.155 is typical.
+    # The class moves it by less than a tenth of its standard error, typically 0.155.
     assert math.log(estimate.median) == pytest.approx(logs.mean(), abs=0.1 * 0.155)
 
 
@@ -120,7 +120,7 @@ def simulated(random, parts, mean, between, within):
 def test_simulated_hierarchy_is_estimated_without_bias():
     random = np.random.default_rng(7)
     mean, between, within, sets = -9.0, 0.7, 0.4, 60
-    # The last one is measured by nobody.
+    # The last part has no measurement.
     parts, unmeasured = list(CONSUMER[:-1]), CONSUMER[-1]
     classes = dict.fromkeys(parts, "c")
     found, deviations = [], {"one": [], "six": [], "none": []}
@@ -167,7 +167,7 @@ def test_class_mean_equals_statsmodels():
 
 
 def test_part_is_averaged_over_posterior_of_spread():
-    # Sampled: the spread, the class's mean and the part given both, as the model says.
+    # Sampled: the spread, the class's mean and the part given both, as in the model.
     model = ClassModel(
         np.array([0.1, 2.0]), np.array([0.3, 0.7]), np.array([0.0, 1.0]), np.array([0.2, 0.3]), 0.1
     )

@@ -1,4 +1,4 @@
-"""Noise: the processes' statistics, seeds of runs and quantities, densities and deviations."""
+"""Noise: statistics of processes, seeds of runs and quantities, densities and deviations."""
 
 import math
 
@@ -51,7 +51,7 @@ def _make(name, seed=1):
 
 
 def _allan_variances(values, count):
-    """Overlapping Allan variance of each realisation (runs, samples, axes) at count samples."""
+    """Return overlapping Allan variances of realisations (runs, samples, axes) at a count."""
     sums = np.cumsum(np.pad(values, ((0, 0), (1, 0), (0, 0))), axis=1)
     second = sums[:, 2 * count :] - 2.0 * sums[:, count:-count] + sums[:, : -2 * count]
     return 0.5 * np.mean((second / count) ** 2, axis=1)
@@ -82,7 +82,7 @@ def test_many_runs_equal_few_runs_at_a_time(name):
     np.testing.assert_array_equal(restarted.advance(20), _make(name, seed=3).advance(20))
 
 
-# Square of the Allan deviation at an averaging time and so many samples, for a size of one.
+# Square of the Allan deviation at an averaging time and a number of samples, for a size of 1.
 ALLAN_VARIANCES = {
     "white": lambda tau, count: 1.0 / tau,
     # Sampled at count points in tau, 1 / (2 count^2) is added to the variance.
@@ -104,7 +104,7 @@ def test_process_has_allan_variance_of_formula(name):
         wanted = np.square(SCALES) * ALLAN_VARIANCES[name](count * PERIOD, count)
         off = np.abs(variances.mean(axis=0) - wanted)
         assert np.all(off < 4.0 * error + 0.01 * plateau * wanted), count
-        # Otherwise the comparison says nothing.
+        # The comparison would be meaningless otherwise.
         assert np.all(error < 0.1 * wanted)
 
 
@@ -158,7 +158,7 @@ def test_flicker_is_flat_within_one_percent_inside_any_band(band, period):
     inside = np.geomspace(max(band[0], 4.0 * period), band[1], 977)
     shares = processes.gauss_markov_allan_variance(times, inside[:, np.newaxis], period)
     np.testing.assert_allclose(shares @ sigmas**2 / processes.FLICKER_PLATEAU**2, 1.0, atol=0.01)
-    # Two processes for each decade are enough.
+    # Two processes per decade suffice.
     assert len(times) <= 2 + 2 * math.log10(band[1] / max(band[0], period))
 
 
@@ -195,14 +195,14 @@ def test_run_has_documented_seed():
     np.testing.assert_array_equal(alone[:, 2], among[:, 2])
 
 
-@pytest.mark.parametrize("ones", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1])
-def test_single_numbers_equal_blocks(ones):
+@pytest.mark.parametrize("singles", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1])
+def test_single_numbers_equal_blocks(singles):
     active = [True, False, True]
     expected = NormalStreams(5, active).take(3 * BLOCK)
     streams = NormalStreams(5, active)
-    first = [streams.next() for _ in range(ones)]
-    rest = streams.take(3 * BLOCK - ones)
-    np.testing.assert_array_equal(np.array([*first, *rest]), expected)
+    first = [streams.next() for _ in range(singles)]
+    remaining = streams.take(3 * BLOCK - singles)
+    np.testing.assert_array_equal(np.array([*first, *remaining]), expected)
     assert not expected[:, 1].any()
 
 
@@ -232,7 +232,7 @@ def test_density_conversions_invert_and_driven_process_starts_as_walk():
         (driving_density(values, 11.0), lambda density: driven_std(density, 11.0)),
     ):
         np.testing.assert_allclose(back(there), values, rtol=1e-15, atol=0.0)
-    # After t << tau the variance of a process that began at zero is q^2 t.
+    # After t << tau the variance of a process from zero is q^2 t.
     sigma, time, elapsed = 2.0, 5000.0, 0.5
     variance = sigma**2 * -np.expm1(-2.0 * elapsed / time)
     np.testing.assert_allclose(variance, driving_density(sigma, time) ** 2 * elapsed, rtol=2e-4)

@@ -1,4 +1,4 @@
-"""The odometer against closed formulas of UMBmark and of a random walk."""
+"""Odometer against closed formulas of UMBmark and of a random walk."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_circles_and_lines_follow_closed_formula(motion, errors):
     way = time * np.linalg.norm(motion.velocity[0])
     turn = motion.yaw[-1] - motion.yaw[0]
     half = 0.5 * track * odometer.track * turn
-    # Over the true radii, whose mean is the scale's, and times the believed one.
+    # Over the true radii, whose mean is the scale's, and times the assumed radius.
     left = (way - half) * (1.0 + ratio) / (2.0 * scale)
     right = (way + half) * (1.0 + ratio) / (2.0 * scale * ratio)
     forward, turned = 0.5 * (left + right), (right - left) / odometer.track
@@ -87,7 +87,7 @@ def test_slip_is_random_walk_and_robots_differ_by_tolerances():
     odometer = isf.OdometerSpecification(slip=slip, rate=10.0)
     ends = [isf.simulate_odometer(straight, odometer, run=k)["yaw"].iloc[-1] for k in range(runs)]
     sigma = slip * np.sqrt(2.0 * 100.0) / odometer.track
-    # A standard deviation of so many runs has the standard error 1 / sqrt(2 (runs - 1)).
+    # A standard deviation of n runs has the standard error 1 / sqrt(2 (n - 1)).
     assert abs(np.std(ends, ddof=1) / sigma - 1.0) < 4.0 / np.sqrt(2.0 * (runs - 1))
     assert abs(np.mean(ends)) < 4.0 * sigma / np.sqrt(runs)
     odometer = isf.OdometerSpecification(track_ratio_sigma=0.01, rate=1.0)
@@ -104,8 +104,10 @@ def test_odometer_does_not_depend_on_blocks(pieces):
     time = 0.1 * np.arange(1001.0)
     way, poses = 0.3 * time, np.column_stack([time, -time, np.sin(time)])
     whole = Odometer(odometer, 3).read(time, way, poses)
-    one, ends = Odometer(odometer, 3), np.cumsum(pieces)
-    parts = [one.read(time[a:b], way[a:b], poses[a:b]) for a, b in zip(ends - pieces, ends)]
+    odometer_in_parts, ends = Odometer(odometer, 3), np.cumsum(pieces)
+    parts = [
+        odometer_in_parts.read(time[a:b], way[a:b], poses[a:b]) for a, b in zip(ends - pieces, ends)
+    ]
     for name, values in whole.items():
         np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), values)
 

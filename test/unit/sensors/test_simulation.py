@@ -1,4 +1,4 @@
-"""From a motion, or none, and an IMU's errors to its samples, and to files of them."""
+"""Simulation of IMUs during a motion or at rest, and files of their samples."""
 
 import gzip
 
@@ -37,7 +37,7 @@ def test_plugin_has_yaw_error_of_parameters_and_slow_sensor_fewer_samples(motion
     samples = isf.simulate_imu(motion, imu)
     np.testing.assert_allclose(np.diff(samples.index), 0.05)
     assert samples.index[0] == pytest.approx(0.03)
-    # Each is the mean over its own period: the turn is all there.
+    # Each is the mean over its own period, so that the whole turn is there.
     turned = samples["gyro_z"].iloc[1:].sum() * 0.05
     expected = np.interp(samples.index[[0, -1]], motion.time, motion.yaw)
     assert turned == pytest.approx(expected[1] - expected[0], abs=1e-9)
@@ -77,7 +77,7 @@ def test_static_samples_have_requested_rate():
     assert [len(block.time) for block in blocks] == [BLOCK, 10]
     time, orientation, rate, force = _joined(blocks)
     np.testing.assert_array_equal(time, np.arange(samples) / RATE)
-    # The random walk does not start anew: no step at the seam larger than noise makes it.
+    # The random walk continues: no step at the seam is larger than noise.
     yaw = np.unwrap(roll_pitch_yaw_from_quaternion(orientation)[:, 2])
     np.testing.assert_allclose(np.diff(yaw), rate[1:, 2] / RATE, atol=1e-4)
     assert force[:, 2].mean() == pytest.approx(9.81, abs=4.0 * 0.1 / np.sqrt(samples))
@@ -89,7 +89,7 @@ def test_static_samples_have_requested_rate():
     time, _, rate, _ = _joined(_blocks(samples, slow, 200.0))
     assert time[-1] == pytest.approx((samples - 1) / 200.0)
     differences = np.diff(rate, axis=0)
-    # Successive differences: twice the white noise's variance, and next to nothing of the walk.
+    # Successive differences: twice the white noise's variance, and hardly any of the walk.
     variance = 2.0 * (1e-3**2 * 200.0)
     np.testing.assert_allclose(differences.var(axis=0), variance, rtol=4.0 * np.sqrt(3.0 / samples))
 
@@ -106,7 +106,7 @@ def test_static_samples_have_requested_rate():
 def test_written_samples_read_back(tmp_path, name, format, epoch):
     path = tmp_path / name
     blocks = _blocks(500)
-    # In uneven pieces, as a file's rows know nothing of blocks.
+    # In uneven pieces, as the rows of a file do not depend on blocks.
     pieces = [
         type(blocks[0])(*(values[first:last] for values in blocks[0]))
         for first, last in ((0, 3), (3, 3), (3, 500))
@@ -119,18 +119,18 @@ def test_written_samples_read_back(tmp_path, name, format, epoch):
     np.testing.assert_array_equal(table[["accel_x", "accel_y", "accel_z"]], force)
     angles = roll_pitch_yaw_from_quaternion(orientation)
     angles[:, 2] = np.unwrap(angles[:, 2])
-    # Over half a turn, so that it does unwrap.
+    # Over half a turn, so that the angle is unwrapped.
     assert np.ptp(angles[:, 2]) > np.pi
     np.testing.assert_allclose(table[["roll", "pitch", "yaw"]], angles, atol=1e-12)
     assert [other.name for other in tmp_path.iterdir()] == [name]
 
 
 def test_same_recording_is_the_same_file(tmp_path):
-    one, other = tmp_path / "a.csv.gz", tmp_path / "b.csv.gz"
-    for path in (one, other):
+    first, other = tmp_path / "a.csv.gz", tmp_path / "b.csv.gz"
+    for path in (first, other):
         write_imu_recording(path, _blocks(50), COVARIANCES)
-    assert one.read_bytes() == other.read_bytes()
-    assert gzip.decompress(one.read_bytes()).startswith(b"time,roll,pitch,yaw,gyro_x")
+    assert first.read_bytes() == other.read_bytes()
+    assert gzip.decompress(first.read_bytes()).startswith(b"time,roll,pitch,yaw,gyro_x")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Numbers that a specification's file states in a data sheet's units."""
+"""Numbers of a specification's file in the units of a data sheet."""
 
 import math
 import re
@@ -17,7 +17,7 @@ GYRO, ACCEL = "gyroscope", "accelerometer"
 
 
 def lowest_allan_deviation(noise, flicker, walk):
-    """And at which averaging time; of noise N^2 / tau, 2 ln 2 / pi B^2 and K^2 tau / 3."""
+    """Return the Allan minimum and its averaging time, for N^2 / tau, 0.44 B^2 and K^2 tau / 3."""
     tau = np.geomspace(1.0, 1e6, 100_001)
     plateau = 2.0 * math.log(2.0) / math.pi * flicker**2
     deviation = np.sqrt(noise**2 / tau + plateau + walk**2 * tau / 3.0)

@@ -1,4 +1,4 @@
-"""Statistics of an IMU at rest, and whether a wrong plug-in is told from a right one."""
+"""Statistics of an IMU at rest, and detection of a wrong plug-in."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def recording(imu):
 
 
 def late(imu, samples):
-    """The same, its biases zero for a number of samples first."""
+    """Return the recording with biases of zero for a number of samples first."""
     reading, later = imu.reading, {}
     for name in ("yaw_bias", "angular_velocity_bias", "specific_force_bias"):
         bias = getattr(reading, name)
@@ -67,7 +67,7 @@ def test_model_agrees_with_itself_and_late_drift(name, seed, models):
     kind = "hector" if name == "late" else name
     imu = recording(model(kind, seed=seed))
     table = at_rest.compare_with_model(late(imu, 1500) if name == "late" else imu, models[kind], 60)
-    # Of some fifteen statistics one in twenty times lies outside; of four, practically never.
+    # Among fifteen statistics one in twenty times lies outside; among four, practically never.
     assert len(outside(table)) <= 1, table
     assert table["deviation"].abs().max() < 4.5
 
@@ -75,7 +75,7 @@ def test_model_agrees_with_itself_and_late_drift(name, seed, models):
 @pytest.mark.parametrize(
     ("change", "statistic"),
     [
-        # The standard deviation of a Gauss-Markov process of that drift.
+        # The standard deviation of a Gauss-Markov process with that drift.
         ({"rate_drift": 0.5}, ("gyroscope bias", "standard deviation")),
         ({"accel_drift_frequency": 4.0}, ("accelerometer bias", "lag-1 correlation")),
         ({"yaw_drift": 0.55}, ("yaw bias", "standard deviation of the innovation")),
@@ -103,7 +103,7 @@ def test_renormalised_quaternion_is_detected_and_lost_messages_are_not():
     gappy = at_rest.ImuAtRest(whole.reading[kept], TURNED, np.diff(stamps) == 1)
     row = ("gyroscope bias", "standard deviation of the innovation")
     expected = at_rest.statistics_at_rest(whole)["value"][row]
-    # A fifth of the pairs of samples is not there.
+    # A fifth of the pairs of samples is missing.
     relative_error = 1.0 / np.sqrt(2.0 * 3.0 * 0.2 * SAMPLES)
     got = at_rest.statistics_at_rest(gappy)["value"][row]
     assert got == pytest.approx(expected, rel=4.0 * relative_error)

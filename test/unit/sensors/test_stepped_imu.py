@@ -1,4 +1,4 @@
-"""The IMU that is stepped by a simulation's own loop, alone or many together."""
+"""IMU that is stepped by a simulation's own loop, alone or in parallel."""
 
 from dataclasses import replace
 
@@ -47,13 +47,13 @@ ANY_UNIT = replace(EVERYTHING, units=UnitVariation(True, 0.3, 0.2, 0.1))
 
 
 def _signals(members, samples=300):
-    """Of each member another truth, (3, members, samples, 3)."""
+    """Return different ideal signals for each member, (3, members, samples, 3)."""
     numbers = np.random.default_rng(7).standard_normal((3, members, samples, 3))
     return numbers * np.reshape([1.0, 5.0, 5e-5], (3, 1, 1, 1))
 
 
 def _expected(specification, signals, run, samples=None):
-    """What the model makes of a whole series of samples in a run, by parts."""
+    """Return the result of the model for a whole series of samples in a run, by parts."""
     rate, force, field = signals[:, slice(samples)]
     truth = ImuTruth(np.tile([0.0, 0.0, 0.0, 1.0], (len(rate), 1)), rate, force, field)
     model = make_imu_model("specification", {"specification": specification}, 1.0 / RATE, SEED)
@@ -61,7 +61,7 @@ def _expected(specification, signals, run, samples=None):
 
 
 def _stepped(imu, signals):
-    """Readings of each step, part -> (members, samples, 3)."""
+    """Return readings of each step, part -> (members, samples, 3)."""
     rate, force, field = signals
     samples = range(rate.shape[-2])
     readings = [
@@ -76,7 +76,7 @@ def _stepped(imu, signals):
 @pytest.mark.parametrize("specification", [EVERYTHING, ANY_UNIT], ids=["unit", "any unit"])
 @pytest.mark.parametrize("members", [3, 130])
 def test_members_equal_runs_of_model(specification, members, monkeypatch):
-    # Numbers are drawn ahead in several blocks, that do not end together.
+    # Numbers are drawn ahead in several blocks, which end at different samples.
     monkeypatch.setattr(streams, "_MAX_AHEAD", 30 * 16 * members)
     signals = _signals(members, 60)
     ours = _stepped(isf.Imu(specification, RATE, SEED, members), signals)
@@ -140,10 +140,10 @@ def test_members_are_independent_of_each_other_in_noise_and_bias():
         columns += [reading.angular_velocity - reading.angular_velocity_bias,
                     reading.specific_force - reading.specific_force_bias]  # fmt: skip
     values = np.hstack(columns)
-    # Members beside each other, and quantities of one member.
-    for one, other in ((values[:-1], values[1:]), (values[:-64], values[64:])):
-        correlation = (one.T @ other) / len(one)
-        assert np.abs(correlation).max() < 4.5 / np.sqrt(len(one))
+    # Adjacent members, and quantities of a member.
+    for first, other in ((values[:-1], values[1:]), (values[:-64], values[64:])):
+        correlation = (first.T @ other) / len(first)
+        assert np.abs(correlation).max() < 4.5 / np.sqrt(len(first))
     correlation = np.corrcoef(values.T) - np.eye(values.shape[1])
     assert np.abs(correlation).max() < 4.5 / np.sqrt(members)
     assert np.abs(values.std(axis=0) - 1.0).max() < 4.5 / np.sqrt(2.0 * members)
@@ -182,5 +182,5 @@ def test_rejected_step_changes_nothing():
     for field in ([0, 0], [np.inf, 0, 0]):
         with pytest.raises(ValueError, match="magnetic_field"):
             ours.step([0, 0, 0], [0, 0, 9.8], None, field)
-    for one, expected in zip(_stepped(ours, signals).values(), _stepped(other, signals).values()):
-        np.testing.assert_array_equal(one, expected)
+    for found, expected in zip(_stepped(ours, signals).values(), _stepped(other, signals).values()):
+        np.testing.assert_array_equal(found, expected)

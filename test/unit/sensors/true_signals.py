@@ -1,4 +1,4 @@
-"""True signals of IMUs that stand still or tumble."""
+"""Ideal signals of IMUs at rest or tumbling."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -10,14 +10,14 @@ GRAVITY = 9.81
 
 
 def still(samples, yaw=0.0, gravity=GRAVITY):
-    """Level, at each sample with a yaw."""
+    """Return a level IMU at rest, with a yaw at each sample."""
     turns = Rotation.from_euler("z", np.broadcast_to(yaw, samples)[:, np.newaxis])
     force = np.tile([0.0, 0.0, gravity], (samples, 1))
     return ImuTruth(turns.as_quat(), np.zeros((samples, 3)), force)
 
 
 def turned(start, rates):
-    """Where mean angular velocities lead from an orientation."""
+    """Integrate mean angular velocities from an orientation."""
     orientations = [start]
     for step in Rotation.from_rotvec(rates[1:] * PERIOD):
         orientations.append(orientations[-1] * step)
@@ -25,7 +25,7 @@ def turned(start, rates):
 
 
 def tumbling(samples=2000):
-    """A body with a fixed origin: true orientations, mean rates, specific forces."""
+    """Return a body with a fixed origin: true orientations, mean rates, specific forces."""
     rates = np.cumsum(np.random.default_rng(3).normal(size=(samples, 3)), axis=0) * 0.03
     rates -= rates.mean(axis=0)
     truth = turned(Rotation.from_euler("ZYX", [2.0, 0.3, -0.2]), rates)
@@ -33,5 +33,5 @@ def tumbling(samples=2000):
 
 
 def angles_between(ours, expected):
-    """Angles of the rotations from quaternions to others [rad]."""
+    """Return the angles of the rotations from quaternions to others [rad]."""
     return (Rotation.from_quat(ours) * Rotation.from_quat(expected).inv()).magnitude()

@@ -1,1 +1,1 @@
-"""Parameters of IMUs in the formats of other tools: a module for each, and what they share."""
+"""Parameters of IMUs in the formats of other tools, with a module for each, and common parts."""

@@ -1,1 +1,1 @@
-"""Orientation from a sensor's own readings."""
+"""Orientation filters, which fuse a sensor's own readings."""

@@ -1,1 +1,1 @@
-"""A GNSS receiver: its errors, when it receives what, and what it says of a motion."""
+"""Specification and simulation of GNSS receivers."""

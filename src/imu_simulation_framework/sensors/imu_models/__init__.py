@@ -1,1 +1,1 @@
-"""Error models: from an IMU's true signals to those of a plug-in or a real IMU."""
+"""Error models of IMUs and of simulators' plug-ins."""

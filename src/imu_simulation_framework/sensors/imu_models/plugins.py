@@ -371,9 +371,9 @@ class HectorImu(ImuModel):
 
         true = Rotation.from_quat(orientation)
         # An attitude filter derives a tilt a / g from a horizontal error a of the accelerometer.
-        in_world = true.apply(force_bias) / self.gravity
+        world_tilt = true.apply(force_bias) / self.gravity
         tilt = np.zeros_like(bias)
-        tilt[..., 0], tilt[..., 1] = 0.5 * in_world[..., 1], -0.5 * in_world[..., 0]
+        tilt[..., 0], tilt[..., 1] = 0.5 * world_tilt[..., 1], -0.5 * world_tilt[..., 0]
         tilt[..., 3] = 1.0
         error = Rotation.from_quat(bias) * Rotation.from_quat(tilt)
         return (error * true).as_quat(), error.as_quat()

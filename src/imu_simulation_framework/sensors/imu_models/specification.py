@@ -341,11 +341,11 @@ class SpecificationImu(ImuModel):
         due = np.flatnonzero(self.new_samples(len(truth.orientation)))
         if len(due) == len(truth.orientation):
             return truth, self._series_of(truth, self._times(due))
-        at_due = truth.each(itemgetter(due))._replace(
+        due_signals = truth.each(itemgetter(due))._replace(
             angular_velocity=self._means(truth.angular_velocity, due),
             specific_force=self._means(truth.specific_force, due),
         )
-        return truth, self._series_of(at_due, self._times(due))
+        return truth, self._series_of(due_signals, self._times(due))
 
     def _means(self, signal, due):
         """Return means (m, 3) of a signal (n, 3) since the sample before each of ``due`` (m,)."""

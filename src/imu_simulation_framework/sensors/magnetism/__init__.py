@@ -1,1 +1,1 @@
-"""Magnetic fields that a sensor on a robot meets: Earth's, iron's and the motors'."""
+"""Magnetic fields around a robot: the Earth's, and those of iron, magnets and motors."""

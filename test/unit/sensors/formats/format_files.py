@@ -1,4 +1,4 @@
-"""A good file of each format."""
+"""A valid file of each format."""
 
 GOOD = {
     "specification": """gyroscope:

@@ -24,7 +24,7 @@ PARAMETER = {
 @pytest.mark.parametrize(
     "triad, key, entry, expected",
     [
-        # Table 3.1 of the thesis on the BNO055: densities, one-sided as datasheets have them.
+        # Table 3.1 of the thesis on the BNO055: densities, one-sided as in data sheets.
         (GYRO, "noise", "density: 0.014, unit: deg/s/sqrt(Hz), spectrum: one-sided", DENSITY),
         (GYRO, "noise", "density: 1, unit: deg/s/sqrt(Hz), spectrum: two-sided", DEGREE),
         # White noise of one-sided density d has the rms d sqrt(bandwidth).
@@ -68,7 +68,7 @@ def test_sample_deviation_becomes_density_at_rate(read):
     noise = "<stddev>0.02</stddev>"
     values = read("sdf", sdf(noise, "0"), rate=400.0).specification
     np.testing.assert_allclose(values.gyroscope.white_noise[2], 1e-3, rtol=1e-12)
-    # What the file states goes before it.
+    # The statement of the file has precedence.
     values = read("sdf", sdf(noise, "100"), rate=400.0).specification
     np.testing.assert_allclose(values.gyroscope.white_noise[2], 2e-3, rtol=1e-12)
 
@@ -88,7 +88,7 @@ def test_bias_of_random_sign_is_uncertain_and_untyped_noise_is_none(read):
 
 
 class GaussianNoise:
-    """Noise of one axis as ``GaussianNoiseModel.cc`` of gz-sensors makes it, for many runs."""
+    """Noise of an axis as in ``GaussianNoiseModel.cc`` of gz-sensors, for many runs."""
 
     def __init__(self, text, runs, seed=5):
         tags = re.findall(r"<(\w+)>([-+.e0-9]+)</", text)
@@ -143,7 +143,7 @@ def test_written_gazebo_bias_is_stationary_from_first_sample(read, sigma, time):
         bias = noise.step_bias(dt)
         assert abs(bias.std() / sigma - 1.0) < 4.5 / np.sqrt(2.0 * len(bias))
     assert read("sdf", text).specification.gyroscope.turn_on_bias_sigma == (0.0, 0.0, 0.0)
-    # A random walk begins at zero, and so does what stands for it.
+    # A random walk starts at zero, and so does its replacement.
     walk = isf.ImuSpecification(gyroscope=isf.TriadSpecification(random_walk=1e-4))
     text = isf.write_imu_parameters(walk, "sdf", 100.0, WriteOptions(random_walk_time=100.0)).text
     noise = GaussianNoise(text.split("</x>")[0], 20_000)
@@ -212,7 +212,7 @@ def test_ignored_tags_are_reported(read):
     assert len(remarks) == 4
     (yaw,) = [remark for remark in remarks if "<yawDrift>" in remark]
     assert "0.0500" in yaw and "200 s" in yaw
-    # Tags that circulate in tutorials, and that Gazebo does not read.
+    # Tags that circulate in tutorials, but that Gazebo ignores.
     more = "<magnetic_field><x/></magnetic_field><gravity_dir><z>1</z></gravity_dir>"
     remarks += read("sdf", sdf("<sigma>1</sigma>", more=more)).remarks
     named = ("yawGaussianNoise", "rpyOffset", "rateDrft", "magnetic_field", "gravity_dir", "sigma")
@@ -244,7 +244,7 @@ def test_unity_noise_is_used_for_both_sensors(read):
     output = reading.specification.output
     assert output.drop_repeated and not output.repeat_samples
     assert any("random_start_offset" in remark for remark in reading.remarks)
-    # Five of Unity's default frames of 0.02 s; and the flag survives.
+    # Five of Unity's default frames of 0.02 s; the flag is kept.
     assert output.random_start_offset == 0.1
     again = isf.write_imu_parameters(reading.specification, "unity").text
     assert "<offset_start_time>true</offset_start_time>" in again
@@ -272,7 +272,7 @@ def test_picked_samples_keep_noise_and_small_resolution_is_reported(read):
         options = WriteOptions(subsampled=subsampled)
         text = isf.write_imu_parameters(values, "kalibr", 100.0, options).text
         found[subsampled] = read("kalibr", text).specification.gyroscope
-    # What Kalibr makes of it in a sample, density * sqrt(update_rate), is that of 400 Hz.
+    # Kalibr's deviation of a sample, density * sqrt(update_rate), is that of 400 Hz.
     assert found[True].white_noise[0] * 10.0 == pytest.approx(1e-3 * 20.0)
     assert found[None].white_noise[0] == pytest.approx(1e-3)
     assert found[True].random_walk == found[None].random_walk

@@ -1,4 +1,4 @@
-"""Files as others ship them: OpenVINS, EuRoC, imu_utils, VINS, ORB-SLAM3, PX4, RotorS, Hector."""
+"""Files of other tools: OpenVINS, EuRoC, imu_utils, VINS, ORB-SLAM3, PX4, RotorS, Hector."""
 
 import math
 
@@ -70,7 +70,7 @@ def test_rate_is_required_and_stated_once(read):
 
 
 def imu_utils(factor, axes=("x", "y", "z", "avg")):
-    """What imu_utils would write; the white noise with this factor."""
+    """Return a file of imu_utils, with a factor on the white noise."""
     lines = ["%YAML:1.0", "---", "type: IMU", 'name: "16448"']
     for sensor, unit, key, size in (("Gyr", "rad/s", "gyr", 1e-4), ("Acc", "m/s^2", "acc", 1e-3)):
         lines += [f"{sensor}:", f'   unit: " {unit}"']
@@ -108,12 +108,12 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 @pytest.mark.parametrize(
     "name, content, asked, rate, gyroscope, accelerometer, notes",
     [
-        # Identity and zero are no calibration that could be lost.
+        # Identity and zero are no calibration to lose.
         (
             *("kalibr", CHAIN, None, 200.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4)),
             [["No noise parameters, and ignored: imu0.T_w."]],
         ),
-        # What the file says is not what somebody says beside it.
+        # The rate of the file has precedence over the argument.
         ("kalibr", SENSOR, 100.0, 250.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4), []),
         (
             *("imu_utils", imu_utils(20.0), 400.0, 400.0),

@@ -19,7 +19,7 @@ def diagonal(*values):
 
 
 def per_axis(size, **others):
-    """A triad with another value on each axis in what a Gazebo sensor can say."""
+    """Return a triad with different values on the axes, in parameters of a Gazebo sensor."""
     return isf.TriadSpecification(
         white_noise=(1.1 * size, 1.2 * size, 1.3 * size),
         gauss_markov_sigma=(2.1 * size, 0.0, 2.3 * size),
@@ -42,7 +42,7 @@ STATED = {
 }
 
 
-# For each format a specification that it can say completely.
+# For each format a specification that it represents completely.
 SAYABLE = {
     "kalibr": isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(white_noise=1.7e-4, random_walk=2.3e-6),
@@ -103,7 +103,7 @@ SAYABLE = {
 def convert(read):
     def convert(specification, name, rate=None, options=WriteOptions()):  # noqa: B008
         writing = isf.write_imu_parameters(specification, name, rate, options)
-        # RotorS' file does not state the rate; the others' own goes before it.
+        # RotorS' file does not state the rate; the rate of other files has precedence.
         return read(name, writing.text, RATE), writing
 
     return convert
@@ -116,7 +116,7 @@ def assert_same(actual, expected, path=""):
         if hasattr(wanted, "__dataclass_fields__"):
             assert_same(value, wanted, where)
         elif isinstance(wanted, (float, tuple)) and not isinstance(wanted, str):
-            # A scale factor's error is written with the 1 it is added to.
+            # The error of a scale factor is written with the 1 to which it is added.
             scale = 1.0 if "scale_factor" in field.name else 0.0
             np.testing.assert_allclose(value, wanted, rtol=1e-12, atol=1e-15 * scale, err_msg=where)
         elif field.name != "name" or path == "datasheet":
@@ -148,7 +148,7 @@ def test_density_is_kept_at_another_rate(name, convert):
             np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-# Values that have an effect, for parameters of a triad that are no three small numbers.
+# Values with an effect, for parameters of a triad that are no three small numbers.
 PARAMETERS = {
     "bias_instability_band": (2.0, 300.0),
     "gauss_markov_time": (100.0, 200.0, 300.0),
