@@ -17,7 +17,7 @@ from ..core.errors import ConfigurationError, RecordingError
 from ..core.sentences import join_names
 from ..core.stamps import NANOSECONDS
 from ..core.topics import SIDES
-from ..drive.session.sensors import AlongTheWay
+from ..drive.session.imu_conditions import ImuConditions
 from ..recordings.cleaning import ZERO_NORM
 from ..sensors.imu_models.base import ImuTruth
 from ..sensors.magnetism.environment import MagneticEnvironment
@@ -96,7 +96,7 @@ class Surroundings:
         self.has_field = environment is not None or fields
         self.needs_poses = speed or not uniform
         self.needs_torques = torques and environment is not None and bool(environment.motors)
-        self._conditions = AlongTheWay(
+        self._conditions = ImuConditions(
             environment,
             speed=speed,
             torques=self.needs_torques,
@@ -109,7 +109,7 @@ class Surroundings:
 
     def mount(self, lever_arm) -> None:
         """Set the IMU's position relative to the origin of the poses [m]; drop earlier poses."""
-        self._conditions.mount(lever_arm)
+        self._conditions.set_imu_position(lever_arm)
 
     def add(self, stamp: int, truth: ImuTruth | None) -> TimedSignals:
         """Add ideal signals of the IMU.
@@ -138,9 +138,9 @@ class Surroundings:
             elapsed = (stamp - first) / NANOSECONDS
             if elapsed < -MIN_RESTART_JUMP:
                 self._waiting.clear()
-            elif elapsed > MAX_GAP and not self._conditions.knows(first):
+            elif elapsed > MAX_GAP and not self._conditions.is_complete(first):
                 raise RecordingError(
-                    f"{' and '.join(self._conditions.lacking(first))} was not reported for "
+                    f"{' and '.join(self._conditions.missing(first))} was not reported for "
                     f"{MAX_GAP:g} s of the ideal IMU's time"
                 )
         self._waiting.append((stamp, truth))
@@ -171,7 +171,7 @@ class Surroundings:
         if not self.report.is_plausible(numbers) or math.hypot(*orientation) < ZERO_NORM:
             self.report.poses += 1
             return []
-        self._conditions.add(stamp, position, orientation, speed)
+        self._conditions.add_state(stamp, position, orientation, speed)
         return self._complete()
 
     def add_torques(self, stamp: int, left: float, right: float) -> TimedSignals:
@@ -230,12 +230,12 @@ class Surroundings:
 
     def _complete(self):
         complete: list = []
-        while self._waiting and self._conditions.knows(self._waiting[0][0]):
+        while self._waiting and self._conditions.is_complete(self._waiting[0][0]):
             complete.append(self._waiting.popleft())
         finite = [number for number, (_, truth) in enumerate(complete) if truth is not None]
         if finite:
             # A batch is cheaper, as an IMU may have many samples per pose.
-            completed = self._conditions.met(*zip(*(complete[number] for number in finite)))
+            completed = self._conditions.complete(*zip(*(complete[number] for number in finite)))
             for number, truth in zip(finite, completed):
                 complete[number] = (complete[number][0], truth)
         return complete

@@ -8,8 +8,8 @@ from imu_simulation_framework.core.angles import unwrap, yaw_from_quaternion
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.units import WORLD_GRAVITY
 from imu_simulation_framework.drive.experiment.gnss_and_odometer import experiment_odometer
+from imu_simulation_framework.drive.session.gnss_and_odometer import OdometerSession
 from imu_simulation_framework.drive.session.recording import RecordingSession
-from imu_simulation_framework.drive.session.sensors import OdometerSession
 from imu_simulation_framework.drive.session.simulation import SimulatedRobot
 from imu_simulation_framework.drive.tracking.controllers import TrackingError
 from imu_simulation_framework.motion.drives import DRIVES, true_motion, with_laps

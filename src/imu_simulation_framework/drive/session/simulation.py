@@ -23,7 +23,7 @@ from .recording import ticks_between_wheels
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .sensors import OdometerSession, PositioningSession
+    from .gnss_and_odometer import OdometerSession, PositioningSession
 
 MEASURED_AT_ONCE = 400
 """Samples; of more than some the fusion takes them in another way, with other last digits."""
@@ -294,11 +294,11 @@ def _sensors_on_robot(configuration) -> tuple[PositioningSession | None, Odomete
     if gnss is None and odometer is None:
         return None, None
     # Imported here, since they take 100 MB, and few experiments have one.
-    from . import sensors
+    from .gnss_and_odometer import OdometerSession, PositioningSession
 
     seed = configuration.experiment.seed
-    positioning = None if gnss is None else sensors.PositioningSession(gnss, seed)
-    return positioning, None if odometer is None else sensors.OdometerSession(odometer, seed)
+    positioning = None if gnss is None else PositioningSession(gnss, seed)
+    return positioning, None if odometer is None else OdometerSession(odometer, seed)
 
 
 def _samples_per_control_period(configuration: Configuration) -> int:

@@ -10,8 +10,8 @@ from std_msgs.msg import Float64MultiArray
 
 from ...core import topics
 from ...drive.experiment.gnss_and_odometer import experiment_gnss
+from ...drive.session.gnss_and_odometer import PositioningSession
 from ...drive.session.messages import ground_truth_rows
-from ...drive.session.sensors import PositioningSession
 from ...recordings.messages import stamp_of
 from ..messages import GnssPublisher
 from ..participant import Participant

@@ -18,7 +18,7 @@ from ...core.stamps import NANOSECONDS
 from ...drive.experiment.environment import add_earth_rotation, make_magnetic_environment
 from ...drive.experiment.imu import make_experiment_imu
 from ...drive.experiment.robot import experiment_robot
-from ...drive.session.sensors import AlongTheWay
+from ...drive.session.imu_conditions import ImuConditions
 from ...recordings.messages import ImuPackers
 from ...sensors.imu_models.base import ImuTruth
 from ..messages import CalibrationPublisher, publish_packed
@@ -52,7 +52,7 @@ class ImuErrorModel(Participant):
             return
         self._imu = make_experiment_imu(self.configuration)
         self._packers = ImuPackers(self._imu.covariances(), self._imu.magnetic_covariance())
-        self._conditions: AlongTheWay | None = None
+        self._conditions: ImuConditions | None = None
         self._torques_known = True
         environment = make_magnetic_environment(self.configuration)
         self._has_field = environment is not None and self._imu.has_magnetometer
@@ -62,7 +62,7 @@ class ImuErrorModel(Participant):
             environment = environment if self._has_field else None
             self._torques_known = environment is None or not environment.motors
             speed, torques = self._imu.requires_speed, not self._torques_known
-            self._conditions = AlongTheWay(environment, robot.imu_position, speed, torques)
+            self._conditions = ImuConditions(environment, robot.imu_position, speed, torques)
         if self._has_field:
             self._imu_mag = advertise(topics.IMU_MAG, MagneticField)
         mode, topic = self._imu.bno055_mode, topics.IMU_CALIBRATION
@@ -110,7 +110,7 @@ class ImuErrorModel(Participant):
         with self._lock:
             position, turn = message.pose.pose.position, message.pose.pose.orientation
             velocity = message.twist.twist.linear
-            self._conditions.add(
+            self._conditions.add_state(
                 message.header.stamp.to_nsec(),
                 (position.x, position.y, position.z),
                 (turn.x, turn.y, turn.z, turn.w),
@@ -133,14 +133,14 @@ class ImuErrorModel(Participant):
         """Measure all waiting samples at whose stamps the conditions are known."""
         conditions = self._conditions
         assert conditions is not None
-        while self._waiting and conditions.knows(self._waiting[0].header.stamp.to_nsec()):
+        while self._waiting and conditions.is_complete(self._waiting[0].header.stamp.to_nsec()):
             self._measure(self._waiting.popleft())
 
     def _measure(self, message) -> None:
         stamp = message.header.stamp.to_nsec()
         truth = add_earth_rotation(_make_truth(message), self._latitude)
         if self._conditions is not None:
-            truth = self._conditions.met([stamp], [truth])[0]
+            truth = self._conditions.complete([stamp], [truth])[0]
         if self._samples <= 1 and stamp == self._stamp:
             # The simulator repeats this sample until the first command, perhaps at another pose.
             self._restart()

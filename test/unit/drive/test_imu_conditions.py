@@ -1,4 +1,4 @@
-"""What an IMU and a GNSS receiver meet where the robot was said to be."""
+"""Conditions at an IMU, and the GNSS receiver, conditions the states of the robot."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,8 @@ import pytest
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.drive.experiment.gnss_and_odometer import experiment_gnss
-from imu_simulation_framework.drive.session.sensors import AlongTheWay, PositioningSession
+from imu_simulation_framework.drive.session.gnss_and_odometer import PositioningSession
+from imu_simulation_framework.drive.session.imu_conditions import ImuConditions
 from imu_simulation_framework.sensors.imu_models.base import ImuTruth
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)
@@ -21,66 +22,70 @@ HALL = isf.MagneticEnvironment(
 
 
 @pytest.fixture
-def along():
-    return AlongTheWay(HALL, ARM)
+def conditions():
+    return ImuConditions(HALL, ARM)
 
 
-def there(x, y):
+def field_at(x, y):
     return HALL.field(np.array([[x + 0.1, y, 0.2]]))[0]
 
 
-def field(along, stamp):
-    return along.met([stamp], [TRUTH])[0].magnetic_field
+def field(conditions, stamp):
+    return conditions.complete([stamp], [TRUTH])[0].magnetic_field
 
 
-def test_between_two_poses_the_place_is_between(along):
-    assert not along.knows(0)
-    along.add(10, (0.0, 0.0, 0.0), LEVEL)
-    along.add(20, (1.0, 0.5, 0.0), LEVEL)
-    assert along.knows(20) and not along.knows(21)
-    np.testing.assert_allclose(field(along, 15), there(0.5, 0.25), rtol=1e-12)
-    np.testing.assert_allclose(field(along, 5), there(0.0, 0.0), rtol=1e-12)
+def test_field_between_two_poses_is_that_of_interpolated_position(conditions):
+    assert not conditions.is_complete(0)
+    conditions.add_state(10, (0.0, 0.0, 0.0), LEVEL)
+    conditions.add_state(20, (1.0, 0.5, 0.0), LEVEL)
+    assert conditions.is_complete(20) and not conditions.is_complete(21)
+    np.testing.assert_allclose(field(conditions, 15), field_at(0.5, 0.25), rtol=1e-12)
+    np.testing.assert_allclose(field(conditions, 5), field_at(0.0, 0.0), rtol=1e-12)
 
 
-def test_a_robot_that_is_put_elsewhere_is_there(along):
-    along.add(10, (0.0, 0.0, 0.0), LEVEL)
-    along.add(10, (3.0, 0.0, 0.0), LEVEL)
-    np.testing.assert_allclose(field(along, 10), there(3.0, 0.0), rtol=1e-12)
+def test_field_after_pose_was_set_is_that_of_new_pose(conditions):
+    conditions.add_state(10, (0.0, 0.0, 0.0), LEVEL)
+    conditions.add_state(10, (3.0, 0.0, 0.0), LEVEL)
+    np.testing.assert_allclose(field(conditions, 10), field_at(3.0, 0.0), rtol=1e-12)
 
 
-def test_motors_and_speed_are_met_as_they_are_at_the_time():
-    along = AlongTheWay(HALL, ARM, torques=True)
-    along.add(10, (0.0, 0.0, 0.0), LEVEL)
-    along.add(20, (0.0, 0.0, 0.0), LEVEL)
-    assert not along.knows(10)
-    along.add_torques(10, 3.0, 0.5)
-    assert along.knows(10) and not along.knows(20)
-    along.add_torques(20, -1.0, 0.0)
-    np.testing.assert_allclose(field(along, 10) - there(0.0, 0.0), (3e-6, 1e-6, 0.0), atol=1e-15)
-    np.testing.assert_allclose(field(along, 20) - there(0.0, 0.0), (-1e-6, 0.0, 0.0), atol=1e-15)
-    along = AlongTheWay(None, speed=True)
-    along.add(10, (0.0, 0.0, 0.0), LEVEL, 1.0)
-    along.add(20, (0.0, 0.0, 0.0), LEVEL, 2.0)
-    truth = along.met([15], [TRUTH])[0]
+def test_motor_fields_and_speed_are_those_of_stamp():
+    conditions = ImuConditions(HALL, ARM, torques=True)
+    conditions.add_state(10, (0.0, 0.0, 0.0), LEVEL)
+    conditions.add_state(20, (0.0, 0.0, 0.0), LEVEL)
+    assert not conditions.is_complete(10)
+    conditions.add_torques(10, 3.0, 0.5)
+    assert conditions.is_complete(10) and not conditions.is_complete(20)
+    conditions.add_torques(20, -1.0, 0.0)
+    np.testing.assert_allclose(
+        field(conditions, 10) - field_at(0.0, 0.0), (3e-6, 1e-6, 0.0), atol=1e-15
+    )
+    np.testing.assert_allclose(
+        field(conditions, 20) - field_at(0.0, 0.0), (-1e-6, 0.0, 0.0), atol=1e-15
+    )
+    conditions = ImuConditions(None, speed=True)
+    conditions.add_state(10, (0.0, 0.0, 0.0), LEVEL, 1.0)
+    conditions.add_state(20, (0.0, 0.0, 0.0), LEVEL, 2.0)
+    truth = conditions.complete([15], [TRUTH])[0]
     assert truth.speed == pytest.approx(1.5)
     assert truth.magnetic_field is None
-    along = AlongTheWay(HALL)
-    along.add(10, (0.0, 0.0, 0.0), LEVEL, 1.0)
-    assert along.met([10], [TRUTH])[0].speed is None
+    conditions = ImuConditions(HALL)
+    conditions.add_state(10, (0.0, 0.0, 0.0), LEVEL, 1.0)
+    assert conditions.complete([10], [TRUTH])[0].speed is None
 
 
-def test_many_at_once_meet_what_each_of_them_meets():
-    ones, all_at_once = (AlongTheWay(HALL, ARM, speed=True, torques=True) for _ in range(2))
-    for along in (ones, all_at_once):
+def test_batch_equals_single_samples():
+    single, batched = (ImuConditions(HALL, ARM, speed=True, torques=True) for _ in range(2))
+    for conditions in (single, batched):
         for stamp in range(0, 100, 20):
-            along.add(stamp, (0.1 * stamp, 0.0, 0.0), LEVEL, 0.5 * stamp)
-            along.add_torques(stamp, 1.0 * stamp, -2.0 * stamp)
+            conditions.add_state(stamp, (0.1 * stamp, 0.0, 0.0), LEVEL, 0.5 * stamp)
+            conditions.add_torques(stamp, 1.0 * stamp, -2.0 * stamp)
     stamps = [0, 5, 20, 33, 34, 79, 80]
-    met = all_at_once.met(stamps, len(stamps) * [TRUTH])
-    for stamp, truth in zip(stamps, met):
-        (one,) = ones.met([stamp], [TRUTH])
-        np.testing.assert_allclose(truth.magnetic_field, one.magnetic_field, rtol=1e-12)
-        assert truth.speed == pytest.approx(one.speed) == 0.5 * stamp
+    batch = batched.complete(stamps, len(stamps) * [TRUTH])
+    for stamp, truth in zip(stamps, batch):
+        (expected,) = single.complete([stamp], [TRUTH])
+        np.testing.assert_allclose(truth.magnetic_field, expected.magnetic_field, rtol=1e-12)
+        assert truth.speed == pytest.approx(expected.speed) == 0.5 * stamp
 
 
 GNSS = isf.GnssSpecification(
@@ -119,7 +124,7 @@ def drive(session, motion, step):
 
 
 @pytest.mark.parametrize("step", [1, 5, 7])
-def test_fixes_are_those_of_the_motion_once_they_have_arrived(motion, step):
+def test_arrived_fixes_are_those_of_motion(motion, step):
     expected = isf.simulate_gnss(motion, GNSS, seed=6)
     told = drive(PositioningSession(GNSS, 6), motion, step)
     fixes = pd.concat([table for _, table in told])
@@ -137,7 +142,7 @@ def test_fixes_are_those_of_the_motion_once_they_have_arrived(motion, step):
         assert (table["arrival"] > time - step / 100.0 - 1e-9).all()
 
 
-def test_it_begins_anew_where_the_robot_was_put(motion):
+def test_receiver_restarts_after_pose_was_set(motion):
     session = PositioningSession(GNSS, 6)
     first = drive(session, motion, 5)
     session.restart()
@@ -146,7 +151,7 @@ def test_it_begins_anew_where_the_robot_was_put(motion):
         pd.testing.assert_frame_equal(fixes, repeated, check_exact=True)
 
 
-def test_a_period_that_is_none_of_the_states_begins_with_the_next_state(motion):
+def test_period_between_states_starts_at_next_state(motion):
     session = PositioningSession(isf.GnssSpecification(rate=8.0), 6)
     told = pd.concat([table for _, table in drive(session, motion, 5)])
     np.testing.assert_allclose(told.index[:5], [0.0, 0.13, 0.25, 0.38, 0.5])
@@ -159,7 +164,7 @@ def configured(tmp_path, text):
     return isf.load_configuration(path)
 
 
-def test_a_receiver_is_none_or_a_bundled_one_or_one_beside_the_settings_that_can_be(tmp_path):
+def test_receiver_is_read_by_name_and_from_file_and_rejected_otherwise(tmp_path):
     assert experiment_gnss(configured(tmp_path, "")) is None
     assert experiment_gnss(isf.load_configuration()) is None
     gnss = experiment_gnss(configured(tmp_path, "[gnss]\nfile = rtk_heading\n"))

@@ -1,0 +1,192 @@
+"""GNSS receiver and odometer on the robot, sampled from the robot's states."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.spatial.transform import Rotation
+
+from ...core.angles import unwrap, yaw_from_quaternion
+from ...core.stamps import NANOSECONDS, count_periods
+from ...sensors.gnss.receiver import GnssReceiver, add_geodetic_positions, antenna_motion
+from ...sensors.gnss.specification import GnssSpecification
+from ...sensors.magnetism.environment import rotate_vectors
+from ...sensors.noise.streams import run_seed
+from ...sensors.odometer import Odometer, OdometerSpecification, forward_speed, rolled_steps
+
+
+class _Periods:
+    """Periods of a sensor's rate [Hz], which samples the first state of each of them."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._first: int | None = None
+        self._period = -1
+
+    def find_starts(self, stamps: np.ndarray) -> np.ndarray:
+        """Return whether a period starts at each of the next stamps (n,) [ns]."""
+        if self._first is None:
+            self._first = int(stamps[0])
+        periods = count_periods(self._first, stamps, self._rate)
+        starts = np.diff(periods, prepend=self._period) > 0
+        self._period = int(periods[-1])
+        return starts
+
+
+class PositioningSession:
+    """The GNSS receiver during a drive.
+
+    It measures at the first state, and then at the first state of each of its periods.
+
+    Parameters
+    ----------
+    gnss : GnssSpecification
+        Parameters of the receiver.
+    seed : int
+        Seed of the experiment.
+    """
+
+    def __init__(self, gnss: GnssSpecification, seed: int) -> None:
+        self.gnss = gnss
+        self._seed = seed
+        self.restart()
+
+    def restart(self) -> None:
+        """Restart: the pose of the robot was set, or time has started."""
+        self._receiver = GnssReceiver(self.gnss, run_seed(self._seed, 0))
+        self._periods = _Periods(self.gnss.rate)
+        self._waiting: list[pd.DataFrame] = []
+
+    def add(
+        self,
+        stamps: np.ndarray,
+        position: np.ndarray,
+        orientation: np.ndarray,
+        linear_velocity: np.ndarray,
+        angular_velocity: np.ndarray,
+    ) -> pd.DataFrame | None:
+        """Add the robot's next states; return the fixes that arrive by the last of them.
+
+        Parameters
+        ----------
+        stamps : numpy.ndarray of int, shape (n,)
+            Stamps [ns].
+        position : numpy.ndarray, shape (n, 3)
+            Position of the robot in the world [m].
+        orientation : numpy.ndarray, shape (n, 4)
+            Its orientation in the world, quaternions x, y, z, w.
+        linear_velocity, angular_velocity : numpy.ndarray, shape (n, 3)
+            Its velocities in the robot's axes [m/s, rad/s].
+
+        Returns
+        -------
+        pandas.DataFrame or None
+            GnssRecord; None without a fix.
+        """
+        chosen = self._periods.find_starts(stamps)
+        if chosen.any():
+            turn = orientation[chosen]
+            antenna = antenna_motion(
+                position[chosen],
+                turn,
+                Rotation.from_quat(turn).apply(linear_velocity[chosen]),
+                angular_velocity[chosen],
+                np.atleast_1d(yaw_from_quaternion(turn)),
+                self.gnss.lever_arm,
+            )
+            table = self._receiver.measure(stamps[chosen] / NANOSECONDS, antenna)
+            if len(table):
+                self._waiting.append(add_geodetic_positions(table, self.gnss.origin))
+        if not self._waiting:
+            return None
+        table = pd.concat(self._waiting) if len(self._waiting) > 1 else self._waiting[0]
+        arrived = (table["arrival"] <= stamps[-1] / NANOSECONDS + 1e-9).to_numpy()
+        late = table[~arrived]
+        self._waiting = [late] if len(late) else []
+        return table[arrived] if arrived.any() else None
+
+
+class OdometerRows(NamedTuple):
+    """Outputs of an odometer.
+
+    Parameters
+    ----------
+    stamps : numpy.ndarray of int, shape (n,)
+        Stamps [ns].
+    rows : numpy.ndarray, shape (n, columns)
+        Values, in the columns of an :class:`.ExperimentRecord`.
+    """
+
+    stamps: np.ndarray
+    rows: np.ndarray
+
+
+class OdometerSession:
+    """The odometer during a drive, which begins at the robot's true pose.
+
+    It measures at the first state, and then at the first state of each of its periods.
+
+    Parameters
+    ----------
+    odometer : OdometerSpecification
+        Parameters of the odometer.
+    seed : int
+        Seed of the experiment.
+    """
+
+    def __init__(self, odometer: OdometerSpecification, seed: int) -> None:
+        self._specification = odometer
+        self._seed = seed
+        self.restart()
+
+    def restart(self) -> None:
+        """Restart: the pose of the robot was set, or time has started."""
+        self._odometer = Odometer(self._specification, run_seed(self._seed, 0))
+        self._periods = _Periods(self._specification.rate)
+        # Time, speed, travelled distance and yaw of the last state.
+        self._before: np.ndarray = np.empty((0, 4))
+
+    def add(
+        self,
+        stamps: np.ndarray,
+        position: np.ndarray,
+        orientation: np.ndarray,
+        linear_velocity: np.ndarray,
+    ) -> OdometerRows | None:
+        """Add the robot's next states; return the outputs of the odometer meanwhile.
+
+        Parameters are those of :meth:`PositioningSession.add`.
+
+        Returns
+        -------
+        OdometerRows or None
+            None without an output.
+        """
+        before = self._before
+        time = np.concatenate([before[:, 0], stamps / NANOSECONDS])
+        yaw = unwrap(np.concatenate([before[:, 3], yaw_from_quaternion(orientation)]))
+        moving = rotate_vectors(orientation, linear_velocity)
+        speed = forward_speed(yaw[len(before) :], moving)
+        speed = np.concatenate([before[:, 1], speed])
+        steps = rolled_steps(time, speed, self._specification)
+        steps[: len(before)] += before[:, 2]
+        states = np.column_stack([time, speed, np.cumsum(steps), yaw])
+        self._before = states[-1:]
+        chosen = self._periods.find_starts(stamps)
+        if not chosen.any():
+            return None
+        read = states[len(before) :][chosen]
+        poses = np.column_stack([position[chosen, :2], read[:, 3]])
+        output = self._odometer.read(read[:, 0], read[:, 2], poses)
+        half = 0.5 * output["yaw"]
+        columns = (
+            output["x"],
+            output["y"],
+            np.sin(half),
+            np.cos(half),
+            output["v"],
+            output["yaw_rate"],
+        )
+        return OdometerRows(stamps[chosen], np.column_stack(columns))
