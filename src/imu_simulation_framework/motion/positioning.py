@@ -269,34 +269,33 @@ class FixReport:
         list of str
         """
         origin = "estimated from the fixes" if self.estimated else "as set"
-        stated, whose = "the receiver states", "the receiver's"
+        stated, owner = "the receiver states", "the receiver's"
         if self.assumed:
-            stated, whose = "assumed are", "the assumed"
+            stated, owner = "assumed are", "the assumed"
         if self.doppler:
             origin += f", with Doppler velocities of {self.velocity_deviation:.2g} m/s a component"
         sentences = [
             f"the path is smoothed with an acceleration density of {self.acceleration_density:.3g} "
-            f"m/s^2/sqrt(Hz), {origin}; positions are {self.residual_rms:.2g} m rms from it, "
-            f"{stated} {self.stated_deviation:.2g} m"
+            f"m/s^2/sqrt(Hz), {origin}; positions deviate from it by {self.residual_rms:.2g} m "
+            f"rms, {stated} {self.stated_deviation:.2g} m"
         ]
         scale = self.variance_scale
         taken = np.hypot(self.white_deviation, self.slow_deviation)
         if self.estimated and not 1.0 / _NOTABLE_SCALE < scale < _NOTABLE_SCALE:
             sentences.append(
-                f"{whose} variances fit {scale:.2g} times: the errors are taken as "
-                f"{taken:.2g} m, as far as they change during the drive"
+                f"{owner} variances differ from the estimate by the factor {scale:.2g}: errors "
+                f"that change during the drive are {taken:.2g} m"
             )
         if self.estimated and not self.doppler and self.residual_rms > _FAR_RESIDUAL * taken:
             sentences.append(
-                f"the path leaves the positions by {self.residual_rms / taken:.1f} times what "
-                "their errors are taken for, so it is too smooth; a larger acceleration_density "
-                "follows them"
+                f"the path deviates from the positions by {self.residual_rms / taken:.1f} times "
+                "their estimated error, so it is too smooth; set a larger acceleration_density"
             )
         if self.repeated:
             rows = "row repeats" if self.repeated == 1 else "rows repeat"
             sentences.append(
-                f"{self.repeated} {rows} the position before, since the receiver gives new ones "
-                "less often, and are not used"
+                f"{self.repeated} {rows} the previous position, since the receiver has a lower "
+                "rate, and are ignored"
             )
         for finding, singular, plural in (
             (self.outliers, "position", "positions"),
@@ -304,30 +303,30 @@ class FixReport:
         ):
             if finding:
                 sentences.append(
-                    f"{finding.count} {singular if finding.count == 1 else plural} that no motion "
-                    "explains, not used, the first is "
+                    f"{finding.count} {singular if finding.count == 1 else plural} without "
+                    "any plausible motion, ignored, the first is "
                     f"{place_name} {finding.first_place} at {finding.first_time:.3f} s"
                 )
         if self.held_courses:
             sentences.append(
                 f"at {self.held_courses} of the fixes the receiver holds its course, since it is "
-                "slow, and their speed is not used"
+                "slow, and their velocity is ignored"
             )
         if self.velocity_lag:
             late = "late" if self.velocity_lag > 0.0 else "early"
             sentences.append(
                 f"the Doppler velocities are {abs(self.velocity_lag):.2g} s {late} against the "
-                "positions, which is taken off"
+                "positions, which is corrected"
             )
         if self.doppler and self.residual_rms > _NOTABLE_RESIDUAL * self.stated_deviation:
             sentences.append(
                 "the positions and the Doppler velocities contradict each other, and the path "
-                "follows the velocities; are the time stamps those of the fixes?"
+                "follows the velocities; check the time stamps of the fixes"
             )
         if self.refused_velocity_scale is not None:
             sentences.append(
-                f"the positions go {self.refused_velocity_scale:.2f} m for each metre of the "
-                "velocities, which are not used; are their unit, course and axes right?"
+                f"the positions move {self.refused_velocity_scale:.2f} m per metre of the "
+                "velocities, which are ignored; check their unit, course and axes"
             )
         if self.heading_deviation is not None:
             expected = np.degrees(self.heading_deviation)
@@ -337,16 +336,16 @@ class FixReport:
             )
         if self.backwards > 0.0:
             sentences.append(
-                f"for {self.backwards:.1f} s the robot is taken to drive backwards or to sway: "
-                "the course flips and flips back faster than maximum_turn_rate allows; a robot "
-                "that turns so fast needs a larger one"
+                f"for {self.backwards:.1f} s the robot seems to drive backwards or to sway: "
+                "the course flips and flips back faster than maximum_turn_rate; set a larger one "
+                "for a robot that turns faster"
             )
         check = self.antennas
         if check is not None and max(abs(check.offset), check.rms) > _NOTABLE_OFFSET:
             sentences.append(
                 f"the antennas' heading is {np.degrees(check.offset):+.1f} deg from the course in "
-                f"the mean, with {np.degrees(check.rms):.1f} deg rms about that; are they mounted "
-                "turned?"
+                f"the mean, with {np.degrees(check.rms):.1f} deg rms about that; "
+                "check their mounting"
             )
         if check is not None and check.backwards > 0.0:
             sentences.append(f"the robot drives backwards for {check.backwards:.1f} s")

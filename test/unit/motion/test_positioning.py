@@ -164,7 +164,7 @@ def test_antennas_give_heading_at_standstill_and_backwards():
     assert yaw_error(made.poses, table, heading) < 0.05
     assert made.report.heading_source == "the antennas and the course"
     assert abs(made.report.antennas.offset) == pytest.approx(np.pi, abs=0.02)
-    assert any("mounted turned" in sentence for sentence in made.report.sentences())
+    assert any("check their mounting" in sentence for sentence in made.report.sentences())
     times = np.arange(0.0, 20.0, 0.2)
     table = fixes(times, 0.0 * times, 0.0 * times, 0.01)
     with pytest.raises(NoHeadingError):
@@ -227,7 +227,9 @@ def test_fix_report_names_outlier_places_and_is_json():
     assert (report.outliers.count, report.outliers.first_place) == (1, 102)
     assert report.outliers.first_time == pytest.approx(20.0)
     sentences = " ".join(report.sentences("message"))
-    assert "1 position that no motion explains, not used, the first is message 102 at" in sentences
+    assert (
+        "1 position without any plausible motion, ignored, the first is message 102 at" in sentences
+    )
     assert "estimated from the fixes" in sentences
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert values["heading_deviation_deg"] == pytest.approx(np.degrees(report.heading_deviation))
@@ -235,11 +237,13 @@ def test_fix_report_names_outlier_places_and_is_json():
 
 def test_inconsistent_variances_velocities_and_stamps_are_reported():
     table, yaw = drive(5.0, 0.05, stated=5.0)
-    assert "variances fit" in " ".join(positioning.trajectory_from_fixes(table).report.sentences())
+    assert "variances differ" in " ".join(
+        positioning.trajectory_from_fixes(table).report.sentences()
+    )
     # km/h taken for m/s.
     table["velocity_east"], table["velocity_north"] = 14.4 * np.cos(yaw), 14.4 * np.sin(yaw)
     made = positioning.trajectory_from_fixes(table)
-    assert "are their unit, course and axes right?" in " ".join(made.report.sentences())
+    assert "check their unit, course and axes" in " ".join(made.report.sentences())
     assert made.report.refused_velocity_scale == pytest.approx(1.0 / 3.6, rel=0.02)
     assert yaw_error(made.poses, table, yaw) < np.radians(5.0)
     times = np.arange(0.0, 60.0, 0.2)
@@ -248,7 +252,7 @@ def test_inconsistent_variances_velocities_and_stamps_are_reported():
     table = fixes(warped, 10.0 * times, 0.0 * times, 1.0)
     table["velocity_east"], table["velocity_north"] = 10.0, 0.0
     sentences = " ".join(positioning.trajectory_from_fixes(table).report.sentences())
-    assert "are the time stamps those of the fixes?" in sentences
+    assert "check the time stamps of the fixes" in sentences
 
 
 @pytest.mark.filterwarnings("error")

@@ -125,7 +125,7 @@ def test_a_heading_beside_the_fixes_is_the_heading(form):
     table, report = reference_table(samples(**columns))
     assert yaw_error(table, yaw + np.radians(40.0)) < np.radians(1.0)
     assert report.positioning["antennas"]["offset_deg"] == pytest.approx(40.0, abs=2.0)
-    assert any("mounted turned" in remark for remark in report.remarks)
+    assert any("check their mounting" in remark for remark in report.remarks)
 
 
 def test_an_outlier_is_told_by_its_line():
