@@ -82,13 +82,13 @@ def dropped_samples(monkeypatch):
 
 
 def accepted_infinity(monkeypatch):
-    """Remove both checks, of the text and of the number in the dataclass."""
-    monkeypatch.setattr(settings, "number_of_text", lambda where, text: float(text))
-    monkeypatch.setattr(settings, "check_number", lambda name, value, *_, **__: value)
+    """Remove the check of numbers."""
+    monkeypatch.setitem(settings._CHECKS, "float", lambda name, value, **_: value)
 
 
 def accepted_value_out_of_range(monkeypatch):
-    monkeypatch.setattr(settings, "bound_of", lambda *_, **__: "")
+    for annotation in ("float", "int"):
+        monkeypatch.setitem(settings._CHECKS, annotation, lambda name, value, **_: value)
 
 
 def file_outside_of_output(monkeypatch):

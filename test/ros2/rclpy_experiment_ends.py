@@ -85,7 +85,7 @@ def test_second_imu_ends_experiment_with_results(driving, ros, tmp_path):
             ["simulator:=external", "imu:=specification"],
             "[imu] model is specification, expected published",
         ),
-        (["laps:=many"], "[recording] laps: expected a number, got 'many'"),
+        (["laps:=many"], "[recording] laps: is 'many', expected"),
         (["odometer:=/none.yaml"], "[odometer] file: /none.yaml: there is no such file"),
     ],
 )

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.errors import ConfigurationError, RecordingError
-from ..core.settings import Settings, setting
+from ..core.settings import TextSettings, setting
 from ..core.stamps import Occurrences, count_places
 
 _BLOCK = 1.0  # s
@@ -97,7 +97,7 @@ _STRETCHES, _BINS, _DRAWN_OUTLIERS, _DRAWN_SPREADS = 1500, 120, 2000, 4.0
 
 
 @dataclass(frozen=True)
-class RestSettings(Settings):
+class RestSettings(TextSettings):
     """What a recording at rest must be, and what counts as an outlier.
 
     ``outlier_range``: an outlier is further from the quartiles than this many interquartile ranges:

@@ -22,10 +22,10 @@ import numpy as np
 import pandas as pd
 
 from ..characterisation.calibration import files, inertial, rest_times, sphere_fit
+from ..core.checks import AXES
 from ..core.errors import ConfigurationError, RecordingError
 from ..core.programs import ArgumentParser
 from ..core.sentences import quote
-from ..core.settings import AXES
 from ..core.tables import ACCEL, GYRO, MAG
 from ..core.units import STANDARD_GRAVITY
 from ..recordings.file_access import has_columns

@@ -12,9 +12,9 @@ import os
 import sys
 from pathlib import Path
 
+from ..core.checks import LARGEST_NUMBER
 from ..core.errors import ConfigurationError
 from ..core.programs import ArgumentParser
-from ..core.settings import LARGEST_NUMBER
 from ..core.whole_files import refuse_overwriting
 from ..sensors.files import find_imu_specification, imu_names
 from ..sensors.formats.base import WriteOptions

@@ -23,11 +23,11 @@ import pandas as pd
 from .. import __version__
 from ..characterisation.allan.model import averaging_factors, overlapping_allan_variance
 from ..core.angles import difference, unwrap
+from ..core.checks import check_number
 from ..core.errors import ConfigurationError, RecordingError, prefix_errors
 from ..core.files import format_json
 from ..core.programs import ArgumentParser
 from ..core.sentences import quote
-from ..core.settings import check_number
 from ..core.signals import find_time_shift
 from ..core.tables import ACCEL, EULER, GYRO
 from ..core.whole_files import make_folder, render_figure, write_whole

@@ -17,16 +17,10 @@ from pathlib import Path
 from typing import Any, Collection, Mapping, NamedTuple, get_type_hints
 
 from ..core import files, topics
+from ..core.checks import LARGEST_SEED
 from ..core.errors import ConfigurationError, prefix_errors
 from ..core.sentences import escape_unprintable, join_names, quote
-from ..core.settings import (
-    LARGEST_SEED,
-    Settings,
-    keys_of,
-    number_of_text,
-    setting,
-    setting_of_text,
-)
+from ..core.settings import TextSettings, keys_of, read_number, read_setting, setting, setting_text
 from ..core.units import WORLD_GRAVITY
 from ..core.whole_files import FIGURE_FORMATS, explain_file_error
 from ..heading.yaw_comparison import LONGEST_WINDOW, ComparisonSettings
@@ -59,7 +53,7 @@ MIN_RATE = 0.1  # Hz; a robot with one command in more than 10 s follows no path
 
 
 @dataclass(frozen=True)
-class ExperimentSection(Settings):
+class ExperimentSection(TextSettings):
     name: str = setting("")
     output: str = setting("experiment_results", path=True)
     seed: int = setting(1, minimum=0, maximum=LARGEST_SEED)
@@ -81,7 +75,7 @@ class ExperimentSection(Settings):
 
 
 @dataclass(frozen=True)
-class RecordingSection(Settings):
+class RecordingSection(TextSettings):
     path: str = setting("", path=True)
     drive: str = setting("a", choices=DRIVES)
     laps: int = setting(0, minimum=0, maximum=MAX_LAPS)
@@ -107,7 +101,7 @@ class ImuRecordingSection(ImuConventions):
 
 
 @dataclass(frozen=True)
-class TrajectorySection(Settings):
+class TrajectorySection(TextSettings):
     start: float | None = setting(None, minimum=0.0)
     stop: float | None = setting(None, above=0.0)
     start_index: int | None = setting(None, minimum=0)
@@ -126,12 +120,12 @@ class ControlSection(ControllerGains):
 
 
 @dataclass(frozen=True)
-class RobotSection(Settings):
+class RobotSection(TextSettings):
     parameters: str = setting("", path=True)
 
 
 @dataclass(frozen=True)
-class SimulationSection(Settings):
+class SimulationSection(TextSettings):
     simulator: str = setting("mujoco", choices=SIMULATORS)
     real_time_factor: float = setting(0.0, minimum=0.0, maximum=MAX_REAL_TIME_FACTOR)
     startup_timeout: float = setting(60.0, above=0.0, maximum=LONGEST_WINDOW)
@@ -141,7 +135,7 @@ class SimulationSection(Settings):
 
 
 @dataclass(frozen=True)
-class ExternalSection(Settings):
+class ExternalSection(TextSettings):
     """Topics of a robot with its own controllers, in an external simulator or in reality."""
 
     command: str = setting("cmd_vel")
@@ -165,13 +159,13 @@ class TerrainSection(Terrain):
 
 
 @dataclass(frozen=True)
-class ImuSection(Settings):
+class ImuSection(TextSettings):
     model: str = setting("hector", choices=(*PRESETS, PUBLISHED))
     rate: float = setting(100.0, above=0.0, minimum=MIN_RATE, maximum=1000.0)
 
 
 @dataclass(frozen=True)
-class ImuSpecificationSection(Settings):
+class ImuSpecificationSection(TextSettings):
     file: str = setting("bno055", path="FORMAT:yaml")
 
 
@@ -187,7 +181,7 @@ class OperationSection(Operation):
 
 
 @dataclass(frozen=True)
-class MagneticEnvironmentSection(Settings):
+class MagneticEnvironmentSection(TextSettings):
     file: str = setting("", path="yaml")
     latitude: float | None = setting(None, unit="deg", minimum=-90.0, maximum=90.0)
     longitude: float | None = setting(None, unit="deg", minimum=-360.0, maximum=360.0)
@@ -196,12 +190,12 @@ class MagneticEnvironmentSection(Settings):
 
 
 @dataclass(frozen=True)
-class GnssSection(Settings):
+class GnssSection(TextSettings):
     file: str = setting("", path="yaml")
 
 
 @dataclass(frozen=True)
-class OdometerSection(Settings):
+class OdometerSection(TextSettings):
     file: str = setting("", path="yaml")
 
 
@@ -262,12 +256,13 @@ class Configuration:
         parser = _new_parser()
         for name, kind in SECTIONS.items():
             section = getattr(self, name)
-            parser[name] = {key.name: _to_text(getattr(section, key.name)) for key in keys_of(kind)}
+            names = [key.name for key in keys_of(kind)]
+            parser[name] = {key: setting_text(getattr(section, key)) for key in names}
         for name in COLUMN_SECTIONS:
             parser[name] = dict(self.columns[name])
         for name, model in IMU_PARAMETER_SECTIONS.items():
             values = self.imu_parameters[model]
-            parser[name] = {key: _to_text(value) for key, value in values.items()}
+            parser[name] = {key: setting_text(value) for key, value in values.items()}
         lines = []
         for name in parser.sections():
             lines.append(f"[{name}]")
@@ -276,10 +271,10 @@ class Configuration:
         return "\n".join(lines)
 
 
-SECTIONS: dict[str, type[Settings]] = {
+SECTIONS: dict[str, type[TextSettings]] = {
     name: kind
     for name, kind in get_type_hints(Configuration).items()
-    if isinstance(kind, type) and issubclass(kind, Settings)
+    if isinstance(kind, type) and issubclass(kind, TextSettings)
 }
 """Dataclass of each section's keys, by the section's name."""
 
@@ -320,7 +315,7 @@ def load_configuration(
     }
     imu_parameters = {
         model: {
-            key: number_of_text(texts.location(name, key), text)
+            key: read_number(text, texts.location(name, key))
             for key, text in texts.section(name).items()
             if text != ""
         }
@@ -387,7 +382,7 @@ class _SettingTexts:
                         f"got {quote(text)}"
                     )
 
-    def parse(self, name: str, section_type: type[Settings]) -> Settings:
+    def parse(self, name: str, section_type: type[TextSettings]) -> TextSettings:
         """Return the settings of a section."""
         fields = {field.name: field for field in dataclasses.fields(section_type)}
         parsed: dict[str, Any] = {}
@@ -397,7 +392,7 @@ class _SettingTexts:
                 raise ConfigurationError(f"{location}: unknown key{_suggestion(key, fields)}")
             if text == "":
                 continue
-            value = setting_of_text(location, fields[key], text)
+            value = read_setting(section_type, fields[key], text, location)
             parsed[key] = self._absolute(name, fields[key], value)
         if section_type is ExperimentSection and "output" not in parsed:
             output = files.plain_path(self.working_directory / ExperimentSection.output)
@@ -428,8 +423,8 @@ def _override_texts(overrides: Mapping[str, Mapping[str, Any]]) -> dict[tuple[st
                 raise ConfigurationError(
                     f"override of [{section}] {key}: expected one value, got {quote(value)}"
                 )
-            if _to_text(value):
-                texts[section, key] = _to_text(value)
+            if setting_text(value):
+                texts[section, key] = setting_text(value)
     return texts
 
 
@@ -438,7 +433,7 @@ def is_default(section: str, key: str, text: str) -> bool:
     if text == "":
         return True
     keys = {f.name: f for f in dataclasses.fields(SECTIONS[section])} if section in SECTIONS else {}
-    return key in keys and _to_text(keys[key].default) == text
+    return key in keys and setting_text(keys[key].default) == text
 
 
 def paths_of(configuration: Configuration) -> dict[tuple[str, str], FormatPath]:
@@ -501,16 +496,6 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
 def _suggestion(word: str, known: Collection[str]) -> str:
     close = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else f"; known are {join_names(known)}"
-
-
-def _to_text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return ", ".join(value)
-    return str(value).strip()
 
 
 def _path_in(field: dataclasses.Field, value: Any) -> FormatPath:

@@ -14,8 +14,9 @@ from typing import Any, Sequence
 
 import numpy as np
 
+from ..core.checks import check_list, check_numbers
 from ..core.errors import ConfigurationError
-from ..core.settings import Settings, check_list, check_numbers, declared
+from ..core.settings import Settings, setting
 from ..core.tables import WHEELS
 
 _UNLIMITED = 1e9
@@ -25,8 +26,8 @@ _UNLIMITED = 1e9
 class RobotLimits(Settings):
     """What each driven wheel can do. Raises ConfigurationError: one is not a positive number."""
 
-    max_wheel_velocity: float = declared(above=0.0, unit="rad/s")
-    max_wheel_acceleration: float = declared(above=0.0, unit="rad/s^2")
+    max_wheel_velocity: float = setting(above=0.0, unit="rad/s")
+    max_wheel_acceleration: float = setting(above=0.0, unit="rad/s^2")
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,10 @@ class Drivetrain(Settings, ABC):
     multiplied with on the left and on the right.
     """
 
-    wheel_radius: float = declared(above=0.0, unit="m")
-    half_track: float = declared(above=0.0, unit="m")
-    limits: RobotLimits = declared(RobotLimits(_UNLIMITED, _UNLIMITED), part=RobotLimits)
-    radius_multipliers: tuple[float, ...] = declared((1.0, 1.0), check_numbers, count=2, above=0.0)
+    wheel_radius: float = setting(above=0.0, unit="m")
+    half_track: float = setting(above=0.0, unit="m")
+    limits: RobotLimits = setting(RobotLimits(_UNLIMITED, _UNLIMITED), part=RobotLimits)
+    radius_multipliers: tuple[float, ...] = setting((1.0, 1.0), check_numbers, count=2, above=0.0)
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -118,7 +119,7 @@ class DifferentialDrivetrain(Drivetrain):
     the same at all speeds.
     """
 
-    sideslip_time: float = declared(0.0, unit="s", minimum=-1.0, maximum=1.0)
+    sideslip_time: float = setting(0.0, unit="s", minimum=-1.0, maximum=1.0)
 
     def sideslip(self, yaw_rate):
         return self.sideslip_time * yaw_rate
@@ -167,9 +168,9 @@ class AckermannDrivetrain(Drivetrain):
     [m]; ``max_steering_angle``: of each, to either side [rad]; ``max_steering_rate`` [rad/s].
     """
 
-    steering: tuple[tuple[float, float], ...] = declared(((1.0, 0.0),), _checked_places)
-    max_steering_angle: float = declared(0.5, above=0.0, maximum=1.5, unit="rad")
-    max_steering_rate: float = declared(1.0, above=0.0, unit="rad/s")
+    steering: tuple[tuple[float, float], ...] = setting(((1.0, 0.0),), _checked_places)
+    max_steering_angle: float = setting(0.5, above=0.0, maximum=1.5, unit="rad")
+    max_steering_rate: float = setting(1.0, above=0.0, unit="rad/s")
 
     @property
     def commands(self) -> tuple[str, ...]:

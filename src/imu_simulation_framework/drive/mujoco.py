@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, Sequence, cast
 
 import numpy as np
 
+from ..core.checks import check_number
 from ..core.errors import ConfigurationError, SimulatorError, import_optional
 from ..core.sentences import join_names
-from ..core.settings import check_number
 from ..core.tables import WHEELS
 from ..core.topics import IMU_FRAME, ROBOT_FRAME
 from ..core.units import WORLD_GRAVITY

@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 
 from ..core import topics
 from ..core.angles import roll_pitch_yaw_from_quaternion, unwrap
+from ..core.checks import check_choice, check_number
 from ..core.errors import MotionError
-from ..core.settings import check_choice, check_number
 from ..core.stamps import NANOSECONDS
 from ..core.tables import (
     FLIGHT_TRUTH,

@@ -29,9 +29,9 @@ from xml.parsers.expat import ErrorString
 import numpy as np
 
 from ..core import files
+from ..core.checks import check_number
 from ..core.errors import FrameworkError, SimulatorError, import_optional
 from ..core.sentences import escape_unprintable, join_names, quote
-from ..core.settings import check_number
 from ..core.whole_files import explain_file_error
 from ..motion.flight import Flight, FlightStates
 

@@ -12,9 +12,9 @@ import pandas as pd
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
+from ..core.checks import check_choice, check_numbers
 from ..core.errors import ConfigurationError, RecordingError
 from ..core.sentences import quote
-from ..core.settings import check_choice, check_numbers
 from ..core.stamps import StampLimits
 from ..core.tables import EULER, LOCAL_VELOCITY, PLACE, QUATERNION
 from ..motion.earth import SEMI_MAJOR_AXIS, ecef_of

@@ -14,8 +14,8 @@ from typing import Sequence, Tuple
 
 import numpy as np
 
+from ..core.checks import check_number
 from ..core.errors import SimulatorError
-from ..core.settings import check_number
 from ..motion.earth import SEMI_MAJOR_AXIS
 from ..motion.flight import Flight, FlightStates
 from . import packets

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Callable
 import numpy as np
 
 from ..core import angles
-from ..core.settings import Settings, setting
+from ..core.settings import TextSettings, setting
 from ..core.signals import (
     Spectrum,
     TimeShift,
@@ -42,7 +42,7 @@ _TURN_WINDOW = 10.0
 
 
 @dataclass(frozen=True)
-class ComparisonSettings(Settings):
+class ComparisonSettings(TextSettings):
     """Settings of filter, alignment and zero of a yaw error.
 
     Parameters

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.checks import LARGEST_SEED
 from ..core.errors import ConfigurationError
-from ..core.settings import LARGEST_SEED, Settings, setting
+from ..core.settings import TextSettings, setting
 
 MOTION_RATE = 100  # Hz; samples of the true motion per second
 
@@ -398,7 +399,7 @@ MAX_BUMPS = 10_000  # a simulator checks all of them for contact in each step
 
 
 @dataclass(frozen=True)
-class Terrain(Settings):
+class Terrain(TextSettings):
     """Bumps on a jittered square grid.
 
     Parameters

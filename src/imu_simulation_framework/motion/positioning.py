@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..core.angles import wrap
-from ..core.settings import Settings, setting
+from ..core.settings import TextSettings, setting
 from ..core.stamps import Occurrences, count_occurrences
 from ..core.tables import REFERENCE_ERROR, TURN_SLIP
 from . import course, fix_noise
@@ -367,7 +367,7 @@ TRAJECTORY_RATE = 20.0  # Hz; samples of a trajectory from fixes
 
 
 @dataclass(frozen=True)
-class FixSettings(Settings):
+class FixSettings(TextSettings):
     """Settings of the computation of a trajectory from fixes.
 
     Parameters

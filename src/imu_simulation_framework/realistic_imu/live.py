@@ -15,9 +15,10 @@ from scipy.spatial.transform import Rotation
 
 from ..core import topics
 from ..core.angles import difference, yaw_from_quaternion
+from ..core.checks import LARGEST_SEED
 from ..core.errors import ConfigurationError, prefix_errors
 from ..core.sentences import quote, shorten
-from ..core.settings import LARGEST_SEED, Settings, declared, setting
+from ..core.settings import TextSettings, setting
 from ..core.stamps import NANOSECONDS
 from ..core.units import WORLD_GRAVITY
 from ..recordings import messages
@@ -94,11 +95,11 @@ INPUT_TYPES = {"imu": messages.IMU, "gazebo_ros_imu": messages.IMU, "odometry": 
 
 
 def _topic(default: str, about: str, needed: bool = False) -> Any:
-    return declared(default, topics.check_topic, needed=needed, about=about)
+    return setting(default, topics.check_topic, needed=needed, about=about)
 
 
 @dataclass(frozen=True)
-class RealisticImuArguments(Settings):
+class RealisticImuArguments(TextSettings):
     """Parameters of the node, with their documentation for launch files and ROS 2."""
 
     specification: str = setting(
@@ -132,7 +133,7 @@ class RealisticImuArguments(Settings):
         "hold the orientation",
     )
     warm_up: float = setting(0.0, minimum=0.0, about="time from power-on to that standstill, s")
-    drop_repeated: str = declared(
+    drop_repeated: str = setting(
         "",
         check_boolean_text,
         about="true: publish only new samples of a sensor that is slower than its input; empty: "
@@ -140,12 +141,12 @@ class RealisticImuArguments(Settings):
     )
     frame_id: str = setting("", about="frame of the realistic IMU; empty: frame of the input")
     use_tf: bool = setting(False, about="true: mounting of the IMU is the pose of frame_id in tf")
-    xyz: str = declared(
+    xyz: str = setting(
         "0 0 0",
         check_triple,
         about="position of the IMU in the input's frame, m, as in URDF's origin, instead of tf",
     )
-    rpy: str = declared(
+    rpy: str = setting(
         "0 0 0",
         check_triple,
         about="orientation of the IMU in the input's frame: roll, pitch, yaw, rad, as in URDF's "

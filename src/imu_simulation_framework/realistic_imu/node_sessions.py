@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 
 from ..core import topics
 from ..core.errors import ConfigurationError, SimulatorError, prefix_errors
-from ..core.settings import Settings, keys_of, setting
+from ..core.settings import Settings, TextSettings, keys_of, setting
 from ..core.stamps import NANOSECONDS
 from ..recordings import messages
 from ..sensors.correction import ImuCorrection, TriadCorrection, read_imu_correction
@@ -274,7 +274,7 @@ _FIELD = slice(0, len(messages.FIELD))
 
 
 @dataclass(frozen=True)
-class CorrectorArguments(Settings):
+class CorrectorArguments(TextSettings):
     """Parameters of the node, with their documentation for launch files and ROS 2."""
 
     correction: str = setting(

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.angles import quaternion_product
-from ..core.settings import Settings, setting
+from ..core.settings import TextSettings, setting
 from ..core.tables import ACCEL, GYRO, MAG, QUATERNION
 from ..core.units import factors
 from ..sensors.imu_specification import GYROSCOPE_FILTERS, OutputSpecification
@@ -49,7 +49,7 @@ _NEARLY = math.radians(10.0)
 
 
 @dataclass(frozen=True)
-class ReferenceConventions(Settings):
+class ReferenceConventions(TextSettings):
     """How a recording writes orientations and positions.
 
     ``frame``: ``enu``, or ``ned``: world north-east-down and body forward-right-down.

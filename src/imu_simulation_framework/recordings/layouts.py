@@ -14,16 +14,10 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
+from ..core.checks import check_list, check_numbers, check_text
 from ..core.errors import ConfigurationError, RecordingError
 from ..core.sentences import quote
-from ..core.settings import (
-    Settings,
-    check_list,
-    check_numbers,
-    check_text,
-    declared,
-    from_mapping,
-)
+from ..core.settings import Settings, from_mapping, setting
 from ..core.yaml_files import bundled_names, find_description, read_description
 from .cleaning import Samples
 from .column_maps import check_description, parse_map
@@ -79,12 +73,12 @@ class RecordingLayout(Settings):
         A quantity or unit is unknown, or nothing is mapped.
     """
 
-    name: str = declared(check=check_text, needed=True)
-    header: tuple[str, ...] = declared(check=_checked_columns)
-    imu_columns: Mapping[str, tuple[str, ...]] = declared(dict, _checked_map)
-    reference_columns: Mapping[str, tuple[str, ...]] = declared(dict, _checked_map)
-    rates: tuple[float, float] | None = declared(None, check_numbers, count=2, above=0.0)
-    source: str = declared("", check_text)
+    name: str = setting(check=check_text, needed=True)
+    header: tuple[str, ...] = setting(check=_checked_columns)
+    imu_columns: Mapping[str, tuple[str, ...]] = setting(dict, _checked_map)
+    reference_columns: Mapping[str, tuple[str, ...]] = setting(dict, _checked_map)
+    rates: tuple[float, float] | None = setting(None, check_numbers, count=2, above=0.0)
+    source: str = setting("")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -174,7 +168,7 @@ def read_layout(name: str | os.PathLike[str]) -> RecordingLayout:
         There is neither, or it is no layout.
     """
     path = find_description(name, FOLDER, "a recording layout")
-    make = partial(from_mapping, RecordingLayout, what="it")
+    make = partial(from_mapping, RecordingLayout, subject="it")
     return read_description(path, "the recording layout", make, named=True)
 
 

@@ -38,9 +38,10 @@ from rclpy.time import Time
 from std_msgs.msg import String
 
 from ..core import topics
+from ..core.checks import LARGEST_SETTING
 from ..core.errors import ConfigurationError, FrameworkError, SimulatorError
 from ..core.sentences import quote
-from ..core.settings import LARGEST_SETTING, Settings, keys_of, setting
+from ..core.settings import TextSettings, keys_of, setting
 from ..core.stamps import NANOSECONDS
 from ..recordings.messages import separate
 
@@ -73,7 +74,7 @@ def quality_of_service(reliability: ReliabilityPolicy) -> QoSProfile:
 
 
 @dataclass(frozen=True)
-class ShellArguments(Settings):
+class ShellArguments(TextSettings):
     """Parameters that every session node has in addition to those of its session."""
 
     qos: str = setting(
@@ -491,9 +492,10 @@ def _describe_parameter(key: dataclasses.Field, value: Any) -> ParameterDescript
     descriptor = ParameterDescriptor(description=about, read_only=True)
     if metadata.get("choices"):
         descriptor.additional_constraints = " or ".join(metadata["choices"])
-    low, high = metadata.get("minimum"), metadata.get("maximum")
-    if low is None or high is None or low <= -LARGEST_SETTING:
+    low, high = metadata["minimum"], metadata["maximum"]
+    if low is None:
         return descriptor
+    high = LARGEST_SETTING if high is None else high
     # rclpy rejects a value outside of the range, but a default may be outside of it.
     if not (isinstance(value, (int, float)) and low <= value <= high):
         return descriptor

@@ -17,8 +17,9 @@ from typing import Any, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..core.checks import Axes, check_axes, check_number, check_table
 from ..core.errors import ConfigurationError
-from ..core.settings import Axes, Settings, check_axes, check_number, check_table, declared
+from ..core.settings import Settings, setting
 from .noise.streams import NormalStreams
 
 Pairs = Tuple[Tuple[float, float], ...]
@@ -106,8 +107,8 @@ class SupplyVoltage(Settings):
         the voltage is ``reference``.
     """
 
-    reference: float = declared(3.3, unit="V")
-    table: Pairs = declared((), check_table, what="voltage", unit="s, V")
+    reference: float = setting(3.3, unit="V")
+    table: Pairs = setting((), check_table, quantity="voltage", unit="s, V")
 
     def at(self, time: float | np.ndarray) -> float | np.ndarray:
         """Return the voltage at a time.
@@ -158,13 +159,13 @@ class TemperatureProfile(Settings):
         Thermal resistance R_th from the board to the air [K/W].
     """
 
-    reference: float = declared(25.0, unit="degC")
-    start: float = declared(25.0, unit="degC")
-    end: float = declared(25.0, unit="degC")
-    time_constant: float = declared(600.0, above=0.0, unit="s")
-    table: Pairs = declared((), check_table, what="temperature", unit="s, degC")
-    power: Pairs = declared((), check_table, what="power", unit="s, W")
-    thermal_resistance: float = declared(0.0, minimum=0.0, unit="K/W")
+    reference: float = setting(25.0, unit="degC")
+    start: float = setting(25.0, unit="degC")
+    end: float = setting(25.0, unit="degC")
+    time_constant: float = setting(600.0, above=0.0, unit="s")
+    table: Pairs = setting((), check_table, quantity="temperature", unit="s, degC")
+    power: Pairs = setting((), check_table, quantity="power", unit="s, W")
+    thermal_resistance: float = setting(0.0, minimum=0.0, unit="K/W")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -257,11 +258,11 @@ class Vibration(Settings):
         reference speed [1].
     """
 
-    spectrum: Pairs = declared((), _checked_spectrum, unit="Hz, (m/s^2)^2/Hz")
-    axes: Axes = declared((1.0, 1.0, 1.0), check_axes, minimum=0.0)
-    reference_speed: float = declared(1.0, above=0.0, unit="m/s")
-    exponent: float = declared(1.0, minimum=0.0, maximum=10.0)
-    idle: float = declared(0.0, minimum=0.0)
+    spectrum: Pairs = setting((), _checked_spectrum, unit="Hz, (m/s^2)^2/Hz")
+    axes: Axes = setting((1.0, 1.0, 1.0), check_axes, minimum=0.0)
+    reference_speed: float = setting(1.0, above=0.0, unit="m/s")
+    exponent: float = setting(1.0, minimum=0.0, maximum=10.0)
+    idle: float = setting(0.0, minimum=0.0)
 
     @property
     def active(self) -> bool:

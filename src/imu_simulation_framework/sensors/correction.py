@@ -29,19 +29,10 @@ from typing import Any, Mapping, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..core.checks import Axes, Matrix, check_axes, check_matrix, check_numbers
 from ..core.errors import ConfigurationError
 from ..core.sentences import quote
-from ..core.settings import (
-    Axes,
-    Matrix,
-    Settings,
-    check_axes,
-    check_matrix,
-    check_numbers,
-    declared,
-    from_mapping,
-    to_mapping,
-)
+from ..core.settings import Settings, from_mapping, setting, to_mapping
 from ..core.yaml_files import read_description
 from .files import format_parts
 from .imu_specification import (
@@ -101,14 +92,14 @@ class TriadCorrection(Settings):
         A value is out of its range, or the matrix cannot be inverted at some temperature.
     """
 
-    bias: Axes = declared(_ZERO, check_axes)
-    bias_sigma: Axes = declared(_ZERO, check_axes, minimum=0.0)
-    scale_factor_and_misalignment: Matrix = declared(_ZERO_MATRIX, check_matrix)
-    scale_factor_and_misalignment_sigma: Matrix = declared(_ZERO_MATRIX, check_matrix)
-    temperature_bias: Rows = declared((), _rows)
-    temperature_scale_factor: Rows = declared((), _rows)
-    temperature_reference: float = declared(25.0)
-    temperature_range: tuple[float, float] = declared((-273.15, 1000.0), _checked_range)
+    bias: Axes = setting(_ZERO, check_axes)
+    bias_sigma: Axes = setting(_ZERO, check_axes, minimum=0.0)
+    scale_factor_and_misalignment: Matrix = setting(_ZERO_MATRIX, check_matrix)
+    scale_factor_and_misalignment_sigma: Matrix = setting(_ZERO_MATRIX, check_matrix)
+    temperature_bias: Rows = setting((), _rows)
+    temperature_scale_factor: Rows = setting((), _rows)
+    temperature_reference: float = setting(25.0)
+    temperature_range: tuple[float, float] = setting((-273.15, 1000.0), _checked_range)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -197,10 +188,10 @@ class ImuCorrection(Settings):
         Corrections of the triads.
     """
 
-    name: str = declared("imu", checked_line, always=True)
-    gyroscope: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
-    accelerometer: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
-    magnetometer: TriadCorrection = declared(TriadCorrection(), part=TriadCorrection)
+    name: str = setting("imu", checked_line, always=True)
+    gyroscope: TriadCorrection = setting(TriadCorrection(), part=TriadCorrection)
+    accelerometer: TriadCorrection = setting(TriadCorrection(), part=TriadCorrection)
+    magnetometer: TriadCorrection = setting(TriadCorrection(), part=TriadCorrection)
 
 
 def specify_residual_errors(

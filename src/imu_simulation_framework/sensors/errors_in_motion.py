@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.settings import check_number
+from ..core.checks import check_number
 from ..motion.earth import EARTH_RATE
 from .files import imu_names
 from .imu_specification import IMU_TRIADS, ImuSpecification

@@ -54,9 +54,10 @@ from typing import Any, Callable, Collection, Iterable, Mapping, NamedTuple
 import numpy as np
 import yaml
 
+from ..core.checks import Matrix, check_axes, check_number
 from ..core.errors import ConfigurationError, prefix_errors
 from ..core.sentences import quote
-from ..core.settings import Matrix, check_axes, check_number, from_mapping, to_mapping
+from ..core.settings import from_mapping, to_mapping
 from ..core.units import factors
 from ..core.yaml_files import bundled_names, find_description, read_description, read_yaml
 from .imu_specification import LARGEST_TOLERANCE, PARTS, TOLERANCES, ImuSpecification

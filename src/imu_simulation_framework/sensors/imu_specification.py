@@ -25,19 +25,10 @@ from typing import Any, Tuple
 
 import numpy as np
 
+from ..core.checks import Axes, Matrix, check_axes, check_band, check_matrix
 from ..core.errors import ConfigurationError
 from ..core.sentences import quote
-from ..core.settings import (
-    Axes,
-    Matrix,
-    Settings,
-    check_axes,
-    check_band,
-    check_choice,
-    check_flag,
-    check_matrix,
-    declared,
-)
+from ..core.settings import Settings, setting
 from ..core.units import STANDARD_GRAVITY
 from .conditions import BandLimit, SupplyVoltage, TemperatureProfile, Vibration
 from .noise.streams import child_generator, run_seed
@@ -126,21 +117,21 @@ class OutputSpecification(Settings):
         reading.
     """
 
-    rate: float = declared(100.0, above=0.0, unit="Hz")
-    start_offset: float = declared(0.0, minimum=0.0, unit="s")
-    drop_repeated: bool = declared(False, check_flag)
-    orientation_reference: str = declared("fusion", check_choice, choices=ORIENTATION_REFERENCES)
-    filter: str = declared("mahony", check_choice, choices=FILTERS)
-    filter_time_constant: float = declared(3.0, above=0.0, unit="s")
-    filter_rate_bias: bool = declared(False, check_flag)
-    magnetic_heading: bool = declared(False, check_flag)
-    magnetic_time_constant: float = declared(9.0, above=0.0, unit="s")
-    magnetic_disturbance_rejection: bool = declared(False, check_flag)
-    magnetic_declination: float = declared(0.0, maximum=math.pi, unit="rad")
-    topic: str = declared("", _checked_topic)
-    random_start_offset: float = declared(0.0, minimum=0.0, unit="s")
-    repeat_samples: bool = declared(False, check_flag)
-    bno055_mode: str = declared("", check_choice, choices=("", *BNO055_MODES))
+    rate: float = setting(100.0, above=0.0, unit="Hz")
+    start_offset: float = setting(0.0, minimum=0.0, unit="s")
+    drop_repeated: bool = setting(False)
+    orientation_reference: str = setting("fusion", choices=ORIENTATION_REFERENCES)
+    filter: str = setting("mahony", choices=FILTERS)
+    filter_time_constant: float = setting(3.0, above=0.0, unit="s")
+    filter_rate_bias: bool = setting(False)
+    magnetic_heading: bool = setting(False)
+    magnetic_time_constant: float = setting(9.0, above=0.0, unit="s")
+    magnetic_disturbance_rejection: bool = setting(False)
+    magnetic_declination: float = setting(0.0, maximum=math.pi, unit="rad")
+    topic: str = setting("", _checked_topic)
+    random_start_offset: float = setting(0.0, minimum=0.0, unit="s")
+    repeat_samples: bool = setting(False)
+    bno055_mode: str = setting("", choices=("", *BNO055_MODES))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -222,27 +213,27 @@ class TriadSpecification(Settings):
         Angular velocity per specific force, of a gyroscope only [rad/s per m/s^2].
     """
 
-    quantisation: Axes = declared(_ZERO, check_axes, minimum=0.0)
-    white_noise: Axes = declared(_ZERO, check_axes, minimum=0.0)
-    bias_instability: Axes = declared(_ZERO, check_axes, minimum=0.0)
-    bias_instability_band: tuple[float, float] = declared((0.1, 10_000.0), check_band)
-    random_walk: Axes = declared(_ZERO, check_axes, minimum=0.0)
-    rate_ramp: Axes = declared(_ZERO, check_axes)
-    gauss_markov_sigma: Axes = declared(_ZERO, check_axes, minimum=0.0)
-    gauss_markov_time: Axes = declared((1000.0, 1000.0, 1000.0), check_axes, above=0.0)
-    turn_on_bias: Axes = declared(_ZERO, check_axes)
-    turn_on_bias_sigma: Axes = declared(_ZERO, check_axes, minimum=0.0)
-    scale_factor_and_misalignment: Matrix = declared(_ZERO_MATRIX, check_matrix)
-    temperature_bias: Axes = declared(_ZERO, check_axes)
-    temperature_scale_factor: Axes = declared(_ZERO, check_axes)
-    supply_bias: Axes = declared(_ZERO, check_axes)
-    supply_scale_factor: Axes = declared(_ZERO, check_axes)
-    nonlinearity: Axes = declared(_ZERO, check_axes)
-    vibration_rectification: Axes = declared(_ZERO, check_axes)
-    bandwidth: float | None = declared(None, above=0.0)
-    saturation: Axes | None = declared(None, check_axes, above=0.0)
-    resolution: Axes = declared(_ZERO, check_axes, minimum=0.0)
-    g_sensitivity: Matrix = declared(_ZERO_MATRIX, check_matrix)
+    quantisation: Axes = setting(_ZERO, check_axes, minimum=0.0)
+    white_noise: Axes = setting(_ZERO, check_axes, minimum=0.0)
+    bias_instability: Axes = setting(_ZERO, check_axes, minimum=0.0)
+    bias_instability_band: tuple[float, float] = setting((0.1, 10_000.0), check_band)
+    random_walk: Axes = setting(_ZERO, check_axes, minimum=0.0)
+    rate_ramp: Axes = setting(_ZERO, check_axes)
+    gauss_markov_sigma: Axes = setting(_ZERO, check_axes, minimum=0.0)
+    gauss_markov_time: Axes = setting((1000.0, 1000.0, 1000.0), check_axes, above=0.0)
+    turn_on_bias: Axes = setting(_ZERO, check_axes)
+    turn_on_bias_sigma: Axes = setting(_ZERO, check_axes, minimum=0.0)
+    scale_factor_and_misalignment: Matrix = setting(_ZERO_MATRIX, check_matrix)
+    temperature_bias: Axes = setting(_ZERO, check_axes)
+    temperature_scale_factor: Axes = setting(_ZERO, check_axes)
+    supply_bias: Axes = setting(_ZERO, check_axes)
+    supply_scale_factor: Axes = setting(_ZERO, check_axes)
+    nonlinearity: Axes = setting(_ZERO, check_axes)
+    vibration_rectification: Axes = setting(_ZERO, check_axes)
+    bandwidth: float | None = setting(None, above=0.0)
+    saturation: Axes | None = setting(None, check_axes, above=0.0)
+    resolution: Axes = setting(_ZERO, check_axes, minimum=0.0)
+    g_sensitivity: Matrix = setting(_ZERO_MATRIX, check_matrix)
 
 
 def _checked_iron(name: str, value: Any) -> Any:
@@ -268,8 +259,8 @@ class MagnetometerSpecification(TriadSpecification):
         Distortion of the field by magnetically soft parts of the robot [1].
     """
 
-    hard_iron: Axes = declared(_ZERO, check_axes, unit="T")
-    soft_iron: Matrix = declared(_IDENTITY, _checked_iron, unit="1")
+    hard_iron: Axes = setting(_ZERO, check_axes, unit="T")
+    soft_iron: Matrix = setting(_IDENTITY, _checked_iron, unit="1")
 
 
 @dataclass(frozen=True)
@@ -287,10 +278,10 @@ class UnitVariation(Settings):
         are then the median unit's.
     """
 
-    tolerances: bool = declared(False, check_flag)
-    white_noise: float = declared(0.0, minimum=0.0, maximum=3.0)
-    bias_instability: float = declared(0.0, minimum=0.0, maximum=3.0)
-    random_walk: float = declared(0.0, minimum=0.0, maximum=3.0)
+    tolerances: bool = setting(False)
+    white_noise: float = setting(0.0, minimum=0.0, maximum=3.0)
+    bias_instability: float = setting(0.0, minimum=0.0, maximum=3.0)
+    random_walk: float = setting(0.0, minimum=0.0, maximum=3.0)
 
 
 # Parameters of a triad that differ from unit to unit, with either sign.
@@ -359,15 +350,15 @@ class ImuSpecification(Settings):
         Differences between units of the part. With any, each run has another unit.
     """
 
-    name: str = declared("imu", checked_line, slash=False, always=True)
-    gyroscope: TriadSpecification = declared(TriadSpecification(), part=TriadSpecification)
-    accelerometer: TriadSpecification = declared(TriadSpecification(), part=TriadSpecification)
-    temperature: TemperatureProfile = declared(TemperatureProfile(), part=TemperatureProfile)
-    output: OutputSpecification = declared(OutputSpecification(), part=OutputSpecification)
-    magnetometer: MagnetometerSpecification | None = declared(None, part=MagnetometerSpecification)
-    supply: SupplyVoltage = declared(SupplyVoltage(), part=SupplyVoltage)
-    vibration: Vibration = declared(Vibration(), part=Vibration)
-    units: UnitVariation = declared(UnitVariation(), part=UnitVariation)
+    name: str = setting("imu", checked_line, slash=False, always=True)
+    gyroscope: TriadSpecification = setting(TriadSpecification(), part=TriadSpecification)
+    accelerometer: TriadSpecification = setting(TriadSpecification(), part=TriadSpecification)
+    temperature: TemperatureProfile = setting(TemperatureProfile(), part=TemperatureProfile)
+    output: OutputSpecification = setting(OutputSpecification(), part=OutputSpecification)
+    magnetometer: MagnetometerSpecification | None = setting(None, part=MagnetometerSpecification)
+    supply: SupplyVoltage = setting(SupplyVoltage(), part=SupplyVoltage)
+    vibration: Vibration = setting(Vibration(), part=Vibration)
+    units: UnitVariation = setting(UnitVariation(), part=UnitVariation)
 
     @property
     def is_any_unit(self) -> bool:
@@ -486,7 +477,9 @@ class ImuSpecification(Settings):
 
 # Part of a specification -> class whose fields are its keys.
 PARTS: dict[str, Any] = {
-    key.name: key.metadata["part"] for key in fields(ImuSpecification) if "part" in key.metadata
+    key.name: key.metadata["part"]
+    for key in fields(ImuSpecification)
+    if key.metadata["part"] is not None
 }
 CONDITIONS = ("temperature", "supply", "vibration")  # parts that describe the surroundings
 # Triads of every IMU; their kinds are in triads.TRIADS.
@@ -564,9 +557,9 @@ class UnitSpread(Settings):
         Deviations of the gyroscope's g-sensitivity [rad/s per m/s^2].
     """
 
-    gyroscope: Matrix = declared(_ZERO_MATRIX, check_matrix)
-    accelerometer: Matrix = declared(_ZERO_MATRIX, check_matrix)
-    g_sensitivity: Matrix = declared(_ZERO_MATRIX, check_matrix)
+    gyroscope: Matrix = setting(_ZERO_MATRIX, check_matrix)
+    accelerometer: Matrix = setting(_ZERO_MATRIX, check_matrix)
+    g_sensitivity: Matrix = setting(_ZERO_MATRIX, check_matrix)
 
 
 # Table 2 of the paper on AGISim. Its axes are forward, right, down; in the axes forward, left, up

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import ConfigurationError
-from ..core.settings import Settings, declared, from_mapping, setting
+from ..core.settings import Settings, from_mapping, setting
 from ..core.units import STANDARD_GRAVITY
 from ..core.yaml_files import find_description, read_description
 from .noise.streams import child_generator, child_seed, run_seed
@@ -63,18 +63,18 @@ class OdometerSpecification(Settings):
         Share by which a wheel turns further while the robot accelerates forward by 1 g [1].
     """
 
-    rate: float = declared(50.0, unit="Hz", minimum=1e-3, maximum=1e4)
-    wheel_radius: float = declared(0.1, unit="m", minimum=1e-3, maximum=10.0)
-    track: float = declared(0.5, unit="m", minimum=1e-3, maximum=100.0)
+    rate: float = setting(50.0, unit="Hz", minimum=1e-3, maximum=1e4)
+    wheel_radius: float = setting(0.1, unit="m", minimum=1e-3, maximum=10.0)
+    track: float = setting(0.5, unit="m", minimum=1e-3, maximum=100.0)
     ticks_per_turn: int = setting(0, minimum=0, maximum=1e9)
-    scale: float = declared(1.0, **_NEAR_ONE)
-    diameter_ratio: float = declared(1.0, **_NEAR_ONE)
-    track_ratio: float = declared(1.0, **_NEAR_ONE)
-    scale_sigma: float = declared(0.0, **_SPREAD)
-    diameter_ratio_sigma: float = declared(0.0, **_SPREAD)
-    track_ratio_sigma: float = declared(0.0, **_SPREAD)
-    slip: float = declared(0.0, unit="m/sqrt(m)", minimum=0.0, maximum=1.0)
-    acceleration_slip: float = declared(0.0, minimum=0.0, maximum=10.0)
+    scale: float = setting(1.0, **_NEAR_ONE)
+    diameter_ratio: float = setting(1.0, **_NEAR_ONE)
+    track_ratio: float = setting(1.0, **_NEAR_ONE)
+    scale_sigma: float = setting(0.0, **_SPREAD)
+    diameter_ratio_sigma: float = setting(0.0, **_SPREAD)
+    track_ratio_sigma: float = setting(0.0, **_SPREAD)
+    slip: float = setting(0.0, unit="m/sqrt(m)", minimum=0.0, maximum=1.0)
+    acceleration_slip: float = setting(0.0, minimum=0.0, maximum=10.0)
 
 
 def read_odometer(name: str | os.PathLike[str]) -> OdometerSpecification:
@@ -96,7 +96,7 @@ def read_odometer(name: str | os.PathLike[str]) -> OdometerSpecification:
         There is neither, or the file describes no odometer.
     """
     path = find_description(name, "odometers", "an odometer")
-    make = partial(from_mapping, OdometerSpecification, what="it")
+    make = partial(from_mapping, OdometerSpecification, subject="it")
     return read_description(path, "the odometer", make)
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..core.errors import ConfigurationError, MotionError
 from ..core.sentences import quote
-from ..core.settings import Settings, setting
+from ..core.settings import TextSettings, setting
 
 if TYPE_CHECKING:  # every node imports this module, and motions take 60 MB
     from ..motion.motion import Motion, SampledMotion
@@ -62,7 +62,7 @@ class Standstill(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Operation(Settings):
+class Operation(TextSettings):
     """Zeroing of a robot's gyroscope, from power on to the end of the drive.
 
     Parameters

@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..core.angles import roll_pitch_yaw_from_quaternion, unwrap, yaw_from_quaternion
+from ..core.checks import check_number
 from ..core.errors import ConfigurationError, StepError
-from ..core.settings import check_number
 from ..core.tables import IMU_RECORD, MAG
 from ..core.yaml_files import accept_names
 from ..motion.earth_motion import EarthMotion, on_earth

@@ -191,9 +191,9 @@ def test_wheels_are_never_commanded_beyond_their_limit(name):
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("yaw_integral", -1.0, "^yaw_integral is -1.0, but it must not be negative"),
-        ("ramsete_b", math.nan, "^ramsete_b is nan, but it must be a finite number"),
-        ("correction_limit", 0, "^correction_limit is 0, but it must be positive"),
+        ("yaw_integral", -1.0, "^yaw_integral is -1.0, expected"),
+        ("ramsete_b", math.nan, "^ramsete_b is nan, expected"),
+        ("correction_limit", 0, "^correction_limit is 0, expected"),
     ],
 )
 def test_impossible_gains_are_refused(key, value, words):

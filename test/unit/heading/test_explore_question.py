@@ -57,11 +57,11 @@ def test_question_operation_has_given_stops():
 @pytest.mark.parametrize(
     "texts, words",
     [
-        ({"duration": "9h"}, "time: expected at most 8h, got 9h"),
-        ({"duration": "ten"}, "time: expected a time, as 90s, 10min or 1.5h, got 'ten'"),
-        ({"radius": "wide"}, "radius: expected a number, got 'wide'"),
-        ({"motion": "flying"}, "motion: expected one of straight, circles, mowing, drive"),
-        ({"imu": "a,b,c,d,e,f,g"}, "parts: expected one to 6 different IMUs"),
+        ({"duration": "9h"}, "time: is 9h, expected"),
+        ({"duration": "ten"}, "time: is 'ten', expected"),
+        ({"radius": "wide"}, "radius: is 'wide', expected"),
+        ({"motion": "flying"}, "motion: is 'flying', expected"),
+        ({"imu": "a,b,c,d,e,f,g"}, "parts: is ("),
         ({"colour": "red"}, "nothing that is called colour; it has motion, drive"),
     ],
 )

@@ -37,7 +37,7 @@ def test_names_that_look_like_numbers_are_read_as_text():
 
 
 def test_invalid_argument_is_reported_with_node_name():
-    with pytest.raises(ConfigurationError, match="^node: seed is -1, but it must be at least 0"):
+    with pytest.raises(ConfigurationError, match="^node: seed is -1, expected"):
         read_arguments(
             RealisticImuArguments, "node", lambda name, default: {"seed": -1}.get(name, default)
         )

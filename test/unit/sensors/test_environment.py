@@ -94,7 +94,7 @@ def test_bundled_environments_are_read_by_name():
         ("place: {latitude: 99}", "place.latitude is 99"),
         ("place: {date: 2077-01-01}", "place.date is 2077-01-01"),
         ("bars: [{position: [0, 0, 0]}]", r"bars\[0\] lacks the key size."),
-        ("earth: [50, 0, 0]", "earth is 50, but it must be at most 1"),
+        ("earth: [50, 0, 0]", "earth is 50, expected"),
     ],
 )
 def test_invalid_environment_is_rejected_with_file(tmp_path, text, sentence):
@@ -138,7 +138,7 @@ def test_dates_may_be_dates_times_or_texts_and_poles_have_field():
 @pytest.mark.parametrize(
     "place, sentence",
     [
-        ((91.0, 0.0, 0.0, "2025-01-01"), "latitude is 91.0, but it must be at most 90."),
+        ((91.0, 0.0, 0.0, "2025-01-01"), "latitude is 91.0, expected"),
         ((0.0, 0.0, 1e6, "2025-01-01"), "height is 1000000.0"),
         ((0.0, 0.0, 0.0, "1899-12-31"), "date is 1899-12-31"),
         ((0.0, 0.0, 0.0, "2030-01-02"), "1900-01-01 to 2030-01-01"),

@@ -258,11 +258,11 @@ def test_receiver_file_equals_constructed_receiver(tmp_path):
 @pytest.mark.parametrize(
     "text, sentence",
     [
-        ("rate: 0", "rate is 0, but it must be positive"),
+        ("rate: 0", "rate is 0, expected"),
         ("qualities: []", "qualities is empty"),
         ("qualities: [{horizontal_noise: -1}]", r"qualities\[0\].horizontal_noise is -1"),
         ("changes: [{before: single, after: rtk, rate: 1}]", "quality rtk, expected one of single"),
-        ("changes: [{before: rtk, after: float, rate: 1e9}]", r"changes\[0\].rate .* at most 100"),
+        ("changes: [{before: rtk, after: float, rate: 1e9}]", r"changes\[0\].rate is .*, expected"),
         ("qualities: [{}, {}]", "qualities has single twice"),
         ("schedule: [none]", "schedule has the entry 'none'"),
         ("schedule: [[1, none], [1, single]]", "schedule has 1 s after 1 s"),
@@ -271,7 +271,7 @@ def test_receiver_file_equals_constructed_receiver(tmp_path):
             "changes and schedule",
         ),
         ("outages: {times: [[2, 1]]}", "outages.times has an outage from 2 s to 1 s"),
-        ("heading: {source: compass}", "heading.source is 'compass', but it must be none or cour"),
+        ("heading: {source: compass}", "heading.source is 'compass', expected"),
     ],
 )
 def test_invalid_receiver_is_rejected_with_file(tmp_path, text, sentence):

@@ -29,10 +29,10 @@ def test_single_number_holds_for_three_axes():
 @pytest.mark.parametrize(
     "values, words",
     [
-        ({"white_noise": -1e-4}, "white_noise is -0.0001, but it must not be negative"),
-        ({"white_noise": (1.0, 2.0)}, "white_noise has 2 numbers, but there must be three"),
-        ({"random_walk": 1e200}, "random_walk is 1e.200, which is too large"),
-        ({"gauss_markov_time": 1e-318}, "gauss_markov_time is 1e-318, which is too small"),
+        ({"white_noise": -1e-4}, "white_noise is -0.0001, expected"),
+        ({"white_noise": (1.0, 2.0)}, "white_noise has 2 numbers, expected three"),
+        ({"random_walk": 1e200}, "random_walk is 1e.200, expected"),
+        ({"gauss_markov_time": 1e-318}, "gauss_markov_time is 1e-318, expected"),
         ({"bias_instability_band": (2.0, 1.0)}, "bias_instability_band is 2 s to 1 s"),
         ({"g_sensitivity": [[1, 2, 3], [1, 2, 3], [1, 2]]}, "three rows of three numbers"),
         ({"scale_factor_and_misalignment": [[0, NAN, 0]] * 3}, "misalignment xy is nan"),
@@ -123,7 +123,7 @@ def test_orientation_variances_follow_formula():
         ("accelerometer: {g_sensitivity: 1.0}", "accelerometer.g_sensitivity"),
         ("name: a/b", "name is 'a/b'"),
         ("output: {topic: two words}", "output.topic is 'two words'"),
-        ("output: {filter: ekf}", "output.filter is 'ekf', but it must be mahony or vqf"),
+        ("output: {filter: ekf}", "output.filter is 'ekf', expected"),
     ],
 )
 def test_invalid_file_is_rejected_with_file_and_key(tmp_path, text, words):

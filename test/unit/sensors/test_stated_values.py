@@ -99,7 +99,7 @@ MINIMUM = "bias_instability: {{value: 8, unit: deg/h, meaning: {}, averaging_tim
     "text, words",
     [
         ("white_noise: {density: 1, unit: deg/s/sqrt(Hz)}", "white_noise: spectrum is None"),
-        ("white_noise: {rms: 1, unit: deg/s, bandwidth: 0}", "bandwidth is 0, but it must be pos"),
+        ("white_noise: {rms: 1, unit: deg/s, bandwidth: 0}", "bandwidth is 0, expected"),
         ("white_noise: {walk: 1, unit: mg}", "unit is 'mg', expected rad/sqrt(s)"),
         ("white_noise: {walk: -1, unit: deg/sqrt(h)}", "white_noise x is -"),
         (
@@ -112,7 +112,7 @@ MINIMUM = "bias_instability: {{value: 8, unit: deg/h, meaning: {}, averaging_tim
         ),
         ("white_noise: {rms: 1, walk: 1, unit: deg/s}", "density or rms or walk is required"),
         ("turn_on_bias_sigma: {value: 1, unit: deg/s, max: 3}", "'max' is unknown"),
-        ("resolution: {steps: 0, unit: deg/s}", "steps is 0, but it must be positive"),
+        ("resolution: {steps: 0, unit: deg/s}", "steps is 0, expected"),
         ("scale_factor_and_misalignment: {unit: '%'}", "scale_factor or cross_axis is required"),
         ("gauss_markov_time: {value: 1, unit: s}", "gauss_markov_time is a mapping"),
     ],

@@ -161,7 +161,7 @@ STILL, LEVEL = (0.0, 0.0, 0.0), (0.0, 0.0, 9.8)
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: isf.Imu("bno055", 0.0), "rate is 0.0, but"),
+        (lambda: isf.Imu("bno055", 0.0), "rate is 0.0, expected"),
         (lambda: isf.Imu(SHAKEN, RATE), "vibration of the specification"),
         (lambda: _bno055(STILL, LEVEL, 0.01), "dt is 0.01 s, expected 0.02 s"),
         (lambda: _bno055((0.0, 0.0), LEVEL), r"angular_velocity has .* \(2,\), .* \(3,\)"),

@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from ...core.settings import check_band
+from ...core.checks import check_band
 from ...sensors.imu_specification import (
     IMU_TRIADS,
     ImuSpecification,

@@ -13,9 +13,9 @@ import numpy as np
 
 from ... import __version__
 from ...core import colours, whole_files
+from ...core.checks import AXES
 from ...core.files import format_json
 from ...core.sentences import format_duration
-from ...core.settings import AXES
 from ...core.tables import ACCEL, GYRO
 from ...report import style
 from ...report.drawing import to_matplotlib

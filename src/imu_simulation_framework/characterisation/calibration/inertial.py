@@ -18,8 +18,8 @@ from typing import Any, Sequence, Tuple
 
 import numpy as np
 
+from ...core.checks import AXES, check_number
 from ...core.errors import RecordingError
-from ...core.settings import AXES, check_number
 from ...core.units import STANDARD_GRAVITY
 from ...sensors.correction import TriadCorrection
 from ...sensors.imu_specification import TriadSpecification

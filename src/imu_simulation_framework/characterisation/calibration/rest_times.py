@@ -19,8 +19,8 @@ from typing import Mapping, Sequence
 
 import numpy as np
 
+from ...core.checks import AXES, Axes, check_number
 from ...core.errors import RecordingError
-from ...core.settings import AXES, Axes, check_number
 from ..samples_at_rest import CHANGES, block_medians
 
 _BLOCK = 0.25  # s

@@ -24,8 +24,8 @@ from typing import NamedTuple, Sequence
 import numpy as np
 from scipy.optimize import least_squares
 
+from ...core.checks import check_number
 from ...core.errors import RecordingError
-from ...core.settings import check_number
 from ...core.units import STANDARD_GRAVITY
 from . import estimates
 from .inertial import TriadCalibration

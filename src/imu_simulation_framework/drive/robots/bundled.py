@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ...core.checks import check_list
 from ...core.errors import ConfigurationError, prefix_errors
 from ...core.sentences import quote
-from ...core.settings import Settings, check_list, declared, from_mapping
+from ...core.settings import Settings, from_mapping, setting
 from ...core.topics import wheel_joints
 from ..drivetrain import DifferentialDrivetrain, RobotLimits
 from .parameters import (
@@ -27,7 +28,7 @@ def _checked_positions(name: str, value: Any) -> tuple[float, ...]:
     places = check_list(name, value, MAX_WHEELS)
     if not places or len(set(map(repr, places))) < len(places):
         raise ConfigurationError(
-            f"{name} is {quote(value)}, but it must be a list of 1 to {MAX_WHEELS} places."
+            f"{name} is {quote(value)}, expected a list of 1 to {MAX_WHEELS} places"
         )
     return checked_finite(name, value, len(places))
 
@@ -39,56 +40,56 @@ _PLACE: dict[str, Any] = {"check": checked_finite, "count": 3}
 class Chassis(Settings):
     """A box [m, kg]; places are those of its middles in base_footprint."""
 
-    size: tuple[float, ...] = declared(count=3, **POSITIVE)
-    position: tuple[float, ...] = declared(**_PLACE)
-    mass: float = declared(**POSITIVE)
-    centre_of_mass: tuple[float, ...] = declared(**_PLACE)
+    size: tuple[float, ...] = setting(count=3, **POSITIVE)
+    position: tuple[float, ...] = setting(**_PLACE)
+    mass: float = setting(**POSITIVE)
+    centre_of_mass: tuple[float, ...] = setting(**_PLACE)
 
 
 @dataclass(frozen=True)
 class Wheels(Settings):
     """The driven wheels [m, kg], at these ``positions`` along each side."""
 
-    radius: float = declared(**POSITIVE)
-    width: float = declared(**POSITIVE)
-    half_track: float = declared(**POSITIVE)
-    mass: float = declared(**POSITIVE)
-    positions: tuple[float, ...] = declared((0.0,), _checked_positions)
-    turning_half_track: float | None = declared(None, **POSITIVE)
-    turning_half_track_in_gazebo: float | None = declared(None, **POSITIVE)
-    sideslip_time: float = declared(0.0, unit="s", minimum=-1.0, maximum=1.0)
-    diameter_ratio: float = declared(1.0, minimum=0.8, maximum=1.25)
+    radius: float = setting(**POSITIVE)
+    width: float = setting(**POSITIVE)
+    half_track: float = setting(**POSITIVE)
+    mass: float = setting(**POSITIVE)
+    positions: tuple[float, ...] = setting((0.0,), _checked_positions)
+    turning_half_track: float | None = setting(None, **POSITIVE)
+    turning_half_track_in_gazebo: float | None = setting(None, **POSITIVE)
+    sideslip_time: float = setting(0.0, unit="s", minimum=-1.0, maximum=1.0)
+    diameter_ratio: float = setting(1.0, minimum=0.8, maximum=1.25)
 
 
 @dataclass(frozen=True)
 class Caster(Settings):
     """A ball caster [m, kg]; there is another one on the other side."""
 
-    radius: float = declared(**POSITIVE)
-    position: tuple[float, ...] = declared(count=2, **POSITIVE)
-    mass: float = declared(**POSITIVE)
+    radius: float = setting(**POSITIVE)
+    position: tuple[float, ...] = setting(count=2, **POSITIVE)
+    mass: float = setting(**POSITIVE)
 
 
 @dataclass(frozen=True)
 class ImuBox(Settings):
     """The IMU [m, kg], and how it is turned [rad]."""
 
-    size: tuple[float, ...] = declared(count=3, **POSITIVE)
-    mass: float = declared(**POSITIVE)
-    position: tuple[float, ...] = declared(**_PLACE)
-    orientation: tuple[float, ...] = declared(**_PLACE)
+    size: tuple[float, ...] = setting(count=3, **POSITIVE)
+    mass: float = setting(**POSITIVE)
+    position: tuple[float, ...] = setting(**_PLACE)
+    orientation: tuple[float, ...] = setting(**_PLACE)
 
 
 @dataclass(frozen=True)
 class BundledRobot(Settings):
     """Sections and keys of urdf/robot.yaml."""
 
-    chassis: Chassis = declared(part=Chassis)
-    wheel: Wheels = declared(part=Wheels)
-    imu: ImuBox = declared(part=ImuBox)
-    drive: Motors = declared(part=Motors)
-    contact: Contact = declared(part=Contact)
-    caster: Caster | None = declared(None, part=Caster)
+    chassis: Chassis = setting(part=Chassis)
+    wheel: Wheels = setting(part=Wheels)
+    imu: ImuBox = setting(part=ImuBox)
+    drive: Motors = setting(part=Motors)
+    contact: Contact = setting(part=Contact)
+    caster: Caster | None = setting(None, part=Caster)
 
     @property
     def footprint_radius(self) -> float:

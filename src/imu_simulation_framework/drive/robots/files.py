@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from ...core.checks import check_text
 from ...core.errors import ConfigurationError
 from ...core.files import urdf_path
-from ...core.settings import check_text
 from ...core.xacro_expansion import expand_xacro
 from ...core.yaml_files import read_yaml
 from .bundled import bundled_robot

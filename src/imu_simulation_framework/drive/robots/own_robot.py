@@ -19,16 +19,10 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ...core.checks import check_list, check_numbers, check_text
 from ...core.errors import ConfigurationError, prefix_errors
 from ...core.sentences import quote
-from ...core.settings import (
-    Settings,
-    check_list,
-    check_numbers,
-    check_text,
-    declared,
-    from_mapping,
-)
+from ...core.settings import Settings, from_mapping, setting
 from ...core.topics import IMU_FRAME, ROBOT_FRAME
 from ...core.units import STANDARD_GRAVITY
 from ...core.xacro_expansion import expand_description, find_package_above
@@ -74,9 +68,9 @@ class OwnImu(Settings):
         Roll, pitch and yaw in base_footprint [rad].
     """
 
-    link: str = declared("", check_text)
-    position: tuple[float, ...] | None = declared(None, check_numbers, count=3)
-    orientation: tuple[float, ...] | None = declared(None, check_numbers, count=3)
+    link: str = setting("")
+    position: tuple[float, ...] | None = setting(None, check_numbers, count=3)
+    orientation: tuple[float, ...] | None = setting(None, check_numbers, count=3)
 
 
 @dataclass(frozen=True)
@@ -88,15 +82,15 @@ class OwnDrive(Settings):
     drives, with the ratios of the bundled robot.
     """
 
-    max_wheel_velocity: float | None = declared(None, unit="rad/s", **_POSITIVE)
-    max_wheel_acceleration: float | None = declared(None, unit="rad/s^2", **_POSITIVE)
-    max_wheel_torque: float | None = declared(None, unit="N m", **_POSITIVE)
-    max_steering_angle: float | None = declared(None, unit="rad", above=0.0, maximum=1.5)
-    max_steering_rate: float | None = declared(None, unit="rad/s", **_POSITIVE)
-    velocity_gain: float | None = declared(None, unit="N m s/rad", **_POSITIVE)
-    velocity_integral_gain: float | None = declared(None, unit="N m/rad", minimum=0.0)
-    motor_inertia: float | None = declared(None, unit="kg m^2", minimum=0.0)
-    command_delay: float = declared(0.0, unit="s", minimum=0.0, maximum=LONGEST_DELAY)
+    max_wheel_velocity: float | None = setting(None, unit="rad/s", **_POSITIVE)
+    max_wheel_acceleration: float | None = setting(None, unit="rad/s^2", **_POSITIVE)
+    max_wheel_torque: float | None = setting(None, unit="N m", **_POSITIVE)
+    max_steering_angle: float | None = setting(None, unit="rad", above=0.0, maximum=1.5)
+    max_steering_rate: float | None = setting(None, unit="rad/s", **_POSITIVE)
+    velocity_gain: float | None = setting(None, unit="N m s/rad", **_POSITIVE)
+    velocity_integral_gain: float | None = setting(None, unit="N m/rad", minimum=0.0)
+    motor_inertia: float | None = setting(None, unit="kg m^2", minimum=0.0)
+    command_delay: float = setting(0.0, unit="s", minimum=0.0, maximum=LONGEST_DELAY)
 
 
 @dataclass(frozen=True)
@@ -107,7 +101,7 @@ class OwnContact(Contact):
     a turn: MuJoCo's contacts vibrate with more. ``caster_friction`` applies to all other links.
     """
 
-    wheel_friction: float | None = declared(None, **_POSITIVE)  # type: ignore[assignment]
+    wheel_friction: float | None = setting(None, **_POSITIVE)  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -142,20 +136,20 @@ class OwnRobot(Settings):
         Contacts with the ground.
     """
 
-    description: str = declared(check=check_text, needed=True)
-    left_wheel: tuple[str, ...] = declared(check=_check_names)
-    right_wheel: tuple[str, ...] = declared(check=_check_names)
-    steering: tuple[str, ...] | None = declared(None, _check_names)
-    arguments: Mapping[str, Any] = declared(dict, _check_arguments)
-    wheel_radius: float | None = declared(None, unit="m", **_LENGTH)
-    turning_half_track: float | None = declared(None, unit="m", **_LENGTH)
-    sideslip_time: float | None = declared(None, unit="s", minimum=-1.0, maximum=1.0)
-    wheel_separation_multiplier: float | None = declared(None, **_MULTIPLIER)
-    left_wheel_radius_multiplier: float = declared(1.0, **_MULTIPLIER)
-    right_wheel_radius_multiplier: float = declared(1.0, **_MULTIPLIER)
-    imu: OwnImu = declared(OwnImu, part=OwnImu)
-    drive: OwnDrive = declared(OwnDrive, part=OwnDrive)
-    contact: OwnContact = declared(OwnContact, part=OwnContact)
+    description: str = setting(check=check_text, needed=True)
+    left_wheel: tuple[str, ...] = setting(check=_check_names)
+    right_wheel: tuple[str, ...] = setting(check=_check_names)
+    steering: tuple[str, ...] | None = setting(None, _check_names)
+    arguments: Mapping[str, Any] = setting(dict, _check_arguments)
+    wheel_radius: float | None = setting(None, unit="m", **_LENGTH)
+    turning_half_track: float | None = setting(None, unit="m", **_LENGTH)
+    sideslip_time: float | None = setting(None, unit="s", minimum=-1.0, maximum=1.0)
+    wheel_separation_multiplier: float | None = setting(None, **_MULTIPLIER)
+    left_wheel_radius_multiplier: float = setting(1.0, **_MULTIPLIER)
+    right_wheel_radius_multiplier: float = setting(1.0, **_MULTIPLIER)
+    imu: OwnImu = setting(OwnImu, part=OwnImu)
+    drive: OwnDrive = setting(OwnDrive, part=OwnDrive)
+    contact: OwnContact = setting(OwnContact, part=OwnContact)
 
 
 class _Part(NamedTuple):

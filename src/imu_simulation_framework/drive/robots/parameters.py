@@ -9,16 +9,17 @@ from typing import Any, Mapping
 
 import numpy as np
 
+from ...core.checks import check_numbers
 from ...core.errors import ConfigurationError
 from ...core.sentences import quote
-from ...core.settings import Settings, check_numbers, declared
+from ...core.settings import Settings, setting
 from ..drivetrain import Drivetrain
 
 LONGEST_DELAY = 1.0  # s
 LARGEST_NUMBER = 1e9  # of any of the robot's; what is computed of them stays finite
 
 
-def checked_finite(name: str, value: Any, count: int = 0, **bounds: float) -> Any:
+def checked_finite(name: str, value: Any, count: int = 0, **bounds: Any) -> Any:
     """Return a number, or ``count`` of them, that a robot's description can hold."""
     numbers = check_numbers(name, value, count, **{"maximum": LARGEST_NUMBER, **bounds})
     # XML's readers, MuJoCo's among them, refuse numbers whose digits are lost.
@@ -41,22 +42,22 @@ class Motors(Settings):
     motors begin to follow a command [s].
     """
 
-    max_wheel_velocity: float = declared(**POSITIVE)
-    max_wheel_acceleration: float = declared(**POSITIVE)
-    max_wheel_torque: float = declared(**POSITIVE)
-    velocity_gain: float = declared(**POSITIVE)
-    velocity_integral_gain: float = declared(**NOT_NEGATIVE)
-    motor_inertia: float = declared(**NOT_NEGATIVE)
-    command_delay: float = declared(0.0, minimum=0.0, maximum=LONGEST_DELAY)
+    max_wheel_velocity: float = setting(**POSITIVE)
+    max_wheel_acceleration: float = setting(**POSITIVE)
+    max_wheel_torque: float = setting(**POSITIVE)
+    velocity_gain: float = setting(**POSITIVE)
+    velocity_integral_gain: float = setting(**NOT_NEGATIVE)
+    motor_inertia: float = setting(**NOT_NEGATIVE)
+    command_delay: float = setting(0.0, minimum=0.0, maximum=LONGEST_DELAY)
 
 
 @dataclass(frozen=True)
 class Contact(Settings):
     """Coefficients of sliding friction on the ground; a ratio is the right side's over the left."""
 
-    wheel_friction: float = declared(**POSITIVE)
-    friction_ratio: float = declared(1.0, minimum=0.01, maximum=100.0)
-    caster_friction: float = declared(0.0, **NOT_NEGATIVE)
+    wheel_friction: float = setting(**POSITIVE)
+    friction_ratio: float = setting(1.0, minimum=0.01, maximum=100.0)
+    caster_friction: float = setting(0.0, **NOT_NEGATIVE)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ...core.checks import LARGEST_NUMBER
 from ...core.errors import ConfigurationError
 from ...core.sentences import quote
-from ...core.settings import LARGEST_NUMBER
 
 MAX_LINKS = 1000  # a humanoid with hands has 150; MuJoCo's time grows with their square
 SMALLEST_NUMBER = 1e-30  # below it, digits are lost

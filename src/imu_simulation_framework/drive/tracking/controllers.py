@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...core.angles import wrap
+from ...core.checks import check_number
 from ...core.errors import ConfigurationError, TrajectoryError
-from ...core.settings import Settings, check_number, setting
+from ...core.settings import TextSettings, setting
 from ...core.tables import TRAJECTORY
 from ..drivetrain import Drivetrain
 from ..robots.parameters import RobotParameters
@@ -155,7 +156,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class ControllerGains(Settings):
+class ControllerGains(TextSettings):
     """Gains of all controllers, for a robot with wheels of 0.1 m, a half track of 0.25 m and 20 Hz.
 
     Raises ConfigurationError: a value is out of range. ``yaw_proportional``, ``yaw_integral``,

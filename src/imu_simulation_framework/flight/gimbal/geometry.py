@@ -31,8 +31,9 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.transform import Rotation
 
+from ...core.checks import Axes, check_numbers
 from ...core.errors import ConfigurationError, MotionError
-from ...core.settings import Axes, Settings, check_numbers, declared
+from ...core.settings import Settings, setting
 from ...motion.earth import ecef_of
 from ...motion.earth_motion import EarthMotion
 from ...motion.motion import Motion, Mount, checked_samples
@@ -108,11 +109,11 @@ class GimbalGeometry(Settings):
     ``pan_to_tilt``, ``tilt_to_roll``, ``roll_to_imu`` (3 float) [m].
     """
 
-    body_to_pan: Axes = declared(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
-    base: Axes = declared(_ZERO, check_numbers, count=3, maximum=2.0 * np.pi)
-    pan_to_tilt: Axes = declared(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
-    tilt_to_roll: Axes = declared(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
-    roll_to_imu: Axes = declared(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
+    body_to_pan: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
+    base: Axes = setting(_ZERO, check_numbers, count=3, maximum=2.0 * np.pi)
+    pan_to_tilt: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
+    tilt_to_roll: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
+    roll_to_imu: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
 
     @property
     def base_rotation(self) -> Rotation:

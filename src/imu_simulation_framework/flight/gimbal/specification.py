@@ -30,21 +30,18 @@ from typing import Any, Mapping, Sequence, Union
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from ...core.errors import ConfigurationError, MotionError, ResultError, prefix_errors
-from ...core.sentences import quote
-from ...core.settings import (
+from ...core.checks import (
     Axes,
-    Settings,
     check_keys,
     check_number,
     check_numbers,
     check_part,
     check_text,
-    declared,
-    from_mapping,
     require_increasing,
-    to_mapping,
 )
+from ...core.errors import ConfigurationError, MotionError, ResultError, prefix_errors
+from ...core.sentences import quote
+from ...core.settings import Settings, from_mapping, setting, to_mapping
 from ...core.tables import read_csv
 from ...core.yaml_files import find_description, read_description
 from .geometry import JOINTS, GimbalGeometry, JointMotion
@@ -62,7 +59,7 @@ class FixedJoints(Settings):
     ``angles`` (3 float): of pan, tilt, roll [rad].
     """
 
-    angles: Axes = declared(_ZERO, check_numbers, count=3, maximum=_LARGEST_ANGLE)
+    angles: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LARGEST_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -83,10 +80,10 @@ class SinusoidalJoints(Settings):
     ``phases`` (3 float) [rad].
     """
 
-    amplitudes: Axes = declared(_ZERO, check_numbers, count=3, minimum=0.0, maximum=_LARGEST_ANGLE)
-    periods: Axes = declared((4.0, 6.0, 10.0), check_numbers, count=3, minimum=1e-3, maximum=1e6)
-    offsets: Axes = declared(_ZERO, check_numbers, count=3, maximum=_LARGEST_ANGLE)
-    phases: Axes = declared(_ZERO, check_numbers, count=3, maximum=_LARGEST_ANGLE)
+    amplitudes: Axes = setting(_ZERO, check_numbers, count=3, minimum=0.0, maximum=_LARGEST_ANGLE)
+    periods: Axes = setting((4.0, 6.0, 10.0), check_numbers, count=3, minimum=1e-3, maximum=1e6)
+    offsets: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LARGEST_ANGLE)
+    phases: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LARGEST_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
@@ -128,9 +125,9 @@ class TabulatedJoints(Settings):
     float): pan, tilt, roll [rad]. ``source``: where they are from, for sentences.
     """
 
-    times: tuple[float, ...] = declared(check=_checked_times)
-    angles: tuple[Axes, ...] = declared(check=_checked_angles)
-    source: str = declared("the table", check_text)
+    times: tuple[float, ...] = setting(check=_checked_times)
+    angles: tuple[Axes, ...] = setting(check=_checked_angles)
+    source: str = setting("the table")
 
     def __post_init__(self) -> None:
         super().__post_init__()

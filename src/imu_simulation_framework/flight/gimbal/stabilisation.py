@@ -12,9 +12,10 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from ...core.angles import unwrap
+from ...core.checks import Axes, check_numbers
 from ...core.errors import ConfigurationError, MotionError
 from ...core.sentences import quote
-from ...core.settings import Axes, Settings, check_choice, check_numbers, declared
+from ...core.settings import Settings, setting
 from ...motion.motion import angular_velocity_of, quaternion_spline, unit
 from .geometry import (
     JOINTS,
@@ -42,9 +43,9 @@ class HeldAttitude(Settings):
     sample.
     """
 
-    roll: float = declared(0.0, maximum=2.0 * math.pi)
-    pitch: float = declared(0.0, maximum=2.0 * math.pi)
-    yaw: float | None = declared(None, maximum=2.0 * math.pi)
+    roll: float = setting(0.0, maximum=2.0 * math.pi)
+    pitch: float = setting(0.0, maximum=2.0 * math.pi)
+    yaw: float | None = setting(None, maximum=2.0 * math.pi)
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,9 @@ class PointAhead(Settings):
     [m].
     """
 
-    ahead: float = declared(0.0, maximum=1e7)
-    left: float = declared(0.0, maximum=1e7)
-    up: float = declared(0.0, maximum=1e7)
+    ahead: float = setting(0.0, maximum=1e7)
+    left: float = setting(0.0, maximum=1e7)
+    up: float = setting(0.0, maximum=1e7)
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,9 @@ class PointOnEarth(Settings):
     ``latitude``, ``longitude``: WGS 84 [deg]. ``height``: above the ellipsoid [m].
     """
 
-    latitude: float = declared(0.0, maximum=90.0)
-    longitude: float = declared(0.0, maximum=360.0)
-    height: float = declared(0.0, maximum=1e7)
+    latitude: float = setting(0.0, maximum=90.0)
+    longitude: float = setting(0.0, maximum=360.0)
+    height: float = setting(0.0, maximum=1e7)
 
 
 Target = Union[HeldAttitude, PointAhead, PointOnEarth]
@@ -93,13 +94,13 @@ class Stabilisation(Settings):
     such loop.
     """
 
-    target: Target = declared(HeldAttitude(), _checked_target)
-    boresight: str = declared("forward", check_choice, choices=tuple(BORESIGHTS))
-    bandwidth: float | None = declared(None, above=0.0, maximum=1e4)
-    damping: float = declared(0.7, above=0.0, maximum=1e4)
-    servo_bandwidth: float = declared(20.0, above=0.0, maximum=1e4)
-    rate_limits: Axes = declared((2.0, 2.0, 2.0), check_numbers, count=3, minimum=0.0, maximum=1e3)
-    aid_time: float | None = declared(None, above=0.0, maximum=1e4)
+    target: Target = setting(HeldAttitude(), _checked_target)
+    boresight: str = setting("forward", choices=tuple(BORESIGHTS))
+    bandwidth: float | None = setting(None, above=0.0, maximum=1e4)
+    damping: float = setting(0.7, above=0.0, maximum=1e4)
+    servo_bandwidth: float = setting(20.0, above=0.0, maximum=1e4)
+    rate_limits: Axes = setting((2.0, 2.0, 2.0), check_numbers, count=3, minimum=0.0, maximum=1e3)
+    aid_time: float | None = setting(None, above=0.0, maximum=1e4)
 
 
 _LEVEL = 1e-9

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.settings import Axes, Matrix, Settings, check_axes, check_matrix, declared
+from ...core.checks import Axes, Matrix, check_axes, check_matrix
+from ...core.settings import Settings, setting
 from ...sensors.imu_specification import ImuSpecification, TriadSpecification
 from ...sensors.noise.processes import flicker_processes
 from ...sensors.noise.streams import run_seed
@@ -31,10 +32,10 @@ class InitialUncertainty(Settings):
     down [m/s]. ``position``: of each of north, east, down [m].
     """
 
-    tilt: float = declared(math.radians(0.05), above=0.0)
-    heading: float = declared(math.radians(1.0), above=0.0)
-    velocity: float = declared(0.1, above=0.0)
-    position: float = declared(3.0, above=0.0)
+    tilt: float = setting(math.radians(0.05), above=0.0)
+    heading: float = setting(math.radians(1.0), above=0.0)
+    velocity: float = setting(0.1, above=0.0)
+    position: float = setting(3.0, above=0.0)
 
     @property
     def sigmas(self) -> np.ndarray:
@@ -72,18 +73,18 @@ class FilterTuning(Settings):
     the receiver says of it.
     """
 
-    gyroscope_noise: Axes = declared(check=check_axes, minimum=0.0)
-    accelerometer_noise: Axes = declared(check=check_axes, minimum=0.0)
-    gyroscope_bias: Axes = declared(check=check_axes, minimum=0.0)
-    accelerometer_bias: Axes = declared(check=check_axes, minimum=0.0)
-    gyroscope_random_walk: Axes = declared((0.0, 0.0, 0.0), check_axes, minimum=0.0)
-    accelerometer_random_walk: Axes = declared((0.0, 0.0, 0.0), check_axes, minimum=0.0)
-    gyroscope_matrix: Matrix = declared(_NOTHING, check_matrix)
-    accelerometer_matrix: Matrix = declared(_NOTHING, check_matrix)
-    g_sensitivity: Matrix = declared(_NOTHING, check_matrix)
-    position_noise: float | None = declared(None, above=0.0)
-    velocity_noise: float | None = declared(None, above=0.0)
-    initial: InitialUncertainty = declared(InitialUncertainty(), part=InitialUncertainty)
+    gyroscope_noise: Axes = setting(check=check_axes, minimum=0.0)
+    accelerometer_noise: Axes = setting(check=check_axes, minimum=0.0)
+    gyroscope_bias: Axes = setting(check=check_axes, minimum=0.0)
+    accelerometer_bias: Axes = setting(check=check_axes, minimum=0.0)
+    gyroscope_random_walk: Axes = setting((0.0, 0.0, 0.0), check_axes, minimum=0.0)
+    accelerometer_random_walk: Axes = setting((0.0, 0.0, 0.0), check_axes, minimum=0.0)
+    gyroscope_matrix: Matrix = setting(_NOTHING, check_matrix)
+    accelerometer_matrix: Matrix = setting(_NOTHING, check_matrix)
+    g_sensitivity: Matrix = setting(_NOTHING, check_matrix)
+    position_noise: float | None = setting(None, above=0.0)
+    velocity_noise: float | None = setting(None, above=0.0)
+    initial: InitialUncertainty = setting(InitialUncertainty(), part=InitialUncertainty)
 
     @property
     def considered_variances(self) -> np.ndarray:

@@ -59,13 +59,13 @@ NAMES = {
 def _checked_parts(name, value):
     if not isinstance(value, tuple) or not 1 <= len(set(value)) == len(value) <= MAX_PARTS:
         raise ConfigurationError(
-            f"{NAMES[name]}: expected one to {MAX_PARTS} different IMUs, got {quote(value)}"
+            f"{NAMES[name]}: is {quote(value)}, expected one to {MAX_PARTS} different IMUs"
         )
     return value
 
 
 @dataclass(frozen=True)
-class Question(settings.Settings):
+class Question(settings.TextSettings):
     """A question of the page; times in s, lengths in m, the limit in degrees.
 
     Parameters
@@ -103,7 +103,7 @@ class Question(settings.Settings):
     length: float = settings.setting(20.0, minimum=0.1, maximum=1e4, unit="m")
     width: float = settings.setting(2.0, minimum=0.1, maximum=1e3, unit="m")
     duration: float = settings.setting(600.0, minimum=10.0, maximum=8.0 * HOUR, unit="s")
-    imu: tuple[str, ...] = settings.declared(("adis16448", "bmi088"), _checked_parts)
+    imu: tuple[str, ...] = settings.setting(("adis16448", "bmi088"), _checked_parts)
     unit: str = settings.setting("stated", choices=("stated", "any", "this"))
     standstill: float = settings.setting(10.0, minimum=0.0, maximum=HOUR, unit="s")
     warm_up: float = settings.setting(0.0, minimum=0.0, maximum=24.0 * HOUR, unit="s")
@@ -168,20 +168,21 @@ def _value(where, field, text):
     if field.name == "imu":
         return tuple(filter(None, text.split(",")))
     if not text:
-        raise ConfigurationError(f"{where}: nothing is written there")
+        raise ConfigurationError(f"{where}: is empty, expected a value")
     if field.metadata["unit"] != "s":
-        return settings.setting_of_text(where, field, text)
+        return settings.read_setting(Question, field, text, where)
     try:
         value = parse_amount(text, "s", ("s", "min", "h"))
     except ValueError:
         raise ConfigurationError(
-            f"{where}: expected a time, as 90s, 10min or 1.5h, got {quote(text)}"
+            f"{where}: is {quote(text)}, expected a time, as 90s, 10min or 1.5h"
         ) from None
-    bound = settings.bound_of(value, field.metadata["minimum"], field.metadata["maximum"])
-    if bound:
-        *words, limit = bound.split()
-        least = " ".join([*words, time_text(float(limit))])
-        raise ConfigurationError(f"{where}: expected {least}, got {shorten(text)}")
+    low, high = field.metadata["minimum"], field.metadata["maximum"]
+    if not low <= value <= high:
+        raise ConfigurationError(
+            f"{where}: is {shorten(text)}, expected a time from {time_text(low)} to "
+            f"{time_text(high)}"
+        )
     return value
 
 

@@ -25,9 +25,10 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 import yaml
 
+from ...core.checks import check_number
 from ...core.errors import ConfigurationError
 from ...core.sentences import quote
-from ...core.settings import Settings, check_flag, check_number, declared
+from ...core.settings import Settings, setting
 from ...core.yaml_files import read_yaml
 from ...sensors.imu_specification import ImuSpecification, OutputSpecification, TriadSpecification
 from ..reference_error import ReferenceError
@@ -99,28 +100,28 @@ class YawErrorParameters(Settings):
         If a value is out of range; the sentence begins with its name.
     """
 
-    rate_bias: float = declared(0.0)
-    rate_bias_spread: float = declared(0.0, minimum=0.0)
-    scale_factor: float = declared(0.0)
-    scale_factor_of_absolute_turn: float = declared(0.0)
-    angle_random_walk: float = declared(0.0, minimum=0.0)
-    rate_random_walk: float = declared(0.0, minimum=0.0)
-    rate_drift_sigma: float = declared(0.0, minimum=0.0)
-    rate_drift_time: float = declared(100.0, above=0.0)
-    yaw_drift_sigma: float = declared(0.0, minimum=0.0)
-    yaw_drift_time: float = declared(100.0, above=0.0)
-    reference_noise: float = declared(0.0, minimum=0.0)
-    reference_drift_sigma: float = declared(0.0, minimum=0.0)
-    reference_drift_time: float = declared(10.0, above=0.0)
-    reference_slip: float = declared(0.0, minimum=0.0)
-    reference_scale: float = declared(1.0, above=0.0)
-    reference_error_time: float = declared(0.0, minimum=0.0)
-    reference_lag: float = declared(0.0)
-    rate_bias_uncertainty: float = declared(0.0, minimum=0.0)
-    rate_bias_spread_uncertainty: float = declared(0.0, minimum=0.0)
-    scale_factor_uncertainty: float = declared(0.0, minimum=0.0)
-    drives: int = declared(1, _checked_count)
-    rejected: bool = declared(False, check_flag)
+    rate_bias: float = setting(0.0)
+    rate_bias_spread: float = setting(0.0, minimum=0.0)
+    scale_factor: float = setting(0.0)
+    scale_factor_of_absolute_turn: float = setting(0.0)
+    angle_random_walk: float = setting(0.0, minimum=0.0)
+    rate_random_walk: float = setting(0.0, minimum=0.0)
+    rate_drift_sigma: float = setting(0.0, minimum=0.0)
+    rate_drift_time: float = setting(100.0, above=0.0)
+    yaw_drift_sigma: float = setting(0.0, minimum=0.0)
+    yaw_drift_time: float = setting(100.0, above=0.0)
+    reference_noise: float = setting(0.0, minimum=0.0)
+    reference_drift_sigma: float = setting(0.0, minimum=0.0)
+    reference_drift_time: float = setting(10.0, above=0.0)
+    reference_slip: float = setting(0.0, minimum=0.0)
+    reference_scale: float = setting(1.0, above=0.0)
+    reference_error_time: float = setting(0.0, minimum=0.0)
+    reference_lag: float = setting(0.0)
+    rate_bias_uncertainty: float = setting(0.0, minimum=0.0)
+    rate_bias_spread_uncertainty: float = setting(0.0, minimum=0.0)
+    scale_factor_uncertainty: float = setting(0.0, minimum=0.0)
+    drives: int = setting(1, _checked_count)
+    rejected: bool = setting(False)
 
     @classmethod
     def identified(

@@ -24,8 +24,9 @@ from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
 from ...core import topics
+from ...core.checks import LARGEST_SEED
 from ...core.errors import ConfigurationError
-from ...core.settings import LARGEST_SEED, Settings, setting
+from ...core.settings import TextSettings, setting
 from ...core.stamps import NANOSECONDS
 from ...flight.airborne import AirborneImu
 from ...flight.gimbal.specification import read_gimbal
@@ -131,7 +132,7 @@ class FlightMessages:
 
 
 @dataclass(frozen=True)
-class AirborneArguments(Settings):
+class AirborneArguments(TextSettings):
     """Private parameters of the node, documented in airborne.launch."""
 
     source: str = setting("")

@@ -81,9 +81,9 @@ from typing import Any
 import numpy as np
 
 from ...core import topics
+from ...core.checks import AXES
 from ...core.errors import ConfigurationError
 from ...core.sentences import quote
-from ...core.settings import AXES
 from ..imu_specification import TriadSpecification, is_topic
 from ..noise.processes import FLICKER_PLATEAU, driving_density
 from ..triads import TRIADS

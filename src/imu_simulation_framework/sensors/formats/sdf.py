@@ -70,8 +70,8 @@ import math
 from typing import NamedTuple
 
 from ...core import topics
+from ...core.checks import AXES
 from ...core.sentences import quote
-from ...core.settings import AXES
 from ..imu_specification import TriadSpecification
 from ..noise.processes import density_of_samples, driven_std, driving_density, sampled_std
 from .base import (

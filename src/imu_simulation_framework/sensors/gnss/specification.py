@@ -27,20 +27,18 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple
 import numpy as np
 
 from ...core import tables, topics
-from ...core.errors import ConfigurationError
-from ...core.sentences import quote
-from ...core.settings import (
+from ...core.checks import (
     Axes,
-    Settings,
     check_choice,
     check_list,
     check_number,
     check_numbers,
     check_text,
-    declared,
-    from_mapping,
     require_increasing,
 )
+from ...core.errors import ConfigurationError
+from ...core.sentences import quote
+from ...core.settings import Settings, from_mapping, setting
 from ...core.stamps import NANOSECONDS
 from ...core.yaml_files import find_description, read_description
 
@@ -99,14 +97,14 @@ class FixQuality(Settings):
         White error of the velocity [m/s].
     """
 
-    quality: str = declared("single", check_choice, choices=tuple(QUALITIES)[1:], always=True)
-    horizontal_noise: float = declared(0.0, minimum=0.0)
-    vertical_noise: float = declared(0.0, minimum=0.0)
-    horizontal_drift: float = declared(0.0, minimum=0.0)
-    vertical_drift: float = declared(0.0, minimum=0.0)
-    correlation_time: float = declared(60.0, above=0.0)
-    velocity_noise: float = declared(0.0, minimum=0.0)
-    vertical_velocity_noise: float = declared(0.0, minimum=0.0)
+    quality: str = setting("single", choices=tuple(QUALITIES)[1:], always=True)
+    horizontal_noise: float = setting(0.0, minimum=0.0)
+    vertical_noise: float = setting(0.0, minimum=0.0)
+    horizontal_drift: float = setting(0.0, minimum=0.0)
+    vertical_drift: float = setting(0.0, minimum=0.0)
+    correlation_time: float = setting(60.0, above=0.0)
+    velocity_noise: float = setting(0.0, minimum=0.0)
+    vertical_velocity_noise: float = setting(0.0, minimum=0.0)
 
     @property
     def noise(self) -> tuple[float, ...]:
@@ -138,9 +136,9 @@ class QualityChange(Settings):
         Rate of the change while the quality is ``before`` [1/s].
     """
 
-    before: str = declared("rtk", check_choice, choices=tuple(QUALITIES), always=True)
-    after: str = declared("float", check_choice, choices=tuple(QUALITIES), always=True)
-    rate: float = declared(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
+    before: str = setting("rtk", choices=tuple(QUALITIES), always=True)
+    after: str = setting("float", choices=tuple(QUALITIES), always=True)
+    rate: float = setting(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -162,9 +160,9 @@ class GnssOutages(Settings):
         Mean duration of random outages, exponentially distributed [s].
     """
 
-    times: tuple[tuple[float, float], ...] = declared((), _checked_outages)
-    rate: float = declared(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
-    mean_duration: float = declared(10.0, minimum=1e-3)
+    times: tuple[tuple[float, float], ...] = setting((), _checked_outages)
+    rate: float = setting(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
+    mean_duration: float = setting(10.0, minimum=1e-3)
 
     @property
     def share(self) -> float:
@@ -196,13 +194,13 @@ class GnssHeading(Settings):
         Unknown angle from the robot's x axis to the baseline, counter-clockwise [rad].
     """
 
-    source: str = declared("none", check_choice, choices=("none", "course", "antennas"))
-    minimum_speed: float = declared(0.5, minimum=0.0)
-    baseline: float = declared(1.0, above=0.0)
-    across_noise: float = declared(0.0, minimum=0.0)
-    across_drift: float = declared(0.0, minimum=0.0)
-    correlation_time: float = declared(60.0, above=0.0)
-    misalignment: float = declared(0.0, maximum=math.pi)
+    source: str = setting("none", choices=("none", "course", "antennas"))
+    minimum_speed: float = setting(0.5, minimum=0.0)
+    baseline: float = setting(1.0, above=0.0)
+    across_noise: float = setting(0.0, minimum=0.0)
+    across_drift: float = setting(0.0, minimum=0.0)
+    correlation_time: float = setting(60.0, above=0.0)
+    misalignment: float = setting(0.0, maximum=math.pi)
 
 
 @dataclass(frozen=True)
@@ -217,9 +215,9 @@ class GnssOrigin(Settings):
         Height above the ellipsoid [m].
     """
 
-    latitude: float = declared(50.0, maximum=90.0)
-    longitude: float = declared(14.4, maximum=360.0)
-    height: float = declared(200.0, maximum=1e5)
+    latitude: float = setting(50.0, maximum=90.0)
+    longitude: float = setting(14.4, maximum=360.0)
+    height: float = setting(200.0, maximum=1e5)
 
 
 @dataclass(frozen=True)
@@ -252,17 +250,17 @@ class GnssSpecification(Settings):
         Position of the world's origin on Earth.
     """
 
-    name: str = declared("gnss", check_text, needed=True, always=True)
-    rate: float = declared(1.0, above=0.0, maximum=1e4)
-    latency: float = declared(0.0, minimum=0.0, maximum=1e3)
-    latency_jitter: float = declared(0.0, minimum=0.0, maximum=1e3)
-    lever_arm: Any = declared((0.0, 0.0, 0.0), check_numbers, count=3, maximum=1e3)
-    qualities: tuple[FixQuality, ...] = declared((FixQuality(),), part=FixQuality)
-    changes: tuple[QualityChange, ...] = declared((), part=QualityChange)
-    schedule: tuple[tuple[float, str], ...] = declared((), _checked_schedule)
-    outages: GnssOutages = declared(GnssOutages(), part=GnssOutages)
-    heading: GnssHeading = declared(GnssHeading(), part=GnssHeading)
-    origin: GnssOrigin = declared(GnssOrigin(), part=GnssOrigin)
+    name: str = setting("gnss", check_text, needed=True, always=True)
+    rate: float = setting(1.0, above=0.0, maximum=1e4)
+    latency: float = setting(0.0, minimum=0.0, maximum=1e3)
+    latency_jitter: float = setting(0.0, minimum=0.0, maximum=1e3)
+    lever_arm: Any = setting((0.0, 0.0, 0.0), check_numbers, count=3, maximum=1e3)
+    qualities: tuple[FixQuality, ...] = setting((FixQuality(),), part=FixQuality)
+    changes: tuple[QualityChange, ...] = setting((), part=QualityChange)
+    schedule: tuple[tuple[float, str], ...] = setting((), _checked_schedule)
+    outages: GnssOutages = setting(GnssOutages(), part=GnssOutages)
+    heading: GnssHeading = setting(GnssHeading(), part=GnssHeading)
+    origin: GnssOrigin = setting(GnssOrigin(), part=GnssOrigin)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -306,7 +304,7 @@ def read_gnss_specification(name: str | os.PathLike[str]) -> GnssSpecification:
         There is neither, or the file describes no receiver.
     """
     path = find_description(name, "gnss", "a GNSS receiver")
-    make = partial(from_mapping, GnssSpecification, what="the receiver")
+    make = partial(from_mapping, GnssSpecification, subject="the receiver")
     return read_description(path, "the GNSS receiver", make, named=True, may_be_empty=True)
 
 

@@ -10,9 +10,9 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple
 import numpy as np
 
 from ...core.angles import yaw_from_quaternion
+from ...core.checks import check_number
 from ...core.errors import ConfigurationError
 from ...core.sentences import quote
-from ...core.settings import check_number
 from ...core.units import WORLD_GRAVITY
 from ..imu_specification import Covariance, diagonal
 from ..noise.streams import run_seed

@@ -23,9 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core.angles import quaternion_product
+from ...core.checks import check_axes
 from ...core.errors import ConfigurationError
 from ...core.sentences import quote
-from ...core.settings import Settings, check_axes, declared
+from ...core.settings import Settings, setting
 from ..imu_specification import diagonal
 from ..noise.processes import recursion
 from ..noise.streams import NormalStreams
@@ -91,7 +92,7 @@ class GenericParameters(Settings):
         a BNO055.
     """
 
-    gaussian_noise: float = declared(0.00215, checked_parameter, minimum=0.0)
+    gaussian_noise: float = setting(0.00215, checked_parameter, minimum=0.0)
 
 
 class GenericImu(ImuModel):
@@ -250,20 +251,20 @@ class HectorParameters(Settings):
         Factor on the true value.
     """
 
-    yaw_offset: float = declared(0.0, checked_parameter)
-    yaw_drift: float = declared(0.5, checked_parameter, minimum=0.0)
-    yaw_drift_frequency: float = declared(0.005, checked_parameter, minimum=0.0)
-    yaw_gaussian_noise: float = declared(0.00215, checked_parameter, minimum=0.0)
-    rate_offset: float = declared(0.0, checked_parameter)
-    rate_drift: float = declared(0.0, checked_parameter, minimum=0.0)
-    rate_drift_frequency: float = declared(1.0 / 3600.0, checked_parameter, minimum=0.0)
-    rate_gaussian_noise: float = declared(0.0, checked_parameter, minimum=0.0)
-    rate_scale_error: float = declared(1.0, checked_parameter)
-    accel_offset: float = declared(0.0, checked_parameter)
-    accel_drift: float = declared(0.0, checked_parameter, minimum=0.0)
-    accel_drift_frequency: float = declared(1.0 / 3600.0, checked_parameter, minimum=0.0)
-    accel_gaussian_noise: float = declared(0.0, checked_parameter, minimum=0.0)
-    accel_scale_error: float = declared(1.0, checked_parameter)
+    yaw_offset: float = setting(0.0, checked_parameter)
+    yaw_drift: float = setting(0.5, checked_parameter, minimum=0.0)
+    yaw_drift_frequency: float = setting(0.005, checked_parameter, minimum=0.0)
+    yaw_gaussian_noise: float = setting(0.00215, checked_parameter, minimum=0.0)
+    rate_offset: float = setting(0.0, checked_parameter)
+    rate_drift: float = setting(0.0, checked_parameter, minimum=0.0)
+    rate_drift_frequency: float = setting(1.0 / 3600.0, checked_parameter, minimum=0.0)
+    rate_gaussian_noise: float = setting(0.0, checked_parameter, minimum=0.0)
+    rate_scale_error: float = setting(1.0, checked_parameter)
+    accel_offset: float = setting(0.0, checked_parameter)
+    accel_drift: float = setting(0.0, checked_parameter, minimum=0.0)
+    accel_drift_frequency: float = setting(1.0 / 3600.0, checked_parameter, minimum=0.0)
+    accel_gaussian_noise: float = setting(0.0, checked_parameter, minimum=0.0)
+    accel_scale_error: float = setting(1.0, checked_parameter)
 
 
 class HectorImu(ImuModel):

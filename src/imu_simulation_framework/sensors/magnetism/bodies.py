@@ -58,7 +58,8 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ...core.settings import Axes, Settings, check_axes, check_numbers, declared
+from ...core.checks import Axes, check_axes, check_numbers
+from ...core.settings import Settings, setting
 from ...core.units import VACUUM_PERMEABILITY
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -89,11 +90,11 @@ class FerrousBody(Settings):
         Name for the reader, and of its shape in the simulators.
     """
 
-    position: Axes = declared(check=check_numbers, count=3)
-    size: Axes = declared(check=check_axes, minimum=1e-3, maximum=1e3)
-    orientation: Axes = declared(_ZERO, check_numbers, count=3)
-    permeability: float = declared(MILD_STEEL, minimum=1.0)
-    magnetisation: Axes = declared(_ZERO, check_numbers, count=3)
+    position: Axes = setting(check=check_numbers, count=3)
+    size: Axes = setting(check=check_axes, minimum=1e-3, maximum=1e3)
+    orientation: Axes = setting(_ZERO, check_numbers, count=3)
+    permeability: float = setting(MILD_STEEL, minimum=1.0)
+    magnetisation: Axes = setting(_ZERO, check_numbers, count=3)
     name: str = ""
 
     @property
@@ -467,8 +468,8 @@ class Dipole(Settings):
         Name for the reader.
     """
 
-    position: Axes = declared(check=check_numbers, count=3)
-    moment: Axes = declared(check=check_numbers, count=3)
+    position: Axes = setting(check=check_numbers, count=3)
+    moment: Axes = setting(check=check_numbers, count=3)
     name: str = ""
 
 
@@ -538,8 +539,8 @@ class MotorField(Settings):
         Field per torque of a wheel, in the magnetometer's axes [T/(N m)].
     """
 
-    left: Axes = declared(_ZERO, check_numbers, count=3)
-    right: Axes = declared(_ZERO, check_numbers, count=3)
+    left: Axes = setting(_ZERO, check_numbers, count=3)
+    right: Axes = setting(_ZERO, check_numbers, count=3)
 
     def field(self, torque: np.ndarray) -> np.ndarray:
         """Compute the field of the motors.

@@ -26,9 +26,10 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ...core.checks import Axes, check_number, check_numbers
 from ...core.errors import ConfigurationError
 from ...core.sentences import quote
-from ...core.settings import Axes, Settings, check_number, check_numbers, declared, from_mapping
+from ...core.settings import Settings, from_mapping, setting
 from ...core.yaml_files import find_description, read_description
 from .bodies import Bar, BarFields, Dipole, DipoleFields, Ellipsoid, EllipsoidFields, MotorField
 
@@ -146,10 +147,10 @@ class Place(Settings):
         name.
     """
 
-    latitude: float = declared(50.0, maximum=90.0)
-    longitude: float = declared(14.4, maximum=360.0)
-    height: float = declared(200.0, _checked_height)
-    date: Any = declared("2026-01-01", _written_date)
+    latitude: float = setting(50.0, maximum=90.0)
+    longitude: float = setting(14.4, maximum=360.0)
+    height: float = setting(200.0, _checked_height)
+    date: Any = setting("2026-01-01", _written_date)
 
     def field(self) -> np.ndarray:
         """Compute the Earth's field, east, north, up, shape (3,) [T]."""
@@ -175,13 +176,13 @@ class MagneticEnvironment(Settings):
         Motors of the robot.
     """
 
-    place: Place = declared(Place, part=Place)
-    earth: Axes | None = declared(None, check_numbers, count=3, maximum=1.0)
-    turned: float = declared(0.0)
-    dipoles: tuple[Dipole, ...] = declared((), part=Dipole, most=MAX_BODIES)
-    ellipsoids: tuple[Ellipsoid, ...] = declared((), part=Ellipsoid, most=MAX_BODIES)
-    bars: tuple[Bar, ...] = declared((), part=Bar, most=MAX_BODIES)
-    motors: MotorField = declared(MotorField(), part=MotorField)
+    place: Place = setting(Place, part=Place)
+    earth: Axes | None = setting(None, check_numbers, count=3, maximum=1.0)
+    turned: float = setting(0.0)
+    dipoles: tuple[Dipole, ...] = setting((), part=Dipole, most=MAX_BODIES)
+    ellipsoids: tuple[Ellipsoid, ...] = setting((), part=Ellipsoid, most=MAX_BODIES)
+    bars: tuple[Bar, ...] = setting((), part=Bar, most=MAX_BODIES)
+    motors: MotorField = setting(MotorField(), part=MotorField)
 
     @property
     def has_bodies(self) -> bool:
@@ -313,5 +314,5 @@ def read_magnetic_environment(name: str | os.PathLike[str]) -> MagneticEnvironme
     """
     path = find_description(name, "magnetic", "a magnetic environment")
     description = "the magnetic environment"
-    make = partial(from_mapping, MagneticEnvironment, what=description)
+    make = partial(from_mapping, MagneticEnvironment, subject=description)
     return read_description(path, description, make, may_be_empty=True)

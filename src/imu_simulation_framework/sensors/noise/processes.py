@@ -41,7 +41,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...core.settings import check_axes, check_band, check_number
+from ...core.checks import check_axes, check_band, check_number
 from .streams import ParallelNormals
 
 BLOCK = 4096  # samples per block, so that a block stays in the processor's cache

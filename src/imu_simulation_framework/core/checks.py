@@ -1,0 +1,366 @@
+"""Checks of single values, as numbers, texts, vectors and tables.
+
+A function ``check_...`` takes a value's name and the value, and returns the value in its one form:
+a float, a tuple. It raises :class:`.ConfigurationError` with a message that begins with the name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from typing import Any, Collection, Mapping, Sequence, Tuple
+
+from .errors import ConfigurationError
+from .sentences import quote
+
+Axes = Tuple[float, float, float]
+Matrix = Tuple[Axes, Axes, Axes]
+
+AXES = ("x", "y", "z")
+
+LARGEST_NUMBER = 1e12
+"""In any SI unit; powers and products of such numbers, as covariances are, stay finite."""
+
+LARGEST_SETTING = 1e10
+"""In any unit, of a number in :class:`TextSettings`, also below zero: a clock's seconds since 1970
+fit in, and no product of two of them overflows."""
+
+LARGEST_SEED = 2**63 - 1
+
+_LIMITS = (LARGEST_NUMBER, LARGEST_SETTING)
+_LEAST_EXCESS = 1.0 / LARGEST_NUMBER  # of a number over its exclusive lower bound
+
+
+def describe_range(
+    minimum: float | None = None,
+    maximum: float | None = None,
+    above: float | None = None,
+    unit: str = "",
+    noun: str = "number",
+) -> str:
+    """Describe the numbers within bounds, as in "a number from 0.1 to 100 [Hz]".
+
+    Parameters
+    ----------
+    minimum, maximum : float, optional
+        Inclusive bounds.
+    above : float, optional
+        Exclusive lower bound. Where there is a positive ``minimum`` as well, that is the bound.
+    unit : str, optional
+        Unit of the number; empty or 1 for none.
+    noun : str, optional
+        The kind of number.
+
+    Returns
+    -------
+    str
+        The description, with an article.
+    """
+    if above is not None and (minimum is None or minimum <= above):
+        minimum = None
+    else:
+        above = None
+    if maximum in _LIMITS:
+        maximum = None
+    if minimum is None and above is None and maximum is not None:
+        minimum = -maximum
+    text = f"a {noun}"
+    if above == 0.0:
+        text = f"a positive {noun}"
+    elif above is not None:
+        text += f" above {_bound(above)}"
+    if minimum is not None and maximum is not None:
+        text += f" from {_bound(minimum)} to {_bound(maximum)}"
+    elif minimum is not None:
+        text += f" of at least {_bound(minimum)}"
+    elif maximum is not None:
+        text += f"{' and' if above else ''} of at most {_bound(maximum)}"
+    return text + (f" [{unit}]" if unit not in ("", "1") else "")
+
+
+def _bound(number: float) -> str:
+    return str(number) if isinstance(number, int) else f"{number:.12g}"
+
+
+def check_number(
+    name: str,
+    value: Any,
+    minimum: float | None = None,
+    above: float | None = None,
+    maximum: float = LARGEST_NUMBER,
+    unit: str = "",
+) -> float:
+    """Check a finite number.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, with which the message begins.
+    value : object
+        The value.
+    minimum, above : float, optional
+        Inclusive and exclusive lower bound. A number above a bound exceeds it by at least
+        1 / :data:`LARGEST_NUMBER`, unless there is a ``maximum``.
+    maximum : float, optional
+        Inclusive bound of the magnitude.
+    unit : str, optional
+        Unit for the message; nothing is converted.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    ConfigurationError
+        The value is no finite number, or is out of bounds.
+    """
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    limit = min(maximum, LARGEST_NUMBER)
+    expected = ""
+    if (
+        not (is_number and abs(value) < math.inf)
+        or (above is not None and value <= above)
+        or (minimum is not None and value < minimum)
+    ):
+        expected = describe_range(minimum, maximum, above, unit)
+    elif abs(value) > limit:
+        expected = describe_range(minimum, maximum, above, unit)
+        if limit in _LIMITS:
+            expected = f"a magnitude of at most {limit:g}"
+    elif above is not None and maximum >= LARGEST_NUMBER and value < above + _LEAST_EXCESS:
+        expected = f"a number of at least {above + _LEAST_EXCESS:g}"
+    if expected:
+        raise ConfigurationError(f"{name} is {quote(value)}, expected {expected}")
+    return float(value)
+
+
+def check_integer(
+    name: str,
+    value: Any,
+    minimum: int | None = None,
+    above: int | None = None,
+    maximum: int = LARGEST_SEED,
+    unit: str = "",
+) -> int:
+    """Check a whole number; parameters and errors as of :func:`check_number`."""
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    if (
+        not is_integer
+        or (minimum is not None and value < minimum)
+        or (above is not None and value <= above)
+        or value > maximum
+    ):
+        expected = describe_range(minimum, maximum, above, unit, "whole number")
+        raise ConfigurationError(f"{name} is {quote(value)}, expected {expected}")
+    return value
+
+
+def check_choice(name: str, value: Any, choices: Sequence) -> Any:
+    """Check that a value is one of the choices, which are all texts or all truth values."""
+    if not isinstance(value, type(choices[0])) or value not in choices:
+        raise ConfigurationError(
+            f"{name} is {quote(value)}, expected one of: {list_choices(choices)}"
+        )
+    return value
+
+
+def list_choices(choices: Collection) -> str:
+    """Return choices with commas between; truth values as in config.ini, '' for an empty text."""
+    names = (str(choice).lower() if isinstance(choice, bool) else choice for choice in choices)
+    return ", ".join(name or "''" for name in names)
+
+
+def check_selection(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
+    """Check a tuple of at least one of the choices, each at most once."""
+    is_selection = isinstance(value, tuple) and 0 < len(value) == len(set(value))
+    if not is_selection or not set(value) <= set(choices):
+        raise ConfigurationError(
+            f"{name} is {quote(value)}, expected one or more of: {list_choices(choices)}"
+        )
+    return value
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Check a truth value."""
+    return check_choice(name, value, (True, False))
+
+
+def check_text(name: str, value: Any, needed: bool = False) -> str:
+    """Check a text, which may be empty unless it is needed."""
+    if not isinstance(value, str) or (needed and not value):
+        raise ConfigurationError(
+            f"{name} is {quote(value)}, expected a {'non-empty ' if needed else ''}text"
+        )
+    return value
+
+
+def check_keys(
+    content: Any,
+    known: Sequence[str],
+    subject: str,
+    part_keys: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Check that a mapping has known keys only.
+
+    Parameters
+    ----------
+    content : object
+        The mapping.
+    known : sequence of str
+        The keys that it may have.
+    subject : str
+        What the mapping describes, for the message: "the receiver".
+    part_keys : mapping of str to sequence of str, optional
+        Keys of each part of the mapping that is a mapping itself, for a hint.
+
+    Raises
+    ------
+    ConfigurationError
+        The content is no mapping, or has an unknown key.
+    """
+    if not isinstance(content, Mapping):
+        raise ConfigurationError(
+            f"{subject} is {quote(content)}, expected keys and values; known are "
+            f"{', '.join(known)}."
+        )
+    for key in content:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}."
+            parts = [name for name, keys in (part_keys or {}).items() if key in keys]
+            hint = f"it is a key of {' or '.join(parts)}." if parts else hint
+            raise ConfigurationError(f"{subject} has the unknown key {quote(key)}; {hint}")
+
+
+def _sequence(value: Any) -> Any:
+    """Return a list, tuple or array as a list; anything else as it is."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    return list(value) if isinstance(value, (list, tuple)) else value
+
+
+def check_numbers(name: str, value: Any, count: int, **bounds: Any) -> Any:
+    """Check a list of ``count`` numbers, or one number for a count of 0; see :func:`check_number`.
+
+    Returns
+    -------
+    tuple of float, or float
+    """
+    numbers = _sequence(value)
+    if isinstance(numbers, list) != bool(count) or (count and len(numbers) != count):
+        expected = f"a list of {count} numbers" if count else "one number"
+        raise ConfigurationError(f"{name} is {quote(value)}, expected {expected}")
+    if not count:
+        return check_number(name, value, **bounds)
+    return tuple(check_number(name, number, **bounds) for number in numbers)
+
+
+def check_axes(name: str, value: Any, **bounds: Any) -> Axes:
+    """Check three numbers, for x, y and z, or one for all three; see :func:`check_number`."""
+    value = _sequence(value)
+    if not isinstance(value, list):
+        return (check_number(name, value, **bounds),) * 3
+    if len(value) != 3:
+        raise ConfigurationError(
+            f"{name} has {len(value)} numbers, expected three, for x, y and z, or one"
+        )
+    x, y, z = (check_number(f"{name} {axis}", item, **bounds) for axis, item in zip(AXES, value))
+    return x, y, z
+
+
+def check_matrix(name: str, value: Any) -> Matrix:
+    """Check three rows of three numbers."""
+    rows = [_sequence(row) for row in value] if isinstance(_sequence(value), list) else []
+    if len(rows) != 3 or any(not isinstance(row, list) or len(row) != 3 for row in rows):
+        raise ConfigurationError(f"{name} is {quote(value)}, expected three rows of three numbers")
+    return tuple(  # type: ignore[return-value]
+        tuple(check_number(f"{name} {row_axis}{axis}", item) for axis, item in zip(AXES, row))
+        for row_axis, row in zip(AXES, rows)
+    )
+
+
+def check_band(name: str, value: Any) -> tuple[float, float]:
+    """Check two positive times [s], the shorter one first."""
+    value = _sequence(value)
+    if not isinstance(value, list) or len(value) != 2:
+        raise ConfigurationError(f"{name} is {quote(value)}, expected two times [s]")
+    shortest, longest = (check_number(name, item, above=0.0) for item in value)
+    if not shortest < longest:
+        raise ConfigurationError(
+            f"{name} is {shortest:g} s to {longest:g} s, expected the shorter time first"
+        )
+    return shortest, longest
+
+
+def check_table(
+    name: str, value: Any, quantity: str = "temperature", variable: str = "time"
+) -> tuple[tuple[float, float], ...]:
+    """Check pairs of numbers of which the first ones increase.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table, with which the message begins.
+    value : object
+        The pairs.
+    quantity : str, optional
+        Quantity of the second numbers, for the message.
+    variable : {"time", "frequency"}, optional
+        Quantity of the first numbers.
+
+    Returns
+    -------
+    tuple of (float, float)
+        The pairs.
+
+    Raises
+    ------
+    ConfigurationError
+        The value is no list of pairs of numbers, or the first numbers do not increase.
+    """
+    rows = _sequence(value)
+    rows = [_sequence(row) for row in rows] if isinstance(rows, list) else [None]
+    if any(not isinstance(row, list) or len(row) != 2 for row in rows):
+        raise ConfigurationError(
+            f"{name} is {quote(value)}, expected a list of pairs of a {variable} and a {quantity}"
+        )
+    rows = tuple(tuple(check_number(name, number) for number in row) for row in rows)
+    return require_increasing(name, rows, variable)
+
+
+def require_increasing(name: str, rows: Any, variable: str = "time") -> Any:
+    """Return rows whose first numbers, times [s] or frequencies [Hz], increase.
+
+    Raises
+    ------
+    ConfigurationError
+        A first number is not above that of the row before.
+    """
+    unit, plural = ("s", "times") if variable == "time" else ("Hz", "frequencies")
+    for (earlier, _), (later, _) in zip(rows, rows[1:]):
+        if not earlier < later:
+            raise ConfigurationError(
+                f"{name} has {later:g} {unit} after {earlier:g} {unit}, expected {plural} that "
+                "increase"
+            )
+    return rows
+
+
+def check_part(name: str, value: Any, kind: type) -> Any:
+    """Check an instance of a class."""
+    if type(value) is not kind:
+        raise ConfigurationError(f"{name} is {quote(value)}, expected a {kind.__name__}")
+    return value
+
+
+def check_parts(name: str, value: Any, kind: type, most: int = 10_000) -> tuple[Any, ...]:
+    """Check a list of at most ``most`` instances of a class."""
+    return tuple(check_part(name, item, kind) for item in check_list(name, value, most))
+
+
+def check_list(name: str, value: Any, most: int = 10_000) -> tuple:
+    """Check a list or tuple of at most ``most`` items of any kind."""
+    if not isinstance(value, (list, tuple)) or len(value) > most:
+        raise ConfigurationError(f"{name} is {quote(value)}, expected a list of at most {most}")
+    return tuple(value)

@@ -1,0 +1,193 @@
+"""Declarations of settings: checks of values and of texts, order of keys, descriptions."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import pytest
+
+from imu_simulation_framework.core.checks import LARGEST_SEED, check_axes, check_number
+from imu_simulation_framework.core.errors import ConfigurationError
+from imu_simulation_framework.core.settings import (
+    Settings,
+    TextSettings,
+    check_setting,
+    describe_setting,
+    describe_values,
+    from_mapping,
+    keys_of,
+    read_setting,
+    setting,
+    setting_text,
+    to_mapping,
+)
+from imu_simulation_framework.flight.gimbal import stabilisation as gimbal
+from imu_simulation_framework.sensors.gnss import specification as gnss
+from imu_simulation_framework.sensors.imu_models.base import checked_parameter
+from imu_simulation_framework.sensors.imu_models.plugins import GenericParameters, HectorParameters
+from imu_simulation_framework.sensors.imu_specification import PARTS
+from imu_simulation_framework.sensors.magnetism.bodies import Bar
+
+
+@dataclass(frozen=True)
+class Example(TextSettings):
+    length: float = setting(1.0, unit="m", above=0.0, maximum=10.0, about="length of a step")
+    limit: float | None = setting(None, minimum=0.5)
+    seed: int = setting(1, minimum=0, maximum=LARGEST_SEED)
+    used: bool = setting(True)
+    side: str = setting("", choices=("left", "right"))
+    colours: tuple = setting(("red",), choices=("red", "green"))
+    offset: float = setting(0.0, unit="s")
+
+
+@dataclass(frozen=True)
+class Extended(Example):
+    name: str = setting("")
+
+
+@dataclass(frozen=True)
+class Part(Settings):
+    mass: float = setting(unit="kg", above=0.0)
+
+
+@dataclass(frozen=True)
+class Whole(Settings):
+    part: Part = setting(part=Part)
+    others: tuple[Part, ...] = setting((), part=Part)
+    factor: float = setting(1.0, always=True)
+
+
+KEYS = {key.name: key for key in dataclasses.fields(Example)}
+
+
+def read(key, text):
+    return read_setting(Example, KEYS[key], text, f"a.ini, [b] {key}")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("length", 2.5, "2.5"),
+        ("limit", 0.5, "0.5"),
+        ("seed", LARGEST_SEED, str(LARGEST_SEED)),
+        ("used", False, "no"),
+        ("side", "right", "right"),
+        ("colours", ("green", "red"), "green, red"),
+    ],
+)
+def test_setting_within_its_declaration_is_accepted_as_value_and_as_text(key, value, text):
+    assert getattr(Example(**{key: value}), key) == read(key, text) == value
+    assert read(key, setting_text(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("length", 0.0, "0"),
+        ("length", 10.5, "10.5"),
+        ("length", math.nan, "nan"),
+        ("length", True, "long"),
+        ("limit", 0.4, "0.4"),
+        ("offset", 2e10, "2e10"),
+        ("offset", -2e10, "-2e10"),
+        ("seed", 2**63, str(2**63)),
+        ("seed", 1.5, "1.5"),
+        ("used", "maybe", "maybe"),
+        ("side", "up", "up"),
+        ("colours", ("blue",), "blue"),
+        ("colours", ("red", "red"), "red, red"),
+        ("colours", (), ","),
+    ],
+)
+def test_setting_beyond_its_declaration_is_refused_by_its_name(key, value, text):
+    with pytest.raises(ConfigurationError, match=f"^{key} is .*, expected "):
+        Example(**{key: value})
+    with pytest.raises(ConfigurationError, match=rf"^a.ini, \[b\] {key}: is .*, expected "):
+        read(key, text)
+
+
+def test_default_that_is_no_choice_is_accepted():
+    assert Example(side="").side == "" and Example(limit=None).limit is None
+
+
+def test_number_without_maximum_is_bounded_by_the_kind_of_settings():
+    assert Part(2e10).mass == 2e10
+    with pytest.raises(ConfigurationError, match="^mass is "):
+        Part(2e12)
+
+
+def test_own_keys_come_before_inherited_keys():
+    assert [key.name for key in keys_of(Extended)][:2] == ["name", "length"]
+
+
+def test_integer_becomes_a_float_where_a_number_is_declared():
+    assert isinstance(Example(length=3).length, float)
+
+
+def test_description_has_meaning_unit_range_and_default():
+    words = describe_setting(Example, KEYS["length"])
+    assert words.startswith("length of a step") and words.endswith("default 1.0")
+    assert "10 [m]" in words
+    assert describe_values(Example, KEYS["used"]) == "true or false"
+    assert "left, right" in describe_values(Example, KEYS["side"])
+
+
+def test_mapping_of_settings_with_parts_makes_equal_settings():
+    whole = Whole(Part(2.0), (Part(3.0), Part(4.0)))
+    content = {"part": {"mass": 2.0}, "others": [{"mass": 3.0}, {"mass": 4.0}], "factor": 1.0}
+    assert to_mapping(whole) == content
+    assert from_mapping(Whole, content, "the whole") == whole
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ({}, "part"),
+        ({"part": {}}, "mass"),
+        ({"part": {"mass": 0}}, r"part\.mass is 0"),
+        ({"part": {"mass": 1}, "others": {}}, "others is "),
+        ({"part": {"mass": 1}, "others": [{"mass": -1}]}, r"others\[0\]\.mass is -1"),
+        ({"part": {"mass": 1}, "mass": 2}, "'mass'; it is a key of part"),
+        ({"part": {"mass": 1}, "factr": 2}, "'factr'; did you mean factor"),
+        ([1], r"the whole is \[1\]"),
+    ],
+)
+def test_mapping_that_is_no_settings_is_refused_by_its_key(content, place):
+    with pytest.raises(ConfigurationError, match=place):
+        from_mapping(Whole, content, "the whole")
+
+
+KINDS = (*PARTS.values(), GenericParameters, HectorParameters, gnss.FixQuality, gnss.QualityChange)
+KINDS += (gnss.GnssOutages, gnss.GnssHeading, gnss.GnssOrigin, gnss.GnssSpecification)
+KINDS += (gimbal.HeldAttitude, gimbal.PointAhead, gimbal.PointOnEarth, gimbal.Stabilisation)
+DECLARED: dict = {**{kind: {} for kind in KINDS}, Bar: {"position": (0.0, 0.0, 0.0), "size": 1.0}}
+"""Settings -> values of their keys without a default."""
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+def test_number_of_a_yaml_file_beyond_its_bounds_is_refused_by_its_name(kind):
+    for key in dataclasses.fields(kind):
+        is_number = key.metadata and key.type.replace(" | None", "") == "float"
+        if not is_number and key.metadata.get("check") not in (check_axes, checked_parameter):
+            continue
+        wrong = ["much", True, math.nan, math.inf, 10**400, 1e200]
+        declared = key.metadata
+        wrong += [declared["minimum"] - 1.0] if declared["minimum"] is not None else []
+        wrong += [declared["above"]] if declared["above"] is not None else []
+        wrong += [2.0 * declared["maximum"]] if declared["maximum"] is not None else []
+        for value in wrong:
+            with pytest.raises(ConfigurationError, match=f"^(The IMU's )?{key.name}.* is "):
+                kind(**{**DECLARED[kind], key.name: value})
+
+
+def test_check_of_a_setting_begins_its_message_with_the_name_that_is_passed():
+    with pytest.raises(ConfigurationError, match="^the length is -1"):
+        check_setting(Example, KEYS["length"], "the length", -1)
+
+
+@pytest.mark.parametrize("value", [1e-13, 0.0, -1.0, 2e12, "1", None, True])
+def test_positive_number_without_maximum_is_neither_tiny_nor_huge(value):
+    with pytest.raises(ConfigurationError, match="^x is "):
+        check_number("x", value, above=0.0)
