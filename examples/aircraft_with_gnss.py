@@ -3,7 +3,7 @@
 An aircraft with GNSS
 =====================
 
-How well a circling aircraft knows its heading, the gimbal of its IMU still or not.
+Heading error of a circling aircraft with GNSS, with the gimbal of its IMU fixed and moving.
 """
 
 from dataclasses import replace

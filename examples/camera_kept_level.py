@@ -3,7 +3,7 @@
 A camera that is kept level
 ===========================
 
-A gimbal on a platform that rolls; it does not know its gyroscope's bias, and follows it.
+A stabilised gimbal on a rolling platform drifts by the unknown bias of its gyroscope.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@
 Three IMUs on one drive
 =======================
 
-The yaw errors of a bundled sensor, of one with errors of its own, and of Gazebo's Hector plug-in.
+Yaw errors of a bundled sensor, of a sensor with individual errors, and of Gazebo's Hector plug-in.
 """
 
 import matplotlib.pyplot as plt

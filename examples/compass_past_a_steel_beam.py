@@ -3,7 +3,7 @@
 A compass past a steel beam
 ===========================
 
-The heading of the horizontal field, not filtered, while six metres of steel lie beside drive A.
+Unfiltered heading of the horizontal magnetic field near six metres of steel along drive A.
 """
 
 import matplotlib.pyplot as plt
@@ -15,10 +15,10 @@ drive = isf.read_drive("a", laps=1)
 for name in ("clean", "steel_beam"):
     environment = isf.read_magnetic_environment(name)
     samples = isf.simulate_imu(drive, "bno055_magnetometer", magnetic_environment=environment)
-    # A compass has its time: half a second's mean.
+    # A compass averages over half a second.
     field = samples[["mag_x", "mag_y"]].rolling(51, center=True, min_periods=1).mean()
     east, north, _ = environment.undisturbed
-    # Seen from the robot, the field turns the other way round than the robot.
+    # In the axes of the robot, the field turns in the opposite direction.
     heading = np.arctan2(north, east) - np.arctan2(field["mag_y"], field["mag_x"])
     error = np.degrees(np.angle(np.exp(1j * (drive.yaw - heading))))
     print(f"{name}: rms {np.std(error):.1f} deg, largest {np.abs(error).max():.1f} deg")

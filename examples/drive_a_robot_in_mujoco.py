@@ -3,7 +3,7 @@
 The robot in MuJoCo
 ===================
 
-The robot follows thirty seconds of drive A in MuJoCo, and two IMUs of other kinds ride along.
+The robot follows thirty seconds of drive A in MuJoCo with two different IMUs.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@
 Positions of GNSS receivers
 ===========================
 
-How far position and heading of the bundled receivers are off on drive A.
+Errors of position and heading of the bundled receivers on drive A.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@
 Away from the axle
 ==================
 
-What an accelerometer measures in a circle, in the middle of a robot and half a metre ahead of it.
+Measurements of an accelerometer in a circle, at the centre of a robot and half a metre ahead.
 """
 
 import matplotlib.pyplot as plt

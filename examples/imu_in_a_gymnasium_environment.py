@@ -3,7 +3,7 @@
 In a Gymnasium environment
 ==========================
 
-Around a vector environment that observes the truth: a policy sees what IMUs say of it.
+A wrapper around a vector environment replaces the ground truth by the output of IMUs.
 """
 
 import imu_simulation_framework as isf

@@ -3,7 +3,7 @@
 A model judged by a drive
 =========================
 
-Whether a drift of 0.02 deg/s may be that of Hector's plug-in with its default parameters.
+Test whether a drift of 0.02 deg/s is a realisation of Hector's plug-in with default parameters.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ import imu_simulation_framework as isf
 
 motion = isf.read_drive("a")
 seconds = np.arange(0.0, 661.0)
-# In place of a recorded IMU: one that turns 0.02 deg/s too little, and is noisy.
+# These noisy yaw errors replace a recording; they drift by -0.02 deg/s.
 noise = np.random.default_rng(1).normal(0.0, np.radians(0.2), len(seconds))
 observed = np.radians(-0.02) * seconds + noise
 

@@ -1,43 +1,44 @@
-"""Simulate an IMU on a mobile robot and judge how far its heading drifts.
+"""Simulate an IMU on a mobile robot and judge its heading drift.
 
-The map; each package imports only from those above it, and ``core`` is the only one that all
-may import (``./run lint`` checks both):
+The table lists all packages. A package imports only from packages above it, and all may import
+``core`` (``./run lint`` checks both):
 
 ====================  =============================================================
-``core``              angles, units, errors, names, files as they are read and written
-``report``            how a figure, a table and a page look
+``core``              angles, units of measurement, errors, names, reading and writing
+                      of files
+``report``            layout of figures, tables and pages
 ``motion``            trajectories, drives, positioning, time stamps; motion on the
-                      turning Earth
-``sensors``           what an IMU, a magnetometer and a GNSS receiver say of a
-                      motion; everybody's formats of their parameters
-``recordings``        from any file to tables, and whether they can be right
-``characterisation``  from a sensor's recording to its specification: Allan
-                      variance, calibration
-``heading``           the yaw error: model, budget, statistics, identification,
+                      rotating Earth
+``sensors``           models of IMUs, magnetometers and GNSS receivers; formats of
+                      their parameters
+``recordings``        conversion of any recording to tables, and evidence checks
+``characterisation``  identification of a sensor's specification from recordings:
+                      Allan variance, calibration
+``heading``           yaw error: model, budget, statistics, identification,
                       judgement, a page with sliders
 ``drive``             robot, tracking, MuJoCo, config.ini, sessions, results,
                       ensembles
-``realistic_imu``     a real sensor's errors on any robot's topics and bags
+``realistic_imu``     errors of a real sensor on the topics and bags of any robot
 ``flight``            JSBSim, gimbal, inertial navigation
-``commands``          the command lines, a module for each program
-``ros1``              nodes, simulators' interfaces, launching: the only place that
-                      imports rospy
-``ros2``              nodes again; the only place that imports rclpy
+``commands``          command lines, a module for each program
+``ros1``              nodes, interfaces of simulators, launching; the only package
+                      that imports rospy
+``ros2``              nodes of ROS 2; the only package that imports rclpy
 ====================  =============================================================
 
 Tables
 ------
 Tables are :class:`pandas.DataFrame` with a float64 index named ``time`` in
-seconds, strictly increasing. The CSV files have the same columns. As read from
-a recording the index is the recording's own clock (seconds since 1970 for a ROS
-bag); once a drive is prepared, and in everything an experiment writes, zero is
-the start of the drive.
+seconds, strictly increasing. The CSV files have the same columns. The index of
+a recording is the recording's own clock (seconds since 1970 for a ROS bag). In a
+prepared drive and in all results of an experiment, zero is the start of the
+drive.
 
 ==================== ==============================================================
 name                 columns
 ==================== ==============================================================
-``Poses``            x, y [m], yaw [rad, unwrapped]; of a reference whose error
-                     is known yaw_known, yaw_std [rad], yaw_error_time, yaw_lag
+``Poses``            x, y [m], yaw [rad, unwrapped]; for a reference with a known
+                     error yaw_known, yaw_std [rad], yaw_error_time, yaw_lag
                      [s], turn_error, turn_slip [rad/sqrt(rad)], see ``heading.reference_error``
 ``Trajectory``       Poses and v [m/s], yaw_rate [rad/s]
 ``ImuRecord``        roll, pitch [rad], yaw [rad, unwrapped],
@@ -47,14 +48,12 @@ name                 columns
                      them lacks those columns; with a magnetometer also
                      mag_x, mag_y, mag_z [T]
 ``GroundTruth``      x, y, z [m], roll, pitch [rad], yaw [rad, unwrapped],
-                     v [m/s], yaw_rate [rad/s]; v_y, v_z, gyro_x, gyro_y, the
-                     other components: of the velocity, and of the angular
-                     velocity, in the axes of the robot, where v and yaw_rate
-                     are along x and about z
+                     v [m/s], yaw_rate [rad/s]; v_y, v_z, gyro_x, gyro_y are the
+                     other components of velocity and angular velocity in the
+                     axes of the robot, where v is along x and yaw_rate about z
 ``MagneticField``    mag_x, mag_y, mag_z [T], in the IMU's axes
-``WheelVelocities``  left, right [rad/s], as commanded or as the wheels turned; of a
-                     robot that steers also steering, or steering_left and
-                     steering_right [rad]
+``WheelVelocities``  left, right [rad/s], commanded or measured; with steering also
+                     steering, or steering_left and steering_right [rad]
 ``ControlError``     yaw_error [rad], distance_error, along_track_error,
                      cross_track_error [m]
 ``Fixes``            x, y [m], satellite positions as received, on the Trajectory
@@ -75,8 +74,8 @@ name                 columns
                      NavSatStatus), variance_east, variance_north, variance_up
                      [m^2], velocity_east, velocity_north, velocity_up [m/s],
                      velocity_variance (of east and of north),
-                     velocity_variance_up [m^2/s^2], heading [rad, unwrapped]; what
-                     the messages of a receiver say, by their stamps
+                     velocity_variance_up [m^2/s^2], heading [rad, unwrapped]; the
+                     content of a receiver's messages, indexed by their stamps
 ``FlightTruth``      latitude, longitude [deg], altitude [m above the ellipsoid],
                      velocity_east, velocity_north, velocity_up [m/s], qx, qy, qz, qw
                      [from the body to east, north, up], gyro_x, gyro_y, gyro_z
@@ -90,17 +89,16 @@ name                 columns
 
 Conventions
 -----------
-SI units; radians inside, degrees only where a person reads. World frame ENU, body
-frame x forward, y left, z up (REP-103); yaw is counter-clockwise from east. Yaw is
-unwrapped before any difference, and differences are wrapped to (-pi, pi].
-Quaternions are in ROS order (x, y, z, w). On the turning Earth (``motion``) the
-world is ECEF (WGS 84), and what a person sees is against east, north, up at the place;
-axes of aviation (north, east, down; forward, right, down) are converted where they
-enter. An error is reference minus actual, so a
-negative yaw error means: turn right. Random numbers come from a
-:class:`numpy.random.Generator` that is passed in.
+All values are in SI units with radians; degrees occur only in output for users. The
+world frame is ENU, the body frame is x forward, y left, z up (REP-103), and yaw is
+counter-clockwise from east. Yaw is unwrapped before differences, and differences are
+wrapped to (-pi, pi]. Quaternions are in ROS order (x, y, z, w). On the rotating Earth
+(``motion``) the world is ECEF (WGS 84), and output for users is relative to east, north,
+up; axes of aviation (north, east, down; forward, right, down) are converted at input.
+An error is reference minus actual, so that a negative yaw error demands a right turn.
+Random numbers come from a :class:`numpy.random.Generator` that is passed in.
 
-Every error meant for a person derives from
+All errors with messages for users derive from
 :class:`imu_simulation_framework.core.errors.FrameworkError`.
 """
 
@@ -110,23 +108,23 @@ import warnings
 
 __version__ = "0.1.0"
 
-# Debian's matplotlib beside the pinned one takes the place of its 3D axes; none are drawn here.
+# Debian's matplotlib hides the 3D axes of the pinned one, which this package does not use.
 warnings.filterwarnings("ignore", "Unable to import Axes3D", UserWarning)
 
 
 @functools.lru_cache(maxsize=None)
 def _front_door():
-    # Not at the top: rostopic and rosservice import our messages with a Python that has only ROS.
+    # The import is local because rostopic and rosservice import the messages without lazy_loader.
     import lazy_loader
 
-    # In a catkin workspace the module's own file is one of catkin's, which leads to this one.
+    # In a catkin workspace the module's own file is catkin's, which executes this file.
     stubs = (os.path.join(folder, "__init__.pyi") for folder in __path__)
     names, _, offered = lazy_loader.attach_stub(__name__, next(filter(os.path.isfile, stubs)))
     return names, [*offered, "__version__"]
 
 
 def __getattr__(name):
-    # Imported when it is used: what needs neither MuJoCo nor a reader of bags loads faster.
+    # Names are imported on first use, so that programs without MuJoCo or bags start faster.
     if name == "__all__":
         return _front_door()[1]
     if name.startswith("__"):

@@ -5,7 +5,7 @@ import time
 from _timing import time_alternating
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.flight.jsbsim import Notices, data_folder, jsbsim, reported
+from imu_simulation_framework.flight.jsbsim import Notices, capture_output, data_folder, jsbsim
 
 RATE, DURATION = 100.0, 200.0
 TURNS = 5
@@ -14,7 +14,7 @@ LIMIT = 0.2  # of all steps except JSBSim itself and the errors of the IMU [s]
 
 def run_jsbsim():
     """Run JSBSim without reading its properties."""
-    with reported(Notices()):
+    with capture_output(Notices()):
         simulator = jsbsim().FGFDMExec(str(data_folder()))
         simulator.set_debug_level(0)
         simulator.load_script("scripts/c3104.xml")

@@ -33,17 +33,17 @@ from imu_simulation_framework.characterisation.calibration.inertial import (
     TemperatureFit,
     calibrate_accelerometer,
     calibrate_gyroscope,
-    correction_of,
-    noise_of,
+    to_correction,
+    to_slow_noise,
 )
 from imu_simulation_framework.characterisation.calibration.rest_times import (
     RestTime,
     find_rest,
-    whole_turns,
+    find_whole_turns,
 )
 from imu_simulation_framework.characterisation.calibration.sphere_fit import (
-    calibrate_accelerometer_freely,
-    fit_to_sphere,
+    calibrate_accelerometer_by_magnitude,
+    fit_sphere,
 )
 from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.core.units import WORLD_GRAVITY
@@ -67,17 +67,17 @@ def calibrate_sensor(seed, is_noise_known):
     """Return a random sensor and the calibrations of its gyroscope and accelerometer."""
     sensor, times, values = table_record(seed)
     rests = find_rest(times, values, [*GYRO, *ACCEL], "made")
-    turns = whole_turns(times, values[:, :3], rests, 10)
+    turns = find_whole_turns(times, values[:, :3], rests, 10)
     gyroscope = calibrate_gyroscope(
         times,
         values[:, :3],
         rests,
         turns,
-        noise=noise_of(sensor.gyroscope) if is_noise_known else None,
+        noise=to_slow_noise(sensor.gyroscope) if is_noise_known else None,
     )
     accelerometer = calibrate_accelerometer(
         times, values[:, 3:], rests, gravity=WORLD_GRAVITY,
-        noise=noise_of(sensor.accelerometer) if is_noise_known else None,
+        noise=to_slow_noise(sensor.accelerometer) if is_noise_known else None,
     )  # fmt: skip
     return sensor, gyroscope, accelerometer
 
@@ -108,8 +108,8 @@ def study(seed, case):
         sensor, times, values = free_record(seed)
         rests = find_rest(times, values, [*GYRO, *ACCEL], "made")
         triad = sensor.accelerometer
-        calibration = calibrate_accelerometer_freely(
-            times, values[:, 3:], rests, noise=noise_of(triad), gravity=WORLD_GRAVITY
+        calibration = calibrate_accelerometer_by_magnitude(
+            times, values[:, 3:], rests, noise=to_slow_noise(triad), gravity=WORLD_GRAVITY
         )
         intervals = triad_contains_truth(calibration, triad.turn_on_bias, symmetric_part(triad))
         return [intervals[k] for k in SYMMETRIC]
@@ -132,7 +132,7 @@ def study(seed, case):
     times, readings, hard, soft = magnetic_record(seed, samples, flicker)
     noise = (SlowNoise(0.6e-6 * np.sqrt(0.04), flicker),) * 3 if variant == "known" else None
     intervals = triad_contains_truth(
-        fit_to_sphere(times, readings, noise=noise).calibration, hard, soft
+        fit_sphere(times, readings, noise=noise).calibration, hard, soft
     )
     return [intervals[k] for k in SYMMETRIC]
 
@@ -175,7 +175,7 @@ def residual_errors(triad, correction):
 
 def corrections(calibrations):
     """Return the corrections of gyroscope and accelerometer."""
-    return {name: correction_of(calibration) for name, calibration in zip(TRIADS, calibrations)}
+    return {name: to_correction(calibration) for name, calibration in zip(TRIADS, calibrations)}
 
 
 def final_yaw_errors(seed, motion):

@@ -1,4 +1,4 @@
-"""From a sensor's own recording to its specification: Allan variance and calibration."""
+"""Identification of a sensor's specification from recordings: Allan variance and calibration."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What ``isf.characterisation`` gives, from where it is defined."""
+"""Public names of ``isf.characterisation`` and the modules that define them."""
 
 from .allan.analysis import identify as identify
 from .calibration.inertial import calibrate_accelerometer as calibrate_accelerometer

@@ -1,11 +1,11 @@
-"""From the recording of a sensor at rest to evenly sampled, contiguous parts without outliers.
+"""Preparation of recordings at rest: evenly sampled, contiguous parts without outliers.
 
-Averages over time are only what they say if no sample is missing among those averaged: a
-recording is cut where samples are missing, never bridged.
+An average over time is valid only if no sample is missing. A recording is therefore cut at gaps and
+never bridged.
 
-Whether a sensor was at rest is decided by the medians of neighbouring seconds. At rest they differ
-by what is left of the noise; a bias that wanders, or a sensor that warms up, changes over minutes.
-Whoever carries or drives a sensor changes them by far more, from one second to the next.
+The medians of neighbouring seconds show whether a sensor was at rest. At rest they differ by the
+averaged noise only, because a bias or the warm-up of a sensor changes over minutes. A sensor that
+is carried or driven changes them by far more.
 """
 
 from __future__ import annotations
@@ -22,28 +22,46 @@ from ..core.errors import ConfigurationError, RecordingError
 from ..core.settings import TextSettings, setting
 from ..core.stamps import Occurrences, count_places
 
-_BLOCK = 1.0  # s
-_MIN_SAMPLES = 5
-_NOISE = 10.0
-CHANGES = {"gyro": 0.02, "accel": 0.3}
-"""By how much the median of a second may differ from the next one's at rest, by kind of axis."""
+_BLOCK_DURATION = 1.0  # s
+_MIN_BLOCK_SAMPLES = 5
+_MAX_NOISE_RATIO = 10.0  # change of a median over its standard deviation by white noise
+MAX_CHANGES = {"gyro": 0.02, "accel": 0.3}
+"""Largest change of the median from one second to the next at rest, rad/s and m/s^2."""
 
 _UNITS = {"gyro": "rad/s", "accel": "m/s^2"}
-_MANY = 0.01
-_SORTED_AT_ONCE = 1_000_000
+_MAX_MOVED_SHARE = 0.01  # of the seconds
+_SORTED_AT_ONCE = 1_000_000  # samples, which bounds the memory of a sort
 
 
 def check_at_rest(
     times: np.ndarray, values: Any, names: Sequence[str], rate: float, source: str
 ) -> list[str]:
-    """Refuse what was recorded in motion.
+    """Reject a recording in motion.
 
-    ``times`` (n,) [s]; ``values`` (axes, n), or sequence of (n,): angular rates [rad/s] and
-    specific forces [m/s^2]; ``names``: of the axes, beginning with ``gyro`` or ``accel``; ``rate``
-    [Hz]; ``source``: to begin the sentence with. Returns a remark if the sensor was moved, but
-    hardly ever. Raises RecordingError: it moves for more than 1 % of the time.
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Time of each sample, s.
+    values : ndarray, shape (axes, n), or sequence of ndarray, shape (n,)
+        Angular velocities, rad/s, and specific forces, m/s^2.
+    names : sequence of str
+        Names of the axes, which begin with ``gyro`` or ``accel``.
+    rate : float
+        Sampling rate, Hz.
+    source : str
+        Name of the recording in messages.
+
+    Returns
+    -------
+    list of str
+        A remark if the sensor moves for at most 1 % of the time, otherwise empty.
+
+    Raises
+    ------
+    RecordingError
+        The sensor moves for more than 1 % of the time.
     """
-    size = max(_MIN_SAMPLES, round(_BLOCK * rate))
+    size = max(_MIN_BLOCK_SAMPLES, round(_BLOCK_DURATION * rate))
     blocks = len(times) // size
     if blocks < 2:
         return []
@@ -54,55 +72,74 @@ def check_at_rest(
         steps -= np.mean(steps)
         noise = np.sqrt(np.dot(steps, steps) / len(steps) / size)
         del steps
-        limit = max(CHANGES[name.split("_")[0]], _NOISE * noise)
+        limit = max(MAX_CHANGES[name.split("_")[0]], _MAX_NOISE_RATIO * noise)
         moved |= changes > limit
         largest = float(changes.max())
-        worst = max(worst, (largest / limit, name, largest), key=lambda one: one[0])
+        worst = max(worst, (largest / limit, name, largest), key=lambda axis: axis[0])
     if not moved.any():
         return []
     first = float(times[(int(np.argmax(moved)) + 1) * size] - times[0])
     _, name, largest = worst
-    found = (
+    motion = (
         f"in {moved.sum()} of {len(moved)} seconds, the first at {first:.0f} s; {name} changes by "
         f"up to {largest:.2g} {_UNITS[name.split('_')[0]]} from one second to the next"
     )
-    if np.mean(moved) > _MANY:
-        raise RecordingError(f"{source}: the sensor moves, expected it at rest: {found}")
-    return [f"the sensor was moved {found}; better leave that part out"]
+    if np.mean(moved) > _MAX_MOVED_SHARE:
+        raise RecordingError(f"{source}: the sensor moves, expected it at rest: {motion}")
+    return [f"the sensor was moved {motion}; leave that part out"]
 
 
 def block_medians(values: np.ndarray, size: int) -> np.ndarray:
-    """Return the medians of blocks of so many samples, shape (axes, blocks)."""
+    """Return the medians of blocks of samples.
+
+    Parameters
+    ----------
+    values : ndarray, shape (axes, n)
+        Samples of each axis.
+    size : int
+        Number of samples of a block; an incomplete last block is left out.
+
+    Returns
+    -------
+    ndarray, shape (axes, blocks)
+    """
     blocks = values.shape[1] // size
     medians = np.empty((len(values), blocks))
-    # The median copies what it sorts.
+    # The median copies the samples that it sorts.
     at_once = max(1, _SORTED_AT_ONCE // size)
     for first in range(0, blocks, at_once):
         last = min(first + at_once, blocks)
-        some = values[:, first * size : last * size].reshape(len(values), last - first, size)
-        medians[:, first:last] = np.median(some, axis=2)
+        piece = values[:, first * size : last * size].reshape(len(values), last - first, size)
+        medians[:, first:last] = np.median(piece, axis=2)
     return medians
 
 
-_LONG_STEP = 1.5
-_LASTING_SHIFT = 0.5
-_NEIGHBOURS = 20
-_RATE_BLOCKS = 60
-_RATE_TOLERANCE = 0.1
-_OUTLIER_BLOCK = 10.0  # s
-_MANY_OUTLIERS = 0.01
+_LONG_STEP = 1.5  # sampling periods; a longer step may be a gap
+_LASTING_SHIFT = 0.5  # sampling periods by which a gap shifts all later samples
+_NEIGHBOURS = 20  # samples on either side of a step that show the shift
+_RATE_BLOCKS = 60  # blocks whose median periods are compared
+_RATE_TOLERANCE = 0.1  # relative
+_OUTLIER_BLOCK = 10.0  # s, over which a bias hardly changes
+_MAX_OUTLIER_SHARE = 0.01  # of the samples; more are the noise of the sensor
 _MAX_PARTS = 100
-_SAMPLES_AT_ONCE = 8_000_000
-_STRETCHES, _BINS, _DRAWN_OUTLIERS, _DRAWN_SPREADS = 1500, 120, 2000, 4.0
+_SAMPLES_AT_ONCE = 8_000_000  # samples of all threads together, which bounds their memory
+
+# Numbers of a RawSignal: intervals, bins, outliers, and interquartile ranges of the histogram.
+_INTERVALS, _BINS, _DRAWN_OUTLIERS, _DRAWN_SPREADS = 1500, 120, 2000, 4.0
 
 
 @dataclass(frozen=True)
 class RestSettings(TextSettings):
-    """What a recording at rest must be, and what counts as an outlier.
+    """Requirements on a recording at rest, and the limit of outliers.
 
-    ``outlier_range``: an outlier is further from the quartiles than this many interquartile ranges:
-    with 3, 2.4 in a million samples of Gaussian noise; 0 keeps all samples. ``minimum_duration``:
-    the longest part without a gap must last as long [s].
+    Attributes
+    ----------
+    outlier_range : float
+        Distance from the quartiles beyond which a sample is an outlier, in interquartile ranges. A
+        distance of 3 finds 2.4 outliers in a million samples of Gaussian noise; 0 keeps all
+        samples.
+    minimum_duration : float
+        Shortest duration of the longest part without a gap, s.
     """
 
     outlier_range: float = setting(3.0, minimum=0.0)
@@ -112,21 +149,34 @@ class RestSettings(TextSettings):
         super().__post_init__()
         if 0.0 < self.outlier_range < 1.0:
             raise ConfigurationError(
-                f"outlier_range is {self.outlier_range:g}, but it must be 0 or at least 1."
+                f"outlier_range is {self.outlier_range:g}, expected 0 or at least 1"
             )
 
 
 @dataclass(frozen=True)
 class RawSignal:
-    """One axis as it was recorded, in so few numbers that it can be drawn.
+    """Summary of the recorded samples of an axis, for a figure.
 
-    ``times`` (k + 1,): ends of stretches, after the first sample [s]; ``lowest``, ``highest`` (k,):
-    of all samples of a stretch [unit]; ``level`` (k,): median around, which wanders with the bias
-    [unit]. ``quartiles``, ``limits`` (pair of float): of the deviations from the level, and how far
-    they may be from it to be no outlier [unit]; limits are infinite where no outlier is looked for.
-    ``edges``, ``counts`` (m + 1,), (m,): histogram of the deviations [unit]; the first and the last
-    bin hold all that is further off. ``outlier_times``, ``outliers`` (q,): the first of them [s],
-    as they were recorded [unit].
+    Attributes
+    ----------
+    times : ndarray, shape (k + 1,)
+        Limits of the intervals, s after the first sample.
+    lowest, highest : ndarray, shape (k,)
+        Extremes of each interval, in the unit of the axis, as all following values.
+    level : ndarray, shape (k,)
+        Median around each interval, which follows the bias.
+    quartiles : tuple of float
+        Quartiles of the deviations from the level.
+    limits : tuple of float
+        Deviations beyond which a sample is an outlier; infinite without a search for outliers.
+    edges : ndarray, shape (m + 1,)
+        Edges of the histogram of the deviations.
+    counts : ndarray, shape (m,)
+        Samples in each bin; the first and the last bin include all larger deviations.
+    outlier_times : ndarray, shape (q,)
+        Times of the first outliers, s after the first sample.
+    outliers : ndarray, shape (q,)
+        Recorded values of these outliers.
     """
 
     times: np.ndarray
@@ -145,13 +195,27 @@ class RawSignal:
 class SamplesAtRest:
     """Contiguous parts of a recording at rest.
 
-    ``source``: to begin a sentence with; ``rate``: samples per second [Hz]. ``values`` (axes, n),
-    or sequence of (n,): all samples in order, outliers replaced. A sequence may load each array
-    when it is asked for it; used at a time is one. ``parts`` (tuple of (int, int)): first and one
-    behind the last sample of each part in use; ``gaps`` (stamps.Occurrences): where samples are
-    missing; ``unused``: samples in parts too short to be used; ``outliers``, ``raw`` (dict of str
-    to stamps.Occurrences, dict of str to RawSignal): for each axis; ``remarks`` (tuple of str):
-    what a person should know, a sentence each.
+    Attributes
+    ----------
+    source : str
+        Name of the recording in messages.
+    rate : float
+        Sampling rate, Hz.
+    values : ndarray, shape (axes, n), or sequence of ndarray, shape (n,)
+        All samples in order, with outliers replaced. A sequence may load each array on access; only
+        one array is in use at a time.
+    parts : tuple of (int, int)
+        First sample and end of each part in use.
+    gaps : Occurrences
+        Places where samples are missing.
+    unused : int
+        Number of samples in parts that are too short.
+    outliers : dict of str to Occurrences
+        Outliers of each axis.
+    raw : dict of str to RawSignal
+        Recorded samples of each axis.
+    remarks : tuple of str
+        Findings for the user, a sentence each.
     """
 
     source: str
@@ -166,17 +230,17 @@ class SamplesAtRest:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the axes."""
+        """Names of the axes."""
         return tuple(self.outliers)
 
     @property
     def lengths(self) -> list[int]:
-        """Samples of each part."""
+        """Number of samples of each part."""
         return [stop - start for start, stop in self.parts]
 
     @property
     def duration(self) -> float:
-        """Time in use [s]."""
+        """Total duration of the parts in use, s."""
         return sum(self.lengths) / self.rate
 
 
@@ -187,12 +251,29 @@ def prepare_at_rest(
     source: str,
     settings: RestSettings | None = None,
 ) -> SamplesAtRest:
-    """Find the rate, cut at gaps, replace outliers.
+    """Determine the sampling rate, cut a recording at gaps, and replace outliers.
 
-    ``times`` (n,): strictly growing [s]; ``values`` (n, axes); ``names`` (sequence of str): of the
-    axes; ``source``: what the recording is called in errors. Raises RecordingError: the recording
-    is too short, the sensor moves, its rate changes, an axis is constant, or so much is missing
-    that no part is long enough.
+    Parameters
+    ----------
+    times : array_like, shape (n,)
+        Strictly increasing times, s.
+    values : array_like, shape (n, axes)
+        Angular velocities, rad/s, and specific forces, m/s^2.
+    names : sequence of str
+        Names of the axes, for example ``gyro_x``.
+    source : str
+        Name of the recording in messages.
+    settings : RestSettings, optional
+
+    Returns
+    -------
+    SamplesAtRest
+
+    Raises
+    ------
+    RecordingError
+        The recording or its longest part is too short, the sensor moves, the rate changes, or an
+        axis is constant.
     """
     values = np.array(np.transpose(values), dtype=float, order="C")
     return prepare_axes(np.asarray(times, dtype=float), values, names, source, settings)
@@ -205,10 +286,25 @@ def prepare_axes(
     source: str,
     settings: RestSettings | None = None,
 ) -> SamplesAtRest:
-    """Do what :func:`prepare_at_rest` does, in place and with one axis in memory at a time.
+    """Prepare a recording like :func:`prepare_at_rest`, in place and axis by axis.
 
-    ``values`` is an ndarray of shape (axes, n), or a mutable sequence of ndarray (n,); outliers are
-    replaced in it.
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Strictly increasing times, s.
+    values : ndarray, shape (axes, n), or mutable sequence of ndarray, shape (n,)
+        Samples, in which outliers are replaced.
+    names, source, settings
+        As for :func:`prepare_at_rest`.
+
+    Returns
+    -------
+    SamplesAtRest
+
+    Raises
+    ------
+    RecordingError
+        As for :func:`prepare_at_rest`.
     """
     settings = settings or RestSettings()
     duration = times[-1] - times[0] if len(times) else 0.0
@@ -217,7 +313,7 @@ def prepare_axes(
             f"{source}: the recording lasts {duration:.1f} s, expected at least "
             f"{settings.minimum_duration:g} s, and hours for the slow terms"
         )
-    period = _period(times, source)
+    period = _median_period(times, source)
     after_gap = _find_gaps(times, period)
     edges = np.concatenate([[0], after_gap, [len(times)]])
     parts = list(zip(edges[:-1].tolist(), edges[1:].tolist()))
@@ -229,7 +325,7 @@ def prepare_axes(
             f"without a gap lasts {seconds:.1f} s, expected at least "
             f"{settings.minimum_duration:g} s"
         )
-    # The longest parts that add something, in the order of time.
+    # The longest parts are used, in the order of time.
     least = min(settings.minimum_duration / period, stop - start)
     used = [part for part in parts if part[1] - part[0] >= least]
     used = sorted(sorted(used, key=lambda part: part[0] - part[1])[:_MAX_PARTS])
@@ -237,16 +333,24 @@ def prepare_axes(
         times[stop - 1] - times[start] for start, stop in used
     )
     moved = check_at_rest(times, values, names, rate, source)
-    outliers, raw, remarks = _clean(times, values, names, rate, source, settings)
+    outliers, raw, remarks = _replace_outliers(times, values, names, rate, source, settings)
     unused = len(times) - sum(stop - start for start, stop in used)
     gaps = count_places(after_gap, times)
-    reported = (*_gap_remarks(times, gaps, after_gap, used, unused), *moved, *remarks)
-    found = (float(rate), values, tuple(used), gaps, unused, outliers, raw)
-    return SamplesAtRest(source, *found, reported)
+    return SamplesAtRest(
+        source=source,
+        rate=float(rate),
+        values=values,
+        parts=tuple(used),
+        gaps=gaps,
+        unused=unused,
+        outliers=outliers,
+        raw=raw,
+        remarks=(*_gap_remarks(times, gaps, after_gap, used, unused), *moved, *remarks),
+    )
 
 
-def _period(times: np.ndarray, source: str) -> float:
-    """Return the median period; it must be the same at all times."""
+def _median_period(times: np.ndarray, source: str) -> float:
+    """Return the median sampling period, and reject a recording whose period changes."""
     period = float(np.median(np.diff(times), overwrite_input=True))
     steps = np.diff(times)
     blocks = np.array_split(steps, min(_RATE_BLOCKS, max(1, len(steps) // 50)))
@@ -254,10 +358,10 @@ def _period(times: np.ndarray, source: str) -> float:
     different = np.flatnonzero(np.abs(medians / medians[0] - 1.0) > _RATE_TOLERANCE)
     if len(different):
         first = int(different[0])
-        place = sum(len(block) for block in blocks[:first])
+        index = sum(len(block) for block in blocks[:first])
         raise RecordingError(
             f"{source}: the rate changes from {1.0 / medians[0]:.2f} Hz to "
-            f"{1.0 / medians[first]:.2f} Hz at about {times[place] - times[0]:.0f} s, expected "
+            f"{1.0 / medians[first]:.2f} Hz at about {times[index] - times[0]:.0f} s, expected "
             "one rate; analyse the parts as recordings of their own, or state the rate if the "
             "stamps are wrong"
         )
@@ -275,10 +379,10 @@ def _period(times: np.ndarray, source: str) -> float:
 
 
 def _find_gaps(times: np.ndarray, period: float) -> np.ndarray:
-    """Return indices of the samples behind a gap.
+    """Return the indices of the first samples after gaps.
 
-    A late sample is followed by one that is as much early: a long step is a gap only if all
-    that follows is shifted by it.
+    A long step is a gap only if it shifts all later samples; after a late sample the next step is
+    short instead.
     """
     candidates = np.flatnonzero(np.diff(times) > _LONG_STEP * period) + 1
     offset, last = np.arange(_NEIGHBOURS), len(times) - 1
@@ -308,7 +412,7 @@ def _gap_remarks(
     ]
 
 
-def _clean(
+def _replace_outliers(
     times: np.ndarray,
     values: Any,
     names: Sequence[str],
@@ -316,76 +420,93 @@ def _clean(
     source: str,
     settings: RestSettings,
 ) -> tuple[Any, Any, list[str]]:
-    """Replace outliers in place; return where they are, what was recorded, and remarks."""
+    """Replace outliers in place, and return them, the raw signals, and remarks."""
 
-    def outliers_of(axis: int) -> tuple[Occurrences, Any, float]:
-        """Return where they were, the raw signal, and the share of those that are too many."""
+    def clean_axis(axis: int) -> tuple[Occurrences, Any, float]:
+        """Return the outliers, the raw signal, and the share of outliers where it is too large."""
         signal = values[axis]
         if np.ptp(signal) == 0.0:
             raise RecordingError(
                 f"{source}: {names[axis]} is {signal[0]:g} in all {len(times)} samples, expected "
                 "the noise that a sensor has at rest"
             )
-        places, replacements, raw = _outliers(times, signal, rate, settings.outlier_range)
-        if len(places) > _MANY_OUTLIERS * len(signal):
-            return Occurrences(), raw, len(places) / len(signal)
-        signal[places] = replacements
+        indices, replacements, raw = _find_outliers(times, signal, rate, settings.outlier_range)
+        if len(indices) > _MAX_OUTLIER_SHARE * len(signal):
+            return Occurrences(), raw, len(indices) / len(signal)
+        signal[indices] = replacements
         values[axis] = signal
-        return count_places(places, times), raw, 0.0
+        return count_places(indices, times), raw, 0.0
 
-    # numpy gives other threads their turn while it sorts.
-    with ThreadPoolExecutor(threads_for(len(times))) as pool:
-        found = dict(zip(names, pool.map(outliers_of, range(len(names)))))
+    # numpy releases the interpreter's lock while it sorts.
+    with ThreadPoolExecutor(choose_thread_count(len(times))) as pool:
+        cleaned = dict(zip(names, pool.map(clean_axis, range(len(names)))))
     remarks = [
-        f"{100.0 * share:.1f} % of {name} are far from the rest: too many to be outliers, so its "
-        "noise is far from Gaussian, and they are kept"
-        for name, (_, _, share) in found.items()
+        f"{100.0 * share:.1f} % of the samples of {name} are beyond the limits of outliers; they "
+        "are kept, because the noise of this axis is not Gaussian"
+        for name, (_, _, share) in cleaned.items()
         if share
     ]
-    outliers, raw = ({name: one[k] for name, one in found.items()} for k in (0, 1))
+    outliers, raw = ({name: result[k] for name, result in cleaned.items()} for k in (0, 1))
     return outliers, raw, remarks
 
 
-def threads_for(samples: int) -> int:
-    """Return how many axes to work on at once: of a long recording one, for its memory."""
+def choose_thread_count(samples: int) -> int:
+    """Return the number of axes to process in parallel.
+
+    Parameters
+    ----------
+    samples : int
+        Number of samples of an axis; long recordings are processed axis by axis to save memory.
+
+    Returns
+    -------
+    int
+    """
     return max(1, min(4, os.cpu_count() or 1, _SAMPLES_AT_ONCE // samples))
 
 
-def _outliers(
+def _find_outliers(
     times: np.ndarray, signal: np.ndarray, rate: float, limit: float
 ) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Return the places of the outliers, the medians around them, and the signal for a figure.
+    """Return the indices of outliers, the medians around them, and the signal for a figure.
 
-    Quartiles are those of the deviations from the medians of short blocks: a bias that wanders
-    over hours neither hides outliers nor makes any.
+    The quartiles are those of the deviations from the medians of short blocks, so that a slow
+    change of the bias neither hides nor causes outliers.
     """
     size = max(10, round(_OUTLIER_BLOCK * rate))
     blocks = max(1, len(signal) // size)
     size = size if blocks > 1 else len(signal)
     medians = block_medians(signal[None, :], size)[0]
-    # Quantiles put in order what they are taken of, or else a copy of it.
+    # np.quantile sorts its input in place, which saves a copy but needs the deviations twice.
     lower, upper = np.quantile(
         _deviations(signal, medians, size), [0.25, 0.75], overwrite_input=True
     )
     deviations = _deviations(signal, medians, size)
-    reach = limit * max(upper - lower, _resolution(signal)) if limit else np.inf
-    limits = float(lower - reach), float(upper + reach)
-    places = np.flatnonzero((deviations < limits[0]) | (deviations > limits[1]))
-    starts = np.unique(np.linspace(0, len(signal), _STRETCHES, endpoint=False).astype(int))
+    distance = limit * max(upper - lower, _resolution(signal)) if limit else np.inf
+    limits = float(lower - distance), float(upper + distance)
+    indices = np.flatnonzero((deviations < limits[0]) | (deviations > limits[1]))
+    starts = np.unique(np.linspace(0, len(signal), _INTERVALS, endpoint=False).astype(int))
     ends = 2.0 * min(limits[1], _DRAWN_SPREADS * (upper - lower)) or 1.0
     edges = np.linspace(-ends, ends, _BINS + 1)
-    drawn = np.histogram(np.clip(deviations, -ends, ends, out=deviations), edges)[0]
-    lowest, highest = (each.reduceat(signal, starts) for each in (np.minimum, np.maximum))
-    level = medians[np.minimum(starts // size, blocks - 1)]
-    stretches = np.append(times[starts], times[-1]) - times[0]
-    quartiles, first = (float(lower), float(upper)), places[:_DRAWN_OUTLIERS]
-    outliers = times[first] - times[0], signal[first]
-    raw = RawSignal(stretches, lowest, highest, level, quartiles, limits, edges, drawn, *outliers)
-    return places, medians[np.minimum(places // size, blocks - 1)], raw
+    counts = np.histogram(np.clip(deviations, -ends, ends, out=deviations), edges)[0]
+    first = indices[:_DRAWN_OUTLIERS]
+    raw = RawSignal(
+        times=np.append(times[starts], times[-1]) - times[0],
+        lowest=np.minimum.reduceat(signal, starts),
+        highest=np.maximum.reduceat(signal, starts),
+        level=medians[np.minimum(starts // size, blocks - 1)],
+        quartiles=(float(lower), float(upper)),
+        limits=limits,
+        edges=edges,
+        counts=counts,
+        outlier_times=times[first] - times[0],
+        outliers=signal[first],
+    )
+    return indices, medians[np.minimum(indices // size, blocks - 1)], raw
 
 
 def _deviations(signal: np.ndarray, medians: np.ndarray, size: int) -> np.ndarray:
-    """Return what differs from the medians of blocks of so many samples."""
+    """Return the deviations of samples from the medians of their blocks of ``size`` samples."""
     deviations, whole = signal.copy(), len(medians) * size
     deviations[:whole].reshape(len(medians), size)[:] -= medians[:, None]
     deviations[whole:] -= medians[-1]
@@ -393,6 +514,6 @@ def _deviations(signal: np.ndarray, medians: np.ndarray, size: int) -> np.ndarra
 
 
 def _resolution(signal: np.ndarray) -> float:
-    """Step of the readings as far as a sample of them shows."""
+    """Return the smallest step between the first readings."""
     levels = np.unique(signal[:10_000])
     return float(np.diff(levels).min()) if len(levels) > 1 else 0.0

@@ -30,16 +30,16 @@ from ..characterisation.allan import analysis
 from ..characterisation.allan.figures import allan_figure, raw_figure
 from ..characterisation.allan.files import (
     deviation_table,
-    kalibr_file,
-    parameter_contents,
+    list_parameters,
+    make_kalibr_file,
     specification_comment,
 )
 from ..characterisation.allan.model import SYMBOLS, TERMS
 from ..characterisation.allan.sentences import (
-    coefficient_lines,
-    coefficient_text,
     describe_departures,
     describe_recordings,
+    format_coefficient,
+    format_coefficients,
 )
 from ..characterisation.samples_at_rest import RestSettings, prepare_axes
 from ..core.errors import ConfigurationError, RecordingError
@@ -132,7 +132,7 @@ def main(arguments):
     outside = list(describe_departures(identification))
     findings, table = (
         list(describe_recordings(identification)),
-        list(coefficient_lines(identification)),
+        list(format_coefficients(identification)),
     )
     drift = _heading_drift(identification)
     print(*sentences, *findings, *table, *remarks, *outside, *drift, options.out, sep="\n")
@@ -209,7 +209,7 @@ def _page(identification, name, answers, findings) -> Page:
             unit, factor = triad.datasheet(term)
             label = f"{SYMBOLS[term]} {term.replace('_', ' ')}"
             for axis in axes:
-                line = coefficient_text(identification.axes[axis], term, factor)
+                line = format_coefficient(identification.axes[axis], term, factor)
                 rows.append((label, triad.unit_of(term), unit, axis, line))
         headings = ("term", "unit", "and", "axis", "estimate (95 % interval), in both units")
         sections.append(
@@ -271,12 +271,12 @@ def _write(identification, folder, name, inputs) -> list[str]:
         "imu.yaml": imu_specification_text(
             identification.to_specification(name), specification_comment(identification)
         ).encode(),
-        "allan_parameters.json": format_json(parameter_contents(identification)).encode(),
+        "allan_parameters.json": format_json(list_parameters(identification)).encode(),
         "allan_deviation.csv": table_to_csv(deviation_table(identification)).encode(),
     }
     remarks = []
     try:
-        contents["kalibr_imu.yaml"], unsaid = kalibr_file(identification, name)
+        contents["kalibr_imu.yaml"], unsaid = make_kalibr_file(identification, name)
         remarks += unsaid
     except ConfigurationError as error:
         remarks.append(f"kalibr_imu.yaml is not written: {error}")

@@ -82,7 +82,7 @@ def _magnetic(wishes, found):
     found.remarks += recorded.report.sentences()[1:]
     found.magnetic = recorded.table
     times, readings = found.magnetic.index.to_numpy(), found.magnetic[list(MAG)].to_numpy()
-    parts = rest_times.turning_times(times, readings)
+    parts = rest_times.find_turning_times(times, readings)
     left_out = len(times) - sum(part.stop - part.start for part in parts)
     if left_out:
         found.remarks.append(
@@ -90,9 +90,9 @@ def _magnetic(wishes, found):
             "where it lay for more than 2 s as it had before: only turning shows iron"
         )
     magnetometer = wishes.noise and wishes.noise.magnetometer
-    noise = inertial.noise_of(magnetometer) if magnetometer else ()
+    noise = inertial.to_slow_noise(magnetometer) if magnetometer else ()
     noise = noise if any(one.white_noise for one in noise) else None
-    found.sphere = sphere_fit.fit_to_sphere(
+    found.sphere = sphere_fit.fit_sphere(
         times, readings, wishes.field, noise=noise, source=source, parts=parts
     )
     found.sensors["magnetometer"] = found.sphere.calibration
@@ -148,7 +148,7 @@ def _inertial(wishes, found):
         times, table[names].to_numpy(), names, source, wishes.shortest_rest
     )
     stated = {
-        sensor: inertial.noise_of(getattr(wishes.noise, sensor)) if wishes.noise else None
+        sensor: inertial.to_slow_noise(getattr(wishes.noise, sensor)) if wishes.noise else None
         for sensor in ("gyroscope", "accelerometer")
     }
     temperature = _temperature(wishes, found, times)
@@ -173,7 +173,7 @@ def _inertial(wishes, found):
                     f"{source}: positions of any kind take the noise of the accelerometer, "
                     "expected a specification that has it"
                 )
-            calibrated, common = sphere_fit.calibrate_accelerometer_freely, {"source": source}
+            calibrated, common = sphere_fit.calibrate_accelerometer_by_magnitude, {"source": source}
         common.update(gravity=wishes.gravity, noise=stated["accelerometer"])
         found.sensors["accelerometer"] = calibrated(times, accel, found.rests, **common)
     for sensor, values in (("gyroscope", gyro), ("accelerometer", accel)):
@@ -194,8 +194,8 @@ def _turns(wishes, times, gyro, rests):
     if wishes.reference and wishes.turns is None:
         reference = read_reference(wishes.reference, wishes.reference_topic).table
         seen = reference.index.to_numpy(), reference["yaw"].to_numpy(), wishes.reference_sigma
-        return rest_times.turns_of_reference(times, gyro, rests, *seen, wishes.recording)
-    return rest_times.whole_turns(times, gyro, rests, wishes.turns, wishes.recording)
+        return rest_times.find_reference_turns(times, gyro, rests, *seen, wishes.recording)
+    return rest_times.find_whole_turns(times, gyro, rests, wishes.turns, wishes.recording)
 
 
 def _temperature(wishes, found, times) -> inertial.TemperatureFit | None:
@@ -244,7 +244,13 @@ def main(arguments):
     if options.magnetometer:
         _magnetic(options, result)
     remarks = files.write_calibration(result, options.out, options.name, onto)
-    print(*files.findings(result), files.table_text(result), *remarks, options.out, sep="\n")
+    print(
+        *files.describe_findings(result),
+        files.format_estimates(result),
+        *remarks,
+        options.out,
+        sep="\n",
+    )
 
 
 def _understand(options) -> None:

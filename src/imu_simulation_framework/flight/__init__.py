@@ -1,4 +1,4 @@
-"""An IMU on a gimbal on an aircraft: JSBSim, gimbal, navigation, and all that is measured of it."""
+"""Airborne IMU on a gimbal: flights of JSBSim, gimbal, sensors, and inertial navigation."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What ``isf.flight`` gives, from where it is defined."""
+"""Public names of ``isf.flight`` and the modules that define them."""
 
 from .gimbal.geometry import GimbalGeometry as GimbalGeometry
 from .gimbal.simulation import simulate_gimbal as simulate_gimbal

@@ -1,4 +1,4 @@
-"""All that is measured and published of a flight, without ROS: samples, tables, messages."""
+"""Measurements of a flight without ROS: samples, tables and messages."""
 
 from __future__ import annotations
 
@@ -42,21 +42,30 @@ from .gimbal.simulation import simulate_gimbal
 from .gimbal.specification import GimbalSpecification
 
 GNSS_PLACES = ("body", "imu")
-"""Where the receiver's antenna is: on the airframe, or, as no real one is, beside the IMU."""
+"""Positions of the receiver's antenna: on the airframe, or at the IMU, which is an idealisation."""
 
-_GNSS_CHILD = 1  # child of the seed that the receiver draws from, another one than the IMU's
+_GNSS_CHILD = 1  # child of the seed for the receiver, independent of the IMU's
 
 
 @dataclass(frozen=True)
 class Tick:
-    """What belongs to one period of time; the arrays are those of its samples.
+    """Samples of a period of time.
 
-    ``stamps`` (n,): of the motion's samples [ns]. ``truth``, ``imu_truth`` (n, 13): of the body and
-    of the IMU: position and orientation in the world, velocity and angular velocity against the
-    Earth in their own axes. ``imu_stamps`` (m,), ``imu`` (m, 10): of the IMU's samples [ns]:
-    orientation, angular velocity and specific force, as measured. ``fixes``: GnssRecord, those that
-    have arrived since the period before. ``links`` (4, 7): at the last sample, as
-    :meth:`.GimbalGeometry.links` has them.
+    Attributes
+    ----------
+    stamps : ndarray of int, shape (n,)
+        Stamps of the motion's samples, ns.
+    truth, imu_truth : ndarray, shape (n, 13)
+        Ground truth of the body and of the IMU: position and orientation in the world, velocity and
+        angular velocity relative to the Earth in their own axes.
+    imu_stamps : ndarray of int, shape (m,)
+        Stamps of the IMU's samples, ns.
+    imu : ndarray, shape (m, 10)
+        Measured orientation, angular velocity and specific force.
+    fixes : pandas.DataFrame
+        GnssRecord of the fixes that arrived in this period.
+    links : ndarray, shape (4, 7)
+        Poses of :meth:`.GimbalGeometry.links` at the last sample.
     """
 
     stamps: np.ndarray
@@ -69,20 +78,44 @@ class Tick:
 
 
 class AirborneImu:
-    """A flight with an IMU on a gimbal and a GNSS receiver.
+    """Flight with an IMU on a gimbal and a GNSS receiver.
 
-    The world is the level plane that touches the Earth where the flight begins, its axes are east,
-    north and up there.
+    The world is the tangent plane at the start of the flight, with the axes east, north and up.
 
-    ``states``: of the aircraft. ``imu``: as for :func:`.simulate_imu`. ``gnss``: without one there
-    are no fixes. ``rate``: samples per second of the motion, whose means an IMU measures [Hz].
-    ``seed``, ``run``: of every random number. ``gnss_on``: which of :data:`GNSS_PLACES` the
-    antenna's lever arm belongs to. ``origin`` (3,): of the world: latitude, longitude [rad], height
-    [m]. ``remarks`` (tuple of str): what the gimbal has to say. ``covariances``,
-    ``magnetic_covariance`` (tuple): of the IMU's orientation, angular velocity and specific force,
-    nine numbers each, and of its magnetometer. Raises MotionError if the flight is too short.
-    Raises ConfigurationError if a value is not what it must be, or gimbal, IMU or receiver do not
-    go with the rate.
+    Parameters
+    ----------
+    states : FlightStates
+        States of the aircraft.
+    gimbal : GimbalSpecification
+    imu : ImuErrors
+        Errors as for :func:`.simulate_imu`.
+    gnss : GnssSpecification, optional
+        Receiver; by default there are no fixes.
+    rate : float
+        Sampling rate of the motion, Hz; the IMU measures its means.
+    seed, run : int
+        Seed and run of all random numbers.
+    gnss_on : str
+        Body of the antenna's lever arm, an element of :data:`GNSS_PLACES`.
+
+    Attributes
+    ----------
+    origin : ndarray, shape (3,)
+        Origin of the world: latitude, longitude, rad, and height, m.
+    remarks : tuple of str
+        Remarks on the gimbal.
+    covariances : tuple
+        Covariances of the IMU's orientation, angular velocity and specific force, nine numbers
+        each.
+    magnetic_covariance : tuple
+        Covariance of the magnetometer.
+
+    Raises
+    ------
+    MotionError
+        The flight is too short.
+    ConfigurationError
+        A value is invalid, or gimbal, IMU or receiver do not match the rate.
     """
 
     def __init__(
@@ -101,11 +134,14 @@ class AirborneImu:
         first, last = float(states.time[0]), float(states.time[-1])
         count = int((last - first) * rate + 1e-6) + 1
         if count < 4:
-            raise MotionError(f"the flight lasts {last - first:g} s, which is too short")
+            raise MotionError(
+                f"the flight lasts {last - first:g} s, which is too short, expected at least 4 "
+                f"samples at {rate:g} Hz"
+            )
         time = np.minimum(first + np.arange(count) / rate, last)
         self.body = states.motion(at=time)
         carried = simulate_gimbal(self.body, gimbal, imu, seed, run)
-        self.imu_motion = cast(EarthMotion, carried.motion)  # as the platform's
+        self.imu_motion = cast(EarthMotion, carried.motion)  # of the same type as the platform's
         self.joints = carried.joints
         self.geometry, self.remarks = carried.geometry, carried.remarks
         self.residual = carried.residual
@@ -133,36 +169,48 @@ class AirborneImu:
         self.magnetic_covariance = model.magnetic_covariance()
 
     def ticks(self, period: float) -> Iterator[Tick]:
-        """Yield the flight in periods of time.
+        """Yield the samples of the flight period by period.
 
-        ``period``: of at least a sample [s]. Raises ConfigurationError if it is not positive.
+        Parameters
+        ----------
+        period : float
+            Length of a period, s, at least one sample.
+
+        Yields
+        ------
+        Tick
+
+        Raises
+        ------
+        ConfigurationError
+            The period is not positive.
         """
         period = check_number("period", period, above=0.0)
         samples = max(1, round(period / self.body.period))
         count = len(self.stamps)
         ends = np.minimum(np.arange(0, count, samples) + samples, count)
         arrival = np.rint(self.fixes["arrival"].to_numpy(dtype=float) * NANOSECONDS)
-        # Up to and with each period's last sample.
+        # A period includes its last sample.
         measured = np.searchsorted(self.imu_stamps, self.stamps[ends - 1], side="right")
         arrived = np.searchsorted(arrival, self.stamps[ends - 1], side="right")
-        before = (0, 0, 0)
+        previous = (0, 0, 0)
         poses = self.geometry.links(self.joints.angle[ends - 1])
-        for now, links in zip(zip(ends, measured, arrived), poses):
-            whole, imu, fixes = map(slice, before, now)
+        for current, links in zip(zip(ends, measured, arrived), poses):
+            samples_of_motion, imu, fixes = map(slice, previous, current)
             yield Tick(
-                self.stamps[whole],
-                self.truth[whole],
-                self.imu_truth[whole],
+                self.stamps[samples_of_motion],
+                self.truth[samples_of_motion],
+                self.imu_truth[samples_of_motion],
                 self.imu_stamps[imu],
                 self.imu[imu],
                 self.fixes.iloc[fixes],
                 links,
             )
-            before = now
+            previous = current
 
 
 _DEGREES = (180.0 / np.pi, 180.0 / np.pi, 1.0)
-"""Of a place, latitude and longitude [rad] and height [m], to degrees and metres."""
+"""Factors from latitude and longitude, rad, and height, m, to degrees and metres."""
 
 
 def _rows(motion: Motion) -> np.ndarray:
@@ -171,12 +219,22 @@ def _rows(motion: Motion) -> np.ndarray:
     return np.hstack([motion.position, motion.orientation, velocity, motion.angular_velocity])
 
 
-_NO_FIX, _FIX = -1, 0
-_KNOWN = 2  # the diagonal of a NavSatFix's covariance
+_NO_FIX, _FIX = -1, 0  # status of sensor_msgs/NavSatStatus
+_KNOWN = 2  # COVARIANCE_TYPE_DIAGONAL_KNOWN of sensor_msgs/NavSatFix
 
 
 def truth_table(motion: EarthMotion) -> pd.DataFrame:
-    """Return a motion on the Earth as a table FlightTruth, which :func:`.read_flight` reads."""
+    """Return a motion on the Earth as a table FlightTruth.
+
+    Parameters
+    ----------
+    motion : EarthMotion
+
+    Returns
+    -------
+    pandas.DataFrame
+        Table that :func:`.read_flight` reads as a file.
+    """
     place = motion.latitude_longitude_height * _DEGREES
     level = motion.local_velocity, motion.local_orientation
     signals = motion.angular_velocity, motion.specific_force
@@ -189,11 +247,18 @@ def _table(time, columns, *parts) -> pd.DataFrame:
 
 
 def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
-    """Return the tables of a flight, by the names of their files.
+    """Return the tables of a flight by the names of their files.
 
-    ``body``, ``imu_truth``: FlightTruth of the aircraft and of the IMU. ``imu``: ImuRecord, as
-    measured. ``increments``: Increments of an IMU without errors, which integrates. ``gimbal``:
-    GimbalAngles. ``fixes``: GnssRecord, if there is a receiver.
+    Parameters
+    ----------
+    flown : AirborneImu
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        ``body`` and ``imu_truth``: FlightTruth of the aircraft and of the IMU. ``imu``: measured
+        ImuRecord. ``increments``: ideal Increments. ``gimbal``: GimbalAngles. ``fixes``:
+        GnssRecord, with a receiver.
     """
     increments = increments_of(flown.imu_motion)
     angles = roll_pitch_yaw_from_quaternion(flown.imu[:, :4])
@@ -213,11 +278,18 @@ def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
 
 
 def flight_messages(flown: AirborneImu) -> list[Messages]:
-    """Return the topics of a bag: those that ``airborne.launch`` publishes, less tf and clock.
+    """Return the topics that ``airborne.launch`` publishes, without tf and clock, for a bag.
 
-    Time zero is the beginning of 2019, UTC.
+    Parameters
+    ----------
+    flown : AirborneImu
+
+    Returns
+    -------
+    list of Messages
+        Messages of each topic; time zero is the beginning of 2019, UTC.
     """
-    every = [
+    topic_messages = [
         _odometry(topics.GROUND_TRUTH, topics.AIRCRAFT_FRAME, flown.stamps, flown.truth),
         _odometry(topics.GROUND_TRUTH_IMU, topics.IMU_FRAME, flown.stamps, flown.imu_truth),
         _imu(flown),
@@ -227,8 +299,8 @@ def flight_messages(flown: AirborneImu) -> list[Messages]:
         ),
     ]  # fmt: skip
     if len(flown.fixes):
-        every += _receiver(flown.fixes)
-    return every
+        topic_messages += _receiver(flown.fixes)
+    return topic_messages
 
 
 def _odometry(topic, frame, stamps, rows):

@@ -1,9 +1,9 @@
-"""Figures and report of a flight: an IMU beside the truth, the path, and a navigator's errors.
+"""Figures and report of a flight: IMU and ideal signals, path, and navigation errors.
 
-Those of an IMU are as figures 5 to 7 of the paper on AGISim, path and navigator as its figure 8.
-The path is drawn as an oblique view made here: heights are enlarged, and the path has a shadow on
-the ground. (matplotlib's own three dimensions are not used: where a distribution's and a pinned
-matplotlib are both installed, its toolkits do not fit together.)
+The figures of an IMU correspond to figures 5 to 7 of the paper on AGISim, path and navigation to
+its figure 8. The path is an oblique view with enlarged heights and a shadow on the ground.
+matplotlib's 3D toolkit is not used, because it fails if a distribution's and a pinned matplotlib
+are both installed.
 """
 
 from __future__ import annotations
@@ -29,16 +29,21 @@ from .gimbal.specification import GimbalSpecification, SinusoidalJoints
 from .navigation.runs import RMSE_COLUMNS, NavigationErrors, navigate_runs
 
 PERIODS = 3.0
-"""Of a joint's swinging that figures 5 and 6 show."""
+"""Number of periods of a sinusoidal joint in figures 5 and 6."""
 
 AROUND_LIFT_OFF = (10.0, 25.0)
-"""Time before and after the lift-off that figure 7 shows [s]."""
+"""Time before and after the lift-off in figure 7, s."""
 
 
 class Sensed(NamedTuple):
-    """``time`` (n,) [s]; ``measured`` and ``true``, each specific force and angular velocity.
+    """Measured and ideal signals of an IMU in its axes, as means since the previous sample.
 
-    Those are (n, 3) each [m/s^2; rad/s], in the IMU's axes, as means since the sample before.
+    Attributes
+    ----------
+    time : ndarray, shape (n,)
+        Times, s.
+    measured, true : tuple of ndarray, shape (n, 3)
+        Specific force, m/s^2, and angular velocity, rad/s.
     """
 
     time: np.ndarray
@@ -46,17 +51,30 @@ class Sensed(NamedTuple):
     true: tuple[np.ndarray, np.ndarray]
 
     def between(self, begin: float, end: float) -> Sensed:
-        """Return what is from one time to another [s]."""
+        """Return the samples between two times [s]."""
         inside = (self.time >= begin) & (self.time <= end)
         measured, true = ((a[inside], b[inside]) for a, b in (self.measured, self.true))
         return Sensed(self.time[inside], measured, true)
 
 
 def sensed(motion: EarthMotion, imu: ImuErrors, seed: int = 1) -> Sensed:
-    """Return what an IMU says of a motion, beside the truth.
+    """Simulate the signals of an IMU on a motion.
 
-    ``motion`` (EarthMotion): of the IMU, evenly sampled. Raises ConfigurationError if the IMU does
-    not go with the motion's rate.
+    Parameters
+    ----------
+    motion : EarthMotion
+        Evenly sampled motion of the IMU.
+    imu : ImuErrors
+    seed : int
+
+    Returns
+    -------
+    Sensed
+
+    Raises
+    ------
+    ConfigurationError
+        The IMU does not match the motion's rate.
     """
     model = imu_model(imu, motion.period, seed)
     truth = imu_truth(motion, speed=model.requires_speed)
@@ -70,7 +88,16 @@ def sensed(motion: EarthMotion, imu: ImuErrors, seed: int = 1) -> Sensed:
 
 
 def sensed_in_flight(flown: AirborneImu) -> Sensed:
-    """Return what the IMU of a flight said, beside the truth."""
+    """Return the measured and ideal signals of a flight's IMU.
+
+    Parameters
+    ----------
+    flown : AirborneImu
+
+    Returns
+    -------
+    Sensed
+    """
     rows = np.searchsorted(flown.stamps, flown.imu_stamps)
     rate, force = flown.imu_motion.means()
     return Sensed(
@@ -88,10 +115,24 @@ def joint_alone(
     rate: float = 100.0,
     seed: int = 1,
 ) -> Sensed:
-    """Return what an IMU says while one joint swings on a platform that stands.
+    """Simulate the signals of an IMU while a single joint moves on a platform at rest.
 
-    ``joint``: ``pan``, ``tilt`` or ``roll``. ``gimbal`` (GimbalSpecification): whose joints swing
-    as sines. ``place`` (3,): latitude, longitude [rad], height [m]. ``rate``: of the motion [Hz].
+    Parameters
+    ----------
+    joint : str
+        ``pan``, ``tilt`` or ``roll``.
+    gimbal : GimbalSpecification
+        Gimbal with sinusoidal joints.
+    imu : ImuErrors
+    place : ndarray, shape (3,)
+        Latitude, longitude, rad, and height, m.
+    rate : float
+        Sampling rate of the motion, Hz.
+    seed : int
+
+    Returns
+    -------
+    Sensed
     """
     number, drive = JOINTS.index(joint), gimbal.drive
     assert isinstance(drive, SinusoidalJoints)
@@ -112,22 +153,49 @@ def navigated(
     runs: int = 1,
     seed: int = 1,
 ) -> tuple[NavigationErrors, pd.DataFrame]:
-    """Return errors and their rmse, of runs of a navigator whose receiver is beside the IMU.
+    """Simulate navigation runs with a receiver whose antenna is at the IMU.
 
-    ``motion`` (EarthMotion): of the IMU, evenly sampled. ``gnss`` (GnssSpecification): its lever
-    arm is not used. Raises ConfigurationError if the motion's rate is no multiple of the receiver's
-    or of the IMU's.
+    Parameters
+    ----------
+    motion : EarthMotion
+        Evenly sampled motion of the IMU.
+    imu : ImuSpecification
+    gnss : GnssSpecification
+        Receiver, whose lever arm is ignored.
+    runs, seed : int
+
+    Returns
+    -------
+    errors : NavigationErrors
+    rmse : pandas.DataFrame
+        Root mean square errors of each run.
+
+    Raises
+    ------
+    ConfigurationError
+        The motion's rate is no multiple of the receiver's or of the IMU's.
     """
-    beside = replace(gnss, lever_arm=(0.0, 0.0, 0.0))
-    errors = navigate_runs(motion, imu, beside, runs, seed).errors
+    receiver = replace(gnss, lever_arm=(0.0, 0.0, 0.0))
+    errors = navigate_runs(motion, imu, receiver, runs, seed).errors
     return errors, errors.rmse()
 
 
 def swinging(gimbal: GimbalSpecification, otherwise: GimbalSpecification) -> GimbalSpecification:
-    """Return a gimbal whose joints swing as sines: this one, or another one."""
+    """Return a gimbal if all its joints are sinusoidal, or else another gimbal.
+
+    Parameters
+    ----------
+    gimbal, otherwise : GimbalSpecification
+
+    Returns
+    -------
+    GimbalSpecification
+    """
     drive: Any = gimbal.drive
-    swings = isinstance(drive, SinusoidalJoints) and all(size > 0.0 for size in drive.amplitudes)
-    return gimbal if swings else otherwise
+    is_sinusoidal = isinstance(drive, SinusoidalJoints) and all(
+        size > 0.0 for size in drive.amplitudes
+    )
+    return gimbal if is_sinusoidal else otherwise
 
 
 _AXES = ("x, forward", "y, left", "z, up")
@@ -141,43 +209,60 @@ _SIGNS = {
     "start of strong turn": "iii",
     "end of turn": "iv",
 }
-"""The paper's four are i to iv."""
+"""Sign of each instant; i to iv are those of the paper."""
 
 
 def numbered(instants) -> list[tuple[str, str, float]]:
-    """Return sign, name and time of marked instants, in the order of time.
+    """Return the sign, name and time of each marked instant in the order of time.
 
-    ``instants`` (Mapping of str to float): as :meth:`.FlightInstants.marked` returns them.
+    Parameters
+    ----------
+    instants : mapping of str to float
+        Times by name, as in :meth:`.FlightInstants.marked`, s.
+
+    Returns
+    -------
+    list of (str, str, float)
     """
     marked = [(_SIGNS.get(name, "?"), name, time) for name, time in instants.items()]
-    return sorted(marked, key=lambda one: one[2])
+    return sorted(marked, key=lambda instant: instant[2])
 
 
 def _mark_instants(figure, instants, time, signs=True):
-    for sign, name, at in numbered(instants):
-        if time[0] <= at <= time[-1]:
-            figure.mark(at, _MARK, f"({sign}) {name}", sign if signs else "")
+    for sign, name, instant in numbered(instants):
+        if time[0] <= instant <= time[-1]:
+            figure.mark(instant, _MARK, f"({sign}) {name}", sign if signs else "")
 
 
-# Gravity alone is so large that nothing else would be seen beside it.
+# Gravity has a panel of its own, because it is much larger than the other components.
 _PANELS = (
     ("(a) specific force, forward and left", "[m/s^2]", 0, (0, 1), 240),
     ("specific force, up", "[m/s^2]", 0, (2,), 180),
     ("(b) angular velocity", "[rad/s]", 1, (0, 1, 2), 260),
 )
-"""Title, unit, which of the two quantities, which of its axes, and height."""
+"""Title, unit, index of the quantity, indices of its axes, and height of each panel."""
 
 
 def imu_figure(time, measured, true, instants=None) -> Figure:
-    """Return what an IMU measures, beside the truth.
+    """Describe the figure of an IMU's measured and ideal signals.
 
-    ``time`` (n,) [s]. ``measured``, ``true`` (n, 3): specific force [m/s^2] and angular velocity
-    [rad/s]. ``instants`` (Mapping of str to float): marked ones.
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Times, s.
+    measured, true : tuple of ndarray, shape (n, 3)
+        Specific force, m/s^2, and angular velocity, rad/s.
+    instants : mapping of str to float, optional
+        Instants to mark, s.
+
+    Returns
+    -------
+    Figure
     """
     figure = Figure()
     for row, (title, unit, quantity, parts, height) in enumerate(_PANELS):
         figure.panel(unit, title, height=height)
-        # Pale and wide, behind what is measured.
+        # The ideal signals are pale and wide, behind the measured ones.
         for part in parts:
             look = {"color": colours.PALE_SERIES[part], "linestyle": "-", "linewidth": 4.0}
             figure.line(time, true[quantity][:, part], look, f"{_AXES[part]}, true")
@@ -189,10 +274,18 @@ def imu_figure(time, measured, true, instants=None) -> Figure:
 
 
 def navigation_figure(columns, instants) -> Figure:
-    """Return the errors of the first run of each navigator, in a picture beside each other.
+    """Describe the figure of the errors of each navigator's first run, a column each.
 
-    ``columns`` (Mapping of str to NavigationErrors): by what it is called. ``instants`` (Mapping of
-    str to float): name -> time [s].
+    Parameters
+    ----------
+    columns : mapping of str to NavigationErrors
+        Errors by the name of the navigator.
+    instants : mapping of str to float
+        Instants to mark, s.
+
+    Returns
+    -------
+    Figure
     """
     count = len(columns)
     figure = Figure(widths=(1.0,) * count, width=5.4 * count + 0.3, share_y="row")
@@ -201,18 +294,32 @@ def navigation_figure(columns, instants) -> Figure:
             title = f"({letter}) {name}" if name and row == 0 else ""
             figure.panel(unit if letter == "c" else "", title, height=190).zero_line()
             values = (1000.0 * errors.attitude[0][:, 2:], errors.position[0], errors.velocity[0])
-            words = ("north", "east", "down") if row else ("heading",)
-            for word, look, value in zip(words, style.line_styles(3), values[row].T):
-                figure.line(errors.time, value, {**look, "linewidth": 1.1}, word)
+            labels = ("north", "east", "down") if row else ("heading",)
+            for label, look, value in zip(labels, style.line_styles(3), values[row].T):
+                figure.line(errors.time, value, {**look, "linewidth": 1.1}, label)
             _mark_instants(figure, instants, errors.time, signs=row == 0)
     return figure
 
 
 def profile_figure(time, height, speed, joints, instants) -> Figure:
-    """Return height, speed and joints over time.
+    """Describe the figure of height, speed and joints over time.
 
-    ``time``, ``height``, ``speed`` (n,) [s]; above the start [m]; over ground [m/s]. ``joints`` (n,
-    3): pan, tilt, roll [rad].
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Times, s.
+    height : ndarray, shape (n,)
+        Height above the start, m.
+    speed : ndarray, shape (n,)
+        Speed over ground, m/s.
+    joints : ndarray, shape (n, 3)
+        Angles of pan, tilt and roll, rad.
+    instants : mapping of str to float
+        Instants to mark, s.
+
+    Returns
+    -------
+    Figure
     """
     figure = Figure()
     for unit, lines in (
@@ -227,19 +334,33 @@ def profile_figure(time, height, speed, joints, instants) -> Figure:
     return figure
 
 
-_NORTH = np.radians(32.0)  # direction in which north is drawn, against the horizontal of the page
-_DEPTH = 0.7  # by how much what goes north is drawn shorter
-_RISE = 0.4  # part of the drawing's width that heights take
+_NORTH = np.radians(32.0)  # rad; direction of north on the page, from the horizontal
+_DEPTH = 0.7  # scale of distances to the north
+_RISE = 0.4  # share of the drawing's width for the heights
 
 
 def path_figure(position, time, instants, origin) -> Figure:
-    """Return a path in an oblique view and from above, parameters as of :func:`map_figure`."""
+    """Describe the figure of a path in an oblique view and from above.
+
+    Parameters
+    ----------
+    position, time, instants, origin
+        As for :func:`map_figure`.
+
+    Returns
+    -------
+    Figure
+    """
     figure = map_figure(position, time, instants, origin)
     figure.widths, figure.width = (1.35, 1.0), 10.5
     figure.panels[0].title = "(b) from above"
     marks = [
-        (sign, name, np.array([np.interp(at, time, values) for values in np.transpose(position)]))
-        for sign, name, at in numbered(instants)
+        (
+            sign,
+            name,
+            np.array([np.interp(instant, time, values) for values in np.transpose(position)]),
+        )
+        for sign, name, instant in numbered(instants)
     ]
     figure.panel(
         title="(a) flight, heights enlarged",
@@ -250,11 +371,22 @@ def path_figure(position, time, instants, origin) -> Figure:
 
 
 def map_figure(position, time, instants, origin=None) -> Figure:
-    """Return a path from above, with its marked instants.
+    """Describe the figure of a path from above with its marked instants.
 
-    ``position`` (n, 3): east and north of the origin, and above it [m]. ``time`` (n,) [s].
-    ``instants`` (Mapping of str to float): name -> time [s]. ``origin`` (sequence of 3 float):
-    latitude, longitude [deg], height [m].
+    Parameters
+    ----------
+    position : ndarray, shape (n, 3)
+        Position east, north and above the origin, m.
+    time : ndarray, shape (n,)
+        Times, s.
+    instants : mapping of str to float
+        Instants to mark, s.
+    origin : sequence of float, optional
+        Latitude, longitude, deg, and height, m, of the origin.
+
+    Returns
+    -------
+    Figure
     """
     east, north = np.asarray(position, dtype=float)[:, :2].T / 1000.0
     place = ""
@@ -264,32 +396,32 @@ def map_figure(position, time, instants, origin=None) -> Figure:
     figure.path(east, north, _PATH, "flight")
     figure.points(east[:1], north[:1], colours.DARK_GREY, "start", size=6)
     marks = []
-    for sign, name, at in numbered(instants):
-        x, y = np.interp(at, time, east), np.interp(at, time, north)
+    for sign, name, instant in numbered(instants):
+        x, y = np.interp(instant, time, east), np.interp(instant, time, north)
         marks.append((sign, name, np.array([x, y])))
         figure.points([x], [y], colours.DIRECTION, f"({sign}) {name}", size=6)
-    for sign, (x, y) in _apart(marks, 0.02 * max(np.ptp(east), np.ptp(north))):
+    for sign, (x, y) in _merge_close_marks(marks, 0.02 * max(np.ptp(east), np.ptp(north))):
         figure.text(x, y, f"({sign})", colours.DIRECTION)
     return figure
 
 
 def _draw_view(axis, position, marks):
     low, high = position.min(axis=0), position.max(axis=0)
-    steps = [_step(high[k] - low[k]) for k in range(2)]
+    steps = [_round_step(high[k] - low[k]) for k in range(2)]
     begin = [np.floor(low[k] / steps[k]) * steps[k] for k in range(2)]
     end = [np.ceil(high[k] / steps[k]) * steps[k] for k in range(2)]
     wide = (end[0] - begin[0]) + _DEPTH * np.cos(_NORTH) * (end[1] - begin[1])
     floor = min(low[2], 0.0)
     enlarged = _RISE * wide / max(high[2] - floor, 1.0)
 
-    def seen(points):
+    def project(points):
         east, north, up = np.asarray(points, dtype=float).T
         across = east + _DEPTH * np.cos(_NORTH) * north
         return across, _DEPTH * np.sin(_NORTH) * north + enlarged * (up - floor)
 
     def write(text, place, shift, colour=colours.TEXT_GREY, size=8.0, align="center"):
         axis.annotate(
-            text, seen(place), fontsize=size, color=colour, xytext=shift,
+            text, project(place), fontsize=size, color=colour, xytext=shift,
             textcoords="offset points", ha=align, va="center",
         )  # fmt: skip
 
@@ -298,20 +430,21 @@ def _draw_view(axis, position, marks):
             ends = [[value, begin[1], floor], [value, end[1], floor]]
             if k == 1:
                 ends = [[begin[0], value, floor], [end[0], value, floor]]
-            axis.plot(*seen(ends), color=colours.GRID, linewidth=0.8)
+            axis.plot(*project(ends), color=colours.GRID, linewidth=0.8)
             write(f"{value / 1000.0:g}", ends[k], shift, size=7.5, align=align)
     shadow = position * (1.0, 1.0, 0.0) + (0.0, 0.0, floor)
     for points, look in ((shadow, _SHADOW), (position, _PATH)):
-        across, up = seen(points)
+        across, up = project(points)
         kept = select_path_points(across, up, 4000)
         axis.plot(across[kept], up[kept], **look)
-    # A label takes a twentieth of the view's width.
-    for sign, place in _apart(marks, 0.05 * wide, lambda place: np.ravel(seen([place]))):
-        axis.plot(*seen([place, [place[0], place[1], floor]]), **_MARK)
-        axis.plot(*seen([place]), "o", color=colours.DIRECTION, markersize=4)
+    # A label needs a twentieth of the view's width.
+    merged = _merge_close_marks(marks, 0.05 * wide, lambda place: np.ravel(project([place])))
+    for sign, place in merged:
+        axis.plot(*project([place, [place[0], place[1], floor]]), **_MARK)
+        axis.plot(*project([place]), "o", color=colours.DIRECTION, markersize=4)
         write(f"({sign})", place, (4, 9), colours.DIRECTION, 9.0, "left")
     corner = [[begin[0], end[1], floor], [begin[0], end[1], high[2]]]
-    axis.plot(*seen(corner), color=colours.LINE_GREY, linewidth=1.0)
+    axis.plot(*project(corner), color=colours.LINE_GREY, linewidth=1.0)
     write(f"{high[2] - floor:.0f} m", corner[1], (0, 8))
     middle = [0.5 * (begin[0] + end[0]), begin[1], floor]
     write("east [km]", middle, (0, -22), colours.SENSOR, 8.5)
@@ -323,22 +456,19 @@ def _draw_view(axis, position, marks):
     axis.margins(0.08)
 
 
-def _apart(marks, distance, seen=lambda place: place):
-    """Return signs and places, those that would hide each other as one.
-
-    ``seen``: makes of a place where it is drawn, in the units of ``distance``.
-    """
-    together: list = []
+def _merge_close_marks(marks, distance, project=lambda place: place):
+    """Return signs and places, with marks merged whose projections are closer than a distance."""
+    groups: list = []
     for sign, _, place in marks:
-        if together and np.linalg.norm(seen(place) - seen(together[-1][1])) < distance:
-            together[-1][0].append(sign)
+        if groups and np.linalg.norm(project(place) - project(groups[-1][1])) < distance:
+            groups[-1][0].append(sign)
         else:
-            together.append(([sign], place))
-    return [(", ".join(signs), place) for signs, place in together]
+            groups.append(([sign], place))
+    return [(", ".join(signs), place) for signs, place in groups]
 
 
-def _step(extent):
-    """Return a round step of which some fit into an extent [m]."""
+def _round_step(extent):
+    """Return a round step of about a quarter of an extent [m]."""
     rough = max(extent, 1.0) / 4.0
     power = 10.0 ** np.floor(np.log10(rough))
     return float(next(part for part in np.multiply(power, (1.0, 2.0, 5.0, 10.0)) if part >= rough))
@@ -353,19 +483,42 @@ def flight_page(
 ) -> Page:  # fmt: skip
     """Return the page of a flight.
 
-    At ``time`` (n,) [s]: ``position`` (n, 3) east and north of the start, and higher on the
-    ellipsoid than it [m]; ``speed`` (n,) over ground [m/s]; ``joints`` (n, 3) [rad]. ``instants``
-    [s] by name. ``alone``: joint -> time, measured and true, as :func:`.imu_figure` takes them;
-    ``in_flight``: the same of the take-off, or of all. ``navigated``: name -> errors and the table
-    of their rmse. ``summary``, ``remarks``: sentences; ``settings``: by name.
+    Parameters
+    ----------
+    title : str
+    summary, remarks : sequence of str
+        Sentences.
+    time : ndarray, shape (n,)
+        Times, s.
+    position : ndarray, shape (n, 3)
+        Position east and north of the start, and ellipsoidal height above it, m.
+    speed : ndarray, shape (n,)
+        Speed over ground, m/s.
+    joints : ndarray, shape (n, 3)
+        Angles of pan, tilt and roll, rad.
+    instants : mapping of str to float
+        Marked instants, s.
+    alone : mapping of str to Sensed
+        Signals with a single moving joint.
+    in_flight : Sensed
+        Signals of the take-off or of the whole flight.
+    navigated : mapping of str to (NavigationErrors, pandas.DataFrame)
+        Errors of each navigator and their root mean squares.
+    settings : mapping
+        Settings by name.
+    footer : str
+
+    Returns
+    -------
+    Page
     """
-    begun, measured, true = in_flight
-    rows = [(f"({sign}) {name}", f"{at:.2f}") for sign, name, at in numbered(instants)]
+    signal_time, measured, true = in_flight
+    rows = [(f"({sign}) {name}", f"{instant:.2f}") for sign, name, instant in numbered(instants)]
     parts = [
         (
             "The flight from above",
             map_figure(position, time, instants),
-            "The marked instants are found in the motion itself, not in the script.",
+            "The marked instants are detected in the motion, independent of the script.",
         ),
         (
             "Height, speed and gimbal",
@@ -375,21 +528,21 @@ def flight_page(
         *(
             (
                 f"Platform at rest, {joint} alone",
-                imu_figure(*sensed),
-                "Pale and wide is the truth; what is measured should lie upon it.",
+                imu_figure(*signals),
+                "Pale and wide lines are the ideal signals, which measurements should cover.",
             )
-            for joint, sensed in alone.items()
+            for joint, signals in alone.items()
         ),
         (
             "The IMU during take-off",
-            imu_figure(begun, measured, true, instants),
+            imu_figure(signal_time, measured, true, instants),
             "All joints move; axes are those of the IMU: forward, left, up.",
         ),
         *(
             (
                 f"Errors of the navigator, {name}",
                 navigation_figure({"": errors}, instants),
-                "Estimate less truth of a filter with 15 states, whose receiver is beside the IMU; "
+                "Estimate less ground truth of a filter with 15 states and an antenna at the IMU; "
                 "errors grow where the motion changes.",
             )
             for name, (errors, _) in navigated.items()
@@ -399,20 +552,20 @@ def flight_page(
     if rows:
         sections[0] = sections[0]._replace(table=Table(("instant", "time [s]"), rows, 1))
     if navigated:
-        sections.append(Section("How wrong the navigator is", table=_rmse(navigated)))
+        sections.append(Section("Navigation errors", table=_rmse_table(navigated)))
     if remarks:
         sections.append(Section("Remarks", text=list(remarks)))
     sections.append(Section("Settings", table=tabulate_values(settings), folded=True))
     return Page(title, summary, sections, footer)
 
 
-def _rmse(navigated) -> Table:
+def _rmse_table(navigated) -> Table:
     headings = ["root mean square error", *(
         f"{name.replace('_', ' ')} [{unit}]" for name, unit in zip(RMSE_COLUMNS, _UNITS)
     )]  # fmt: skip
     rows = []
     for name, (_, table) in navigated.items():
         median = table.median() * [1000.0, *[1.0] * 6]
-        said = name if len(table) == 1 else f"{name}, median of {len(table)} runs"
-        rows.append([said, *(f"{value:.3g}" for value in median)])
+        label = name if len(table) == 1 else f"{name}, median of {len(table)} runs"
+        rows.append([label, *(f"{value:.3g}" for value in median)])
     return Table(headings, rows, len(RMSE_COLUMNS))

@@ -1,12 +1,13 @@
-"""A flight in JSBSim, stepped in this process: a script in, an aircraft's states out.
+"""Flights in JSBSim within this process, from a script to the states of an aircraft.
 
-What JSBSim would print is kept: from 1.3 on a logger takes all notices of a thread. Older ones
-print to the process's standard output and standard error from C++, so both are pointed elsewhere
-while they run; other threads that print meanwhile then print there, too.
+The output of JSBSim is captured. From version 1.3 on a logger receives all notices of a thread.
+Older versions print to the process's standard output and standard error from C++, so that both are
+redirected meanwhile, including the output of other threads.
 
-What a script or an aircraft says in ``<output>`` and ``<input>`` JSBSim opens while it reads: a
-file is emptied, a FIFO waited for, an address connected to. So it reads copies that do not say it.
-Components of a control system have tags of these names, too; those name properties, and stay.
+JSBSim opens the targets of ``<output>`` and ``<input>`` elements while it reads a script or an
+aircraft: it empties files, waits for FIFOs, and connects to addresses. It therefore reads copies
+without these elements. Components of a control system with the same tags refer to properties and
+remain.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _EVENT = re.compile(
 
 
 class Notices:
-    """What JSBSim said; ``fetch`` brings what has not been added yet."""
+    """Captured output of JSBSim; ``fetch`` adds the pending output."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -51,50 +52,63 @@ class Notices:
         self.fetch: Callable[[], None] = lambda: None
 
     def add(self, text: str) -> None:
-        """Keep a piece, as long as all together is not absurdly long."""
+        """Append a text unless the total length exceeds the limit."""
         if self._size < _LONGEST_LOG:
             self._parts.append(text)
             self._size += len(text)
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """Complete captured output."""
         self.fetch()
         return "".join(self._parts)
 
     def events(self) -> list[tuple[float, str]]:
-        """Return time [s] and name of the script's events that notify, in order."""
-        found = _EVENT.finditer(self.text)
-        return [(float(match["time"]), _plain(match["name"]) or "event") for match in found]
+        """Return time [s] and name of each event of the script that notifies, in order."""
+        events = _EVENT.finditer(self.text)
+        return [(float(match["time"]), _strip_markup(match["name"]) or "event") for match in events]
 
     def last_sentence(self) -> str:
-        """Return the last thing that was said in one line; empty if there was nothing."""
-        lines = [_plain(line) for line in self.text.splitlines()]
-        reported = [line for line in lines if line and not line.startswith(("JSBSim", "["))]
-        return reported[-1].rstrip(".") if reported else ""
+        """Return the last line of the output, empty if there is none."""
+        lines = [_strip_markup(line) for line in self.text.splitlines()]
+        capture_output = [line for line in lines if line and not line.startswith(("JSBSim", "["))]
+        return capture_output[-1].rstrip(".") if capture_output else ""
 
 
 def jsbsim() -> Any:
-    """Return the module; imported when it is used first, as few need it.
+    """Import the module jsbsim on first use.
 
-    Raises ConfigurationError if it is not installed.
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    ConfigurationError
+        JSBSim is not installed.
     """
     return import_optional("jsbsim", "a flight in JSBSim")
 
 
 def data_folder() -> Path:
-    """Return the folder of JSBSim's own aircraft, engines and scripts."""
+    """Return the folder of JSBSim's bundled aircraft, engines and scripts."""
     return Path(jsbsim().__file__).parent
 
 
 def bundled_scripts() -> list[str]:
-    """Return the names of the scripts that JSBSim brings, without ``.xml``."""
+    """Return the names of JSBSim's bundled scripts without ``.xml``."""
     return sorted(path.stem for path in (data_folder() / "scripts").glob("*.xml"))
 
 
 @contextmanager
-def reported(notices: Notices) -> Iterator[None]:
-    """Take what JSBSim says in this thread, instead of letting it print."""
+def capture_output(notices: Notices) -> Iterator[None]:
+    """Capture the output of JSBSim in this thread.
+
+    Parameters
+    ----------
+    notices : Notices
+        Object that receives the output.
+    """
     module = jsbsim()
     if hasattr(module, "set_logger"):
         before = module.get_logger()
@@ -104,7 +118,7 @@ def reported(notices: Notices) -> Iterator[None]:
         finally:
             module.set_logger(before)
         return
-    with _PRINTING, _outputs_kept(notices):
+    with _PRINTING, _redirect_outputs(notices):
         level = module.FGJSBBase().debug_lvl
         module.FGJSBBase().debug_lvl = 0
         try:
@@ -115,7 +129,7 @@ def reported(notices: Notices) -> Iterator[None]:
 
 def _logger(module, notices):
     class Logger(module.FGLogger):
-        """Takes messages, and leaves colours and places in JSBSim's own source alone."""
+        """Logger that keeps messages, and ignores colours and locations in JSBSim's source."""
 
         def message(self, message):
             notices.add(message)
@@ -129,21 +143,21 @@ def _logger(module, notices):
 
 
 @contextmanager
-def _outputs_kept(notices):
-    """Point the process's standard output and error at a file, and read that afterwards."""
+def _redirect_outputs(notices):
+    """Redirect the process's standard output and error to a file, and read it afterwards."""
     c_library = ctypes.CDLL(None)
     with tempfile.TemporaryFile() as file:
         sys.stdout.flush()
         sys.stderr.flush()
         c_library.fflush(None)
-        kept = [(number, os.dup(number)) for number in (1, 2)]
-        for number, _ in kept:
+        copies = [(number, os.dup(number)) for number in (1, 2)]
+        for number, _ in copies:
             os.dup2(file.fileno(), number)
         fetched = 0
 
         def fetch():
             nonlocal fetched
-            # What is still in C's buffers belongs into the file, whose place is JSBSim's, too.
+            # C's buffers are flushed to the file; pread keeps the file position of JSBSim.
             c_library.fflush(None)
             text = os.pread(file.fileno(), _LONGEST_LOG, fetched)
             fetched += len(text)
@@ -155,51 +169,51 @@ def _outputs_kept(notices):
         finally:
             fetch()
             notices.fetch = lambda: None
-            for number, copy in kept:
+            for number, copy in copies:
                 os.dup2(copy, number)
                 os.close(copy)
 
 
-def _plain(text) -> str:
-    """Return a line without marks of KML and colours of terminals."""
+def _strip_markup(text) -> str:
+    """Return a line without KML tags and terminal colours."""
     text = re.sub(r"<[^<>]*>|\x1b\[[0-9;]*m|[<>]", " ", text)
     return escape_unprintable(" ".join(text.split()))
 
 
-_OPENED = ("output", "input")
+_REMOVED_TAGS = ("output", "input")
 _MAX_FILES = 1000
-_MAX_SIZE = 64 * 2**20
+_MAX_SIZE = 64 * 2**20  # bytes
 _OUTSIDE = re.compile(r"^[/\\~]|^\w:|\.\.")
 
 
-def _quiet_folder(folder: Path, target: Path) -> None:
-    """Copy the XML files of a folder, with those in folders in it, as ones that open nothing."""
+def _copy_without_outputs(folder: Path, target: Path) -> None:
+    """Copy the XML files of a folder and its subfolders without outputs and inputs."""
     count = size = 0
-    for place, _, names in os.walk(folder, followlinks=True):
+    for parent, _, names in os.walk(folder, followlinks=True):
         for name in sorted(names):
             if not name.lower().endswith(".xml"):
                 continue
-            path = Path(place) / name
+            path = Path(parent) / name
             count += 1
-            size += _write(_quiet(path), target / path.relative_to(folder))
+            size += _write(_read_without_outputs(path), target / path.relative_to(folder))
             if count > _MAX_FILES or size > _MAX_SIZE:
                 raise SimulatorError(
                     f"{folder}: more than {_MAX_FILES} files or {_MAX_SIZE // 2**20} MiB of XML, "
-                    "so no folder of an aircraft or of engines"
+                    "expected a folder of an aircraft or of engines"
                 )
 
 
-def _quiet(path):
+def _read_without_outputs(path):
     refused = f"{path}: JSBSim cannot fly this script"
     try:
         with files.open_regular(path) as file:
             content = files.read_at_most(file, files.XML_LIMIT)
         files.require_bounded_xml(content)
-        # Comments keep the lines that JSBSim's messages name.
+        # Comments are kept, so that JSBSim's messages refer to the correct lines.
         builder = ElementTree.TreeBuilder(insert_comments=True)
         root = ElementTree.fromstring(content, ElementTree.XMLParser(target=builder))
     except OSError as error:
-        raise SimulatorError(f"{path}: it cannot be read: {explain_file_error(error)}") from None
+        raise SimulatorError(f"{path}: cannot be read: {explain_file_error(error)}") from None
     except files.UnusableXmlError as error:
         raise SimulatorError(f"{refused}: line {error.line}: {error}") from None
     except ElementTree.ParseError as error:
@@ -208,15 +222,15 @@ def _quiet(path):
     except (ValueError, LookupError) as error:
         raise SimulatorError(f"{refused}: {error}") from None
     for child in list(root):
-        if child.tag in _OPENED:
+        if child.tag in _REMOVED_TAGS:
             root.remove(child)
     for tag in root.iter():
         for key in ("file", "aircraft", "initialize"):
             name = tag.get(key, "")
             if _OUTSIDE.search(name.strip()):
                 raise SimulatorError(
-                    f"{path}: <{tag.tag}> names {quote(name)}, which is not in the aircraft's own "
-                    "folder; such files are not read"
+                    f"{path}: <{tag.tag}> names {quote(name)}, expected a file in the aircraft's "
+                    "own folder; other files are not read"
                 )
     return root
 
@@ -228,8 +242,7 @@ def _write(root, path) -> int:
     return len(content)
 
 
-FOOT = 0.3048
-"""[m]"""
+FOOT = 0.3048  # m
 
 STATES = (
     "position/ecef-x-ft",
@@ -243,24 +256,22 @@ STATES = (
     "attitude/psi-rad",
     "gear/wow",
 )
-"""Read in every step. Its positions in ECEF are what it integrates; its geodetic ones are off by
-tenths of a millimetre."""
+"""Properties that are read in every step. JSBSim integrates the positions in ECEF; its geodetic
+positions differ by tenths of a millimetre."""
 
 SCRAPING = 10.0
-"""Over ground [m/s]: what touches it faster with another part than a wheel has crashed."""
+"""Speed over ground, m/s, from which on a contact of a part without wheel is a crash."""
 
-_SUNK = 1.0
-"""Depth [m] of the centre of gravity below the ground: seaplanes float with theirs near it."""
-
+_MAX_DEPTH = 1.0  # m, of the centre of gravity below the ground; that of a seaplane is near it
 _MAX_PARTS = 64
 
 RATE = 50.0
-"""Steps per second of c3104's own script [Hz]."""
+"""Steps per second of the bundled script c3104, Hz."""
 
-_CHECK_RATE = 20.0  # Hz; how often engines and contacts are looked at
+_CHECK_RATE = 20.0  # Hz, of the checks of engines and contacts
 _LONGEST = 24 * 3600.0  # s
 _FASTEST = 10_000.0  # Hz
-_FEWEST = 4  # states of which a motion can be made
+_MIN_STATES = 4  # of a motion
 
 
 def fly(
@@ -273,18 +284,35 @@ def fly(
 ) -> Flight:
     """Fly a script in JSBSim.
 
-    JSBSim's step is the period of the states. It decides where the aircraft flies: c3104 at 50 and
-    at 1000 Hz is 342 m apart after 100 s. So a faster IMU is simulated of
-    ``flight.states.motion(at=...)``, not of a faster flight.
+    The period of the states is JSBSim's step, on which the path depends: c3104 at 50 Hz and at 1000
+    Hz differs by 342 m after 100 s. A faster IMU is therefore simulated on
+    ``flight.states.motion(at=...)`` instead of a faster flight.
 
-    ``script`` (str or path-like): name of one of JSBSim's own (:func:`.bundled_scripts`), or the
-    path of a file. ``duration``: of the states, counted from ``start`` [s]. ``rate``: steps and
-    states per second [Hz]. ``start``: time of the first state that is kept, on the script's clock
-    [s]: c3104 drops onto the runway first, and is at rest there after 3 s. ``aircraft_folder``,
-    ``engine_folder`` (path-like): where aircraft and engines are that the script names; by default
-    JSBSim's own. The result's times are those of the script's clock; what ended it early is a
-    remark. Raises SimulatorError if the script cannot be flown, or ends before there are enough
-    states. Raises ConfigurationError if a number is out of range, or JSBSim is not installed.
+    Parameters
+    ----------
+    script : str or path-like
+        Name of a bundled script (:func:`.bundled_scripts`), or path of a file.
+    duration : float
+        Duration of the states from ``start`` on, s.
+    rate : float
+        Steps and states per second, Hz.
+    start : float
+        Time of the first state on the script's clock, s. The aircraft of c3104 first drops onto the
+        runway and is at rest after 3 s.
+    aircraft_folder, engine_folder : path-like, optional
+        Folders of aircraft and engines; by default JSBSim's own.
+
+    Returns
+    -------
+    Flight
+        States on the script's clock, with a remark on the reason of an early end.
+
+    Raises
+    ------
+    SimulatorError
+        JSBSim rejects the script, or the flight ends too early.
+    ConfigurationError
+        A number is out of range, or JSBSim is not installed.
     """
     duration = check_number("a flight's duration", duration, above=0.0, maximum=_LONGEST)
     rate = check_number("a flight's rate", rate, above=0.0, maximum=_FASTEST)
@@ -292,9 +320,9 @@ def fly(
     path = _script_path(script)
     aircraft, engines = _folder(aircraft_folder, "aircraft"), _folder(engine_folder, "engines")
     notices = Notices()
-    with reported(notices), tempfile.TemporaryDirectory() as quiet:
-        simulator = _loaded(path, rate, aircraft, engines, notices, Path(quiet))
-        flown = _Flown(simulator, path, rate)
+    with capture_output(notices), tempfile.TemporaryDirectory() as copies:
+        simulator = _load_script(path, rate, aircraft, engines, notices, Path(copies))
+        flown = _Simulation(simulator, path, rate)
         flown.skip(int(np.ceil(start * rate - 1e-6)))
         flown.record(int(np.floor(duration * rate + 1e-6)) + 1)
     states = flown.states()
@@ -313,8 +341,8 @@ def fly(
     return Flight(states, settings, tuple(events), tuple(flown.remarks), flown.crashed)
 
 
-class _Flown:
-    """A flight step by step, and what no state shows: engines that stop, and a crash."""
+class _Simulation:
+    """Simulation of a flight step by step, with events of engines and crashes."""
 
     def __init__(self, simulator, path, rate):
         self._simulator, self._path, self._rate = simulator, path, rate
@@ -323,14 +351,14 @@ class _Flown:
         def readers(*names):
             return [manager.get_node(name).get_double_value for name in names]
 
-        def of_parts(name):
+        def part_readers(name):
             names = (name.format(number) for number in range(_MAX_PARTS))
             return readers(*filter(manager.hasNode, names))
 
         self._read = readers(*STATES)
         self._height, self._speed = readers("position/h-agl-ft", "velocities/vg-fps")
-        self._engines = of_parts("propulsion/engine[{}]/set-running")
-        self._parts = of_parts("contact/unit[{}]/WOW")
+        self._engines = part_readers("propulsion/engine[{}]/set-running")
+        self._parts = part_readers("contact/unit[{}]/WOW")
         self._ran = [False] * len(self._engines)
         self._every = max(1, round(rate / _CHECK_RATE))
         self._step = self._first = 0
@@ -340,25 +368,25 @@ class _Flown:
         self.remarks: list[str] = []
 
     def skip(self, steps):
-        """Fly on, and keep nothing."""
+        """Advance by some steps without states."""
         self._fly(steps, None)
         self._first = self._step
 
     def record(self, count):
-        """Fly on, and keep as many states, that of now among them."""
+        """Record states, beginning with the current one."""
         self._fly(count, self._rows.append)
 
     def states(self) -> FlightStates:
-        """Return what was kept.
-
-        Raises SimulatorError if it is too little for a motion.
-        """
+        """Return the recorded states, and reject a flight with too few."""
         rows = np.array(self._rows)
         if len(rows):
             rows = rows[: int(np.argmin(np.append(np.isfinite(rows).all(axis=1), False)))]
-        if len(rows) < _FEWEST:
-            reason = self.remarks[0] if self.remarks else f"there are only {len(rows)} states of it"
-            raise SimulatorError(f"{self._path}: no flight can be made of it: {reason}")
+        if len(rows) < _MIN_STATES:
+            reason = self.remarks[0] if self.remarks else "its states end"
+            raise SimulatorError(
+                f"{self._path}: the flight has {len(rows)} states, expected at least "
+                f"{_MIN_STATES}: {reason}"
+            )
         states = FlightStates.from_ecef_and_aviation(
             (self._first + np.arange(len(rows))) / self._rate,
             FOOT * rows[:, :3],
@@ -369,7 +397,7 @@ class _Flown:
         return replace(states, velocities_lead=True)
 
     def _fly(self, count, keep):
-        """Keep and step; this is what takes the time."""
+        """Record and step; this loop takes most of the time."""
         read, run, every = self._read, self._simulator.run, self._every
         while count > 0 and not self.ended:
             batch = min(count, every - self._step % every)
@@ -403,11 +431,11 @@ class _Flown:
             self.crashed = True
 
     def _crash(self) -> str:
-        """Return how it crashed, as half a sentence; empty while it has not."""
+        """Return the kind of crash, empty without a crash."""
         height, speed = FOOT * self._height(), FOOT * self._speed()
         if not (math.isfinite(height) and math.isfinite(speed)):
-            return "its state is not finite any more"
-        if height < -_SUNK:
+            return "its state is not finite"
+        if height < -_MAX_DEPTH:
             return f"its centre of gravity is {-height:.1f} m below the ground"
         if speed > SCRAPING and any(part() != 0.0 for part in self._parts):
             return f"it touches the ground with another part than a wheel, at {speed:.0f} m/s"
@@ -421,7 +449,7 @@ class _Flown:
 
 
 def _script_path(script) -> Path:
-    """Return the file of a script that is named or given by its path."""
+    """Return the file of a bundled script's name or of a path."""
     name = os.fspath(script)
     names = bundled_scripts()
     if name in names:
@@ -432,7 +460,7 @@ def _script_path(script) -> Path:
         raise SimulatorError(
             f"JSBSim has no script {quote(name)}"
             + (f", did you mean {' or '.join(near)}?" if near else f"; it has {join_names(names)}")
-            + "; another one is given by the path of its file"
+            + "; state another script by the path of its file"
         )
     try:
         with files.open_regular(path):
@@ -448,30 +476,30 @@ def _folder(folder, what) -> Path | None:
         return None
     path = Path(folder)
     if not path.is_dir():
-        raise SimulatorError(f"{path}: there is no such folder of {what}")
+        raise SimulatorError(f"{path}: the folder of {what} does not exist")
     return path.absolute()
 
 
-def _loaded(path, rate, aircraft, engines, notices, quiet) -> Any:
+def _load_script(path, rate, aircraft, engines, notices, copies) -> Any:
     """Return JSBSim with a script at its initial conditions.
 
-    Script and aircraft are read from copies in the folder ``quiet``, into which JSBSim also writes
-    what it cannot be kept from, such as its state when a script sets simulation/write-state-file.
+    Script and aircraft are read from copies in the folder ``copies``, to which JSBSim also writes
+    unavoidable files, for example its state if a script sets simulation/write-state-file.
     """
     fleet = aircraft or data_folder() / "aircraft"
-    root, script = _quiet(path), quiet / "script" / f"{path.stem}.xml"
+    root, script = _read_without_outputs(path), copies / "script" / f"{path.stem}.xml"
     _write(root, script)
     for name in [use.get("aircraft", "") for use in root.iter("use")]:
-        _quiet_folder(fleet / name, quiet / "aircraft" / name)
+        _copy_without_outputs(fleet / name, copies / "aircraft" / name)
     if engines is not None:
-        _quiet_folder(engines, quiet / "engine")
+        _copy_without_outputs(engines, copies / "engine")
     try:
         simulator = jsbsim().FGFDMExec(str(data_folder()))
         simulator.set_debug_level(0)
-        simulator.set_output_path(str(quiet))
-        simulator.set_aircraft_path(str(quiet / "aircraft"))
+        simulator.set_output_path(str(copies))
+        simulator.set_aircraft_path(str(copies / "aircraft"))
         if engines is not None:
-            simulator.set_engine_path(str(quiet / "engine"))
+            simulator.set_engine_path(str(copies / "engine"))
         if not simulator.load_script(str(script)):
             raise SimulatorError("it is not accepted")
         simulator.set_dt(1.0 / rate)
@@ -481,7 +509,8 @@ def _loaded(path, rate, aircraft, engines, notices, quiet) -> Any:
         reason = _one_line(error)
         if isinstance(error, FrameworkError) and notices.last_sentence():
             reason = f"{reason}: {notices.last_sentence()}"
-        reason = reason.replace(str(script), str(path)).replace(str(quiet / "aircraft"), str(fleet))
+        reason = reason.replace(str(script), str(path))
+        reason = reason.replace(str(copies / "aircraft"), str(fleet))
         raise SimulatorError(f"{path}: JSBSim cannot fly this script: {reason}") from None
     return simulator
 

@@ -1,20 +1,21 @@
-"""What is in JSBSim's packets: text with labels, or FlightGear's structure in network order.
+"""Decoding of JSBSim's packets: text with labels, or FlightGear's structure in network order.
 
 **Text** (``<output type="SOCKET" protocol="UDP" ...>``): the first packet, ``<LABELS>``, names the
-columns; each of the others is a row of numbers with ``precision`` significant digits, 7 unless the
-output's element says otherwise. Columns are known by the names of JSBSim's properties, or by the
-words of its groups ``<position>`` and ``<velocities>``.
+columns. Each following packet is a row of numbers with ``precision`` significant digits, by default
+7. Columns are recognised by the names of JSBSim's properties, or by the labels of its groups
+``<position>`` and ``<velocities>``.
 
 **FlightGear** (``type="FLIGHTGEAR"``): FGNetFDM, version 24, 408 bytes, big-endian
 (``src/input_output/net_fdm.hxx`` and ``FGOutputFG.cpp`` of JSBSim 1.2.2 to 1.3.3). Latitude,
-longitude and height are doubles, angles and velocities floats. It has a time only where the
-output's element holds ``<time type="simulation" resolution="1e-6"/>``; without, the field is
+longitude and height are doubles, angles and velocities floats. The packet has a time only if the
+output's element holds ``<time type="simulation" resolution="1e-6"/>``; otherwise the field is
 1234567890.
 
-Heights above the sea are radial in both: the distance to Earth's centre less that of the ellipsoid
-below, which is by up to 6e-6 of itself less than the height that a receiver says. The text's group
-``<position>`` has the *geocentric* latitude. JSBSim's geodetic latitudes and heights, in either,
-are 5e-5 m from the positions that it integrates, which ``position/ecef-x-ft`` and its like say.
+Heights above the sea are radial in both formats: the distance to Earth's centre less that of the
+ellipsoid below. They are up to 6e-6 of themselves smaller than heights above the ellipsoid. The
+text's group ``<position>`` has the *geocentric* latitude. JSBSim's geodetic latitudes and heights
+in both formats differ by 5e-5 m from the integrated positions, which ``position/ecef-x-ft`` and the
+other two properties contain.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ LABELS = b"<LABELS>"
 
 FLIGHTGEAR_VERSION = 24
 FLIGHTGEAR_SIZE = 408
-"""Of a packet [bytes]."""
+"""Size of a packet, bytes."""
 NO_TIME = 1234567890
-# Version and padding; longitude, latitude, altitude; agl, phi, theta, psi, alpha, beta, three Euler
-# rates, airspeed, climb, v_north, v_east, v_down.
+# The fields are version and padding; longitude, latitude, altitude; agl, phi, theta, psi, alpha,
+# beta, three Euler rates, airspeed, climb, v_north, v_east, v_down.
 _FLIGHTGEAR = struct.Struct(">II3d14f")
-_TIME_AT = 356
+_TIME_OFFSET = 356  # bytes
 
 _UNITS = {"rad": 1.0, "deg": _DEGREE, "ft": _FOOT, "km": 1000.0, "meters": 1.0, "fps": _FOOT}
 _PROPERTIES = {
@@ -49,13 +50,13 @@ _PROPERTIES = {
     "geod-alt": "height",
     "h-sl": "radial_height",
     **{f"ecef-{axis}": f"ecef_{axis}" for axis in "xyz"},
-    **{f"v-{way}": f"velocity_{way}" for way in ("north", "east", "down")},
+    **{f"v-{direction}": f"velocity_{direction}" for direction in ("north", "east", "down")},
     **dict.fromkeys(("phi", "roll"), "roll"),
     **dict.fromkeys(("theta", "pitch"), "pitch"),
     **dict.fromkeys(("psi", "heading-true"), "heading"),
 }
-"""What properties are called without their folder, and without their unit behind it."""
-_WORDS: Mapping[str, tuple[str, float]] = {
+"""Quantity of each JSBSim property, named without its folder and unit."""
+_GROUP_LABELS: Mapping[str, tuple[str, float]] = {
     "Time": ("time", 1.0),
     "sim-time-sec": ("time", 1.0),
     "Latitude (deg)": ("geocentric_latitude", _DEGREE),
@@ -78,73 +79,101 @@ _LARGEST = {
     **dict.fromkeys(ATTITUDE, 4.0 * math.pi),
     **dict.fromkeys(VELOCITY, 1e5),
 }
-_LARGEST_OF_ALL = 1e9  # in SI units: a place further away than the moon, a time of 30 years
-_MIN_RADIUS = 1e6  # from Earth's centre [m]
+_LARGEST_VALUE = 1e9  # SI units: a position beyond the moon, a time of 30 years
+_MIN_RADIUS = 1e6  # m, distance from Earth's centre
 ANGLES_OF_PLACES = ("latitude", "geocentric_latitude", "longitude")
 PLACES = (*ANGLES_OF_PLACES, "height", "radial_height", *_ECEF)
 
 
 class UnusablePacketError(ValueError):
-    """A packet that is none of JSBSim's, or has too little in it; its text is half a sentence."""
+    """Packet of another program, or packet without required data."""
 
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Which columns of packets of text are of use.
+    """Columns of text packets that a flight uses.
 
-    ``width``: columns in a packet. ``places``: quantity -> its column, and the factor to SI units.
+    Attributes
+    ----------
+    width : int
+        Number of columns of a packet.
+    places : mapping of str to (int, float)
+        Column of each quantity, and its factor to SI units.
     """
 
     width: int
     places: Mapping[str, tuple[int, float]]
 
     @classmethod
-    def of_labels(cls, labels: Sequence[str]) -> TextColumns:
-        """Understand labels; the first column is the time, whatever it is called.
+    def from_labels(cls, labels: Sequence[str]) -> TextColumns:
+        """Assign quantities to labels; the first column is always the time.
 
-        Raises UnusablePacketError if something that a flight needs is not among them.
+        Parameters
+        ----------
+        labels : sequence of str
+            Labels of all columns.
+
+        Returns
+        -------
+        TextColumns
+
+        Raises
+        ------
+        UnusablePacketError
+            A required quantity is missing.
         """
         places: dict[str, tuple[int, float]] = {"time": (0, 1.0)}
-        for place, label in enumerate(labels[1:], start=1):
-            quantity, factor = _WORDS.get(label, ("", 1.0))
+        for column, label in enumerate(labels[1:], start=1):
+            quantity, factor = _GROUP_LABELS.get(label, ("", 1.0))
             name, _, unit = label.rpartition("/")[2].rpartition("-")
             if name in _PROPERTIES and unit in _UNITS:
                 quantity, factor = _PROPERTIES[name], _UNITS[unit]
-            # A property may say again what a word of a group has said.
+            # A property may repeat a quantity of a group.
             if quantity and quantity not in places:
-                places[quantity] = (place, factor)
-        across = {"latitude", "geocentric_latitude"} & set(places) and "longitude" in places
-        place_known = all(name in places for name in _ECEF) or (
-            across and {"height", "radial_height"} & set(places)
+                places[quantity] = (column, factor)
+        has_latitude = {"latitude", "geocentric_latitude"} & set(places) and "longitude" in places
+        has_position = all(name in places for name in _ECEF) or (
+            has_latitude and {"height", "radial_height"} & set(places)
         )
         missing = [name for name in ATTITUDE if name not in places]
-        if not place_known or missing:
-            lacking = ([] if place_known else ["a position"]) + missing
+        if not has_position or missing:
+            missing = ([] if has_position else ["a position"]) + missing
             raise UnusablePacketError(
-                f"the labels have no {' and no '.join(lacking)}; they are {join_names(labels)}"
+                f"the labels have no {' and no '.join(missing)}; they are {join_names(labels)}"
             )
         return cls(len(labels), places)
 
     def numbers(self, packet: bytes) -> dict[str, float]:
-        """Return the quantities of a packet in SI units.
+        """Decode the quantities of a packet.
 
-        Raises UnusablePacketError if it has another number of columns, one is no number, or one is
-        nothing that an aircraft has.
+        Parameters
+        ----------
+        packet : bytes
+
+        Returns
+        -------
+        dict of str to float
+            Quantities in SI units.
+
+        Raises
+        ------
+        UnusablePacketError
+            The number of columns differs, or a value is not a number or implausible.
         """
         cells = packet.decode("ascii", errors="replace").split(",")
         if len(cells) != self.width:
             raise UnusablePacketError(f"it has {len(cells)} columns, expected {self.width}")
         values = {}
-        for name, (place, factor) in self.places.items():
+        for name, (column, factor) in self.places.items():
             try:
-                values[name] = factor * float(cells[place])
+                values[name] = factor * float(cells[column])
             except ValueError:
-                raise UnusablePacketError(f"its column {place + 1} is no number") from None
+                raise UnusablePacketError(f"its column {column + 1} is no number") from None
         _require_plausible(values)
         return values
 
     def digits(self, packet: bytes) -> int:
-        """Return how many significant digits the numbers of a packet have at most."""
+        """Return the largest number of significant digits of a packet's numbers."""
         cells = packet.decode("ascii", errors="replace").split(",")
         return max(
             len(cell.strip().lower().partition("e")[0].replace(".", "").lstrip("+-0"))
@@ -152,19 +181,31 @@ class TextColumns:
         )
 
     def step(self, name: str, values: np.ndarray, digits: int) -> float:
-        """Return what the last digit of one of the columns counts where it is largest, in SI units.
+        """Return the value of the last digit of a column's largest number.
 
-        JSBSim leaves zeros at a number's end out, so that one number alone does not tell.
+        JSBSim omits trailing zeros, so that a single number does not show its digits.
 
-        ``values`` (n,): in SI units. ``digits``: significant ones, of all numbers.
+        Parameters
+        ----------
+        name : str
+            Quantity of the column.
+        values : ndarray, shape (n,)
+            Values, SI units.
+        digits : int
+            Largest number of significant digits of all packets.
+
+        Returns
+        -------
+        float
+            Step, SI units.
         """
         factor = self.places[name][1]
         largest = float(np.max(np.abs(values))) / factor
         return factor * 10.0 ** (math.floor(math.log10(largest)) + 1 - digits) if largest else 0.0
 
 
-def labels_of(packet: bytes) -> list[str] | None:
-    """Return the labels that a packet of text holds; None if it is another one."""
+def read_labels(packet: bytes) -> list[str] | None:
+    """Return the labels of a text packet, or None for another packet."""
     if not packet.startswith(LABELS):
         return None
     text = packet[len(LABELS) :].decode("utf-8", errors="replace").strip()
@@ -172,44 +213,69 @@ def labels_of(packet: bytes) -> list[str] | None:
 
 
 def is_flightgear(packet: bytes) -> bool:
-    """Return whether a packet has the size and version of FlightGear's structure."""
+    """Return whether a packet has the size and the version of FlightGear's structure."""
     return len(packet) == FLIGHTGEAR_SIZE and packet[:4] == struct.pack(">I", FLIGHTGEAR_VERSION)
 
 
-def flightgear_numbers(packet: bytes, resolution: float) -> dict[str, float]:
-    """Return the quantities of FlightGear's structure in SI units, without a time if it has none.
+def decode_flightgear(packet: bytes, resolution: float) -> dict[str, float]:
+    """Decode the quantities of FlightGear's structure.
 
-    ``packet``: of ``FLIGHTGEAR_SIZE``. ``resolution``: that of the output's ``<time
-    type="simulation">`` [s]. Raises UnusablePacketError if one is nothing that an aircraft has.
+    Parameters
+    ----------
+    packet : bytes
+        Packet of ``FLIGHTGEAR_SIZE`` bytes.
+    resolution : float
+        Resolution of the output's ``<time type="simulation">``, s.
+
+    Returns
+    -------
+    dict of str to float
+        Quantities in SI units, without ``time`` if the packet has none.
+
+    Raises
+    ------
+    UnusablePacketError
+        A value is implausible.
     """
     _, _, longitude, latitude, height, *floats = _FLIGHTGEAR.unpack_from(packet)
     values = {"longitude": longitude, "latitude": latitude, "radial_height": height}
     values.update(zip(ATTITUDE, floats[1:4]))
     values.update(zip(VELOCITY, (_FOOT * value for value in floats[11:14])))
     _require_plausible(values)
-    (counts,) = struct.unpack_from(">I", packet, _TIME_AT)
+    (counts,) = struct.unpack_from(">I", packet, _TIME_OFFSET)
     if counts != NO_TIME:
         values["time"] = counts * resolution
     return values
 
 
 def _require_plausible(values) -> None:
-    """Refuse what no aircraft says, also what is not finite: packets may be damaged."""
+    """Reject values that are implausible or not finite, because packets may be damaged."""
     for name, value in values.items():
-        largest = _LARGEST.get(name, _LARGEST_OF_ALL)
+        largest = _LARGEST.get(name, _LARGEST_VALUE)
         if not abs(value) <= largest:
             raise UnusablePacketError(f"its {name} is {value:g}, expected at most {largest:.6g}")
     if all(name in values for name in _ECEF):
         radius = math.hypot(*(values[name] for name in _ECEF))
         if radius < _MIN_RADIUS:
-            raise UnusablePacketError(f"it is {radius:g} m from Earth's centre")
+            raise UnusablePacketError(
+                f"its distance from Earth's centre is {radius:g} m, expected at least "
+                f"{_MIN_RADIUS:g} m"
+            )
 
 
 def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Return positions in ECEF of what packets say.
+    """Return positions in ECEF.
 
-    ``columns`` (n,): ``ecef_x`` ... [m]; or ``latitude`` or ``geocentric_latitude`` and
-    ``longitude`` [rad] with ``height`` or ``radial_height`` [m]. The result is (n, 3) [m].
+    Parameters
+    ----------
+    columns : mapping of str to ndarray, shape (n,)
+        ``ecef_x``, ``ecef_y``, ``ecef_z`` [m]; or ``latitude`` or ``geocentric_latitude`` and
+        ``longitude`` [rad] with ``height`` or ``radial_height`` [m].
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        Positions, m.
     """
     if all(name in columns for name in _ECEF):
         return np.column_stack([columns[name] for name in _ECEF])
@@ -219,7 +285,7 @@ def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
         if "height" in columns:
             return ecef_of(latitude, longitude, columns["height"])
         height = columns["radial_height"]
-        for _ in range(3):  # each leaves 1e-5 of the error before
+        for _ in range(3):  # Each iteration leaves 1e-5 of the error.
             position = ecef_of(latitude, longitude, height)
             radius = np.linalg.norm(position, axis=-1)
             level = _ellipsoid_radius(position / radius[:, np.newaxis])
@@ -236,5 +302,5 @@ def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
 
 def _ellipsoid_radius(direction):
     """Return the distance of the ellipsoid from Earth's centre along unit vectors (n, 3)."""
-    across = (direction[..., 0] ** 2 + direction[..., 1] ** 2) / SEMI_MAJOR_AXIS**2
-    return 1.0 / np.sqrt(across + direction[..., 2] ** 2 / SEMI_MINOR_AXIS**2)
+    equatorial = (direction[..., 0] ** 2 + direction[..., 1] ** 2) / SEMI_MAJOR_AXIS**2
+    return 1.0 / np.sqrt(equatorial + direction[..., 2] ** 2 / SEMI_MINOR_AXIS**2)

@@ -200,7 +200,7 @@ class _Gathered:
     def take(self, packet):
         """Read a packet."""
         self._packets += 1
-        labels = packets.labels_of(packet)
+        labels = packets.read_labels(packet)
         if labels is not None:
             if self._kind is None:
                 self._take_labels(labels)
@@ -223,7 +223,7 @@ class _Gathered:
 
     def _take_labels(self, labels):
         try:
-            self._text, self._kind = packets.TextColumns.of_labels(labels), "text"
+            self._text, self._kind = packets.TextColumns.from_labels(labels), "text"
         except packets.UnusablePacketError as error:
             self._refusal = self._refusal or str(error)
 
@@ -260,7 +260,7 @@ class _Gathered:
             if len(self._rows) < _LOOKED_AT:
                 self._digits = max(self._digits, self._text.digits(packet))
             return self._text.numbers(packet)
-        values = packets.flightgear_numbers(packet, self._resolution)
+        values = packets.decode_flightgear(packet, self._resolution)
         if "time" not in values:
             if self._timed:
                 raise packets.UnusablePacketError("it has no time, unlike those before")

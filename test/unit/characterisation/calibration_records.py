@@ -1,4 +1,4 @@
-"""Simulated recordings of a calibration, of a sensor whose errors are drawn."""
+"""Simulated calibration recordings of a sensor with random errors."""
 
 from dataclasses import replace
 
@@ -50,7 +50,7 @@ def table_record(seed, rest=30.0, turns=10):
 
 
 def free_record(seed, positions=15, rest=20.0):
-    """At rest in positions all around, of which nobody knows more."""
+    """Return a recording at rest in arbitrary positions, and its sensor."""
     generator = np.random.default_rng(seed)
     sensor = drawn_sensor(generator)
     # On a spiral from pole to pole, and off it by some 10 degrees.
@@ -115,7 +115,7 @@ def _from_to(first, second):
 
 
 def symmetric_part(triad):
-    """What readings on a sphere show of a triad's matrix: that of the same ellipsoid."""
+    """Return the part of a triad's matrix that readings on a sphere determine."""
     whole = np.eye(3) + np.array(triad.scale_factor_and_misalignment)
     values, vectors = np.linalg.eigh(whole @ whole.T)
     return vectors @ np.diag(np.sqrt(values)) @ vectors.T - np.eye(3)

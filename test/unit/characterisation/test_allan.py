@@ -36,7 +36,7 @@ def recording(generator, hours, walk=0.0, ramp=0.0, instability=0.0, quantisatio
     return prepare_at_rest(times, values + ramp * times[:, None], axes, "made")
 
 
-def test_white_noise_alone_is_identified_alone_and_a_list_is_a_band():
+def test_white_noise_is_the_only_identified_term_and_band_may_be_a_list():
     hours = 0.5
     axes = ("gyro_x", "accel_x")
     result = identify([recording(np.random.default_rng(11), hours, axes=axes)])
@@ -67,7 +67,7 @@ def test_outlier_rule_leaves_clean_gaussian_noise_without_bias():
 
 
 @pytest.mark.gate
-def test_every_term_is_identified_and_within_its_interval():
+def test_terms_are_identified_within_their_intervals():
     truth = dict(zip(model.TERMS, (2e-6, WHITE, 1e-4, 4e-5, 2e-6)))
     made = recording(
         np.random.default_rng(5), 1.0, walk=4e-5, ramp=-2e-6, instability=1e-4, quantisation=2e-6
@@ -80,8 +80,8 @@ def test_every_term_is_identified_and_within_its_interval():
             held[term] += estimate.low <= truth[term] <= estimate.high
             identified[term] += estimate.identified
         if axis.fit.terms["rate_ramp"].identified:
-            assert axis.signed("rate_ramp") < 0.0
-    # Of six intervals of 95 % fewer than four hold in 0.2 % of all cases.
+            assert axis.signed_coefficient("rate_ramp") < 0.0
+    # Fewer than four of six intervals of 95 % hold in 0.2 % of all cases.
     assert all(count >= 4 for count in held.values()), held
     assert identified["quantisation"] == identified["white_noise"] == 6
     # A Gauss-Markov process fits as well in one of ten records: fewer than four of six in 2 %.
@@ -118,7 +118,7 @@ def test_specification_has_the_terms_that_were_identified():
     assert min(walk) > 0.0
 
 
-def test_an_axis_that_rings_or_is_alone_leaves_the_others_as_they_are():
+def test_ringing_or_missing_axis_does_not_change_other_axes():
     made = recording(np.random.default_rng(8), 0.5, axes=("gyro_x", "gyro_y"))
     made.values[0] += 1e-3 * np.sin(2.0 * np.pi * 0.5 * np.arange(made.values.shape[1]) / RATE)
     result = identify([made])
@@ -144,10 +144,10 @@ def test_intervals_scale_with_the_unit_of_the_data():
     covariance = model.allan_covariance(factors, [100_000], 1.0, BAND)
     expected = shapes @ np.array([0.04, 1.0, 0.0, 1e-6, 0.0])
     noise = np.random.default_rng(10).standard_normal(len(factors))
-    scatter = np.linalg.cholesky(covariance.of([0.04, 1.0, 0.0, 1e-6, 0.0]))
+    scatter = np.linalg.cholesky(covariance.evaluate([0.04, 1.0, 0.0, 1e-6, 0.0]))
     variances = expected + scatter @ noise
-    large = fit_terms(variances, shapes, covariance.of)
-    small = fit_terms(variances * 1e-16, shapes, covariance.of)
+    large = fit_terms(variances, shapes, covariance.evaluate)
+    small = fit_terms(variances * 1e-16, shapes, covariance.evaluate)
     for term in model.TERMS:
         one, other = large.terms[term], small.terms[term]
         assert one.identified == other.identified
@@ -195,11 +195,11 @@ def test_simulated_imu_has_the_allan_variance_of_its_specification(name):
         triad = IMUS[name].gyroscope if index < 3 else IMUS[name].accelerometer
         squares = np.array([terms[term][index] for term in model.TERMS]) ** 2
         band = triad.bias_instability_band
-        covariance = model.allan_covariance(factors, [SAMPLES], 1.0 / SLOW, band).of(squares)
+        covariance = model.allan_covariance(factors, [SAMPLES], 1.0 / SLOW, band).evaluate(squares)
         shapes = model.allan_variance_of_terms(factors / SLOW, 1.0 / SLOW, band)
         found = model.overlapping_allan_variance([values[:, index]], SLOW, factors)
         off = (found - shapes @ squares) / np.sqrt(np.diag(covariance))
-        # Of some thousand numbers none is further off.
+        # None of about a thousand numbers deviates by more.
         assert np.max(np.abs(off)) < 5.0, axis
 
 

@@ -1,4 +1,4 @@
-"""Sensors as they are: behind a filter, with lines, in coarse steps, with drift that ends."""
+"""Allan analysis of sensors with low-pass filter, spectral lines, rounding, and limited drift."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def results(values):
 
 
 def holds(estimate, truth):
-    """Whether an interval of four standard errors, twice as wide as that of 95 %, has the truth."""
+    """Return whether an interval of four standard errors, twice that of 95 %, holds the truth."""
     middle = 0.5 * (estimate.low + estimate.high)
     return abs(truth - middle) <= estimate.high - estimate.low
 
@@ -48,7 +48,7 @@ def test_white_noise_behind_a_low_pass_is_identified_and_quantisation_is_unknown
         assert estimate.high / estimate.low < 1.1
         walk = result.fit.terms["random_walk"]
         assert walk.low <= WALK <= walk.high
-        # An hour may not tell the slow terms apart, but there are some.
+        # An hour may not separate the slow terms, but shows their presence.
         assert result.squares[2:].any()
         assert not result.departures
 
@@ -76,7 +76,9 @@ def terms_of(factors, length, rate=2.0):
     def model(time):
         period, band = 1.0 / rate, (1.0, 1e4)
         variances = allan_model.allan_variance_of_terms(factors * period, period, band, time)
-        return variances, allan_model.allan_covariance(factors, [length], period, band, time).of
+        return variances, allan_model.allan_covariance(
+            factors, [length], period, band, time
+        ).evaluate
 
     return model
 
@@ -150,7 +152,7 @@ def test_gauss_markov_bias_of_a_minute_is_no_random_walk_after_an_hour():
 
 
 @pytest.mark.parametrize("share, known", [(2.0, True), (0.2, False)])
-def test_quantisation_is_known_where_the_shortest_times_show_as_much_of_it_at_least(share, known):
+def test_quantisation_is_known_if_shortest_times_show_it(share, known):
     factors = np.unique(np.geomspace(1.0, LENGTH // 10, 30).astype(int))
     tau, model = factors / RATE, terms_of(factors, LENGTH, RATE)
     # Above white noise up to 0.3 s; of the shortest, another share.
@@ -180,7 +182,7 @@ def sine(frequency, amplitude):
 @pytest.mark.parametrize(
     "frequency, amplitude", [(0.47, 0.3), (0.47, 3.0), (12.34567, 10.0), (24.99, 1.0)]
 )
-def test_a_line_is_told_and_the_noise_stays_as_it_was(frequency, amplitude):
+def test_line_is_reported_and_noise_is_unchanged(frequency, amplitude):
     clean = white()
     parts, lines = remove_lines([clean + sine(frequency, amplitude)], RATE)
     assert len(lines) == 1
@@ -193,7 +195,7 @@ def test_a_line_is_told_and_the_noise_stays_as_it_was(frequency, amplitude):
     assert np.abs(after / before - 1.0).max() < 0.02 + 7 * 0.004 / frequency
 
 
-def test_lines_are_taken_out_up_to_the_ends():
+def test_lines_are_removed_up_to_the_ends():
     signal = white() + sine(3.3, 5.0)
     parts, lines = remove_lines([signal[:60_000], signal[60_700:]], RATE)
     assert [len(part) for part in parts] == [60_000, 39_300]
@@ -205,7 +207,7 @@ def test_lines_are_taken_out_up_to_the_ends():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_noise_that_drifts_has_no_lines(seed):
+def test_drifting_noise_has_no_lines(seed):
     generator = np.random.default_rng(seed)
     signal = white(seed) + 0.01 * np.cumsum(generator.standard_normal(LINED))
     parts, lines = remove_lines([signal], RATE)
@@ -213,7 +215,7 @@ def test_noise_that_drifts_has_no_lines(seed):
     np.testing.assert_array_equal(parts[0], signal)
 
 
-def test_noise_with_a_resonance_and_a_recording_too_short_to_tell_have_no_lines():
+def test_resonance_and_short_recording_have_no_lines():
     numerator, denominator = butter(1, [6.0, 10.0], btype="bandpass", fs=RATE)
     hump = lfilter(numerator, denominator, 3.0 * white(2))
     assert remove_lines([white() + hump], RATE)[1] == ()

@@ -28,7 +28,7 @@ def test_variances_are_those_of_the_published_degrees_of_freedom(term, power, sm
     factors = np.unique(np.geomspace(smallest, LENGTH // 5, 20).astype(int))
     shapes = model.allan_variance_of_terms(factors * PERIOD, PERIOD, BAND)
     shapes = shapes[:, model.TERMS.index(term)]
-    covariance = model.allan_covariance(factors, [LENGTH], PERIOD, BAND).of(unit(term))
+    covariance = model.allan_covariance(factors, [LENGTH], PERIOD, BAND).evaluate(unit(term))
     freedom = 2.0 * shapes**2 / np.diag(covariance)
     published = [
         edf_greenhall(power, 2, int(factor), LENGTH + 1, overlapping=True) for factor in factors
@@ -36,11 +36,11 @@ def test_variances_are_those_of_the_published_degrees_of_freedom(term, power, sm
     np.testing.assert_allclose(freedom, published, rtol=0.06)
 
 
-def test_two_equal_parts_halve_the_covariance_and_parts_count_by_their_terms():
+def test_equal_parts_halve_covariance_and_are_weighted_by_terms():
     factors = np.array([1, 10, 100, 1000])
     squares = np.array([0.1, 1.0, 0.5, 0.1, 0.2])
-    one = model.allan_covariance(factors, [20_000], PERIOD, BAND).of(squares)
-    two = model.allan_covariance(factors, [20_000, 20_000], PERIOD, BAND).of(squares)
+    one = model.allan_covariance(factors, [20_000], PERIOD, BAND).evaluate(squares)
+    two = model.allan_covariance(factors, [20_000, 20_000], PERIOD, BAND).evaluate(squares)
     np.testing.assert_allclose(two, one / 2.0, rtol=1e-12)
     generator = np.random.default_rng(2)
     long, short = generator.standard_normal(5000), 3.0 * generator.standard_normal(700)
@@ -54,7 +54,7 @@ def test_two_equal_parts_halve_the_covariance_and_parts_count_by_their_terms():
 
 def test_covariances_are_sums_over_all_pairs_of_differences_of_neighbouring_means():
     time, length, factors = 40.0, 500, np.array([1, 6, 50, 120, 200])
-    # Of means over a second of white noise and a Gauss-Markov process.
+    # The readings are means over a second of white noise and a Gauss-Markov process.
     lags, ratio = toeplitz(np.arange(length)), 1.0 / time
     drift = np.expm1(-ratio) ** 2 / ratio**2 * np.exp(-(np.maximum(lags, 1) - 1) * ratio)
     np.fill_diagonal(drift, 2.0 * (ratio + np.expm1(-ratio)) / ratio**2)
@@ -69,18 +69,18 @@ def test_covariances_are_sums_over_all_pairs_of_differences_of_neighbouring_mean
         for one in differences
     ]
     squares = np.array([0.0, 0.5, 0.0, 0.0, 0.0, 4.0])
-    found = model.allan_covariance(factors, [length], 1.0, BAND, time).of(squares)
+    found = model.allan_covariance(factors, [length], 1.0, BAND, time).evaluate(squares)
     np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
-def test_the_misfit_is_in_standard_deviations_and_flicker_has_its_plateau():
+def test_misfit_is_in_standard_deviations_and_flicker_has_plateau():
     generator = np.random.default_rng(8)
     tau = np.geomspace(0.1, 1000.0, 30)
     shapes = model.allan_variance_of_terms(tau, PERIOD, BAND)
     true = shapes @ np.array([0.0, 1.0, 0.1, 0.01, 0.0])
     deviations = 0.02 * true
     described = []
-    # What scatters as it is told, and what goes up and down by ten times that.
+    # The first data scatter as expected, the second by ten times as much.
     for left in (0.02 * generator.standard_normal(30), 0.2 * (-1.0) ** np.arange(30)):
         fit = fit_terms(true * (1.0 + left), shapes, lambda squares: np.diag(deviations**2))
         residuals = (true * (1.0 + left) - shapes @ fit.squares) / deviations
@@ -112,7 +112,9 @@ def test_simulated_noise_has_the_modelled_variances_and_covariances(factors, squ
         signals += GaussMarkov(2.0, time, 1.0, generator).batch(length, rounds)[:, :, 0]
     factors = np.array(factors)
     estimates = np.array([model.overlapping_allan_variance([s], 1.0, factors) for s in signals])
-    expected = model.allan_covariance(factors, [length], 1.0, BAND, time).of(np.array(squares))
+    expected = model.allan_covariance(factors, [length], 1.0, BAND, time).evaluate(
+        np.array(squares)
+    )
     deviations = np.sqrt(np.diag(expected))
     # A correlation's standard error is at most 1/sqrt(n), a variance's sqrt(kurtosis/n) of it.
     off = (np.cov(estimates.T) - expected) / np.outer(deviations, deviations)
@@ -132,7 +134,7 @@ def nist_data():
     return np.array(points)
 
 
-def test_published_deviations_are_met_at_factors_that_are_log_spaced():
+def test_deviations_equal_published_ones_at_log_spaced_factors():
     # NIST SP 1065, table 31, "Overlapping Allan Dev" at averaging factors 1, 10, 100; and the mean
     # of the data themselves.
     data = nist_data()
@@ -146,7 +148,7 @@ def test_published_deviations_are_met_at_factors_that_are_log_spaced():
     assert np.all(np.abs(np.log10(ratios) - 0.1) < 0.02)
 
 
-def test_a_long_stride_changes_an_estimate_by_far_less_than_its_scatter():
+def test_long_stride_changes_estimate_less_than_its_scatter():
     generator = np.random.default_rng(1)
     # More than are looked at in one piece.
     signal = generator.standard_normal(1_200_000)
@@ -183,8 +185,8 @@ def fit_of(squares, identified):
     return AllanFit(terms, squares, 1.0, True)
 
 
-def test_the_band_of_one_comparison_is_the_interval_of_its_degrees_of_freedom():
-    band = axis.measured_band(curve(TRUTH), LONGEST, 1)
+def test_band_of_single_comparison_is_interval_of_degrees_of_freedom():
+    band = axis.compute_band(curve(TRUTH), LONGEST, 1)
     few = band.tau > 100.0
     freedom = FREEDOM[np.isin(TAU, band.tau)][few]
     ratio = freedom / chi2.ppf([[0.025], [0.975]], freedom)
@@ -193,19 +195,19 @@ def test_the_band_of_one_comparison_is_the_interval_of_its_degrees_of_freedom():
     np.testing.assert_allclose(band.low[few], band.deviation[few] * np.sqrt(ratio[1]), rtol=5e-3)
 
 
-def test_the_band_reaches_to_a_tenth_holds_the_curve_and_is_wider_where_the_model_errs():
-    band = axis.measured_band(curve(TRUTH), LONGEST, 30)
+def test_band_ends_at_a_tenth_and_widens_with_model_error():
+    band = axis.compute_band(curve(TRUTH), LONGEST, 30)
     assert band.tau[0] >= 1.0
     assert band.tau[-1] <= LONGEST / 10.0
     assert np.all(band.excess(band.deviation) < 0.0)
     assert np.all(band.excess(4.0 * band.deviation) > 0.0)
     assert np.all(band.excess(band.deviation / 4.0) > 0.0)
-    narrow, wide = (axis.measured_band(curve(TRUTH), LONGEST, 30, error) for error in (0.0, 0.2))
+    narrow, wide = (axis.compute_band(curve(TRUTH), LONGEST, 30, error) for error in (0.0, 0.2))
     assert np.all(wide.high > narrow.high)
     assert np.all(wide.low < narrow.low)
 
 
-def test_the_band_of_many_comparisons_holds_them_all_in_95_of_100_cases():
+def test_band_of_many_comparisons_holds_all_in_95_percent():
     # Independent estimates are the worst case; those of one recording go together.
     generator = np.random.default_rng(3)
     rounds, outside = 400, 0
@@ -214,18 +216,18 @@ def test_the_band_of_many_comparisons_holds_them_all_in_95_of_100_cases():
     for _ in range(rounds):
         variance = truth.deviation**2 * generator.chisquare(FREEDOM) / FREEDOM
         measured = model.allan_curve(TAU, variance, FREEDOM, 0.95)
-        band = axis.measured_band(measured, LONGEST, int(seen.sum()))
+        band = axis.compute_band(measured, LONGEST, int(seen.sum()))
         outside += np.any(band.excess(truth.deviation[seen]) > 0.0)
     # What is negligible widens the band where it is narrow, so that less than 5 % are outside.
     assert 0 < outside / rounds < 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / rounds)
 
 
 def choose(fitted, identified):
-    band = axis.measured_band(curve(TRUTH), LONGEST, 30)
-    return axis.chosen_coefficients(fit_of(fitted, identified), [band], shapes_at)
+    band = axis.compute_band(curve(TRUTH), LONGEST, 30)
+    return axis.choose_coefficients(fit_of(fitted, identified), [band], shapes_at)
 
 
-def test_identified_terms_in_the_band_are_all_there_is_and_a_floor_is_kept_without_them():
+def test_identified_terms_suffice_in_band_and_fitted_floor_is_kept_otherwise():
     small = TRUTH + [1e-9, 0.0, 0.0, 0.0, 1e-12]
     squares, choice = choose(small, model.TERMS[1:4])
     assert choice == axis.IDENTIFIED
@@ -237,7 +239,7 @@ def test_identified_terms_in_the_band_are_all_there_is_and_a_floor_is_kept_witho
 
 
 @pytest.mark.parametrize("wrong", [[0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 4.0, 0.0, 0.0]])
-def test_a_fit_far_from_the_curve_does_not_decide(wrong):
+def test_fit_far_from_curve_is_replaced_by_closest_terms(wrong):
     squares, choice = choose(np.array(wrong), ["white_noise"])
     assert choice == axis.CLOSEST
     assert squares[2] + squares[3] > 0.0

@@ -1,4 +1,4 @@
-"""The correction that a calibration gives, in memory and as a file."""
+"""Correction of a calibration in memory and as a file."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ TRIAD = TriadCorrection(
 )
 
 
-def test_corrected_readings_are_the_truth_and_covariances_go_through_the_inverse():
+def test_correction_recovers_ideal_signals_and_transforms_covariances():
     generator = np.random.default_rng(1)
     truth = generator.normal(0.0, 1.0, (50, 3))
     temperature = generator.uniform(0.0, 50.0, 50)
@@ -40,7 +40,7 @@ def test_corrected_readings_are_the_truth_and_covariances_go_through_the_inverse
     assert np.allclose(found, wanted, atol=5.0 * 0.09 * np.sqrt(2.0 / 200_000))
 
 
-def test_a_file_reads_back_equal_and_leaves_noise_and_uncertainty(tmp_path):
+def test_correction_file_reads_back_equal_and_leaves_noise_and_uncertainty(tmp_path):
     correction = isf.sensors.ImuCorrection("my imu", TRIAD, TriadCorrection(), TRIAD)
     path = tmp_path / "correction.yaml"
     path.write_text(imu_correction_text(correction, "made\nby hand"))
@@ -70,7 +70,7 @@ def test_a_file_reads_back_equal_and_leaves_noise_and_uncertainty(tmp_path):
         ("gyroscope: {temperature_range: [5, 1]}", "temperature_range is 5 to 1"),
     ],
 )
-def test_a_broken_file_is_refused_in_a_sentence(tmp_path, text, words):
+def test_broken_correction_file_is_rejected(tmp_path, text, words):
     require_refused(isf.sensors.read_imu_correction, tmp_path / "correction.yaml", text, words)
     with pytest.raises(ConfigurationError, match="cannot be read"):
         isf.sensors.read_imu_correction(tmp_path / "none.yaml")

@@ -1,4 +1,4 @@
-"""Noise that a calibration finds in its own recording."""
+"""Estimation of the noise of a calibration from its own recording."""
 
 import numpy as np
 import pytest
@@ -26,27 +26,27 @@ def solved(*values, group=TOGETHER, uncertain=None, **prior):
     return estimates.solve(estimates.Means(BEGIN, END, group, axes), **prior)
 
 
-def test_weights_are_restricted_likelihood_times_what_was_thought_before():
+def test_weights_are_restricted_likelihood_times_prior():
     values = drawn(estimates.SlowNoise(1.0, 0.5), np.random.default_rng(3))
     thought = estimates.Prior(1.0, tail=1, walks=False)
-    (likely,) = estimates.found_noise(UNITS, [values], [CONTRAST], thought)
-    assert sum(one.weight for one in likely) == pytest.approx(1.0)
-    # In other words: differences from the first mean, and the density B / (N + B) of log B.
+    (likely,) = estimates.estimate_noise(UNITS, [values], [CONTRAST], thought)
+    assert sum(candidate.weight for candidate in likely) == pytest.approx(1.0)
+    # The equivalent formula uses differences from the first mean, and B / (N + B) of log B.
     differences = np.hstack([-np.ones((59, 1)), np.eye(59)])
     constants = []
-    for one in likely:
-        ratio = one.noise.bias_instability / one.noise.white_noise
+    for candidate in likely:
+        ratio = candidate.noise.bias_instability / candidate.noise.white_noise
         shape = differences @ (UNITS[0] + ratio**2 * UNITS[1]) @ differences.T
         left = differences @ values
         variance = left @ np.linalg.solve(shape, left) / 59
-        assert one.noise.white_noise == pytest.approx(np.sqrt(variance), rel=1e-6)
+        assert candidate.noise.white_noise == pytest.approx(np.sqrt(variance), rel=1e-6)
         likelihood = -0.5 * (np.linalg.slogdet(shape)[1] + 59 * np.log(variance))
-        constants.append(np.log(one.weight) - likelihood - np.log(ratio / (1.0 + ratio)))
+        constants.append(np.log(candidate.weight) - likelihood - np.log(ratio / (1.0 + ratio)))
     assert len(likely) > 5
     assert np.ptp(constants) < 1e-6
 
 
-def test_what_is_thought_beforehand_of_large_ratios_falls_as_its_tail_says():
+def test_prior_of_large_ratios_falls_with_power_of_tail():
     ratios = np.array([1e6, 1e7, 1e8])
     for prior, slope in ((estimates.MAGNETIC, 0.0), (estimates.INERTIAL, -1.0)):
         found = prior.log_density(ratios)
@@ -54,38 +54,44 @@ def test_what_is_thought_beforehand_of_large_ratios_falls_as_its_tail_says():
         assert np.exp(found).sum() == pytest.approx(1.0)
 
 
-def test_odds_of_white_noise_alone_are_those_thought_beforehand_times_what_values_say():
+def test_odds_of_white_noise_alone_are_prior_odds_times_likelihood_ratio():
     values = drawn(estimates.SlowNoise(1.0, 0.5), np.random.default_rng(3))
     said = []
     for none in (0.3, 0.8):
         thought = estimates.Prior(1.0, tail=1, none=none, walks=False)
-        (likely,) = estimates.found_noise(UNITS, [values], [CONTRAST], thought)
-        (white,) = (one.weight for one in likely if one.noise.bias_instability == 0.0)
-        other = max(one.weight for one in likely if one.noise.bias_instability > 0.0)
+        (likely,) = estimates.estimate_noise(UNITS, [values], [CONTRAST], thought)
+        (white,) = (
+            candidate.weight for candidate in likely if candidate.noise.bias_instability == 0.0
+        )
+        other = max(
+            candidate.weight for candidate in likely if candidate.noise.bias_instability > 0.0
+        )
         said.append(white / other * (1.0 - none) / none)
     assert said[0] == pytest.approx(said[1], rel=1e-9)
 
 
-def test_white_noise_is_taken_for_such_and_a_quiet_axis_tells_a_noisy_one():
+def test_white_noise_is_recognised_and_quiet_axis_informs_noisy_axis():
     values = drawn(estimates.SlowNoise(2.0), np.random.default_rng(5))
-    (likely,) = estimates.found_noise(UNITS, [values], [CONTRAST], estimates.MAGNETIC)
-    white = [one for one in likely if one.noise.bias_instability == 0.0]
+    (likely,) = estimates.estimate_noise(UNITS, [values], [CONTRAST], estimates.MAGNETIC)
+    white = [candidate for candidate in likely if candidate.noise.bias_instability == 0.0]
     assert len(white) == 1
-    assert white[0].weight == max(one.weight for one in likely) > estimates.MAGNETIC.none
-    # 59 differences tell the size to 9 %.
+    assert (
+        white[0].weight == max(candidate.weight for candidate in likely) > estimates.MAGNETIC.none
+    )
+    # The standard error of the noise from 59 differences is 9 %.
     assert white[0].noise.white_noise == pytest.approx(2.0, rel=3.0 * 0.09)
-    assert {one.noise.random_walk for one in likely} == {0.0}
+    assert {candidate.noise.random_walk for candidate in likely} == {0.0}
     generator = np.random.default_rng(1)
     noisy, *quiet = (
         drawn(estimates.SlowNoise(white, 0.01), generator) for white in (1.0, 0.05, 0.05)
     )
     alone, together = solved(noisy)[0].estimates[0], solved(noisy, *quiet)[0].estimates[0]
     assert together.sigma < 0.8 * alone.sigma
-    # White noise of 1 over two minutes, which 59 differences tell to 9 %.
+    # The white noise is 1 over two minutes; its standard error from 59 differences is 9 %.
     assert together.sigma > (1.0 - 3.0 * 0.09) / np.sqrt(120.0)
 
 
-def test_means_of_times_at_rest_show_slow_noise_unless_something_else_moves_them():
+def test_means_at_rest_show_slow_noise_unless_placement_changes_them():
     generator = np.random.default_rng(4)
     levels = generator.normal(0.0, 3.0, 6)[GROUP]
     values = generator.normal(0.0, np.sqrt(0.5), 60) + levels
@@ -119,7 +125,7 @@ def test_intervals_with_estimated_noise_cover_the_truth(noise, prior):
     assert held / count > 0.9 - 3.0 * np.sqrt(0.9 * 0.1 / count)
 
 
-def test_axes_that_say_nothing_tell_nothing_and_no_noise_leaves_the_rest():
+def test_constant_axes_do_not_change_estimates_of_other_axes():
     generator = np.random.default_rng(1)
     noisy = [drawn(estimates.SlowNoise(1.0, 0.1), generator) for _ in range(2)]
     beside = solved(np.zeros(60), *noisy, np.full(60, 3.0))

@@ -1,4 +1,4 @@
-"""Flicker noise, random walk or a Gauss-Markov process: which of them a record has."""
+"""Distinction between flicker noise, random walk and a Gauss-Markov process."""
 
 import numpy as np
 import pytest
@@ -80,7 +80,7 @@ def test_short_and_split_parts_change_little():
     assert split.terms == whole.terms == (WALK,)
 
 
-def test_process_of_one_minute_is_no_random_walk_after_half_an_hour():
+def test_process_of_a_minute_is_no_random_walk_after_half_an_hour():
     # With the Allan variance alone a random walk was identified in half of such records; with a
     # share of 5 % four of 24 have a probability of 3 %.
     claims = []
@@ -95,7 +95,7 @@ def test_process_of_one_minute_is_no_random_walk_after_half_an_hour():
     assert sum(claims) < 4
 
 
-def test_random_walk_names_the_process_that_would_fit_as_well():
+def test_random_walk_reports_process_of_equal_fit():
     record = make_noise(np.random.default_rng(8), walk=5e-5)
     made = prepare_at_rest(np.arange(LENGTH) / RATE, record[:, None], ("gyro_x",), "made")
     fit = identify([made]).axes["gyro_x"].fit

@@ -99,7 +99,7 @@ def test_an_engine_that_fails_and_a_script_that_ends_early_are_said(script):
     flight = fly(script(end=5), duration=10.0)
     assert flight.remarks == ("the flight ends at 5.02 s: the script ends it",)
     assert flight.states.time[-1] == pytest.approx(5.0)
-    with pytest.raises(SimulatorError, match=r"ours.xml: no flight can be made of it: .* ends it"):
+    with pytest.raises(SimulatorError, match=r"ours.xml: .* ends it"):
         fly(script(end=5), duration=10.0, start=7.0)
 
 
@@ -133,7 +133,7 @@ NO_SUCH = "<event><condition>no/such ge 1</condition></event>"
         (lambda script, _: written(script, "<runscript><use "), CANNOT + "line 1.*unclosed"),
         (lambda script, _: script(aircraft="nope"), "ours.xml: JSBSim cannot fly .*nope"),
         *(
-            (lambda script, _, name=name: script(aircraft=name), "ours.xml: <use> .*not in the air")
+            (lambda script, _, name=name: script(aircraft=name), "ours.xml: <use> .*own folder")
             for name in ("/etc/c310", "../aircraft/c310", "~/c310")
         ),
         (lambda *_: "c31O4", "no script 'c31O4', did you mean c3104"),
@@ -157,7 +157,7 @@ def test_numbers_out_of_range_are_refused(settings):
 
 
 def test_own_aircraft_are_found_in_their_folder(script, tmp_path):
-    with pytest.raises(SimulatorError, match=r"gone: there is no such folder of aircraft"):
+    with pytest.raises(SimulatorError, match=r"gone: .* folder of aircraft"):
         fly("c3104", aircraft_folder=tmp_path / "gone")
     shutil.copytree(data_folder() / "aircraft" / "c310", tmp_path / "fleet" / "mine")
     (tmp_path / "fleet" / "mine" / "c310.xml").rename(tmp_path / "fleet" / "mine" / "mine.xml")
@@ -235,7 +235,7 @@ def test_a_fifo_among_an_aircrafts_files_is_not_waited_for(script, tmp_path, nam
     path = _fleet(tmp_path) / name
     path.unlink(missing_ok=True)
     os.mkfifo(path)
-    with pytest.raises(SimulatorError, match=f"{name}: it cannot be read: it is a FIFO"):
+    with pytest.raises(SimulatorError, match=f"{name}: cannot be read: it is a FIFO"):
         fly(script(), duration=1.0, aircraft_folder=tmp_path / "fleet")
 
 

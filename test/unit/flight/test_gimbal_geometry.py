@@ -138,9 +138,12 @@ def test_a_table_that_ends_before_the_motion_and_joints_of_other_times_are_refus
 @pytest.mark.parametrize(
     "drive, joint",
     [
-        (isf.FixedJoints((0.0, 1.6, 0.0)), "tilt shall go to 1.6 rad"),
-        (isf.SinusoidalJoints((0.0, 0.3, 0.0), offsets=(0.0, -1.4, 0.0)), "tilt shall go to -1.7"),
-        (isf.TabulatedJoints((0.0, 1.0), ((0.0, 2.0, 0.0), (0.0, 0.0, 0.0))), "tilt shall go to 2"),
+        (isf.FixedJoints((0.0, 1.6, 0.0)), "tilt is driven to 1.6 rad"),
+        (isf.SinusoidalJoints((0.0, 0.3, 0.0), offsets=(0.0, -1.4, 0.0)), "tilt is driven to -1.7"),
+        (
+            isf.TabulatedJoints((0.0, 1.0), ((0.0, 2.0, 0.0), (0.0, 0.0, 0.0))),
+            "tilt is driven to 2",
+        ),
     ],
 )
 def test_prescribed_angles_beyond_the_limits_are_refused(drive, joint):

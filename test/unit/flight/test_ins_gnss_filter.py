@@ -197,14 +197,14 @@ def test_what_does_not_fit_is_said_and_exact_fixes_are_not_judged(airframe):
         (turned, fixes._replace(time=fixes.time + 90.0), (), "times of the IMU's samples"),
         (turned[:, 1:], fixes, (), "delta_theta has the shape"),
         (turned * np.nan, fixes, (), "not finite"),
-        (turned, fixes, (filter.LeverArm(np.zeros(3), np.zeros(3)),), "lever arm has the shapes"),
+        (turned, fixes, (filter.LeverArm(np.zeros(3), np.zeros(3)),), "lever_arm has the shapes"),
         (turned, isf.simulate_earth_fixes(airframe, GNSS, 3), (), "fixes of 3 runs"),
     ):
         with pytest.raises(MotionError, match=words):
             filter.run_filter(start, said.time, delta_theta, gained, others, tuning_of(IMU), *arm)
     airframe = isf.circling(30.0, latitude=50.0, radius=800.0, speed=60.0)
     runs = isf.navigate_runs(airframe, "agisim", isf.GnssSpecification(rate=2.0), runs=2)
-    with pytest.raises(EnsembleError, match="takes a state for exact"):
+    with pytest.raises(EnsembleError, match="covariance of the filter is singular"):
         runs.consistency()
 
 

@@ -180,5 +180,5 @@ def test_a_lever_arm_over_time_leads_from_the_imu_to_the_antenna():
     whole = lever_arm_between(imu, antenna, imu.time)
     rate = np.gradient(whole.arm, imu.time, axis=0)
     assert whole.rate[2:-2] == pytest.approx(rate[2:-2], abs=2e-4)
-    with pytest.raises(MotionError, match="the same times"):
+    with pytest.raises(MotionError, match="times"):
         lever_arm_between(airframe, flight(rate=50.0, duration=10.0), [1.0])

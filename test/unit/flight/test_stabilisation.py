@@ -222,7 +222,7 @@ def test_a_forward_picture_is_level_and_points_of_the_earth_are_on_the_earth_onl
     left = Rotation.from_quat(found.motion.orientation).apply((0.0, 1.0, 0.0))
     np.testing.assert_allclose(left[:, 2], 0.0, atol=1e-12)
     drive = isf.Stabilisation(isf.PointOnEarth(50.0, 14.0, 200.0))
-    with pytest.raises(ConfigurationError, match="points at latitude 50 and longitude 14, but the"):
+    with pytest.raises(ConfigurationError, match="points at latitude 50 and longitude 14"):
         simulated(shaken(SHAKEN, duration=1.0), drive)
     platform = shaken_on_earth(SHAKEN, duration=5.0)
     place = platform.latitude_longitude_height[-1]
@@ -234,7 +234,7 @@ def test_a_forward_picture_is_level_and_points_of_the_earth_are_on_the_earth_onl
 def test_a_point_on_the_way_and_a_loop_that_would_shake_itself_are_refused():
     drive = isf.Stabilisation(isf.PointAhead(100.0))
     platform = shaken((0.0, 0.0, 0.0), duration=4.0)
-    with pytest.raises(MotionError, match="goes through the point .* at 2 s"):
+    with pytest.raises(MotionError, match="target point .* at 2 s"):
         isf.simulate_gimbal(platform, isf.GimbalSpecification(drive=drive))
     with pytest.raises(ConfigurationError, match="of 30 Hz with servos of 15 Hz is not stable"):
         simulated(shaken(SHAKEN, duration=1.0), replace(LOOP, bandwidth=30.0))

@@ -18,17 +18,17 @@ def flightgear(count=packets.NO_TIME, latitude=0.5):
 
 
 def of_text(packet, labels=LABELS):
-    return packets.TextColumns.of_labels(labels).numbers(packet)
+    return packets.TextColumns.from_labels(labels).numbers(packet)
 
 
 def of_flightgear(latitude):
-    return packets.flightgear_numbers(flightgear(latitude=latitude), 1e-6)
+    return packets.decode_flightgear(flightgear(latitude=latitude), 1e-6)
 
 
 def test_text_is_read_by_its_labels_and_flightgears_structure_in_network_order():
-    labels = packets.labels_of(b"<LABELS> ,Time,Vn, Ve,Phi (deg)\n")
+    labels = packets.read_labels(b"<LABELS> ,Time,Vn, Ve,Phi (deg)\n")
     assert labels == ["Time", "Vn", "Ve", "Phi (deg)"]
-    assert packets.labels_of(b"0.1, 2, 3\n") is None
+    assert packets.read_labels(b"0.1, 2, 3\n") is None
     values = of_text(b"  0.02, 30, -1.5, 1000, 0.1, 90, 3\n")
     names = ("time", "latitude", "longitude", "height", "roll", "pitch", "heading")
     expected = 0.02, np.pi / 6.0, -1.5, 304.8, 0.1, np.pi / 2.0, 3.0
@@ -38,7 +38,7 @@ def test_text_is_read_by_its_labels_and_flightgears_structure_in_network_order()
     assert packets.is_flightgear(packet)
     for other in (packet[:-1], struct.pack(">I", 23) + packet[4:]):
         assert not packets.is_flightgear(other)
-    values = packets.flightgear_numbers(packet, 1e-6)
+    values = packets.decode_flightgear(packet, 1e-6)
     names = ("time", "latitude", "longitude", "radial_height", "roll", "pitch", "heading")
     assert [values[name] for name in names] == pytest.approx([0.02, 0.5, -1.5, 300.0, 1, 2, 3])
     assert values["velocity_down"] == pytest.approx(13.0 * 0.3048)
@@ -52,7 +52,7 @@ def test_text_is_read_by_its_labels_and_flightgears_structure_in_network_order()
         (lambda: of_text(b"0,1,2,3,nan,5,6\n"), "its roll is nan"),
         (lambda: of_text(b"0,91,1,2,3,4,5\n"), "its latitude is 1.58825"),
         (lambda: of_text(b"1e12,1,1,2,3,4,5\n"), "its time is 1e.12"),
-        (lambda: of_text(b"0,0,0,0,0,0,0\n", CARTESIAN), "0 m from Earth's centre"),
+        (lambda: of_text(b"0,0,0,0,0,0,0\n", CARTESIAN), "Earth's centre is 0 m"),
         (lambda: of_text(b"", LABELS[:4]), "no a position|no roll"),
         (lambda: of_flightgear(-1e200), "its latitude"),
     ],
@@ -63,7 +63,7 @@ def test_what_no_aircraft_says_is_refused(read, words):
 
 
 def test_the_last_digit_is_that_of_the_largest_number():
-    columns = packets.TextColumns.of_labels(LABELS)
+    columns = packets.TextColumns.from_labels(LABELS)
     packet = b"0.02,29.6352,-1.660922,999.99,0.1,0.2,0.3\n"
     assert columns.digits(packet) == 7
     step = columns.step("latitude", np.radians([29.6352, 0.001]), 7)

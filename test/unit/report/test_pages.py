@@ -249,6 +249,6 @@ def test_flight_page_has_figures_instants_and_navigation_errors(instants, naviga
         return
     assert table.rows == [("(0) lift-off", "10.00")]
     # The errors are medians of the runs in the units of the headings.
-    errors = find_section(page, "How wrong the navigator is").table
+    errors = find_section(page, "Navigation errors").table
     assert errors.headings[1] == "heading [mrad]"
     assert errors.rows[0][:3] == ["gimbal off, median of 3 runs", "2", "0.002"]

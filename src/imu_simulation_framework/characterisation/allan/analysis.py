@@ -1,8 +1,8 @@
-"""Identifying the noise of an IMU from recordings at rest, and how long to record.
+"""Identification of an IMU's noise from recordings at rest, and the required recording time.
 
-The way: contiguous parts (:mod:`.characterisation.samples_at_rest`), overlapping
-Allan variances (:mod:`.allan.model`), and for each axis one
-fit to those of all recordings (:mod:`.allan.axis`).
+The steps are the division into contiguous parts (:mod:`.characterisation.samples_at_rest`), the
+overlapping Allan variances (:mod:`.allan.model`), and for each axis a fit to the Allan variances of
+all recordings (:mod:`.allan.axis`).
 """
 
 from __future__ import annotations
@@ -22,36 +22,46 @@ from ...sensors.imu_specification import (
     TriadSpecification,
 )
 from ...sensors.triads import TRIADS
-from ..samples_at_rest import SamplesAtRest, threads_for
+from ..samples_at_rest import SamplesAtRest, choose_thread_count
 from . import model as allan_model
 from .axis import AxisResult, RecordingModel, identify_axis
 from .fit import DETECTION_DEVIATIONS, square_estimator
 
 LONGEST = 30.0 * 86400.0
-"""Nobody leaves a sensor alone for longer [s]."""
+"""Longest recording time that is considered practical, s."""
 
-_PER_DECADE = 3
+_FACTORS_PER_DECADE = 3
 
 
 def duration_planner(
     rate: float, start: float, band: tuple[float, float]
 ) -> Callable[[np.ndarray, int, float], float]:
-    """Return a function that says how long to record until a noise term of a given size shows [s].
+    """Return a function that computes the recording time required to identify a noise term.
 
-    ``start`` is the duration of the recording that was not long enough [s], ``band`` that of the
-    bias instability [s]. The function takes the squares of a fit (5,), the place of the term and
-    its assumed coefficient; the duration is doubled from ``start``, and infinite beyond
-    :data:`LONGEST`.
+    Parameters
+    ----------
+    rate : float
+        Sampling rate, Hz.
+    start : float
+        Duration of the recording that was too short, s. It is doubled until it suffices.
+    band : tuple of float
+        Shortest and longest averaging time of the bias instability, s.
+
+    Returns
+    -------
+    callable
+        Function of the squared coefficients of a fit (5,), the index of the term, and its assumed
+        coefficient. It returns the duration, s, or infinity beyond :data:`LONGEST`.
     """
 
     @lru_cache(maxsize=None)
     def model(duration: float) -> tuple[np.ndarray, Any]:
         length = round(duration * rate)
-        factors = allan_model.averaging_factors(length, _PER_DECADE)
+        factors = allan_model.averaging_factors(length, _FACTORS_PER_DECADE)
         shapes = allan_model.allan_variance_of_terms(factors * (1.0 / rate), 1.0 / rate, band)
         return shapes, allan_model.allan_covariance(factors, [length], 1.0 / rate, band)
 
-    def needed(squares: np.ndarray, index: int, value: float) -> float:
+    def required_duration(squares: np.ndarray, index: int, value: float) -> float:
         others = np.array(squares, dtype=float)
         others[index] = 0.0
         present = others.copy()
@@ -59,14 +69,14 @@ def duration_planner(
         duration = 2.0 * start
         while value > 0.0 and duration <= LONGEST:
             shapes, covariance = model(duration)
-            weights = square_estimator(shapes, covariance.of(present), index, present > 0.0)
-            deviation = np.sqrt(weights @ covariance.of(others) @ weights)
+            weights = square_estimator(shapes, covariance.evaluate(present), index, present > 0.0)
+            deviation = np.sqrt(weights @ covariance.evaluate(others) @ weights)
             if value**2 > DETECTION_DEVIATIONS * deviation:
                 return duration
             duration *= 2.0
         return np.inf
 
-    return needed
+    return required_duration
 
 
 SENSORS = {name: TRIADS[name].columns for name in IMU_TRIADS}
@@ -78,9 +88,15 @@ _DEFAULT_TIME = TriadSpecification().gauss_markov_time[0]
 
 @dataclass(frozen=True)
 class AllanIdentification:
-    """The noise parameters of an IMU, for each of ``AXES`` that was recorded.
+    """Noise parameters of an IMU.
 
-    ``band`` are the averaging times between which bias instability was assumed [s].
+    Attributes
+    ----------
+    recordings : tuple of SamplesAtRest
+    axes : dict of str to AxisResult
+        Results of each of ``AXES`` that was recorded.
+    band : tuple of float
+        Shortest and longest averaging time of the assumed bias instability, s.
     """
 
     recordings: tuple[SamplesAtRest, ...]
@@ -89,14 +105,14 @@ class AllanIdentification:
 
     @property
     def rate(self) -> float:
-        """Rate of the first recording, rounded to what its clock can tell [Hz]."""
+        """Sampling rate of the first recording, rounded to the accuracy of its clock, Hz."""
         rate = self.recordings[0].rate
         whole = round(rate)
         return float(whole) if abs(rate - whole) < 1e-3 * rate else rate
 
     @property
     def sensors(self) -> dict[str, tuple[str, ...]]:
-        """Those of ``SENSORS`` that were recorded, with their recorded axes."""
+        """Recorded axes of each recorded sensor."""
         recorded = {
             sensor: tuple(axis for axis in axes if axis in self.axes)
             for sensor, axes in SENSORS.items()
@@ -104,26 +120,40 @@ class AllanIdentification:
         return {sensor: axes for sensor, axes in recorded.items() if axes}
 
     def to_specification(self, name: str, walk_limit: bool = False) -> ImuSpecification:
-        """Return the specification that makes such noise.
+        """Return a specification with the identified noise.
 
-        Terms that are neither identified nor needed to stay with the measured curve are 0, and so
-        is all noise of axes that were not recorded. ``walk_limit`` puts the upper limit where there
-        is no random walk, for formats that need one.
+        A term is 0 if it is neither identified nor required by the measured curve. All noise of
+        axes that were not recorded is 0.
+
+        Parameters
+        ----------
+        name : str
+            Name of the specification.
+        walk_limit : bool
+            Whether to use the upper limit of a random walk that is not identified, for formats that
+            require a random walk.
+
+        Returns
+        -------
+        ImuSpecification
         """
         triads: dict[str, Any] = {}
         for sensor, axes in SENSORS.items():
             results: list[Any] = [self.axes.get(axis) for axis in axes]
             values: dict[str, Any] = {
-                term: tuple(result.signed(term) if result else 0.0 for result in results)
+                term: tuple(
+                    result.signed_coefficient(term) if result else 0.0 for result in results
+                )
                 for term in allan_model.TERMS
             }
             if walk_limit:
                 values["random_walk"] = tuple(
-                    value or (result and _limit(result)) or 0.0
+                    value or (result and _walk_limit(result)) or 0.0
                     for value, result in zip(values["random_walk"], results)
                 )
             sigmas = tuple(
-                result.signed(allan_model.GAUSS_MARKOV) if result else 0.0 for result in results
+                result.signed_coefficient(allan_model.GAUSS_MARKOV) if result else 0.0
+                for result in results
             )
             times = tuple(
                 result.fit.gauss_markov_time.value if sigma else _DEFAULT_TIME
@@ -134,7 +164,7 @@ class AllanIdentification:
         return ImuSpecification(name=name, output=OutputSpecification(rate=self.rate), **triads)
 
 
-def _limit(result: AxisResult) -> float:
+def _walk_limit(result: AxisResult) -> float:
     walk = result.fit.terms["random_walk"]
     return walk.high if np.isfinite(walk.high) else walk.value
 
@@ -144,16 +174,30 @@ def identify(
     band: tuple[float, float] = DEFAULT_BAND,
     progress: Callable[[], object] | None = None,
 ) -> AllanIdentification:
-    """Identify Q, N, B, K and R of every axis, and what a real sensor has besides.
+    """Identify the coefficients Q, N, B, K and R and further noise of each axis.
 
-    Several recordings of one sensor count with the inverse of their covariance: the terms are
-    fitted to the Allan variances of all at once. (Averages of separate results, weighted with their
-    own variances, would prefer whichever happens to be small.)
+    The terms are fitted to the Allan variances of all recordings together, weighted with the
+    inverse of their covariance. An average of separate results, weighted with their own variances,
+    would prefer results that happen to be small.
 
-    ``recordings`` (sequence of SamplesAtRest): with the same axes, of ``AXES``. ``band``: averaging
-    times between which bias instability is assumed [s]. ``progress``: called without arguments,
-    once for each axis of each recording and once more for each axis. Raises ConfigurationError: the
-    band is not two positive times, the shorter one first.
+    Parameters
+    ----------
+    recordings : iterable of SamplesAtRest
+        Recordings of a sensor with the same axes.
+    band : tuple of float
+        Shortest and longest averaging time of the assumed bias instability, s.
+    progress : callable, optional
+        Function without arguments, called once for each axis of each recording and once more for
+        each axis.
+
+    Returns
+    -------
+    AllanIdentification
+
+    Raises
+    ------
+    ConfigurationError
+        The band is not two positive times in increasing order.
     """
     step = progress or (lambda: None)
     band = check_band("band", band)
@@ -162,21 +206,21 @@ def identify(
     models = [RecordingModel(recording, band) for recording in recordings]
     tasks = [(model, axis) for model in models for axis in range(len(names))]
 
-    def variance_of(task: tuple[Any, int]) -> Any:
+    def compute_variance(task: tuple[Any, int]) -> Any:
         model, axis = task
         variance = model.variance(model.parts(axis))
         step()
         return variance
 
-    # numpy gives other threads their turn in long operations.
+    # numpy releases the interpreter's lock in long operations.
     longest = max(recording.duration * recording.rate for recording in recordings)
-    with ThreadPoolExecutor(threads_for(round(longest))) as pool:
-        computed = list(pool.map(variance_of, tasks))
+    with ThreadPoolExecutor(choose_thread_count(round(longest))) as pool:
+        variances = list(pool.map(compute_variance, tasks))
     planner = duration_planner(recordings[0].rate, max(r.duration for r in recordings), band)
-    comparisons = sum(map(len, computed))
+    comparisons = sum(map(len, variances))
     results = {}
     for axis, name in enumerate(names):
-        variances = computed[axis :: len(names)]
-        results[name] = identify_axis(models, axis, variances, planner, comparisons)
+        axis_variances = variances[axis :: len(names)]
+        results[name] = identify_axis(models, axis, axis_variances, planner, comparisons)
         step()
     return AllanIdentification(recordings, results, band)

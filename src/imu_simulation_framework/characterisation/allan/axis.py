@@ -1,10 +1,10 @@
-"""Identifying the noise of one axis, and whether what was found fits.
+"""Identification of the noise of an axis, and comparison of the result with the measurement.
 
-The standard terms where they do, what else there is if not. Into the specification of the
-identified sensor go the coefficients that are identified, as a rule. But where two slow terms can
-stand for each other neither is identified, and without both the sensor would have no slow drift at
-all: then the terms of the fit go in as they are, and if even these are far from the curve, those
-closest to it.
+The model consists of the standard terms if they describe the data, and of an extended set
+otherwise. The specification of the identified sensor usually contains the identified coefficients
+only. If two slow terms can replace each other, neither is identified, and a sensor without both
+would have no slow drift. The specification then contains all terms of the fit, and if these are far
+from the measured curve, the coefficients that are closest to it.
 """
 
 from __future__ import annotations
@@ -22,20 +22,24 @@ from .fit import CONFIDENCE, DETECTION_DEVIATIONS, AllanFit, AllanProblem, fit_t
 from .slow_noise import SlowNoiseLikelihood
 
 SHORTEST = 1.0
-"""The comparison begins here [s]..."""
+"""Shortest averaging time of the comparison, s."""
 LONGEST_SHARE = 10.0
-"""...and ends at this part of the longest contiguous part."""
+"""Duration of the longest contiguous part over the longest averaging time of the comparison."""
 
-_LEVEL = 0.05
-# Two sensors of one batch differ by more than this share of the Allan variance.
-_NEGLIGIBLE = 0.02
+_FAMILY_ERROR_RATE = 0.05  # of all comparisons together
+_MIN_MODEL_ERROR = 0.02  # of the Allan variance; two sensors of a batch differ by more
 
 
 @dataclass(frozen=True)
 class AllanBand:
-    """Within these limits lies the true Allan deviation, at all its averaging times together.
+    """Simultaneous confidence band of an Allan deviation, from 1 s to a tenth of the recording.
 
-    ``tau``, ``deviation``, ``low`` and ``high`` (n,) are from 1 s to a tenth of the recording.
+    Attributes
+    ----------
+    tau : ndarray, shape (n,)
+        Averaging times, s.
+    deviation, low, high : ndarray, shape (n,)
+        Measured Allan deviation and the limits of the true one, in the unit of the axis.
     """
 
     tau: np.ndarray
@@ -44,15 +48,22 @@ class AllanBand:
     high: np.ndarray
 
     def excess(self, deviation) -> np.ndarray:
-        """Return how far another deviation is outside, as a logarithm; negative inside."""
+        """Return the logarithmic distance of another deviation from the band, negative inside."""
         return np.maximum(np.log(deviation / self.high), np.log(self.low / deviation))
 
 
 @dataclass(frozen=True)
 class Departure:
-    """Where the identified sensor leaves the band: averaging time [s], and how far.
+    """Point at which the Allan deviation of the identified sensor is outside the band.
 
-    ``recording`` is counted from 0; ``ratio`` is the identified over the measured Allan deviation.
+    Attributes
+    ----------
+    recording : int
+        Index of the recording.
+    tau : float
+        Averaging time, s.
+    ratio : float
+        Allan deviation of the identified sensor over the measured one.
     """
 
     recording: int
@@ -60,22 +71,31 @@ class Departure:
     ratio: float
 
 
-def measured_band(
-    curve: allan_model.AllanCurve, longest, comparisons, model_error=0.0
-) -> AllanBand:
-    """Widen an Allan deviation's interval to one for many comparisons and a model's error.
+def compute_band(curve: allan_model.AllanCurve, longest, comparisons, model_error=0.0) -> AllanBand:
+    """Compute the band of an Allan deviation for many comparisons and an error of the model.
 
-    ``longest`` is the longest contiguous part [s]. All of so many ``comparisons`` hold with 95 %
-    (Sidak). ``model_error`` is relative, of the Allan variance; 2 % at least.
+    Parameters
+    ----------
+    curve : AllanCurve
+    longest : float
+        Duration of the longest contiguous part, s.
+    comparisons : int
+        Number of comparisons that hold together with 95 % probability (Sidak's correction).
+    model_error : float
+        Relative error of the modelled Allan variance, at least 2 %.
+
+    Returns
+    -------
+    AllanBand
     """
-    seen = (curve.tau >= SHORTEST) & (curve.tau <= longest / LONGEST_SHARE)
-    deviation, freedom = curve.deviation[seen], curve.degrees_of_freedom[seen]
-    tail = 0.5 * (1.0 - (1.0 - _LEVEL) ** (1.0 / max(1, comparisons)))
-    allowed = 0.5 * norm.isf(tail) * max(model_error, _NEGLIGIBLE)
+    compared = (curve.tau >= SHORTEST) & (curve.tau <= longest / LONGEST_SHARE)
+    deviation, freedom = curve.deviation[compared], curve.degrees_of_freedom[compared]
+    tail = 0.5 * (1.0 - (1.0 - _FAMILY_ERROR_RATE) ** (1.0 / max(1, comparisons)))
+    allowed = 0.5 * norm.isf(tail) * max(model_error, _MIN_MODEL_ERROR)
     up = 0.5 * np.log(freedom / chi2.ppf(tail, freedom))
     down = 0.5 * np.log(chi2.isf(tail, freedom) / freedom)
     return AllanBand(
-        curve.tau[seen],
+        curve.tau[compared],
         deviation,
         deviation * np.exp(-np.hypot(down, allowed)),
         deviation * np.exp(np.hypot(up, allowed)),
@@ -85,44 +105,56 @@ def measured_band(
 IDENTIFIED, FITTED, CLOSEST = "identified", "fitted", "closest to the curve"
 
 
-def chosen_coefficients(fit, bands, shapes_at):
-    """Return squared coefficients of a sensor whose curve lies inside the measured bands.
+def choose_coefficients(fit, bands, shapes_at):
+    """Choose squared coefficients of a sensor whose Allan deviation lies inside the bands.
 
-    ``bands`` (sequence of AllanBand): of each recording, not widened by an error of the model;
-    ``shapes_at``: from averaging times [s] to the Allan variances of the terms, shape (n, terms).
-    Returns ``squares`` (terms,): of the first choice that lies inside, or else is the least
-    outside; ``choice``: ``IDENTIFIED``, ``FITTED`` or ``CLOSEST``.
+    Parameters
+    ----------
+    fit : AllanFit
+    bands : sequence of AllanBand
+        Band of each recording without an error of the model.
+    shapes_at : callable
+        Function from averaging times, s, to the Allan variances of the terms, shape (n, terms).
+
+    Returns
+    -------
+    squares : ndarray, shape (terms,)
+        Squared coefficients of the first choice inside the bands, or of the closest choice.
+    choice : str
+        ``IDENTIFIED``, ``FITTED`` or ``CLOSEST``.
     """
     names = list(fit.terms)
     identified = np.array([fit.terms[name].identified for name in names])
     fitted = np.maximum(fit.squares, 0.0)
     if not fit.terms[allan_model.TERMS[0]].identified:
-        # Next to a filter the data may show any quantisation.
+        # A low-pass filter hides the quantisation.
         fitted[0] = 0.0
-    # A ramp is the same in every run of the simulated sensor: not without need.
+    # A ramp is equal in all realisations of a simulated sensor and is therefore avoided.
     steady = np.where(identified | (np.array(names) != allan_model.TERMS[4]), fitted, 0.0)
     choices = [(np.where(identified, fitted, 0.0), IDENTIFIED), (steady, FITTED), (fitted, FITTED)]
     shapes = [shapes_at(band.tau) for band in bands]
     outside = []
     for squares, choice in choices:
-        outside.append(_outside(squares, bands, shapes))
+        outside.append(_largest_excess(squares, bands, shapes))
         if outside[-1] <= 0.0:
             return squares, choice
-    closest = _closest(bands, shapes)
+    closest = _closest_squares(bands, shapes)
     choices.append((closest, CLOSEST))
-    outside.append(_outside(closest, bands, shapes))
+    outside.append(_largest_excess(closest, bands, shapes))
     return choices[int(np.argmin(outside))]
 
 
-def _outside(squares, bands, shapes):
+def _largest_excess(squares, bands, shapes):
     with np.errstate(divide="ignore"):
         deviations = [np.sqrt(columns @ squares) for columns in shapes]
-        excess = [band.excess(one).max(initial=0.0) for band, one in zip(bands, deviations)]
+        excess = [
+            band.excess(deviation).max(initial=0.0) for band, deviation in zip(bands, deviations)
+        ]
     return max(0.0, *excess)
 
 
-def _closest(bands, shapes):
-    """Non-negative coefficients with the least square of errors relative to the bands' widths."""
+def _closest_squares(bands, shapes):
+    """Return non-negative squares with the smallest errors relative to the bands' widths."""
     rows, targets = [], []
     for band, columns in zip(bands, shapes):
         width = np.log(band.high / band.low)
@@ -136,10 +168,14 @@ def _closest(bands, shapes):
 
 @dataclass(frozen=True)
 class NeededDuration:
-    """How long to record [s] to identify a term that was not; infinite if a month is not enough.
+    """Recording time required to identify a term.
 
-    ``value`` is the coefficient that is assumed: the estimate, or half the upper limit where that
-    is far below it.
+    Attributes
+    ----------
+    value : float
+        Assumed coefficient: the estimate, or half the upper limit if the estimate is far below it.
+    duration : float
+        Recording time, s; infinite if a month does not suffice.
     """
 
     value: float
@@ -148,16 +184,32 @@ class NeededDuration:
 
 @dataclass(frozen=True)
 class AxisResult:
-    """What is known of one axis.
+    """Result of the identification of an axis.
 
-    ``fit`` is one to all recordings together, ``single_fits`` are those to each alone, if there are
-    several. For each recording there are ``lines`` that were taken out of it before the fit,
-    ``curves`` without them, the Allan deviations with them as ``recorded`` at the same averaging
-    times, and ``bands`` where the identified sensor's is expected. ``squares`` (terms,) are the
-    squared coefficients of that sensor, ``choice`` says why these (see
-    :func:`chosen_coefficients`), and ``departures`` where it leaves a band. ``needed`` has each of
-    the five terms that is not identified, but for a quantisation hidden by the sensor's filter;
-    ``ramp_sign`` is 1 or -1: whether the reading grew or fell over the recordings.
+    Attributes
+    ----------
+    fit : AllanFit
+        Fit to all recordings together.
+    single_fits : tuple of AllanFit
+        Fits to each recording alone, if there are several.
+    lines : tuple of tuple of SpectralLine
+        Spectral lines of each recording, which were removed before the fit.
+    curves : tuple of AllanCurve
+        Allan deviation of each recording without the lines.
+    recorded : tuple of ndarray
+        Allan deviation of each recording with the lines, at the same averaging times.
+    bands : tuple of AllanBand
+        Band of each recording in which the identified sensor is expected.
+    squares : ndarray, shape (terms,)
+        Squared coefficients of the identified sensor.
+    choice : str
+        Origin of these coefficients, see :func:`choose_coefficients`.
+    departures : tuple of Departure
+        Points at which the identified sensor leaves a band.
+    needed : dict of str to NeededDuration
+        Terms that are not identified, without a quantisation that the sensor's filter hides.
+    ramp_sign : float
+        1 if the reading grew over the recordings, -1 if it fell.
     """
 
     fit: AllanFit
@@ -172,8 +224,8 @@ class AxisResult:
     needed: dict[str, NeededDuration]
     ramp_sign: float
 
-    def signed(self, term) -> float:
-        """Return the coefficient of a term in the identified sensor, 0 if it has none."""
+    def signed_coefficient(self, term) -> float:
+        """Return the coefficient of a term of the identified sensor, 0 if the term is absent."""
         names = list(self.fit.terms)
         if term not in names:
             return 0.0
@@ -181,8 +233,8 @@ class AxisResult:
         return value * (self.ramp_sign if term == "rate_ramp" and value else 1.0)
 
     @property
-    def without_identification(self) -> tuple[str, ...]:
-        """Terms that the identified sensor has although none of them is identified alone."""
+    def unidentified_terms(self) -> tuple[str, ...]:
+        """Terms of the identified sensor that are not identified."""
         if self.choice == IDENTIFIED:
             return ()
         return tuple(
@@ -193,7 +245,14 @@ class AxisResult:
 
 
 class RecordingModel:
-    """What all axes of a recording share; ``band`` is that of the bias instability [s]."""
+    """Averaging times, shapes of the terms and covariances that all axes of a recording share.
+
+    Parameters
+    ----------
+    recording : SamplesAtRest
+    band : tuple of float
+        Shortest and longest averaging time of the bias instability, s.
+    """
 
     def __init__(self, recording, band):
         self.recording = recording
@@ -205,7 +264,7 @@ class RecordingModel:
         self._terms = {}
 
     def terms(self, gauss_markov_time=None):
-        """Allan variances of the terms, and their covariance."""
+        """Return the Allan variances of the terms for unit coefficients, and their covariance."""
         if gauss_markov_time not in self._terms:
             model = (self.period, self.band, gauss_markov_time)
             self._terms[gauss_markov_time] = (
@@ -215,7 +274,7 @@ class RecordingModel:
         return self._terms[gauss_markov_time]
 
     def parts(self, axis):
-        """Return the contiguous parts of one axis."""
+        """Return the contiguous parts of an axis."""
         values = self.recording.values[axis]
         return [values[start:stop] for start, stop in self.recording.parts]
 
@@ -224,7 +283,7 @@ class RecordingModel:
         return allan_model.overlapping_allan_variance(parts, self.recording.rate, self.factors)
 
     def curve(self, variance, fit) -> allan_model.AllanCurve:
-        """Return the Allan deviation with its interval."""
+        """Return the Allan deviation with the confidence interval that follows from a fit."""
         time = fit.gauss_markov_time
         shapes = self.terms(time and time.value)[0] * np.maximum(fit.squares, 0.0)
         contributions = dict(zip(fit.terms, shapes.T))
@@ -236,10 +295,23 @@ class RecordingModel:
 
 
 def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
-    """Identify the terms of one axis from the overlapping Allan ``variances`` of each recording.
+    """Identify the noise terms of an axis.
 
-    ``comparisons`` is the number of averaging times of all axes at which the result is compared
-    with what was measured.
+    Parameters
+    ----------
+    models : sequence of RecordingModel
+    axis : int
+        Index of the axis.
+    variances : sequence of ndarray
+        Overlapping Allan variances of each recording.
+    planner : callable
+        Function of :func:`.duration_planner`.
+    comparisons : int
+        Number of averaging times of all axes at which the result is compared with the measurement.
+
+    Returns
+    -------
+    AxisResult
     """
     recorded = tuple(np.sqrt(variance) for variance in variances)
     lines = ((),) * len(models)
@@ -248,7 +320,7 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
     if fit is None:
         variances, lines, parts = _without_lines(models, parts, variances)
         fit = _fit_standard_terms(models, variances, comparisons) if any(lines) else None
-    data = np.concatenate(variances), lambda time: _joined(models, time)
+    data = np.concatenate(variances), lambda time: _joint_terms(models, time)
     duration = max(model.longest for model in models)
     rates = [model.recording.rate for model in models]
     slow_noise = SlowNoiseLikelihood(list(zip(parts, rates)), models[0].band)
@@ -259,41 +331,53 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
     else:
         fit = extended.weigh_slow_terms(fit, *data, duration, slow_noise)
     single = [
-        _fit_alike(model, variance, fit)
+        _fit_single_recording(model, variance, fit)
         for model, variance in zip(models, variances)
         if len(models) > 1
     ]
     curves = tuple(model.curve(value, fit) for model, value in zip(models, variances))
-    squares, choice, bands, departures = _sensor(models, curves, fit, comparisons)
+    squares, choice, bands, departures = _choose_sensor(models, curves, fit, comparisons)
     hidden = {allan_model.TERMS[0]} if np.isinf(fit.terms[allan_model.TERMS[0]].high) else set()
     needed = {
-        term: _needed(planner, fit, term)
+        term: _required_duration(planner, fit, term)
         for term in allan_model.TERMS
         if not fit.terms[term].identified and term not in hidden
     }
     rise = 0.0
-    for part in (one for model in models for one in model.parts(axis)):
-        half = len(part) // 2
-        rise += float(np.mean(part[half:]) - np.mean(part[:half])) * len(part)
-    measured = (tuple(single), lines, curves, recorded, bands)
-    sign = -1.0 if rise < 0.0 else 1.0
-    return AxisResult(fit, *measured, squares, choice, departures, needed, sign)
+    for model in models:
+        for part in model.parts(axis):
+            half = len(part) // 2
+            rise += float(np.mean(part[half:]) - np.mean(part[:half])) * len(part)
+    return AxisResult(
+        fit=fit,
+        single_fits=tuple(single),
+        lines=lines,
+        curves=curves,
+        recorded=recorded,
+        bands=bands,
+        squares=squares,
+        choice=choice,
+        departures=departures,
+        needed=needed,
+        ramp_sign=-1.0 if rise < 0.0 else 1.0,
+    )
 
 
-def _joined(models, time):
+def _joint_terms(models, time):
+    """Return the shapes of all recordings, and a function for the covariance of their variances."""
     shapes, covariances = zip(*(model.terms(time) for model in models))
     if len(models) == 1:
-        return shapes[0], covariances[0].of
+        return shapes[0], covariances[0].evaluate
     return (
         np.concatenate(shapes),
-        lambda squares: block_diag(*(covariance.of(squares) for covariance in covariances)),
+        lambda squares: block_diag(*(covariance.evaluate(squares) for covariance in covariances)),
     )
 
 
 def _fit_standard_terms(models, single_variances, comparisons):
-    """Return the fit of the standard terms, None if the data reject it."""
+    """Return the fit of the standard terms, or None if the data reject it."""
     variances = np.concatenate(single_variances)
-    shapes, covariances = _joined(models, None)
+    shapes, covariances = _joint_terms(models, None)
     fit = fit_terms(variances, shapes, covariances)
     if not fit.describes:
         return None
@@ -304,9 +388,9 @@ def _fit_standard_terms(models, single_variances, comparisons):
         gain = plain.deviance(fit.squares) - free.deviance(free.solve())
         if gain > DETECTION_DEVIATIONS**2:
             return None
-    # Squares of the residuals hardly notice a fit far above few degrees of freedom.
+    # The squares of the residuals are insensitive where a variance has few degrees of freedom.
     for model, variance in zip(models, single_variances):
-        band = measured_band(model.curve(variance, fit), model.longest, comparisons)
+        band = compute_band(model.curve(variance, fit), model.longest, comparisons)
         curve = (
             allan_model.allan_variance_of_terms(band.tau, model.period, model.band) @ fit.squares
         )
@@ -316,27 +400,27 @@ def _fit_standard_terms(models, single_variances, comparisons):
 
 
 def _without_lines(models, parts, variances):
-    cleaned, lines, remaining = [], [], []
-    for model, own, variance in zip(models, parts, variances):
-        own, found = extended.remove_lines(own, model.recording.rate)
-        cleaned.append(model.variance(own) if found else variance)
-        lines.append(found)
-        remaining.append(own)
-    return cleaned, tuple(lines), remaining
+    cleaned_variances, lines, cleaned_parts = [], [], []
+    for model, recording_parts, variance in zip(models, parts, variances):
+        cleaned, removed = extended.remove_lines(recording_parts, model.recording.rate)
+        cleaned_variances.append(model.variance(cleaned) if removed else variance)
+        lines.append(removed)
+        cleaned_parts.append(cleaned)
+    return cleaned_variances, tuple(lines), cleaned_parts
 
 
-def _fit_alike(model, variance, fit) -> AllanFit:
-    """Fit one recording alone, with the choices made for all of them."""
+def _fit_single_recording(model, variance, fit) -> AllanFit:
+    """Fit the terms to a single recording, with the model of the common fit."""
     time = fit.gauss_markov_time
     shapes, covariance = model.terms(time and time.value)
     if not fit.start:
-        return fit_terms(variance, shapes, covariance.of)
+        return fit_terms(variance, shapes, covariance.evaluate)
     error = fit.model_error
-    return extended.fit_from(fit.start, model.tau, variance, shapes, covariance.of, error)
+    return extended.fit_from(fit.start, model.tau, variance, shapes, covariance.evaluate, error)
 
 
-def _sensor(models, curves, fit, comparisons):
-    """Coefficients of the identified sensor, and where its Allan deviation leaves the bands."""
+def _choose_sensor(models, curves, fit, comparisons):
+    """Return coefficients of the identified sensor, their choice, the bands, and departures."""
     time = fit.gauss_markov_time
 
     def shapes_at(tau):
@@ -344,10 +428,10 @@ def _sensor(models, curves, fit, comparisons):
         return allan_model.allan_variance_of_terms(tau, models[0].period, band, time and time.value)
 
     pairs = list(zip(models, curves))
-    narrow = [measured_band(curve, model.longest, comparisons) for model, curve in pairs]
-    squares, choice = chosen_coefficients(fit, narrow, shapes_at)
+    narrow = [compute_band(curve, model.longest, comparisons) for model, curve in pairs]
+    squares, choice = choose_coefficients(fit, narrow, shapes_at)
     bands = tuple(
-        measured_band(curve, model.longest, comparisons, fit.model_error) for model, curve in pairs
+        compute_band(curve, model.longest, comparisons, fit.model_error) for model, curve in pairs
     )
     departures = []
     for number, band in enumerate(bands):
@@ -361,7 +445,7 @@ def _sensor(models, curves, fit, comparisons):
     return squares, choice, bands, tuple(departures)
 
 
-def _needed(planner, fit, term) -> NeededDuration:
+def _required_duration(planner, fit, term) -> NeededDuration:
     estimate = fit.terms[term]
     assumed = estimate.value
     if np.isfinite(estimate.high):

@@ -1,4 +1,4 @@
-"""Figures of an Allan analysis: for each sensor, its three axes one above the other."""
+"""Figures of an Allan analysis, with the three axes of a sensor one above the other."""
 
 import numpy as np
 
@@ -7,14 +7,16 @@ from ...report.figure import Figure
 from ...sensors.triads import TRIADS
 from . import model
 
-_READ_OFF = (1.0, 3.0)  # Averaging times [s] at which N and K are where their lines pass
+_READING_TIMES = (1.0, 3.0)  # s; averaging times at which the lines have the values N and K
 _FIT = {"color": colours.SIMULATED, "linewidth": 1.8}
 _SENSOR = {"color": colours.SENSOR, "linewidth": 1.1, "linestyle": (0, (2, 1.5))}
 _LIMIT = {"color": colours.SIMULATED, "linewidth": 1.4, "linestyle": (0, (5, 1.5))}
 _THIN_GREY = {"color": colours.LINE_GREY, "linewidth": 0.6}
 _QUARTILE = {"color": colours.LINE_GREY, "linewidth": 1.2, "linestyle": (0, (2, 1))}
-_BELOW, _ABOVE = 4.0, 2.0
-_NAMED_AT = {"random_walk": 0.8, "bias_instability": 0.5, model.GAUSS_MARKOV: 0.6}
+# Factors between the limits of the vertical axis and the extremes of the deviation.
+_LOWER_MARGIN, _UPPER_MARGIN = 4.0, 2.0
+# Position of a term's letter as a share of its line. Lines that end together differ in it.
+_LABEL_POSITIONS = {"random_walk": 0.8, "bias_instability": 0.5, model.GAUSS_MARKOV: 0.6}
 _TERMS = {
     "quantisation": {"color": colours.QUANTISATION, "linestyle": (0, (1, 1.5))},
     "white_noise": {"color": colours.DARK_GREY, "linestyle": (0, (6, 2))},
@@ -26,10 +28,20 @@ _TERMS = {
 
 
 def raw_figure(recording, sensor) -> Figure:
-    """Return what was recorded at rest, the limits beyond which a sample is an outlier, and those.
+    """Describe the figure of a recording at rest with its outliers and their limits.
 
-    Beside each axis is the distribution of its deviations from the median of some seconds, with the
-    quartiles from which the limits are counted. ``sensor``: ``gyroscope`` or ``accelerometer``.
+    The panel to the right of each axis shows the distribution of the deviations from the median of
+    ten seconds, with the quartiles from which the limits follow.
+
+    Parameters
+    ----------
+    recording : SamplesAtRest
+    sensor : str
+        ``gyroscope`` or ``accelerometer``.
+
+    Returns
+    -------
+    Figure
     """
     unit = TRIADS[sensor].unit.replace("^2", "²")
     figure = Figure(x="time after the first sample [s]", widths=(3.0, 1.0))
@@ -46,8 +58,8 @@ def raw_figure(recording, sensor) -> Figure:
         for limit in limits:
             figure.line(raw.times[:-1], raw.level + limit, _LIMIT, "limits of outliers")
         if len(raw.outliers):
-            at = raw.outlier_times, raw.outliers
-            figure.points(*at, colours.OUTSIDE, "outliers", 6, "circle-open")
+            positions = raw.outlier_times, raw.outliers
+            figure.points(*positions, colours.OUTSIDE, "outliers", 6, "circle-open")
         tick = float(f"{0.5 * np.max(np.abs(raw.edges)):.1g}")
         ticks = (-tick, 0.0, tick)
         figure.panel("samples", "distribution", x=f"deviation [{unit}]", log="y", ticks=ticks)
@@ -60,27 +72,35 @@ def raw_figure(recording, sensor) -> Figure:
 
 
 def allan_figure(identification, sensor) -> Figure:
-    """Return the Allan deviation with its interval, the fit and its terms.
+    """Describe the figure of the Allan deviation with its interval, the fit, and the terms.
 
-    ``sensor``: ``gyroscope`` or ``accelerometer``.
+    Parameters
+    ----------
+    identification : AllanIdentification
+    sensor : str
+        ``gyroscope`` or ``accelerometer``.
+
+    Returns
+    -------
+    Figure
     """
     unit = TRIADS[sensor].unit.replace("^2", "²")
     figure = Figure(x="averaging time [s]")
     for name in identification.sensors[sensor]:
         result = identification.axes[name]
         limits = (
-            min(curve.deviation.min() for curve in result.curves) / _BELOW,
-            max(curve.deviation.max() for curve in result.curves) * _ABOVE,
+            min(curve.deviation.min() for curve in result.curves) / _LOWER_MARGIN,
+            max(curve.deviation.max() for curve in result.curves) * _UPPER_MARGIN,
         )
-        title = ", ".join([name, *_words(result)])
+        title = ", ".join([name, *_title_parts(result)])
         figure.panel(f"Allan deviation [{unit}]", title, log="xy", limits=limits, height=280)
-        _measured(figure, result)
-        _fitted(figure, identification, result, limits)
-        _read_off(figure, result, limits)
+        _draw_measurement(figure, result)
+        _draw_fit(figure, identification, result, limits)
+        _mark_coefficients(figure, result, limits)
     return figure
 
 
-def _words(result):
+def _title_parts(result):
     fit, lines = result.fit, sum(map(len, result.lines))
     if fit.model_error:
         yield f"model error {50.0 * fit.model_error:.1f} % of the deviation"
@@ -90,7 +110,7 @@ def _words(result):
         yield f"{lines} line{'s' if lines > 1 else ''} left out"
 
 
-def _measured(figure, result):
+def _draw_measurement(figure, result):
     for number, (curve, band) in enumerate(zip(result.curves, result.bands)):
         colour = colours.RECORDINGS[number % len(colours.RECORDINGS)]
         name = f"recording {number + 1}" if len(result.curves) > 1 else "recording"
@@ -102,13 +122,13 @@ def _measured(figure, result):
         look = {"color": colour, "linewidth": 0.7, "alpha": 0.7}
         for limit in (band.low, band.high):
             figure.line(band.tau, limit, look, "" if number else "band for the identified sensor")
-    for place in result.departures:
-        curve = result.curves[place.recording]
-        value = place.ratio * np.interp(place.tau, curve.tau, curve.deviation)
-        figure.points([place.tau], [value], colours.OUTSIDE, "outside the band", 11, "circle-open")
+    for departure in result.departures:
+        tau, curve = departure.tau, result.curves[departure.recording]
+        value = departure.ratio * np.interp(tau, curve.tau, curve.deviation)
+        figure.points([tau], [value], colours.OUTSIDE, "outside the band", 11, "circle-open")
 
 
-def _fitted(figure, identification, result, limits):
+def _draw_fit(figure, identification, result, limits):
     fit, tau = result.fit, result.curves[0].tau
     dense = np.geomspace(tau[0], tau[-1], 200)
     time = fit.gauss_markov_time
@@ -123,12 +143,11 @@ def _fitted(figure, identification, result, limits):
         look = {**_TERMS[term], "linewidth": 1.4 if identified else 0.6}
         name = "term, identified" if identified else "term, only a limit"
         figure.line(dense, deviation, look, name)
-        # Its letter near the end of the line where that is within the figure.
+        # The letter of the term is near the end of the visible part of its line.
         inside = np.flatnonzero((deviation > 1.2 * limits[0]) & (deviation < limits[1] / 1.2))
         if len(inside):
-            # Of lines that end at the same place each has its own.
-            at = inside[int(_NAMED_AT.get(term, 1.0) * (len(inside) - 1))]
-            figure.text(dense[at], deviation[at], model.SYMBOLS[term], look["color"])
+            index = inside[int(_LABEL_POSITIONS.get(term, 1.0) * (len(inside) - 1))]
+            figure.text(dense[index], deviation[index], model.SYMBOLS[term], look["color"])
     described = dense >= fit.start
     total = np.sqrt(np.maximum(shapes[described] @ fit.squares, 0.0))
     figure.line(dense[described], total, _FIT, "fit")
@@ -137,11 +156,11 @@ def _fitted(figure, identification, result, limits):
         figure.span(tau[0], fit.start, colours.SHADE, 0.05, "not described")
 
 
-def _read_off(figure, result, limits):
+def _mark_coefficients(figure, result, limits):
     """Mark the lines of white noise and random walk where they have the values N and K."""
     tau = result.curves[0].tau
     squares = dict(zip(result.fit.terms, result.fit.squares))
-    for time, term in zip(_READ_OFF, ("white_noise", "random_walk")):
+    for time, term in zip(_READING_TIMES, ("white_noise", "random_walk")):
         figure.mark(time, _THIN_GREY)
         figure.text(time, 1.05 * limits[0], f"{time:g} s", colours.TEXT_GREY)
         value = np.sqrt(max(0.0, squares[term]))

@@ -1,4 +1,4 @@
-"""Contents of the files that an Allan analysis gives."""
+"""Contents of the files that an Allan analysis writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...core.errors import ConfigurationError
 from . import analysis
 from .axis import LONGEST_SHARE, SHORTEST
 from .model import GAUSS_MARKOV, SYMBOLS, TERMS
-from .sentences import HIDDEN, NOT_IDENTIFIABLE, TRIAD_OF, spectral_lines_text
+from .sentences import AXIS_TRIADS, HIDDEN, NOT_IDENTIFIABLE, format_spectral_lines
 
 
 def specification_comment(identification) -> str:
@@ -35,11 +35,11 @@ def specification_comment(identification) -> str:
         absent += [
             f"  {name} {term}: below {result.fit.terms[term].high:.3g}"
             for term in result.needed
-            if not result.signed(term)
+            if not result.signed_coefficient(term)
         ]
-        kept += [f"  {name} {term}" for term in result.without_identification]
+        kept += [f"  {name} {term}" for term in result.unidentified_terms]
         lines += [
-            f"{name}: lines left out: {spectral_lines_text(found, name)}"
+            f"{name}: lines left out: {format_spectral_lines(found, name)}"
             for found in result.lines
             if found
         ]
@@ -50,15 +50,20 @@ def specification_comment(identification) -> str:
     return "\n".join(lines)
 
 
-def kalibr_file(identification, name) -> tuple[bytes, list[str]]:
-    """Return the content of Kalibr's file, and sentences on what it cannot express.
+def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
+    """Return the content of Kalibr's file, and remarks on properties that it cannot express.
 
     Parameters
     ----------
     identification : AllanIdentification
         The analysis.
     name : str
-        Of the specification.
+        Name of the specification.
+
+    Returns
+    -------
+    content : bytes
+    remarks : list of str
 
     Raises
     ------
@@ -70,13 +75,15 @@ def kalibr_file(identification, name) -> tuple[bytes, list[str]]:
     missing = [axis for axis in analysis.AXES if axis not in identification.axes]
     if missing:
         raise ConfigurationError(
-            f"Kalibr needs both sensors with three axes, but {', '.join(missing)} "
-            f"{'are' if len(missing) > 1 else 'is'} not recorded"
+            f"{', '.join(missing)} {'are' if len(missing) > 1 else 'is'} not recorded, expected "
+            "all axes of gyroscope and accelerometer"
         )
     specification = identification.to_specification(name, walk_limit=True)
     writing = write_imu_parameters(specification, "kalibr", identification.rate)
     limits = [
-        axis for axis, result in identification.axes.items() if not result.signed("random_walk")
+        axis
+        for axis, result in identification.axes.items()
+        if not result.signed_coefficient("random_walk")
     ]
     comment = ""
     if limits:
@@ -84,15 +91,15 @@ def kalibr_file(identification, name) -> tuple[bytes, list[str]]:
             f"# The random walk of {', '.join(limits)} is {NOT_IDENTIFIABLE};\n"
             "# Kalibr needs one, so the upper end of its 95 % interval is used.\n"
         )
-    unsaid = [
+    remarks = [
         f"kalibr_imu.yaml: {remark}"
         for remark in writing.remarks
         if GAUSS_MARKOV in remark or "bias_instability" in remark
     ]
-    return (comment + writing.text).encode(), unsaid
+    return (comment + writing.text).encode(), remarks
 
 
-def parameter_contents(identification) -> dict[str, Any]:
+def list_parameters(identification) -> dict[str, Any]:
     """Return all coefficients with their 95 % intervals, and the findings, for JSON.
 
     Parameters
@@ -118,19 +125,20 @@ def parameter_contents(identification) -> dict[str, Any]:
             for recording in identification.recordings
         ],
         "axes": {
-            name: _axis(TRIAD_OF[name], result) for name, result in identification.axes.items()
+            name: _axis_content(AXIS_TRIADS[name], result)
+            for name, result in identification.axes.items()
         },
     }
 
 
-def _axis(triad, result) -> dict:
+def _axis_content(triad, result) -> dict:
     fit, gauss_markov = result.fit, None
     if GAUSS_MARKOV in fit.terms:
         time = fit.gauss_markov_time
         gauss_markov = {
             "unit": triad.unit,
-            **_estimate(fit.terms[GAUSS_MARKOV], 1.0),
-            "written": result.signed(GAUSS_MARKOV),
+            **_estimate_content(fit.terms[GAUSS_MARKOV], 1.0),
+            "written": result.signed_coefficient(GAUSS_MARKOV),
             "time_s": time.value,
             "time_interval_95_s": [time.low, time.high],
         }
@@ -140,7 +148,7 @@ def _axis(triad, result) -> dict:
         "standard_terms_suffice": not fit.start,
         "described_from_s": fit.start or float(min(curve.tau[0] for curve in result.curves)),
         "model_error_of_variance": fit.model_error,
-        "terms": {term: _term(triad, result, term) for term in TERMS},
+        "terms": {term: _term_content(triad, result, term) for term in TERMS},
         "gauss_markov": gauss_markov,
         "gauss_markov_time_like_random_walk_s": fit.time_like_walk,
         "written": result.choice,
@@ -152,23 +160,24 @@ def _axis(triad, result) -> dict:
             "from_s": SHORTEST,
             "to_part_of_recording": 1.0 / LONGEST_SHARE,
             "inside": not result.departures,
-            "outside": [asdict(place) for place in result.departures],
+            "outside": [asdict(departure) for departure in result.departures],
         },
         "single_recordings": [
-            {term: _estimate(fit.terms[term], 1.0) for term in TERMS} for fit in result.single_fits
+            {term: _estimate_content(fit.terms[term], 1.0) for term in TERMS}
+            for fit in result.single_fits
         ],
     }
 
 
-def _term(triad, result, term) -> dict:
+def _term_content(triad, result, term) -> dict:
     unit, factor = triad.datasheet(term)
     estimate = result.fit.terms[term]
     content = {
         "symbol": SYMBOLS[term],
         "unit": triad.unit_of(term),
-        **_estimate(estimate, 1.0),
-        "written": result.signed(term),
-        "datasheet": {"unit": unit, **_estimate(estimate, factor)},
+        **_estimate_content(estimate, 1.0),
+        "written": result.signed_coefficient(term),
+        "datasheet": {"unit": unit, **_estimate_content(estimate, factor)},
     }
     if term == "rate_ramp" and estimate.identified:
         content["sign"] = int(result.ramp_sign)
@@ -178,7 +187,7 @@ def _term(triad, result, term) -> dict:
     return content
 
 
-def _estimate(estimate, factor) -> dict:
+def _estimate_content(estimate, factor) -> dict:
     return {
         "identified": estimate.identified,
         "value": estimate.value * factor if estimate.identified else None,
@@ -187,12 +196,17 @@ def _estimate(estimate, factor) -> dict:
 
 
 def deviation_table(identification) -> pd.DataFrame:
-    """Return the Allan deviation of each recording with its 95 % interval, over averaging time [s].
+    """Return the Allan deviation of each recording with its 95 % interval.
 
     Parameters
     ----------
     identification : AllanIdentification
         The analysis.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Deviations in SI units; the index ``tau`` is the averaging time, s.
     """
     tables = []
     for number in range(len(identification.recordings)):

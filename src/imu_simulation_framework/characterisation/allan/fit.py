@@ -1,11 +1,10 @@
-"""Fit of the standard noise terms to Allan variances, with intervals that hold.
+"""Fit of the standard noise terms to Allan variances, with confidence intervals.
 
-The fit is generalised least squares on the variance with coefficients that cannot be negative.
-Weights come from the covariance that the fitted terms themselves imply
-(:mod:`.allan.model`), found by iteration. An estimated square is
-then a weighted sum of the data, and its distribution under any true value is known well enough
-in mean, variance and skewness to invert the test: the 95 % interval holds the values that the
-estimate does not contradict.
+The fit is generalised least squares on the variance with non-negative coefficients. An iteration
+computes the weights from the covariance that the fitted terms imply (:mod:`.allan.model`). An
+estimated square is a weighted sum of the data. Mean, variance and skewness of its distribution are
+known for any true value, so that a test can be inverted: the 95 % interval contains all values that
+the estimate does not reject.
 """
 
 from __future__ import annotations
@@ -24,25 +23,32 @@ from .model import GAUSS_MARKOV, TERMS
 CONFIDENCE = 0.95
 
 DETECTION_DEVIATIONS = 4.0
-"""A term counts as identified if noise without it gives such an estimate as rarely as a Gaussian
-value is so many standard deviations off: rarely enough that none of the dozens of terms in an
-analysis is found by chance."""
+"""Significance of an identified term, in standard deviations of a Gaussian variable. The false
+detection of any of the dozens of terms of an analysis is unlikely at this level."""
 
-_ITERATIONS = 30
-_TOLERANCE = 1e-6
-# What the covariance itself does not know (the band's ends, quadrature), as a share of variance.
+_MAX_ITERATIONS = 30
+_TOLERANCE = 1e-6  # relative, of the squares
+# Relative error of the covariance (ends of the band, quadrature), as a share of the variance.
 _NUGGET = 1e-3
-_MISFIT = 1e-4
-_GAUSSIAN = 1e-4
-_DOUBLINGS = 30
+_MIN_FIT_PROBABILITY = 1e-4  # of a larger misfit, below which the terms do not describe the data
+_NEGLIGIBLE_SKEWNESS = 1e-4
+_MAX_DOUBLINGS = 30
 
 
 @dataclass(frozen=True)
 class TermEstimate:
-    """A coefficient Q, N, B, K or R with its 95 % interval.
+    """Coefficient Q, N, B, K or R with its 95 % interval.
 
-    ``value`` is the most likely one, 0 if the data show none; ``low`` is 0 where the term is not
-    ``identified``, and ``high`` infinite where the recording cannot tell.
+    Attributes
+    ----------
+    value : float
+        Most likely coefficient, 0 if the data do not show the term.
+    low : float
+        Lower end of the interval, 0 if the term is not identified.
+    high : float
+        Upper end of the interval, infinite without an upper limit.
+    identified : bool
+        Whether the term is significant.
     """
 
     value: float
@@ -53,7 +59,7 @@ class TermEstimate:
 
 @dataclass(frozen=True)
 class TimeEstimate:
-    """A correlation time and its 95 % interval [s]; 0 and infinite where there is no bound."""
+    """Correlation time and its 95 % interval, s, with the bounds 0 and infinity if unknown."""
 
     value: float
     low: float
@@ -62,18 +68,29 @@ class TimeEstimate:
 
 @dataclass(frozen=True)
 class AllanFit:
-    """The terms that describe one axis.
+    """Terms that describe the noise of an axis.
 
-    ``terms``: for each of :data:`.allan.model.TERMS`, and for the Gauss-Markov process if the model
-    has one. ``squares`` (terms,): squared coefficients of the fit; terms that are not identified
-    are part of it, and the first is below zero behind a low-pass filter. ``misfit``: weighted mean
-    square of the residuals, 1 if these terms describe the data; ``describes``: whether the data can
-    have come from them; otherwise the weights leave correlation aside, which a wrong description
-    would exploit, and intervals are widened by the misfit. ``start``: averaging times from here on
-    are described [s]; ``model_error``: relative standard deviation of the true Allan variance
-    around that of the terms; ``gauss_markov_time``: correlation time, if there is such a process;
-    ``time_like_walk``: shortest correlation time [s] of a process that describes the data as well
-    as the random walk, None if there is none.
+    Attributes
+    ----------
+    terms : dict of str to TermEstimate
+        Estimates of all :data:`.allan.model.TERMS`, and of a Gauss-Markov process in the model.
+    squares : ndarray, shape (terms,)
+        Squared coefficients of the fit, including terms that are not identified. The first is
+        negative behind a low-pass filter.
+    misfit : float
+        Weighted mean square of the residuals, expected 1.
+    describes : bool
+        Whether the terms describe the data. If not, the weights ignore correlation, and the
+        intervals are widened by the misfit.
+    start : float
+        Shortest averaging time that the terms describe, s.
+    model_error : float
+        Relative standard deviation of the true Allan variance around the modelled one.
+    gauss_markov_time : TimeEstimate, optional
+        Correlation time of a Gauss-Markov process.
+    time_like_walk : float, optional
+        Shortest correlation time, s, of a Gauss-Markov process that describes the data as well as
+        the random walk.
     """
 
     terms: dict[str, TermEstimate]
@@ -87,45 +104,64 @@ class AllanFit:
 
 
 def fit_terms(variances, shapes, covariances, smoothing=False, model_error=None) -> AllanFit:
-    """Fit squared coefficients to Allan variances of one axis.
+    """Fit squared coefficients to Allan variances of an axis.
 
-    ``variances`` (n,): estimated Allan variances; those of several recordings one after the other.
-    ``shapes`` (n, terms): from :func:`.allan.model.allan_variance_of_terms`. ``covariances``: from
-    squared coefficients, (terms,), to the covariance of ``variances``. ``smoothing``: whether the
-    ``1 / tau^2`` term may be negative: white noise behind a low-pass filter has
-    ``N^2 / tau - A / tau^2`` at averaging times beyond the filter's memory; the quantisation Q,
-    which it may hide, is then not known. ``model_error`` (n, n): covariance of the logarithm of the
-    true Allan variances around those of the terms.
+    White noise behind a low-pass filter has the Allan variance ``N^2 / tau - A / tau^2`` at
+    averaging times beyond the filter's memory. A negative ``1 / tau^2`` term hides the quantisation
+    Q.
+
+    Parameters
+    ----------
+    variances : ndarray, shape (n,)
+        Estimated Allan variances of all recordings.
+    shapes : ndarray, shape (n, terms)
+        Result of :func:`.allan.model.allan_variance_of_terms`.
+    covariances : callable
+        Function from squared coefficients (terms,) to the covariance of ``variances``.
+    smoothing : bool
+        Whether the ``1 / tau^2`` term may be negative.
+    model_error : ndarray, shape (n, n), optional
+        Covariance of the logarithm of the true Allan variances around the modelled ones.
+
+    Returns
+    -------
+    AllanFit
     """
     problem = AllanProblem(variances, shapes, covariances, True, smoothing, model_error)
     squares = problem.solve()
     residuals = problem.whitened(variances - shapes @ squares, squares)
     freedom = max(1, len(variances) - int((squares != 0.0).sum()))
     misfit = float(residuals @ residuals / freedom)
-    describes = bool(chi2.sf(misfit * freedom, freedom) > _MISFIT)
+    describes = bool(chi2.sf(misfit * freedom, freedom) > _MIN_FIT_PROBABILITY)
     if not describes:
         problem = AllanProblem(variances, shapes, covariances, False, smoothing, model_error)
         squares = problem.solve()
         residuals = (variances - shapes @ squares) / problem.deviations(squares)
         misfit = max(1.0, float(residuals @ residuals / freedom))
     inflation = 1.0 if describes else misfit
-    with_all = problem.deviance(squares)
+    deviance_with_all = problem.deviance(squares)
     terms = {}
     for index, name in enumerate((*TERMS, GAUSS_MARKOV)[: len(squares)]):
         if index == 0 and squares[0] < 0.0:
             terms[name] = TermEstimate(0.0, 0.0, np.inf, False)
             continue
         without = problem.solve(without=index)
-        gain = (problem.deviance(without) - with_all) / inflation
-        terms[name] = _estimate(problem, squares, index, inflation, gain > DETECTION_DEVIATIONS**2)
+        gain = (problem.deviance(without) - deviance_with_all) / inflation
+        is_needed = gain > DETECTION_DEVIATIONS**2
+        terms[name] = _estimate_term(problem, squares, index, inflation, is_needed)
     return AllanFit(terms, squares, misfit, describes)
 
 
 @dataclass
 class AllanProblem:
-    """The regression of one axis; parameters as for :func:`fit_terms`.
+    """Regression problem of an axis.
 
-    ``correlated`` says whether the weights use the correlation of the data.
+    Attributes
+    ----------
+    variances, shapes, covariances, smoothing, model_error
+        Parameters of :func:`fit_terms`.
+    correlated : bool
+        Whether the weights use the correlation of the data.
     """
 
     variances: np.ndarray
@@ -136,8 +172,8 @@ class AllanProblem:
     model_error: np.ndarray | None = None
 
     def scatter(self, squares):
-        """Covariance of the data for these coefficients, that of the model's error included."""
-        # A filter takes from the scatter at the shortest averaging times only.
+        """Return the covariance of the data, including the error of the model."""
+        # A filter reduces the scatter only at the shortest averaging times.
         matrix = self.covariances(np.maximum(squares, 0.0))
         if self.model_error is not None:
             expected = self.shapes @ squares
@@ -145,7 +181,7 @@ class AllanProblem:
         return matrix
 
     def covariance(self, squares):
-        """Return the same with what the covariance itself does not know."""
+        """Return the covariance of the data, increased by the error of the covariance itself."""
         matrix = self.scatter(squares)
         matrix[np.diag_indices_from(matrix)] *= 1.0 + _NUGGET
         return matrix
@@ -154,24 +190,35 @@ class AllanProblem:
         """Return standard deviations of the data."""
         return np.sqrt(np.diag(self.scatter(squares)))
 
-    def _weighing(self, squares):
+    def _weighting_covariance(self, squares):
         matrix = self.covariance(squares)
         return matrix if self.correlated else np.diag(np.diag(matrix))
 
     def whitened(self, vectors, squares):
-        """Return vectors in units in which the data scatter by one, independently."""
-        return _whiten(cho_factor(self._weighing(squares), lower=True)[0], vectors)
+        """Return vectors in coordinates in which the data are independent with unit variance."""
+        return _whiten(cho_factor(self._weighting_covariance(squares), lower=True)[0], vectors)
 
     def deviance(self, squares):
-        """Minus twice the logarithm of the Gaussian likelihood of the data, up to a constant."""
-        factor = cho_factor(self._weighing(squares), lower=True)[0]
+        """Return minus twice the Gaussian log-likelihood of the data, up to a constant."""
+        factor = cho_factor(self._weighting_covariance(squares), lower=True)[0]
         residuals = _whiten(factor, self.variances - self.shapes @ squares)
         return float(residuals @ residuals + 2.0 * np.log(np.diag(factor)).sum())
 
-    def solve(self, without=None, start=None, iterations=_ITERATIONS):
-        """Iterate to the squared coefficients whose own covariance weighs the fit.
+    def solve(self, without=None, start=None, iterations=_MAX_ITERATIONS):
+        """Iterate to the squared coefficients whose own covariance weights the fit.
 
-        ``without`` is a term to leave out, ``start`` (terms,) are coefficients to begin with.
+        Parameters
+        ----------
+        without : int or list of int, optional
+            Terms to leave out.
+        start : ndarray, shape (terms,), optional
+            Initial squared coefficients.
+        iterations : int
+            Largest number of iterations.
+
+        Returns
+        -------
+        ndarray, shape (terms,)
         """
         shapes = self.shapes.copy()
         if without is not None:
@@ -192,31 +239,44 @@ class AllanProblem:
         free = matrix[:, 0]
         if not (self.smoothing and free.any()):
             return nonnegative_least_squares(matrix, target)
-        # What is orthogonal to the column of the free coefficient does not depend on it.
+        # The projection orthogonal to the free coefficient's column does not depend on it.
         direction = free / np.linalg.norm(free)
-        rest = matrix[:, 1:]
+        others = matrix[:, 1:]
         positive = nonnegative_least_squares(
-            rest - np.outer(direction, direction @ rest), target - direction * (direction @ target)
+            others - np.outer(direction, direction @ others),
+            target - direction * (direction @ target),
         )
-        first = direction @ (target - rest @ positive) / np.linalg.norm(free)
+        first = direction @ (target - others @ positive) / np.linalg.norm(free)
         return np.concatenate([[first], positive])
 
     def estimator(self, squares, index):
-        """Return weights that give one square from the data, unbiased by the other terms present.
+        """Return weights of the data that estimate a square, unbiased by the other present terms.
 
-        A term that may have either sign is always present: a filter too weak to show would still
-        move white noise by more than its interval.
+        A term of either sign is always present, because even a weak filter biases the white noise
+        by more than its interval.
         """
         present = squares > 0.0
         present[0] |= self.smoothing
-        return square_estimator(self.shapes, self._weighing(squares), index, present)
+        return square_estimator(self.shapes, self._weighting_covariance(squares), index, present)
 
 
 def square_estimator(shapes, covariance, index, present):
-    """Return weights (n,) of Allan variances whose sum is the best unbiased estimate of one square.
+    """Return the weights of the best linear unbiased estimate of a squared coefficient.
 
-    ``shapes`` (n, terms); ``present`` (terms,) are the terms to be unbiased by, and that of
-    ``index`` need not be among them.
+    Parameters
+    ----------
+    shapes : ndarray, shape (n, terms)
+        Allan variances of the terms for unit coefficients.
+    covariance : ndarray, shape (n, n)
+        Covariance of the estimated Allan variances.
+    index : int
+        Index of the term to estimate.
+    present : ndarray of bool, shape (terms,)
+        Other terms that must not bias the estimate.
+
+    Returns
+    -------
+    ndarray, shape (n,)
     """
     active = np.union1d(np.flatnonzero(present), [index])
     shapes = shapes[:, active]
@@ -227,15 +287,15 @@ def square_estimator(shapes, covariance, index, present):
         shapes / scale / deviations[:, None],
     )
     normal = (shapes / scale / deviations[:, None]).T @ weighted
-    wanted = (active == index).astype(float)
-    return weighted @ cho_solve(cho_factor(normal), wanted) / (scale @ wanted) / deviations
+    selection = (active == index).astype(float)
+    return weighted @ cho_solve(cho_factor(normal), selection) / (scale @ selection) / deviations
 
 
 def _whiten(factor, vectors):
     """Solve with a lower Cholesky factor, column by column.
 
-    What solves for all columns at once shares the work among threads, which for so little of it
-    costs a hundred times more than it saves wherever a core is busy.
+    A solution for all columns at once would be shared among threads, which is a hundred times
+    slower for so few numbers if a core is busy.
     """
     if vectors.ndim == 1:
         return dtrsv(factor, vectors, lower=True)
@@ -243,18 +303,28 @@ def _whiten(factor, vectors):
 
 
 def nonnegative_least_squares(matrix, target):
-    """Solve a least-squares problem whose columns may differ by many orders of magnitude."""
+    """Solve a non-negative least-squares problem with columns of different magnitude.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n, terms)
+    target : ndarray, shape (n,)
+
+    Returns
+    -------
+    ndarray, shape (terms,)
+    """
     scale = np.linalg.norm(matrix, axis=0)
     scale[scale == 0.0] = 1.0
     return nnls(matrix / scale, target)[0] / scale
 
 
-def _estimate(problem, squares, index, inflation, needed):
-    """Find the interval of one term by inverting the test of each value it may have."""
-    estimator = _Estimator(problem, squares, index, inflation)
+def _estimate_term(problem, squares, index, inflation, is_needed):
+    """Return a coefficient and its interval by inverting the test of its true value."""
+    estimator = _SquareEstimator(problem, squares, index, inflation)
     tail = 0.5 * (1.0 - CONFIDENCE)
-    identified = needed and estimator.exceedance(0.0) < norm.sf(DETECTION_DEVIATIONS)
-    low = estimator.square_at(tail, 0.0, estimator.found) if identified else 0.0
+    identified = is_needed and estimator.exceedance(0.0) < norm.sf(DETECTION_DEVIATIONS)
+    low = estimator.square_at(tail, 0.0, estimator.estimate) if identified else 0.0
     return TermEstimate(
         value=float(np.sqrt(squares[index])),
         low=float(np.sqrt(low)),
@@ -263,54 +333,55 @@ def _estimate(problem, squares, index, inflation, needed):
     )
 
 
-class _Estimator:
-    """Distribution of the estimate of one square, for any true square."""
+class _SquareEstimator:
+    """Distribution of an estimated square for any true square."""
 
     def __init__(self, problem, squares, index, inflation):
         weights = problem.estimator(squares, index)
-        # A negative estimate says no more than zero does: that the term does not show.
-        self.found = max(0.0, float(weights @ problem.variances))
-        # The covariance is quadratic in the squares, so three values give all.
-        step = max(self.found, float(np.sqrt(weights @ problem.scatter(squares) @ weights)))
-        at = []
+        # A negative estimate has the same meaning as zero: the data do not show the term.
+        self.estimate = max(0.0, float(weights @ problem.variances))
+        # The covariance is quadratic in the squares, so that three values determine it.
+        step = max(self.estimate, float(np.sqrt(weights @ problem.scatter(squares) @ weights)))
+        variances = []
         for square in (0.0, step, 2.0 * step):
-            truth = squares.copy()
-            truth[index] = square
-            at.append(inflation * float(weights @ problem.scatter(truth) @ weights))
-        self._constant = at[0]
-        self._quadratic = (at[2] - 2.0 * at[1] + at[0]) / (2.0 * step**2)
-        self._linear = (at[1] - at[0]) / step - self._quadratic * step
+            true_squares = squares.copy()
+            true_squares[index] = square
+            variances.append(inflation * float(weights @ problem.scatter(true_squares) @ weights))
+        self._constant = variances[0]
+        self._quadratic = (variances[2] - 2.0 * variances[1] + variances[0]) / (2.0 * step**2)
+        self._linear = (variances[1] - variances[0]) / step - self._quadratic * step
         self._step = step
         self._other_skewness = _skewness(problem, weights, squares, index)
 
     def exceedance(self, square):
-        """Return probability of a larger estimate than the one found if this were the true square.
+        """Return the probability of a larger estimate for a true square.
 
-        Gamma distributed (Pearson's type III): a term's own scatter is that of a chi-square.
+        The estimate has a gamma distribution (Pearson's type III), because the scatter of a term is
+        that of a chi-square.
         """
         own = self._quadratic * square**2
         variance = self._constant + self._linear * square + own
         if variance <= 0.0:
-            return 0.0 if self.found > square else 1.0
+            return 0.0 if self.estimate > square else 1.0
         third = self._other_skewness * self._constant**1.5
         if square > 0.0:
             third += 2.0 * own**2 / square
         skewness = third / variance**1.5
-        deviation = (self.found - square) / np.sqrt(variance)
-        if abs(skewness) < _GAUSSIAN:
+        deviation = (self.estimate - square) / np.sqrt(variance)
+        if abs(skewness) < _NEGLIGIBLE_SKEWNESS:
             return float(norm.sf(deviation))
         return float(pearson3.sf(deviation, skewness))
 
     def square_at(self, level, low, high):
-        """Return the square between two bounds where the exceedance passes a level."""
-        # Squares are tiny numbers, which brentq's default tolerance of 2e-12 would swallow.
+        """Return the square between two bounds at which the exceedance is ``level``."""
+        # Squares are often smaller than brentq's default tolerance of 2e-12.
         tolerance = 1e-6 * high
         return brentq(lambda x: self.exceedance(x) - level, low, high, xtol=tolerance, rtol=1e-6)
 
     def square_above(self, level):
-        """Return the square above the estimate at which exceedance passes a level; inf if none."""
-        low, step = self.found, self._step
-        for _ in range(_DOUBLINGS):
+        """Return the square above the estimate whose exceedance is ``level``, or infinity."""
+        low, step = self.estimate, self._step
+        for _ in range(_MAX_DOUBLINGS):
             high = low + step
             if self.exceedance(high) > level:
                 return self.square_at(level, low, high)
@@ -319,16 +390,16 @@ class _Estimator:
 
 
 def _skewness(problem, weights, squares, index):
-    """Return skewness that the other terms cause, as if all came from the time that counts most.
+    """Return the skewness by the other terms, as if only the most important time contributed.
 
-    At one averaging time the estimate is a chi-square with its equivalent degrees of freedom.
+    At a single averaging time the estimate is a chi-square with its equivalent degrees of freedom.
     """
     others = squares.copy()
     others[index] = 0.0
     expected = problem.shapes @ others
     deviations = problem.deviations(others)
-    most = int(np.argmax(np.abs(weights) * deviations))
-    if deviations[most] == 0.0:
+    largest = int(np.argmax(np.abs(weights) * deviations))
+    if deviations[largest] == 0.0:
         return 0.0
-    freedom = 2.0 * (expected[most] / deviations[most]) ** 2
-    return float(np.sign(weights[most]) * np.sqrt(8.0 / freedom))
+    freedom = 2.0 * (expected[largest] / deviations[largest]) ** 2
+    return float(np.sign(weights[largest]) * np.sqrt(8.0 / freedom))

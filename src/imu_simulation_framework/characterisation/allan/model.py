@@ -1,15 +1,15 @@
-"""Allan variance of recordings and of the standard noise terms, and how its estimates scatter.
+"""Allan variances of recordings and of the standard noise terms, and the covariance of estimates.
 
-Of a signal ``y`` with integral ``x``, sampled at ``dt``, the overlapping estimate at
+A signal ``y`` with the integral ``x`` is sampled at ``dt``. The overlapping estimate at
 ``tau = m dt`` is the mean of ``z_i^2`` with ``z_i = (x_{i+2m} - 2 x_{i+m} + x_i) / (sqrt(2) tau)``
 (NIST SP 1065, eq. 11). Each noise term has a generalised autocovariance ``s(t)`` of ``x``
 (Greenhall and Riley, "Uncertainty of stability variances based on finite differences", PTTI
-2003); second differences of it give the covariance of any two ``z``, and for Gaussian noise::
+2003). Second differences of it give the covariance of two ``z``, and for Gaussian noise::
 
     cov(avar_1, avar_2) = 2 / (n_1 n_2) sum_d w(d) cov(z_1, z_2; d)^2
 
-where ``w(d)`` counts the pairs that are ``d`` samples apart. Overlapping estimates, and those
-at different ``tau``, are strongly correlated; a fit whose intervals are to hold needs this.
+where ``w(d)`` counts the pairs that are ``d`` samples apart. Overlapping estimates and estimates at
+different ``tau`` are strongly correlated, which valid intervals of a fit must take into account.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ...core.errors import import_optional
 from ...sensors.noise.processes import flicker_processes, gauss_markov_allan_variance
 
 TERMS = ("quantisation", "white_noise", "bias_instability", "random_walk", "rate_ramp")
-"""Q, N, B, K, R: the terms in the order of all arrays here."""
+"""Terms Q, N, B, K and R in the order of all arrays of this module."""
 
 GAUSS_MARKOV = "gauss_markov"
-"""A term that only :mod:`.allan.extended` adds, behind the others."""
+"""Term that :mod:`.allan.extended` appends to the others."""
 
 SYMBOLS = dict(zip((*TERMS, GAUSS_MARKOV), "QNBKRG"))
 
@@ -35,17 +35,28 @@ _GAUSS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(_NODES)
 
 
 def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
-    """Allan variance of each term with a unit coefficient.
+    """Return the Allan variance of each term with a unit coefficient.
 
-    ``3 / tau^2``, ``1 / tau``, flicker noise, ``tau / 3`` and ``tau^2 / 2`` (IEEE Std 952, annex
-    C). The flicker noise is not the constant ``2 ln 2 / pi`` but what the sum of Gauss-Markov
-    processes has that :class:`.noise.processes.BiasInstability`
-    makes: the same on the plateau, falling outside its band.
+    The variances are ``3 / tau^2``, ``1 / tau``, flicker noise, ``tau / 3`` and ``tau^2 / 2`` (IEEE
+    Std 952, annex C). The flicker noise is the sum of Gauss-Markov processes that
+    :class:`.noise.processes.BiasInstability` generates. It equals the constant ``2 ln 2 / pi`` on
+    the plateau and falls outside its band.
 
-    ``tau`` (n,): averaging times [s]; ``period``: time between samples [s]; ``band`` (pair of
-    float): shortest and longest averaging time of the bias instability [s]; ``gauss_markov_time``:
-    correlation time of a Gauss-Markov process [s], which is the sixth term then. Returns (n, 5) or
-    (n, 6) to be multiplied with Q^2, N^2, B^2, K^2, R^2, sigma^2 and added up.
+    Parameters
+    ----------
+    tau : array_like, shape (n,)
+        Averaging times, s.
+    period : float
+        Sampling period, s.
+    band : tuple of float
+        Shortest and longest averaging time of the bias instability, s.
+    gauss_markov_time : float, optional
+        Correlation time of a Gauss-Markov process, s, which is then the sixth term.
+
+    Returns
+    -------
+    ndarray, shape (n, 5) or (n, 6)
+        Factors of Q^2, N^2, B^2, K^2, R^2 and sigma^2 in the total Allan variance.
     """
     tau = np.asarray(tau, dtype=float)
     times, sigmas = flicker_processes(band, period)
@@ -58,38 +69,54 @@ def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
 
 @dataclass(frozen=True)
 class AllanCovariance:
-    """Covariance of Allan variances estimated at n averaging times.
+    """Covariance of estimated Allan variances.
 
-    ``products`` (terms, terms, n, n) are those of each pair of terms with unit coefficients;
-    ``means`` (terms, n, n) those of the mean of the ``z``, for the ramp, on which noise sits.
+    Attributes
+    ----------
+    tau : ndarray, shape (n,)
+        Averaging times, s.
+    products : ndarray, shape (terms, terms, n, n)
+        Covariance by each pair of terms with unit coefficients.
+    means : ndarray, shape (terms, n, n)
+        Covariance of the mean of ``z`` by each term, which the ramp needs.
     """
 
     tau: np.ndarray
     products: np.ndarray
     means: np.ndarray
 
-    def of(self, squares) -> np.ndarray:
-        """Covariance for squared coefficients Q^2, N^2, B^2, K^2, R^2, sigma^2; shape (n, n)."""
+    def evaluate(self, squares) -> np.ndarray:
+        """Return the covariance, shape (n, n), for squared coefficients of the terms."""
         squares = np.asarray(squares, dtype=float)
         total = np.zeros_like(self.means[0])
         present = np.flatnonzero(squares)
         ramp = 2.0 * squares[_RAMP] * np.outer(self.tau, self.tau)
-        # Sums rather than a matrix product, which libraries share among threads: for so few
-        # numbers that costs a hundred times more than it saves wherever a core is busy.
-        for one in present:
-            for other in present:
-                total += squares[one] * squares[other] * self.products[one, other]
-            total += squares[one] * ramp * self.means[one]
+        # A matrix product would be shared among threads by numerical libraries, which is a hundred
+        # times slower than these sums for so few numbers if a core is busy.
+        for first in present:
+            for second in present:
+                total += squares[first] * squares[second] * self.products[first, second]
+            total += squares[first] * ramp * self.means[first]
         return total
 
 
 def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> AllanCovariance:
     """Return the covariance of overlapping Allan variances at several averaging times.
 
-    ``factors`` (n,) of int: averaging factors ``m``, growing. ``lengths`` (array_like of int):
-    number of samples of each contiguous part; the estimates of the parts are averaged with the
-    number of their terms as weights, and ``2 m`` is at most the longest. ``period``, ``band``,
-    ``gauss_markov_time``: as for :func:`allan_variance_of_terms`.
+    The estimates of the contiguous parts are averaged with the number of their terms as weights.
+
+    Parameters
+    ----------
+    factors : array_like of int, shape (n,)
+        Increasing averaging factors ``m``; ``2 m`` is at most the length of the longest part.
+    lengths : array_like of int
+        Number of samples of each contiguous part.
+    period, band, gauss_markov_time
+        As for :func:`allan_variance_of_terms`.
+
+    Returns
+    -------
+    AllanCovariance
     """
     factors = np.asarray(factors, dtype=float)
     points = np.asarray(lengths, dtype=float)[:, None] + 1.0
@@ -98,7 +125,7 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
     terms = np.maximum(points - 2.0 * factors, 0.0).sum(axis=0)
     scale = 1.0 / (terms[low] * terms[high])
 
-    lags, weights = _nodes(shorter, longer, points.max())
+    lags, weights = _quadrature_lags(shorter, longer, points.max())
     pairs = weights * _pair_counts(lags, shorter, longer, points)
     processes = {_INSTABILITY: flicker_processes(band, period)}
     if gauss_markov_time is not None:
@@ -107,17 +134,17 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
     count = _RAMP + 1 + (gauss_markov_time is not None)
     products = np.zeros((count, count, len(low)))
     means = np.zeros((count, len(low)))
-    for first, one in correlations.items():
-        means[first] = scale * (pairs * one).sum(axis=1)
+    for first, correlation in correlations.items():
+        means[first] = scale * (pairs * correlation).sum(axis=1)
         for second, other in correlations.items():
-            products[first, second] = 2.0 * scale * (pairs * one * other).sum(axis=1)
+            products[first, second] = 2.0 * scale * (pairs * correlation * other).sum(axis=1)
 
-    # White noise of the phase: correlated at single lags only, which the nodes do not hit.
+    # White noise of the phase is correlated at single lags only, which the quadrature misses.
     lags, weights = _single_lags(shorter, longer)
     pairs = weights * _pair_counts(lags, shorter, longer, points)
     quantisation = np.zeros_like(lags)
-    for weight, one, other in _filter_pairs():
-        quantisation += weight * (lags + (one * shorter - other * longer)[:, None] == 0.0)
+    for weight, offset, other in _filter_pairs():
+        quantisation += weight * (lags + (offset * shorter - other * longer)[:, None] == 0.0)
     quantisation *= (0.5 / (shorter * longer * period**2))[:, None]
     correlations = _correlations(lags, shorter, longer, period, processes)
     correlations[_QUANTISATION] = quantisation
@@ -133,12 +160,12 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
     return AllanCovariance(factors * period, *symmetric)
 
 
-def _nodes(shorter, longer, points):
-    """Return lags at which to sum, and weights; lags count from where both filters are centred.
+def _quadrature_lags(shorter, longer, points):
+    """Return lags between the centres of both filters, and weights, for sums over all lags.
 
-    Everything is even in the lag, so positive ones count twice. Between the lags where a
-    correlation has a kink it is smooth: short intervals are summed sample by sample, long ones
-    by Gauss-Legendre quadrature. Behind the last kink only flicker noise is still correlated.
+    All correlations are even in the lag, so that positive lags count twice. A correlation is smooth
+    between its kinks: short intervals are summed sample by sample, long intervals by Gauss-Legendre
+    quadrature. Beyond the last kink only flicker noise is correlated.
     """
     reach = shorter + longer
     last = np.maximum(points - reach, reach)
@@ -171,7 +198,7 @@ def _single_lags(shorter, longer):
 
 
 def _pair_counts(lags, shorter, longer, points):
-    """Return how many pairs of ``z`` are so far apart, over all contiguous parts."""
+    """Return the number of pairs of ``z`` at each lag, over all contiguous parts."""
     difference, reach = (longer - shorter)[:, None], (shorter + longer)[:, None]
     counts = np.zeros_like(lags)
     for length in points[:, 0]:
@@ -180,21 +207,21 @@ def _pair_counts(lags, shorter, longer, points):
 
 
 def _filter_pairs():
-    """Weights and offsets (of the shorter, of the longer) of two centred second differences."""
-    for one, weight in ((-1.0, 1.0), (0.0, -2.0), (1.0, 1.0)):
+    """Yield weights and offsets (shorter, longer) of two centred second differences."""
+    for offset, weight in ((-1.0, 1.0), (0.0, -2.0), (1.0, 1.0)):
         for other, other_weight in ((-1.0, 1.0), (0.0, -2.0), (1.0, 1.0)):
-            yield weight * other_weight, one, other
+            yield weight * other_weight, offset, other
 
 
 def _correlations(lags, shorter, longer, period, processes):
-    """Covariance of two ``z`` for white noise, random walk and sums of Gauss-Markov processes.
+    """Return the covariance of two ``z`` for white noise, random walk and Gauss-Markov sums.
 
-    ``processes`` has the correlation times and standard deviations of each sum.
+    The dictionary ``processes`` has the correlation times and standard deviations of each sum.
     """
     white, walk = np.zeros_like(lags), np.zeros_like(lags)
     sums = {term: np.zeros_like(lags) for term in processes}
-    for weight, one, other in _filter_pairs():
-        time = np.abs(lags + (one * shorter - other * longer)[:, None]) * period
+    for weight, offset, other in _filter_pairs():
+        time = np.abs(lags + (offset * shorter - other * longer)[:, None]) * period
         white -= weight * time / 2.0
         walk += weight * time**3 / 12.0
         for term, times_and_sigmas in processes.items():
@@ -208,17 +235,27 @@ def _correlations(lags, shorter, longer, period, processes):
 
 
 POINTS_PER_DECADE = 8
-_LONGEST_SHARE = 5  # The longest averaging time is this part of the longest contiguous part
-_FINEST = 128
-_AT_ONCE = 2**20
+_LONGEST_SHARE = 5  # duration of the longest contiguous part over the longest averaging time
+_MIN_STEPS = 128  # shifts within an averaging time
+_SAMPLES_AT_ONCE = 2**20  # samples, which bounds the memory
 _POWER_LAWS = {"quantisation": 2, "white_noise": 0, "bias_instability": -1, "random_walk": -2}
 
 
 def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
-    """Return log-spaced averaging factors m, from 1 to a fifth of the longest part's length.
+    """Return log-spaced averaging factors from 1 to a fifth of the longest part.
 
-    From ``_FINEST`` on they are multiples of the stride with which they are estimated, see
-    :func:`overlapping_allan_variance`.
+    Factors from 128 on are multiples of the stride of :func:`overlapping_allan_variance`.
+
+    Parameters
+    ----------
+    length : int
+        Number of samples of the longest contiguous part.
+    per_decade : int
+        Number of factors per decade.
+
+    Returns
+    -------
+    ndarray of int
     """
     decades = np.log10(max(1.0, length / _LONGEST_SHARE))
     factors = 10.0 ** np.linspace(0.0, decades, 1 + round(decades * per_decade))
@@ -227,52 +264,63 @@ def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
 
 
 def _strides(factors) -> np.ndarray:
-    """Return powers of two that leave at least ``_FINEST`` steps in an averaging time."""
+    """Return powers of two that leave at least ``_MIN_STEPS`` steps in an averaging time."""
     factors = np.asarray(factors)
-    return 2 ** np.floor(np.log2(np.maximum(factors / _FINEST, 1.0))).astype(int)
+    return 2 ** np.floor(np.log2(np.maximum(factors / _MIN_STEPS, 1.0))).astype(int)
 
 
 def overlapping_allan_variance(parts, rate, factors):
     """Return the overlapping Allan variance of a signal in contiguous parts (NIST SP 1065, eq. 11).
 
-    Computed by :func:`allantools.oadev` from one cumulative sum per part. Estimates whose
-    averaging time is ``2^k`` times 128 samples or more are shifted by ``2^k`` samples instead
-    of one, which costs less than a part in ten thousand of their degrees of freedom. Parts are
-    averaged with the number of their terms as weights, to which the degrees of freedom are
-    proportional.
+    :func:`allantools.oadev` computes the variance from a cumulative sum of each part. Estimates
+    with an averaging time of at least ``2^k`` times 128 samples are shifted by ``2^k`` samples
+    instead of a single sample, which costs less than a ten-thousandth of their degrees of freedom.
+    Parts are averaged with the number of their terms as weights, to which the degrees of freedom
+    are proportional.
 
-    ``parts`` (n,) are in some unit, at a rate [Hz]; returned is its square, one for each of the
-    averaging ``factors``.
+    Parameters
+    ----------
+    parts : sequence of ndarray, shape (n,)
+        Contiguous samples.
+    rate : float
+        Sampling rate, Hz.
+    factors : array_like of int
+        Averaging factors.
+
+    Returns
+    -------
+    ndarray
+        Variance for each factor, in the squared unit of the samples.
     """
     import_optional("allantools", "an Allan analysis")
     factors = np.asarray(factors)
     total, weights = np.zeros(len(factors)), np.zeros(len(factors))
     for part in parts:
-        # The mean does not matter, but digits would be lost to it.
+        # The mean does not change the variance, but would cost digits.
         phase = np.zeros(len(part) + 1)
         np.subtract(part, np.mean(part), out=phase[1:])
         np.cumsum(phase[1:], out=phase[1:])
         phase /= rate
         possible = np.flatnonzero(2 * factors < len(part))
         strides = _strides(factors)
-        # A stride only where it divides all factors: any factors may be asked for.
+        # The caller may pass factors that are not multiples of their stride.
         strides[factors % strides != 0] = 1
-        for place in possible:
-            terms = len(phase) - 2 * factors[place]
-            total[place] += terms * _variance(phase, rate, factors[place], strides[place])
-            weights[place] += terms
+        for index in possible:
+            terms = len(phase) - 2 * factors[index]
+            total[index] += terms * _allan_variance(phase, rate, factors[index], strides[index])
+            weights[index] += terms
     return total / weights
 
 
-def _variance(phase, rate, factor, stride):
-    """Return the Allan variance at one averaging time, piece by piece, as memory has room."""
+def _allan_variance(phase, rate, factor, stride):
+    """Return the Allan variance at an averaging time, computed in pieces to save memory."""
     import allantools
 
     sparse = phase[::stride]
     overlap = 2 * factor // stride
     total = 0.0
-    for start in range(0, len(sparse) - overlap, _AT_ONCE):
-        piece = sparse[start : start + _AT_ONCE + overlap]
+    for start in range(0, len(sparse) - overlap, _SAMPLES_AT_ONCE):
+        piece = sparse[start : start + _SAMPLES_AT_ONCE + overlap]
         _, deviations, _, _ = allantools.oadev(
             piece, rate=rate / stride, data_type="phase", taus=[factor * (1.0 / rate)]
         )
@@ -281,11 +329,23 @@ def _variance(phase, rate, factor, stride):
 
 
 def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray:
-    """Return equivalent degrees of freedom of overlapping Allan variances, shape (taus,).
+    """Return equivalent degrees of freedom of overlapping Allan variances.
 
-    By :func:`allantools.ci.edf_greenhall` (Greenhall and Riley 2003) for the power law of the term
-    that contributes most at each averaging time; the parts, of so many samples, add up.
-    ``contributions`` (taus,) is the Allan variance of each term of the fit.
+    :func:`allantools.ci.edf_greenhall` (Greenhall and Riley 2003) computes them for the power law
+    of the largest term at each averaging time. The degrees of freedom of contiguous parts add up.
+
+    Parameters
+    ----------
+    lengths : sequence of int
+        Number of samples of each contiguous part.
+    factors : sequence of int
+        Averaging factors.
+    contributions : mapping of str to ndarray, shape (taus,)
+        Allan variance of each term of the fit.
+
+    Returns
+    -------
+    ndarray, shape (taus,)
     """
     from allantools.ci import edf_greenhall
 
@@ -303,9 +363,17 @@ def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray
 
 @dataclass(frozen=True)
 class AllanCurve:
-    """Allan deviation of one axis of one recording, at averaging times ``tau`` (taus,) [s].
+    """Allan deviation of an axis of a recording.
 
-    ``low`` and ``high`` are the ends of its confidence interval, in the unit of the deviation.
+    Attributes
+    ----------
+    tau : ndarray, shape (taus,)
+        Averaging times, s.
+    deviation : ndarray, shape (taus,)
+        Allan deviation, in the unit of the axis.
+    low, high : ndarray, shape (taus,)
+        Ends of the confidence interval.
+    degrees_of_freedom : ndarray, shape (taus,)
     """
 
     tau: np.ndarray
@@ -316,7 +384,22 @@ class AllanCurve:
 
 
 def allan_curve(tau, variance, degrees_of_freedom, confidence) -> AllanCurve:
-    """Give each deviation the interval of its degrees of freedom (NIST SP 1065, eq. 45)."""
+    """Compute the confidence intervals of an Allan deviation (NIST SP 1065, eq. 45).
+
+    Parameters
+    ----------
+    tau : array_like, shape (taus,)
+        Averaging times, s.
+    variance : array_like, shape (taus,)
+        Allan variance.
+    degrees_of_freedom : array_like, shape (taus,)
+    confidence : float
+        Probability of the interval.
+
+    Returns
+    -------
+    AllanCurve
+    """
     from allantools.ci import confidence_interval
 
     deviation = np.sqrt(variance)

@@ -1,4 +1,4 @@
-"""Sentences and lines on an Allan analysis: coefficients, findings, and departures of the model."""
+"""Text output of an Allan analysis: coefficients, findings, and departures of the model."""
 
 from __future__ import annotations
 
@@ -15,28 +15,33 @@ from .model import GAUSS_MARKOV, SYMBOLS, TERMS
 NOT_IDENTIFIABLE = "not identifiable from this recording"
 HIDDEN = "unknown, hidden behind the sensor's low-pass filter or resonances"
 
-TRIAD_OF = {axis: TRIADS[sensor] for sensor, axes in analysis.SENSORS.items() for axis in axes}
-"""Axis, ``gyro_x`` -> its sensor."""
+AXIS_TRIADS = {axis: TRIADS[sensor] for sensor, axes in analysis.SENSORS.items() for axis in axes}
+"""Triad of each axis, for example of ``gyro_x``."""
 
 _SHOWN_LINES = 5
 
 
-def coefficient_lines(identification) -> Iterator[str]:
-    """Yield a table of all coefficients, for the terminal.
+def format_coefficients(identification) -> Iterator[str]:
+    """Yield the lines of a table of all coefficients, for the terminal.
 
     Parameters
     ----------
     identification : AllanIdentification
         The analysis.
+
+    Yields
+    ------
+    str
     """
     for sensor, names in identification.sensors.items():
         triad, axes = TRIADS[sensor], {name: identification.axes[name] for name in names}
         for term in TERMS:
             unit, factor = triad.datasheet(term)
-            said = f"{SYMBOLS[term]} {term.replace('_', ' ')}"
-            yield f"{sensor}, {said} [{triad.unit_of(term)}], [{unit}]"
-            yield from (f"  {one}  {coefficient_text(axes[one], term, factor)}" for one in names)
-        fits = {one: axes[one].fit for one in names if GAUSS_MARKOV in axes[one].fit.terms}
+            title = f"{SYMBOLS[term]} {term.replace('_', ' ')}"
+            yield f"{sensor}, {title} [{triad.unit_of(term)}], [{unit}]"
+            for axis in names:
+                yield f"  {axis}  {format_coefficient(axes[axis], term, factor)}"
+        fits = {axis: axes[axis].fit for axis in names if GAUSS_MARKOV in axes[axis].fit.terms}
         unit, factor = triad.datasheet("bias_instability")
         if fits:
             yield f"{sensor}, Gauss-Markov sigma [{triad.unit}], [{unit}]"
@@ -49,7 +54,7 @@ def coefficient_lines(identification) -> Iterator[str]:
             )
 
 
-def coefficient_text(result, term, factor) -> str:
+def format_coefficient(result, term, factor) -> str:
     """Return the estimate of one coefficient of one axis with its 95 % interval, in two units.
 
     Parameters
@@ -59,7 +64,11 @@ def coefficient_text(result, term, factor) -> str:
     term : str
         Name of the coefficient.
     factor : float
-        From its SI unit to that of data sheets.
+        Factor from the SI unit to the unit of data sheets.
+
+    Returns
+    -------
+    str
     """
     estimate = result.fit.terms[term]
     if estimate.identified:
@@ -71,21 +80,21 @@ def coefficient_text(result, term, factor) -> str:
         )
     if term not in result.needed:
         return HIDDEN
-    written = result.signed(term)
+    written = result.signed_coefficient(term)
     kept = f"; {written:.2e} is written to stay with the curve" if written else ""
     limit = "no upper limit"
     if np.isfinite(estimate.high):
         limit = f"below {estimate.high:.2e} ({estimate.high * factor:.3g})"
     needed = result.needed[term]
     value = f"{needed.value:.1e} ({needed.value * factor:.2g})"
-    shown = f"even a month would not show {value}"
+    requirement = f"even a month would not show {value}"
     if np.isfinite(needed.duration):
-        shown = f"{value} would need about {format_duration(needed.duration)}"
-    return f"{NOT_IDENTIFIABLE}: {limit}; {shown}{kept}"
+        requirement = f"{value} would need about {format_duration(needed.duration)}"
+    return f"{NOT_IDENTIFIABLE}: {limit}; {requirement}{kept}"
 
 
-def _counted(things, name) -> str:
-    return f"{len(things)} {name}{'s' if len(things) > 1 else ''}"
+def _format_count(items, name) -> str:
+    return f"{len(items)} {name}{'s' if len(items) > 1 else ''}"
 
 
 def describe_recordings(identification) -> Iterator[str]:
@@ -99,7 +108,7 @@ def describe_recordings(identification) -> Iterator[str]:
     for recording in identification.recordings:
         yield (
             f"{recording.source}: {recording.duration / 3600.0:.3f} h at {recording.rate:.4f} Hz "
-            f"in {_counted(recording.parts, 'part')}"
+            f"in {_format_count(recording.parts, 'part')}"
         )
         yield from recording.remarks
         for name, finding in recording.outliers.items():
@@ -118,8 +127,8 @@ def _fit_findings(identification, name, result):
         if lines:
             place = f" of {recording.source}" if len(result.lines) > 1 else ""
             yield (
-                f"{name}{place}: {_counted(lines, 'narrow line')} left out "
-                f"of the spectrum, {spectral_lines_text(lines, name)}"
+                f"{name}{place}: {_format_count(lines, 'narrow line')} left out "
+                f"of the spectrum, {format_spectral_lines(lines, name)}"
             )
     if fit.start:
         time = fit.gauss_markov_time
@@ -133,20 +142,20 @@ def _fit_findings(identification, name, result):
     yield from _model_findings(name, fit)
     if not fit.describes:
         yield (
-            f"{name}: the terms do not describe this Allan deviation (mean square of the "
-            f"residuals {fit.misfit:.1f} instead of 1), so look at the figure; intervals are "
-            "widened accordingly"
+            f"{name}: the mean square of the residuals is {fit.misfit:.1f}, expected 1: the terms "
+            "do not describe this Allan deviation, and the intervals are widened accordingly; "
+            "compare the curves in the figure"
         )
-    if result.without_identification:
-        symbols = ", ".join(SYMBOLS[term] for term in result.without_identification)
+    if result.unidentified_terms:
+        symbols = ", ".join(SYMBOLS[term] for term in result.unidentified_terms)
         yield (
-            f"{name}: {symbols} not identified alone, but written, since without that the sensor "
-            "would leave the measured curve"
+            f"{name}: {symbols} not identified alone, but written, since without it the simulated "
+            "sensor would leave the measured curve"
         )
 
 
 def _model_findings(name, fit):
-    """Yield which other model of the slow noise describes the recording as well."""
+    """Yield sentences on other models of the slow noise that describe the recording as well."""
     process = fit.terms.get(GAUSS_MARKOV)
     if process and not fit.start:
         time = fit.gauss_markov_time
@@ -162,12 +171,24 @@ def _model_findings(name, fit):
         )
 
 
-def spectral_lines_text(lines, axis) -> str:
-    """Return the strongest lines, with frequency and amplitude."""
-    unit = TRIAD_OF[axis].unit
-    shown = [f"{line.frequency:.4g} Hz ({line.amplitude:.2g} {unit})" for line in lines]
-    rest = len(shown) - _SHOWN_LINES
-    return ", ".join(shown[:_SHOWN_LINES]) + (f" and {rest} weaker" if rest > 0 else "")
+def format_spectral_lines(lines, axis) -> str:
+    """Return frequency and amplitude of the strongest spectral lines.
+
+    Parameters
+    ----------
+    lines : sequence of SpectralLine
+        Lines, the strongest first.
+    axis : str
+        Name of the axis.
+
+    Returns
+    -------
+    str
+    """
+    unit = AXIS_TRIADS[axis].unit
+    texts = [f"{line.frequency:.4g} Hz ({line.amplitude:.2g} {unit})" for line in lines]
+    weaker = len(texts) - _SHOWN_LINES
+    return ", ".join(texts[:_SHOWN_LINES]) + (f" and {weaker} weaker" if weaker > 0 else "")
 
 
 def describe_departures(identification) -> Iterator[str]:
@@ -180,11 +201,11 @@ def describe_departures(identification) -> Iterator[str]:
     """
     for name, result in identification.axes.items():
         if result.departures:
-            worst = max(result.departures, key=lambda place: abs(np.log(max(place.ratio, 1e-300))))
-            times = [place.tau for place in result.departures]
+            worst = max(result.departures, key=lambda d: abs(np.log(max(d.ratio, 1e-300))))
+            times = [departure.tau for departure in result.departures]
             yield (
                 f"{name}: the identified sensor's Allan deviation is outside the measured band at "
-                f"{_counted(times, 'averaging time')} from {min(times):.3g} to "
+                f"{_format_count(times, 'averaging time')} from {min(times):.3g} to "
                 f"{max(times):.3g} s, most at {worst.tau:.3g} s with {worst.ratio:.2f} times the "
                 f"measured one (compared from {SHORTEST:g} s to 1/{LONGEST_SHARE:g} of the "
                 "recording)"

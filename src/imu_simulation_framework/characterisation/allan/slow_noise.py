@@ -1,23 +1,23 @@
 """Likelihood of models of slow noise: flicker noise, random walk or a Gauss-Markov process.
 
-Over a record of half an hour a Gauss-Markov process of one minute raises the Allan deviation as a
-random walk does, but a heading drifts 30 times less by it in the hours after. Allan variances stop
-at a fifth of the record, where they have five degrees of freedom. The spectrum has more: the signal
-is averaged over short blocks, which removes the sensor's filter, and differenced, which makes every
-term stationary. Its periodogram ``I_k`` is compared with the expected one ``S_k`` of a model by
-Whittle's likelihood::
+In a recording of half an hour a Gauss-Markov process of one minute raises the Allan deviation like
+a random walk, but causes 30 times less heading drift in the following hours. Allan variances end at
+a fifth of the recording, where they have five degrees of freedom. The spectrum contains more
+information. The signal is averaged over short blocks, which removes the effect of the sensor's
+filter, and differenced, which makes every term stationary. Whittle's likelihood compares the
+periodogram ``I_k`` with the expected periodogram ``S_k`` of a model::
 
     deviance = 2 sum_k (ln S_k + I_k / S_k)
 
-with the expected periodogram of the finite record instead of the spectral density (Sykulski,
+with the expected periodogram of the finite recording instead of the spectral density (Sykulski,
 Olhede, Guillaumin, Lilly and Early, "The debiased Whittle likelihood", Biometrika 2019). A ramp is
-a constant of the differences, and not in it.
+a constant of the differences, which the periodogram excludes.
 
-Models are compared by their deviance and a cost of each term. Costs and margin were chosen on 500
-records of ``test/benchmarks/coverage_allan.py``: in 3 to 4 % of the records of a process a random
-walk or flicker noise is supported, and in 91 to 92 % of those that have one of these. A margin of 2
-makes that 7 to 9 % and 93 to 94 %. Processes longer than a thirtieth of the record often look like
-a random walk.
+Models are compared by their deviance and a cost of each term. Costs and margin were chosen with 500
+recordings of ``test/benchmarks/coverage_allan.py``. Flicker noise or random walk is supported in 3
+to 4 % of the recordings of a Gauss-Markov process, and in 91 to 92 % of the recordings with flicker
+noise or random walk. With a margin of 2 these shares are 7 to 9 % and 93 to 94 %. Processes longer
+than a thirtieth of the recording often resemble a random walk.
 """
 
 from __future__ import annotations
@@ -38,31 +38,30 @@ COSTS = {FLICKER: 5.0, WALK: 10.0, GAUSS_MARKOV: 10.0}
 """Deviance that a term must remove to be in the chosen model."""
 
 MARGIN = 3.0
-"""A term is supported if each model without it is worse by more."""
+"""Smallest increase of deviance and costs in all models without a term that is supported."""
 
 _MODELS = [terms for count in range(4) for terms in combinations(COSTS, count)]
-_BLOCKS = 3600
-"""Blocks of the longest part: 0.5 s of half an hour."""
+_BLOCKS = 3600  # blocks of the longest part; a block of half an hour has 0.5 s
 _MIN_BLOCKS = 32
-_ITERATIONS = 50
-_SHORTEST_STEP = 1e-3
-_CONVERGED = 1e-3  # Change of the deviance
+_MAX_ITERATIONS = 50
+_SHORTEST_STEP = 1e-3  # relative to the full step
+_CONVERGED = 1e-3  # change of the deviance
 
 
 @dataclass(frozen=True)
 class SlowNoiseChoice:
-    """The model of slow noise that is chosen.
+    """Chosen model of slow noise.
 
-    Parameters
+    Attributes
     ----------
     terms : tuple of str
-        Its terms, of flicker noise, random walk and Gauss-Markov process.
+        Terms of the model: flicker noise, random walk or Gauss-Markov process.
     time : float or None
         Most likely correlation time of the process [s], None without a process.
-    possible_times : (n,) array
-        Correlation times that describe the data as well [s], increasing.
+    possible_times : ndarray, shape (n,)
+        Correlation times that describe the data equally well [s], increasing.
     supported : frozenset of str
-        Terms without which every model is clearly worse.
+        Terms without which every model is worse by more than :data:`MARGIN`.
     """
 
     terms: tuple[str, ...]
@@ -72,14 +71,14 @@ class SlowNoiseChoice:
 
 
 class SlowNoiseLikelihood:
-    """Compares models of the slow noise of one axis.
+    """Likelihood of the slow noise of an axis.
 
     Parameters
     ----------
-    recordings : sequence of (sequence of (n,) array, float)
-        Contiguous samples of one axis and their rate [Hz], for each recording of one sensor. Parts
-        of fewer than 32 blocks are ignored.
-    band : 2 float
+    recordings : sequence of (sequence of ndarray, float)
+        Contiguous samples of an axis, and their rate [Hz], for each recording of a sensor. Parts of
+        fewer than 32 blocks are ignored.
+    band : tuple of float
         Shortest and longest averaging time of the flicker noise [s].
     """
 
@@ -98,14 +97,18 @@ class SlowNoiseLikelihood:
         self._shapes: dict = {}
 
     def choose(self, times, same) -> SlowNoiseChoice:
-        """Return the model of the smallest sum of deviance and costs.
+        """Choose the model with the smallest sum of deviance and costs.
 
         Parameters
         ----------
-        times : (n,) array
-            Correlation times of a process that are tried [s].
+        times : array_like, shape (n,)
+            Candidate correlation times of a Gauss-Markov process [s].
         same : float
-            Times whose deviance is larger than the smallest by less describe the data as well.
+            Increase of the deviance up to which a time describes the data equally well.
+
+        Returns
+        -------
+        SlowNoiseChoice
         """
         costs = {
             terms: np.array([self.cost(terms, time) for time in times])
@@ -128,7 +131,19 @@ class SlowNoiseLikelihood:
         return SlowNoiseChoice(chosen, float(times[time_costs.argmin()]), possible, supported)
 
     def cost(self, terms: Sequence[str], time=None) -> float:
-        """Return the deviance and the costs of a model of white noise and other terms."""
+        """Return the sum of deviance and costs of a model of white noise and other terms.
+
+        Parameters
+        ----------
+        terms : sequence of str
+            Terms of the model without white noise.
+        time : float, optional
+            Correlation time of the Gauss-Markov process [s].
+
+        Returns
+        -------
+        float
+        """
         return self.deviance((WHITE, *terms), time) + sum(COSTS[term] for term in terms)
 
     def deviance(self, terms, time=None) -> float:
@@ -137,16 +152,20 @@ class SlowNoiseLikelihood:
         Parameters
         ----------
         terms : sequence of str
-            Terms of the model, of white noise, flicker noise, random walk and Gauss-Markov process.
+            Terms of the model, including white noise.
         time : float, optional
             Correlation time of the Gauss-Markov process [s].
+
+        Returns
+        -------
+        float
         """
         measured = np.concatenate([spectrum.power for spectrum in self._spectra])
         shapes = np.array([self._shape(term, time) for term in terms])
-        # Fisher scoring: at the maximum the squares solve the regression weighted by themselves.
+        # Fisher scoring: the most likely squares solve the regression with their own weights.
         squares = np.mean(measured / shapes, axis=1) / len(terms)
         best = _whittle(measured, squares @ shapes)
-        for _ in range(_ITERATIONS):
+        for _ in range(_MAX_ITERATIONS):
             expected = squares @ shapes
             solution = nonnegative_least_squares((shapes / expected).T, measured / expected)
             step = solution - squares
@@ -212,7 +231,8 @@ def _autocovariance(term, time, band, spectrum, count):
     elif term == FLICKER:
         processes = zip(*flicker_processes(band, period))
         means = sum(
-            sigma**2 * _process_means(size, period / own, count + 1) for own, sigma in processes
+            sigma**2 * _process_means(size, period / correlation_time, count + 1)
+            for correlation_time, sigma in processes
         )
     else:
         means = _process_means(size, period / time, count + 1)

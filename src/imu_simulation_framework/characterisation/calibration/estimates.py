@@ -1,11 +1,10 @@
-r"""Least squares with noise that is correlated over time, given or found.
+r"""Least squares with noise that is correlated over time, stated or estimated.
 
-Where the noise is not given, it is found in the same recording. Estimates and intervals are then
-means over all noise that is likely, so that they also know how little a short recording says of
-slow noise.
+Noise that is not stated is estimated from the same recording. Values and intervals are then means
+over all likely noise, so that they include the uncertainty of slow noise in a short recording.
 
-White noise N, flicker noise B and random walk K are those of :mod:`.sensors.imu_specification`. Of
-means over the times i and j, of length L, with the midpoint m, i before j, the covariances are:
+White noise N, flicker noise B and random walk K are those of :mod:`.sensors.imu_specification`. The
+covariances of means over the times i and j of length L with the midpoint m, i before j, are:
 
 * white noise: :math:`N^2 / L` for i = j, else 0;
 * a Gauss-Markov process of variance 1 and correlation time :math:`\tau`, with :math:`x = L / \tau`
@@ -17,27 +16,27 @@ means over the times i and j, of length L, with the midpoint m, i before j, the 
 
 All three are integrals of the processes' covariances over both times.
 
-Slow noise is found by the restricted likelihood (Patterson and Thompson, Biometrika 58, 1971) of
-N, B and K on a grid of their ratios. Minutes tell little of slow noise: flicker
-noise whose Allan deviation meets that of white noise, at about :math:`(N/B)^2`, later than after a
-tenth of the recording hardly shows, yet it may throw the mean off by several times what white
-noise does. The prior therefore counts:
+Slow noise is estimated by the restricted likelihood (Patterson and Thompson, Biometrika 58, 1971)
+of N, B and K on a grid of their ratios. A recording of minutes contains little information on slow
+noise. Flicker noise whose Allan deviation meets that of white noise, at about :math:`(N/B)^2`,
+after more than a tenth of the recording is hardly visible, but may change the mean by several times
+the effect of white noise. The prior is therefore important:
 
-* of gyroscopes and accelerometers that :math:`B/N` is half-Cauchy, as is usual for scales of which
-  little is known (Gelman, Bayesian Analysis 1, 2006), with half of all above
-  :math:`1/\sqrt{20\,s}`: among the bundled specifications that state both, :math:`(N/B)^2` is 0.2
-  to 140 s where data sheets say so and 1 to 900 s where somebody measured;
-* that the axes of a triad are made alike: logarithms of their B scatter about a common one (those
-  of the measured gyroscope by 0.1, of its accelerometer by 0.3), by Student's distribution, so that
-  an axis of another kind may be one. What the quietest axis shows helps the others;
-* that the random walk overtakes flicker noise in the Allan deviation, at
-  :math:`3 (0.664\,B/K)^2`, after five minutes give or take a factor of e squared (7 to 1500 s in
-  the same specifications), or that there is none, with even chances;
-* of magnetometers that three of ten show no flicker noise, since hardly any specification states
-  one, and of the rest that the logarithm of B is the more evenly spread the more flicker noise
-  there is, which makes intervals of a scale right for any scale.
+* For gyroscopes and accelerometers :math:`B/N` is half-Cauchy, a usual prior of unknown scales
+  (Gelman, Bayesian Analysis 1, 2006), with the median :math:`1/\sqrt{20\,s}`. In the bundled
+  specifications that state both, :math:`(N/B)^2` is 0.2 to 140 s in data sheets and 1 to 900 s in
+  measurements.
+* The axes of a triad are similar: the logarithms of their B scatter about a common value (of the
+  measured gyroscope by 0.1, of its accelerometer by 0.3) with Student's distribution, which permits
+  an axis of another kind. The quietest axis thus contributes to the estimates of the others.
+* The Allan deviation of the random walk exceeds that of flicker noise from
+  :math:`3 (0.664\,B/K)^2` on. The prior of this time is five minutes within a factor of e squared
+  (7 to 1500 s in the same specifications), or infinite with a probability of one half.
+* A magnetometer has no flicker noise with a probability of 0.3, because few specifications state
+  it. Otherwise the logarithm of a large B is evenly distributed, which makes the intervals valid
+  for any scale.
 
-A sensor without any flicker noise, as only simulations have it, gets intervals that are too wide.
+The intervals of a simulated sensor without flicker noise are too wide.
 """
 
 from __future__ import annotations
@@ -55,16 +54,24 @@ from scipy.stats import t as student
 from ...core.errors import RecordingError
 from ...sensors.noise.processes import FLICKER_PLATEAU, flicker_processes
 
-# Flicker noise at averaging times shorter than this is as good as none in a mean over seconds.
-_PERIOD = 0.01
+_PERIOD = 0.01  # s; faster flicker noise is negligible in a mean over seconds
 DEFAULT_BAND = (0.1, 10_000.0)
 
 
 @dataclass(frozen=True)
 class SlowNoise:
-    """Noise of one axis: N, B and K [rad/s/sqrt(Hz), rad/s, rad/s^2/sqrt(Hz); m/s^2/sqrt(Hz), ...].
+    """Noise of an axis.
 
-    ``band`` are the averaging times with bias instability [s].
+    Attributes
+    ----------
+    white_noise : float
+        Noise density N, rad/s/sqrt(Hz), m/s^2/sqrt(Hz) or T/sqrt(Hz).
+    bias_instability : float
+        Flicker noise B, rad/s, m/s^2 or T.
+    random_walk : float
+        Bias random walk K, rad/s^2/sqrt(Hz), m/s^3/sqrt(Hz) or T/s/sqrt(Hz).
+    band : tuple of float
+        Shortest and longest averaging time of the bias instability, s.
     """
 
     white_noise: float
@@ -73,31 +80,49 @@ class SlowNoise:
     band: tuple[float, float] = DEFAULT_BAND
 
     def covariance(self, begin, end) -> np.ndarray:
-        """Return the covariance of means over times, shape (n, n).
+        """Return the covariance of means over time intervals.
 
-        ``begin`` and ``end`` (n,) of the times, which do not overlap, are in their order, from the
-        first sample on [s].
+        Parameters
+        ----------
+        begin, end : ndarray, shape (n,)
+            Limits of the intervals in order and without overlap, s after the first sample.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
         """
         return self.scaled(unit_covariances(begin, end, self.band))
 
     def scaled(self, units) -> np.ndarray:
-        """Return the covariance of which ``units`` are those for N = 1, B = 1 and K = 1."""
+        """Return the covariance that follows from the covariances for N = 1, B = 1 and K = 1."""
         levels = (self.white_noise, self.bias_instability, self.random_walk)
         return sum(level**2 * unit for level, unit in zip(levels, units))
 
 
 def unit_covariances(begin, end, band=DEFAULT_BAND) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the covariances of means for N = 1, B = 1 and K = 1, shape (n, n) each."""
+    """Return the covariances of means for N = 1, B = 1 and K = 1.
+
+    Parameters
+    ----------
+    begin, end : ndarray, shape (n,)
+        Limits of the intervals in order and without overlap, s after the first sample.
+    band : tuple of float
+        Shortest and longest averaging time of the flicker noise, s.
+
+    Returns
+    -------
+    white, flicker, walk : ndarray, shape (n, n)
+    """
     length = end - begin
     gap = np.maximum(np.maximum(begin[:, None] - end, begin - end[:, None]), 0.0)
     flicker = np.zeros((len(begin), len(begin)))
     for time, sigma in zip(*_processes(tuple(band))):
         x = length / time
-        one = -np.expm1(-x) / x
-        matrix = np.outer(one, one) * np.exp(-gap / time)
-        # For small x the difference is all rounding.
-        whole = np.where(x < 1e-3, 1.0 - x / 3.0, 2.0 * (x + np.expm1(-x)) / x**2)
-        np.fill_diagonal(matrix, whole)
+        decay = -np.expm1(-x) / x
+        matrix = np.outer(decay, decay) * np.exp(-gap / time)
+        # The difference loses all digits for small x, where the series is used.
+        diagonal = np.where(x < 1e-3, 1.0 - x / 3.0, 2.0 * (x + np.expm1(-x)) / x**2)
+        np.fill_diagonal(matrix, diagonal)
         flicker += sigma**2 * matrix
     middle = 0.5 * (begin + end)
     walk = np.minimum(middle[:, None], middle)
@@ -110,26 +135,33 @@ def _processes(band):
     return flicker_processes(band, _PERIOD)
 
 
-# B/N [1/sqrt(s)].
-_FLICKER = np.geomspace(0.003, 10.0, 31)
-# Where the random walk's Allan deviation meets flicker noise's [s]; infinite for none.
-_MEETING = np.concatenate([[np.inf], 4.0 ** np.arange(6, -1, -1)])
-_USUAL_MEETING, _MEETING_SPREAD, _NO_WALK = 300.0, 2.0, 0.5
-# How logarithms of the axes' B scatter.
-_UNLIKE, _UNLIKE_FREEDOM = 0.35, 3
-# Of the axes' common B over their common N.
-_COMMON = np.geomspace(1e-4, 100.0, 41)
-_MIN_WEIGHT = np.exp(-7.0)
+_FLICKER_RATIOS = np.geomspace(0.003, 10.0, 31)  # B/N, 1/sqrt(s)
+# Averaging times at which random walk and flicker noise have equal Allan deviations, s; infinite
+# without random walk.
+_CROSSING_TIMES = np.concatenate([[np.inf], 4.0 ** np.arange(6, -1, -1)])
+_USUAL_CROSSING = 300.0  # s
+_CROSSING_SPREAD = 2.0  # standard deviation of the crossing time's logarithm
+_NO_WALK_PROBABILITY = 0.5
+# Scale and degrees of freedom of Student's distribution of the logarithms of the axes' B.
+_AXIS_SCATTER, _AXIS_FREEDOM = 0.35, 3
+_COMMON_RATIOS = np.geomspace(1e-4, 100.0, 41)  # common B over common N of the axes, 1/sqrt(s)
+_MIN_WEIGHT = np.exp(-7.0)  # relative to the largest
 
 
 @dataclass(frozen=True)
 class Prior:
-    """What is thought of slow noise before it is looked for.
+    """Prior distribution of slow noise.
 
-    ``usual``: B/N from which on larger ones are less and less likely [1/sqrt(s)]; ``tail``: power
-    of the density of B/N far above that: 2 for half-Cauchy, 1 for even logarithms. ``none``: share
-    of sensors without flicker noise; only where there is one axis. ``walks``: whether there may be
-    a random walk.
+    Attributes
+    ----------
+    usual : float
+        Median of B/N, 1/sqrt(s), above which the density decreases.
+    tail : int
+        Power of that decrease: 2 for half-Cauchy, 1 for evenly distributed logarithms.
+    none : float
+        Probability that a single axis has no flicker noise.
+    walks : bool
+        Whether a random walk is possible.
     """
 
     usual: float
@@ -138,62 +170,72 @@ class Prior:
     walks: bool = True
 
     def log_density(self, ratios) -> np.ndarray:
-        """Return that of the logarithms of B/N, over a grid of even steps, shape (n,)."""
-        over = np.asarray(ratios) / self.usual
-        density = np.log(over) - np.log1p(over**self.tail)
+        """Return the logarithmic density of the logarithm of B/N on an even grid, shape (n,)."""
+        relative = np.asarray(ratios) / self.usual
+        density = np.log(relative) - np.log1p(relative**self.tail)
         return density - logsumexp(density)
 
 
 INERTIAL = Prior(1.0 / np.sqrt(20.0))
-# In the minutes of a tumbling magnetometer it does not show whether slow noise is a random walk.
+# The minutes of a turned magnetometer do not separate a random walk from flicker noise.
 MAGNETIC = Prior(1.0, tail=1, none=0.3, walks=False)
 
 
 @dataclass(frozen=True)
-class Likely:
-    """One kind of noise of an axis, and how likely it is; weights of an axis add up to 1."""
+class WeightedNoise:
+    """Noise of an axis with its probability; the weights of an axis sum to 1."""
 
     weight: float
     noise: SlowNoise
 
 
-def found_noise(
+def estimate_noise(
     units: tuple[np.ndarray, np.ndarray, np.ndarray],
     values: Sequence[np.ndarray],
     contrasts: Sequence[np.ndarray],
     prior: Prior = INERTIAL,
-) -> list[list[Likely]]:
-    """Return for each axis which noise is likely.
+) -> list[list[WeightedNoise]]:
+    """Estimate the probabilities of noise for each axis.
 
-    ``units`` 3 (n, n): covariances of the means for N = 1, B = 1 and K = 1, the first diagonal;
-    ``values`` (sequence of (n,)): means of each axis; ``contrasts`` (sequence of (n, n - d)): an
-    orthonormal basis of what no parameter of the axis touches.
+    Parameters
+    ----------
+    units : tuple of ndarray, shape (n, n)
+        Covariances of the means for N = 1, B = 1 and K = 1; the first is diagonal.
+    values : sequence of ndarray, shape (n,)
+        Means of each axis.
+    contrasts : sequence of ndarray, shape (n, n - d)
+        Orthonormal basis of the space that the parameters of each axis do not affect.
+    prior : Prior
+
+    Returns
+    -------
+    list of list of WeightedNoise
     """
-    meeting = _MEETING if prior.walks else _MEETING[:1]
-    found = []
-    for place, (axis, contrast) in enumerate(zip(values, contrasts)):
-        before = contrasts[place - 1] if place else None
+    crossing_times = _CROSSING_TIMES if prior.walks else _CROSSING_TIMES[:1]
+    likelihoods = []
+    for index, (axis, contrast) in enumerate(zip(values, contrasts)):
+        before = contrasts[index - 1] if index else None
         if before is None or before.shape != contrast.shape or np.any(before != contrast):
-            modes = [_modes(units, contrast, time) for time in meeting]
-        found.append(_likelihood(modes, contrast.T @ axis))
-    ratios = np.concatenate([[0.0], _FLICKER])
-    log_weights = _weights(
-        np.array([likelihood for likelihood, _ in found]) + _walks(meeting),
-        np.array([white for _, white in found]),
+            modes = [_decorrelate(units, contrast, time) for time in crossing_times]
+        likelihoods.append(_log_likelihood(modes, contrast.T @ axis))
+    ratios = np.concatenate([[0.0], _FLICKER_RATIOS])
+    log_weights = _log_weights(
+        np.array([likelihood for likelihood, _ in likelihoods]) + _walk_log_prior(crossing_times),
+        np.array([white for _, white in likelihoods]),
         prior,
     )
     chosen = []
-    for (_, white), logs in zip(found, log_weights):
+    for (_, white), logs in zip(likelihoods, log_weights):
         weights = np.exp(logs - logs.max())
         weights[weights < _MIN_WEIGHT] = 0.0
         weights /= weights.sum()
         chosen.append(
             [
-                Likely(
+                WeightedNoise(
                     float(weights[j, k]),
                     SlowNoise(*(white[j, k] * np.array([1.0, ratios[j], ratios[j] * walk]))),
                 )
-                for k, walk in enumerate(_walk_over_flicker(meeting))
+                for k, walk in enumerate(_walk_over_flicker(crossing_times))
                 for j in range(len(ratios))
                 if weights[j, k] > 0.0
             ]
@@ -201,37 +243,37 @@ def found_noise(
     return chosen
 
 
-def _walk_over_flicker(meeting):
-    """Return K/B [1/sqrt(s)] with which their Allan deviations meet at a time [s]."""
-    return np.sqrt(3.0 / meeting) * FLICKER_PLATEAU
+def _walk_over_flicker(crossing_time):
+    """Return K/B [1/sqrt(s)] with equal Allan deviations at the crossing time [s]."""
+    return np.sqrt(3.0 / crossing_time) * FLICKER_PLATEAU
 
 
-def _walks(meeting):
-    """Return the logarithm of what is thought of random walks, shape (times,)."""
-    if len(meeting) == 1:
+def _walk_log_prior(crossing_times):
+    """Return the logarithm of the prior of crossing times, shape (times,)."""
+    if len(crossing_times) == 1:
         return np.zeros(1)
-    density = -0.5 * (np.log(meeting[1:] / _USUAL_MEETING) / _MEETING_SPREAD) ** 2
-    density += np.log(1.0 - _NO_WALK) - logsumexp(density)
-    return np.concatenate([[np.log(_NO_WALK)], density])
+    density = -0.5 * (np.log(crossing_times[1:] / _USUAL_CROSSING) / _CROSSING_SPREAD) ** 2
+    density += np.log(1.0 - _NO_WALK_PROBABILITY) - logsumexp(density)
+    return np.concatenate([[np.log(_NO_WALK_PROBABILITY)], density])
 
 
-def _modes(units, contrast, meeting):
-    """Return what makes white and slow noise independent at once: basis and slow variances.
+def _decorrelate(units, contrast, crossing_time):
+    """Return variances of the slow noise and a basis in which white and slow noise are independent.
 
     With :math:`Q^T W Q = S^{-T} S^{-1}` the slow noise's covariance over B squared is
     :math:`S^{-T} diag(slow) S^{-1}`.
     """
     white, flicker, walk = units
-    slow = flicker + _walk_over_flicker(meeting) ** 2 * walk
+    slow = flicker + _walk_over_flicker(crossing_time) ** 2 * walk
     variances, basis = eigh(
         contrast.T @ slow @ contrast, contrast.T @ white @ contrast, driver="gvd"
     )
     return np.maximum(variances, 0.0), basis
 
 
-def _likelihood(modes, projected):
-    """Return the log likelihood and N at the ratios (none and the grid's) and meeting times."""
-    squares = np.concatenate([[0.0], _FLICKER])[:, None] ** 2
+def _log_likelihood(modes, projected):
+    """Return the log-likelihood and N at each ratio, zero first, and each crossing time."""
+    squares = np.concatenate([[0.0], _FLICKER_RATIOS])[:, None] ** 2
     count = len(projected)
     logs, whites = [], []
     for variances, basis in modes:
@@ -243,39 +285,45 @@ def _likelihood(modes, projected):
     return np.array(logs).T, np.array(whites).T
 
 
-def _weights(logs, white, prior):
-    """Return the logarithms of weights, shape (axes, ratios, times), from likelihood and walks.
+def _log_weights(logs, white, prior):
+    """Return the logarithms of weights, shape (axes, ratios, times), from likelihoods.
 
-    Given the common B the axes are independent: of each, the likelihood's mean over its own B, and
-    each axis then sees the product of the others'.
+    The axes are independent for a given common B. The likelihood of each is averaged over its own
+    B, and the weights of an axis contain the product of the averages of the others.
     """
     if len(logs) == 1:
         weights = logs.copy()
-        weights[0, 1:] += (prior.log_density(_FLICKER) + np.log1p(-prior.none))[:, None]
+        weights[0, 1:] += (prior.log_density(_FLICKER_RATIOS) + np.log1p(-prior.none))[:, None]
         weights[0, 0] += np.log(prior.none) if prior.none else -np.inf
         return weights
     level = np.exp(np.mean(np.log(white[:, 0, 0])))
-    flicker = np.log(_FLICKER[:, None] * white[:, 1:] / level)
-    apart = (flicker[..., None] - np.log(_COMMON)) / _UNLIKE
-    own = student.logpdf(apart, _UNLIKE_FREEDOM)
-    own -= logsumexp(own, axis=1, keepdims=True)
-    own += logs[:, 1:, :, None]
-    every = logsumexp(own, axis=(1, 2))
-    common = prior.log_density(_COMMON) + every.sum(axis=0)
+    flicker = np.log(_FLICKER_RATIOS[:, None] * white[:, 1:] / level)
+    deviations = (flicker[..., None] - np.log(_COMMON_RATIOS)) / _AXIS_SCATTER
+    joint = student.logpdf(deviations, _AXIS_FREEDOM)
+    joint -= logsumexp(joint, axis=1, keepdims=True)
+    joint += logs[:, 1:, :, None]
+    axis_averages = logsumexp(joint, axis=(1, 2))
+    common = prior.log_density(_COMMON_RATIOS) + axis_averages.sum(axis=0)
     weights = np.full(logs.shape, -np.inf)
-    weights[:, 1:] = logsumexp(own + (common - every)[:, None, None, :], axis=-1)
+    weights[:, 1:] = logsumexp(joint + (common - axis_averages)[:, None, None, :], axis=-1)
     return weights
 
 
 CONFIDENCE = 0.95
-_NORMAL = 1.959963984540054
-_LARGE_DOF = 1e6
+_NORMAL_QUANTILE = 1.959963984540054  # half width of the 95 % interval in standard deviations
+_LARGE_FREEDOM = 1e6  # degrees of freedom with stated noise
 _MIN_FREEDOM = 5
 
 
 @dataclass(frozen=True)
-class FoundValue:
-    """A number with its 95 % interval, and the standard deviation that goes with this."""
+class IntervalEstimate:
+    """Estimate with its 95 % interval.
+
+    Attributes
+    ----------
+    value, low, high : float
+        Estimate and ends of the interval.
+    """
 
     value: float
     low: float
@@ -283,29 +331,44 @@ class FoundValue:
 
     @property
     def sigma(self) -> float:
-        return (self.high - self.low) / (2.0 * _NORMAL)
+        """Standard deviation that corresponds to the width of the interval."""
+        return (self.high - self.low) / (2.0 * _NORMAL_QUANTILE)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Means of one axis, ``values`` (n,), and the ``design`` (n, p) that they are fitted with.
+    """Means of an axis and their design matrix.
 
-    ``beside`` (n, n) is the covariance of what else is uncertain, as how the sensor was placed. Of
-    groups that have any, noise is found within each only. ``what`` begins a sentence.
+    Attributes
+    ----------
+    values : ndarray, shape (n,)
+        Means of the axis.
+    design : ndarray, shape (n, p)
+        Derivatives of the means with respect to the parameters.
+    extra_covariance : ndarray, shape (n, n), optional
+        Covariance of further errors, for example of the sensor's placement. The noise of groups
+        with such errors is estimated within each group.
+    what : str
+        Name of recording and axis in messages.
     """
 
     values: np.ndarray
     design: np.ndarray
-    beside: np.ndarray | None = None
+    extra_covariance: np.ndarray | None = None
     what: str = "the recording"
 
 
 @dataclass(frozen=True)
 class Means:
-    """Times that do not overlap, in their order, and the means of one or more axes over them.
+    """Means of axes over time intervals.
 
-    ``begin`` and ``end`` (n,) are zero at the recording's first sample [s]; ``group`` (n,) is which
-    time at rest, or which turn, each belongs to.
+    Attributes
+    ----------
+    begin, end : ndarray, shape (n,)
+        Limits of the intervals in order and without overlap, s after the first sample.
+    group : ndarray of int, shape (n,)
+        Time at rest or turn that an interval belongs to.
+    axes : sequence of Axis
     """
 
     begin: np.ndarray
@@ -316,12 +379,18 @@ class Means:
 
 @dataclass(frozen=True)
 class Solution:
-    """What least squares found of an axis: estimates of the design's columns, and residuals (n,).
+    """Least-squares solution of an axis.
 
-    ``noise`` is as given, or what is likeliest of what was found.
+    Attributes
+    ----------
+    estimates : tuple of IntervalEstimate
+        Estimates of the parameters.
+    noise : SlowNoise
+        Stated noise, or the most likely estimated noise.
+    residuals : ndarray, shape (n,)
     """
 
-    estimates: tuple[FoundValue, ...]
+    estimates: tuple[IntervalEstimate, ...]
     noise: SlowNoise
     residuals: np.ndarray
 
@@ -334,101 +403,118 @@ def solve(
     combinations: np.ndarray | None = None,
     prior: Prior = INERTIAL,
 ) -> list[Solution]:
-    """Fit columns of designs to means.
+    """Solve least-squares problems whose noise is correlated over time.
 
-    ``noise`` (sequence of SlowNoise): of each axis. By default it is found in the means. ``seen``
-    (n, n): what slow noise's covariance is multiplied by, where the means see it from changing
-    sides; ``combinations`` (q, p): combinations of the columns' factors to estimate, by default
-    each of these; ``prior`` (Prior): what is thought of noise that is to be found. Raises
-    RecordingError: the columns cannot be distinguished, or there are too few means to find noise
-    in.
+    Parameters
+    ----------
+    means : Means
+    noise : sequence of SlowNoise, optional
+        Noise of each axis. By default it is estimated from the means.
+    seen : ndarray, shape (n, n), optional
+        Factors of the slow noise's covariance, for means that see it from changing sides.
+    combinations : ndarray, shape (q, p), optional
+        Linear combinations of the parameters to estimate; by default each parameter.
+    prior : Prior
+        Prior of estimated noise.
+
+    Returns
+    -------
+    list of Solution
+        Solution of each axis.
+
+    Raises
+    ------
+    RecordingError
+        The parameters cannot be distinguished, or there are too few means to estimate the noise.
     """
     for axis in means.axes:
         scaled = _scaled(axis.design)
         if scaled is None or np.linalg.matrix_rank(scaled, tol=1e-6) < scaled.shape[1]:
             raise RecordingError(
-                f"{axis.what}: {len(set(means.group.tolist()))} times do not tell "
-                f"{axis.design.shape[1]} numbers of an axis apart, expected more positions or "
-                "turns, or temperatures further apart"
+                f"{axis.what}: {len(set(means.group.tolist()))} times at rest or turns do not "
+                f"determine {axis.design.shape[1]} parameters of an axis, expected more positions "
+                "or turns, or a larger range of temperatures"
             )
     if noise is not None:
-        likely = [[Likely(1.0, one)] for one in noise]
-        freedoms = [_LARGE_DOF] * len(means.axes)
+        likely = [[WeightedNoise(1.0, axis_noise)] for axis_noise in noise]
+        freedoms = [_LARGE_FREEDOM] * len(means.axes)
     else:
         contrasts = [_contrast(means, axis) for axis in means.axes]
         freedoms = [contrast.shape[1] for contrast in contrasts]
-        likely = _found(means, contrasts, seen, prior)
+        likely = _estimate_all_noise(means, contrasts, seen, prior)
     return [
-        _solved(means, axis, every, freedom, seen, combinations)
-        for axis, every, freedom in zip(means.axes, likely, freedoms)
+        _solve_axis(means, axis, axis_noise, freedom, seen, combinations)
+        for axis, axis_noise, freedom in zip(means.axes, likely, freedoms)
     ]
 
 
-def _found(means, contrasts, seen, prior):
-    """Return likely noise of each axis; one that is constant tells nothing of the others."""
-    least = []
+def _estimate_all_noise(means, contrasts, seen, prior):
+    """Return likely noise of each axis; a constant axis does not contribute to the others."""
+    smallest = []
     for axis in means.axes:
-        # What is no noise but the rounding of numbers, so that matrices have an inverse.
+        # The smallest noise is the rounding of numbers, which keeps the matrices invertible.
         largest = [np.abs(axis.values).max()]
-        largest += [] if axis.beside is None else [np.sqrt(np.diag(axis.beside).max())]
-        least.append(max(1e-7 * float(max(largest)), 1e-15))
-    scatters = [
-        float(np.linalg.norm(contrast.T @ axis.values)) > one * np.sqrt(contrast.shape[1])
-        for axis, contrast, one in zip(means.axes, contrasts, least)
+        largest += (
+            [] if axis.extra_covariance is None else [np.sqrt(np.diag(axis.extra_covariance).max())]
+        )
+        smallest.append(max(1e-7 * float(max(largest)), 1e-15))
+    is_noisy = [
+        float(np.linalg.norm(contrast.T @ axis.values)) > limit * np.sqrt(contrast.shape[1])
+        for axis, contrast, limit in zip(means.axes, contrasts, smallest)
     ]
-    values = [axis.values for axis, noisy in zip(means.axes, scatters) if noisy]
-    kept = [contrast for contrast, noisy in zip(contrasts, scatters) if noisy]
-    found = iter(found_noise(_units(means, seen), values, kept, prior) if kept else ())
+    values = [axis.values for axis, noisy in zip(means.axes, is_noisy) if noisy]
+    kept = [contrast for contrast, noisy in zip(contrasts, is_noisy) if noisy]
+    estimated = iter(estimate_noise(_units(means, seen), values, kept, prior) if kept else ())
     return [
-        next(found) if noisy else [Likely(1.0, SlowNoise(one))]
-        for one, noisy in zip(least, scatters)
+        next(estimated) if noisy else [WeightedNoise(1.0, SlowNoise(limit))]
+        for limit, noisy in zip(smallest, is_noisy)
     ]
 
 
-def _solved(means, axis, likely, freedom, seen, combinations) -> Solution:
+def _solve_axis(means, axis, likely, freedom, seen, combinations) -> Solution:
     size = np.abs(axis.design).max(axis=0)
     scaled = axis.design / size
     units = _units(means, seen, likely[0].noise.band)
     solutions = []
-    for one in likely:
-        covariance = one.noise.scaled(units)
-        if axis.beside is not None:
-            covariance = covariance + axis.beside
+    for candidate in likely:
+        covariance = candidate.noise.scaled(units)
+        if axis.extra_covariance is not None:
+            covariance = covariance + axis.extra_covariance
         solved = cho_solve(cho_factor(covariance, lower=True), scaled)
         inverse = np.linalg.inv(scaled.T @ solved)
         solutions.append((inverse @ (solved.T @ axis.values), inverse))
-    weights = np.array([one.weight for one in likely])
+    weights = np.array([candidate.weight for candidate in likely])
     combined = (np.eye(len(size)) if combinations is None else combinations) / size
     values = np.array([combined @ solution[0] for solution in solutions])
     spreads = np.array(
         [np.sqrt(np.diag(combined @ solution[1] @ combined.T)) for solution in solutions]
     )
     estimates = tuple(
-        _mixed(weights, values[:, k], spreads[:, k], freedom) for k in range(len(combined))
+        _mix(weights, values[:, k], spreads[:, k], freedom) for k in range(len(combined))
     )
-    middle = weights @ np.array([solution[0] for solution in solutions])
+    mean = weights @ np.array([solution[0] for solution in solutions])
     best = likely[int(np.argmax(weights))].noise
-    return Solution(estimates, best, axis.values - scaled @ middle)
+    return Solution(estimates, best, axis.values - scaled @ mean)
 
 
 def _scaled(design):
-    """Return columns of size 1, or None where one is zero."""
+    """Return columns of size 1, or None if a column is zero."""
     size = np.abs(design).max(axis=0)
     return None if np.any(size == 0.0) else design / size
 
 
 def _contrast(means, axis):
-    """Return an orthonormal basis of what neither parameters nor anything beside noise touch."""
-    touched = _scaled(axis.design)
-    if axis.beside is not None:
-        uncertain = np.unique(means.group[np.diag(axis.beside) > 0.0])
-        touched = np.column_stack([touched, means.group[:, None] == uncertain])
-    basis, sizes, _ = np.linalg.svd(touched)
+    """Return an orthonormal basis of the space that only noise affects."""
+    affected = _scaled(axis.design)
+    if axis.extra_covariance is not None:
+        uncertain = np.unique(means.group[np.diag(axis.extra_covariance) > 0.0])
+        affected = np.column_stack([affected, means.group[:, None] == uncertain])
+    basis, sizes, _ = np.linalg.svd(affected)
     contrast = basis[:, np.count_nonzero(sizes > 1e-8 * sizes[0]) :]
     if contrast.shape[1] < _MIN_FREEDOM:
         raise RecordingError(
-            f"{axis.what}: is too short to find the noise in it, expected times at rest of 10 s "
-            "at least"
+            f"{axis.what}: is too short for an estimate of the noise, expected times at rest of at "
+            "least 10 s"
         )
     return contrast
 
@@ -438,12 +524,12 @@ def _units(means, seen, band=DEFAULT_BAND):
     return (white, flicker, walk) if seen is None else (white, seen * flicker, seen * walk)
 
 
-def _mixed(weights, values, spreads, freedom) -> FoundValue:
+def _mix(weights, values, spreads, freedom) -> IntervalEstimate:
     """Return mean and interval of a mixture of Student's distributions."""
     value = float(weights @ values)
     if len(weights) == 1:
         half = float(student.ppf(0.5 + 0.5 * CONFIDENCE, freedom) * spreads[0])
-        return FoundValue(value, value - half, value + half)
+        return IntervalEstimate(value, value - half, value + half)
 
     def quantile(share):
         lowest, highest = (values - 50.0 * spreads).min(), (values + 50.0 * spreads).max()
@@ -455,26 +541,43 @@ def _mixed(weights, values, spreads, freedom) -> FoundValue:
         )
 
     tail = 0.5 * (1.0 - CONFIDENCE)
-    return FoundValue(value, quantile(tail), quantile(1.0 - tail))
+    return IntervalEstimate(value, quantile(tail), quantile(1.0 - tail))
 
 
-def block_means(times, values, parts: Sequence, most=150, shortest=1.0):
-    """Return means over blocks of times at rest, about ``most`` of at least ``shortest`` [s].
+def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0):
+    """Average blocks of samples within parts of a recording.
 
-    Returns ``begin``, ``end`` (m,) [s], zero at the first sample; ``means`` (m, axes); ``group``
-    (m,) of int: place of the part.
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Time of each sample, s.
+    values : ndarray, shape (n, axes)
+    parts : sequence of RestTime
+        Parts to divide into blocks.
+    most : int
+        Approximate number of blocks of all parts.
+    shortest : float
+        Shortest duration of a block, s.
+
+    Returns
+    -------
+    begin, end : ndarray, shape (m,)
+        Limits of the blocks, s after the first sample.
+    means : ndarray, shape (m, axes)
+    group : ndarray of int, shape (m,)
+        Index of the part of each block.
     """
     period = float(np.median(np.diff(times)))
     total = sum(times[part.stop - 1] - times[part.start] + period for part in parts)
     rows = []
-    for place, part in enumerate(parts):
-        lasts = times[part.stop - 1] - times[part.start] + period
-        count = int(np.clip(lasts / max(shortest, total / most), 1, part.stop - part.start))
+    for index, part in enumerate(parts):
+        duration = times[part.stop - 1] - times[part.start] + period
+        count = int(np.clip(duration / max(shortest, total / most), 1, part.stop - part.start))
         edges = np.linspace(part.start, part.stop, count + 1).round().astype(int)
         for first, last in zip(edges[:-1], edges[1:]):
-            # A sample is the mean since the one before.
+            # A sample is the mean over the preceding period.
             begin, end = times[first] - period, times[last - 1]
-            rows.append((begin, end, place, values[first:last].mean(axis=0)))
+            rows.append((begin, end, index, values[first:last].mean(axis=0)))
     begin, end, group = (np.array([row[k] for row in rows]) for k in range(3))
     origin = times[0] - period
     return begin - origin, end - origin, np.array([row[3] for row in rows]), group

@@ -1,6 +1,6 @@
-"""What a calibration found, in sentences, and what it leaves behind.
+"""Results of a calibration: sentences, tables and files.
 
-That is a correction, a specification of what is left, numbers and a figure.
+The files are a correction, a specification of the remaining errors, all numbers, and a figure.
 """
 
 from __future__ import annotations
@@ -24,24 +24,42 @@ from ...sensors import imu_specification
 from ...sensors.correction import ImuCorrection, imu_correction_text, specify_residual_errors
 from ...sensors.files import imu_specification_text
 from .estimates import SlowNoise
-from .inertial import correction_of
+from .inertial import to_correction
 from .rest_times import RestTime
 
 
 def write_calibration(result, folder, name, onto=None) -> list[str]:
-    """Write all files of a Calibrated; contents are made before the first is written.
+    """Write all files of a calibration, after all contents are computed.
 
-    ``onto`` is the correction of which stays what is not found anew. Returns remarks. Raises
-    ConfigurationError: the name cannot be a sensor's, or a matrix that was found cannot be
-    inverted. Raises ResultError: a file cannot be written, or is an input.
+    Parameters
+    ----------
+    result : Calibrated
+    folder : Path
+        Folder of the files.
+    name : str
+        Name of the sensor.
+    onto : ImuCorrection, optional
+        Correction whose other parts remain.
+
+    Returns
+    -------
+    list of str
+        Remarks for the user.
+
+    Raises
+    ------
+    ConfigurationError
+        The name is invalid, or an estimated matrix cannot be inverted.
+    ResultError
+        A file cannot be written, or is an input.
     """
     span = (-273.15, 1000.0)
     if result.temperature is not None and result.rests:
         used = np.concatenate([result.temperature[r.start : r.stop] for r in result.rests])
         span = (float(np.min(used)), float(np.max(used)))
     parts = {
-        sensor: correction_of(found, result.reference, span)
-        for sensor, found in result.sensors.items()
+        sensor: to_correction(calibration, result.reference, span)
+        for sensor, calibration in result.sensors.items()
     }
     correction = replace(onto or ImuCorrection(), name=name, **parts)
     comment = (
@@ -53,17 +71,17 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
     if result.table is not None or result.wishes.noise is not None:
         left = specify_residual_errors(correction, _noise(result), name)
         contents["imu.yaml"] = imu_specification_text(
-            left, f"What is left after the correction; {comment}."
+            left, f"Errors that remain after the correction; {comment}."
         ).encode("utf-8")
     else:
         remarks.append(
-            "only the magnetometer was looked at, and the noise of the others is not known: "
-            "imu.yaml is not written"
+            "imu.yaml is not written: the noise of gyroscope and accelerometer is unknown in a "
+            "recording of the magnetometer"
         )
     contents["calibration.json"] = format_json(_numbers(result)).encode("utf-8")
     contents["calibration.png"] = whole_files.render_figure(to_matplotlib(_figure(result)))
     folder = whole_files.make_folder(folder)
-    inputs = [one for one in (result.wishes.recording, result.wishes.reference) if one]
+    inputs = [path for path in (result.wishes.recording, result.wishes.reference) if path]
     for file in contents:
         whole_files.refuse_overwriting(folder / file, inputs)
     for file, content in contents.items():
@@ -72,17 +90,19 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
 
 
 def _noise(result) -> imu_specification.ImuSpecification:
-    given = result.wishes.noise
+    stated = result.wishes.noise
     triads: dict[str, Any] = {}
-    for sensor, found in result.sensors.items():
+    for sensor, calibration in result.sensors.items():
         kind: Any = imu_specification.TriadSpecification
         if sensor == "magnetometer":
             kind = imu_specification.MagnetometerSpecification
         terms = ("white_noise", "bias_instability", "random_walk")
-        triads[sensor] = kind(**{t: tuple(getattr(one, t) for one in found.noise) for t in terms})
-    if given is not None:
-        known = given.magnetometer is not None or "magnetometer" not in triads
-        return given if known else replace(given, magnetometer=triads["magnetometer"])
+        triads[sensor] = kind(
+            **{term: tuple(getattr(axis, term) for axis in calibration.noise) for term in terms}
+        )
+    if stated is not None:
+        is_complete = stated.magnetometer is not None or "magnetometer" not in triads
+        return stated if is_complete else replace(stated, magnetometer=triads["magnetometer"])
     period = float(np.median(np.diff(result.table.index.to_numpy())))
     rate = 1.0 / period
     rate = float(round(rate)) if abs(rate - round(rate)) < 1e-3 * rate else rate
@@ -113,9 +133,9 @@ def _numbers(result) -> dict:
                 "sensor": sensor,
                 "quantity": quantity,
                 "unit": unit,
-                **{of: getattr(estimate, of) / size for of in ("value", "low", "high")},
+                **{name: getattr(estimate, name) / size for name in ("value", "low", "high")},
             }
-            for sensor, quantity, unit, estimate, size in rows(result)
+            for sensor, quantity, unit, estimate, size in list_estimates(result)
         ],
         "remarks": result.remarks,
         "version": __version__,
@@ -126,37 +146,37 @@ _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 200)
 
 
 def _figure(result) -> Figure:
-    """Return readings with the times used, bias over temperature, and the magnetometer's sphere."""
+    """Describe the figure of readings with the times used, bias over temperature, and sphere."""
     figure = Figure()
     if result.table is not None:
         if set(GYRO) <= set(result.table):
-            _over_time(figure, result, GYRO, np.degrees(1.0), "angular velocity [deg/s]")
+            _draw_readings(figure, result, GYRO, np.degrees(1.0), "angular velocity [deg/s]")
         if set(ACCEL) <= set(result.table):
-            _over_time(figure, result, ACCEL, 1.0, "specific force [m/s^2]")
+            _draw_readings(figure, result, ACCEL, 1.0, "specific force [m/s^2]")
         if result.temperature is not None and "gyroscope" in result.sensors:
-            _over_temperature(figure, result)
+            _draw_bias_over_temperature(figure, result)
     if result.sphere is not None:
-        _sphere(figure, result)
+        _draw_sphere(figure, result)
     return figure
 
 
-def _over_time(figure, result, names, size, text):
+def _draw_readings(figure, result, names, size, text):
     times = result.table.index.to_numpy() - result.table.index[0]
     figure.panel(text, x="time [s]", height=280)
     for used, colour, opacity, name in (
         (result.rests, colours.REFERENCE, 0.35, "at rest, used"),
         (result.turns, colours.TRUTH, 0.5, "turn, used"),
     ):
-        for one in used:
-            figure.span(times[one.start], times[one.stop - 1], colour, opacity, name)
+        for part in used:
+            figure.span(times[part.start], times[part.stop - 1], colour, opacity, name)
     for axis, name, look in zip(AXES, names, style.line_styles(3)):
         figure.line(times, size * result.table[name].to_numpy(), look, axis)
 
 
-def _over_temperature(figure, result):
-    """Bias of the gyroscope in parts of the times at rest, and the polynomials through them."""
+def _draw_bias_over_temperature(figure, result):
+    """Draw the bias of the gyroscope in parts of the times at rest, and the fitted polynomials."""
     gyro = np.degrees(result.table[list(GYRO)].to_numpy())
-    found = result.sensors["gyroscope"]
+    calibration = result.sensors["gyroscope"]
     means, temperatures = [], []
     total = sum(rest.stop - rest.start for rest in result.rests)
     for rest in result.rests:
@@ -165,23 +185,25 @@ def _over_temperature(figure, result):
         for first, last in zip(edges[:-1], edges[1:]):
             means.append(gyro[first:last].mean(axis=0))
             temperatures.append(result.temperature[first:last].mean())
-    drawn = np.linspace(min(temperatures), max(temperatures), 100)
-    powers = [(drawn - result.reference) ** k for k in range(1, 1 + len(found.temperature_bias))]
+    grid = np.linspace(min(temperatures), max(temperatures), 100)
+    degree = len(calibration.temperature_bias)
+    powers = [(grid - result.reference) ** k for k in range(1, 1 + degree)]
     figure.panel("gyroscope at rest [deg/s]", x="temperature [degC]", height=280)
-    for place, (axis, look) in enumerate(zip(AXES, style.line_styles(3))):
-        figure.points(temperatures, np.array(means)[:, place], look["color"])
-        curve = found.bias[place].value + sum(
-            row[place].value * power for row, power in zip(found.temperature_bias, powers)
+    for index, (axis, look) in enumerate(zip(AXES, style.line_styles(3))):
+        figure.points(temperatures, np.array(means)[:, index], look["color"])
+        curve = calibration.bias[index].value + sum(
+            row[index].value * power for row, power in zip(calibration.temperature_bias, powers)
         )
-        figure.line(drawn, np.degrees(curve), look, f"{axis}, fitted")
+        figure.line(grid, np.degrees(curve), look, f"{axis}, fitted")
 
 
-def _sphere(figure, result):
-    """Draw readings before and after the correction in two planes, over the size of the field."""
-    size, found = result.sphere.size, result.sphere.calibration
+def _draw_sphere(figure, result):
+    """Draw readings before and after the correction in two planes, relative to the field."""
+    size, calibration = result.sphere.size, result.sphere.calibration
     raw = result.magnetic.to_numpy() / size
-    bias = np.array([one.value for one in found.bias]) / size
-    matrix = np.eye(3) + np.array([[one.value for one in row] for row in found.matrix])
+    bias = np.array([estimate.value for estimate in calibration.bias]) / size
+    elements = [[estimate.value for estimate in row] for row in calibration.matrix]
+    matrix = np.eye(3) + np.array(elements)
     corrected = np.linalg.solve(matrix, (raw - bias).T).T
     figure.panel("reading / field", x="x and y (left), x and z (right, moved by 4)", equal=True)
     for shift, second in ((0.0, 1), (4.0, 2)):
@@ -194,7 +216,7 @@ def _sphere(figure, result):
         figure.path(shift + np.cos(_CIRCLE), np.sin(_CIRCLE), look, "the field's size")
 
 
-# Sensor -> unit for a person, its size in SI.
+# Displayed unit of each sensor, and its size in SI units.
 SHOWN_UNITS = {
     "gyroscope": ("deg/s", np.pi / 180.0),
     "accelerometer": ("m/s^2", 1.0),
@@ -202,8 +224,18 @@ SHOWN_UNITS = {
 }
 
 
-def findings(result) -> list[str]:
-    """Return which times were used, and remarks, a sentence each."""
+def describe_findings(result) -> list[str]:
+    """Describe the times used, the methods, and remarks.
+
+    Parameters
+    ----------
+    result : Calibrated
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
     sentences = []
     if result.table is not None:
         times = result.table.index.to_numpy() - result.table.index[0]
@@ -213,8 +245,8 @@ def findings(result) -> list[str]:
         more = f" and {len(spans) - 20} more" if len(spans) > 20 else ""
         sentences.append(
             f"at rest for {format_duration(total)} in {len(spans)} times [s]: {listing}{more}; "
-            "there the scatter is that of the quietest tenth, neighbouring half seconds agree "
-            "within noise, and it does not turn"
+            "in these times the scatter is that of the quietest tenth, neighbouring half seconds "
+            "agree within noise, and the sensor does not turn"
         )
         for turn in result.turns:
             axis = int(np.abs(turn.angle).argmax())
@@ -222,40 +254,60 @@ def findings(result) -> list[str]:
                 f"turn from {times[turn.start]:.0f} to {times[turn.stop - 1]:.0f} s: "
                 f"{np.degrees(turn.angle[axis]):.1f} deg about {AXES[axis]}"
             )
-    methods = (f"{sensor}: {found.method}" for sensor, found in result.sensors.items())
+    methods = (f"{sensor}: {triad.method}" for sensor, triad in result.sensors.items())
     return [*sentences, *methods, *result.remarks]
 
 
-def rows(result):
-    """Return (sensor, quantity, unit, estimate, size of the unit) for all that was found."""
-    found = []
-    for sensor, one in result.sensors.items():
+def list_estimates(result):
+    """List all estimates of a calibration.
+
+    Parameters
+    ----------
+    result : Calibrated
+
+    Returns
+    -------
+    list of tuple
+        Sensor, quantity, unit, estimate, and size of the unit in SI units.
+    """
+    estimates = []
+    for sensor, triad in result.sensors.items():
         unit, size = SHOWN_UNITS[sensor]
-        for axis, estimate in zip(AXES, one.bias):
-            found.append((sensor, f"bias {axis}", unit, estimate, size))
-        for first, row in zip(AXES, one.matrix):
+        for axis, estimate in zip(AXES, triad.bias):
+            estimates.append((sensor, f"bias {axis}", unit, estimate, size))
+        for first, row in zip(AXES, triad.matrix):
             for second, estimate in zip(AXES, row):
                 if estimate is None or estimate.low == estimate.high:
                     continue
                 name = f"scale factor {first}" if first == second else f"cross {first}{second}"
-                found.append((sensor, name, "%", estimate, 0.01))
-        for power, row in enumerate(one.temperature_bias, 1):
-            by = f"{unit}/K" + (f"^{power}" if power > 1 else "")
+                estimates.append((sensor, name, "%", estimate, 0.01))
+        for power, row in enumerate(triad.temperature_bias, 1):
+            slope = f"{unit}/K" + (f"^{power}" if power > 1 else "")
             for axis, estimate in zip(AXES, row):
-                found.append((sensor, f"bias {axis} by temperature", by, estimate, size))
-        for power, row in enumerate(one.temperature_scale, 1):
-            by = "%/K" + (f"^{power}" if power > 1 else "")
+                estimates.append((sensor, f"bias {axis} by temperature", slope, estimate, size))
+        for power, row in enumerate(triad.temperature_scale, 1):
+            slope = "%/K" + (f"^{power}" if power > 1 else "")
             for axis, estimate in zip(AXES, row):
                 if estimate.low != estimate.high:
-                    found.append((sensor, f"scale {axis} by temperature", by, estimate, 0.01))
-    return found
+                    quantity = f"scale {axis} by temperature"
+                    estimates.append((sensor, quantity, slope, estimate, 0.01))
+    return estimates
 
 
-def table_text(result) -> str:
-    """Return all that was found with its 95 % interval."""
+def format_estimates(result) -> str:
+    """Format all estimates with their 95 % intervals as a table.
+
+    Parameters
+    ----------
+    result : Calibrated
+
+    Returns
+    -------
+    str
+    """
     lines = [f"{'':40s}{'found':>12s}   {'95 % interval':24s}"]
-    for sensor, name, unit, estimate, size in rows(result):
-        # As many digits as the interval has to say.
+    for sensor, name, unit, estimate, size in list_estimates(result):
+        # The width of the interval determines the number of digits.
         half = 0.5 * (estimate.high - estimate.low) / size
         digits = int(np.clip(1 - np.floor(np.log10(half)), 0, 9)) if half > 0.0 else 6
         value, low, high = (
@@ -266,7 +318,7 @@ def table_text(result) -> str:
     return "\n".join(lines)
 
 
-_MUCH = 3.0
+_MAX_SCATTER_RATIO = 3.0  # scatter of the readings over the stated noise
 
 
 def noise_remarks(
@@ -276,25 +328,54 @@ def noise_remarks(
     readings: np.ndarray,
     rests: Sequence[RestTime],
 ) -> list[str]:
-    """Return a remark where readings at rest scatter far more than the noise that is stated.
+    """Return a remark if readings at rest scatter far more than the stated noise.
 
-    Less is usual: sensors filter. ``sensor`` begins the sentence; ``noise`` of 3 axes is as stated;
-    ``times`` (n,) [s]; ``readings`` (n, 3).
+    A smaller scatter is usual, because sensors have low-pass filters.
+
+    Parameters
+    ----------
+    sensor : str
+        Name of the sensor in the remark.
+    noise : sequence of SlowNoise
+        Stated noise of each axis.
+    times : ndarray, shape (n,)
+        Time of each sample, s.
+    readings : ndarray, shape (n, 3)
+    rests : sequence of RestTime
+
+    Returns
+    -------
+    list of str
+        At most one remark.
     """
     period = float(np.median(np.diff(times)))
     steps = np.concatenate([np.diff(readings[r.start : r.stop], axis=0) for r in rests])
     scatter = np.sqrt(np.mean(steps**2, axis=0) / 2.0)
-    stated = np.array([one.white_noise for one in noise]) / np.sqrt(period)
-    if not len(steps) or np.any(stated <= 0.0) or np.max(scatter / stated) < _MUCH:
+    stated = np.array([axis.white_noise for axis in noise]) / np.sqrt(period)
+    if not len(steps) or np.any(stated <= 0.0) or np.max(scatter / stated) < _MAX_SCATTER_RATIO:
         return []
     return [
         f"{sensor}: readings at rest scatter {np.max(scatter / stated):.2g} times as much as the "
-        "stated noise does; if it is another sensor's, the intervals are too narrow by as much"
+        "stated noise; if the noise belongs to another sensor, the intervals are too narrow by "
+        "this factor"
     ]
 
 
 def constant_remarks(sensor: str, readings: np.ndarray, rests: Sequence[RestTime]) -> list[str]:
-    """Return a remark where an axis says the same throughout each time at rest."""
+    """Return a remark if an axis is constant throughout each time at rest.
+
+    Parameters
+    ----------
+    sensor : str
+        Name of the sensor in the remark.
+    readings : ndarray, shape (n, 3)
+    rests : sequence of RestTime
+
+    Returns
+    -------
+    list of str
+        At most one remark.
+    """
     same = np.ones(3, dtype=bool)
     for rest in rests:
         same &= np.ptp(readings[rest.start : rest.stop], axis=0) == 0.0
@@ -302,6 +383,6 @@ def constant_remarks(sensor: str, readings: np.ndarray, rests: Sequence[RestTime
     if not rests or not axes:
         return []
     return [
-        f"{sensor}: readings of {', '.join(axes)} do not change at all at rest, of an axis that is "
-        "not there or whose steps are larger than its noise: their intervals mean nothing"
+        f"{sensor}: readings of {', '.join(axes)} are constant at rest: the axis is missing, or "
+        "its steps are larger than its noise, and its intervals are meaningless"
     ]

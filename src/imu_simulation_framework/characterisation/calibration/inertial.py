@@ -1,14 +1,14 @@
-r"""Calibration of gyroscope and accelerometer from one recording: at rest, turned, placed.
+r"""Calibration of gyroscope and accelerometer from rest, turns and positions of a recording.
 
-Bias, scale factor and misalignment are found from means whose truth is known: for each axis a, by
-:func:`.calibration.estimates.solve`,
+Bias, scale factor and misalignment follow from means whose true values are known. For each axis a,
+:func:`.calibration.estimates.solve` fits
 
 .. math:: y_a - f_a = b_a + \sum_k c_{ak} \Delta T^k + \sum_j M_{aj} f_j
           + f_a \sum_k s_{ak} \Delta T^k + n_a
 
-with the truth f (the specific force in a position, the mean angular velocity of a turn) and the
-temperature's difference :math:`\Delta T` from a reference: the errors of a
-:class:`.TriadSpecification` (IEEE Std 1293 and 952 have such models).
+with the true value f (the specific force in a position, the mean angular velocity of a turn) and
+the difference :math:`\Delta T` of the temperature from a reference. These are the errors of a
+:class:`.TriadSpecification`, as in the models of IEEE Std 1293 and 952.
 """
 
 from __future__ import annotations
@@ -23,18 +23,26 @@ from ...core.errors import RecordingError
 from ...core.units import STANDARD_GRAVITY
 from ...sensors.correction import TriadCorrection
 from ...sensors.imu_specification import TriadSpecification
-from .estimates import Axis, FoundValue, Means, SlowNoise, block_means, solve
+from .estimates import Axis, IntervalEstimate, Means, SlowNoise, average_blocks, solve
 from .rest_times import RestTime, Turn
 
-Row = Tuple[FoundValue, ...]
-_MIN_EXCITED = 0.2
+Row = Tuple[IntervalEstimate, ...]
+_MIN_EXCITATION = 0.2  # of an axis, relative to the largest true value
 
 
 @dataclass(frozen=True)
 class TemperatureFit:
-    """Which polynomials of the temperature of each sample, (n,) [degC], are fitted.
+    """Temperatures and degrees of the fitted polynomials.
 
-    They are 0 at ``reference`` [degC]; None for the mean of the times used, in whole degrees.
+    Attributes
+    ----------
+    values : ndarray, shape (n,)
+        Temperature of each sample, degC.
+    reference : float, optional
+        Temperature at which the polynomials are zero, degC; by default the mean of the times used,
+        in whole degrees.
+    bias_degree, scale_degree : int
+        Degrees of the polynomials of bias and scale factor.
     """
 
     values: np.ndarray
@@ -44,60 +52,85 @@ class TemperatureFit:
 
 
 @dataclass(frozen=True)
-class KnownTruth:
-    """What the sensors should have said, and how well that is known.
+class IdealMeans:
+    """True values of means and their uncertainty.
 
-    ``values`` (n, 3): truth of each mean [rad/s; m/s^2]. ``together`` (n,) of int: means with the
-    same number have the same error of placement; ``placement``: standard deviation of each angle by
-    which the sensor was placed wrongly [rad]. ``own`` (n,): standard deviation along the truth, of
-    each mean itself [rad/s; m/s^2].
+    Attributes
+    ----------
+    values : ndarray, shape (n, 3)
+        Ideal signal of each mean, rad/s or m/s^2.
+    placement_group : ndarray of int, shape (n,)
+        Number of the placement; means with the same number have the same placement error.
+    placement : float
+        Standard deviation of each angle of a placement error, rad.
+    own_sigma : ndarray, shape (n,)
+        Standard deviation of each true value along its direction, rad/s or m/s^2.
     """
 
     values: np.ndarray
-    together: np.ndarray
+    placement_group: np.ndarray
     placement: float = 0.0
-    own: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    own_sigma: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def covariance(self, row: Any, variance: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
-        """Return the covariance that this brings into the readings of one axis, shape (n, n).
+        """Return the covariance of the readings of an axis by this uncertainty.
 
-        With the ``row`` r of I + M, (3,) or (n, 3), at each mean's temperature, and the
-        ``variance`` of what is known of it, a tilt by small angles e adds r . (e x f) = e . (f x
-        r), so that what is across the truth shows through the misalignment along it, too; and half
-        the squares of the angles along the truth.
+        A tilt by small angles e adds r . (e x f) = e . (f x r) to a reading, and half the squares
+        of the angles along the true value f. Misalignment therefore couples the components across
+        the true value into the reading.
+
+        Parameters
+        ----------
+        row : array_like, shape (3,) or (n, 3)
+            Row r of I + M at the temperature of each mean.
+        variance : array_like, shape (3,)
+            Variance of the row.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
         """
         along = np.sum(self.values * row, axis=1)
         tilted = self.placement**4 * np.outer(along, along)
-        for likely, weight in ((row, 1.0), *zip(np.eye(3), variance)):
-            lever = np.cross(self.values, likely)
+        for direction, weight in ((row, 1.0), *zip(np.eye(3), variance)):
+            lever = np.cross(self.values, direction)
             tilted += weight * self.placement**2 * (lever @ lever.T)
-        total = np.where(self.together[:, None] == self.together, tilted, 0.0)
-        if len(self.own):
+        total = np.where(self.placement_group[:, None] == self.placement_group, tilted, 0.0)
+        if len(self.own_sigma):
             size = np.linalg.norm(self.values, axis=1)
             share = np.divide(along, size, out=np.zeros_like(size), where=size > 0.0)
-            total = total + np.diag((self.own * share) ** 2)
+            total = total + np.diag((self.own_sigma * share) ** 2)
         return total
 
     @property
     def expected(self) -> np.ndarray:
-        """The mean of what a sensor that is placed so feels."""
+        """Expected values of a sensor with random placement errors, shape (n, 3)."""
         return self.values * (1.0 - self.placement**2)
 
 
 @dataclass(frozen=True)
 class TriadCalibration:
-    """What was found of three sensors.
+    """Calibration of a triad.
 
-    ``bias`` (3 FoundValue): at the recording's first sample and, if there is one, at the reference
-    temperature [rad/s; m/s^2]. ``matrix`` (3 x 3 FoundValue or None): scale factor errors and
-    misalignments M in ``(I + M) truth``; None where nothing showed it. ``temperature_bias``,
-    ``temperature_scale`` (tuple of 3 FoundValue): for each power of the temperature's difference;
-    ``noise`` (3 SlowNoise): as given, or as found; ``method``: how it was found, for a person.
-    ``residual``: root mean square of what is left in the means [rad/s; m/s^2].
+    Attributes
+    ----------
+    bias : tuple of IntervalEstimate
+        Bias of each axis at the first sample and at the reference temperature, rad/s, m/s^2 or T.
+    matrix : tuple of tuple of IntervalEstimate or None
+        Scale factor errors and misalignments M in ``(I + M) ideal``, 3 by 3; None for an element
+        that the recording does not determine.
+    temperature_bias, temperature_scale : tuple of tuple of IntervalEstimate
+        Coefficients of each axis for each power of the temperature difference.
+    noise : tuple of SlowNoise
+        Stated or estimated noise of each axis.
+    method : str
+        Description of the method.
+    residual : float
+        Root mean square of the residuals of the means, rad/s, m/s^2 or T.
     """
 
     bias: Row
-    matrix: tuple[tuple[FoundValue | None, ...], ...]
+    matrix: tuple[tuple[IntervalEstimate | None, ...], ...]
     temperature_bias: tuple[Row, ...] = ()
     temperature_scale: tuple[Row, ...] = ()
     noise: tuple[SlowNoise, ...] = ()
@@ -110,56 +143,81 @@ def fit_triad(
     end: np.ndarray,
     values: np.ndarray,
     group: np.ndarray,
-    truth: KnownTruth,
+    truth: IdealMeans,
     noise: Sequence[SlowNoise] | None = None,
     temperatures: TemperatureFit | None = None,
     method: str = "",
     what: str = "the recording",
 ) -> TriadCalibration:
-    """Fit the errors of three sensors to means.
+    """Fit the errors of a triad to means.
 
-    ``begin``, ``end`` (n,): of the times [s], in their order, not overlapping. ``values`` (n, 3):
-    means of the readings [rad/s; m/s^2]. ``group`` (n,) of int: time at rest or turn; ``noise`` (3
-    SlowNoise): by default it is found in the recording; ``temperatures``: of each mean, with a
-    reference; ``method``, ``what``: for the result, and to begin a sentence with. Raises
-    RecordingError: the means do not tell apart what is asked for, or are too few.
+    Parameters
+    ----------
+    begin, end : ndarray, shape (n,)
+        Limits of the time intervals in order and without overlap, s.
+    values : ndarray, shape (n, 3)
+        Means of the readings, rad/s or m/s^2.
+    group : ndarray of int, shape (n,)
+        Time at rest or turn that an interval belongs to.
+    truth : IdealMeans
+    noise : sequence of SlowNoise, optional
+        Noise of each axis; by default it is estimated from the recording.
+    temperatures : TemperatureFit, optional
+        Temperature of each mean, with a reference.
+    method : str
+        Description of the method for the result.
+    what : str
+        Name of recording and sensor in messages.
+
+    Returns
+    -------
+    TriadCalibration
+
+    Raises
+    ------
+    RecordingError
+        The means do not determine the errors, or there are too few means.
     """
     size = np.abs(truth.values).max()
-    excited = [j for j in range(3) if np.abs(truth.values[:, j]).max() > _MIN_EXCITED * size]
+    excited = [j for j in range(3) if np.abs(truth.values[:, j]).max() > _MIN_EXCITATION * size]
     bias_degree = temperatures.bias_degree if temperatures else 0
     scale_degree = temperatures.scale_degree if temperatures else 0
     powers: list[np.ndarray] = []
     if temperatures:
-        away = temperatures.values - temperatures.reference
-        powers = [away**k for k in range(1, 1 + max(bias_degree, scale_degree))]
+        difference = temperatures.values - temperatures.reference
+        powers = [difference**k for k in range(1, 1 + max(bias_degree, scale_degree))]
     first = 1 + bias_degree
     last = first + len(excited)
     designs, warm = [], np.zeros((3, len(values)))
     rows, variances = np.eye(3), np.zeros((3, 3))
-    off = values - truth.expected
+    errors = values - truth.expected
     for axis, unit in enumerate(np.eye(3)):
         columns = [np.ones(len(values)), *powers[:bias_degree]]
         columns += [truth.expected[:, j] for j in excited]
-        scaled = axis in excited
-        if scaled:
+        is_excited = axis in excited
+        if is_excited:
             columns += [truth.expected[:, axis] * power for power in powers[:scale_degree]]
         designs.append(np.column_stack(columns))
-        # Rough ones are enough to know how a tilt shows.
+        # A rough estimate suffices for the effect of a tilt.
         inverse = np.linalg.pinv(designs[-1])
-        rough = inverse @ off[:, axis]
+        rough = inverse @ errors[:, axis]
         spread = np.diag(inverse @ truth.covariance(unit) @ inverse.T)
         rows[axis, excited] += rough[first:last]
         variances[axis, excited] = spread[first:last]
-        if scaled:
+        if is_excited:
             warm[axis] = sum((slope * power for slope, power in zip(rough[last:], powers)), 0.0)
     rows, variances = _likely_rows(rows, variances)
     axes = []
     for axis, unit in enumerate(np.eye(3)):
-        beside = truth.covariance(rows[axis] + warm[axis][:, None] * unit, variances[axis])
-        axes.append(Axis(off[:, axis], designs[axis], beside, f"{what}, axis {AXES[axis]}"))
-    found = solve(Means(begin, end, group, axes), noise or None)
-    estimates = [one.estimates for one in found]
-    zero = FoundValue(0.0, 0.0, 0.0)
+        extra_covariance = truth.covariance(
+            rows[axis] + warm[axis][:, None] * unit, variances[axis]
+        )
+        axes.append(
+            Axis(errors[:, axis], designs[axis], extra_covariance, f"{what}, axis {AXES[axis]}")
+        )
+    solutions = solve(Means(begin, end, group, axes), noise or None)
+    estimates = [solution.estimates for solution in solutions]
+    zero = IntervalEstimate(0.0, 0.0, 0.0)
     matrix = (
         tuple(row[first + excited.index(j)] if j in excited else None for j in range(3))
         for row in estimates
@@ -168,41 +226,55 @@ def fit_triad(
         tuple(row[last + k] if axis in excited else zero for axis, row in enumerate(estimates))
         for k in range(scale_degree if excited else 0)
     )
-    bias, *by_temperature = zip(*(row[:first] for row in estimates))
-    residual = float(np.sqrt(np.mean([one.residuals**2 for one in found])))
-    noises = tuple(one.noise for one in found)
-    known = (tuple(matrix), tuple(by_temperature), tuple(scales), noises)
-    return TriadCalibration(bias, *known, method, residual)
+    bias, *temperature_bias = zip(*(row[:first] for row in estimates))
+    return TriadCalibration(
+        bias,
+        tuple(matrix),
+        temperature_bias=tuple(temperature_bias),
+        temperature_scale=tuple(scales),
+        noise=tuple(solution.noise for solution in solutions),
+        method=method,
+        residual=float(np.sqrt(np.mean([solution.residuals**2 for solution in solutions]))),
+    )
 
 
 def _likely_rows(rows: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and variance of I + M, of estimates whose variances are those of the placement.
+    """Return mean and variance of I + M from estimates with placement errors.
 
-    Placement makes misalignments look larger than they are, and what a tilt adds along the truth
-    with them. They are therefore taken for draws about zero, of as much variance as theirs exceeds
-    that of their estimates (empirical Bayes; Morris, JASA 78, 1983).
+    Placement errors increase the estimated misalignments. The misalignments are therefore treated
+    as random with zero mean, and with the variance by which the squares of the estimates exceed the
+    variance of the estimates (empirical Bayes; Morris, JASA 78, 1983).
     """
     across = (variances > 0.0) & ~np.eye(3, dtype=bool)
     kept = np.ones((3, 3))
     if across.any():
-        own = max(float(np.mean(rows[across] ** 2 - variances[across])), 0.0)
-        kept[across] = own / (own + variances[across])
+        true_variance = max(float(np.mean(rows[across] ** 2 - variances[across])), 0.0)
+        kept[across] = true_variance / (true_variance + variances[across])
     return kept * rows, np.where(across, kept * variances, 0.0)
 
 
-def correction_of(
+def to_correction(
     calibration: TriadCalibration,
     reference: float = 25.0,
     temperature_range: tuple[float, float] = (-273.15, 1000.0),
 ) -> TriadCorrection:
-    """Return the correction that a calibration gives; what it did not see is not corrected.
+    """Convert a calibration to a correction; undetermined errors are not corrected.
 
-    ``reference`` is that of its temperature polynomials, and the range the lowest and the highest
-    temperature [degC].
+    Parameters
+    ----------
+    calibration : TriadCalibration
+    reference : float
+        Reference of the temperature polynomials, degC.
+    temperature_range : tuple of float
+        Lowest and highest temperature of the calibration, degC.
+
+    Returns
+    -------
+    TriadCorrection
     """
 
-    def values(row: Sequence[Any], of: str = "value") -> Any:
-        return tuple(0.0 if one is None else getattr(one, of) for one in row)
+    def values(row: Sequence[Any], attribute: str = "value") -> Any:
+        return tuple(0.0 if found is None else getattr(found, attribute) for found in row)
 
     temperature: dict[str, Any] = {}
     if calibration.temperature_bias or calibration.temperature_scale:
@@ -213,19 +285,31 @@ def correction_of(
             "temperature_range": temperature_range,
         }
     bias, matrix = calibration.bias, calibration.matrix
-    matrices: Any = [tuple(values(row, of) for row in matrix) for of in ("value", "sigma")]
+    matrices: Any = [
+        tuple(values(row, attribute) for row in matrix) for attribute in ("value", "sigma")
+    ]
     return TriadCorrection(values(bias), values(bias, "sigma"), *matrices, **temperature)
 
 
 PLACEMENT = np.radians(0.5)
-"""Standard deviation of each angle by which a person places a sensor on a table wrongly [rad]."""
+"""Standard deviation of each angle of the placement of a sensor on a table by hand, rad."""
 
-_NEAR_AN_AXIS = np.cos(np.radians(20.0))
-_NEVER_AN_ACCELEROMETER = 0.3
+_MAX_AXIS_ANGLE = np.cos(np.radians(20.0))  # cosine of the angle between an axis and up
+_MAX_GRAVITY_ERROR = 0.3  # relative; no accelerometer has a larger error
 
 
-def noise_of(triad: TriadSpecification) -> tuple[SlowNoise, ...]:
-    """Return the noise that a specification says; its Gauss-Markov and ramp terms do not count."""
+def to_slow_noise(triad: TriadSpecification) -> tuple[SlowNoise, ...]:
+    """Return the noise of a specification without its Gauss-Markov and ramp terms.
+
+    Parameters
+    ----------
+    triad : TriadSpecification
+
+    Returns
+    -------
+    tuple of SlowNoise
+        Noise of each axis.
+    """
     return tuple(
         SlowNoise(white, flicker, walk, triad.bias_instability_band)
         for white, flicker, walk in zip(
@@ -245,29 +329,51 @@ def calibrate_gyroscope(
     temperature: TemperatureFit | None = None,
     source: str = "the recording",
 ) -> TriadCalibration:
-    """Find the bias at rest and, from turns, scale factor and misalignment.
+    """Estimate the bias of a gyroscope at rest, and scale factor and misalignment from turns.
 
-    ``times`` (n,) [s]; ``gyro`` (n, 3): angular velocity [rad/s]; ``rests`` (sequence of RestTime):
-    of :func:`.find_rest`; ``turns`` (sequence of Turn): of :func:`.whole_turns` or
-    :func:`.turns_of_reference`; ``noise`` (3 SlowNoise): by default it is found in the recording;
-    ``placement``: standard deviation of each angle by which the axes of turns are off, and of how
-    far a turn ends from its mark [rad]; ``source``: to begin a sentence with. Raises
-    RecordingError: what was recorded is too short, or does not tell apart what is asked for.
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Time of each sample, s.
+    gyro : ndarray, shape (n, 3)
+        Angular velocity, rad/s.
+    rests : sequence of RestTime
+        Times at rest of :func:`.find_rest`.
+    turns : sequence of Turn
+        Turns of :func:`.find_whole_turns` or :func:`.find_reference_turns`.
+    noise : sequence of SlowNoise, optional
+        Noise of each axis; by default it is estimated from the recording.
+    placement : float
+        Standard deviation of each angle between an axis and the axis of a turn, and of the angle
+        between the end of a turn and its mark, rad.
+    temperature : TemperatureFit, optional
+        Temperature of each sample.
+    source : str
+        Name of the recording in messages.
+
+    Returns
+    -------
+    TriadCalibration
+
+    Raises
+    ------
+    RecordingError
+        The recording is too short or does not determine the errors.
     """
     placement = check_number("placement", placement, minimum=0.0)
-    begin, end, means, group = block_means(times, gyro, rests)
+    begin, end, means, group = average_blocks(times, gyro, rests)
     origin = times[0] - float(np.median(np.diff(times)))
-    # Of each mean: begin, end, mean, group, truth, what it is together with, own deviation.
+    # The columns are begin, end, mean, group, true value, placement number, own deviation.
     columns = (begin, end, means, group, np.zeros_like(means), -1 - group, np.zeros(len(means)))
     rows = []
-    for place, turn in enumerate(turns):
+    for index, turn in enumerate(turns):
         since, until = times[turn.start - 1] - origin, times[turn.stop - 1] - origin
         steps = np.diff(times[turn.start - 1 : turn.stop])
         rate = gyro[turn.start : turn.stop].T @ steps / (until - since)
         angle = np.asarray(turn.angle)
         error = np.hypot(placement if turn.marked else 0.0, turn.sigma) / (until - since)
         axis = int(np.abs(angle).argmax())
-        rows.append((since, until, rate, len(rests) + place, angle / (until - since), axis, error))
+        rows.append((since, until, rate, len(rests) + index, angle / (until - since), axis, error))
     if rows:
         columns = tuple(np.concatenate(pair) for pair in zip(columns, map(list, zip(*rows))))
     order = np.argsort(columns[0], kind="stable")
@@ -275,9 +381,9 @@ def calibrate_gyroscope(
     tilt = placement if any(turn.marked for turn in turns) else 0.0
     names = sorted({AXES[row[5]] for row in rows})
     method = f"means of all times at rest{', turns about ' * bool(names)}{', '.join(names)}"
-    known, what = KnownTruth(truth, together, tilt, own), f"{source}, gyroscope"
-    warmth = _of_means(temperature, times, begin, end, [*rests, *turns], source)
-    return fit_triad(begin, end, means, group, known, noise, warmth, method, what)
+    known, what = IdealMeans(truth, together, tilt, own), f"{source}, gyroscope"
+    temperatures = _mean_temperatures(temperature, times, begin, end, [*rests, *turns], source)
+    return fit_triad(begin, end, means, group, known, noise, temperatures, method, what)
 
 
 def calibrate_accelerometer(
@@ -291,21 +397,37 @@ def calibrate_accelerometer(
     temperature: TemperatureFit | None = None,
     source: str = "the recording",
 ) -> TriadCalibration:
-    """Find bias, scale factor and misalignment from rest with each axis up and down.
+    """Estimate bias, scale factor and misalignment of an accelerometer from six positions at rest.
 
-    ``times``, ``rests``, ``noise``, ``temperature``, ``source``: as for
-    :func:`calibrate_gyroscope`; ``accel`` (n, 3): specific force [m/s^2]; ``gravity``: at the place
-    [m/s^2]; ``placement``: standard deviation of each of the angles by which a position is off
-    [rad]. Unless it is 0, only the longest time at rest counts of those with the same axis up: who
-    puts a sensor on the same face again makes the same error again. For a scale factor over
-    temperature all count, with the same error wherever the same axis is up, as in a fixture. Raises
-    RecordingError: fewer than six positions with an axis up or down, or what was recorded is too
-    short.
+    Each axis has to point up and down once. Only the longest time at rest with an axis up is used
+    if the placement has an error, because a sensor on the same face has the same error again. For a
+    scale factor over temperature all times are used, with a common placement error of each face, as
+    in a fixture.
+
+    Parameters
+    ----------
+    times, rests, noise, temperature, source
+        As for :func:`calibrate_gyroscope`.
+    accel : ndarray, shape (n, 3)
+        Specific force, m/s^2.
+    gravity : float
+        Local gravity, m/s^2.
+    placement : float
+        Standard deviation of each angle of the placement error, rad.
+
+    Returns
+    -------
+    TriadCalibration
+
+    Raises
+    ------
+    RecordingError
+        Fewer than six positions with an axis up or down, or the recording is too short.
     """
     gravity = check_number("gravity", gravity, above=0.0)
     placement = check_number("placement", placement, minimum=0.0)
-    begin, end, means, group = block_means(times, accel, rests)
-    directions = np.array([_direction(means[group == k], gravity) for k in range(len(rests))])
+    begin, end, means, group = average_blocks(times, accel, rests)
+    directions = np.array([_up_direction(means[group == k], gravity) for k in range(len(rests))])
     kept = np.flatnonzero(directions.any(axis=1))
     seen = {tuple(row) for row in directions[kept].astype(int).tolist()}
     missing = [
@@ -316,38 +438,38 @@ def calibrate_accelerometer(
     ]
     if missing:
         raise RecordingError(
-            f"{source}: the accelerometer takes six positions at rest, each axis up and down once, "
-            f"but of {len(rests)} none has up along {', '.join(missing)}"
+            f"{source}: none of {len(rests)} times at rest has up along {', '.join(missing)}; the "
+            "accelerometer needs six positions, each axis up and down once"
         )
     if placement and not (temperature and temperature.scale_degree):
-        longest: dict[tuple, int] = {}  # of those with the same axis up
+        longest: dict[tuple, int] = {}  # longest time at rest for each axis that is up
         for k in sorted(kept.tolist(), key=lambda k: rests[k].start - rests[k].stop):
             longest.setdefault(tuple(directions[k]), k)
         kept = np.array(sorted(longest.values()))
     used = np.isin(group, kept)
     begin, end, means, group = begin[used], end[used], means[used], group[used]
     faces = np.unique(directions, axis=0, return_inverse=True)[1].ravel()
-    known = KnownTruth(gravity * directions[group], faces[group], placement)
+    known = IdealMeans(gravity * directions[group], faces[group], placement)
     used_rests = [rests[k] for k in kept.tolist()]
-    warmth = _of_means(temperature, times, begin, end, used_rests, source)
+    temperatures = _mean_temperatures(temperature, times, begin, end, used_rests, source)
     method = f"{len(kept)} positions with an axis up or down"
     what = f"{source}, accelerometer"
-    return fit_triad(begin, end, means, group, known, noise, warmth, method, what)
+    return fit_triad(begin, end, means, group, known, noise, temperatures, method, what)
 
 
-def _direction(means: np.ndarray, gravity: float) -> np.ndarray:
-    """Return the axis that is up, or 0 where none is nearly so."""
+def _up_direction(means: np.ndarray, gravity: float) -> np.ndarray:
+    """Return the unit vector of the axis that is up, or zeros if none is nearly vertical."""
     force = means.mean(axis=0)
     size = float(np.linalg.norm(force))
     axis = int(np.abs(force).argmax())
-    wanted = np.zeros(3)
-    plausible = abs(size / gravity - 1.0) < _NEVER_AN_ACCELEROMETER
-    if plausible and abs(force[axis]) > _NEAR_AN_AXIS * size:
-        wanted[axis] = np.sign(force[axis])
-    return wanted
+    direction = np.zeros(3)
+    is_plausible = abs(size / gravity - 1.0) < _MAX_GRAVITY_ERROR
+    if is_plausible and abs(force[axis]) > _MAX_AXIS_ANGLE * size:
+        direction[axis] = np.sign(force[axis])
+    return direction
 
 
-def _of_means(
+def _mean_temperatures(
     fit: TemperatureFit | None,
     times: np.ndarray,
     begin: np.ndarray,
@@ -355,12 +477,12 @@ def _of_means(
     parts: Sequence[Any],
     source: str,
 ) -> TemperatureFit | None:
-    """Return the temperatures of means, and a reference: the mean of the parts, unless it is so."""
+    """Return the temperatures of means with a reference, by default the mean of the parts."""
     if fit is None:
         return None
     samples = np.concatenate([fit.values[part.start : part.stop] for part in parts])
     if not np.isfinite(samples).all():
-        raise RecordingError(f"{source}: a temperature is not a finite number, leave it out")
+        raise RecordingError(f"{source}: a temperature is not a finite number; remove its sample")
     reference = float(np.round(samples.mean())) if fit.reference is None else fit.reference
     since = times - (times[0] - float(np.median(np.diff(times))))
     inside = ((since > low + 1e-9) & (since <= high + 1e-9) for low, high in zip(begin, end))

@@ -1,1 +1,1 @@
-"""A pan-tilt-roll gimbal between a platform and an IMU."""
+"""Gimbal with pan, tilt and roll joints between a platform and an IMU."""

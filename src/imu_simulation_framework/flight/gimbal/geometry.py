@@ -1,10 +1,11 @@
-r"""Where a gimbal's joints and links are on its platform, and how they move.
+r"""Kinematics of a gimbal's joints and links on its platform.
 
-Equations 1 to 4 of the airborne simulator AGISim (Kazemi and Rohani Sarvestani), link by link: pan,
-tilt and roll turn one after the other, and from joint to joint there may be lever arms. With C the
-rotation from a link to the platform, :math:`\omega` and :math:`\alpha` the link's angular velocity
-and acceleration against the platform in its own axes, l the place of the link's end in the
-platform's, a joint about the axis e with the angle :math:`\theta` and an arm a behind it make
+The kinematics follow equations 1 to 4 of the airborne simulator AGISim (Kazemi and Rohani
+Sarvestani), link by link. Pan, tilt and roll turn in this order, with lever arms between the
+joints. C is the rotation from a link to the platform, :math:`\omega` and :math:`\alpha` are the
+link's angular velocity and acceleration relative to the platform in its own axes, and l is the
+position of the link's end in the platform's axes. A joint about the axis e with the angle
+:math:`\theta` and the following arm a yields
 
 .. math::
 
@@ -14,12 +15,12 @@ platform's, a joint about the axis e with the angle :math:`\theta` and an arm a 
     l' = l + C' a, \quad \dot l' = \dot l + C' (\omega' \times a), \quad
     \ddot l' = \ddot l + C' (\alpha' \times a + \omega' \times (\omega' \times a)).
 
-AGISim takes the links' rates from two orientations in turn (its equations 5 to 8); such a rate is
-that of the middle of a step and lags by half of it. Here rates and accelerations of the joints are
-given, and all is exact at the samples' instants.
+AGISim differences two consecutive orientations for the rates of the links (its equations 5 to 8).
+These rates belong to the middle of a step and lag by half a step. Here the rates and accelerations
+of the joints are known, so that the result is exact at each sample.
 
-AGISim's axes are forward, right, down, ours forward, left, up: its pan and tilt are the negatives
-of ours, its roll is ours.
+AGISim's axes are forward, right, down; the axes of this package are forward, left, up. AGISim's pan
+and tilt therefore have the opposite sign, and its roll has the same sign.
 """
 
 from __future__ import annotations
@@ -39,17 +40,25 @@ from ...motion.earth_motion import EarthMotion
 from ...motion.motion import Motion, Mount, checked_samples
 
 JOINTS = ("pan", "tilt", "roll")
-"""From the platform to the IMU; about z (up), y (left) and x (forward) of the link that each turns,
-right-handed: a positive pan turns to the left, a positive tilt turns the nose down."""
+"""Joints from the platform to the IMU, which turn about z (up), y (left) and x (forward) of their
+links: a positive pan turns to the left, a positive tilt turns the nose down."""
 
 
 @dataclass(frozen=True)
 class JointMotion:
-    """Angles of the joints over time; columns are pan, tilt, roll.
+    """Angles of the joints over time, with the columns pan, tilt, roll.
 
-    ``time`` (n,): strictly increasing [s]. ``angle``, ``rate``, ``acceleration`` (n, 3) [rad,
-    rad/s, rad/s^2]. Raises MotionError if shapes do not fit, a number is not finite, or time does
-    not increase.
+    Attributes
+    ----------
+    time : ndarray, shape (n,)
+        Strictly increasing times, s.
+    angle, rate, acceleration : ndarray, shape (n, 3)
+        Angles, rad, their rates, rad/s, and accelerations, rad/s^2.
+
+    Raises
+    ------
+    MotionError
+        Shapes do not match, a number is not finite, or the time does not increase.
     """
 
     time: np.ndarray
@@ -75,23 +84,47 @@ AnyMotion = Union[Motion, EarthMotion]
 
 
 def world_to_inertial(motion: AnyMotion) -> Rotation:
-    """Return the rotations, one per sample, from the world to axes that do not turn with it."""
+    """Return the rotation from the world to inertial axes for each sample.
+
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+
+    Returns
+    -------
+    Rotation
+    """
     return Rotation.from_rotvec(np.outer(motion.time - motion.time[0], motion.world_rate))
 
 
 def place_on_earth(
     motion: AnyMotion, latitude: float, longitude: float, height: float
 ) -> np.ndarray:
-    """Return a place in the motion's world, (3,) [m].
+    """Return the position of a point of the Earth in the motion's world.
 
-    ``latitude``, ``longitude`` [deg]. ``height`` [m]. Raises ConfigurationError if the motion's
-    world has no latitude and longitude.
+    Parameters
+    ----------
+    motion : EarthMotion
+    latitude, longitude : float
+        WGS 84 coordinates, deg.
+    height : float
+        Height above the ellipsoid, m.
+
+    Returns
+    -------
+    ndarray, shape (3,)
+        Position, m.
+
+    Raises
+    ------
+    ConfigurationError
+        The motion is not on the Earth.
     """
     if isinstance(motion, EarthMotion):
         return ecef_of(np.radians(latitude), np.radians(longitude), height)
     raise ConfigurationError(
-        f"the gimbal points at latitude {latitude:g} and longitude {longitude:g}, but the motion "
-        "is not one on the Earth; give the point as ahead, left, up."
+        f"the gimbal points at latitude {latitude:g} and longitude {longitude:g}, expected a "
+        "motion on the Earth; state the point as ahead, left, up"
     )
 
 
@@ -102,11 +135,16 @@ _AXES = (2, 1, 0)
 
 @dataclass(frozen=True)
 class GimbalGeometry(Settings):
-    """Arms of a gimbal, each in the axes of the link that it belongs to; by default there are none.
+    """Mounting and arms of a gimbal; each arm is in the axes of its link.
 
-    ``body_to_pan`` (3 float): from the platform's origin to the gimbal, in the platform's axes [m].
-    ``base`` (3 float): roll, pitch and yaw of the gimbal's base on the platform [rad].
-    ``pan_to_tilt``, ``tilt_to_roll``, ``roll_to_imu`` (3 float) [m].
+    Attributes
+    ----------
+    body_to_pan : tuple of float
+        Position of the gimbal on the platform in the platform's axes, m.
+    base : tuple of float
+        Roll, pitch and yaw of the gimbal's base on the platform, rad.
+    pan_to_tilt, tilt_to_roll, roll_to_imu : tuple of float
+        Arms, m.
     """
 
     body_to_pan: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
@@ -117,48 +155,74 @@ class GimbalGeometry(Settings):
 
     @property
     def base_rotation(self) -> Rotation:
-        """From the gimbal's base to the platform."""
+        """Rotation from the gimbal's base to the platform."""
         roll, pitch, yaw = self.base
         return Rotation.from_euler("ZYX", [yaw, pitch, roll])
 
     def mount(self, joints: JointMotion) -> Mount:
-        """Return where the IMU is on the platform while the joints move."""
+        """Return position, orientation and motion of the IMU relative to the platform.
+
+        Parameters
+        ----------
+        joints : JointMotion
+
+        Returns
+        -------
+        Mount
+        """
         count = len(joints)
-        turned = np.tile(self.base_rotation.as_matrix(), (count, 1, 1))
-        rate, change = np.zeros((count, 3)), np.zeros((count, 3))
-        place = np.tile(np.array(self.body_to_pan), (count, 1))
-        speed, acceleration = np.zeros((count, 3)), np.zeros((count, 3))
+        rotation = np.tile(self.base_rotation.as_matrix(), (count, 1, 1))
+        rate, angular_acceleration = np.zeros((count, 3)), np.zeros((count, 3))
+        position = np.tile(np.array(self.body_to_pan), (count, 1))
+        velocity, acceleration = np.zeros((count, 3)), np.zeros((count, 3))
         arms = self.pan_to_tilt, self.tilt_to_roll, self.roll_to_imu
         for number, (axis, arm) in enumerate(zip(_AXES, arms)):
-            angle, own_rate = joints.angle[:, number], joints.rate[:, number]
-            step = _turn(axis, angle)
-            turned = turned @ step
-            before = _back(step, rate)
-            along = np.zeros((count, 3))
-            along[:, axis] = own_rate
-            rate = before + along
-            change = _back(step, change) + np.cross(before, along)
-            change[:, axis] += joints.acceleration[:, number]
+            step = _axis_rotation(axis, joints.angle[:, number])
+            rotation = rotation @ step
+            parent_rate = _apply_inverse(step, rate)
+            joint_rate = np.zeros((count, 3))
+            joint_rate[:, axis] = joints.rate[:, number]
+            rate = parent_rate + joint_rate
+            angular_acceleration = _apply_inverse(step, angular_acceleration) + np.cross(
+                parent_rate, joint_rate
+            )
+            angular_acceleration[:, axis] += joints.acceleration[:, number]
             if not any(arm):
                 continue
-            swept = np.cross(rate, arm)
-            place += turned @ np.array(arm)
-            speed += _forth(turned, swept)
-            acceleration += _forth(turned, np.cross(change, arm) + np.cross(rate, swept))
-        return Mount(place, speed, acceleration, Rotation.from_matrix(turned), rate)
+            arm_velocity = np.cross(rate, arm)
+            position += rotation @ np.array(arm)
+            velocity += _apply(rotation, arm_velocity)
+            acceleration += _apply(
+                rotation, np.cross(angular_acceleration, arm) + np.cross(rate, arm_velocity)
+            )
+        return Mount(position, velocity, acceleration, Rotation.from_matrix(rotation), rate)
 
     def place(self, angle: np.ndarray) -> np.ndarray:
-        """Return where the IMU is on the platform, (n, 3) [m], at angles (n, 3) [rad]."""
-        still, count = np.zeros_like(angle), np.arange(float(len(angle)))
-        return self.mount(JointMotion(count, angle, still, still)).lever_arm
+        """Return the position of the IMU on the platform, (n, 3) [m], at angles (n, 3) [rad]."""
+        zeros, count = np.zeros_like(angle), np.arange(float(len(angle)))
+        return self.mount(JointMotion(count, angle, zeros, zeros)).lever_arm
 
     def carry(self, motion: AnyMotion, joints: JointMotion) -> AnyMotion:
-        """Return the motion of the IMU on a platform; as :meth:`.SampledMotion.mounted`, but exact.
+        """Return the motion of the IMU on a moving platform.
 
-        The platform's angular acceleration alone is taken from a cubic spline through its samples.
+        The result is that of :meth:`.SampledMotion.mounted` without numerical derivatives, apart
+        from the platform's angular acceleration, which follows from a cubic spline.
 
-        ``motion`` (Motion or EarthMotion): of the platform. ``joints`` (JointMotion): at the
-        motion's times. Raises MotionError if the times are others, or there are less than three.
+        Parameters
+        ----------
+        motion : Motion or EarthMotion
+            Motion of the platform.
+        joints : JointMotion
+            Joints at the motion's times.
+
+        Returns
+        -------
+        Motion or EarthMotion
+
+        Raises
+        ------
+        MotionError
+            The times differ, or there are fewer than three.
         """
         if len(joints) != len(motion.time) or np.any(joints.time != motion.time):
             raise MotionError("the gimbal's joints and the motion have different times")
@@ -166,20 +230,32 @@ class GimbalGeometry(Settings):
         return motion.carrying(self.mount(joints))
 
     def links(self, angle: np.ndarray) -> np.ndarray:
-        """Return the poses of pan, tilt, roll and imu, each on the one before it, (n, 4, 7).
+        """Return the poses of pan, tilt, roll and IMU, each relative to its parent.
 
-        They are places [m] and quaternions x, y, z, w. ``angle`` (n, 3): pan, tilt, roll [rad].
+        Parameters
+        ----------
+        angle : ndarray, shape (n, 3)
+            Angles of pan, tilt and roll, rad.
+
+        Returns
+        -------
+        ndarray, shape (n, 4, 7)
+            Positions, m, and quaternions x, y, z, w.
         """
-        pan, tilt, roll = (Rotation.from_euler(axis, one) for axis, one in zip("ZYX", angle.T))
-        turns = self.base_rotation * pan, tilt, roll, Rotation.identity(len(angle))
+        pan, tilt, roll = (
+            Rotation.from_euler(axis, values) for axis, values in zip("ZYX", angle.T)
+        )
+        rotations = self.base_rotation * pan, tilt, roll, Rotation.identity(len(angle))
         arms = self.body_to_pan, self.pan_to_tilt, self.tilt_to_roll, self.roll_to_imu
-        places = (np.tile(arm, (len(angle), 1)) for arm in arms)
-        poses = [np.hstack([place, turn.as_quat()]) for place, turn in zip(places, turns)]
+        poses = [
+            np.hstack([np.tile(arm, (len(angle), 1)), rotation.as_quat()])
+            for arm, rotation in zip(arms, rotations)
+        ]
         return np.stack(poses, axis=1)
 
 
-def _turn(axis: int, angle: np.ndarray) -> np.ndarray:
-    """Return matrices (n, 3, 3) of rotations about one of the axes."""
+def _axis_rotation(axis: int, angle: np.ndarray) -> np.ndarray:
+    """Return matrices (n, 3, 3) of rotations about an axis."""
     cosine, sine = np.cos(angle), np.sin(angle)
     matrices = np.zeros((len(angle), 3, 3))
     second, third = (axis + 1) % 3, (axis + 2) % 3
@@ -189,9 +265,9 @@ def _turn(axis: int, angle: np.ndarray) -> np.ndarray:
     return matrices
 
 
-def _forth(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+def _apply(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     return np.einsum("nij,nj->ni", matrices, vectors)
 
 
-def _back(matrices: np.ndarray, vectors: np.ndarray) -> Any:
+def _apply_inverse(matrices: np.ndarray, vectors: np.ndarray) -> Any:
     return np.einsum("nji,nj->ni", matrices, vectors)

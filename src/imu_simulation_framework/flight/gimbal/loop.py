@@ -1,24 +1,23 @@
-r"""The loop of a stabilised gimbal: sample by sample, and what can be said of it without running.
+r"""Control loop of a stabilised gimbal, simulated sample by sample.
 
-The loop runs once per sample of the gyroscope, which is on the inner link, beside the camera. Its
-attitude is the integral of the gyroscope's samples, :math:`\hat q_k = \hat q_{k-1} \exp(y_k T)`,
-right at the beginning. With e the rotation vector from it to the target, in the inner link's axes,
-:math:`\omega_t` the target's own rate since the sample before and J the matrix from the joints'
-rates to the inner link's, the joints are asked for
+The loop runs once per sample of the gyroscope, which is on the inner link with the camera. The
+estimated attitude is the integral of the gyroscope's samples,
+:math:`\hat q_k = \hat q_{k-1} \exp(y_k T)`, and initially correct. The command to the joints is
 
 .. math:: c_k = J^{-1} (\omega_{t,k} + K_p e_k + i_k), \quad i_{k+1} = i_k + K_i T e_k,
           \quad K_p = 2 \zeta \omega_n, \quad K_i = \omega_n^2,
 
-within the servos' rates, until the next sample. While a servo is at a limit, i is what cancels the
-platform's rate as gyroscope and joints tell it, :math:`J s - y`, so that it does not wind up. A
-servo's rate s follows as a low-pass of first order, :math:`\dot s = \omega_s (c - s)`, integrated
-exactly. So a platform's rate d leaves a rate of :math:`s^2 / (s^2 + K_p s + K_i) \, d`, were
-there neither servo nor sampling.
+within the servos' rates and until the next sample. Here e is the rotation vector from the estimated
+attitude to the target in the inner link's axes, :math:`\omega_t` the mean rate of the target since
+the previous sample, and J the matrix from the joints' rates to the inner link's. While a servo is
+at a limit, i is the value that cancels the platform's rate as measured by gyroscope and joints,
+:math:`J s - y`, which prevents windup. A servo's rate s follows as a first-order low-pass,
+:math:`\dot s = \omega_s (c - s)`, which is integrated exactly. Without servo and sampling, a
+platform's rate d leaves the rate :math:`s^2 / (s^2 + K_p s + K_i) \, d`.
 
-The loop knows no more of its attitude than the gyroscope says, whose bias b therefore turns the
-line of sight by b t. An outer loop (``aid_time``), as a tracker of images or a navigation filter is
-one, leads :math:`\hat q` back to the true attitude as :math:`\exp(-t / \tau)`; what stays of a bias
-is :math:`b \tau`.
+The attitude depends on the gyroscope only, so that its bias b turns the line of sight by b t. An
+outer loop (``aid_time``), for example an image tracker or a navigation filter, leads :math:`\hat q`
+to the true attitude as :math:`\exp(-t / \tau)`. The remaining error by the bias is :math:`b \tau`.
 """
 
 from __future__ import annotations
@@ -28,16 +27,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.angles import quaternion_product
 from ...core.errors import ConfigurationError
 from .stabilisation import NEAR_LOCK, Stabilisation
 
 
 class Servo(NamedTuple):
-    """A joint's rate over a period in which one rate is asked for, solved exactly.
+    """Exact solution of a servo's rate and angle over a period with a constant command.
 
-    ``decay``: how much of the difference from the wanted rate is left. ``own``, ``wanted``: the
-    angle that it turns per rate that it had and per wanted rate [s].
+    Attributes
+    ----------
+    decay : float
+        Share of the difference between rate and command that remains.
+    own : float
+        Angle per initial rate, s.
+    wanted : float
+        Angle per commanded rate, s.
     """
 
     decay: float
@@ -54,15 +58,25 @@ def servo(stabilisation: Stabilisation, period: float) -> Servo:
 
 
 def gains(stabilisation: Stabilisation) -> tuple[float, float]:
-    """Return K_p [1/s] and K_i [1/s^2]."""
+    """Return the gains K_p [1/s] and K_i [1/s^2]."""
     pulsation = 2.0 * math.pi * (stabilisation.bandwidth or 0.0)
     return 2.0 * stabilisation.damping * pulsation, pulsation**2
 
 
 def transition(stabilisation: Stabilisation, period: float) -> np.ndarray:
-    """Return what leads joint angle, rate, and integral of one axis to the next sample, (3, 3).
+    """Return the transition of angle, rate and integral of an axis from sample to sample.
 
-    The platform stands, and the target is zero.
+    The platform is at rest, and the target is zero.
+
+    Parameters
+    ----------
+    stabilisation : Stabilisation
+    period : float
+        Sampling period of the gyroscope, s.
+
+    Returns
+    -------
+    ndarray, shape (3, 3)
     """
     decay, own, wanted = servo(stabilisation, period)
     proportional, integral = gains(stabilisation)
@@ -77,30 +91,46 @@ def transition(stabilisation: Stabilisation, period: float) -> np.ndarray:
 
 
 def require_stable(stabilisation: Stabilisation, period: float) -> None:
-    """Refuse a loop that shakes itself.
+    """Reject an unstable loop.
 
-    Raises ConfigurationError if at this period [s] its disturbances grow.
+    Parameters
+    ----------
+    stabilisation : Stabilisation
+    period : float
+        Sampling period of the gyroscope, s.
+
+    Raises
+    ------
+    ConfigurationError
+        The loop is unstable at this period.
     """
     radius = np.max(np.abs(np.linalg.eigvals(transition(stabilisation, period))))
     if not radius < 1.0:
         raise ConfigurationError(
-            f"the gimbal's loop of {stabilisation.bandwidth:g} Hz with servos of "
-            f"{stabilisation.servo_bandwidth:g} Hz is not stable with a gyroscope's sample each "
-            f"{period:g} s; it needs a lower bandwidth, faster servos or more samples."
+            f"the loop of {stabilisation.bandwidth:g} Hz with servos of "
+            f"{stabilisation.servo_bandwidth:g} Hz is not stable with gyroscope samples every "
+            f"{period:g} s; choose a lower bandwidth, faster servos or a higher sampling rate"
         )
 
 
 SMALL = 1e-4
-"""Square of the sine or size of half an angle, up to which series stand for arcsine and sine; their
-next terms are below rounding."""
+"""Square of the sine or size of half an angle, below which series replace arcsine and sine; the
+omitted terms are below rounding."""
 
 
 class GyroscopeErrors(NamedTuple):
-    r"""How readings follow from true rates: :math:`y = A \omega + K_2 \omega^2 + e`.
+    r"""Relation of readings and true rates, :math:`y = A \omega + K_2 \omega^2 + e`.
 
-    ``matrix`` (3, 3): A, scale factor and misalignment with the identity. ``nonlinearity`` (3,): K2
-    [1/(rad/s)]. ``additive`` (n, 3): e of each reading [rad/s]. ``saturation``, ``resolution``
-    (3,): largest size and step of readings [rad/s]; infinite and zero for none.
+    Attributes
+    ----------
+    matrix : ndarray, shape (3, 3)
+        A, the sum of identity, scale factor errors and misalignment.
+    nonlinearity : ndarray, shape (3,)
+        K_2, 1/(rad/s).
+    additive : ndarray, shape (n, 3)
+        e of each reading, rad/s.
+    saturation, resolution : ndarray, shape (3,)
+        Full scale and step of the readings, rad/s; infinite and zero for none.
     """
 
     matrix: np.ndarray
@@ -110,11 +140,37 @@ class GyroscopeErrors(NamedTuple):
     resolution: np.ndarray
 
 
-class Run(NamedTuple):
-    """What came of a loop; n samples of pan, tilt, roll.
+class TargetMotion(NamedTuple):
+    """Orientation and rate of a target.
 
-    ``angle`` [rad], ``rate`` and ``command`` [rad/s], each (n, 3). A command holds from its sample
-    to the next.
+    Attributes
+    ----------
+    orientation : ndarray, shape (n, 4)
+        Quaternions x, y, z, w from the inner link to inertial space.
+    rate : ndarray, shape (n, 3)
+        Mean rate since the previous sample in the target's axes, rad/s.
+    """
+
+    orientation: np.ndarray
+    rate: np.ndarray
+
+
+class JointState(NamedTuple):
+    """Angles [rad] and rates [rad/s] of pan, tilt and roll, shape (3,) each."""
+
+    angle: np.ndarray
+    rate: np.ndarray
+
+
+class Run(NamedTuple):
+    """Result of a loop for n samples of pan, tilt and roll.
+
+    Attributes
+    ----------
+    angle : ndarray, shape (n, 3)
+        Angles, rad.
+    rate, command : ndarray, shape (n, 3)
+        Rates and commanded rates, rad/s. A command is valid from its sample to the next.
     """
 
     angle: np.ndarray
@@ -124,215 +180,304 @@ class Run(NamedTuple):
 
 def run_loop(
     platform: np.ndarray,
-    target: np.ndarray,
-    target_turns: np.ndarray,
+    target: TargetMotion,
     gyroscope: GyroscopeErrors,
     stabilisation: Stabilisation,
     limits,
     period: float,
-    start_angle,
-    start_rate,
+    start: JointState,
 ) -> Run:
-    """Run the loop, from the first sample on the target.
+    """Simulate the loop, which follows the target from the first sample on.
 
-    ``platform`` (n, 4): orientations of the gimbal's base against inertial space, at the
-    gyroscope's samples. ``target`` (n, 4): those that the inner link shall have. ``target_turns``
-    (n, 3): the target's mean rate since the sample before, in its own axes [rad/s]. ``gyroscope``
-    (GyroscopeErrors): on the inner link. ``limits`` (sequence of 3 pairs of float): smallest and
-    largest angles [rad]. ``period``: of the gyroscope's samples [s]. ``start_angle``,
-    ``start_rate`` (sequence of 3 float): of the joints [rad, rad/s]. Raises ConfigurationError if
-    the loop is not stable.
+    Parameters
+    ----------
+    platform : ndarray, shape (n, 4)
+        Quaternions x, y, z, w from the gimbal's base to inertial space at the gyroscope's samples.
+    target : TargetMotion
+        Motion that the inner link has to follow.
+    gyroscope : GyroscopeErrors
+        Errors of the gyroscope on the inner link.
+    stabilisation : Stabilisation
+    limits : sequence of tuple of float
+        Smallest and largest angle of each joint, rad.
+    period : float
+        Sampling period of the gyroscope, s.
+    start : JointState
+        Initial state of the joints.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ConfigurationError
+        The loop is unstable.
     """
     require_stable(stabilisation, period)
-    sin, cos, sqrt, atan2, copysign = math.sin, math.cos, math.sqrt, math.atan2, math.copysign
-    decay, own, wanted = servo(stabilisation, period)
-    keep = 1.0 - decay
-    proportional, integral = gains(stabilisation)
-    per_step, per_period = integral * period, 2.0 / period
+    joints = _Joints(stabilisation, limits, period, start)
+    sensor = _Gyroscope(gyroscope, period)
+    controller = _Controller(stabilisation, limits, period)
+    controller.start(joints, target.rate[0].tolist())
     aid = (
         0.0 if stabilisation.aid_time is None else 1.0 - math.exp(-period / stabilisation.aid_time)
     )
-    (low_p, high_p), (low_t, high_t), (low_r, high_r) = limits
-    most_p, most_t, most_r = stabilisation.rate_limits
-    # A joint that cannot move at all does not stop the integral.
-    (from_p, to_p), (from_t, to_t), (from_r, to_r) = (
-        (-math.inf, math.inf) if low == high else (low, high) for low, high in limits
-    )
-    free_p, free_t, free_r = (
-        math.inf if low == high else most
-        for (low, high), most in zip(limits, stabilisation.rate_limits)
-    )
-    ((xx, xy, xz), (yx, yy, yz), (zx, zy, zz)) = gyroscope.matrix.tolist()
-    kx, ky, kz = gyroscope.nonlinearity.tolist()
-    bent = kx != 0.0 or ky != 0.0 or kz != 0.0
-    digital = bool(np.any(gyroscope.resolution > 0.0) or np.any(np.isfinite(gyroscope.saturation)))
-    bounds = list(zip(gyroscope.saturation.tolist(), gyroscope.resolution.tolist()))
+    true = _link_orientation(platform[0].tolist(), joints.half_angles())
+    estimate = true
 
-    p, t, r = map(float, start_angle)
-    sp, st, sr = map(float, start_rate)
-    # The integral begins as what keeps the joints moving as they do.
-    sine_r, cosine_r, cosine_t = sin(r), cos(r), cos(t)
-    ix = sr - sin(t) * sp - target_turns[0, 0]
-    iy = cosine_r * st + cosine_t * sine_r * sp - target_turns[0, 1]
-    iz = cosine_t * cosine_r * sp - sine_r * st - target_turns[0, 2]
-    cp, ct, cr = sp, st, sr
-    # True orientation of the sample before, and what the loop takes it for.
-    bx, by, bz, bw = _inner(platform[0].tolist(), p, t, r)
-    ex, ey, ez, ew = bx, by, bz, bw
-
-    found = [(p, t, r, sp, st, sr, cp, ct, cr)]
-    keep_row = found.append
-    rows = zip(
+    states = [joints.state()]
+    samples = zip(
         platform[1:].tolist(),
-        target[1:].tolist(),
-        target_turns[1:].tolist(),
+        target.orientation[1:].tolist(),
+        target.rate[1:].tolist(),
         gyroscope.additive[1:].tolist(),
     )
-    for (ax, ay, az, aw), (gx, gy, gz, gw), (fx, fy, fz), (nx, ny, nz) in rows:
-        # The joints over the period.
-        p += own * sp + wanted * cp
-        t += own * st + wanted * ct
-        r += own * sr + wanted * cr
-        sp = decay * sp + keep * cp
-        st = decay * st + keep * ct
-        sr = decay * sr + keep * cr
-        if not low_p <= p <= high_p:
-            p, sp = (low_p if p < low_p else high_p), 0.0
-        if not low_t <= t <= high_t:
-            t, st = (low_t if t < low_t else high_t), 0.0
-        if not low_r <= r <= high_r:
-            r, sr = (low_r if r < low_r else high_r), 0.0
-        # The inner link's true orientation: platform, then z, y, x.
-        sine_p, cosine_p = sin(0.5 * p), cos(0.5 * p)
-        half_t, cosine_t = sin(0.5 * t), cos(0.5 * t)
-        half_r, cosine_r = sin(0.5 * r), cos(0.5 * r)
-        a, b, c, d = cosine_t * cosine_r, half_t * half_r, cosine_t * half_r, half_t * cosine_r
-        qw, qx = cosine_p * a + sine_p * b, cosine_p * c - sine_p * d
-        qy, qz = cosine_p * d + sine_p * c, sine_p * a - cosine_p * b
-        tx = aw * qx + ax * qw + ay * qz - az * qy
-        ty = aw * qy - ax * qz + ay * qw + az * qx
-        tz = aw * qz + ax * qy - ay * qx + az * qw
-        tw = aw * qw - ax * qx - ay * qy - az * qz
-        # Its rotation since the sample before, which the gyroscope integrates.
-        w = bw * tw + bx * tx + by * ty + bz * tz
-        x = bw * tx - bx * tw - by * tz + bz * ty
-        y = bw * ty + bx * tz - by * tw - bz * tx
-        z = bw * tz - bx * ty + by * tx - bz * tw
-        bx, by, bz, bw = tx, ty, tz, tw
-        square = x * x + y * y + z * z
-        if square < SMALL and w > 0.0:
-            scale = per_period * (1.0 + square * (1.0 / 6.0 + square * (0.075 + square / 22.4)))
-        else:
-            size = sqrt(square)
-            scale = per_period * atan2(size, abs(w)) / copysign(size, w)
-        x *= scale
-        y *= scale
-        z *= scale
-        vx = xx * x + xy * y + xz * z + nx
-        vy = yx * x + yy * y + yz * z + ny
-        vz = zx * x + zy * y + zz * z + nz
-        if bent:
-            vx, vy, vz = vx + kx * x * x, vy + ky * y * y, vz + kz * z * z
-        if digital:
-            vx, vy, vz = _digital((vx, vy, vz), bounds)
-        # The loop's own attitude, turned by what was read.
-        x, y, z = 0.5 * period * vx, 0.5 * period * vy, 0.5 * period * vz
-        square = x * x + y * y + z * z
-        if square < SMALL:
-            scale = 1.0 - square * (1.0 - 0.05 * square) / 6.0
-            w = 1.0 - 0.5 * square * (1.0 - square / 12.0)
-        else:
-            size = sqrt(square)
-            scale, w = sin(size) / size, cos(size)
-        x *= scale
-        y *= scale
-        z *= scale
-        ex, ey, ez, ew = (
-            ew * x + ex * w + ey * z - ez * y,
-            ew * y - ex * z + ey * w + ez * x,
-            ew * z + ex * y - ey * x + ez * w,
-            ew * w - ex * x - ey * y - ez * z,
-        )
+    for base, goal, goal_rate, additive in samples:
+        joints.advance()
+        half_angles = joints.half_angles()
+        previous, true = true, _link_orientation(base, half_angles)
+        reading = sensor.read(previous, true, additive)
+        estimate = _integrate(estimate, reading, period)
         if aid:
-            weight = aid if ex * tx + ey * ty + ez * tz + ew * tw >= 0.0 else -aid
-            ex += weight * tx - aid * ex
-            ey += weight * ty - aid * ey
-            ez += weight * tz - aid * ez
-            ew += weight * tw - aid * ew
-        scale = 1.5 - 0.5 * (ex * ex + ey * ey + ez * ez + ew * ew)
-        if scale != 1.0:
-            # One Newton step is exact for a quaternion of nearly length one.
-            if not 0.9 < scale < 1.1:
-                scale = 1.0 / sqrt(ex * ex + ey * ey + ez * ez + ew * ew)
-            ex, ey, ez, ew = scale * ex, scale * ey, scale * ez, scale * ew
-        # From there to the target, as a rotation vector.
-        w = ew * gw + ex * gx + ey * gy + ez * gz
-        x = ew * gx - ex * gw - ey * gz + ez * gy
-        y = ew * gy + ex * gz - ey * gw - ez * gx
-        z = ew * gz - ex * gy + ey * gx - ez * gw
-        square = x * x + y * y + z * z
-        if square < SMALL and w > 0.0:
-            scale = 2.0 + square * (1.0 / 3.0 + square * (0.15 + square / 11.2))
-        else:
-            size = sqrt(square)
-            scale = 2.0 * atan2(size, abs(w)) / copysign(size, w)
-        x *= scale
-        y *= scale
-        z *= scale
-        wx = fx + proportional * x + ix
-        wy = fy + proportional * y + iy
-        wz = fz + proportional * z + iz
-        # The joints that turn it so.
-        sine_r, cosine_r = 2.0 * half_r * cosine_r, 1.0 - 2.0 * half_r * half_r
-        sine_t, cosine_t = 2.0 * half_t * cosine_t, 1.0 - 2.0 * half_t * half_t
-        if -NEAR_LOCK < cosine_t < NEAR_LOCK:
-            cosine_t = copysign(NEAR_LOCK, cosine_t)
-        cp = (wy * sine_r + wz * cosine_r) / cosine_t
-        ct = wy * cosine_r - wz * sine_r
-        cr = wx + cp * sine_t
-        if (
-            -free_p <= cp <= free_p
-            and -free_t <= ct <= free_t
-            and -free_r <= cr <= free_r
-            and from_p < p < to_p
-            and from_t < t < to_t
-            and from_r < r < to_r
-        ):
-            ix += per_step * x
-            iy += per_step * y
-            iz += per_step * z
-        else:
-            # What cancels the platform's rate, as gyroscope and joints tell it.
-            ix = sr - sine_t * sp - vx
-            iy = cosine_r * st + cosine_t * sine_r * sp - vy
-            iz = cosine_t * cosine_r * sp - sine_r * st - vz
-        if not -most_p <= cp <= most_p:
-            cp = most_p if cp > most_p else -most_p
-        if not -most_t <= ct <= most_t:
-            ct = most_t if ct > most_t else -most_t
-        if not -most_r <= cr <= most_r:
-            cr = most_r if cr > most_r else -most_r
-        keep_row((p, t, r, sp, st, sr, cp, ct, cr))
-    columns = np.array(found)
+            estimate = _lead_towards(estimate, true, aid)
+        estimate = _normalise(estimate)
+        error = _rotation_vector(estimate, goal, 2.0)
+        joints.commands = controller.command(error, goal_rate, reading, joints, half_angles)
+        states.append(joints.state())
+    columns = np.array(states)
     return Run(columns[:, :3], columns[:, 3:6], columns[:, 6:])
 
 
-def _inner(platform, p, t, r):
-    """Return the quaternion of the inner link on a platform."""
-    sine_p, cosine_p = math.sin(0.5 * p), math.cos(0.5 * p)
-    sine_t, cosine_t = math.sin(0.5 * t), math.cos(0.5 * t)
-    sine_r, cosine_r = math.sin(0.5 * r), math.cos(0.5 * r)
-    qw = cosine_p * cosine_t * cosine_r + sine_p * sine_t * sine_r
-    qx = cosine_p * cosine_t * sine_r - sine_p * sine_t * cosine_r
-    qy = cosine_p * sine_t * cosine_r + sine_p * cosine_t * sine_r
-    qz = sine_p * cosine_t * cosine_r - cosine_p * sine_t * sine_r
-    return quaternion_product(*platform, qx, qy, qz, qw)
+class _Joints:
+    """Angles, rates and commanded rates of pan, tilt and roll, with their servos and limits."""
+
+    def __init__(self, stabilisation, limits, period, start):
+        self._servo = servo(stabilisation, period)
+        self._limits = limits
+        self.angles = tuple(map(float, start.angle))
+        self.rates = self.commands = tuple(map(float, start.rate))
+
+    def state(self):
+        return (*self.angles, *self.rates, *self.commands)
+
+    def advance(self):
+        """Move the joints over a period."""
+        decay, own, wanted = self._servo
+        gain = 1.0 - decay
+        angles, rates = list(self.angles), list(self.rates)
+        for joint, (low, high) in enumerate(self._limits):
+            rate, command = rates[joint], self.commands[joint]
+            angle = angles[joint] + (own * rate + wanted * command)
+            rate = decay * rate + gain * command
+            if not low <= angle <= high:
+                angle, rate = (low if angle < low else high), 0.0
+            angles[joint], rates[joint] = angle, rate
+        self.angles, self.rates = angles, rates
+
+    def half_angles(self):
+        """Return sine and cosine of half of each angle."""
+        pan, tilt, roll = self.angles
+        sin, cos = math.sin, math.cos
+        return (
+            (sin(0.5 * pan), cos(0.5 * pan)),
+            (sin(0.5 * tilt), cos(0.5 * tilt)),
+            (sin(0.5 * roll), cos(0.5 * roll)),
+        )
+
+    def link_rate(self, tilt, roll):
+        """Return the inner link's rate by the joints, for sine and cosine of tilt and roll."""
+        (sine_tilt, cosine_tilt), (sine_roll, cosine_roll) = tilt, roll
+        pan_rate, tilt_rate, roll_rate = self.rates
+        return (
+            roll_rate - sine_tilt * pan_rate,
+            cosine_roll * tilt_rate + cosine_tilt * sine_roll * pan_rate,
+            cosine_tilt * cosine_roll * pan_rate - sine_roll * tilt_rate,
+        )
 
 
-def _digital(rates, bounds):
-    """Return rates within what a gyroscope can say, on its steps."""
+class _Gyroscope:
+    """Readings of a gyroscope with errors."""
+
+    def __init__(self, errors, period):
+        self._matrix = errors.matrix.tolist()
+        self._nonlinearity = errors.nonlinearity.tolist()
+        self._is_nonlinear = any(self._nonlinearity)
+        self._bounds = list(zip(errors.saturation.tolist(), errors.resolution.tolist()))
+        self._is_digital = any(
+            step > 0.0 or math.isfinite(saturation) for saturation, step in self._bounds
+        )
+        self._rate_factor = 2.0 / period
+
+    def read(self, previous, current, additive):
+        """Return the reading [rad/s] of the mean rate between two orientations."""
+        x, y, z = _rotation_vector(previous, current, self._rate_factor)
+        (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = self._matrix
+        error_x, error_y, error_z = additive
+        reading_x = xx * x + xy * y + xz * z + error_x
+        reading_y = yx * x + yy * y + yz * z + error_y
+        reading_z = zx * x + zy * y + zz * z + error_z
+        if self._is_nonlinear:
+            factor_x, factor_y, factor_z = self._nonlinearity
+            reading_x += factor_x * x * x
+            reading_y += factor_y * y * y
+            reading_z += factor_z * z * z
+        reading = reading_x, reading_y, reading_z
+        return _digitise(reading, self._bounds) if self._is_digital else reading
+
+
+class _Controller:
+    """Controller of the inner link's attitude, with integral action and protection from windup."""
+
+    def __init__(self, stabilisation, limits, period):
+        self._proportional, integral = gains(stabilisation)
+        self._integral_step = integral * period
+        self._rate_limits = stabilisation.rate_limits
+        # A joint that cannot move does not stop the integral.
+        self._free_angles = [
+            (-math.inf, math.inf) if low == high else (low, high) for low, high in limits
+        ]
+        self._free_rates = [
+            math.inf if low == high else largest
+            for (low, high), largest in zip(limits, stabilisation.rate_limits)
+        ]
+        self._integral = (0.0, 0.0, 0.0)
+
+    def start(self, joints, target_rate):
+        """Set the integral to the value that maintains the initial rates of the joints."""
+        _, *angles = joints.angles
+        functions = [(math.sin(angle), math.cos(angle)) for angle in angles]
+        self._integral = _difference(joints.link_rate(*functions), target_rate)
+
+    def command(self, error, target_rate, reading, joints, half_angles):
+        """Return the commanded rate of each joint [rad/s]."""
+        gain = self._proportional
+        error_x, error_y, error_z = error
+        target_x, target_y, target_z = target_rate
+        integral_x, integral_y, integral_z = self._integral
+        x = target_x + gain * error_x + integral_x
+        y = target_y + gain * error_y + integral_y
+        z = target_z + gain * error_z + integral_z
+        tilt, roll = _full_angle(*half_angles[1]), _full_angle(*half_angles[2])
+        if -NEAR_LOCK < tilt[1] < NEAR_LOCK:
+            tilt = tilt[0], math.copysign(NEAR_LOCK, tilt[1])
+        (sine_tilt, cosine_tilt), (sine_roll, cosine_roll) = tilt, roll
+        pan_rate = (y * sine_roll + z * cosine_roll) / cosine_tilt
+        commands = pan_rate, y * cosine_roll - z * sine_roll, x + pan_rate * sine_tilt
+        if self._is_free(commands, joints.angles):
+            step = self._integral_step
+            self._integral = (
+                integral_x + step * error_x,
+                integral_y + step * error_y,
+                integral_z + step * error_z,
+            )
+        else:
+            # This integral cancels the platform's rate as measured by gyroscope and joints.
+            self._integral = _difference(joints.link_rate(tilt, roll), reading)
+        return [
+            command if -largest <= command <= largest else math.copysign(largest, command)
+            for command, largest in zip(commands, self._rate_limits)
+        ]
+
+    def _is_free(self, commands, angles):
+        """Return whether no joint is at the limit of its rate or angle."""
+        pan_rate, tilt_rate, roll_rate = commands
+        most_pan, most_tilt, most_roll = self._free_rates
+        pan, tilt, roll = angles
+        (low_pan, high_pan), (low_tilt, high_tilt), (low_roll, high_roll) = self._free_angles
+        return (
+            -most_pan <= pan_rate <= most_pan
+            and -most_tilt <= tilt_rate <= most_tilt
+            and -most_roll <= roll_rate <= most_roll
+            and low_pan < pan < high_pan
+            and low_tilt < tilt < high_tilt
+            and low_roll < roll < high_roll
+        )
+
+
+def _link_orientation(base, half_angles):
+    """Return the quaternion of the inner link, for sine and cosine of half of each joint angle."""
+    (sine_p, cosine_p), (sine_t, cosine_t), (sine_r, cosine_r) = half_angles
+    a, b, c, d = cosine_t * cosine_r, sine_t * sine_r, cosine_t * sine_r, sine_t * cosine_r
+    qw, qx = cosine_p * a + sine_p * b, cosine_p * c - sine_p * d
+    qy, qz = cosine_p * d + sine_p * c, sine_p * a - cosine_p * b
+    return _product(base, (qx, qy, qz, qw))
+
+
+def _product(first, second):
+    """Return the product of two quaternions x, y, z, w."""
+    ax, ay, az, aw = first
+    bx, by, bz, bw = second
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+def _rotation_vector(first, second, factor):
+    """Return ``factor`` / 2 times the rotation vector from an orientation to another."""
+    ax, ay, az, aw = first
+    bx, by, bz, bw = second
+    w = aw * bw + ax * bx + ay * by + az * bz
+    x = aw * bx - ax * bw - ay * bz + az * by
+    y = aw * by + ax * bz - ay * bw - az * bx
+    z = aw * bz - ax * by + ay * bx - az * bw
+    square = x * x + y * y + z * z
+    if square < SMALL and w > 0.0:
+        scale = factor * (1.0 + square * (1.0 / 6.0 + square * (0.075 + square / 22.4)))
+    else:
+        size = math.sqrt(square)
+        scale = factor * math.atan2(size, abs(w)) / math.copysign(size, w)
+    return x * scale, y * scale, z * scale
+
+
+def _integrate(orientation, rate, period):
+    """Return an orientation after a period with a constant rate."""
+    x, y, z = (0.5 * period * part for part in rate)
+    square = x * x + y * y + z * z
+    if square < SMALL:
+        scale = 1.0 - square * (1.0 - 0.05 * square) / 6.0
+        w = 1.0 - 0.5 * square * (1.0 - square / 12.0)
+    else:
+        size = math.sqrt(square)
+        scale, w = math.sin(size) / size, math.cos(size)
+    return _product(orientation, (x * scale, y * scale, z * scale, w))
+
+
+def _lead_towards(estimate, true, share):
+    """Return a mean of two quaternions, with a share of the true one."""
+    dot = sum(first * second for first, second in zip(estimate, true))
+    weight = share if dot >= 0.0 else -share
+    return tuple(old + (weight * new - share * old) for old, new in zip(estimate, true))
+
+
+def _normalise(quaternion):
+    """Return a quaternion of length one."""
+    x, y, z, w = quaternion
+    square = x * x + y * y + z * z + w * w
+    scale = 1.5 - 0.5 * square
+    if scale == 1.0:
+        return quaternion
+    # One Newton step is exact for a quaternion of nearly length one.
+    if not 0.9 < scale < 1.1:
+        scale = 1.0 / math.sqrt(square)
+    return scale * x, scale * y, scale * z, scale * w
+
+
+def _full_angle(half_sine, half_cosine):
+    """Return sine and cosine of an angle from those of its half."""
+    return 2.0 * half_sine * half_cosine, 1.0 - 2.0 * half_sine * half_sine
+
+
+def _difference(first, second):
+    return tuple(a - b for a, b in zip(first, second))
+
+
+def _digitise(rates, bounds):
+    """Return rates within the full scale of a gyroscope and on its steps."""
     result = []
-    for value, (most, step) in zip(rates, bounds):
-        value = most if value > most else -most if value < -most else value
+    for value, (largest, step) in zip(rates, bounds):
+        value = largest if value > largest else -largest if value < -largest else value
         result.append(step * round(value / step) if step > 0.0 else value)
     return result

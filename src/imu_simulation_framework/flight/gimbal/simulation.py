@@ -1,4 +1,4 @@
-"""A gimbal on a moving platform: where its joints are, and how the IMU on it moves."""
+"""Simulation of a gimbal on a moving platform: motion of its joints and of the IMU on it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,24 @@ from ...sensors.imu_specification import ImuSpecification
 from ...sensors.simulation import ImuErrors, imu_model, imu_truth, named_errors
 from . import stabilisation
 from .geometry import AnyMotion, GimbalGeometry, JointMotion, world_to_inertial
-from .loop import GyroscopeErrors, run_loop, servo
+from .loop import GyroscopeErrors, JointState, TargetMotion, run_loop, servo
 from .specification import GimbalSpecification, read_gimbal
 
 
 @dataclass(frozen=True)
 class GimbalMotion:
-    """What a gimbal made of a platform's motion.
+    """Motion of an IMU on a gimbal.
 
-    ``motion``: of the IMU on the inner link, at the platform's times. ``residual``: of a stabilised
-    one. ``remarks``: how well it pointed, and when it was at its limits.
+    Attributes
+    ----------
+    motion : Motion or EarthMotion
+        Motion of the IMU on the inner link, at the platform's times.
+    joints : JointMotion
+    geometry : GimbalGeometry
+    residual : Residual, optional
+        Residual motion of a stabilised gimbal.
+    remarks : tuple of str
+        Sentences on the pointing error and on joints at their limits.
     """
 
     motion: AnyMotion
@@ -41,20 +49,35 @@ def simulate_gimbal(
     seed: int = 1,
     run: int = 0,
 ) -> GimbalMotion:
-    """Return how an IMU moves on a gimbal on a platform.
+    """Simulate the motion of an IMU on a gimbal on a platform.
 
-    A stabilised gimbal is led by this IMU's gyroscope: with the same seed and run
-    :func:`.simulate_imu` of the result has the errors that the loop had. Its scale factor's
-    temperature and supply coefficients and a low-pass see what the gimbal shall do, not what it
-    does besides, and the g-sensitivity likewise.
+    The gyroscope of this IMU controls a stabilised gimbal. With the same seed and run,
+    :func:`.simulate_imu` of the result has the errors of the loop. Temperature and supply
+    coefficients of the scale factor, a low-pass, and the g-sensitivity act on the target motion of
+    the gimbal, without its residual motion.
 
-    ``motion`` (Motion or EarthMotion): of the platform; evenly sampled for a stabilised gimbal.
-    ``imu`` (ImuErrors): as for :func:`.simulate_imu`; without one the gyroscope has no errors.
-    ``seed``, ``run``: as there. Raises MotionError if the motion is too short or not evenly
-    sampled, a table of angles does not go so far, or the motion goes through the point that is
-    looked at. Raises ConfigurationError if the loop is not stable with the gyroscope's rate, the
-    IMU's errors are no such thing, or a point on the Earth is to be looked at by what has no place
-    on it.
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Motion of the platform, evenly sampled for a stabilised gimbal.
+    gimbal : GimbalSpecification or str
+    imu : ImuErrors, optional
+        Errors as for :func:`.simulate_imu`; by default the gyroscope has no errors.
+    seed, run : int
+        As for :func:`.simulate_imu`.
+
+    Returns
+    -------
+    GimbalMotion
+
+    Raises
+    ------
+    MotionError
+        The motion is too short, not evenly sampled, longer than a table of angles, or contains the
+        point to look at.
+    ConfigurationError
+        The loop is unstable at the gyroscope's rate, the IMU's errors are of the wrong type, or the
+        gimbal points at the Earth and the motion is not on the Earth.
     """
     drive, geometry = gimbal.drive, gimbal.geometry
     if not isinstance(drive, stabilisation.Stabilisation):
@@ -65,14 +88,14 @@ def simulate_gimbal(
     joints = stabilisation.exact_joints(motion, target, turning, geometry, gimbal.limits)
     at_rate = np.zeros((len(joints), 3), dtype=bool)
     if drive.bandwidth is not None:
-        joints, command = _stabilised(motion, gimbal, target, joints, imu, seed, run)
-        at_rate = stabilisation.at_rates(command, drive.rate_limits, gimbal.limits)
+        joints, command = _simulate_loop(motion, gimbal, target, joints, imu, seed, run)
+        at_rate = stabilisation.find_rate_limits(command, drive.rate_limits, gimbal.limits)
     carried = geometry.carry(motion, joints)
-    residual = _residual(carried, target, turning, joints, gimbal, at_rate)
+    residual = _residual_motion(carried, target, turning, joints, gimbal, at_rate)
     return GimbalMotion(carried, joints, geometry, residual, residual.remarks())
 
 
-def _stabilised(
+def _simulate_loop(
     motion: Any,
     gimbal: Any,
     target: Rotation,
@@ -81,16 +104,17 @@ def _stabilised(
     seed: Any,
     run: int,
 ) -> tuple[JointMotion, np.ndarray]:
-    """Return the joints with the loop around the gyroscope, and what it asked of them."""
+    """Return the motion of the joints under the loop, and the commanded rates."""
     period, most = motion.period, np.array(gimbal.drive.rate_limits)
     if imu is None:
         due, still = np.arange(len(motion.time)), np.zeros(3)
         none = np.zeros((len(due), 3))
         gyroscope = GyroscopeErrors(np.eye(3), still, none, still + np.inf, still)
     else:
-        due, gyroscope = _gyroscope(gimbal.geometry.carry(motion, wanted), imu, seed, run, period)
+        carried = gimbal.geometry.carry(motion, wanted)
+        due, gyroscope = _simulate_gyroscope(carried, imu, seed, run, period)
     stride = int(due[1] - due[0])
-    # Before the first sample of the gyroscope the gimbal is where it shall be.
+    # The gimbal follows the target exactly until the first sample of the gyroscope.
     to_inertial = world_to_inertial(motion)[due]
     base = to_inertial * Rotation.from_quat(motion.orientation[due]) * gimbal.geometry.base_rotation
     inertial = to_inertial * target[due]
@@ -98,34 +122,32 @@ def _stabilised(
     turned[1:] = (inertial[:-1].inv() * inertial[1:]).as_rotvec() / (stride * period)
     turned[0] = turned[1]
     with prefix_errors(f"gimbal {gimbal.name}: "):
-        found = run_loop(
+        loop = run_loop(
             base.as_quat(),
-            inertial.as_quat(),
-            turned,
+            TargetMotion(inertial.as_quat(), turned),
             gyroscope,
             gimbal.drive,
             gimbal.limits,
             stride * period,
-            wanted.angle[due[0]],
-            np.clip(wanted.rate[due[0]], -most, most),
+            JointState(wanted.angle[due[0]], np.clip(wanted.rate[due[0]], -most, most)),
         )
-    joints, command = _between(found, due, stride, motion.time, gimbal, period)
+    joints, command = _interpolate(loop, due, stride, motion.time, gimbal, period)
     first = due[0]
     joints.angle[:first], joints.rate[:first] = wanted.angle[:first], wanted.rate[:first]
     joints.acceleration[:first] = wanted.acceleration[:first]
     return joints, command
 
 
-def _between(
-    found: Any, due: np.ndarray, stride: int, time: np.ndarray, gimbal: Any, period: float
+def _interpolate(
+    loop: Any, due: np.ndarray, stride: int, time: np.ndarray, gimbal: Any, period: float
 ) -> tuple[JointMotion, np.ndarray]:
-    """Return the joints at all of the motion's samples, from those at the gyroscope's."""
+    """Return the joints at all samples of the motion, from the samples of the gyroscope."""
     count = len(time)
     since = np.arange(count) - due[0]
     index = np.clip(-(-since // stride) - 1, 0, len(due) - 1)
     steps = np.maximum(since - index * stride, 0)
     low, high = np.array(gimbal.limits).T
-    angle, rate, command = (one[index] for one in found)
+    angle, rate, command = (values[index] for values in loop)
     for ahead in range(1, stride + 1):
         decay, own, wanted = servo(gimbal.drive, ahead * period)
         rows = steps == ahead
@@ -134,40 +156,42 @@ def _between(
         inside = (free >= low) & (free <= high)
         angle[rows], rate[rows] = np.clip(free, low, high), np.where(inside, moving, 0.0)
     pulsation = 2.0 * np.pi * gimbal.drive.servo_bandwidth
-    stopped = stabilisation.at_limits(angle, gimbal.limits) | (low == high)
+    stopped = stabilisation.find_angle_limits(angle, gimbal.limits) | (low == high)
     acceleration = np.where(stopped, 0.0, pulsation * (command - rate))
     return JointMotion(time, angle, rate, acceleration), command
 
 
-def _gyroscope(
+def _simulate_gyroscope(
     motion: Any, imu: Any, seed: Any, run: int, period: float
 ) -> tuple[np.ndarray, GyroscopeErrors]:
-    """Return the samples at which the gyroscope reads, and its errors of one run."""
+    """Return the indices of the gyroscope's samples, and its errors in a run."""
     matrix: Any = np.eye(3)
-    bent: Any = np.zeros(3)
+    nonlinearity: Any = np.zeros(3)
     saturation: Any = np.full(3, np.inf)
     resolution: Any = np.zeros(3)
     if isinstance(imu, ImuSpecification):
         triad = imu.gyroscope
         matrix = matrix + np.array(triad.scale_factor_and_misalignment)
-        bent, resolution = np.array(triad.nonlinearity), np.array(triad.resolution)
+        nonlinearity, resolution = np.array(triad.nonlinearity), np.array(triad.resolution)
         if triad.saturation is not None:
             saturation = np.array(triad.saturation)
-        # What the loop does with numbers it does with its own.
+        # The loop itself applies full scale and resolution.
         imu = replace(imu, gyroscope=replace(triad, saturation=None, resolution=(0.0,) * 3))
     model = imu_model(imu, period, seed)
     truth = imu_truth(motion, speed=model.requires_speed)
     reading = model.batch(truth, 1, first_run=run, parts=("angular_velocity",))
     due = np.flatnonzero(model.new_samples(len(motion.time)))
     if len(due) < 2:
-        raise ConfigurationError("the gimbal's gyroscope has no two samples during the motion.")
-    rate = _means(truth.angular_velocity, due)
-    additive = reading.angular_velocity[0][due] - rate @ matrix.T - bent * rate**2
-    return due, GyroscopeErrors(matrix, bent, additive, saturation, resolution)
+        raise ConfigurationError(
+            f"the gimbal's gyroscope has {len(due)} samples during the motion, expected at least 2"
+        )
+    rate = _interval_means(truth.angular_velocity, due)
+    additive = reading.angular_velocity[0][due] - rate @ matrix.T - nonlinearity * rate**2
+    return due, GyroscopeErrors(matrix, nonlinearity, additive, saturation, resolution)
 
 
-def _means(values: np.ndarray, due: np.ndarray) -> np.ndarray:
-    """Return the means of values since the due sample before, that of the first is its own."""
+def _interval_means(values: np.ndarray, due: np.ndarray) -> np.ndarray:
+    """Return the means of values since the previous due sample, and the first value itself."""
     stride, means = int(due[1] - due[0]), values[due].copy()
     if stride > 1:
         sums = np.cumsum(values, axis=0)
@@ -175,7 +199,7 @@ def _means(values: np.ndarray, due: np.ndarray) -> np.ndarray:
     return means
 
 
-def _residual(
+def _residual_motion(
     carried: Any,
     target: Rotation,
     turning: np.ndarray,
@@ -183,16 +207,15 @@ def _residual(
     gimbal: Any,
     at_rate: np.ndarray,
 ) -> stabilisation.Residual:
-    found = Rotation.from_quat(carried.orientation)
-    error = found.inv() * target
+    error = Rotation.from_quat(carried.orientation).inv() * target
     axis = np.array(stabilisation.BORESIGHTS[gimbal.drive.boresight])
-    seen = error.apply(axis)
-    off = np.arctan2(np.linalg.norm(np.cross(axis, seen), axis=1), seen @ axis)
+    target_axis = error.apply(axis)
+    sine = np.linalg.norm(np.cross(axis, target_axis), axis=1)
     return stabilisation.Residual(
         carried.time,
         error.as_rotvec(),
-        off,
+        np.arctan2(sine, target_axis @ axis),
         carried.angular_velocity - error.apply(turning),
-        stabilisation.at_limits(joints.angle, gimbal.limits),
+        stabilisation.find_angle_limits(joints.angle, gimbal.limits),
         at_rate,
     )

@@ -1,11 +1,10 @@
-"""A gimbal: its geometry, how far its joints go, and what moves them; also as keys and values.
+"""Description of a gimbal: geometry, limits and drive of its joints, also as YAML.
 
-Joints move as prescribed, not at all, as sines, or along a table, or are stabilised. Times count
-from the start of the motion.
+The joints are fixed, follow sines or a table, or are stabilised. Times count from the start of the
+motion.
 
-In a YAML file the keys are the fields of :class:`.GimbalGeometry`, what moves the joints, and how
-far they go; meaning and unit of each are documented at :func:`.gimbal_from_mapping` and the classes
-there::
+The keys of a YAML file are the fields of :class:`.GimbalGeometry`, the drive of the joints, and
+their limits. :func:`.gimbal_from_mapping` and the classes there document meaning and unit of each::
 
     pan_to_tilt: [0.0, 0.0, -0.1]
     tilt_to_roll: [0.1, 0.0, 0.0]
@@ -16,8 +15,8 @@ there::
       servo_bandwidth: 20.0
       rate_limits: [2.0, 2.0, 2.0]
 
-A table that commands the joints is a CSV file beside it, ``table: angles.csv``, with columns
-``time`` [s, after the start of the motion], ``pan``, ``tilt``, ``roll`` [rad].
+A table that commands the joints is a CSV file in the same folder, ``table: angles.csv``, with the
+columns ``time`` [s, after the start of the motion], ``pan``, ``tilt``, ``roll`` [rad].
 """
 
 from __future__ import annotations
@@ -49,35 +48,44 @@ from .stabilisation import HeldAttitude, PointAhead, PointOnEarth, Stabilisation
 
 _ZERO = (0.0, 0.0, 0.0)
 _LARGEST_ANGLE = 100.0 * 2.0 * math.pi
-_LATE = 1e-6  # s; beyond a table's end by rounding
+_TIME_ROUNDING = 1e-6  # s, of the ends of a table
 
 
 @dataclass(frozen=True)
 class FixedJoints(Settings):
-    """Joints that stand.
+    """Fixed joints.
 
-    ``angles`` (3 float): of pan, tilt, roll [rad].
+    Attributes
+    ----------
+    angles : tuple of float
+        Angles of pan, tilt and roll, rad.
     """
 
     angles: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LARGEST_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
-        """Smallest and largest angle of each joint [rad]."""
+        """Smallest and largest angle of each joint, rad."""
         return tuple((angle, angle) for angle in self.angles)
 
     def joints(self, time: np.ndarray) -> JointMotion:
-        """Return the joints at times [s]."""
-        still = np.zeros((len(time), 3))
-        return JointMotion(time, still + self.angles, still, still)
+        """Return the motion of the joints at times of shape (n,) [s]."""
+        zeros = np.zeros((len(time), 3))
+        return JointMotion(time, zeros + self.angles, zeros, zeros)
 
 
 @dataclass(frozen=True)
 class SinusoidalJoints(Settings):
-    r"""Joints that swing, each as :math:`o + A \sin(2 \pi t / P + \varphi)`.
+    r"""Sinusoidal joints with the angles :math:`o + A \sin(2 \pi t / P + \varphi)`.
 
-    ``amplitudes`` (3 float): of pan, tilt, roll [rad]. ``periods`` (3 float) [s]. ``offsets``,
-    ``phases`` (3 float) [rad].
+    Attributes
+    ----------
+    amplitudes : tuple of float
+        A of pan, tilt and roll, rad.
+    periods : tuple of float
+        P, s.
+    offsets, phases : tuple of float
+        o and :math:`\varphi`, rad.
     """
 
     amplitudes: Axes = setting(_ZERO, check_numbers, count=3, minimum=0.0, maximum=_LARGEST_ANGLE)
@@ -87,11 +95,11 @@ class SinusoidalJoints(Settings):
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
-        """Smallest and largest angle of each joint [rad]."""
+        """Smallest and largest angle of each joint, rad."""
         return tuple((o - a, o + a) for o, a in zip(self.offsets, self.amplitudes))
 
     def joints(self, time: np.ndarray) -> JointMotion:
-        """Return the joints at times [s]."""
+        """Return the motion of the joints at times of shape (n,) [s]."""
         pulsation = 2.0 * np.pi / np.array(self.periods)
         size = np.array(self.amplitudes)
         phase = np.outer(time - time[0], pulsation) + self.phases
@@ -99,30 +107,36 @@ class SinusoidalJoints(Settings):
         return JointMotion(time, self.offsets + sine, cosine, -(pulsation**2) * sine)
 
 
-def _listed(name: str, value: Any) -> list | tuple:
+def _check_list(name: str, value: Any) -> list | tuple:
     values = value.tolist() if isinstance(value, np.ndarray) else value
     if not isinstance(values, (list, tuple)):
-        raise ConfigurationError(f"{name} is {quote(value)}, but it must be a list.")
+        raise ConfigurationError(f"{name} is {quote(value)}, expected a list")
     return values
 
 
 def _checked_times(name: str, value: Any) -> tuple[float, ...]:
-    times = tuple(check_number(name, time) for time in _listed(name, value))
+    times = tuple(check_number(name, time) for time in _check_list(name, value))
     require_increasing(name, tuple(zip(times, times)))
     return times
 
 
 def _checked_angles(name: str, value: Any) -> tuple[Any, ...]:
-    rows = _listed(name, value)
+    rows = _check_list(name, value)
     return tuple(check_numbers(name, row, 3, maximum=_LARGEST_ANGLE) for row in rows)
 
 
 @dataclass(frozen=True)
 class TabulatedJoints(Settings):
-    """Joints that go through given angles at given times, between them along cubic splines.
+    """Joints that follow cubic splines through a table of angles.
 
-    ``times`` (sequence of n float): at least two, increasing [s]. ``angles`` (sequence of n x 3
-    float): pan, tilt, roll [rad]. ``source``: where they are from, for sentences.
+    Attributes
+    ----------
+    times : tuple of float
+        At least two increasing times, s.
+    angles : tuple of tuple of float
+        Angles of pan, tilt and roll at each time, rad.
+    source : str
+        Name of the table in messages.
     """
 
     times: tuple[float, ...] = setting(check=_checked_times)
@@ -133,26 +147,38 @@ class TabulatedJoints(Settings):
         super().__post_init__()
         if len(self.times) < 2 or len(self.times) != len(self.angles):
             raise ConfigurationError(
-                f"times has {len(self.times)} values and angles {len(self.angles)} rows, but there "
-                "must be as many of both, at least two."
+                f"times has {len(self.times)} values and angles {len(self.angles)} rows, expected "
+                "equal numbers of at least two"
             )
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
-        """Smallest and largest angle of each joint [rad]."""
+        """Smallest and largest angle of each joint, rad."""
         return tuple((min(column), max(column)) for column in zip(*self.angles))
 
     def joints(self, time: np.ndarray) -> JointMotion:
-        """Return the joints at times [s].
+        """Return the motion of the joints.
 
-        Raises MotionError if the table does not reach from the first time to the last.
+        Parameters
+        ----------
+        time : ndarray, shape (n,)
+            Times, s.
+
+        Returns
+        -------
+        JointMotion
+
+        Raises
+        ------
+        MotionError
+            The table does not cover all times.
         """
         since = time - time[0]
         first, last = self.times[0], self.times[-1]
-        if first > _LATE or since[-1] > last + _LATE:
+        if first > _TIME_ROUNDING or since[-1] > last + _TIME_ROUNDING:
             raise MotionError(
-                f"{self.source}: the gimbal's angles are there from {first:g} s to {last:g} s, but "
-                f"the motion needs them from 0 s to {since[-1]:g} s after its start"
+                f"{self.source}: the gimbal's angles are from {first:g} s to {last:g} s, expected "
+                f"from 0 s to {since[-1]:g} s after the start of the motion"
             )
         path, within = CubicSpline(self.times, self.angles), np.clip(since, first, last)
         return JointMotion(time, path(within), path(within, 1), path(within, 2))
@@ -161,25 +187,34 @@ class TabulatedJoints(Settings):
 Drive = Union[FixedJoints, SinusoidalJoints, TabulatedJoints, Stabilisation]
 
 _NO_ARMS = GimbalGeometry()
-_STANDING = FixedJoints()
-_FREE = (-math.inf, math.inf)
-_UPRIGHT = 0.5 * math.pi
+_FIXED = FixedJoints()
+_UNLIMITED = (-math.inf, math.inf)
+_TILT_LIMIT = 0.5 * math.pi
 
 
 @dataclass(frozen=True)
 class GimbalSpecification:
-    """A gimbal; without arguments one that stands and has no arms, as if there were none.
+    """Gimbal; the default has fixed joints and no arms and therefore no effect.
 
-    ``drive`` (FixedJoints, SinusoidalJoints, TabulatedJoints or Stabilisation): what moves the
-    joints. ``limits`` (sequence of 3, each 2 float or None): smallest and largest angle of pan,
-    tilt and roll [rad]; None, for both or one, is without end, of the tilt a quarter turn. Two
-    equal ones are a joint that cannot move. Raises ConfigurationError if a value is not what it
-    must be, or prescribed angles are beyond the limits.
+    Attributes
+    ----------
+    name : str
+    geometry : GimbalGeometry
+    drive : FixedJoints, SinusoidalJoints, TabulatedJoints or Stabilisation
+        Drive of the joints.
+    limits : sequence of (float or None, float or None) or None
+        Smallest and largest angle of pan, tilt and roll, rad. None is unlimited, for the tilt a
+        quarter turn. A joint with two equal limits cannot move.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is invalid, or prescribed angles are beyond the limits.
     """
 
     name: str = "gimbal"
     geometry: GimbalGeometry = _NO_ARMS
-    drive: Drive = _STANDING
+    drive: Drive = _FIXED
     limits: Any = (None, None, None)
 
     def __post_init__(self) -> None:
@@ -187,34 +222,32 @@ class GimbalSpecification:
         check_part("geometry", self.geometry, GimbalGeometry)
         if not isinstance(self.limits, (list, tuple)) or len(self.limits) != 3:
             raise ConfigurationError(
-                f"limits is {quote(self.limits)}, but it must be three pairs of angles, of pan, "
-                "tilt and roll."
+                f"limits is {quote(self.limits)}, expected three pairs of angles for pan, tilt and "
+                "roll"
             )
-        limits = tuple(_pair(joint, pair) for joint, pair in zip(JOINTS, self.limits))
+        limits = tuple(_check_limits(joint, pair) for joint, pair in zip(JOINTS, self.limits))
         object.__setattr__(self, "limits", limits)
         if isinstance(self.drive, Stabilisation):
             return
         if not isinstance(self.drive, (FixedJoints, SinusoidalJoints, TabulatedJoints)):
             raise ConfigurationError(
-                f"drive is {quote(self.drive)}, but it must be joints or a stabilisation."
+                f"drive is {quote(self.drive)}, expected joints or a stabilisation"
             )
         for joint, (low, high), (least, most) in zip(JOINTS, limits, self.drive.reach):
             if least < low or most > high:
                 beyond = least if least < low else most
                 raise ConfigurationError(
-                    f"the gimbal is at its limits: {joint} shall go to {beyond:.6g} rad, but it "
-                    f"goes from {low:.6g} rad to {high:.6g} rad."
+                    f"the gimbal is at its limits: {joint} is driven to {beyond:.6g} rad, expected "
+                    f"{low:.6g} rad to {high:.6g} rad"
                 )
 
 
-def _pair(joint: str, pair: Any) -> tuple[float, float]:
-    least, most = (-_UPRIGHT, _UPRIGHT) if joint == "tilt" else _FREE
+def _check_limits(joint: str, pair: Any) -> tuple[float, float]:
+    least, most = (-_TILT_LIMIT, _TILT_LIMIT) if joint == "tilt" else _UNLIMITED
     if pair is None:
         return least, most
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-        raise ConfigurationError(
-            f"limits of {joint} are {quote(pair)}, but they must be two angles."
-        )
+        raise ConfigurationError(f"limits of {joint} are {quote(pair)}, expected two angles")
     low, high = (
         end
         if value is None or value == end
@@ -223,8 +256,7 @@ def _pair(joint: str, pair: Any) -> tuple[float, float]:
     )
     if not low <= high:
         raise ConfigurationError(
-            f"limits of {joint} are {low:g} rad and {high:g} rad, but the smaller one must be "
-            "first."
+            f"limits of {joint} are {low:g} rad and {high:g} rad, expected the smaller first"
         )
     return low, high
 
@@ -236,40 +268,60 @@ _LOOP = [field.name for field in fields(Stabilisation) if field.name != "target"
 
 
 def gimbal_from_mapping(content: Mapping[str, Any]) -> GimbalSpecification:
-    """Return the gimbal that keys and values describe; what is left out has its default.
+    """Create a gimbal from keys and values; missing keys have their defaults.
 
-    ``content``: fields of :class:`.GimbalGeometry`, ``name``, ``limits`` (``pan``, ``tilt``,
-    ``roll``: pairs of angles), and one of ``fixed`` (angles), ``sinusoid`` (fields of
-    :class:`.SinusoidalJoints`), ``table`` (a :class:`.TabulatedJoints`, or its fields) and
-    ``stabilisation`` (fields of :class:`.Stabilisation`; its target is ``hold`` with fields of
-    :class:`.HeldAttitude` or ``point`` with those of :class:`.PointAhead` or
-    :class:`.PointOnEarth`). Raises ConfigurationError if a key is unknown, or a value is not what
-    it must be.
+    Parameters
+    ----------
+    content : mapping
+        Fields of :class:`.GimbalGeometry`, ``name``, ``limits`` (``pan``, ``tilt``, ``roll``: pairs
+        of angles), and at most one drive: ``fixed`` (angles), ``sinusoid`` (fields of
+        :class:`.SinusoidalJoints`), ``table`` (a :class:`.TabulatedJoints` or its fields) or
+        ``stabilisation`` (fields of :class:`.Stabilisation`). The target of a stabilisation is
+        ``hold`` with fields of :class:`.HeldAttitude`, or ``point`` with fields of
+        :class:`.PointAhead` or :class:`.PointOnEarth`.
+
+    Returns
+    -------
+    GimbalSpecification
+
+    Raises
+    ------
+    ConfigurationError
+        A key is unknown, or a value is invalid.
     """
     check_keys(content, ["name", *_ARMS, "limits", *_DRIVES], "the gimbal")
     values: dict[str, Any] = {"name": content["name"]} if "name" in content else {}
     values["geometry"] = GimbalGeometry(**{key: content[key] for key in _ARMS if key in content})
-    drive = _only_one(content, _DRIVES, "the gimbal", "can move it")
+    drive = _single_key(content, _DRIVES, "the gimbal")
     if drive is not None:
-        values["drive"] = _drive(drive, content[drive])
+        values["drive"] = _read_drive(drive, content[drive])
     if "limits" in content:
         check_keys(content["limits"], JOINTS, "limits")
         values["limits"] = tuple(content["limits"].get(joint) for joint in JOINTS)
     return GimbalSpecification(**values)
 
 
-def _only_one(content: Any, keys: Sequence[str], whose: str, can: str) -> str | None:
-    """Return which of some keys is there; raise ConfigurationError where there are several."""
-    given = [key for key in keys if key in content]
-    if len(given) > 1:
-        raise ConfigurationError(f"{whose} has {' and '.join(given)}, but only one of them {can}.")
-    return given[0] if given else None
+def _single_key(content: Any, keys: Sequence[str], where: str) -> str | None:
+    """Return the key of a mapping among alternative keys, and reject more than one of them."""
+    present = [key for key in keys if key in content]
+    if len(present) > 1:
+        raise ConfigurationError(
+            f"{where} has {' and '.join(present)}, expected at most one of them"
+        )
+    return present[0] if present else None
 
 
 def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
-    """Return keys and values that give the gimbal again; what is at its default is left out.
+    """Convert a gimbal to keys and values for YAML or JSON, without values at their defaults.
 
-    Only dictionaries, lists, texts and float, so that it can be YAML or JSON.
+    Parameters
+    ----------
+    gimbal : GimbalSpecification
+
+    Returns
+    -------
+    dict
+        Content that :func:`gimbal_from_mapping` reads.
     """
     content: dict[str, Any] = {"name": gimbal.name, **to_mapping(gimbal.geometry)}
     drive = gimbal.drive
@@ -295,58 +347,80 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
     return content
 
 
-def _drive(key: str, content: Any) -> Any:
+def _read_drive(key: str, content: Any) -> Any:
     if key == "fixed":
         with prefix_errors("fixed: "):
             return FixedJoints(content)
     if key != "stabilisation":
         kind: Any = TabulatedJoints if key == "table" else SinusoidalJoints
-        return content if isinstance(content, kind) else _made(kind, content, key)
+        return content if isinstance(content, kind) else _create(kind, content, key)
     check_keys(content, [*_TARGETS, *_LOOP], key)
     loop = {name: value for name, value in content.items() if name not in _TARGETS}
-    aim = _only_one(content, _TARGETS, key, "can be its target")
-    if aim is not None:
-        kind, given = PointAhead, content[aim]
-        if aim == "hold":
-            kind, given = HeldAttitude, {} if given is None else given
-        elif isinstance(given, Mapping) and {"latitude", "longitude", "height"} & set(given):
+    target = _single_key(content, _TARGETS, key)
+    if target is not None:
+        kind, values = PointAhead, content[target]
+        if target == "hold":
+            kind, values = HeldAttitude, {} if values is None else values
+        elif isinstance(values, Mapping) and {"latitude", "longitude", "height"} & set(values):
             kind = PointOnEarth
-        loop["target"] = _made(kind, given, f"{key}.{aim}")
+        loop["target"] = _create(kind, values, f"{key}.{target}")
     with prefix_errors(f"{key}."):
         return Stabilisation(**loop)
 
 
-def _made(kind: type, content: Any, where: str) -> Any:
+def _create(kind: type, content: Any, where: str) -> Any:
     return from_mapping(kind, content, where, f"{where}.")
 
 
 LONGEST_STEP = 10.0
-"""Of a table's times, in median steps; a longer one is a gap, through which no spline is led."""
+"""Longest step of a table's times in median steps; a spline does not bridge a longer gap."""
 MAX_ROWS = 1_000_000
 
 
 def read_gimbal(name: str | os.PathLike[str]) -> GimbalSpecification:
-    """Return a gimbal by its name, ``agisim``, or from its file.
+    """Read a gimbal from a file or by its name.
 
-    ``name`` (str or Path): a file, or the name of one in the package's config/gimbals. Raises
-    ConfigurationError if there is neither, it cannot be read, or it is no description of one; the
-    same of its table.
+    Parameters
+    ----------
+    name : str or Path
+        File, or name of a file in the package's config/gimbals, for example ``agisim``.
+
+    Returns
+    -------
+    GimbalSpecification
+
+    Raises
+    ------
+    ConfigurationError
+        The file or its table does not exist, cannot be read, or is invalid.
     """
     path = find_description(name, "gimbals", "a gimbal")
 
-    def gimbal_of(content: Any) -> Any:
+    def from_content(content: Any) -> Any:
         if isinstance(content, dict) and not isinstance(content.get("table", {}), dict):
-            content["table"] = _table(path.parent, content["table"])
+            content["table"] = _read_table(path.parent, content["table"])
         return gimbal_from_mapping(content)
 
-    return read_description(path, "the gimbal", gimbal_of, named=True, may_be_empty=True)
+    return read_description(path, "the gimbal", from_content, named=True, may_be_empty=True)
 
 
 def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
-    """Return the angles of a CSV file with columns time [s], pan, tilt, roll [rad].
+    """Read the angles of a CSV file.
 
-    Raises ConfigurationError if it cannot be read, a column is missing, its time does not increase,
-    a value is not finite, or there is a gap: a step of more than :data:`LONGEST_STEP` median ones.
+    Parameters
+    ----------
+    path : str or Path
+        File with the columns time [s], pan, tilt, roll [rad].
+
+    Returns
+    -------
+    TabulatedJoints
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, a column is missing, the time does not increase, a value is not
+        finite, or a step is longer than :data:`LONGEST_STEP` median steps.
     """
     try:
         table = read_csv(path)
@@ -355,31 +429,32 @@ def read_joint_table(path: str | os.PathLike[str]) -> TabulatedJoints:
     for name in JOINTS:
         if name not in table:
             raise ConfigurationError(
-                f"{path}: line 1: there is no column {name}, expected time, {', '.join(JOINTS)}."
+                f"{path}: line 1: column {name} is missing, expected time, {', '.join(JOINTS)}"
             )
     if not 2 <= len(table) <= MAX_ROWS:
         raise ConfigurationError(
-            f"{path}: there are {len(table)} rows of angles, expected 2 to {MAX_ROWS}."
+            f"{path}: the table has {len(table)} rows of angles, expected 2 to {MAX_ROWS}"
         )
     time, angles = table.index.to_numpy(), table[list(JOINTS)].to_numpy()
-    wrong = np.argwhere(~np.isfinite(angles))
-    if len(wrong):
-        row, column = wrong[0]
+    invalid = np.argwhere(~np.isfinite(angles))
+    if len(invalid):
+        row, column = invalid[0]
         raise ConfigurationError(
-            f"{path}: line {row + 2}, column {JOINTS[column]}: {angles[row, column]} is no angle."
+            f"{path}: line {row + 2}, column {JOINTS[column]}: the angle is {angles[row, column]}, "
+            "expected a finite number"
         )
     steps = np.diff(time)
     longest = int(np.argmax(steps))
     if steps[longest] > LONGEST_STEP * np.median(steps):
         raise ConfigurationError(
-            f"{path}: line {longest + 3}: there is a gap of {steps[longest]:g} s before it, while "
-            f"the other times are {np.median(steps):g} s apart."
+            f"{path}: line {longest + 3}: the step to this time is {steps[longest]:g} s, expected "
+            f"at most {LONGEST_STEP:g} times the median step of {np.median(steps):g} s"
         )
     with prefix_errors(f"{path}: "):
         return TabulatedJoints(tuple(time.tolist()), tuple(map(tuple, angles.tolist())), str(path))
 
 
-def _table(folder: Any, name: Any) -> Any:
+def _read_table(folder: Any, name: Any) -> Any:
     if not isinstance(name, str):
-        raise ConfigurationError(f"table is {quote(name)}, but it must be a file's name.")
+        raise ConfigurationError(f"table is {quote(name)}, expected the name of a file")
     return read_joint_table(folder / name)

@@ -1,4 +1,4 @@
-"""Where a stabilised gimbal shall look, the joints that look there, and what its loop leaves."""
+"""Targets of a stabilised gimbal, ideal motion of its joints, and residual motion of its loop."""
 
 from __future__ import annotations
 
@@ -27,20 +27,24 @@ from .geometry import (
 )
 
 BORESIGHTS = {"forward": (1.0, 0.0, 0.0), "down": (0.0, 0.0, -1.0)}
-"""Where the camera on the inner link looks, in that link's axes. With ``down`` the joint that would
-make the gimbal lock, tilt at 90 degrees, is far from where a surveying camera looks."""
+"""Line of sight of the camera in the axes of the inner link. With ``down`` the gimbal lock at a
+tilt of 90 degrees is far from the usual direction of a surveying camera."""
 
 NEAR_LOCK = 0.05
-"""Least size of the cosine of the tilt by which rates are divided, 87 degrees; nearer to 90 degrees
-pan and roll turn about the same axis, and no rates of theirs turn the link about the third."""
+"""Smallest magnitude of the tilt's cosine by which rates are divided, at 87 degrees. Near 90
+degrees pan and roll turn about the same axis and cannot turn the link about the third axis."""
 
 
 @dataclass(frozen=True)
 class HeldAttitude(Settings):
-    """An attitude in the local level, east, north, up, that is held.
+    """Constant attitude relative to east, north, up.
 
-    ``roll``, ``pitch`` [rad]. ``yaw`` (float or None) [rad]; None for the platform's in the first
-    sample.
+    Attributes
+    ----------
+    roll, pitch : float
+        Angles, rad.
+    yaw : float, optional
+        Angle, rad; None for the platform's initial yaw.
     """
 
     roll: float = setting(0.0, maximum=2.0 * math.pi)
@@ -50,10 +54,12 @@ class HeldAttitude(Settings):
 
 @dataclass(frozen=True)
 class PointAhead(Settings):
-    """A fixed point that is looked at, as seen from where the platform is in its first sample.
+    """Fixed point relative to the platform's initial position.
 
-    ``ahead``, ``left``, ``up``: horizontally along the platform's heading, across it, and upwards
-    [m].
+    Attributes
+    ----------
+    ahead, left, up : float
+        Horizontal distances along and across the platform's heading, and height, m.
     """
 
     ahead: float = setting(0.0, maximum=1e7)
@@ -63,9 +69,14 @@ class PointAhead(Settings):
 
 @dataclass(frozen=True)
 class PointOnEarth(Settings):
-    """A point of the Earth that is looked at.
+    """Fixed point of the Earth.
 
-    ``latitude``, ``longitude``: WGS 84 [deg]. ``height``: above the ellipsoid [m].
+    Attributes
+    ----------
+    latitude, longitude : float
+        WGS 84 coordinates, deg.
+    height : float
+        Height above the ellipsoid, m.
     """
 
     latitude: float = setting(0.0, maximum=90.0)
@@ -79,19 +90,29 @@ Target = Union[HeldAttitude, PointAhead, PointOnEarth]
 def _checked_target(name: str, value: Any) -> Target:
     if isinstance(value, (HeldAttitude, PointAhead, PointOnEarth)):
         return value
-    raise ConfigurationError(f"{name} is {quote(value)}, but it must be an attitude or a point.")
+    raise ConfigurationError(f"{name} is {quote(value)}, expected an attitude or a point")
 
 
 @dataclass(frozen=True)
 class Stabilisation(Settings):
-    r"""A loop around the gyroscope of the inner link.
+    r"""Control loop with the gyroscope of the inner link.
 
-    ``boresight``: which axis of the inner link looks at a point, of :data:`BORESIGHTS`.
-    ``bandwidth`` (float or None): of the loop, :math:`\omega_n / 2 \pi` [Hz]; None for one that is
-    perfect within its angles. ``damping``: :math:`\zeta` [1]. ``servo_bandwidth``: of the servos'
-    rates, :math:`\omega_s / 2 \pi` [Hz]. ``rate_limits`` (3 float): of the servos of pan, tilt and
-    roll [rad/s]. ``aid_time`` (float or None): time constant of the outer loop [s]; None for no
-    such loop.
+    Attributes
+    ----------
+    target : HeldAttitude, PointAhead or PointOnEarth
+    boresight : str
+        Line of sight in the axes of the inner link, a key of :data:`BORESIGHTS`.
+    bandwidth : float, optional
+        Bandwidth of the loop, :math:`\omega_n / 2 \pi`, Hz; None for an ideal loop within the
+        limits of the angles.
+    damping : float
+        Damping ratio :math:`\zeta`.
+    servo_bandwidth : float
+        Bandwidth of the servos' rates, :math:`\omega_s / 2 \pi`, Hz.
+    rate_limits : tuple of float
+        Largest rates of pan, tilt and roll, rad/s.
+    aid_time : float, optional
+        Time constant of the outer loop, s; None without outer loop.
     """
 
     target: Target = setting(HeldAttitude(), _checked_target)
@@ -103,23 +124,39 @@ class Stabilisation(Settings):
     aid_time: float | None = setting(None, above=0.0, maximum=1e4)
 
 
-_LEVEL = 1e-9
-"""Sine of the least angle between a line of sight and the vertical for which the vertical says how
-the picture is turned."""
-_NEAREST = 1e-6  # m; of a point that can be looked at
+_MIN_HORIZONTAL = 1e-9  # sine of the angle to the vertical, below which the horizon is undefined
+_MIN_DISTANCE = 1e-6  # m, of a target point
 
 
 def target_orientation(
     motion: AnyMotion, stabilisation: Stabilisation, geometry: GimbalGeometry, limits: Any
 ) -> Rotation:
-    """Return the orientations in the motion's world that the inner link shall have.
+    """Return the target orientations of the inner link in the motion's world.
 
-    A point is seen from where the IMU is then, which is found in two steps. Looking forward, the
-    picture's horizon is level; looking down, its x axis is as near to the platform's as it gets.
+    The line of sight to a point starts at the IMU, whose position follows from two iterations. With
+    the boresight ``forward`` the horizon is level; with ``down`` the x axis is as close as possible
+    to that of the platform.
 
-    ``motion``: of the platform, n samples. ``limits`` (sequence of 3 pairs of float): smallest and
-    largest angles of the joints [rad]. Raises ConfigurationError if a point of the Earth is to be
-    looked at by what has no place on it. Raises MotionError if the motion goes through the point.
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Motion of the platform with n samples.
+    stabilisation : Stabilisation
+    geometry : GimbalGeometry
+    limits : sequence of tuple of float
+        Smallest and largest angle of each joint, rad.
+
+    Returns
+    -------
+    Rotation
+        n rotations from the inner link to the world.
+
+    Raises
+    ------
+    ConfigurationError
+        The target is on the Earth and the motion is not.
+    MotionError
+        The motion contains the target point.
     """
     level, body = motion.level_axes(), Rotation.from_quat(motion.orientation)
     x, y, _ = level[0].inv().apply(body[0].apply((1.0, 0.0, 0.0)))
@@ -129,48 +166,60 @@ def target_orientation(
         yaw = first_yaw if target.yaw is None else target.yaw
         return level * Rotation.from_euler("ZYX", [yaw, target.pitch, target.roll])
     if isinstance(target, PointAhead):
-        way = Rotation.from_euler("Z", first_yaw).apply((target.ahead, target.left, target.up))
-        place = motion.position[0] + level[0].apply(way)
+        offset = Rotation.from_euler("Z", first_yaw).apply((target.ahead, target.left, target.up))
+        point = motion.position[0] + level[0].apply(offset)
     else:
-        place = place_on_earth(motion, target.latitude, target.longitude, target.height)
+        point = place_on_earth(motion, target.latitude, target.longitude, target.height)
     up, ahead = level.apply((0.0, 0.0, 1.0)), body.apply((1.0, 0.0, 0.0))
-    seen_from = motion.position
+    imu_position = motion.position
     for _ in range(2):
-        towards = _towards(place, seen_from, motion.time)
-        looking = _looking(towards, up, ahead, stabilisation.boresight)
-        angle, _ = _angles(motion, looking, geometry, limits)
-        seen_from = motion.position + body.apply(geometry.place(angle))
-    towards = _towards(place, seen_from, motion.time)
-    return _looking(towards, up, ahead, stabilisation.boresight)
+        direction = _direction_to(point, imu_position, motion.time)
+        orientation = _point_boresight(direction, up, ahead, stabilisation.boresight)
+        angle, _ = _joint_angles(motion, orientation, geometry, limits)
+        imu_position = motion.position + body.apply(geometry.place(angle))
+    direction = _direction_to(point, imu_position, motion.time)
+    return _point_boresight(direction, up, ahead, stabilisation.boresight)
 
 
 def exact_joints(
     motion: AnyMotion, target: Rotation, turning: np.ndarray, geometry: GimbalGeometry, limits: Any
 ) -> JointMotion:
-    """Return the joints, within limits, with which the inner link has the target's orientation.
+    """Return the motion of the joints that aligns the inner link with the target, within limits.
 
-    ``motion``: of the platform, n samples. ``target``: n, from the inner link to the motion's
-    world. ``turning`` (n, 3): the target's angular velocity, from :func:`target_rate` [rad/s].
-    ``limits`` (sequence of 3 pairs of float) [rad].
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Motion of the platform with n samples.
+    target : Rotation
+        n rotations from the inner link to the motion's world.
+    turning : ndarray, shape (n, 3)
+        Angular velocity of the target from :func:`target_rate`, rad/s.
+    geometry : GimbalGeometry
+    limits : sequence of tuple of float
+        Smallest and largest angle of each joint, rad.
+
+    Returns
+    -------
+    JointMotion
     """
-    angle, within = _angles(motion, target, geometry, limits)
+    angle, within = _joint_angles(motion, target, geometry, limits)
     turned = geometry.base_rotation * Rotation.from_euler("ZYX", angle)
     rate = joint_rates(angle, turning - turned.inv().apply(motion.angular_velocity))
     rate = np.where(within, rate, 0.0)
     return JointMotion(motion.time, angle, rate, CubicSpline(motion.time, rate)(motion.time, 1))
 
 
-def _angles(
+def _joint_angles(
     motion: AnyMotion, target: Rotation, geometry: GimbalGeometry, limits: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the joints' angles for a target, within limits, and which are within them, (n, 3)."""
+    """Return the joint angles (n, 3) for a target, limited, and whether each is within limits."""
     base = Rotation.from_quat(motion.orientation) * geometry.base_rotation
     with warnings.catch_warnings():
-        # Where pan and roll turn about one axis, scipy leaves it all to the pan.
+        # If pan and roll turn about the same axis, scipy assigns the rotation to the pan.
         warnings.filterwarnings("ignore", "Gimbal lock detected")
         wanted = unwrap((base.inv() * target).as_euler("ZYX"), axis=0)
     low, high = np.array(limits).T
-    # The whole turn in which most of it is within the limits.
+    # The angles are shifted by whole turns so that most of them are within the limits.
     bounded = np.isfinite(low) & np.isfinite(high)
     middle = 0.5 * (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0))
     wanted -= 2.0 * np.pi * np.round((np.median(wanted, axis=0) - middle) / (2.0 * np.pi))
@@ -179,15 +228,38 @@ def _angles(
 
 
 def target_rate(motion: AnyMotion, target: Rotation) -> np.ndarray:
-    """Return a target's angular velocity against inertial space in its own axes, (n, 3) [rad/s]."""
+    """Return the angular velocity of a target relative to inertial space in its own axes.
+
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Motion of the platform with n samples.
+    target : Rotation
+        n rotations from the inner link to the motion's world.
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        Angular velocity, rad/s.
+    """
     inertial = world_to_inertial(motion) * target
     return angular_velocity_of(quaternion_spline(motion.time, inertial.as_quat()), motion.time)
 
 
 def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """Return the joints' rates that turn the inner link at a rate against the platform.
+    """Return the joint rates for a rate of the inner link relative to the platform.
 
-    ``angle`` (n, 3): of pan, tilt, roll [rad]. ``rate`` (n, 3): in the inner link's axes [rad/s].
+    Parameters
+    ----------
+    angle : ndarray, shape (n, 3)
+        Angles of pan, tilt and roll, rad.
+    rate : ndarray, shape (n, 3)
+        Angular velocity in the inner link's axes, rad/s.
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        Rates of pan, tilt and roll, rad/s.
     """
     sine, cosine = np.sin(angle), np.cos(angle)
     divisor = cosine[:, 1]
@@ -197,43 +269,52 @@ def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
     return np.column_stack([pan, tilt, rate[:, 0] + pan * sine[:, 1]])
 
 
-def _looking(towards: np.ndarray, up: np.ndarray, ahead: np.ndarray, boresight: str) -> Rotation:
-    """Return the orientations whose boresight points along unit vectors, with level horizons."""
+def _point_boresight(
+    direction: np.ndarray, up: np.ndarray, ahead: np.ndarray, boresight: str
+) -> Rotation:
+    """Return the orientations whose boresight has the direction of unit vectors (n, 3)."""
     if boresight == "forward":
-        across = np.cross(up, towards)
-        steep = np.linalg.norm(across, axis=1, keepdims=True) < _LEVEL
-        x, y = towards, unit(np.where(steep, np.cross(up, ahead), across))
+        across = np.cross(up, direction)
+        is_vertical = np.linalg.norm(across, axis=1, keepdims=True) < _MIN_HORIZONTAL
+        x, y = direction, unit(np.where(is_vertical, np.cross(up, ahead), across))
     else:
-        # A picture has no horizon then: its x axis is as near to the platform's as it gets.
-        y = unit(np.cross(-towards, ahead))
-        x = np.cross(y, -towards)
+        # A downward view has no horizon; its x axis is as close as possible to the platform's.
+        y = unit(np.cross(-direction, ahead))
+        x = np.cross(y, -direction)
     return Rotation.from_matrix(np.stack([x, y, np.cross(x, y)], axis=2))
 
 
-def _towards(place: np.ndarray, seen_from: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Return the directions from places to a place, (n, 3)."""
-    way = place - seen_from
-    there = np.linalg.norm(way, axis=1) < _NEAREST
-    if there.any():
+def _direction_to(point: np.ndarray, position: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Return the unit vectors (n, 3) from positions to a point."""
+    difference = point - position
+    is_at_point = np.linalg.norm(difference, axis=1) < _MIN_DISTANCE
+    if is_at_point.any():
         raise MotionError(
-            f"the motion goes through the point that the gimbal looks at, at "
-            f"{time[np.argmax(there)]:g} s"
+            f"the motion contains the target point of the gimbal, at "
+            f"{time[np.argmax(is_at_point)]:g} s, expected a distance"
         )
-    return unit(way)
+    return unit(difference)
 
 
-_AT_A_LIMIT = 1e-9  # rad, rad/s; by so much an angle or a rate may be beside a limit and at it
+_LIMIT_TOLERANCE = 1e-9  # rad or rad/s
 
 
 @dataclass(frozen=True)
 class Residual:
-    """Residual motion of a stabilised gimbal; n samples.
+    """Residual motion of a stabilised gimbal.
 
-    ``time`` (n,) [s]. ``attitude_error`` (n, 3): rotation vector from the inner link's attitude to
-    the target's, in the link's axes [rad]. ``pointing_error`` (n,): angle between the line of sight
-    and where it shall be [rad]. ``rate_error`` (n, 3): the inner link's angular velocity less the
-    target's [rad/s]. ``at_angle_limit``, ``at_rate_limit`` (n, 3): of pan, tilt, roll. A joint that
-    cannot move is never at a limit.
+    Attributes
+    ----------
+    time : ndarray, shape (n,)
+        Times, s.
+    attitude_error : ndarray, shape (n, 3)
+        Rotation vector from the inner link's attitude to the target, in the link's axes, rad.
+    pointing_error : ndarray, shape (n,)
+        Angle between the line of sight and the target, rad.
+    rate_error : ndarray, shape (n, 3)
+        Angular velocity of the inner link less that of the target, rad/s.
+    at_angle_limit, at_rate_limit : ndarray of bool, shape (n, 3)
+        Whether pan, tilt and roll are at a limit. A joint that cannot move is never at a limit.
     """
 
     time: np.ndarray
@@ -245,41 +326,41 @@ class Residual:
 
     @property
     def rms_pointing_error(self) -> float:
-        """Its root mean square [rad]."""
+        """Root mean square of the pointing error, rad."""
         return float(np.sqrt(np.mean(self.pointing_error**2)))
 
     @property
     def largest_pointing_error(self) -> float:
-        """The largest of it [rad]."""
+        """Largest pointing error, rad."""
         return float(np.max(self.pointing_error))
 
     @property
     def rms_rate_error(self) -> float:
-        """Of the vector's length [rad/s]."""
+        """Root mean square of the rate error's magnitude, rad/s."""
         return float(np.sqrt(np.mean(np.sum(self.rate_error**2, axis=1))))
 
     @property
     def largest_rate_error(self) -> float:
-        """Of the vector's length [rad/s]."""
+        """Largest magnitude of the rate error, rad/s."""
         return float(np.sqrt(np.max(np.sum(self.rate_error**2, axis=1))))
 
     @property
     def time_at_angle_limit(self) -> tuple[float, ...]:
-        """Of pan, tilt, roll [s]."""
+        """Time of pan, tilt and roll at a limit of the angle, s."""
         return self._durations(self.at_angle_limit)
 
     @property
     def time_at_rate_limit(self) -> tuple[float, ...]:
-        """Of pan, tilt, roll [s]."""
+        """Time of pan, tilt and roll at the limit of the rate, s."""
         return self._durations(self.at_rate_limit)
 
     def remarks(self) -> tuple[str, ...]:
-        """Return sentences: how well it pointed, and each joint that was at a limit."""
-        said = [
-            f"The gimbal's line of sight is off by {1e3 * self.rms_pointing_error:.3g} mrad rms, "
-            f"at most {1e3 * self.largest_pointing_error:.3g} mrad; it turns by "
+        """Return sentences on the errors and on each joint that reaches a limit."""
+        sentences = [
+            f"The pointing error of the gimbal is {1e3 * self.rms_pointing_error:.3g} mrad rms, at "
+            f"most {1e3 * self.largest_pointing_error:.3g} mrad; its rate error is "
             f"{1e3 * self.rms_rate_error:.3g} mrad/s rms, at most "
-            f"{1e3 * self.largest_rate_error:.3g} mrad/s, besides what it shall."
+            f"{1e3 * self.largest_rate_error:.3g} mrad/s."
         ]
         for kind, at_limit, durations in (
             ("the end of its angles", self.at_angle_limit, self.time_at_angle_limit),
@@ -288,24 +369,50 @@ class Residual:
             for number, joint in enumerate(JOINTS):
                 if at_limit[:, number].any():
                     first = self.time[np.argmax(at_limit[:, number])]
-                    said.append(
+                    sentences.append(
                         f"The gimbal is at its limits: its {joint} is at {kind} for "
                         f"{durations[number]:.3g} s in all, first at {first:.3f} s."
                     )
-        return tuple(said)
+        return tuple(sentences)
 
     def _durations(self, at_limit: np.ndarray) -> tuple[float, ...]:
         return tuple((np.diff(self.time, append=self.time[-1]) @ at_limit).tolist())
 
 
-def at_limits(angle: np.ndarray, limits: Any) -> np.ndarray:
-    """Return which angles (n, 3) [rad] are at one of their limits, (n, 3) of bool."""
+def find_angle_limits(angle: np.ndarray, limits: Any) -> np.ndarray:
+    """Return which angles are at a limit of a movable joint.
+
+    Parameters
+    ----------
+    angle : ndarray, shape (n, 3)
+        Angles of pan, tilt and roll, rad.
+    limits : sequence of tuple of float
+        Smallest and largest angle of each joint, rad.
+
+    Returns
+    -------
+    ndarray of bool, shape (n, 3)
+    """
     low, high = np.array(limits, dtype=float).T
-    beside = (angle <= low + _AT_A_LIMIT) | (angle >= high - _AT_A_LIMIT)
-    return beside & (low != high)
+    is_near = (angle <= low + _LIMIT_TOLERANCE) | (angle >= high - _LIMIT_TOLERANCE)
+    return is_near & (low != high)
 
 
-def at_rates(command: np.ndarray, most: Any, limits: Any) -> np.ndarray:
-    """Return which rates (n, 3) [rad/s] are the highest of a joint that can move, (n, 3)."""
+def find_rate_limits(command: np.ndarray, most: Any, limits: Any) -> np.ndarray:
+    """Return which commanded rates are at the limit of a movable joint.
+
+    Parameters
+    ----------
+    command : ndarray, shape (n, 3)
+        Rates of pan, tilt and roll, rad/s.
+    most : sequence of float
+        Largest rate of each joint, rad/s.
+    limits : sequence of tuple of float
+        Smallest and largest angle of each joint, rad.
+
+    Returns
+    -------
+    ndarray of bool, shape (n, 3)
+    """
     low, high = np.array(limits, dtype=float).T
-    return (np.abs(command) >= np.array(most) - _AT_A_LIMIT) & (low != high)
+    return (np.abs(command) >= np.array(most) - _LIMIT_TOLERANCE) & (low != high)

@@ -1,1 +1,1 @@
-"""Inertial navigation with GNSS: a filter of 15 states for many runs at once."""
+"""Inertial navigation with GNSS: an error-state filter of 15 states for ensembles of runs."""

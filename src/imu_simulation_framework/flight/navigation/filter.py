@@ -1,8 +1,8 @@
-r"""A loosely coupled filter for INS and GNSS, of 15 states, of many runs at once.
+r"""Loosely coupled error-state filter of INS and GNSS with 15 states, for an ensemble of runs.
 
-The error is that of attitude, velocity, position, accelerometer bias and gyroscope bias, three
-numbers each, as by Groves (Principles of GNSS, Inertial, and Multisensor Integrated Navigation
-Systems, 2nd edition, section 14.2.3): with a hat on what is estimated,
+The states are the errors of attitude, velocity, position, accelerometer bias and gyroscope bias,
+three numbers each (Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation
+Systems, 2nd edition, section 14.2.3). With a hat on estimated quantities,
 
 .. math::
 
@@ -15,24 +15,24 @@ Systems, 2nd edition, section 14.2.3): with a hat on what is estimated,
     \dot{\delta r} = \delta v
 
 (14.48 to 14.50), with the Earth's rate :math:`\Omega`, the gravity g and the geocentric radius
-:math:`r_S` at the surface. The transition from one fix to the next is made of the integrals of C
-and C f along the way, in which nothing is taken as constant; left out are products with the Earth's
-turn from one fix to the next, 4e-5 rad in half a second. So the covariance needs to go no faster
-than the fixes come, however much the IMU turns between them.
+:math:`r_S` at the surface. The transition between two fixes consists of the integrals of C and C f,
+which are not assumed to be constant. Products with the rotation of the Earth between two fixes,
+4e-5 rad in half a second, are neglected. The covariance therefore advances from fix to fix,
+independent of the IMU's rotation between them.
 
-Scale factors, misalignments and the gyroscope's g-sensitivity are no states: the filter does not
-estimate these 27 numbers, but it considers them (:func:`influence`).
+Scale factors, misalignments and the gyroscope's g-sensitivity are no states. The filter considers
+these 27 parameters without estimating them (:func:`influence`).
 
-A fix is of a receiver beside the IMU, or anywhere on the aircraft. With the lever arm l from the
-IMU to the antenna, in the IMU's axes, and its rate of change :math:`\dot l`, which is not 0 where a
-gimbal moves one against the other, the antenna is at
+The antenna of the receiver is at any position of the aircraft. With the lever arm l from the IMU to
+the antenna, in the IMU's axes, and its rate of change :math:`\dot l`, which is not 0 with a moving
+gimbal, the position and velocity of the antenna are
 
 .. math::
 
     r_a = r + C l, \quad v_a = v + C (\omega \times l + \dot l) - \Omega C l
 
-(Groves, 2nd edition, 14.102, with :math:`\dot l` added). Of the innovation, the measurement less
-what the estimate makes of it, the errors make
+(Groves, 2nd edition, 14.102, with :math:`\dot l` added). The innovation, which is the measurement
+less its prediction, depends on the errors as
 
 .. math::
 
@@ -43,24 +43,23 @@ what the estimate makes of it, the errors make
 
 (section 14.3.1, and 14.115 without a lever arm).
 
-From one fix to the next the navigator runs freely (:mod:`.mechanisation`), its covariance follows,
+Between two fixes the mechanisation runs freely (:mod:`.mechanisation`), and the covariance is
 
 .. math:: P^- = \Phi (P + \tfrac12 Q) \Phi^T + \tfrac12 Q'
 
-(3.46), with the noise in the axes that the IMU has at the beginning and at the end, and with a fix
-the innovation :math:`\delta z` gives
+(3.46), with the noise in the initial and in the final axes of the IMU. At a fix the innovation
+:math:`\delta z` yields
 
 .. math::
 
     S = H P^- H^T + R, \quad K = P^- H^T S^{-1}, \quad \delta x = K \delta z, \quad
     P = (I - K H) P^- (I - K H)^T + K R K^T,
 
-(3.21, 3.24, and the covariance in Joseph's form), by which the navigator is corrected at once.
+(3.21, 3.24, and the covariance in Joseph's form), which corrects the state immediately.
 
-Scale factors and misalignments p, of the covariance :math:`P_p`, are no states, but their part in
-the errors is reckoned with, as by Schmidt (Jazwinski: Stochastic Processes and Filtering Theory,
-section 8.4): with their influence :math:`\Gamma` on a stretch and the covariance X of states and
-them
+The considered parameters p with the covariance :math:`P_p` contribute to the errors as in Schmidt's
+filter (Jazwinski: Stochastic Processes and Filtering Theory, section 8.4). With their influence
+:math:`\Gamma` on an interval, and the covariance X of states and parameters,
 
 .. math::
 
@@ -90,7 +89,7 @@ POSITION = slice(6, 9)
 ACCELEROMETER_BIAS = slice(9, 12)
 GYROSCOPE_BIAS = slice(12, 15)
 KINEMATIC = 9
-"""Of the states those of attitude, velocity and position."""
+"""Number of the states of attitude, velocity and position."""
 
 CONSIDERED = 27
 GYROSCOPE_MATRIX = slice(0, 9)
@@ -102,9 +101,18 @@ _IDENTITY = np.eye(3)
 
 
 def transition(state: NavigationState, stretch: Stretch) -> np.ndarray:
-    """Return by which matrices (r, 15, 15) errors at a stretch's beginning become those at its end.
+    """Return the transition matrices of the errors over an interval.
 
-    ``state``: at the beginning or at the end, of r runs.
+    Parameters
+    ----------
+    state : NavigationState
+        Initial or final state of r runs.
+    stretch : Stretch
+        Integrals over the interval.
+
+    Returns
+    -------
+    ndarray, shape (r, 15, 15)
     """
     matrix = np.zeros((len(state.position), STATES, STATES))
     duration = stretch.duration
@@ -127,10 +135,10 @@ def transition(state: NavigationState, stretch: Stretch) -> np.ndarray:
 
 
 def _gravity_gradient(position):
-    """Return how gravity changes with the place, (r, 3, 3) [1/s^2]."""
+    """Return the gradient of gravity, (r, 3, 3) [1/s^2]."""
     distance = np.linalg.norm(position, axis=1)
     gravity = np.linalg.norm(gravity_ecef(position), axis=1)
-    # At the heights of aircraft the place's own distance serves for the surface's.
+    # At the heights of aircraft the geocentric distance approximates that of the surface.
     strength = -2.0 * gravity / distance**3
     return strength[:, np.newaxis, np.newaxis] * (
         position[:, :, np.newaxis] * position[:, np.newaxis, :]
@@ -138,16 +146,24 @@ def _gravity_gradient(position):
 
 
 def influence(stretch: Stretch) -> np.ndarray:
-    r"""Return what the considered errors make of the states along a stretch, (r, 15, 27).
+    r"""Return the influence of the considered parameters on the states over an interval.
 
-    An error :math:`\epsilon_{ij}` of the gyroscope's scale factors and misalignments turns the axis
-    i by :math:`\epsilon_{ij} \omega_j`, one of its g-sensitivity by :math:`\epsilon_{ij} f_j`, and
-    one of the accelerometer's matrix pushes along i with :math:`\epsilon_{ij} f_j`. Their integrals
-    are added to the attitude and to the velocity; within the stretch the velocity follows a tilt,
-    and the position both, as if they grew evenly.
+    An error :math:`\epsilon_{ij}` of the gyroscope's matrix adds :math:`\epsilon_{ij} \omega_j` to
+    the rate about the axis i, an error of its g-sensitivity adds :math:`\epsilon_{ij} f_j`, and an
+    error of the accelerometer's matrix adds :math:`\epsilon_{ij} f_j` to the force along i. The
+    integrals are added to attitude and velocity. Their effects on velocity and position within the
+    interval are those of evenly growing errors.
 
-    The result is (r, 15, 27): by the elements, row by row, of the gyroscope's matrix, of the
-    accelerometer's, and of the g-sensitivity.
+    Parameters
+    ----------
+    stretch : Stretch
+        Integrals over the interval for r runs.
+
+    Returns
+    -------
+    ndarray, shape (r, 15, 27)
+        The columns are the elements, row by row, of the gyroscope's matrix, the accelerometer's
+        matrix, and the g-sensitivity.
     """
     runs, duration = len(stretch.velocity), stretch.duration
     matrix = np.zeros((runs, STATES, CONSIDERED))
@@ -164,12 +180,22 @@ def influence(stretch: Stretch) -> np.ndarray:
 
 
 def process_noise(attitude: np.ndarray, duration: float, tuning: FilterTuning) -> np.ndarray:
-    """Return the covariance (r, 15, 15) of the noise along a stretch, as if it came all at once.
+    """Return the covariance of the noise over an interval, as if it occurred in an instant.
 
-    In the IMU's axes the white noise of the gyroscope has the density N_g^2, that of the
-    accelerometer N_a^2, and the biases walk with K^2 (Groves 14.82).
+    In the IMU's axes the white noise has the density N_g^2 for the gyroscope and N_a^2 for the
+    accelerometer, and the random walk of the biases has K^2 (Groves 14.82).
 
-    ``attitude`` (r, 3, 3): at one end of the stretch. ``duration`` [s].
+    Parameters
+    ----------
+    attitude : ndarray, shape (r, 3, 3)
+        Attitude at an end of the interval.
+    duration : float
+        Duration, s.
+    tuning : FilterTuning
+
+    Returns
+    -------
+    ndarray, shape (r, 15, 15)
     """
     noise = np.zeros((len(attitude), STATES, STATES))
     for part, density in (
@@ -185,15 +211,20 @@ def process_noise(attitude: np.ndarray, duration: float, tuning: FilterTuning) -
 
 
 MEASUREMENTS = 6
-"""Position and velocity."""
+"""Number of measurements of a fix: position and velocity."""
 
 _EARTH = np.array([0.0, 0.0, EARTH_RATE])
 
 
 class LeverArm(NamedTuple):
-    """Where the antenna is as seen from the IMU, in the IMU's axes, at k fixes.
+    """Lever arm from the IMU to the antenna in the IMU's axes at k fixes.
 
-    ``arm`` (k, 3) [m], ``rate`` (k, 3), its change in these axes [m/s].
+    Attributes
+    ----------
+    arm : ndarray, shape (k, 3)
+        Position of the antenna, m.
+    rate : ndarray, shape (k, 3)
+        Rate of change in these axes, m/s.
     """
 
     arm: np.ndarray
@@ -203,11 +234,23 @@ class LeverArm(NamedTuple):
 def antenna_matrix(
     state: NavigationState, rate: np.ndarray, arm: np.ndarray, arm_rate: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return where a state has the antenna, and how the innovation depends on its errors.
+    """Predict the antenna's motion and return the measurement matrix.
 
-    ``state``: of r runs. ``rate`` (r, 3): angular velocity against inertial space, in the IMU's
-    axes, less the bias [rad/s]. ``arm``, ``arm_rate`` (3,) [m; m/s]. Returns ``antenna`` (r, 6),
-    position [m] and velocity [m/s] in ECEF; ``matrix`` (r, 6, 15).
+    Parameters
+    ----------
+    state : NavigationState
+        State of r runs.
+    rate : ndarray, shape (r, 3)
+        Angular velocity relative to inertial space in the IMU's axes without bias, rad/s.
+    arm, arm_rate : ndarray, shape (3,)
+        Lever arm, m, and its rate of change, m/s.
+
+    Returns
+    -------
+    antenna : ndarray, shape (r, 6)
+        Position, m, and velocity, m/s, in ECEF.
+    matrix : ndarray, shape (r, 6, 15)
+        Derivatives of the innovation with respect to the errors.
     """
     offset = state.attitude @ arm
     swing = (state.attitude @ (np.cross(rate, arm) + arm_rate)[..., np.newaxis])[..., 0]
@@ -225,7 +268,7 @@ def antenna_matrix(
 
 
 def corrected(state: NavigationState, error: np.ndarray) -> NavigationState:
-    """Return a state less its estimated errors (r, 15): the loop is closed (14.7 to 14.9)."""
+    """Return a state corrected by its estimated errors (r, 15), a closed loop (14.7 to 14.9)."""
     attitude, velocity, position, accelerometer, gyroscope = np.split(error, 5, axis=1)
     return NavigationState(
         position=state.position - position,
@@ -236,18 +279,28 @@ def corrected(state: NavigationState, error: np.ndarray) -> NavigationState:
     )
 
 
-_OFF_SAMPLE = 1e-3  # by what share of a sample's period a fix may be beside it
+_MAX_TIME_DIFFERENCE = 1e-3  # of a fix from its sample, in sampling periods
 
 
 class Navigation(NamedTuple):
-    """What a filter made of r runs, at the k fixes, with each of them used.
+    """Estimates of r runs after each of k fixes.
 
-    ``time`` (k,) [s]; ``position`` (r, k, 3) [m] and ``velocity`` (r, k, 3) [m/s] in ECEF;
-    ``attitude`` (r, k, 3, 3) from the IMU's axes to ECEF; ``accelerometer_bias`` (r, k, 3)
-    [m/s^2]; ``gyroscope_bias`` (r, k, 3) [rad/s]; ``covariance`` (r, k, 15, 15) of the errors
-    as above; ``innovation`` (r, k, 6), position and velocity in ECEF [m; m/s], not
-    a number without a fix; ``squared_innovation`` (r, k): the innovation's square in units of its
-    own covariance S, NIS.
+    Attributes
+    ----------
+    time : ndarray, shape (k,)
+        Times of the fixes, s.
+    position, velocity : ndarray, shape (r, k, 3)
+        Position, m, and velocity, m/s, in ECEF.
+    attitude : ndarray, shape (r, k, 3, 3)
+        Rotation matrices from the IMU's axes to ECEF.
+    accelerometer_bias, gyroscope_bias : ndarray, shape (r, k, 3)
+        Biases, m/s^2 and rad/s.
+    covariance : ndarray, shape (r, k, 15, 15)
+        Covariance of the errors in the order of the states.
+    innovation : ndarray, shape (r, k, 6)
+        Position, m, and velocity, m/s, in ECEF; nan without a fix.
+    squared_innovation : ndarray, shape (r, k)
+        Innovation squared, normalised by its covariance S (NIS).
     """
 
     time: np.ndarray
@@ -264,12 +317,21 @@ class Navigation(NamedTuple):
 def initial_state(
     position: ArrayLike, velocity: ArrayLike, orientation: ArrayLike, errors: ArrayLike
 ) -> NavigationState:
-    """Return where navigators begin that do not quite know where they are.
+    """Return initial states with errors.
 
-    ``position``, ``velocity`` (3,): the true ones, in ECEF [m; m/s]. ``orientation`` (4,): the true
-    one, from the IMU's axes to ECEF; a quaternion x, y, z, w. ``errors`` (r, 9): of r runs,
-    estimate less truth: turn [rad], velocity [m/s] and position [m] about and along north, east,
-    down (:meth:`.InitialUncertainty.draw`).
+    Parameters
+    ----------
+    position, velocity : array_like, shape (3,)
+        True position, m, and velocity, m/s, in ECEF.
+    orientation : array_like, shape (4,)
+        True orientation from the IMU's axes to ECEF, a quaternion x, y, z, w.
+    errors : array_like, shape (r, 9)
+        Errors of r runs, estimate less true value: rotation, rad, velocity, m/s, and position, m,
+        in north, east, down (:meth:`.InitialUncertainty.draw`).
+
+    Returns
+    -------
+    NavigationState
     """
     position, errors = np.asarray(position, dtype=float), np.atleast_2d(errors)
     local = ned_to_ecef(*geodetic_of(position)[:2])
@@ -286,7 +348,18 @@ def initial_state(
 
 
 def initial_covariance(position: np.ndarray, tuning: FilterTuning) -> np.ndarray:
-    """Return covariances (r, 15, 15) at the beginning, at places (r, 3) in ECEF [m]."""
+    """Return the initial covariances of the errors.
+
+    Parameters
+    ----------
+    position : ndarray, shape (r, 3)
+        Positions in ECEF, m.
+    tuning : FilterTuning
+
+    Returns
+    -------
+    ndarray, shape (r, 15, 15)
+    """
     latitude, longitude, _ = geodetic_of(position).T
     local = ned_to_ecef(latitude, longitude).as_matrix()
     covariance = np.zeros((len(position), STATES, STATES))
@@ -306,90 +379,109 @@ def run_filter(
     tuning: FilterTuning,
     lever_arm: LeverArm | None = None,
 ) -> Navigation:
-    """Return what a navigator makes of an IMU's increments and a receiver's fixes.
+    """Run the filter with an IMU's increments and a receiver's fixes.
 
-    ``start`` (NavigationState): of r runs, at the first time. ``time`` (n,): evenly spaced [s].
-    ``delta_theta`` (r, n, 3): rotations over the period that ends at each time, with the sensor's
-    errors [rad]; the first one is not used. ``delta_velocity`` (r, n, 3) [m/s]. ``fixes``
-    (EarthFixes): of r runs, or of one for all. ``tuning`` (FilterTuning): what the filter knows of
-    the IMU. ``lever_arm`` (LeverArm): by default the antenna is where the IMU is, or is taken to
-    be. Raises MotionError if a fix is not at the time of a sample, or outside them, or the shapes
-    do not fit.
+    Parameters
+    ----------
+    start : NavigationState
+        State of r runs at the first time.
+    time : ndarray, shape (n,)
+        Evenly spaced times, s.
+    delta_theta, delta_velocity : ndarray, shape (r, n, 3)
+        Measured increments over the period that ends at each time, rad and m/s; the first is not
+        used.
+    fixes : EarthFixes
+        Fixes of r runs, or of a single run for all.
+    tuning : FilterTuning
+    lever_arm : LeverArm, optional
+        Lever arm of the antenna; by default zero.
+
+    Returns
+    -------
+    Navigation
+
+    Raises
+    ------
+    MotionError
+        A fix is not at the time of a sample, or the shapes do not match.
     """
     runs = len(start.position)
-    _check(runs, time, delta_theta, delta_velocity, fixes, lever_arm)
+    _check_inputs(runs, time, delta_theta, delta_velocity, fixes, lever_arm)
     period = (time[-1] - time[0]) / (len(time) - 1)
-    at = _samples_of(fixes.time, time, period)
-    nothing = np.zeros(3)
+    fix_samples = _find_samples(fixes.time, time, period)
+    no_arm = np.zeros(3)
     covariance = initial_covariance(start.position, tuning)
     shapes = [(3,), (3,), (3, 3), (3,), (3,), (STATES, STATES), (MEASUREMENTS,), ()]
     empty = (np.empty((runs, len(fixes.time), *shape)) for shape in shapes)
-    made = Navigation(np.asarray(fixes.time, dtype=float), *empty)
+    navigation = Navigation(np.asarray(fixes.time, dtype=float), *empty)
     shared = np.zeros((runs, STATES, CONSIDERED))
     state, last = start, 0
     rate = (delta_theta[:, 1] / period) - start.gyroscope_bias
-    for fix, sample in enumerate(at):
+    for fix, sample in enumerate(fix_samples):
         if sample > last:
             window = slice(last + 1, sample + 1)
             attitude = state.attitude
             state, stretch = navigate(
                 state, delta_theta[:, window], delta_velocity[:, window], period
             )
-            covariance, shared = _propagated(
+            covariance, shared = _propagate(
                 covariance, shared, stretch, (attitude, state.attitude), state, tuning
             )
             rate, last = stretch.last_rate, sample
-        arm = nothing if lever_arm is None else lever_arm.arm[fix]
-        arm_rate = nothing if lever_arm is None else lever_arm.rate[fix]
+        arm = no_arm if lever_arm is None else lever_arm.arm[fix]
+        arm_rate = no_arm if lever_arm is None else lever_arm.rate[fix]
         antenna, matrix = antenna_matrix(state, rate, arm, arm_rate)
         measured, variances = fixes.at(fix)
-        variances = _as_tuned(variances, tuning)
+        variances = _apply_tuned_noise(variances, tuning)
         innovation = measured - antenna
-        noise_of_fix = _in_ecef(variances, state.position)
+        fix_noise = _rotate_to_ecef(variances, state.position)
         # The angular velocity at a fix is extrapolated from two samples, with 2.5 times their
-        # variance; so the gyroscope's noise is in an antenna's velocity.
+        # variance, so that the antenna's velocity contains the gyroscope's noise.
         variance = 2.5 * np.mean(np.square(tuning.gyroscope_noise)) / period
-        noise_of_fix[:, 3:, 3:] += variance * np.dot(arm, arm) * np.eye(3)
-        state, covariance, shared, squared = _updated(
-            state, covariance, shared, innovation, matrix, noise_of_fix
+        fix_noise[:, 3:, 3:] += variance * np.dot(arm, arm) * np.eye(3)
+        state, covariance, shared, squared = _update(
+            state, covariance, shared, innovation, matrix, fix_noise
         )
-        made.innovation[:, fix], made.squared_innovation[:, fix] = innovation, squared
-        made.covariance[:, fix] = covariance
+        navigation.innovation[:, fix] = innovation
+        navigation.squared_innovation[:, fix] = squared
+        navigation.covariance[:, fix] = covariance
         for name in NavigationState._fields:
-            getattr(made, name)[:, fix] = getattr(state, name)
-    return made
+            getattr(navigation, name)[:, fix] = getattr(state, name)
+    return navigation
 
 
-def _propagated(covariance, shared, stretch, attitudes, state, tuning):
-    """Return the covariance at the end of a stretch, that with what is considered likewise."""
+def _propagate(covariance, shared, stretch, attitudes, state, tuning):
+    """Return the covariance after an interval, and that of states and considered parameters."""
     step, considered = transition(state, stretch), influence(stretch)
-    before, after = (process_noise(one, stretch.duration, tuning) for one in attitudes)
+    before, after = (process_noise(attitude, stretch.duration, tuning) for attitude in attitudes)
     covariance = step @ (covariance + 0.5 * before) @ step.swapaxes(1, 2) + 0.5 * after
     variances = tuning.considered_variances
     if not np.any(variances):
         return covariance, shared
     carried = step @ shared
-    more = (carried + 0.5 * considered * variances) @ considered.swapaxes(1, 2)
-    return covariance + more + more.swapaxes(1, 2), carried + considered * variances
+    growth = (carried + 0.5 * considered * variances) @ considered.swapaxes(1, 2)
+    return covariance + growth + growth.swapaxes(1, 2), carried + considered * variances
 
 
-def _updated(state, covariance, shared, innovation, matrix, noise):
-    """Return state, both covariances and squared innovation after a fix, if there is one."""
+def _update(state, covariance, shared, innovation, matrix, noise):
+    """Return state, both covariances and NIS after a fix; runs without a fix are unchanged."""
     known = np.all(np.isfinite(innovation), axis=1)
     filled = np.where(known[:, np.newaxis], innovation, 0.0)
     noise = np.where(known[:, np.newaxis, np.newaxis], noise, np.eye(MEASUREMENTS))
-    seen = matrix @ covariance
-    spread = seen @ matrix.swapaxes(1, 2) + noise
-    solved = np.linalg.solve(spread, np.concatenate([seen, filled[..., np.newaxis]], axis=2))
+    cross = matrix @ covariance
+    spread = cross @ matrix.swapaxes(1, 2) + noise
+    solved = np.linalg.solve(spread, np.concatenate([cross, filled[..., np.newaxis]], axis=2))
     gain = solved[..., :STATES].swapaxes(1, 2) * known[:, np.newaxis, np.newaxis]
     squared = np.einsum("ri,ri->r", filled, solved[..., STATES])
     state = corrected(state, np.einsum("rij,rj->ri", gain, filled))
-    left = np.eye(STATES) - gain @ matrix
-    covariance = left @ covariance @ left.swapaxes(1, 2) + gain @ noise @ gain.swapaxes(1, 2)
-    return state, covariance, left @ shared, np.where(known, squared, np.nan)
+    residual = np.eye(STATES) - gain @ matrix
+    covariance = residual @ covariance @ residual.swapaxes(1, 2) + gain @ noise @ gain.swapaxes(
+        1, 2
+    )
+    return state, covariance, residual @ shared, np.where(known, squared, np.nan)
 
 
-def _in_ecef(variances, position):
+def _rotate_to_ecef(variances, position):
     """Return covariances (r, 6, 6) in ECEF of variances (r or 1, 6) along east, north, up."""
     latitude, longitude, _ = geodetic_of(position).T
     turn = enu_to_ecef(latitude, longitude).as_matrix()
@@ -399,8 +491,8 @@ def _in_ecef(variances, position):
     return covariance
 
 
-def _as_tuned(variances, tuning):
-    """Return variances (r, 6) with those that the tuning has in place of the receiver's."""
+def _apply_tuned_noise(variances, tuning):
+    """Return variances (r, 6), in which the noise of the tuning replaces the receiver's."""
     known = np.array(variances)
     for noise, part in ((tuning.position_noise, slice(0, 3)), (tuning.velocity_noise, slice(3, 6))):
         if noise is not None:
@@ -408,23 +500,24 @@ def _as_tuned(variances, tuning):
     return known
 
 
-def _samples_of(times, time, period):
-    """Return at which samples fixes are, (k,) of int."""
-    place = (np.asarray(times) - time[0]) / period
-    at = np.rint(place).astype(int)
-    if len(at) == 0:
-        return at
-    off = float(np.max(np.abs(place - at)))
-    if off > _OFF_SAMPLE or at[0] < 0 or at[-1] >= len(time) or np.any(np.diff(at) <= 0):
+def _find_samples(times, time, period):
+    """Return the sample of each fix, (k,) of int."""
+    positions = (np.asarray(times) - time[0]) / period
+    samples = np.rint(positions).astype(int)
+    if len(samples) == 0:
+        return samples
+    difference = float(np.max(np.abs(positions - samples)))
+    is_inside = samples[0] >= 0 and samples[-1] < len(time) and np.all(np.diff(samples) > 0)
+    if difference > _MAX_TIME_DIFFERENCE or not is_inside:
         raise MotionError(
-            f"fixes must be at times of the IMU's samples, which are {period:g} s apart from "
-            f"{time[0]:g} s to {time[-1]:g} s, one after the other; they are from {times[0]:g} s "
-            f"to {times[-1]:g} s and up to {off:.2g} periods beside samples"
+            f"the fixes are from {times[0]:g} s to {times[-1]:g} s and up to {difference:.2g} "
+            "sampling periods from samples, expected increasing times of the IMU's samples, "
+            f"{period:g} s apart from {time[0]:g} s to {time[-1]:g} s"
         )
-    return at
+    return samples
 
 
-def _check(runs, time, delta_theta, delta_velocity, fixes, lever_arm):
+def _check_inputs(runs, time, delta_theta, delta_velocity, fixes, lever_arm):
     expected = (runs, len(time), 3)
     for name, values in (("delta_theta", delta_theta), ("delta_velocity", delta_velocity)):
         if np.shape(values) != expected or len(time) < 2:
@@ -433,13 +526,13 @@ def _check(runs, time, delta_theta, delta_velocity, fixes, lever_arm):
                 f"and {len(time)} times, at least two"
             )
         if not np.all(np.isfinite(values)):
-            raise MotionError(f"{name} holds a value that is not finite")
+            raise MotionError(f"{name} contains a value that is not finite")
     if len(fixes.position) not in (1, runs):
         raise MotionError(f"there are fixes of {len(fixes.position)} runs, expected 1 or {runs}")
     if lever_arm is not None and any(
         np.shape(values) != (len(fixes.time), 3) for values in lever_arm
     ):
         raise MotionError(
-            f"a lever arm has the shapes {np.shape(lever_arm.arm)} and {np.shape(lever_arm.rate)}, "
-            f"expected {(len(fixes.time), 3)} as there are so many fixes"
+            f"lever_arm has the shapes {np.shape(lever_arm.arm)} and {np.shape(lever_arm.rate)}, "
+            f"expected {(len(fixes.time), 3)}, a row for each fix"
         )

@@ -1,9 +1,8 @@
-r"""Inertial navigation from one fix to the next, of many runs at once.
+r"""Strapdown mechanisation between two fixes, for an ensemble of runs.
 
-Between two fixes an IMU gives m increments, rotations :math:`\alpha_k` and velocities
-:math:`d_k` in its own axes, a time :math:`\Delta t` each. Seen from axes that coincide with those
-of the Earth at the beginning and do not turn with it, the attitude is a product of rotations, and
-velocity and position are sums:
+Between two fixes an IMU outputs m increments, rotations :math:`\alpha_k` and velocities :math:`d_k`
+in its own axes, over a time :math:`\Delta t` each. In inertial axes that initially coincide with
+the Earth's axes, the attitude is a product of rotations, and velocity and position are sums:
 
 .. math::
 
@@ -14,13 +13,12 @@ velocity and position are sums:
     V(\alpha) = I + \frac{1 - \cos a}{a^2} [\alpha]_\times
     + \frac{1}{a^2} \left(1 - \frac{\sin a}{a}\right) [\alpha]_\times^2, \quad a = |\alpha|
 
-as :mod:`.motion.strapdown` has them (Groves: Principles of GNSS, Inertial, and Multisensor
-Integrated Navigation Systems, 2nd edition, 5.73 and 5.84), with the gravitation :math:`\gamma`,
-which is gravity without its centrifugal part. It is taken as a parabola through its values at the
-first, the middle and the last of the instants. At the end all is turned into the Earth's axes
-again, which is exact.
+as in :mod:`.motion.strapdown` (Groves: Principles of GNSS, Inertial, and Multisensor Integrated
+Navigation Systems, 2nd edition, 5.73 and 5.84). The gravitation :math:`\gamma`, which is gravity
+without its centrifugal part, is a parabola through its values at the first, the middle and the last
+instant. The final rotation into the Earth's axes is exact.
 
-Beside the states there are the integrals along the way of which the error's transition is made
+The mechanisation also returns the integrals that the transition of the errors needs
 (:mod:`.navigation.filter`).
 """
 
@@ -36,11 +34,20 @@ from ...motion.strapdown import turned_east
 
 
 class NavigationState(NamedTuple):
-    """What a navigator holds true, of r runs.
+    """Estimated state of r runs.
 
-    ``position`` (r, 3) [m] and ``velocity`` (r, 3) against the Earth [m/s], both in ECEF;
-    ``attitude`` (r, 3, 3), rotation matrices from the IMU's axes to ECEF; ``accelerometer_bias``
-    (r, 3) [m/s^2] and ``gyroscope_bias`` (r, 3) [rad/s].
+    Attributes
+    ----------
+    position : ndarray, shape (r, 3)
+        Position in ECEF, m.
+    velocity : ndarray, shape (r, 3)
+        Velocity relative to the Earth, in ECEF, m/s.
+    attitude : ndarray, shape (r, 3, 3)
+        Rotation matrices from the IMU's axes to ECEF.
+    accelerometer_bias : ndarray, shape (r, 3)
+        Bias, m/s^2.
+    gyroscope_bias : ndarray, shape (r, 3)
+        Bias, rad/s.
     """
 
     position: np.ndarray
@@ -51,15 +58,24 @@ class NavigationState(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Integrals along a stretch of navigation, of r runs.
+    """Integrals over a time interval for r runs, with the attitude C and the specific force f.
 
-    C is the attitude, f the specific force. ``duration`` [s]. ``rotation`` (r, 3, 3): the integral
-    of C [s], and ``rotation_twice``: the integral of that [s^2]. ``velocity`` (r, 3): the integral
-    of C f [m/s], and ``way``: the integral of that [m]. ``tilting`` (r, 3, 3): the integral of
-    [C f]x times the integral of C so far [m], and ``tilting_twice``: the integral of that [m s].
-    ``rate_moment`` (r, 3, 3, 3): the integral of C_ai w_j, with the angular velocity w [rad], and
-    ``force_moment``: that of C_ai f_j [m/s]. ``last_rate`` (r, 3): the angular velocity at the end,
-    in the IMU's axes, less the bias [rad/s].
+    Attributes
+    ----------
+    duration : float
+        Duration, s.
+    rotation, rotation_twice : ndarray, shape (r, 3, 3)
+        Integral of C, s, and its integral, s^2.
+    velocity, way : ndarray, shape (r, 3)
+        Integral of C f, m/s, and its integral, m.
+    tilting, tilting_twice : ndarray, shape (r, 3, 3)
+        Integral of [C f]x times the integral of C until then, m, and its integral, m s.
+    rate_moment : ndarray, shape (r, 3, 3, 3)
+        Integral of C_ai w_j with the angular velocity w, rad.
+    force_moment : ndarray, shape (r, 3, 3, 3)
+        Integral of C_ai f_j, m/s.
+    last_rate : ndarray, shape (r, 3)
+        Final angular velocity in the IMU's axes without bias, rad/s.
     """
 
     duration: float
@@ -75,7 +91,16 @@ class Stretch(NamedTuple):
 
 
 def cross_matrix(vector: np.ndarray) -> np.ndarray:
-    """Return the matrices [v]x of vectors (..., 3), (..., 3, 3): [v]x w is the product v x w."""
+    """Return the cross-product matrices [v]x with [v]x w = v x w.
+
+    Parameters
+    ----------
+    vector : ndarray, shape (..., 3)
+
+    Returns
+    -------
+    ndarray, shape (..., 3, 3)
+    """
     matrix = np.zeros((*vector.shape[:-1], 3, 3))
     x, y, z = np.moveaxis(vector, -1, 0)
     matrix[..., 0, 1], matrix[..., 0, 2] = -z, y
@@ -85,7 +110,17 @@ def cross_matrix(vector: np.ndarray) -> np.ndarray:
 
 
 def rotation_matrix(vector: np.ndarray) -> np.ndarray:
-    """Return exp [v]x of rotation vectors (..., 3) [rad], (..., 3, 3)."""
+    """Return the rotation matrices exp [v]x.
+
+    Parameters
+    ----------
+    vector : ndarray, shape (..., 3)
+        Rotation vectors, rad.
+
+    Returns
+    -------
+    ndarray, shape (..., 3, 3)
+    """
     first, second, _ = _coefficients(vector)
     matrix = vector[..., :, np.newaxis] * vector[..., np.newaxis, :]
     matrix *= second[..., np.newaxis, np.newaxis]
@@ -108,36 +143,50 @@ def _coefficients(vector):
 
 
 def _turned_velocity(rotation, velocity):
-    """Return V(alpha) d, what increments of the velocity are in the axes of their beginning."""
+    """Return V(alpha) d, the velocity increments in the initial axes of their period."""
     _, second, third = (values[..., np.newaxis] for values in _coefficients(rotation))
     across = np.cross(rotation, velocity)
     return velocity + second * across + third * np.cross(rotation, across)
 
 
-def _about_pole(angle: float) -> np.ndarray:
+def _earth_rotation(angle: float) -> np.ndarray:
     """Return the rotation matrix about z by -angle [rad], (3, 3)."""
     sine, cosine = math.sin(angle), math.cos(angle)
     return np.array([[cosine, sine, 0.0], [-sine, cosine, 0.0], [0.0, 0.0, 1.0]])
 
 
-def _gravitation_later(position, time):
-    """Return gravitation (r, 3) [m/s^2] of an Earth that has turned for a time, in still axes."""
-    back = _about_pole(EARTH_RATE * time)
+def _later_gravitation(position, time):
+    """Return the gravitation (r, 3) [m/s^2] in inertial axes after a rotation of the Earth."""
+    back = _earth_rotation(EARTH_RATE * time)
     return gravitation_ecef(position @ back.T) @ back
 
 
 def navigate(
     state: NavigationState, delta_theta: np.ndarray, delta_velocity: np.ndarray, period: float
 ) -> tuple[NavigationState, Stretch]:
-    """Return where increments lead from a state.
+    """Integrate increments from a state on.
 
-    ``state``: of r runs. ``delta_theta`` (r, m, 3): of m >= 1 samples, with their errors [rad].
-    ``delta_velocity`` (r, m, 3) [m/s]. ``period``: of one increment [s]. Returns ``state``, at the
-    end; the biases are those of before; ``stretch``, what the error's transition is made of.
+    Parameters
+    ----------
+    state : NavigationState
+        Initial state of r runs.
+    delta_theta : ndarray, shape (r, m, 3)
+        Measured rotations of m >= 1 samples, rad.
+    delta_velocity : ndarray, shape (r, m, 3)
+        Measured velocity increments, m/s.
+    period : float
+        Sampling period, s.
+
+    Returns
+    -------
+    state : NavigationState
+        Final state with unchanged biases.
+    stretch : Stretch
+        Integrals for the transition of the errors.
     """
     samples = delta_theta.shape[1]
     duration = samples * period
-    # Samples first: each step takes all runs at once.
+    # The samples are the first dimension, so that each step processes all runs.
     rotation = np.ascontiguousarray(delta_theta.swapaxes(0, 1)) - state.gyroscope_bias * period
     force = np.ascontiguousarray(delta_velocity.swapaxes(0, 1)) - (
         state.accelerometer_bias * period
@@ -150,20 +199,21 @@ def navigate(
     gained = (attitude[:-1] @ _turned_velocity(rotation, force)[..., np.newaxis])[..., 0]
 
     velocity = np.cumsum(gained, axis=0)
-    ways = np.zeros_like(attitude[..., 0])
-    np.cumsum((velocity - 0.5 * gained) * period, axis=0, out=ways[1:])
-    way = ways[-1]
-    half_way = 0.5 * (ways[samples // 2] + ways[(samples + 1) // 2])
+    displacements = np.zeros_like(attitude[..., 0])
+    np.cumsum((velocity - 0.5 * gained) * period, axis=0, out=displacements[1:])
+    displacement = displacements[-1]
+    half_displacement = 0.5 * (displacements[samples // 2] + displacements[(samples + 1) // 2])
     start = state.velocity + EARTH_RATE * turned_east(state.position)
-    here = gravitation_ecef(state.position)
+    first = gravitation_ecef(state.position)
     half = 0.5 * duration
-    middle_place = state.position + start * half + half_way + 0.5 * here * half**2
-    end_place = state.position + start * duration + way + 0.5 * here * duration**2
-    there = _gravitation_later(middle_place, half)
-    at_end = _gravitation_later(end_place, duration)
-    end = start + velocity[-1] + (here + 4.0 * there + at_end) * (duration / 6.0)
-    position = state.position + start * duration + way + (here + 2.0 * there) * (duration**2 / 6.0)
-    back = _about_pole(EARTH_RATE * duration)
+    middle_position = state.position + start * half + half_displacement + 0.5 * first * half**2
+    end_position = state.position + start * duration + displacement + 0.5 * first * duration**2
+    second = _later_gravitation(middle_position, half)
+    third = _later_gravitation(end_position, duration)
+    end = start + velocity[-1] + (first + 4.0 * second + third) * (duration / 6.0)
+    fall = (first + 2.0 * second) * (duration**2 / 6.0)
+    position = state.position + start * duration + displacement + fall
+    back = _earth_rotation(EARTH_RATE * duration)
     position = position @ back.T
     end_state = state._replace(
         position=position,
@@ -173,26 +223,26 @@ def navigate(
 
     middle = 0.5 * (attitude[:-1] + attitude[1:])
     turned = np.cumsum(middle, axis=0) * period
-    so_far = turned - 0.5 * period * middle
-    tilting = np.cumsum(cross_matrix(gained) @ so_far, axis=0)
+    turned_before = turned - 0.5 * period * middle
+    tilting = np.cumsum(cross_matrix(gained) @ turned_before, axis=0)
     stretch = Stretch(
         duration=duration,
         rotation=turned[-1],
-        rotation_twice=np.sum(so_far, axis=0) * period,
+        rotation_twice=np.sum(turned_before, axis=0) * period,
         velocity=velocity[-1],
-        way=way,
+        way=displacement,
         tilting=tilting[-1],
         tilting_twice=(np.sum(tilting, axis=0) - 0.5 * tilting[-1]) * period,
-        rate_moment=_moment(middle, rotation),
-        force_moment=_moment(middle, force),
-        # Increments are means, half a period old.
+        rate_moment=_sum_of_products(middle, rotation),
+        force_moment=_sum_of_products(middle, force),
+        # An increment is a mean whose time is half a period before its end.
         last_rate=(1.5 * rotation[-1] - 0.5 * rotation[max(samples - 2, 0)]) / period,
     )
     return end_state, stretch
 
 
-def _moment(matrices, vectors):
-    """Return sums over m of products C_ai v_j of (m, r, 3, 3) and (m, r, 3), (r, 3, 3, 3)."""
+def _sum_of_products(matrices, vectors):
+    """Return the sums over m of C_ai v_j for shapes (m, r, 3, 3) and (m, r, 3)."""
     samples, runs = vectors.shape[:2]
     flat = matrices.reshape(samples, runs, 9)
     return (flat.transpose(1, 2, 0) @ vectors.swapaxes(0, 1)).reshape(runs, 3, 3, 3)

@@ -1,12 +1,12 @@
-r"""Many runs of a navigator on one motion, their errors, and their consistency.
+r"""Ensembles of navigation runs on a motion, their errors, and the consistency of the filter.
 
-With the errors e of n states and their covariance P, as the filter says it, the normalised
-squared error :math:`e^T P^{-1} e` (NEES) of a consistent filter has a :math:`\chi^2` distribution
-of n degrees of freedom, and so has the squared innovation in units of its own covariance (NIS) of
-the number of measurements. The mean over r independent runs, times r, has one of r n (Bar-Shalom,
-Li and Kirubarajan: Estimation with Applications to Tracking and Navigation, section 5.4.2).
-Innovations of different times are independent, too, so NIS may be averaged over all; errors are
-not, so NEES has bounds at each time.
+A consistent filter estimates the covariance P of the errors e of n states correctly. Its normalised
+estimation error squared :math:`e^T P^{-1} e` (NEES) has a :math:`\chi^2` distribution with n
+degrees of freedom. The normalised innovation squared (NIS) has as many degrees of freedom as there
+are measurements. The mean over r independent runs, multiplied by r, has r n degrees of freedom
+(Bar-Shalom, Li and Kirubarajan: Estimation with Applications to Tracking and Navigation, section
+5.4.2). Innovations of different times are independent, so that NIS may be averaged over time.
+Errors are not, so that NEES has bounds at each time.
 """
 
 from __future__ import annotations
@@ -37,17 +37,23 @@ RMSE_COLUMNS = (
     *("position_n", "position_e", "position_d"),
     *("velocity_n", "velocity_e", "velocity_d"),
 )
-"""Of the heading [rad], of the position [m] and of the velocity [m/s] north, east and down."""
+"""Columns of root mean square errors: heading, rad, position, m, and velocity, m/s."""
 
 
 class NavigationErrors(NamedTuple):
-    """Estimate less truth, of r runs at k fixes.
+    """Errors of r runs at k fixes, estimate less true value.
 
-    ``time`` (k,) [s]; ``attitude`` (r, k, 3): the turn that leads from the true attitude to the
-    estimated one, about north, east and down [rad]; about down is the error of the heading;
-    ``velocity`` (r, k, 3) [m/s] and ``position`` (r, k, 3) [m] along north, east and down;
-    ``states`` (r, k, 9 or 15): the errors as :mod:`.filter` has them, in ECEF, with those
-    of the biases if these are known.
+    Attributes
+    ----------
+    time : ndarray, shape (k,)
+        Times of the fixes, s.
+    attitude : ndarray, shape (r, k, 3)
+        Rotation vector from the true to the estimated attitude about north, east and down, rad. The
+        component about down is the error of the heading.
+    velocity, position : ndarray, shape (r, k, 3)
+        Errors along north, east and down, m/s and m.
+    states : ndarray, shape (r, k, 9) or (r, k, 15)
+        Errors of the states of :mod:`.filter` in ECEF, with the biases if these are known.
     """
 
     time: np.ndarray
@@ -57,9 +63,17 @@ class NavigationErrors(NamedTuple):
     states: np.ndarray
 
     def rmse(self, begin: float = 0.0) -> pd.DataFrame:
-        """Return root mean squares over time, of each run; columns :data:`RMSE_COLUMNS`.
+        """Return the root mean square errors of each run over time.
 
-        ``begin``: fixes before that time after the first one are left out [s].
+        Parameters
+        ----------
+        begin : float
+            Time after the first fix at which the evaluation begins, s.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows of the runs with :data:`RMSE_COLUMNS`.
         """
         used = self.time >= self.time[0] + begin
         errors = [self.attitude[:, used, 2:], self.position[:, used], self.velocity[:, used]]
@@ -74,12 +88,25 @@ def navigation_errors(
     accelerometer_bias: ArrayLike | None = None,
     gyroscope_bias: ArrayLike | None = None,
 ) -> NavigationErrors:
-    """Return by how much navigators are wrong.
+    """Compute the errors of navigation runs.
 
-    ``navigation``: of r runs at k fixes. ``motion``: the IMU's true one, which has samples at the
-    times of the fixes. ``accelerometer_bias``, ``gyroscope_bias`` (r, k, 3): the true ones [m/s^2;
-    rad/s], where they are known and nothing else is wrong with the IMU. Raises MotionError if the
-    motion has no samples at the times of the fixes.
+    Parameters
+    ----------
+    navigation : Navigation
+        Estimates of r runs at k fixes.
+    motion : EarthMotion
+        True motion of the IMU, with samples at the times of the fixes.
+    accelerometer_bias, gyroscope_bias : array_like, shape (r, k, 3), optional
+        True biases, m/s^2 and rad/s, if the IMU has no other errors than noise.
+
+    Returns
+    -------
+    NavigationErrors
+
+    Raises
+    ------
+    MotionError
+        The motion has no samples at the times of the fixes.
     """
     period = motion.period
     at = np.rint((navigation.time - motion.time[0]) / period).astype(int)
@@ -106,10 +133,20 @@ PROBABILITY = 0.95
 
 
 def mean_bounds(degrees: int, count: int, probability: float = PROBABILITY) -> tuple[float, float]:
-    """Return between which values the mean of chi-square numbers is.
+    """Return the bounds of a mean of independent chi-square variables.
 
-    ``degrees``: degrees of freedom of each. ``count``: how many independent ones there are.
-    ``probability``: two-sided.
+    Parameters
+    ----------
+    degrees : int
+        Degrees of freedom of each variable.
+    count : int
+        Number of variables.
+    probability : float
+        Two-sided probability.
+
+    Returns
+    -------
+    low, high : float
     """
     from scipy.stats import chi2
 
@@ -119,13 +156,24 @@ def mean_bounds(degrees: int, count: int, probability: float = PROBABILITY) -> t
 
 
 class Consistency(NamedTuple):
-    """How a filter's errors compare with what it says of them.
+    """Consistency of a filter's errors with its covariance.
 
-    ``time`` (k,) [s]; ``nees`` (k,), mean over the runs of the normalised squared error, and
-    ``nis`` (k,) of the innovation, not a number where no run has a fix; ``degrees`` of NEES;
-    ``nees_bounds``, ``nis_bounds``: of such a mean, two-sided; ``nees_within``, ``nis_within``:
-    shares of the times that are within; ``mean_nees``; ``mean_nis``, over runs and times, and
-    ``mean_nis_bounds``.
+    Attributes
+    ----------
+    time : ndarray, shape (k,)
+        Times, s.
+    nees, nis : ndarray, shape (k,)
+        Means of NEES and NIS over the runs; NIS is nan where no run has a fix.
+    degrees : int
+        Degrees of freedom of NEES.
+    nees_bounds, nis_bounds : tuple of float
+        Two-sided bounds of these means.
+    nees_within, nis_within : float
+        Shares of the times within the bounds.
+    mean_nees, mean_nis : float
+        Means over runs and times.
+    mean_nis_bounds : tuple of float
+        Two-sided bounds of ``mean_nis``.
     """
 
     time: np.ndarray
@@ -146,25 +194,38 @@ def consistency(
     errors: NavigationErrors,
     begin: float = 0.0,
 ) -> Consistency:
-    """Return how the errors of many runs compare with what the filter says of them.
+    """Compare the errors of an ensemble with the covariance of the filter.
 
-    ``errors``: of the same runs and times, with the biases' errors or without. ``begin``: fixes
-    before that time after the first one are left out [s]. Raises
-    EnsembleError if there is no fix after the beginning, or the filter takes a state for exact.
+    Parameters
+    ----------
+    navigation : Navigation
+    errors : NavigationErrors
+        Errors of the same runs and times, with or without the biases.
+    begin : float
+        Time after the first fix at which the evaluation begins, s.
+
+    Returns
+    -------
+    Consistency
+
+    Raises
+    ------
+    EnsembleError
+        There is no fix after ``begin``, or the filter assumes an exact state.
     """
     used = navigation.time >= navigation.time[0] + begin
     states = errors.states[:, used]
     degrees = states.shape[-1]
     nis = navigation.squared_innovation[:, used]
     if not np.any(np.isfinite(nis)):
-        raise EnsembleError(f"there is no fix after {begin:g} s by which a filter could be judged")
+        raise EnsembleError(f"the ensemble has no fix after {begin:g} s, expected at least one")
     covariance = navigation.covariance[:, used, :degrees, :degrees]
     try:
         solved = np.linalg.solve(covariance, states[..., np.newaxis])[..., 0]
     except np.linalg.LinAlgError:
         raise EnsembleError(
-            "the filter takes a state for exact, as with a receiver without noise, so that its "
-            "errors cannot be compared with what it says of them"
+            "the covariance of the filter is singular, as with a receiver without noise, expected "
+            "an uncertainty of each state"
         ) from None
     nees = np.mean(np.sum(states * solved, axis=-1), axis=0)
     known = np.isfinite(nis)
@@ -182,36 +243,41 @@ def consistency(
         degrees=degrees,
         nees_bounds=nees_bounds,
         nis_bounds=nis_bounds,
-        nees_within=_share(nees, nees_bounds),
-        nis_within=_share(nis_over_runs[count == runs], nis_bounds),
+        nees_within=_share_within(nees, nees_bounds),
+        nis_within=_share_within(nis_over_runs[count == runs], nis_bounds),
         mean_nees=float(np.mean(nees)),
         mean_nis=float(np.sum(sums) / np.sum(count)),
         mean_nis_bounds=mean_bounds(MEASUREMENTS, int(np.sum(count))),
     )
 
 
-def _share(values: np.ndarray, bounds: tuple[float, float]) -> float:
+def _share_within(values: np.ndarray, bounds: tuple[float, float]) -> float:
     if len(values) == 0:
         return float("nan")
     return float(np.mean((values >= bounds[0]) & (values <= bounds[1])))
 
 
-_AT_ONCE = 10  # runs whose readings are in memory with all their parts
+_RUNS_AT_ONCE = 10  # runs whose readings are in memory with all their parts
 _ROUNDING = 1e-6  # s
 _IMU, _GNSS, _START = range(3)  # children of the seed
 _SIGNALS = ("angular_velocity", "specific_force")
 _PARTS = (*_SIGNALS, *(f"{name}_bias" for name in _SIGNALS))
 
 Imus = Union[ImuSpecification, Sequence[ImuSpecification]]
-"""One for all runs, or one for each."""
+"""Specification of all runs, or of each run."""
 
 
 class ImuRuns(NamedTuple):
-    """What the IMUs of r runs say, as increments.
+    """Increments of the IMUs of r runs.
 
-    ``time`` (n,) [s]; ``delta_theta`` (r, n, 3) [rad] and ``delta_velocity`` (r, n, 3) [m/s] over
-    the period that ends at each; ``gyroscope_error`` (r, n, 3) [rad/s] and ``accelerometer_error``
-    (r, n, 3) [m/s^2]: what is wrong with the readings apart from white noise.
+    Attributes
+    ----------
+    time : ndarray, shape (n,)
+        Times, s.
+    delta_theta, delta_velocity : ndarray, shape (r, n, 3)
+        Increments over the period that ends at each time, rad and m/s.
+    gyroscope_error, accelerometer_error : ndarray, shape (r, n, 3)
+        Errors of the readings without white noise, rad/s and m/s^2.
     """
 
     time: np.ndarray
@@ -222,23 +288,37 @@ class ImuRuns(NamedTuple):
 
 
 class NavigatedRuns(NamedTuple):
-    """``navigation`` and its ``errors``, of the same runs, and the ``tuning`` that was used."""
+    """Estimates and errors of navigation runs, and the tuning of their filter.
+
+    Attributes
+    ----------
+    navigation : Navigation
+    errors : NavigationErrors
+    tuning : FilterTuning
+    """
 
     navigation: Navigation
     errors: NavigationErrors
     tuning: FilterTuning
 
     def rmse(self, begin: float = 0.0) -> pd.DataFrame:
-        """Return root mean squares over time, of each run; see :meth:`.NavigationErrors.rmse`."""
+        """Return the root mean square errors of each run, see :meth:`.NavigationErrors.rmse`."""
         return self.errors.rmse(begin)
 
     def consistency(self, begin: float = 0.0, biases: bool | None = None) -> Consistency:
-        """Return how the errors compare with what the filter says of them.
+        """Compare the errors with the covariance of the filter.
 
-        ``begin``: fixes before that time after the first one are left out [s]. ``biases``: whether
-        the errors of the biases count beside those of attitude, velocity and position. By default
-        if these are all that the filter takes to be wrong with the IMU: scale factors are a part of
-        what looks like a bias.
+        Parameters
+        ----------
+        begin : float
+            Time after the first fix at which the evaluation begins, s.
+        biases : bool, optional
+            Whether to include the errors of the biases. By default they are included if the filter
+            assumes no scale factor errors, which would contribute to the apparent bias.
+
+        Returns
+        -------
+        Consistency
         """
         errors = self.errors
         if biases is None:
@@ -255,12 +335,32 @@ def simulate_increments(
     seed: int | np.random.SeedSequence = 1,
     first_run: int = 0,
 ) -> ImuRuns:
-    """Return what IMUs with errors say of a motion on the Earth, as increments.
+    """Simulate the increments of IMUs on a motion on the Earth.
 
-    ``motion``: of the IMU itself, evenly sampled. ``imus``: a slower sensor than the motion gives
-    fewer samples. ``seed``: of all runs. A run has the same numbers whatever others there are.
-    Raises MotionError if the motion is not evenly sampled. Raises ConfigurationError if there is
-    neither one IMU nor as many as runs, or their rates differ or do not go with the motion's.
+    Parameters
+    ----------
+    motion : EarthMotion
+        Evenly sampled motion of the IMU.
+    imus : ImuSpecification or sequence of ImuSpecification
+        IMU of all runs or of each run; a lower rate than the motion's yields fewer samples.
+    runs : int
+        Number of runs.
+    seed : int or numpy.random.SeedSequence
+        Seed of all runs; the numbers of a run do not depend on other runs.
+    first_run : int
+        Number of the first run.
+
+    Returns
+    -------
+    ImuRuns
+
+    Raises
+    ------
+    MotionError
+        The motion is not evenly sampled.
+    ConfigurationError
+        The number of IMUs is neither 1 nor the number of runs, or their rates differ or do not
+        divide the motion's.
     """
     specifications = [imus] * runs if isinstance(imus, ImuSpecification) else list(imus)
     if len(specifications) != runs:
@@ -269,15 +369,17 @@ def simulate_increments(
     truth = ImuTruth(motion.orientation, rate, force)
     begin, blocks, times = 0, [], None
     while begin < runs:
-        # As many as have the same errors.
+        # A batch contains consecutive runs with the same IMU.
         end = begin + 1
-        while end < min(runs, begin + _AT_ONCE) and specifications[end] is specifications[begin]:
+        while (
+            end < min(runs, begin + _RUNS_AT_ONCE) and specifications[end] is specifications[begin]
+        ):
             end += 1
         model = imu_model(specifications[begin], motion.period, seed)
         reading = model.batch(truth, end - begin, first_run + begin, _PARTS)
         new = np.flatnonzero(model.new_samples(len(motion)))
         if times is not None and not np.array_equal(times, motion.time[new]):
-            raise ConfigurationError("the IMUs of the runs must have one rate")
+            raise ConfigurationError("the rates of the IMUs differ, expected equal rates")
         times = motion.time[new]
         period = np.mean(np.diff(times)) if len(times) > 1 else motion.period
         scales = (period, period, 1.0, 1.0)
@@ -286,18 +388,33 @@ def simulate_increments(
         )
         begin = end
     if times is None:
-        raise ConfigurationError("there must be at least one run")
+        raise ConfigurationError(f"runs is {runs}, expected at least 1")
     return ImuRuns(times, *(np.concatenate(parts) for parts in zip(*blocks)))
 
 
 def lever_arm_between(imu: EarthMotion, antenna: EarthMotion, time: ArrayLike) -> LeverArm:
-    """Return where an antenna is as seen from an IMU, as one who knows both motions knows it.
+    """Return the true lever arm from an IMU to an antenna.
 
-    ``imu``, ``antenna``: with the same times. ``time`` (k,): some of them [s]. Raises MotionError
-    if the motions have other times.
+    Parameters
+    ----------
+    imu, antenna : EarthMotion
+        Motions with the same times.
+    time : array_like, shape (k,)
+        Times of the lever arm, s.
+
+    Returns
+    -------
+    LeverArm
+
+    Raises
+    ------
+    MotionError
+        The times of the motions differ.
     """
     if len(imu) != len(antenna) or not np.allclose(imu.time, antenna.time, rtol=0.0, atol=1e-9):
-        raise MotionError("the motions of IMU and antenna must have the same times")
+        raise MotionError(
+            "the times of the motions of IMU and antenna differ, expected equal times"
+        )
     at = np.rint((np.asarray(time) - imu.time[0]) / imu.period).astype(int)
     to_imu = Rotation.from_quat(imu.orientation[at]).inv()
     arm = to_imu.apply(antenna.position[at] - imu.position[at])
@@ -319,30 +436,52 @@ def navigate_runs(
     tuning: FilterTuning | None = None,
     initial_errors: ArrayLike | None = None,
 ) -> NavigatedRuns:
-    """Return how well a navigator with these sensors knows where it is.
+    """Simulate an ensemble of navigation runs with an IMU and a GNSS receiver.
 
-    The runs differ in the noise of IMU and receiver, in the errors at the beginning, and in the
-    IMU's errors if these are given for each.
+    The runs differ in the noise of IMU and receiver, in the initial errors, and in the IMU's errors
+    if each run has an IMU of its own.
 
-    ``motion`` (EarthMotion): of the IMU, evenly sampled. ``gnss`` (GnssSpecification): its lever
-    arm is where the antenna is on the airframe. ``seed`` (int or numpy.random.SeedSequence): of all
-    runs. A run has the same numbers whatever others there are, and the same on any motion with as
-    many samples. ``airframe`` (EarthMotion): what the antenna is fixed to, with the times of the
-    motion; by default what the IMU is fixed to. ``compensated``: whether the filter knows where the
-    antenna is, else it takes it to be where the IMU is. ``tuning`` (FilterTuning): by default that
-    of the first IMU (:func:`.tuning_of`). ``initial_errors`` (9,) or (r, 9): as
-    :func:`.initial_state` takes them; by default they are drawn from the tuning's. Raises
-    MotionError, ConfigurationError as :func:`simulate_increments`, :func:`.simulate_earth_fixes`
-    and :func:`.run_filter`.
+    Parameters
+    ----------
+    motion : EarthMotion
+        Evenly sampled motion of the IMU.
+    imus : ImuSpecification or sequence of ImuSpecification
+        IMU of all runs or of each run.
+    gnss : GnssSpecification
+        Receiver, whose lever arm is the position of the antenna on the airframe.
+    runs : int
+        Number of runs.
+    seed : int or numpy.random.SeedSequence
+        Seed of all runs. The numbers of a run do not depend on other runs, and are equal on all
+        motions with the same number of samples.
+    first_run : int
+        Number of the first run.
+    airframe : EarthMotion, optional
+        Motion of the antenna's mounting with the same times; by default that of the IMU.
+    compensated : bool
+        Whether the filter knows the lever arm of the antenna; otherwise it assumes zero.
+    tuning : FilterTuning, optional
+        Tuning of the filter; by default that of the first IMU (:func:`.tuning_of`).
+    initial_errors : array_like, shape (9,) or (runs, 9), optional
+        Errors for :func:`.initial_state`; by default they are drawn from the tuning.
+
+    Returns
+    -------
+    NavigatedRuns
+
+    Raises
+    ------
+    MotionError, ConfigurationError
+        As :func:`simulate_increments`, :func:`.simulate_earth_fixes` and :func:`.run_filter`.
     """
     first = imus if isinstance(imus, ImuSpecification) else imus[0]
     tuning = tuning_of(first) if tuning is None else tuning
     carrier = motion if airframe is None else airframe
     fixes = simulate_earth_fixes(carrier, gnss, runs, child_seed(seed, _GNSS), first_run)
-    said = simulate_increments(motion, imus, runs, child_seed(seed, _IMU), first_run)
-    # A slower sensor may begin later and end earlier.
-    begin = int(np.argmin(np.abs(motion.time - said.time[0])))
-    fixes = fixes.between(said.time[0] - _ROUNDING, said.time[-1] + _ROUNDING)
+    measured = simulate_increments(motion, imus, runs, child_seed(seed, _IMU), first_run)
+    # The samples of a slower sensor may begin later and end earlier.
+    begin = int(np.argmin(np.abs(motion.time - measured.time[0])))
+    fixes = fixes.between(measured.time[0] - _ROUNDING, measured.time[-1] + _ROUNDING)
     if initial_errors is None:
         initial_errors = tuning.initial.draw(runs, child_seed(seed, _START), first_run)
     errors = np.array(np.broadcast_to(initial_errors, (runs, 9)), dtype=float)
@@ -353,14 +492,9 @@ def navigate_runs(
         motion.position[begin], motion.velocity[begin], motion.orientation[begin], errors
     )
     navigation = run_filter(
-        start, said.time, said.delta_theta, said.delta_velocity, fixes, tuning, arm
+        start, measured.time, measured.delta_theta, measured.delta_velocity, fixes, tuning, arm
     )
-    period = said.time[1] - said.time[0]
-    at = np.rint((fixes.time - said.time[0]) / period).astype(int)
-    return NavigatedRuns(
-        navigation,
-        navigation_errors(
-            navigation, motion, said.accelerometer_error[:, at], said.gyroscope_error[:, at]
-        ),
-        tuning,
-    )
+    period = measured.time[1] - measured.time[0]
+    at = np.rint((fixes.time - measured.time[0]) / period).astype(int)
+    biases = measured.accelerometer_error[:, at], measured.gyroscope_error[:, at]
+    return NavigatedRuns(navigation, navigation_errors(navigation, motion, *biases), tuning)

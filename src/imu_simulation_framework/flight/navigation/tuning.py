@@ -1,4 +1,4 @@
-"""What a navigation filter takes for granted of its IMU and of its beginning."""
+"""Assumptions of a navigation filter about its IMU and its initial errors."""
 
 from __future__ import annotations
 
@@ -18,18 +18,27 @@ _NOTHING: Matrix = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 _MATRICES = ("gyroscope_matrix", "accelerometer_matrix", "g_sensitivity")
 
 SLOW = 10.0
-"""From this correlation time on [s] a process is a bias that walks; faster ones are white noise."""
+"""Correlation time, s, from which on a process is modelled as a walking bias instead of white
+noise."""
 
 
 @dataclass(frozen=True)
 class InitialUncertainty(Settings):
-    """Standard deviations of a navigator's errors at its beginning.
+    """Standard deviations of a navigator's initial errors.
 
-    The defaults are those of the attitude in the demonstrations of Groves's book (0.05 deg of roll
-    and pitch, 1 deg of heading) and of its filter otherwise.
+    The defaults are those of the demonstrations in Groves's book: 0.05 deg of roll and pitch, 1 deg
+    of heading, and velocity and position of its filter.
 
-    ``tilt``: of roll and of pitch [rad]. ``heading`` [rad]. ``velocity``: of each of north, east,
-    down [m/s]. ``position``: of each of north, east, down [m].
+    Attributes
+    ----------
+    tilt : float
+        Roll and pitch, rad.
+    heading : float
+        Heading, rad.
+    velocity : float
+        Each of north, east, down, m/s.
+    position : float
+        Each of north, east, down, m.
     """
 
     tilt: float = setting(math.radians(0.05), above=0.0)
@@ -39,7 +48,7 @@ class InitialUncertainty(Settings):
 
     @property
     def sigmas(self) -> np.ndarray:
-        """Of attitude, velocity and position, about or along north, east, down, (9,)."""
+        """Standard deviations of attitude, velocity and position in north, east, down, (9,)."""
         return np.array(
             [self.tilt, self.tilt, self.heading, *[self.velocity] * 3, *[self.position] * 3]
         )
@@ -47,9 +56,20 @@ class InitialUncertainty(Settings):
     def draw(
         self, runs: int, seed: int | np.random.SeedSequence = 1, first_run: int = 0
     ) -> np.ndarray:
-        """Return errors (runs, 9), estimate less truth, as :func:`.initial_state` takes them.
+        """Draw initial errors; those of a run do not depend on other runs.
 
-        A run's are the same whatever others there are.
+        Parameters
+        ----------
+        runs : int
+            Number of runs.
+        seed : int or numpy.random.SeedSequence
+        first_run : int
+            Number of the first run.
+
+        Returns
+        -------
+        ndarray, shape (runs, 9)
+            Errors, estimate less true value, for :func:`.initial_state`.
         """
         numbers = [
             np.random.default_rng(run_seed(seed, run)).standard_normal(len(self.sigmas))
@@ -60,17 +80,25 @@ class InitialUncertainty(Settings):
 
 @dataclass(frozen=True)
 class FilterTuning(Settings):
-    """The noise that a filter reckons with.
+    """Noise and initial errors that a filter assumes.
 
-    ``gyroscope_noise``, ``accelerometer_noise`` (3 float): white noise [rad/s/sqrt(Hz);
-    m/s^2/sqrt(Hz)]. ``gyroscope_random_walk``, ``accelerometer_random_walk`` (3 float): of the
-    biases [rad/s^2/sqrt(Hz); m/s^3/sqrt(Hz)]. ``gyroscope_bias``, ``accelerometer_bias`` (3 float):
-    standard deviations of the biases at the beginning [rad/s; m/s^2]. ``gyroscope_matrix``,
-    ``accelerometer_matrix`` (3 x 3 float): standard deviations of the scale factor errors and
-    misalignments, which the filter does not estimate, but considers [1]. ``g_sensitivity`` (3 x 3
-    float): the same of the gyroscope's sensitivity to specific force [rad/s per m/s^2].
-    ``position_noise``, ``velocity_noise``: of each coordinate of a fix [m; m/s]; by default what
-    the receiver says of it.
+    Attributes
+    ----------
+    gyroscope_noise, accelerometer_noise : tuple of float
+        White noise, rad/s/sqrt(Hz) and m/s^2/sqrt(Hz).
+    gyroscope_bias, accelerometer_bias : tuple of float
+        Standard deviations of the initial biases, rad/s and m/s^2.
+    gyroscope_random_walk, accelerometer_random_walk : tuple of float
+        Bias random walks, rad/s^2/sqrt(Hz) and m/s^3/sqrt(Hz).
+    gyroscope_matrix, accelerometer_matrix : 3 by 3 matrix of float
+        Standard deviations of scale factor errors and misalignments, which the filter considers
+        without estimating them.
+    g_sensitivity : 3 by 3 matrix of float
+        Standard deviations of the gyroscope's g-sensitivity, rad/s per m/s^2, considered likewise.
+    position_noise, velocity_noise : float, optional
+        Standard deviations of each coordinate of a fix, m and m/s; by default those that the
+        receiver reports.
+    initial : InitialUncertainty
     """
 
     gyroscope_noise: Axes = setting(check=check_axes, minimum=0.0)
@@ -88,7 +116,7 @@ class FilterTuning(Settings):
 
     @property
     def considered_variances(self) -> np.ndarray:
-        """Of the elements of the three matrices, row by row, (27,)."""
+        """Variances of the elements of the three matrices, row by row, (27,)."""
         return np.square([getattr(self, name) for name in _MATRICES]).ravel()
 
 
@@ -97,28 +125,39 @@ def tuning_of(
     period: float | None = None,
     initial: InitialUncertainty | None = None,
 ) -> FilterTuning:
-    r"""Return the tuning that an IMU's errors call for.
+    r"""Derive the tuning of a filter from the errors of an IMU.
 
-    Of each triad, by axis: white noise is :math:`N^2`, with rounding
-    :math:`\mathit{resolution}^2 \Delta t / 12`. A Gauss-Markov process of :math:`\sigma` and a
-    correlation time T of at least :data:`SLOW` is a bias that begins with :math:`\sigma` and walks
-    with :math:`2 \sigma^2 / T`, a faster one is white noise of :math:`2 \sigma^2 T`; flicker noise
-    is a sum of such processes (:mod:`.noise.processes`). The walk adds :math:`K^2`. A filter does
-    not know the signs of errors, only their size: the bias begins with the root mean square, over
-    the three axes, of the turn-on bias, its mean included, and each element of a matrix of scale
-    factors, misalignments or g-sensitivities that is not 0 has the root mean square of those.
+    For each axis the white noise is :math:`N^2` plus the rounding
+    :math:`\mathit{resolution}^2 \Delta t / 12`. A Gauss-Markov process with :math:`\sigma` and a
+    correlation time T of at least :data:`SLOW` is a bias with the initial standard deviation
+    :math:`\sigma` and the random walk :math:`2 \sigma^2 / T`. A faster process is white noise of
+    :math:`2 \sigma^2 T`. Flicker noise is a sum of such processes (:mod:`.noise.processes`). The
+    bias random walk adds :math:`K^2`.
 
-    ``period``: from one sample to the next [s]; by default 1 / ``output.rate``.
+    The filter does not know the signs of the errors. The initial bias is the root mean square of
+    the turn-on bias, including its mean, over the three axes. Each nonzero element of the matrices
+    of scale factors, misalignments and g-sensitivities is the root mean square of the matrix.
+
+    Parameters
+    ----------
+    imu : ImuSpecification
+    period : float, optional
+        Sampling period, s; by default 1 / ``output.rate``.
+    initial : InitialUncertainty, optional
+
+    Returns
+    -------
+    FilterTuning
     """
     period = 1.0 / imu.output.rate if period is None else period
     gyroscope, accelerometer = imu.gyroscope, imu.accelerometer
     values: dict[str, Any] = {
-        "gyroscope_matrix": _sizes(gyroscope.scale_factor_and_misalignment),
-        "accelerometer_matrix": _sizes(accelerometer.scale_factor_and_misalignment),
-        "g_sensitivity": _sizes(gyroscope.g_sensitivity),
+        "gyroscope_matrix": _rms_elements(gyroscope.scale_factor_and_misalignment),
+        "accelerometer_matrix": _rms_elements(accelerometer.scale_factor_and_misalignment),
+        "g_sensitivity": _rms_elements(gyroscope.g_sensitivity),
     }
     for name, triad in (("gyroscope", gyroscope), ("accelerometer", accelerometer)):
-        noise, walk, bias = _of_triad(triad, period)
+        noise, walk, bias = _noise_variances(triad, period)
         constant = np.mean(np.square(triad.turn_on_bias) + np.square(triad.turn_on_bias_sigma))
         values[f"{name}_noise"] = tuple(np.sqrt(noise))
         values[f"{name}_random_walk"] = tuple(np.sqrt(walk))
@@ -126,16 +165,16 @@ def tuning_of(
     return FilterTuning(**values, initial=initial or InitialUncertainty())
 
 
-def _sizes(matrix: Any) -> list[list[float]]:
-    there = np.array(matrix) != 0.0
-    square = np.sum(np.square(matrix)) / max(1, np.count_nonzero(there))
-    return (math.sqrt(square) * there).tolist()
+def _rms_elements(matrix: Any) -> list[list[float]]:
+    is_nonzero = np.array(matrix) != 0.0
+    square = np.sum(np.square(matrix)) / max(1, np.count_nonzero(is_nonzero))
+    return (math.sqrt(square) * is_nonzero).tolist()
 
 
-def _of_triad(
+def _noise_variances(
     triad: TriadSpecification, period: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return variances (3,) each: density of white noise, of the bias's walk; initial bias."""
+    """Return the squared densities of white noise and bias random walk, and the bias variance."""
     noise = np.square(triad.white_noise) + np.square(triad.resolution) * period / 12.0
     walk = np.square(triad.random_walk)
     bias = np.zeros(3)
