@@ -22,12 +22,11 @@ from ..sensors.imu_models.base import ImuReading, ImuTruth
 
 MAX_GAP = 10.0  # s without messages that the model bridges; after a longer gap it restarts
 
-# Backward jump of stamps [s] from which the simulation has restarted; messages of one publisher
-# that are out of order differ by less.
+# Backward jump of stamps [s] above which the simulation is taken to have restarted; smaller jumps
+# are messages out of order.
 MIN_RESTART_JUMP = 1.0
 
-# Relative difference of the measured and the nominal period up to which they are taken as equal.
-# Stamps of simulators are rounded to their time step.
+# Relative difference up to which a measured period is taken as the nominal one.
 _MAX_PERIOD_DEVIATION = 1e-3
 
 
@@ -165,8 +164,8 @@ _COVARIANCES = [IMU.place(f"{name}_covariance") for name in IMU_VECTORS]
 
 NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)  # quaternion of an IMU without orientation, see REP-145
 
-# First messages of an ideal IMU in which an orientation is looked for. If none of them has an
-# orientation, the IMU is taken to have none; single messages may lack it while a filter starts.
+# First messages of an ideal IMU in which an orientation is looked for. A single message without an
+# orientation does not show that the IMU has none, so all of these messages have to lack it.
 ORIENTATION_CHECK_MESSAGES = 50
 
 _MIN_GRAVITY = 0.5  # mean specific force, as a share of gravity, below which gravity is missing

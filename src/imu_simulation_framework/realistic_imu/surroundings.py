@@ -23,8 +23,8 @@ from ..sensors.imu_models.base import ImuTruth
 from ..sensors.magnetism.environment import MagneticEnvironment
 from .ideal_inputs import MAX_GAP, MIN_RESTART_JUMP, StreamReport, rotate_to_body
 
-# Lead of the poses over the ideal IMU [ns] from which ideal signals are completed in batches: 0.1 s
-# behind, a further delay does not matter, and a batch costs little more than a single sample.
+# Lead of the poses over the ideal IMU [ns] from which ideal signals are completed in batches. The
+# IMU then catches up, as a batch costs little more than a single sample.
 _BATCH_LEAD = 100_000_000
 _BATCH_SIZE = 50  # samples
 

@@ -533,69 +533,92 @@ def run_nodes(*node_types: type[Node]) -> None:
     SystemExit
         At the end, with the exit code.
     """
-    raise SystemExit(_run(node_types))
+    raise SystemExit(_NodeProcess(node_types).run())
 
 
-def _run(node_types) -> int:
-    nodes: list[Node] = []
-    interrupted = []
-    starting = node_types[0].program
-    parent = os.getppid()
+class _NodeProcess:
+    """Process of one or more nodes: start, signals, faults and exit code."""
 
-    def on_signal(*_):
-        interrupted.append(True)
-        end_all()
-        if os.getppid() != parent:
-            log_fatal("run_experiment.py has ended, so this node saves its record and ends")
+    def __init__(self, node_types) -> None:
+        self._node_types = node_types
+        self._nodes: list[Node] = []
+        self._executor: Any = None
+        self._logger_name = node_types[0].program
+        self._is_interrupted = False
+        self._parent = os.getppid()
 
-    def end_all():
-        for node in nodes:
-            node.ended = True
+    def run(self) -> int:
+        """Run the nodes until one of them ends; return the exit code."""
+        self._catch_signals()
+        code = 1
+        try:
+            self._init_rclpy()
+            self._start()
+            self._spin()
+            code = self._close()
+        except FrameworkError as error:
+            if self._is_interrupted:
+                code = 0
+            else:
+                self._log_fatal(str(error))
+        except MemoryError:
+            self._log_fatal(f"{self._logger_name}: there is not enough memory; end other programs")
+        except Exception as error:  # a programming error, reported before the exit
+            traceback.print_exc()
+            self._log_fatal(f"{self._logger_name}: ended by {type(error).__name__}: {error}")
+        finally:
+            self._destroy()
+        return code
 
-    def catch_signals():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, on_signal)
-
-    def log_fatal(sentence):
-        rclpy.logging.get_logger(starting).fatal(sentence)
-
-    catch_signals()
-    code = 1
-    try:
+    @staticmethod
+    def _init_rclpy() -> None:
         try:
             rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         except Exception as error:  # rclpy's exceptions have no common base class
             raise ConfigurationError(str(error).partition(", at /")[0]) from None
-        for node_type in node_types:
-            starting = node_type.program
-            nodes.append(node_type())
-        executor = _make_executor()
-        catch_signals()  # again, since EventsExecutor installs handlers of its own
-        for node in nodes:
-            executor.add_node(node)
-        while not interrupted and not any(node.ended for node in nodes):
-            executor.spin_once(timeout_sec=CHECK_PERIOD)
-        end_all()
-        for node in nodes:
+
+    def _start(self) -> None:
+        for node_type in self._node_types:
+            self._logger_name = node_type.program
+            self._nodes.append(node_type())
+        self._executor = _make_executor()
+        self._catch_signals()  # again, since EventsExecutor installs handlers of its own
+        for node in self._nodes:
+            self._executor.add_node(node)
+
+    def _spin(self) -> None:
+        while not self._is_interrupted and not any(node.ended for node in self._nodes):
+            self._executor.spin_once(timeout_sec=CHECK_PERIOD)
+
+    def _close(self) -> int:
+        self._end_all()
+        for node in self._nodes:
             node.close()
-        code = 1 if any(node.failure for node in nodes) else 0
-    except FrameworkError as error:
-        if interrupted:
-            code = 0
-        else:
-            log_fatal(str(error))
-    except MemoryError:
-        log_fatal(f"{starting}: there is not enough memory; end other programs")
-    except Exception as error:  # a programming error, reported before the exit
-        traceback.print_exc()
-        log_fatal(f"{starting}: ended by {type(error).__name__}: {error}")
-    finally:
+        return 1 if any(node.failure for node in self._nodes) else 0
+
+    def _destroy(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        for node in nodes:
+        for node in self._nodes:
             node.destroy_node()
         rclpy.try_shutdown()
-    return code
+
+    def _catch_signals(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+
+    def _on_signal(self, *_) -> None:
+        self._is_interrupted = True
+        self._end_all()
+        if os.getppid() != self._parent:
+            self._log_fatal("run_experiment.py has ended, so this node saves its record and ends")
+
+    def _end_all(self) -> None:
+        for node in self._nodes:
+            node.ended = True
+
+    def _log_fatal(self, sentence: str) -> None:
+        rclpy.logging.get_logger(self._logger_name).fatal(sentence)
 
 
 class RealisticImuNode(SessionNode):

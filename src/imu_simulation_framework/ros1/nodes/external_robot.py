@@ -31,7 +31,7 @@ from ..simulators.interface import PLACED_PARAMETER, SET_POSE_EXTERNAL
 COMMANDS = {kind._type: kind for kind in (Twist, TwistStamped)}  # message types of robots' commands
 
 RATE_SAMPLES = 50  # samples of the IMU over which its rate is measured
-RATE_TOLERANCE = 0.05  # relative deviation of the measured rate, above the jitter of its median
+RATE_TOLERANCE = 0.05  # relative deviation of the measured rate from the configured one
 
 
 class ExternalRobot(Node):

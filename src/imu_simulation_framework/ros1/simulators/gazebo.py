@@ -287,8 +287,7 @@ SETTLED_SAMPLES = 50
 
 POLL_PERIOD = 0.05  # wall-clock seconds between two checks of a condition
 
-# Tolerances of the pose after a placement [m, rad]; far above the simulator's rounding, and far
-# below the distance to a previous pose.
+# Tolerance of the pose after a placement [m, rad].
 POSE_TOLERANCE = 0.05
 SETTLING_TIMEOUT = 30.0  # wall-clock seconds
 

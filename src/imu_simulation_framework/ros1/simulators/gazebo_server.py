@@ -29,7 +29,7 @@ def ensure_no_gazebo_runs() -> None:
     uri = os.environ.get(MASTER_URI) or DEFAULT_MASTER_URI
     place = urllib.parse.urlsplit(uri)
     try:
-        # Some resolvers accept a missing port and others raise an error; both mean no gzserver.
+        # The resolver accepts a missing port, and the connection then fails.
         address: Any = (place.hostname, place.port)
         socket.create_connection(address, timeout=1.0).close()
     except (OSError, ValueError):
