@@ -18,14 +18,14 @@ from judge import Judge
 from verdict import Limits
 
 from imu_simulation_framework.core import errors, programs, settings, whole_files
-from imu_simulation_framework.recordings import reading
-from imu_simulation_framework.recordings.formats import any_format, bag
+from imu_simulation_framework.recordings import quantities, reading
+from imu_simulation_framework.recordings.formats import bag
 
 pytestmark = pytest.mark.thorough
 
 
 def traceback_on_damaged_text(monkeypatch):
-    monkeypatch.setattr(any_format, "read_plain_csv", lambda *_: {}["stamp"])
+    monkeypatch.setattr(quantities, "read_plain_csv", lambda *_: {}["stamp"])
 
 
 def refusal_of_good_bag(monkeypatch):
@@ -106,7 +106,7 @@ def endless_loop(monkeypatch):
         while True:
             pass
 
-    monkeypatch.setattr(any_format, "read_plain_csv", loop)
+    monkeypatch.setattr(quantities, "read_plain_csv", loop)
 
 
 WRITING = (

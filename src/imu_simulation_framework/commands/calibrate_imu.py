@@ -28,9 +28,9 @@ from ..core.programs import ArgumentParser
 from ..core.sentences import quote
 from ..core.tables import ACCEL, GYRO, MAG
 from ..core.units import STANDARD_GRAVITY
+from ..recordings.columns import guess_columns
 from ..recordings.file_access import has_columns
 from ..recordings.frames import ImuConventions
-from ..recordings.guessing.files import guess_columns
 from ..recordings.imu import MOUNTED_TURNED
 from ..recordings.reading import read_imu, read_other_sensor, read_reference
 from ..sensors.correction import read_imu_correction

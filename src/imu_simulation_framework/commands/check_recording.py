@@ -1,8 +1,17 @@
 """Look at a recording before it is driven: everything that would stop or mislead an experiment.
 
-Says which topics or columns are used and what was found: mirrored yaw, quaternions in another
-order, spinning wheels, shifted clocks, degrees taken for radians, turned mountings ..., each with
-its evidence and the setting that mends it. No ROS is started. Writes to DIR:
+Prints the four steps in which a recording is read:
+
+    format    the file's format, and its tables of named columns or its topics
+    columns   which column is which quantity, by a column map, by the layout of a known logger, or
+              by the names; and the lines of a map to choose from where these leave it open
+    evidence  for each check its figures, and whether they confirm or refuse the units: the length
+              of gravity, turns of gyroscope, orientation and reference
+    samples   their number, rate and duration, and what was left out
+
+Then come the findings, such as mirrored yaw, quaternions in another order, spinning wheels, shifted
+clocks or turned mountings, each with its evidence and the setting that mends it. No ROS is started.
+Writes to DIR:
 
     recording.png    path, headings, rates and speed
     recording.html   with --report: all of this as one web page
@@ -11,9 +20,9 @@ its evidence and the setting that mends it. No ROS is started. Writes to DIR:
     check_recording.py my_drive.bag
     check_recording.py gps.csv imu.csv
 
-The last line says whether the recording is usable, usable with the settings that were written, or
-not usable, and why. Exit code: 0 if nothing is in the way, 3 if there are grave findings, 2 if it
-cannot be used.
+The last line reports whether the recording is usable, usable with the settings that were written,
+or not usable, and why. Exit code: 0 if nothing is in the way, 3 if there are grave findings, 2 if
+it cannot be used.
 """
 
 from __future__ import annotations
@@ -33,6 +42,11 @@ from ..drive.feasibility import check_experiment
 from ..drive.recorded_drive.check import NO_IMU
 from ..drive.recorded_drive.setup import config_text, open_lines, set_up
 from ..drive.results.files import safe_name
+from ..recordings.cleaning import describe_samples
+from ..recordings.evidence import collect_evidence
+from ..recordings.formats.contents import list_contents
+from ..recordings.frames import conventional_imu
+from ..recordings.imu import without_unknown
 from ..recordings.plausibility.findings import TOO_FAST
 from ..recordings.plausibility.relation import gyro_heading, imu_heading, reference_heading
 from ..report import style
@@ -58,8 +72,7 @@ def main(arguments):
     if options.report:
         write_report(written[-1].with_name("recording.html"), _page(setup, check, written[-1]))
     if check.problems:
-        units = f"; state the unit of {join_names(setup.open_columns)} in {written[-1]}"
-        raise RecordingError(f"{_unusable(check)}{units if setup.open_columns else ''}")
+        raise RecordingError(f"{_unusable(check)}{_to_choose(setup, written[-1])}")
     print(verdict(check, written[-1]))
     return 3 if check.grave else 0
 
@@ -82,6 +95,15 @@ def verdict(check, configuration) -> str:
 
 def _unusable(check) -> str:
     return f"not usable as it is: {check.problems[0]}"
+
+
+def _to_choose(setup, configuration) -> str:
+    """Return which lines of the written config.ini are to be chosen, empty if none is open."""
+    sections = [
+        f"[{section}] {join_names(quantities)}"
+        for section, quantities in setup.open_columns.items()
+    ]
+    return f"; choose the lines of {' and '.join(sections)} in {configuration}" if sections else ""
 
 
 def _page(setup, check, configuration) -> Page:
@@ -138,7 +160,7 @@ def _as_option(text) -> str:
 
 
 def report_lines(setup, check) -> list[str]:
-    """Return the lines of the report."""
+    """Return the lines of the report; the parameters are those of :func:`report_parts`."""
     lines = []
     for title, sentences in report_parts(setup, check).items():
         if sentences:
@@ -147,34 +169,98 @@ def report_lines(setup, check) -> list[str]:
 
 
 def report_parts(setup, check) -> dict[str, list[str]]:
-    """Return the sentences of the report, by what they are about."""
-    found = check.findings
-    speed = [one for one in found if one.fault == TOO_FAST]
+    """Return the sentences of the report by its parts.
+
+    The first ones are the steps in which a recording is read: format, columns, evidence, samples.
+
+    Parameters
+    ----------
+    setup : RecordingSetup
+        How the recording is read.
+    check : RecordingCheck
+        What was found in it.
+    """
+    speed = [finding for finding in check.findings if finding.fault == TOO_FAST]
+    grave = [finding for finding in check.findings if finding.grave and finding not in speed]
     return {
-        "read as": [*_map(setup, check), *setup.sentences, *_odometry(setup, check)],
-        "left open: keep one line of each quantity in [imu_columns]": open_lines(setup),
-        "found while reading": check.remarks,
-        "turns": [] if check.as_configured is None else _turns(check.as_configured),
+        "format": _format_lines(check),
+        "columns": [*_column_lines(setup, check), *setup.sentences, *_odometry(setup, check)],
+        "left open: keep one line of each quantity in its section": _open_sections(setup),
+        "evidence": _evidence_lines(setup, check),
+        "samples": [*_sample_lines(check), *check.remarks],
         "would stop an experiment": check.problems,
-        "refused until it is mended": [o.sentence() for o in found if o.grave and o not in speed],
+        "refused until it is mended": [finding.sentence() for finding in grave],
         "for an experiment only, a yaw error does without": [one.sentence() for one in speed],
-        "worth knowing": [one.sentence() for one in found if not one.grave],
+        "worth knowing": [one.sentence() for one in check.findings if not one.grave],
     }
 
 
-def _map(setup, check):
-    configuration = setup.load()
-    for samples, name, columns in (
-        (check.reference_samples, "reference", "reference_columns"),
-        (check.imu_samples, "IMU", "imu_columns"),
+def _open_sections(setup) -> list[str]:
+    lines = []
+    for section in setup.open_columns:
+        lines += [f"[{section}]", *open_lines(setup, section)]
+    return lines
+
+
+def _parts(check):
+    """Yield name, samples and section of the columns of reference and IMU, where they were read."""
+    for name, samples, section in (
+        ("reference", check.reference_samples, "reference_columns"),
+        ("IMU", check.imu_samples, "imu_columns"),
     ):
-        if samples is None:
-            yield f"{name}: nothing"
+        if samples is not None:
+            yield name, samples, section
+
+
+def _format_lines(check) -> list[str]:
+    """Return format, tables and topics of the files that were read."""
+    formats = {samples.path: samples.format for _, samples, _ in _parts(check)}
+    lines = []
+    for path, format in formats.items():
+        try:
+            lines += list_contents(path, format).lines()
+        except RecordingError as error:
+            lines.append(str(error))
+    return lines
+
+
+def _column_lines(setup, check) -> list[str]:
+    """Return the column map of each part, and its origin."""
+    lines = []
+    configuration = setup.load()
+    read = {name: (samples, section) for name, samples, section in _parts(check)}
+    for name in ("reference", "IMU"):
+        if name not in read:
+            lines.append(f"{name}: nothing")
             continue
+        samples, section = read[name]
         kind = f" ({samples.message_type})" if samples.message_type else ""
-        yield f"{name}: {samples.source}{kind}, {len(samples)} samples"
-        for quantity, column in configuration.columns[columns].items():
-            yield f"  {quantity} = {column}"
+        lines.append(f"{name}: {samples.source}{kind}, {len(samples)} samples")
+        mapped = configuration.columns[section]
+        if not mapped:
+            quantities = [quantity for quantity in samples.columns if quantity != "receipt"]
+            lines.append(
+                f"  named by the format or as this package's own: {join_names(quantities)}"
+            )
+        lines += [f"  {quantity} = {column}" for quantity, column in mapped.items()]
+    return lines
+
+
+def _evidence_lines(setup, check) -> list[str]:
+    """Return the checks of units with their verdicts, and the turns that are compared."""
+    lines = []
+    if check.imu_samples is not None:
+        conventions = setup.load().imu_recording
+        samples = conventional_imu(without_unknown(check.imu_samples), conventions)
+        lines += collect_evidence(samples).sentences()
+    if check.as_configured is not None:
+        lines += _turns(check.as_configured)
+    return lines
+
+
+def _sample_lines(check) -> list[str]:
+    """Return number, rate and time of the samples of each part."""
+    return [f"{name}: {describe_samples(samples)}" for name, samples, _ in _parts(check)]
 
 
 def _odometry(setup, check):

@@ -196,19 +196,23 @@ def guessed_columns(path, rate, sentences, layout=None) -> dict | None:
 
     if not has_columns(path):
         return None
-    from ..recordings.guessing.files import find_columns
+    from ..recordings.columns import find_columns
 
     found = find_columns(path, "imu_recording", layout=layout)
     wanted = ("time", *GYRO, *ACCEL)
     columns = {name: column for name, column in found.columns.items() if name in wanted}
     if found.open_columns:
-        options = " ".join(
-            f"--column '{name}={lines[0]}'" for name, lines in found.open_columns.items()
-        )
-        units = " or ".join(next(iter(found.open_columns.values())))
-        sentences.append(f"{path}: the unit is not known, {units}; state it: {options}")
+        sentences += [
+            f"{path}: {name} is not known; state it with one of: "
+            + " ".join(f"--column '{name}={line}'" for line in lines)
+            for name, lines in found.open_columns.items()
+        ]
     if columns and "time" not in columns and rate is None:
-        raise RecordingError(f"{path}: no column is the time; state the rate with --rate HZ")
+        lines = found.open_columns.get("time", ())
+        options = "".join(f", or --column 'time={line}'" for line in lines)
+        raise RecordingError(
+            f"{path}: no column is the time; state the rate with --rate HZ{options}"
+        )
     if columns:
         listing = ", ".join(f"{name}={column}" for name, column in columns.items())
         by = f"by the layout {found.layout}" if found.layout else "guessed"

@@ -239,8 +239,8 @@ def _driven(drive, options, rate):
 
 def _guessed_settings(path, stated):
     """Return settings for a table with unknown column names that no setting maps, and remarks."""
+    from ..recordings.columns import find_columns
     from ..recordings.file_access import COLUMN_FORMATS, recording_format
-    from ..recordings.guessing.files import find_columns
 
     reference = stated.get("reference", {})
     is_described = "reference_columns" in stated or {"path", "format"} & set(reference)

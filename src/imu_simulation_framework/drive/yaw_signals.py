@@ -14,8 +14,8 @@ from ..core.errors import RecordingError, ResultError
 from ..core.sentences import join_names, quote
 from ..core.tables import POSES
 from ..recordings import file_access
+from ..recordings.columns import find_columns, guess_angle, guess_columns
 from ..recordings.formats.any_format import likely_topics, topics_of_bag
-from ..recordings.guessing.files import find_columns, guess_angle, guess_columns
 from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from ..recordings.reading import Recorded, read_imu, read_reference
 from .named_paths import PART_SIGN, is_result, short_name, split_name

@@ -23,8 +23,9 @@ from ..motion.flight import Flight, FlightStates
 from ..motion.motion import quaternion_spline, unit
 from ..recordings import messages
 from ..recordings.cleaning import MINIMUM_SAMPLES, Cleaner, RecordingReport, Samples
-from ..recordings.formats.any_format import read_any_bag, read_samples
+from ..recordings.formats.any_format import read_any_bag
 from ..recordings.frames import ReferenceConventions, conventional_reference
+from ..recordings.quantities import read_samples
 from ..recordings.reference import refuse_outside
 from .jsbsim import RATE, bundled_scripts, fly
 from .udp import PacketReceiver, receive_flight

@@ -23,11 +23,11 @@ from ..drive.results.files import find_result, load_table
 from ..drive.turning import load_robot_parameters
 from ..motion.motion import Motion
 from ..recordings import messages
+from ..recordings.columns import find_columns
 from ..recordings.file_access import COLUMN_FORMATS, recording_format
 from ..recordings.formats import written_bags
 from ..recordings.formats.any_format import topics_of_bag
 from ..recordings.formats.bag import choose_topic
-from ..recordings.guessing.files import find_columns
 from ..recordings.reading import read_imu, read_reference
 from ..sensors.imu_specification import ImuSpecification
 from ..sensors.magnetism.environment import read_magnetic_environment

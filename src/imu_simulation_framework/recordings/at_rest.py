@@ -17,10 +17,10 @@ from ..core.errors import RecordingError
 from ..core.stamps import StampLimits
 from ..core.tables import ACCEL, GYRO
 from . import cleaning, messages
-from .formats.any_format import sample_blocks
+from .evidence import refuse_contradicted_units
 from .frames import ImuConventions, conventional_imu
 from .imu import without_unknown
-from .plausibility.units import check_imu_units
+from .quantities import sample_blocks
 
 _ROWS_AT_ONCE = 20_000
 _TIMES = ("stamp", "receipt")
@@ -134,7 +134,7 @@ def _read(
         samples = without_unknown(replace(samples, columns=used))
         samples = conventional_imu(samples, conventions)
         if kept is None:
-            check_imu_units(samples, conventions.stated_units)
+            refuse_contradicted_units(samples, conventions.stated_units)
             groups = [tuple(axis for axis in group if axis in used) for group in (GYRO, ACCEL)]
             groups = [group for group in groups if group]
             kept = ColumnsOnDisk([name for name in _USED[:8] if name in used])

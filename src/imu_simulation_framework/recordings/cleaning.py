@@ -143,9 +143,8 @@ class Samples:
     sample in the file, as a person counts; ``place_name``: what that counts: ``message``, ``line``
     or ``file``; ``topic``, ``message_type``: empty if the format does not tell;
     ``yaw_conventions``: of ``yaw`` and ``course``, where the column map says it in words;
-    ``stated_units``: quantities whose unit the recording or its column map states;
-    ``converted_units``: those of which it was not the package's; ``remarks``: what a person should
-    know of how they were read.
+    ``stated_units``: quantity -> unit that the recording or its column map states; ``remarks``:
+    sentences on how they were read.
     """
 
     path: str
@@ -156,8 +155,7 @@ class Samples:
     topic: str = ""
     message_type: str = ""
     yaw_conventions: dict[str, str] = field(default_factory=dict)
-    stated_units: frozenset[str] = frozenset()
-    converted_units: frozenset[str] = frozenset()
+    stated_units: dict[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
     def __post_init__(self):
@@ -184,6 +182,27 @@ class Samples:
     def source(self) -> str:
         """File and topic, to begin a sentence with."""
         return f"{self.path}, topic {self.topic}" if self.topic else self.path
+
+
+def describe_samples(samples: Samples) -> str:
+    """Return number, rate and time of samples in words.
+
+    Parameters
+    ----------
+    samples : Samples
+        With stamps or, where none is set, times of reception.
+    """
+    number = f"{len(samples)} samples"
+    times = samples.columns.get("stamp", np.zeros(0))
+    if not np.isfinite(times).any():
+        times = samples.columns.get("receipt", times)
+    known = np.sort(times[np.isfinite(times)])
+    steps = np.diff(known)
+    steps = steps[steps > 0.0]
+    if len(steps) == 0:
+        return f"{number} without times"
+    rate, duration = 1.0 / float(np.median(steps)), known[-1] - known[0]
+    return f"{number}, usually {rate:.4g} a second, over {duration:.1f} s from {known[0]:.3f} s on"
 
 
 _FEWEST_RUNS = 20

@@ -108,10 +108,14 @@ class ImuConventions(ReferenceConventions):
         return self.mounting_roll, self.mounting_pitch, self.mounting_yaw
 
     @property
-    def stated_units(self) -> tuple[str, ...]:
-        """Axes of the sensors whose unit is another one than a recording without units has."""
-        gyro = GYRO if self.gyro_unit != ImuConventions.gyro_unit else ()
-        return gyro + (ACCEL if self.accel_unit != ImuConventions.accel_unit else ())
+    def stated_units(self) -> dict[str, str]:
+        """Axes of the sensors whose unit is not the one of a recording without units -> unit."""
+        units: dict[str, str] = {}
+        if self.gyro_unit != ImuConventions.gyro_unit:
+            units.update(dict.fromkeys(GYRO, self.gyro_unit))
+        if self.accel_unit != ImuConventions.accel_unit:
+            units.update(dict.fromkeys(ACCEL, self.accel_unit))
+        return units
 
     @property
     def axes(self) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 import numpy as np
@@ -18,10 +20,12 @@ from ..core.checks import check_list, check_numbers, check_text
 from ..core.errors import ConfigurationError, RecordingError
 from ..core.sentences import quote
 from ..core.settings import Settings, from_mapping, setting
+from ..core.tables import QUATERNION
 from ..core.yaml_files import bundled_names, find_description, read_description
 from .cleaning import Samples
 from .column_maps import check_description, parse_map
-from .plausibility.units import describe_unit_contradiction
+from .evidence import layout_contradiction
+from .frames import FRAMES
 
 FOLDER = "recording_layouts"
 """Of the package's config."""
@@ -61,6 +65,12 @@ class RecordingLayout(Settings):
     imu_columns, reference_columns : mapping of str to str or to a sequence of str
         Quantity -> ``column [unit]``, see :mod:`.column_maps`. The first of a sequence that is
         there is taken. A quantity whose columns are absent is left out.
+    files : sequence of str, optional
+        Patterns of file names, ``ms25*.csv``, of a logger whose tables have no header and whose
+        columns are ``col1``, ``col2``.
+    frame : str, optional
+        Axes of the logger: ``enu``, world east-north-up and body forward-left-up, or ``ned``, world
+        north-east-down and body forward-right-down, of which the maps turn all quantities.
     rates : tuple of float, optional
         Least and largest number of samples per second that the logger can have [Hz]. It decides
         between loggers with one header and clocks of different units.
@@ -70,13 +80,16 @@ class RecordingLayout(Settings):
     Raises
     ------
     ConfigurationError
-        A quantity or unit is unknown, or nothing is mapped.
+        A quantity, unit or frame is unknown, nothing is mapped, or a quaternion of ``ned`` is,
+        which no map can turn.
     """
 
     name: str = setting(check=check_text, needed=True)
     header: tuple[str, ...] = setting(check=_checked_columns)
     imu_columns: Mapping[str, tuple[str, ...]] = setting(dict, _checked_map)
     reference_columns: Mapping[str, tuple[str, ...]] = setting(dict, _checked_map)
+    files: tuple[str, ...] = setting(tuple, _checked_columns)
+    frame: str = setting("enu", choices=FRAMES)
     rates: tuple[float, float] | None = setting(None, check_numbers, count=2, above=0.0)
     source: str = setting("")
 
@@ -86,13 +99,14 @@ class RecordingLayout(Settings):
             raise ConfigurationError("header is empty, expected the columns that identify a table.")
         if not (self.imu_columns or self.reference_columns):
             raise ConfigurationError("imu_columns and reference_columns are empty, expected one.")
+        mapped = {*self.imu_columns, *self.reference_columns}
+        if self.frame == "ned" and not mapped.isdisjoint(QUATERNION):
+            raise ConfigurationError(
+                "frame is ned and a quaternion is mapped, expected angles, which can be turned."
+            )
 
-    def matches(self, columns: Sequence[str]) -> bool:
-        """Return whether a table with these columns has the layout."""
-        return set(self.header) <= set(columns)
-
-    def maps(self, path: str | os.PathLike[str], columns: Sequence[str]) -> LayoutMaps:
-        """Return the column maps of a table that matches.
+    def matches(self, path: str | os.PathLike[str], columns: Sequence[str]) -> bool:
+        """Return whether a table has the layout.
 
         Parameters
         ----------
@@ -101,10 +115,30 @@ class RecordingLayout(Settings):
         columns : sequence of str
             Its columns.
         """
+        name = Path(path).name
+        is_named = not self.files or any(fnmatch(name, pattern) for pattern in self.files)
+        return is_named and set(self.header) <= set(columns)
+
+    def maps(
+        self, path: str | os.PathLike[str], columns: Sequence[str], frame: str = "enu"
+    ) -> LayoutMaps:
+        """Return the column maps of a table that matches.
+
+        Parameters
+        ----------
+        path : path-like
+            The recording.
+        columns : sequence of str
+            Its columns.
+        frame : str
+            ``ned`` where the format turns the axes already.
+        """
         imu, reference = (
             _present_columns(path, descriptions, columns)
             for descriptions in (self.imu_columns, self.reference_columns)
         )
+        if self.frame == "ned" and frame == "enu":
+            imu, reference = _turned_map(imu), _turned_map(reference)
         return LayoutMaps(self, imu, reference)
 
 
@@ -129,7 +163,7 @@ class LayoutMaps:
         str
             Empty where there is none.
         """
-        evidence = describe_unit_contradiction(samples)
+        evidence = layout_contradiction(samples)
         times = samples.columns["stamp"]
         steps = np.diff(times[np.isfinite(times)])
         rate = 1.0 / float(np.median(steps)) if len(steps) and np.median(steps) > 0.0 else 0.0
@@ -151,6 +185,27 @@ def _present_columns(path, descriptions, columns) -> dict[str, str]:
             found[quantity] = description
             break
     return found
+
+
+_TURNED = ("gyro_y", "gyro_z", "accel_y", "accel_z", "mag_y", "mag_z", "pitch", "z")
+"""Quantities whose sign differs between north-east-down and east-north-up."""
+
+_EXCHANGED = {"x": "y", "y": "x"}
+_NAUTICAL = ("yaw", "heading", "course")
+
+
+def _turned_map(columns: Mapping[str, str]) -> dict[str, str]:
+    """Return a map of columns in north-east-down that reads them as east-north-up."""
+    turned = {}
+    for quantity, description in columns.items():
+        name = _EXCHANGED.get(quantity, quantity)
+        column, _, unit = description.rpartition(" [")
+        if quantity in _TURNED:
+            description = f"-{column} [{unit}"
+        elif quantity in _NAUTICAL and unit.rstrip("]") in ("rad", "deg"):
+            description = f"{column} [{unit.rstrip(']')} cw from north]"
+        turned[name] = description
+    return turned
 
 
 def read_layout(name: str | os.PathLike[str]) -> RecordingLayout:
@@ -182,6 +237,7 @@ def find_layouts(
     path: str | os.PathLike[str],
     columns: Sequence[str],
     layout: RecordingLayout | None = None,
+    frame: str = "enu",
 ) -> list[LayoutMaps]:
     """Return the column maps of the layouts that a table may have.
 
@@ -193,6 +249,8 @@ def find_layouts(
         Its columns.
     layout : RecordingLayout, optional
         The layout that the user names.
+    frame : str
+        ``ned`` where the format turns the axes already.
 
     Returns
     -------
@@ -210,7 +268,7 @@ def find_layouts(
             raise RecordingError(
                 f"{path}: column {quote(absent[0])} of the layout {layout.name} is missing"
             )
-        return [layout.maps(path, columns)]
-    matching = [known for known in bundled_layouts() if known.matches(columns)]
+        return [layout.maps(path, columns, frame)]
+    matching = [known for known in bundled_layouts() if known.matches(path, columns)]
     matching.sort(key=lambda known: -len(known.header))
-    return [known.maps(path, columns) for known in matching]
+    return [known.maps(path, columns, frame) for known in matching]

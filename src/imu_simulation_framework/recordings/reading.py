@@ -21,10 +21,11 @@ from ..core.stamps import StampLimits
 from ..core.tables import QUATERNION
 from ..motion.positioning import FixSettings
 from . import cleaning, messages
-from .formats.any_format import read_any_bag, read_samples
+from .evidence import refuse_contradicted_units, refuse_wrong_statements
+from .formats.any_format import read_any_bag
 from .frames import ImuConventions, ReferenceConventions, conventional_imu
 from .imu import imu_table, without_unknown
-from .plausibility.units import check_imu_units
+from .quantities import read_samples
 from .reference import reference_table, without_placeholder
 from .tables import order_of
 
@@ -146,16 +147,17 @@ def read_imu(
     require : sequence of str
         What the IMU must give, of ``orientation``, ``gyro`` and ``accel``.
     check_units : bool
-        Whether to refuse rates and forces, unless only a recorded orientation is wanted, whose
-        size contradicts their unit; see :func:`.check_imu_units`.
+        Whether to refuse rates and forces whose size contradicts their unit; see
+        :func:`.refuse_contradicted_units`. Where only a recorded orientation is wanted, a unit is
+        checked that the recording states.
     """
-    samples = read_imu_samples(path, topic, format, columns, rate=rate)
+    samples = read_imu_samples(path, topic, format, columns, rate=rate, check_units=check_units)
     conventions = conventions or ImuConventions()
     limits = {"stamp_limits": stamp_limits, "minimum_samples": minimum_samples}
     made = imu_table(samples, conventions, require=require, time_offset=time_offset, **limits)
     if check_units and (not require or made[1].orientation_source != "recorded"):
         in_its_units = conventional_imu(without_unknown(samples), conventions)
-        check_imu_units(in_its_units, conventions.stated_units)
+        refuse_contradicted_units(in_its_units, conventions.stated_units)
     return Recorded(*made)
 
 
@@ -166,6 +168,7 @@ def read_imu_samples(
     columns: Mapping[str, str] | None = None,
     *,
     rate: float | None = None,
+    check_units: bool = True,
 ) -> cleaning.Samples:
     """Read the samples of an IMU as they were recorded.
 
@@ -182,8 +185,14 @@ def read_imu_samples(
     rate : float, optional
         Samples per second, for a recording without times (CSV then needs no ``time``) or with
         useless ones: the samples then follow each other evenly from time 0.
+    check_units : bool
+        Whether to refuse rates and forces whose size contradicts the unit that the recording
+        states.
     """
-    return _evenly_timed(path, topic, format, columns, messages.IMU_TYPES, "IMU", rate)
+    samples = _evenly_timed(path, topic, format, columns, messages.IMU_TYPES, "IMU", rate)
+    if check_units:
+        refuse_wrong_statements(samples)
+    return samples
 
 
 def read_other_sensor(

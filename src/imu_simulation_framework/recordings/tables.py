@@ -163,8 +163,7 @@ def join(leader: Samples, other: Samples) -> Samples:
         leader,
         columns={**leader.columns, **joined},
         yaw_conventions={**leader.yaw_conventions, **other.yaw_conventions},
-        stated_units=leader.stated_units | other.stated_units,
-        converted_units=leader.converted_units | other.converted_units,
+        stated_units={**leader.stated_units, **other.stated_units},
     )
 
 

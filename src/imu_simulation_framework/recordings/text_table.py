@@ -8,7 +8,7 @@ import io
 import itertools
 import re
 from dataclasses import dataclass, field, replace
-from typing import Callable, Iterable, Iterator
+from typing import Callable, Iterable, Iterator, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -97,13 +97,26 @@ def parse_table(
 ) -> TextTable:
     """Parse the text of a table; empty lines and comments, behind ``#`` or ``//``, do not count.
 
-    ``text``: a callable returns the text's blocks, again if it is called again; ``names``: of the
-    columns, separated by white space in the file. Without them the first line names the columns,
-    one below it perhaps their units, and the first line's separator (comma, semicolon, tab or white
-    space) counts (between semicolons or tabs numbers may have decimal commas); if it is one of
-    numbers already, the comment above it names them, or they are ``col1``, ``col2``, ...
-    ``rows_at_once``: None for all. Raises RecordingError: there is nothing, a line has too many
-    cells or is too long, or a quotation mark is alone.
+    The first line names the columns, one below it perhaps their units. Its separator, comma,
+    semicolon, tab or white space, is that of the table; between semicolons or tabs numbers may have
+    decimal commas. If the first line has numbers, the comment above it names the columns, or they
+    are ``col1``, ``col2``, ...
+
+    Parameters
+    ----------
+    path : path-like
+        The recording, for messages.
+    text : str or callable
+        The text, or a function that returns its blocks, again if it is called again.
+    names : sequence of str, optional
+        Names of the columns, which then are separated by white space.
+    rows_at_once : int or None
+        Rows that are parsed together; None for all.
+
+    Raises
+    ------
+    RecordingError
+        There is nothing, a line has too many cells or is too long, or a quotation mark is alone.
     """
     blocks = [text] if isinstance(text, str) else text()
     tables = list(table_blocks(path, blocks, names, rows_at_once))
@@ -120,62 +133,101 @@ def parse_table(
 def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterator[TextTable]:
     """Yield a table in parts of so many rows, none of which holds any text that is read later.
 
-    ``blocks`` are the text; all else is as for :func:`parse_table`.
-    """
-    comment, lines = "", _logical_lines(path, blocks)
-    if names is None:
-        lines = _below_preamble(lines)
-    for first in lines:
-        if first[1].lstrip().startswith(_COMMENTS):
-            comment = first[1]
-        elif first[1].strip():
-            break
-    else:
-        empty = "holds nothing but comments, lines behind # or //" if comment else "is empty"
-        raise RecordingError(f"{path}: the recording {empty}")
-    rows: Iterator = (
-        row for row in lines if row[1].strip() and not row[1].lstrip().startswith(_COMMENTS)
-    )
-    separator = r"\s+"
-    given = names
-    if given is None:
-        separator = _separator(first[1])
-        names = _cells(first[1], separator)
-        refuse_endless_names(path, names)
-    if given is not None or _is_data(names) or _is_named(names, comment, separator):
-        rows = itertools.chain([first], rows)
-        names = given or _names(comment, separator, names)
-    else:
-        below = list(itertools.islice(rows, 3))
-        cells_below = [_cells(line, separator) for _, line in below]
-        united = with_units(names, cells_below[:2])
-        if not united and len(below) == 3 and not any(map(_NUMBER.match, cells_below[1])):
-            united = with_units(_of_sources(names, cells_below.pop(1)), cells_below)
-            below = below[1:] if united else below
-        rows = itertools.chain(below[1:] if united else below, rows)
-        names = united or _in_groups(names, cells_below[:2])
+    The other parameters are those of :func:`parse_table`.
 
+    Parameters
+    ----------
+    blocks : iterable of str
+        Text of the table.
+
+    Raises
+    ------
+    RecordingError
+        As of :func:`parse_table`.
+    """
+    header = _read_header(path, _logical_lines(path, blocks), names)
+    distinct, namesakes = distinct_names(header.names)
     decimal = ""
-    distinct, namesakes = distinct_names(names)
     for count in itertools.count():
-        block = list(itertools.islice(rows, rows_at_once))
+        block = list(itertools.islice(header.rows, rows_at_once))
         if not block and count:
             return
         if not block:
             raise RecordingError(f"{path}: the recording is empty but for its first line")
-        block = [(number, _ended(line, separator, len(names))) for number, line in block]
-        for number, line in block:
-            if _width(line, separator) > len(names):
-                raise RecordingError(
-                    f"{path}: line {number} has {_width(line, separator)} cells, expected "
-                    f"{len(names)}, as line {first[0]} has"
-                )
-        numbers, texts = zip(*block)
-        decimal = decimal or _decimal(texts, separator)
-        cells = _read_block(path, texts, separator, len(names), decimal or ".")
+        numbers, texts = zip(*_checked_rows(path, block, header))
+        decimal = decimal or _decimal(texts, header.separator)
+        cells = _read_block(path, texts, header.separator, len(header.names), decimal or ".")
         cells.columns = distinct
         del block, texts
         yield TextTable(str(path), cells, np.array(numbers, dtype=int), namesakes)
+
+
+class _Header(NamedTuple):
+    """Names of the columns, the line that has them, the separator, and the rows below."""
+
+    names: list[str]
+    line: int
+    separator: str
+    rows: Iterator[tuple[int, str]]
+
+
+def _read_header(path, lines, names) -> _Header:
+    """Return the header of a table from its numbered lines; ``names``: those that are given."""
+    if names is None:
+        lines = _below_preamble(lines)
+    comment, first = _first_line(path, lines)
+    rows = (row for row in lines if row[1].strip() and not _is_comment(row[1]))
+    if names is not None:
+        return _Header(names, first[0], r"\s+", itertools.chain([first], rows))
+    separator = _separator(first[1])
+    cells = _cells(first[1], separator)
+    refuse_endless_names(path, cells)
+    if _is_data(cells) or _is_named(cells, comment, separator):
+        rows = itertools.chain([first], rows)
+        return _Header(_names(comment, separator, cells), first[0], separator, rows)
+    return _Header(*_names_and_rows(cells, first[0], separator, rows))
+
+
+def _is_comment(line) -> bool:
+    return line.lstrip().startswith(_COMMENTS)
+
+
+def _first_line(path, lines) -> tuple[str, tuple[int, str]]:
+    """Return the last comment above a table, and its first line with its number."""
+    comment = ""
+    for number, line in lines:
+        if _is_comment(line):
+            comment = line
+        elif line.strip():
+            return comment, (number, line)
+    empty = "holds nothing but comments, lines behind # or //" if comment else "is empty"
+    raise RecordingError(f"{path}: the recording {empty}")
+
+
+def _names_and_rows(names, line, separator, rows):
+    """Return the fields of a _Header whose names may have units or sources in the lines below."""
+    below = list(itertools.islice(rows, 3))
+    cells_below = [_cells(text, separator) for _, text in below]
+    united = with_units(names, cells_below[:2])
+    has_sources = len(below) == 3 and not any(map(_NUMBER.match, cells_below[1]))
+    if not united and has_sources:
+        united = with_units(_with_sources(names, cells_below.pop(1)), cells_below)
+        below = below[1:] if united else below
+    rows = itertools.chain(below[1:] if united else below, rows)
+    return united or _in_groups(names, cells_below[:2]), line, separator, rows
+
+
+def _checked_rows(path, block, header: _Header):
+    """Yield number and text of each row, none of which has more cells than there are names."""
+    width = len(header.names)
+    for number, line in block:
+        line = _ended(line, header.separator, width)
+        if _width(line, header.separator) > width:
+            raise RecordingError(
+                f"{path}: line {number} has {_width(line, header.separator)} cells, expected "
+                f"{width}, as line {header.line} has"
+            )
+        yield number, line
 
 
 MAX_COLUMNS = 1000  # the widest recording, a flattened bag with all its covariances, has 600
@@ -331,7 +383,7 @@ def _is_named(cells, comment, separator) -> bool:
     return len(names) == len(cells) and numbers == [True, False]
 
 
-def _of_sources(names, sources) -> list[str]:
+def _with_sources(names, sources) -> list[str]:
     """Return names of which those that are repeated have before them what a line below says."""
     sources = [re.sub(r"\A\d+:\s*", "", source) for source in sources]
     return [

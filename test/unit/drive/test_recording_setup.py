@@ -9,8 +9,8 @@ import pytest
 from imu_simulation_framework.drive.configuration import is_default, load_configuration, paths_of
 from imu_simulation_framework.drive.recorded_drive.check import check_recording
 from imu_simulation_framework.drive.recorded_drive.setup import RecordingSetup, config_text, set_up
+from imu_simulation_framework.recordings.columns import find_columns
 from imu_simulation_framework.recordings.formats.any_format import likely_topics
-from imu_simulation_framework.recordings.guessing.files import find_columns
 from imu_simulation_framework.recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from imu_simulation_framework.recordings.plausibility.findings import Finding
 

@@ -7,7 +7,11 @@ from column_tables import TIME, Car
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.yaml_files import bundled_names
-from imu_simulation_framework.recordings.guessing.files import find_columns, guess_columns
+from imu_simulation_framework.recordings.columns import find_columns, guess_columns
+from imu_simulation_framework.recordings.frames import (
+    ReferenceConventions,
+    conventional_reference,
+)
 from imu_simulation_framework.recordings.layouts import (
     FOLDER,
     RecordingLayout,
@@ -15,7 +19,7 @@ from imu_simulation_framework.recordings.layouts import (
     find_layouts,
     read_layout,
 )
-from imu_simulation_framework.recordings.reading import read_imu_samples
+from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 CAR = Car()
 GRAVITY = 9.80665
@@ -42,15 +46,16 @@ def write_table(path, accel="b", gravity=1.0):
 @pytest.mark.parametrize("name", bundled_names(FOLDER))
 def test_bundled_layout_is_valid_and_recognises_its_own_columns(name):
     layout = read_layout(name)
-    descriptions = {**layout.imu_columns, **layout.reference_columns}
+    descriptions = [*layout.imu_columns.values(), *layout.reference_columns.values()]
     # A map has names and units; without the unit each is a name, as no layout has a sum.
     columns = [
         text.rpartition(" [")[0].partition(" * ")[0].split(" + ")
-        for alternatives in descriptions.values()
+        for alternatives in descriptions
         for text in alternatives
     ]
     present = list(dict.fromkeys([*layout.header, *(name for names in columns for name in names)]))
-    (maps,) = (maps for maps in find_layouts("a.csv", present) if maps.layout.name == layout.name)
+    path = layout.files[0] if layout.files else "a.csv"
+    (maps,) = (maps for maps in find_layouts(path, present) if maps.layout.name == layout.name)
     assert set(maps.imu) == set(layout.imu_columns)
     assert set(maps.reference) == set(layout.reference_columns)
 
@@ -167,6 +172,8 @@ def test_named_layout_without_its_header_is_refused(tmp_path):
         ("[a]", "[a]", "imu_columns"),
         ("a", '{time: "a [s]"}', "header"),
         ("[a]", '{time: "a [s]"}\nunits: SI', "units"),
+        ("[a]", '{time: "a [s]"}\nframe: nwu', "frame"),
+        ("[a]", '{time: "a [s]", qw: "b [1]"}\nframe: ned', "frame"),
     ],
 )
 def test_invalid_layout_is_refused_with_its_key(tmp_path, header, columns, key):
@@ -175,3 +182,57 @@ def test_invalid_layout_is_refused_with_its_key(tmp_path, header, columns, key):
     with pytest.raises(ConfigurationError, match=key) as refusal:
         read_layout(path)
     assert str(path) in str(refusal.value)
+
+
+def test_layout_in_north_east_down_is_read_in_east_north_up(tmp_path):
+    path = tmp_path / "log_sensor_combined_0.csv"
+    columns = {"timestamp": np.rint(1e6 * TIME).astype(int), "gyro_integral_dt": 4000}
+    for place, sign in enumerate((1.0, -1.0, -1.0)):
+        columns[f"gyro_rad[{place}]"] = sign * CAR.rates[:, place]
+        columns[f"accelerometer_m_s2[{place}]"] = sign * CAR.forces[:, place]
+    pd.DataFrame(columns).to_csv(path, index=False)
+    found = find_columns(path, "imu_recording")
+    assert found.layout == "PX4"
+    samples = read_imu_samples(path, columns=found.columns)
+    for place, axis in enumerate(AXES):
+        np.testing.assert_allclose(samples.columns[f"gyro_{axis}"], CAR.rates[:, place])
+        np.testing.assert_allclose(samples.columns[f"accel_{axis}"], CAR.forces[:, place])
+
+
+def test_poses_in_north_east_down_are_read_in_east_north_up(tmp_path):
+    path = tmp_path / "groundtruth_2013-01-10.csv"
+    height = np.linspace(0.0, 2.0, len(TIME))
+    columns = [1e6 * (1.35e9 + TIME), CAR.north, CAR.east, -height, 0.0 * TIME, 0.1 + 0.0 * TIME]
+    np.savetxt(path, np.column_stack([*columns, CAR.azimuth]), delimiter=",", fmt="%.17g")
+    found = find_columns(path, "reference", orientation=True)
+    assert found.layout == "NCLT ground truth"
+    samples = read_reference_samples(path, columns=found.columns)
+    samples = conventional_reference(samples, ReferenceConventions())
+    for name, values in (("x", CAR.east), ("y", CAR.north), ("z", height)):
+        np.testing.assert_allclose(samples.columns[name], values, atol=1e-9)
+    turns = np.angle(np.exp(1j * (samples.columns["yaw"] - CAR.yaw)))
+    np.testing.assert_allclose(turns, 0.0, atol=1e-9)
+    np.testing.assert_allclose(samples.columns["pitch"], -0.1)
+
+
+@pytest.mark.parametrize("name", ["ms25.csv", "other.csv"])
+def test_table_without_header_is_recognised_by_its_file_name(tmp_path, name):
+    path = tmp_path / name
+    signs = [1.0, -1.0, -1.0]
+    magnetic = 0.2 + 0.01 * np.random.default_rng(2).standard_normal((len(TIME), 3))
+    columns = [1e6 * (1.35e9 + TIME), magnetic, signs * CAR.forces, signs * CAR.rates]
+    np.savetxt(path, np.column_stack(columns), delimiter=",", fmt="%.17g")
+    found = find_columns(path, "imu_recording")
+    assert (found.layout == "NCLT, Microstrain MS25") == (name == "ms25.csv")
+    if found.layout:
+        samples = read_imu_samples(path, columns=found.columns)
+        np.testing.assert_allclose(samples.columns["gyro_z"], CAR.rates[:, 2])
+        np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2])
+
+
+def test_log_whose_format_turns_its_axes_is_turned_once():
+    present = ["TimeUS", *(f"{kind}{axis}" for kind in ("Gyr", "Acc") for axis in "XYZ")]
+    (as_text,) = find_layouts("a.csv", present)
+    (as_log,) = find_layouts("a.bin", present, frame="ned")
+    assert as_text.imu["gyro_z"] == "-GyrZ [rad/s]"
+    assert as_log.imu["gyro_z"] == "GyrZ [rad/s]"

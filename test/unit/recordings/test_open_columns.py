@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from table_writers import write_xlsx
 
 from imu_simulation_framework.recordings.column_maps import seconds_of_dates
-from imu_simulation_framework.recordings.guessing.files import find_columns, guess_columns
+from imu_simulation_framework.recordings.columns import find_columns, guess_columns
 from imu_simulation_framework.recordings.guessing.measures import FIX_STEPS, IMU_STEPS, time_unit
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
@@ -186,7 +186,7 @@ def test_counts_of_an_accelerometer_by_gravity_and_of_a_gyroscope_by_a_yaw():
     found = counts()
     assert found.imu["accel_z"] == "az / 8192 [g]"
     assert "gyro_z" not in found.imu
-    assert said(found, "gx, gy, gz: counts", "say it by the data sheet")
+    assert "gz / 131 [deg/s]" in found.open_columns["gyro_z"]
     assert counts(yaw=YAW).imu["gyro_z"] == "gz / 65.5 [deg/s]"
 
 
@@ -354,7 +354,7 @@ def test_counts_of_a_bno055_are_not_taken_for_thousandths(size, names):
     assert found.imu["accel_z"].endswith("[mg]")
     assert "gyro_z" not in found.imu
     z = names.split()[1].format("z")
-    assert said(found, "may be mrad/s or counts of 16 a deg/s", f"{z} / 16 [deg/s]")
+    assert {f"{z} [mrad/s]", f"{z} / 16 [deg/s]"} <= set(found.open_columns["gyro_z"])
     found = guess(t=TIME, yaw=YAW, **columns)
     assert found.imu["gyro_z"].endswith("gyro_z / 16 [deg/s]" if names[0] == "a" else "[deg/s]")
 
@@ -366,7 +366,7 @@ def test_counts_beside_accelerations_in_their_unit_are_not_taken_for_degrees():
     columns = {f"a{a}": forces[:, k] for k, a in enumerate("xyz")}
     columns.update({f"g{a}": np.rint(16 * np.degrees(rates[:, k])) for k, a in enumerate("xyz")})
     found = guess(t=TIME, **columns)
-    assert "gyro_z" not in found.imu and said(found, "counts of 16 a deg/s", "left out")
+    assert "gyro_z" not in found.imu and "gz / 16 [deg/s]" in found.open_columns["gyro_z"]
 
 
 @pytest.mark.parametrize("kind", ["Gyroscope{} [rad/s]", "Accelerometer{} [m/s²]"])
@@ -524,3 +524,44 @@ def test_time_unit_of_a_name_is_taken_unless_its_steps_are_incredible(name, coun
         assert found.time == "" and said(found, name, f"[{unit}] fits")
     else:
         assert found.time.startswith(name)
+
+
+def test_time_that_is_not_determined_is_open_in_imu_and_reference():
+    # Steps of 1 may be counts or milliseconds.
+    columns = {"stamp": np.arange(len(TIME)) + 7.0, **CAR.inertial()}
+    found = guess(**columns, lat=CAR.latitude, lon=CAR.longitude)
+    for lines in (found.open_columns, found.open_reference):
+        assert "stamp [ms]" in lines["time"] and "line / 100 [s]" in lines["time"]
+    assert found.open_reference["latitude"] == ["lat [deg]"]
+
+
+def test_latitude_of_unknown_unit_is_open_with_each_unit():
+    # Near the equator and Greenwich degrees and radians are as large.
+    found = guess(t=TIME, lat=1e-4 * CAR.latitude, lon=1e-4 * CAR.longitude)
+    assert found.reference == {} and found.open_reference["time"] == ["t [s]"]
+    assert {"lat [deg]", "lat [rad]", "lat * 1e-7 [deg]"} <= set(found.open_reference["latitude"])
+
+
+def test_position_in_two_units_is_open_with_both():
+    found = guess(**{"t": TIME, "x [m]": CAR.east, "y [km]": 1e-3 * CAR.north})
+    assert set(found.open_reference["x"]) == {"x [m] [m]", "x [m] [km]"}
+
+
+def test_places_of_unknown_order_are_open_both_ways(tmp_path):
+    path = tmp_path / "a.txt"
+    steps = 1e-5 * np.cumsum(np.random.default_rng(2).random((len(TIME), 2)), axis=0)
+    np.savetxt(path, np.column_stack([TIME, steps + [48.0, 11.0]]), fmt="%.9f")
+    found = find_columns(path, "reference")
+    assert found.columns == {}
+    assert found.open_columns["latitude"] == ["col2 [deg]", "col3 [deg]"]
+
+
+def test_lone_gyroscope_of_unknown_unit_is_open_in_a_recording_of_tables(tmp_path):
+    rates = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
+    for name, vectors in (("gyro", rates), ("magnetometer", CAR.forces)):
+        table = {"seconds": TIME, **dict(zip("xyz", vectors.T))}
+        pd.DataFrame(table).to_csv(tmp_path / f"{name}.csv", index=False)
+    found = find_columns(tmp_path, "imu_recording")
+    assert found.columns == {}
+    assert found.open_columns["time"] == ["gyro.seconds [s]"]
+    assert found.open_columns["gyro_z"] == ["gyro.z [deg/s]", "gyro.z [rad/s]"]

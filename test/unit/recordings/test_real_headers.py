@@ -8,7 +8,7 @@ from column_tables import RATE, TIME, Car, guess, wrapped
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.recordings.guessing.files import guess_columns
+from imu_simulation_framework.recordings.columns import guess_columns
 from imu_simulation_framework.recordings.reading import read_imu_samples
 
 CAR = Car()

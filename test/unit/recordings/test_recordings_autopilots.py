@@ -9,7 +9,7 @@ from table_writers import binary_log, text_log, ulog
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.recordings import reading
-from imu_simulation_framework.recordings.guessing.files import guess_columns
+from imu_simulation_framework.recordings.columns import guess_columns
 
 START = 5_000_000  # us, since the autopilot was switched on
 SLOW = slice(0, None, 10)

@@ -14,8 +14,8 @@ from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.recordings.columns import guess_columns
 from imu_simulation_framework.recordings.formats.bag_tables import read_bag_tables
-from imu_simulation_framework.recordings.guessing.files import guess_columns
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
 NANOSECONDS = 10**9

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.recordings.guessing.files import guess_columns
+from imu_simulation_framework.recordings.columns import guess_columns
 from imu_simulation_framework.recordings.reading import read_imu
 
 GYRO_TABLE = [(name, "f8") for name in ("time", "gyro_x", "gyro_y", "gyro_z")]

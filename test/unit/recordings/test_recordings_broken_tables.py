@@ -9,7 +9,7 @@ from refusals import refusal
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings import reading
-from imu_simulation_framework.recordings.guessing.files import guess_columns
+from imu_simulation_framework.recordings.columns import guess_columns
 from imu_simulation_framework.recordings.text_table import parse_table
 
 HEADER = "time,x,y,yaw"

@@ -16,7 +16,7 @@ from scipy import io
 from table_writers import as_mat_7_3, write_xlsx
 
 from imu_simulation_framework.core.errors import MissingLibraryError, RecordingError
-from imu_simulation_framework.recordings.guessing.files import guess_columns
+from imu_simulation_framework.recordings.columns import guess_columns
 from imu_simulation_framework.recordings.reading import read_imu
 
 NAMES = ("time_s", "gyro_x", "gyro_y", "gyro_z", "acc_x", "acc_y", "acc_z")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.recordings.guessing.files import guess_columns
+from imu_simulation_framework.recordings.columns import guess_columns
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
 RATE = 10.0  # Hz

@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 from table_writers import write_zip
 
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.recordings.columns import guess_angle, guess_columns
 from imu_simulation_framework.recordings.guessing import tables as guessing
-from imu_simulation_framework.recordings.guessing.files import guess_angle, guess_columns
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
 START = 1_700_000_000_000_000_000

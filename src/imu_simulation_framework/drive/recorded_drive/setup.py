@@ -9,9 +9,9 @@ from typing import Any, Mapping, Sequence
 from ...core import errors
 from ...core.files import default_configuration_path
 from ...motion.drives import DRIVES
+from ...recordings.columns import find_columns
 from ...recordings.file_access import COLUMN_FORMATS, recording_format
 from ...recordings.formats.any_format import likely_topics, topics_of_bag
-from ...recordings.guessing.files import find_columns
 from ...recordings.layouts import RecordingLayout
 from ...recordings.messages import IMU_TYPES, REFERENCE_TYPES, MessageType
 from ...recordings.plausibility.findings import Finding
@@ -35,15 +35,15 @@ class RecordingSetup:
         Settings that differ from the config.ini: ``{section: {key: value}}``.
     sentences : list of str
         Sentences on the topics and columns that were chosen, and on the reasons.
-    open_columns : dict of str to sequence of str
-        Possible lines of ``[imu_columns]`` by quantity of the IMU, where the unit of its column
-        cannot be determined.
+    open_columns : dict of str to dict of str to list of str
+        Section, ``imu_columns`` or ``reference_columns`` -> quantity -> possible lines of that
+        section, where column or unit cannot be determined.
     """
 
     path: str
     overrides: dict[str, dict[str, Any]] = field(default_factory=dict)
     sentences: list[str] = field(default_factory=list)
-    open_columns: dict[str, Sequence[str]] = field(default_factory=dict)
+    open_columns: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     def load(self) -> Configuration:
         """Return the configuration; raise ConfigurationError if it cannot be read."""
@@ -189,7 +189,10 @@ def _set_up_part(
     columns = find_columns(
         path, part.section, orientation=has_two_files, shared=not has_two_files, layout=layout
     )
-    setup.open_columns.update(columns.open_columns)
+    if columns.open_columns:
+        setup.open_columns[part.columns_section] = {
+            quantity: list(lines) for quantity, lines in columns.open_columns.items()
+        }
     if not columns.columns:
         return columns.reasons
     setup.set(part.section, format=format)
@@ -225,15 +228,17 @@ def config_text(
             values.setdefault(section, {})[key] = value
             comments[section, key] = f"{finding.fault}: {finding.evidence}"
     lines = ["# Made by check_recording.py; what is not here keeps its default."]
+    for section in setup.open_columns:
+        values.setdefault(section, {})
     for section, keys in values.items():
-        lines += ["", f"[{section}]"] if keys else []
+        lines += ["", f"[{section}]"] if keys or section in setup.open_columns else []
         for key, value in keys.items():
             if (section, key) in comments:
                 lines.append(f"# {comments[section, key]}")
             lines.append(f"{key} = {value}".rstrip())
-        if section == "imu_columns" and setup.open_columns:
-            lines.append("# The unit cannot be determined. Keep one line of each quantity:")
-            lines += [f"# {line}" for line in open_lines(setup)]
+        if section in setup.open_columns:
+            lines.append("# Cannot be determined. Keep one line of each quantity:")
+            lines += [f"# {line}" for line in open_lines(setup, section)]
     return "\n".join(lines) + "\n"
 
 
@@ -257,10 +262,18 @@ def _configured_values(setup: RecordingSetup, folder: str) -> dict[str, dict[str
     return values
 
 
-def open_lines(setup: RecordingSetup) -> list[str]:
-    """Return lines of ``[imu_columns]``, of which one of each quantity is right."""
+def open_lines(setup: RecordingSetup, section: str) -> list[str]:
+    """Return the possible lines of a section, of which one of each quantity is right.
+
+    Parameters
+    ----------
+    setup : RecordingSetup
+        Of the recording.
+    section : str
+        ``imu_columns`` or ``reference_columns``.
+    """
     return [
         f"{quantity} = {description}"
-        for quantity, descriptions in setup.open_columns.items()
+        for quantity, descriptions in setup.open_columns.get(section, {}).items()
         for description in descriptions
     ]

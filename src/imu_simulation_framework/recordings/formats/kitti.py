@@ -14,6 +14,7 @@ from ...core.errors import RecordingError
 from ...core.sentences import quote
 from ...core.tables import ACCEL, EULER, GYRO
 from ..cleaning import VELOCITY, Samples
+from ..column_maps import QUANTITIES
 from ..file_access import kitti_folder, read_start
 
 # What is read of the 30 numbers: their positions in a line. Positions are in degrees, angles in
@@ -52,7 +53,7 @@ def read_kitti(path) -> Samples:
     columns["stamp"] = times[numbers]
     with np.errstate(over="ignore"):  # what has no square says as little as no accuracy
         columns["variance_east"] = columns["variance_north"] = values[:, _POSITION_ACCURACY] ** 2
-    stated = frozenset(columns)
+    stated = {name: next(iter(QUANTITIES[name].units)) for name in columns if name in QUANTITIES}
     return Samples(str(path), "kitti", columns, np.array(numbers), "file", stated_units=stated)
 
 

@@ -175,36 +175,74 @@ def _samples_of_lines(path, lines):
 
 
 _DESCRIBED = re.compile(r"([^()]*)\(([^()]*,[^()]*)\)\s*\Z")
-_SAYS_NOTHING = ("samples", "data", "values", "records", "measurements")
+_WORDS_WITHOUT_MEANING = ("samples", "data", "values", "records", "measurements")
 
 
 def _collect(path, document, name, found):
-    """Put the lists inside an object into tables: of samples, or of one column each."""
+    """Add the lists inside an object to the tables: of samples, or of one column each.
+
+    Parameters
+    ----------
+    path : path-like
+        The recording, for messages.
+    document : dict
+        An object of a document of JSON.
+    name : str
+        Name of the table that its lists make.
+    found : dict
+        Name -> table.
+    """
     columns: dict[int, dict] = collections.defaultdict(dict)
     refuse_endless_names(path, document)
-    for key, one in document.items():
-        own = name if key in _SAYS_NOTHING else key
-        if isinstance(one, dict) and one and all(map(str.isdigit, one)):
-            # As pandas writes a column, unless these are numbers of devices.
-            one = one if isinstance(next(iter(one.values())), dict) else list(one.values())
-        if isinstance(one, dict):
-            _collect(path, one, own, found)
-        elif isinstance(one, list) and one and isinstance(one[0], dict):
-            if len(one) < MINIMUM_SAMPLES or any(map(_is_long, one[0].values())):
-                for part in filter(lambda part: isinstance(part, dict), one):
-                    _collect(path, part, own, found)
-                continue
-            samples = ((f"sample {k} of {quote(key)}", part) for k, part in enumerate(one, 1))
-            for sensor, table in _of_samples(path, samples).items():
-                said, table = _described(table, document)
-                _add(found, said or (own if sensor == "table" else sensor), table)
-        elif isinstance(one, list):
-            parts = dict(_flat({key: one[0]})) if one and isinstance(one[0], list) else {key: 0}
-            values = one if len(parts) == 1 else list(map(list, zip(*one)))[: len(parts)]
-            columns[len(one)].update(zip(parts, values if len(parts) > 1 else [values]))
+    for key, value in document.items():
+        own = name if key in _WORDS_WITHOUT_MEANING else key
+        value = _column_of_pandas(value)
+        if isinstance(value, dict):
+            _collect(path, value, own, found)
+        elif _is_list_of(value, dict):
+            _collect_samples(path, document, key, own, found)
+        elif isinstance(value, list):
+            columns[len(value)].update(_columns_of_list(key, value))
     for length, own_columns in columns.items():
         if length >= MINIMUM_SAMPLES:
             _add(found, name, pd.DataFrame(own_columns).apply(as_numbers))
+
+
+def _column_of_pandas(value):
+    """Return the list that is an object with numbers as keys, as pandas writes a column.
+
+    Objects with such keys are devices, and stay as they are.
+    """
+    if not (isinstance(value, dict) and value and all(map(str.isdigit, value))):
+        return value
+    values = list(value.values())
+    return value if isinstance(values[0], dict) else values
+
+
+def _is_list_of(value, kind) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], kind)
+
+
+def _collect_samples(path, document, key, name, found):
+    """Add the tables of a list of objects, which are samples or have lists of them."""
+    objects = document[key]
+    if len(objects) < MINIMUM_SAMPLES or any(map(_is_long, objects[0].values())):
+        for part in objects:
+            if isinstance(part, dict):
+                _collect(path, part, name, found)
+        return
+    samples = ((f"sample {k} of {quote(key)}", part) for k, part in enumerate(objects, 1))
+    for sensor, table in _of_samples(path, samples).items():
+        described, table = _described(table, document)
+        _add(found, described or (name if sensor == "table" else sensor), table)
+
+
+def _columns_of_list(key, values) -> dict:
+    """Return the columns of a list of numbers, or of lists with a part for each column."""
+    parts = list(dict(_flat({key: values[0]}))) if _is_list_of(values, list) else [key]
+    if len(parts) == 1:
+        return {parts[0]: values}
+    return dict(zip(parts, map(list, zip(*values))))
 
 
 def _is_long(value):

@@ -15,23 +15,34 @@ import pandas as pd
 
 from ...core.sentences import quote
 from ..column_maps import TIME_OF_DAY, seconds_of_dates
+from ..possible_units import length_of_gravity, usual_force_unit
 from . import measures
 from .candidates import best_scalar, matrix, quaternions, vectors, with_a_time
-from .maps import guess_imu, guess_reference, turns_tenfold, with_courses
+from .maps import guess_imu, guess_reference, place_lines, turns_tenfold, with_courses
 from .names import words_of
 from .orientations import with_euler_angles
 
 
 @dataclass
 class ColumnGuess:
-    """What the columns of a table seem to be.
+    """Column maps that fit the columns of a table.
 
-    ``reference``, ``imu``: column maps, quantity -> column with its unit. Empty if the table has
-    none; that of an IMU may lack the time, which only an Allan analysis can do without. ``time``:
-    the column that is the time, with its unit, whether or not it is in a map; empty if none.
-    ``reasons``: why, a sentence each; ``unused``: the columns that are in neither map; ``layout``:
-    name of the layout that the table has, empty if none is known; ``open_columns``: quantity of the
-    IMU -> possible lines of its map, where the unit cannot be determined.
+    Parameters
+    ----------
+    reference, imu : dict
+        Quantity -> ``column [unit]``. Empty if the table has none; that of an IMU may lack the
+        time, which only an Allan analysis can do without.
+    time : str
+        Column of the time with its unit, whether or not it is in a map; empty if none.
+    reasons : list of str
+        A sentence for each decision.
+    unused : list of str
+        Columns that are in neither map.
+    layout : str
+        Name of the layout of the table; empty if none is known.
+    open_columns, open_reference : dict
+        Quantity of the IMU and of the reference -> possible lines of its map, where names and
+        numbers leave column or unit open.
     """
 
     reference: dict[str, str] = field(default_factory=dict)
@@ -41,6 +52,7 @@ class ColumnGuess:
     unused: list[str] = field(default_factory=list)
     layout: str = ""
     open_columns: dict[str, list[str]] = field(default_factory=dict)
+    open_reference: dict[str, list[str]] = field(default_factory=dict)
 
 
 def guess_from_candidates(candidates, pieces=None, spans=()) -> ColumnGuess:
@@ -84,24 +96,33 @@ def _by_names(guess, candidates, pieces, spans):
         guess.time = time.written
         guess.reasons.append(f"time: {time.reason}")
     else:
+        lines = possible_times(candidates, pieces, usual)
         guess.reasons.append(
             "no column could be identified as the time, so that there is no reference, and the "
-            "IMU is only of use for an Allan analysis with its rate given; "
-            + _other_times(candidates, pieces)
+            f"IMU is only of use for an Allan analysis with its rate given; {_to_state_time(lines)}"
         )
+        if positions:
+            guess.open_reference = {"time": lines, **place_lines(candidates, pieces)}
+        if inertial or turning:
+            guess.open_columns["time"] = lines
     candidates = with_euler_angles(candidates, seconds, pieces, guess.reasons)
     if positions == "fixes":
         candidates = with_courses(candidates, seconds, pieces, guess.reasons)
     found = guess_imu(candidates, seconds, pieces, positions, guess.reasons)
-    imu, guess.open_columns = found.columns, found.open_columns
-    reference, reference_used = {}, set()
+    imu = found.columns
+    if time and found.open_columns and not imu:
+        guess.open_columns["time"] = [time.written]
+    guess.open_columns.update(found.open_columns)
+    used = found.used
     if time:
-        reference, reference_used = guess_reference(
-            [c for c in candidates if c not in found.orientation], seconds, pieces, guess.reasons
-        )
-    used = found.used | reference_used
-    if time and reference:
-        guess.reference = {"time": time.written, **reference}
+        others = [column for column in candidates if column not in found.orientation]
+        reference = guess_reference(others, seconds, pieces, guess.reasons)
+        used = used | reference.used
+        guess.open_reference = reference.open_columns
+        if reference.columns:
+            guess.reference = {"time": time.written, **reference.columns}
+        elif reference.open_columns:
+            guess.open_reference = {"time": [time.written], **reference.open_columns}
     if imu:
         guess.imu = {"time": time.written, **imu} if time else imu
     if time and used:
@@ -109,21 +130,52 @@ def _by_names(guess, candidates, pieces, spans):
     return used
 
 
-_BY_LINES = (
-    "where samples follow each other evenly, time = line / 100 [s] in the map gives their rate, "
-    "here of 100 Hz"
-)
+BY_LINES = "line / 100 [s]"
+"""Line of a column map for samples that follow each other evenly, here at 100 Hz."""
+
+_FIRST_COLUMNS = 3  # of a table, among which a time without a name is
 
 
-def _other_times(candidates, pieces):
-    """Return how else a time may be said: by a column that grows from row to row, or by lines."""
-    for column in (one for one in candidates[:3] if one.texts is None):
-        steps = measures.steps_within(column.values, pieces)
-        if len(steps) and (steps > 0.0).all():
-            step = f"{np.median(steps):.4g} from row to row"
-            written = column.written("s")
-            return f"if it is {column.name}, which grows by {step}, map time = {written}, [ms], ..."
-    return _BY_LINES
+def possible_times(candidates, pieces, usual) -> list[str]:
+    """Return the possible lines of a column map for the time, where it cannot be determined.
+
+    They are the columns that are named as times or, without one, that grow among the first ones,
+    each in the units with credible steps, and last the number of the line.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    pieces : numpy.ndarray
+        Piece of the recording of each row, shape (n,).
+    usual : tuple of float
+        Usual steps [s], ``IMU_STEPS`` or ``FIX_STEPS``.
+    """
+    numbers = [column for column in candidates if column.texts is None]
+    columns = [c for c in numbers if c.meaning and c.meaning.kind == "time"]
+    if not columns:
+        columns = [c for c in numbers[:_FIRST_COLUMNS] if _grows(c, pieces)]
+    low, high = measures.credible_steps(usual)
+    lines = []
+    for column in columns:
+        step = measures.step(column.values, pieces)
+        for unit, multiple in measures.TIME_MULTIPLES.items():
+            if low <= step / multiple <= high:
+                lines.append(column.written(unit))
+    return [*lines, BY_LINES]
+
+
+def _grows(column, pieces) -> bool:
+    steps = measures.steps_within(column.values, pieces)
+    return len(steps) > 0 and bool((steps > 0.0).all())
+
+
+def _to_state_time(lines) -> str:
+    """Return how to state the time, by one of the possible lines of a map."""
+    *columns, by_lines = lines
+    evenly = f"where samples follow each other evenly, time = {by_lines} gives their rate"
+    either = " or ".join(columns)
+    return f"state it, as in time = {either}; {evenly}" if columns else evenly
 
 
 PIECES, ROWS = 8, 1000
@@ -149,12 +201,18 @@ def _by_shapes(guess, candidates, pieces):
     """Fill the ColumnGuess of a table without names; return the set of the candidates used."""
     numbers = [c for c in candidates if c.texts is None and c.filled == 1.0]
     imu, used = _inertial(numbers, guess.reasons)
-    reference, places = _place(numbers, guess.reasons)
+    reference, places = _place(numbers, guess)
     time = _time(numbers, pieces, measures.IMU_STEPS if imu else measures.FIX_STEPS, guess.reasons)
     if time is None:
         guess.imu = imu
-        others = _other_times(numbers, pieces)
-        guess.reasons.append(f"no column could be identified as the time; {others}")
+        steps = measures.IMU_STEPS if imu else measures.FIX_STEPS
+        lines = possible_times(numbers, pieces, steps)
+        guess.reasons.append(f"no column could be identified as the time; {_to_state_time(lines)}")
+        guess.open_columns.update({"time": lines} if imu else {})
+        if reference:
+            guess.open_reference.update(
+                {"time": lines, **{name: [column] for name, column in reference.items()}}
+            )
         return used
     guess.imu = {"time": time[1], **imu} if imu else {}
     guess.reference = {"time": time[1], **reference} if reference else {}
@@ -197,7 +255,7 @@ def _inertial(numbers, reasons):
         forces = matrix(accel)
         if _places(accel) != 2 or not (np.ptp(forces, axis=0) > 0.0).all():
             continue
-        unit, size = measures.accel_unit(forces)
+        unit, size = usual_force_unit(forces), length_of_gravity(forces).usual
         length = np.linalg.norm(forces, axis=1)
         if unit not in ("g", "m/s^2") or length.std() > _STEADY * size:
             continue
@@ -222,20 +280,23 @@ def _inertial(numbers, reasons):
     return {}, set()
 
 
-def _place(numbers, reasons):
+def _place(numbers, guess):
+    """Return the columns that are latitude and longitude, and the set of them."""
     for one, other in zip(numbers[:-1], numbers[1:]):
         pair = [one, other]
         if _places(pair) != 1 or not all(_like_place(column.values) for column in pair):
             continue
         east = [column for column in pair if np.abs(column.values).max() > 90.0]
         if len(east) != 1:
-            reasons.append(
+            guess.reasons.append(
                 f"{_names(pair)}: perhaps latitude and longitude, which of them is which cannot "
                 "be determined, left out"
             )
+            lines = [column.written("deg") for column in pair]
+            guess.open_reference.update(latitude=lines, longitude=lines[::-1])
             continue
         north = one if east[0] is other else other
-        reasons.append(
+        guess.reasons.append(
             f"{north.name}, {east[0].name}: latitude and longitude, the one beyond 90 deg is the "
             "longitude"
         )

@@ -9,30 +9,30 @@ import numpy as np
 
 from ...core.units import factor, factors
 from ..cleaning import at_zero
+from ..possible_units import (
+    AGREEMENT,
+    UNIT_TOLERANCE,
+    PossibleUnit,
+    fitting_force_units,
+    is_whole,
+    length_of_gravity,
+)
 from . import measures
 from .candidates import best_scalar, fullest_first, matrix, quaternions, shared_unit, vectors
-from .orientations import AGREE, chosen, ordered
-from .vocabulary import vocabulary
+from .gyro_units import GyroColumns, GyroUnit, find_gyro_unit
+from .orientations import chosen, ordered
 
 _RADIANS = factors("rad", "deg")
 _NAUTICAL = "cw from north"
-# Share of the rows with an angular velocity or force that an orientation must have.
+# Share of the rows with an angular velocity or force that an orientation must have. A slower
+# source would thin the IMU's samples; lines that a logger lost are some per cent.
 _MIN_FILLED = 0.9
-_ACCEL_COUNTS = (16384, 8192, 4096, 2048)  # a g, of 16 bits over 2, 4, 8 and 16 g
-_GYRO_COUNTS = (131.0, 65.5, 32.8, 16.4, 16.0, 114.29, 57.14, 28.57, 14.29)
-"""A deg/s, of InvenSense, Bosch (16 of BNO055) and ST."""
 _QUATERNION_COUNTS = (1, 1000, 10000, 2**14, 2**30)
-_WHOLE = (("rad/s", 1.0), ("deg/s", np.pi / 180.0))
-_THOUSANDTHS = (("deg/s", np.pi / 180.0), ("mrad/s", 1e-3), ("mdeg/s", 1e-3 * np.pi / 180.0))
-_COUNTS_APART = 0.07  # Logarithm; some of these are an eighth apart
-_EACH = " / "
-_DIFFERENT = 20
-_STEADY = 0.2  # Of the length of gravity, between its quartiles
-_MAX_RATE = 4000.0  # deg/s
-_TICKS = 0.02  # s, which are 2 ms where 0.1 ms are counted
-_FASTEST = 40.0  # rad/s, more than the range of nearly all
-_FACTOR = 1.6  # By how much their ratio may miss that of a unit
-_TILTED_FACTOR = 4.0  # The same where gravity shows it, in which accelerations are, too
+"""Counts of a part of a quaternion that is 1: 2^14 of BNO055 (data sheet, 3.6.5.5), 2^30 of
+InvenSense's DMP, 1000 and 10000 of loggers that write integers."""
+_LENGTH_TOLERANCE = 0.05  # of the length of a quaternion; the sizes are a factor of 1.6 apart
+_MIN_TICKS = 0.02  # s; steps of 2 ms counted in 0.1 ms look like 20 ms
+_TICK_TOLERANCE = 0.1  # of the ratio of turns, which is 10 with the wrong tick
 
 
 class ImuColumns(NamedTuple):
@@ -56,14 +56,6 @@ class ImuColumns(NamedTuple):
     open_columns: dict[str, list[str]]
 
 
-class GyroUnit(NamedTuple):
-    """Unit and factor of a gyroscope's columns; empty, and the possible ones, if not determined."""
-
-    unit: str
-    factor: str = ""
-    alternatives: tuple[tuple[str, str], ...] = ()
-
-
 def guess_imu(candidates, seconds, pieces, positions, reasons) -> ImuColumns:
     """Guess the columns of an IMU.
 
@@ -80,51 +72,78 @@ def guess_imu(candidates, seconds, pieces, positions, reasons) -> ImuColumns:
     reasons : list of str
         Sentences are added.
     """
-    gyros = fullest_first(vectors(candidates, "gyro", ""))
-    gyro = gyros[0] if gyros else {}
-    rate = 1.0 / measures.step(seconds, pieces)
-    forces = fullest_first(vectors(candidates, "accel", "xyz"))
-    forces = [one for one in forces if gyro or one["x"].meaning.stem != "f"]  # Of any force, alone
-    accel, *of_accel = _accel(forces, rate, reasons)
-    linear = matrix([forces[0][axis] for axis in "xyz"]) if forces else None
+    gyro = _gyro(candidates)
+    sample_rate = 1.0 / measures.step(seconds, pieces)
+    forces = _forces(candidates, gyro)
+    accel, accel_unit = _accel(forces, sample_rate, reasons)
     inertial = [*gyro.values(), *accel.values()]
     if positions and not inertial:
         return ImuColumns({}, set(), set(), {})
     attitudes = _attitudes(candidates, seconds, pieces, reasons)
-    own = _own(attitudes, positions, reasons)
+    own = _full(_own(attitudes, positions, reasons), inertial, reasons)
+    attitude = chosen(own, gyro, seconds, pieces, reasons)
+    gyro_unit = GyroUnit("")
+    if gyro:
+        columns_of_gyro = GyroColumns(
+            gyro, [attitude] if attitude else attitudes, accel, accel_unit, forces[:1],
+            seconds, pieces, sample_rate,
+        )  # fmt: skip
+        gyro_unit = find_gyro_unit(columns_of_gyro, reasons)
+    if attitude and attitude.unit is None:
+        attitude.settle(gyro if gyro_unit.unit else {}, gyro_unit, seconds, pieces, reasons)
+    foreign = {c for a in attitudes if a.is_from_reference for c in a.columns}
+    found = ImuColumns({}, set(), {c for a in attitudes for c in a.columns} - foreign, {})
+    if attitude:
+        _take_attitude(found, attitude)
+    _take_gyro(found, gyro, gyro_unit)
+    for axis in accel:
+        found.columns[f"accel_{axis}"] = accel[axis].written(accel_unit.unit, "", accel_unit.factor)
+    found.used.update(accel.values())
+    return found
+
+
+def _gyro(candidates):
+    """Return the columns by axis of the plainest gyroscope, none without one."""
+    gyros = fullest_first(vectors(candidates, "gyro", ""))
+    return gyros[0] if gyros else {}
+
+
+def _forces(candidates, gyro):
+    """Return the groups of columns that may be an accelerometer's."""
+    forces = fullest_first(vectors(candidates, "accel", "xyz"))
+    # f alone is any force.
+    return [group for group in forces if gyro or group["x"].meaning.stem != "f"]
+
+
+def _full(attitudes, inertial, reasons):
+    """Return the orientations that have a value in nearly every row of the IMU."""
     most = max((column.filled for column in inertial), default=0.0)
-    full = [attitude for attitude in own if attitude.filled > _MIN_FILLED * most]
-    for attitude in own:
+    full = [attitude for attitude in attitudes if attitude.filled > _MIN_FILLED * most]
+    for attitude in attitudes:
         if attitude not in full:
             reasons.append(f"{attitude.names}: no value in many rows of the IMU, left out")
-    attitude = chosen(full, gyro, seconds, pieces, reasons)
-    columns, used, open_columns = {}, set(), {}
-    witnesses = [attitude] if attitude else attitudes
-    found = GyroUnit("")
-    if gyro:
-        beside = matrix(list(accel.values())) if accel else None, linear, *of_accel
-        motion = (seconds, pieces, rate)
-        found = _gyro_unit(gyro, witnesses, beside, motion, reasons)
-    if attitude and attitude.unit is None:
-        attitude.settle(gyro if found.unit else {}, found, seconds, pieces, reasons)
-    if attitude and attitude.unit is not None:
-        columns.update(attitude.written())
-        used.update(attitude.columns)
-    elif attitude:
-        open_columns.update(attitude.alternatives())
-    if found.unit:
+    return full
+
+
+def _take_attitude(found: ImuColumns, attitude):
+    if attitude.unit is None:
+        found.open_columns.update(attitude.alternatives())
+        return
+    found.columns.update(attitude.written())
+    found.used.update(attitude.columns)
+
+
+def _take_gyro(found: ImuColumns, gyro, gyro_unit: GyroUnit):
+    if gyro_unit.unit:
         for axis in sorted(gyro):
-            columns[f"gyro_{axis}"] = gyro[axis].written(found.unit, factor=found.factor)
-        used.update(gyro.values())
-    for axis in sorted(gyro) if found.alternatives else ():
-        open_columns[f"gyro_{axis}"] = [
-            gyro[axis].written(unit, factor=by) for unit, by in found.alternatives
-        ]
-    columns.update({f"accel_{a}": accel[a].written(of_accel[0], "", of_accel[1]) for a in accel})
-    used.update(accel.values())
-    foreign = {c for a in attitudes if a.is_from_reference for c in a.columns}
-    orientation = {c for a in attitudes for c in a.columns} - foreign
-    return ImuColumns(columns, used, orientation, open_columns)
+            column = gyro[axis].written(gyro_unit.unit, factor=gyro_unit.factor)
+            found.columns[f"gyro_{axis}"] = column
+        found.used.update(gyro.values())
+    if gyro_unit.alternatives:
+        for axis in sorted(gyro):
+            found.open_columns[f"gyro_{axis}"] = [
+                gyro[axis].written(unit, factor=by) for unit, by in gyro_unit.alternatives
+            ]
 
 
 def turns_tenfold(candidates, seconds, pieces) -> bool:
@@ -133,14 +152,15 @@ def turns_tenfold(candidates, seconds, pieces) -> bool:
     As of devices that count 0.1 ms, whose steps look like those of milliseconds and of 40 Hz at
     most. Rates that are whole numbers may be tenths of a degree instead.
     """
-    gyro = (fullest_first(vectors(candidates, "gyro", "")) or [{}])[0].values()
-    if not gyro or whole(matrix(gyro)) or measures.step(seconds, pieces) < _TICKS:
+    gyro = list(_gyro(candidates).values())
+    if not gyro or is_whole(matrix(gyro)) or measures.step(seconds, pieces) < _MIN_TICKS:
         return False
     stated, motion = shared_unit(gyro), (0.1 * seconds, pieces)
-    sizes = [factor(stated)] if stated else [size for _, size in _WHOLE]
+    sizes = [factor(stated)] if stated else list(factors("rad/s", "deg/s").values())
     for attitude in [one for one in _attitudes(candidates, *motion, []) if one.unit]:
         scale, correlation = measures.turn_scale(*motion, attitude.values(), matrix(gyro))
-        if correlation > AGREE and any(abs(scale / size - 1.0) < 0.1 for size in sizes):
+        matches = any(abs(scale / size - 1.0) < _TICK_TOLERANCE for size in sizes)
+        if correlation > AGREEMENT and matches:
             return True
     return False
 
@@ -207,9 +227,9 @@ class _Attitude:
         if gyro:
             rates = factor(gyro_unit.unit) * matrix(list(gyro.values()))
             scale, correlation = measures.turn_scale(seconds, pieces, self.values(), rates)
-        if correlation > AGREE:
+        if correlation > AGREEMENT:
             for unit, radians in _RADIANS.items():
-                if 1.0 / _FACTOR < scale * radians < _FACTOR:
+                if 1.0 / UNIT_TOLERANCE < scale * radians < UNIT_TOLERANCE:
                     self.unit = unit
                     reasons.append(f"{self.names}: in {unit} turns as the gyroscope does")
                     return
@@ -223,7 +243,9 @@ def _attitudes(candidates, seconds, pieces, reasons):
         known = length[np.isfinite(length)]
         names = ", ".join(column.name for column in group.values())
         size = float(np.median(known)) if len(known) else np.nan
-        counts = [count for count in _QUATERNION_COUNTS if abs(size / count - 1.0) < 0.05]
+        counts = [
+            count for count in _QUATERNION_COUNTS if abs(size / count - 1.0) < _LENGTH_TOLERANCE
+        ]
         if not counts:
             reasons.append(f"{names}: of length {size:.3g}, no quaternion, left out")
             continue
@@ -235,7 +257,7 @@ def _attitudes(candidates, seconds, pieces, reasons):
         columns = {f"q{axis}": group[axis] for axis in "xyzw"}
         if counts[0] != 1:
             reasons.append(f"{names}: of length {size:.4g}, as counts of which {counts[0]} are 1")
-        found.append(_Attitude(columns, "1", factor=f"{_EACH}{counts[0]}" * (counts[0] != 1)))
+        found.append(_Attitude(columns, "1", factor=f" / {counts[0]}" * (counts[0] != 1)))
     for origin in dict.fromkeys(c.meaning.origin for c in candidates if c.meaning):
         related = [c for c in candidates if c.meaning and c.meaning.origin == origin]
         found += _angles(related, seconds, pieces, reasons)
@@ -266,156 +288,36 @@ def _angles(candidates, seconds, pieces, reasons):
     return [_Attitude(columns, unit or None, words)]
 
 
-def _usual_unit(gyro):
-    """Return the unit that such names have by convention, and the convention, or nothing."""
-    for words, (unit, convention) in vocabulary().usual_units.items():
-        if all(words in column.meaning.stem for column in gyro.values()):
-            return unit, convention
-    return "", ""
-
-
-def _gyro_unit(gyro, attitudes, accel, motion, reasons):
-    """Return the GyroUnit of the gyroscope's columns.
-
-    ``accel``: forces (n, 3), or None, those without gravity that do as well to tell whether it
-    rests, and unit and factor of their columns; ``motion``: seconds, pieces and samples per second.
-    """
-    names = ", ".join(column.name for column in gyro.values())
-    rates, (forces, linear, unit_of_accel, of_accel) = matrix(list(gyro.values())), accel
-    *motion, rate = motion
-    in_thousandths = unit_of_accel == "mg" and whole(rates)
-    stated = shared_unit(gyro.values())
-    if stated is None:
-        reasons.append(f"{names}: in different units, left out")
-        return GyroUnit("")
-    if stated:
-        reasons.append(f"{names}: in {stated} by name")
-        return GyroUnit(stated)
-    for attitude in attitudes:
-        if attitude.unit is None:
-            continue
-        scale, correlation = measures.turn_scale(*motion, attitude.values(), rates)
-        if correlation > AGREE:
-            turns = f"{names}: {attitude.names} turns {scale:.3g} rad for each 1 of them"
-            for unit, factor, also in _nearest_unit(scale, rate, whole(rates)):
-                reasons.append(
-                    f"{turns} (correlation {correlation:.2f}), so{factor} [{unit}]{also}"
-                )
-                return GyroUnit(unit, factor)
-            reasons.append(f"{turns}, which is no known unit, left out")
-            return GyroUnit("")
-    if of_accel.startswith(_EACH) or (whole(rates) and np.nanmax(np.abs(rates)) > _MAX_RATE):
-        reasons.append(
-            f"{names}: counts, of which the file does not say how many are a deg/s, left out; say "
-            f"it by the data sheet, as gyro_z = {list(gyro.values())[-1].name} / 131 [deg/s]"
-        )
-        return GyroUnit("", alternatives=(("deg/s", " / 131"), ("deg/s", " / 16.4")))
-    if of_accel:
-        # Changes of angle beside changes of velocity.
-        unit = measures.gyro_unit(rates * rate, forces)
-        by = f"changes from sample to sample as those of the accelerometer, {rate:.4g} in a second"
-        reasons.append(f"{names}: {by if unit else 'whether rad or deg is not known, left out'}")
-        if unit:
-            return GyroUnit(unit, of_accel)
-        return GyroUnit("", alternatives=(("rad/s", of_accel), ("deg/s", of_accel)))
-    if forces is not None and set("xyz") <= set(gyro):
-        rates = matrix([gyro[axis] for axis in "xyz"])
-        scale, correlation = measures.gravity_scale(*motion, forces, rates)
-        turns = f"{names}: gravity turns {scale:.2g} rad for each 1 of them"
-        for name, expected in _THOUSANDTHS if in_thousandths else _WHOLE:
-            if not expected / _TILTED_FACTOR < scale < expected * _TILTED_FACTOR:
-                continue
-            if name == "mrad/s":  # Or counts of 16 a deg/s, which are 1.09 mrad/s.
-                break
-            reasons.append(f"{turns} (correlation {correlation:.2f}), so [{name}]")
-            return GyroUnit(name)
-        if correlation > AGREE or (in_thousandths and scale):
-            last = list(gyro.values())[-1].name
-            reasons.append(
-                f"{turns}, which may be mrad/s or counts of 16 a deg/s and others, left out; say "
-                f"it by the data sheet, as gyro_z = {last} / 16 [deg/s]"
-            )
-            return GyroUnit("", alternatives=(("mrad/s", ""), ("deg/s", " / 16")))
-    unit = "" if in_thousandths else measures.gyro_unit(rates, linear if forces is None else forces)
-    usual, convention = _usual_unit(gyro)
-    if not unit and usual and np.nanmax(np.abs(rates)) < _FASTEST:
-        reasons.append(f"{names}: in {usual} as {convention} has them")
-        return GyroUnit(usual)
-    if not unit:
-        reasons.append(
-            f"{names}: whether rad/s or deg/s{' or mrad/s' * in_thousandths} cannot be "
-            f"determined, left out; say it, as gyro_z = {list(gyro.values())[-1].name} [deg/s]"
-        )
-        units = ["deg/s", "rad/s", *["mrad/s"] * in_thousandths]
-        return GyroUnit("", alternatives=tuple((unit, "") for unit in units))
-    reasons.append(f"{names}: in {unit} by their size alone, which is only a guess")
-    return GyroUnit(unit)
-
-
-def _nearest_unit(scale, rate, counted):
-    """Yield the unit of rates of which 1 is so many rad/s, its factor, and words on it; or none.
-
-    ``counted``: whether they are whole numbers, as what a sensor counts.
-    """
-    for unit, expected in _WHOLE:
-        if 1.0 / _FACTOR < scale / expected < _FACTOR:
-            yield unit, "", ""
-            return
-    others = {("rad/s", " * 57.29578", ""): 180.0 / np.pi}
-    others["rad/s", f" * {rate:.6g}", ", as changes from sample to sample"] = rate
-    others["deg/s", f" * {rate:.6g}", ", as changes from sample to sample"] = np.radians(rate)
-    if counted:
-        others = {("deg/s", f" / {n:g}", ", as counts"): np.radians(1.0 / n) for n in _GYRO_COUNTS}
-        others.update({(unit, "", ""): size for unit, size in _THOUSANDTHS[1:]})
-    apart = {one: abs(np.log(scale / size)) for one, size in others.items() if size > 0.0}
-    if apart and min(apart.values()) < (_COUNTS_APART if counted else np.log(_FACTOR)):
-        yield min(apart, key=apart.get)
-
-
-def whole(values):
-    """Return whether all numbers are whole, and many differ."""
-    known = values[np.isfinite(values)]
-    return bool(np.all(known % 1.0 == 0.0)) and len(np.unique(known)) > _DIFFERENT
-
-
-def _accel(groups, rate, reasons):
-    """Return the columns by axis, unit and factor, of the first vector with gravity in it."""
+def _accel(groups, sample_rate, reasons):
+    """Return the columns by axis and their PossibleUnit, of the first vector with gravity in it."""
     for group in groups:
-        columns = [group[axis] for axis in "xyz"]
-        names = ", ".join(column.name for column in columns)
-        stated = shared_unit(columns)
-        unit, size = measures.accel_unit(matrix(columns))
-        factor = ""
-        if not unit and not stated:
-            unit, factor, also = _scaled_gravity(matrix(columns), size, rate)
-        if not unit:
-            reasons.append(f"{names}: usually {size:.3g} long, so without gravity, left out")
-        elif stated not in ("", unit):
-            reasons.append(
-                f"{names}: usually {size:.3g} long, which is gravity in {unit} and not in what "
-                "the names say, left out"
-            )
-        else:
-            also = also if factor else ""
-            reasons.append(f"{names}: usually {size:.3g} long, gravity in {unit}{also}")
-            return {axis: group[axis] for axis in "xyz"}, unit, factor
-    return {}, "", ""
+        columns = {axis: group[axis] for axis in "xyz"}
+        unit = _accel_unit(list(columns.values()), sample_rate, reasons)
+        if unit is not None:
+            return columns, unit
+    return {}, None
 
 
-def _scaled_gravity(forces, size, rate):
-    """Return unit, factor and words of accelerations in which gravity is so long; or nothing.
-
-    Without gravity their lengths differ from sample to sample.
-    """
-    low, high = np.nanpercentile(np.linalg.norm(forces, axis=1), [25.0, 75.0])
-    if high - low > _STEADY * size:
-        return "", "", ""
-    for count in _ACCEL_COUNTS if whole(forces) else ():
-        if measures.is_gravity(size / count, "g"):
-            return "g", f"{_EACH}{count}", f", as counts of which {count} are one"
-    if np.isfinite(rate) and measures.is_gravity(size * rate, "m/s^2"):
-        return "m/s^2", f" * {rate:.6g}", ", as changes of velocity from sample to sample"
-    return "", "", ""
+def _accel_unit(columns, sample_rate, reasons) -> PossibleUnit | None:
+    """Return the unit in which columns have the length of gravity, None without one."""
+    forces = matrix(columns)
+    length = f"{', '.join(column.name for column in columns)}: usually "
+    length += f"{length_of_gravity(forces).usual:.3g} long"
+    stated = shared_unit(columns)
+    units = fitting_force_units(forces, sample_rate, is_whole(forces))
+    if stated != "":
+        units = [unit for unit in units if unit.is_usual]
+    if not units:
+        reasons.append(f"{length}, so without gravity, left out")
+        return None
+    unit = units[0]
+    if stated not in ("", unit.unit):
+        reasons.append(
+            f"{length}, which is gravity in {unit.unit} and not in the unit of the names, left out"
+        )
+        return None
+    reasons.append(f"{length}, gravity in {unit.unit}{unit.remark}")
+    return unit
 
 
 def with_courses(candidates, seconds, pieces, reasons):
@@ -440,16 +342,43 @@ def with_courses(candidates, seconds, pieces, reasons):
 
 
 _GLOBAL_UNITS = {"ddmm.mmmm": ("ddmm.mmmm", ""), "e7": ("deg", " * 1e-7")}
+_POSSIBLE_GLOBAL_UNITS = (("deg",), ("rad",), ("ddmm.mmmm",), ("deg", "", " * 1e-7"))
 _SLOW = 0.03  # Of the fastest
 _LONG_ENOUGH, _MOST_CHANGES = 5.0, 0.2  # s; a second
 _FULL_TURN = 360.5  # deg
 _SHORTEST_DRIVE = 2.0  # Positions within less than this [m] have no course
 
 
-def guess_reference(candidates, seconds, pieces, reasons):
+class ReferenceColumns(NamedTuple):
+    """Columns of a reference.
+
+    Attributes
+    ----------
+    columns : dict
+        Column map, quantity -> ``column [unit]``.
+    used : set of Candidate
+        Columns in the map.
+    open_columns : dict
+        Quantity -> possible lines of the map, where the unit cannot be determined.
+    """
+
+    columns: dict[str, str]
+    used: set
+    open_columns: dict[str, list[str]]
+
+
+def place_lines(candidates, pieces) -> dict[str, list[str]]:
+    """Return quantity -> possible lines of a column map for positions without a time."""
+    found = _Reference(candidates, np.full(len(pieces), np.nan), pieces, [])
+    if found.fixes() or found.poses():
+        return {quantity: [column] for quantity, column in found.columns.items()}
+    return found.open_columns
+
+
+def guess_reference(candidates, seconds, pieces, reasons) -> ReferenceColumns:
     """Guess the columns of a reference, among candidates without those of the IMU's orientation.
 
-    Returns the column map and the set of the candidates in it; ``reasons`` are added to.
+    The other parameters are those of :func:`guess_imu`.
     """
     found = _Reference(candidates, seconds, pieces, reasons)
     if found.fixes():
@@ -461,12 +390,12 @@ def guess_reference(candidates, seconds, pieces, reasons):
         found.quaternion(alone=True)
     elif not found.orientation():
         if not found.moves():
-            return {}, set()
+            return ReferenceColumns({}, set(), {})
         found.quality()
         found.doppler()
     if not {"velocity_east", "speed"} & set(found.columns):
         found.without_velocity()
-    return found.columns, found.used
+    return ReferenceColumns(found.columns, found.used, found.open_columns)
 
 
 class _Reference:
@@ -474,7 +403,7 @@ class _Reference:
 
     def __init__(self, candidates, seconds, pieces, reasons):
         self.candidates, self.reasons = candidates, reasons
-        self.columns, self.used = {}, set()
+        self.columns, self.used, self.open_columns = {}, set(), {}
         self.motion = (seconds, pieces)
         self.scaled = False
 
@@ -493,6 +422,10 @@ class _Reference:
             unit, reason = measures.global_unit(north.values, east.values), "by range"
         if not unit:
             self.reasons.append(f"{names}: in which unit cannot be determined, left out")
+            for quantity, column in (("latitude", north), ("longitude", east)):
+                self.open_columns[quantity] = [
+                    column.written(*written) for written in _POSSIBLE_GLOBAL_UNITS
+                ]
             return False
         self.reasons.append(f"{names}: in {unit} {reason}")
         words, factor = _GLOBAL_UNITS.get(unit, (unit, ""))
@@ -593,6 +526,9 @@ class _Reference:
         stated = shared_unit(group.values())
         if stated is None:
             self.reasons.append(f"{names}: in different units, left out")
+            units = {column.meaning.unit or "m": None for column in group.values()}
+            for axis in sorted(group):
+                self.open_columns[axis] = [group[axis].written(unit) for unit in units]
             return False
         for axis in sorted(group):
             self._take(axis, group[axis], stated or "m")
@@ -623,9 +559,15 @@ class _Reference:
             column = best_scalar(self.candidates, kind)
             known = column is not None and not column.silent
             words = self._angle(column, named=kind == "heading" or fixes) if known else None
+            quantity = "heading" if kind == "heading" else "yaw"
             if not words:
+                if known:
+                    sense = _NAUTICAL if kind == "heading" or fixes else ""
+                    lines = [column.written(unit, sense) for unit in _RADIANS]
+                    self.open_columns.setdefault(quantity, lines)
                 continue
-            self._take("heading" if kind == "heading" else "yaw", column, *words)
+            self.open_columns.pop("yaw", None)
+            self._take(quantity, column, *words)
             others = [best_scalar(self.candidates, name) for name in ("roll", "pitch")]
             if not fixes and all(others) and shared_unit([column, *others]) in ("", words[0]):
                 for name, other in zip(("roll", "pitch"), others):

@@ -379,20 +379,6 @@ def local_metres(latitude, longitude):
     return east, (latitude - origin) * scale
 
 
-def accel_unit(accel):
-    """Tell the unit of specific forces, shape (n, 3), by gravity; empty if there is none in it."""
-    size = float(np.nanmedian(np.linalg.norm(accel, axis=1)))
-    return next((unit for unit in _GRAVITY if is_gravity(size, unit)), ""), size
-
-
-_GRAVITY = {"g": 1.0, "m/s^2": 9.8, "mg": 1000.0}
-
-
-def is_gravity(size, unit) -> bool:
-    """Return whether a specific force of this size in ``g``, ``m/s^2`` or ``mg`` is gravity's."""
-    return bool(0.85 * _GRAVITY[unit] < size < 1.2 * _GRAVITY[unit])
-
-
 def gyro_unit(gyro, forces=None):
     """Tell the unit of angular velocities (n, 1 to 3) by their size alone; or empty.
 

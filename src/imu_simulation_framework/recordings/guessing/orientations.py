@@ -11,13 +11,15 @@ import numpy as np
 
 from ...core.angles import quaternion_from_roll_pitch_yaw, yaw_from_quaternion
 from ...core.units import factor
+from ..possible_units import AGREEMENT, usual_force_unit
 from . import measures
 from .candidates import fullest_first, matrix, shared_unit, vectors
 
-# Correlation of turns of orientation and gyroscope from which on they are the same motion.
-AGREE = 0.8
-_DISAGREE = 0.5  # And up to which they are not
-_EVEN = 0.02  # s
+DISAGREEMENT = 0.5
+"""Correlation of turns up to which two sensors do not measure the same motion. Between this and
+:data:`.AGREEMENT` nothing is decided."""
+
+_EVEN_STEP = 0.02  # s, of rows without times; a correlation does not depend on it
 
 
 def with_euler_angles(candidates, seconds, pieces, reasons):
@@ -59,7 +61,7 @@ def _about_the_vertical(group, candidates, seconds, pieces):
             for axis in "xz"
         }
         best, other = sorted(alike, key=lambda axis: -abs(alike[axis]))
-        if abs(alike[best]) > AGREE and abs(alike[other]) < _DISAGREE:
+        if abs(alike[best]) > AGREEMENT and abs(alike[other]) < DISAGREEMENT:
             kind, sense = ("yaw", "as") if alike[best] > 0.0 else ("heading", "against what")
             reason = f"it turns {sense} the gyroscope does about the vertical"
             return best, kind, f"{reason} (correlation {alike[best]:.2f})"
@@ -73,7 +75,7 @@ def _about_the_vertical(group, candidates, seconds, pieces):
 
 def _steps(seconds):
     """Return the times or, where none is known, even ones: a correlation needs no rate."""
-    return seconds if np.isfinite(seconds).any() else _EVEN * np.arange(len(seconds))
+    return seconds if np.isfinite(seconds).any() else _EVEN_STEP * np.arange(len(seconds))
 
 
 def _goes_round(angles, turn):
@@ -86,7 +88,7 @@ def _vertical_rates(candidates):
         rates = matrix([gyro[axis] for axis in "xyz"])
         for accel in fullest_first(vectors(candidates, "accel", "xyz")):
             up = matrix([accel[axis] for axis in "xyz"])
-            if measures.accel_unit(up)[0]:
+            if usual_force_unit(up):
                 length = np.linalg.norm(up, axis=1, keepdims=True)
                 return np.sum(rates * up / np.where(length > 0.0, length, 1.0), axis=1)
         return rates[:, 2]
@@ -105,7 +107,7 @@ def ordered(group, candidates, seconds, pieces, reasons):
             measures.same_turns(seconds, pieces, matrix([one[axis] for axis in "xyzw"]), rates)
             for one in (group, last)
         ]
-        if max(alike) > AGREE and min(alike) < _DISAGREE:
+        if max(alike) > AGREEMENT and min(alike) < DISAGREEMENT:
             best = int(np.argmax(alike))
             reasons.append(
                 f"{named}; with the {('first', 'last')[best]} for w it turns as the gyroscope "
@@ -152,4 +154,4 @@ def _turns_with(gyro, first, second, seconds, pieces):
         measures.same_turns(seconds, pieces, one, rates)
         for one in (first.values(), quaternion_from_roll_pitch_yaw(angles))
     ]
-    return alike[0] > max(_DISAGREE, 2.0 * alike[1])
+    return alike[0] > max(DISAGREEMENT, 2.0 * alike[1])

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..cleaning import MINIMUM_SAMPLES
+from ..possible_units import usual_force_unit
 from ..tables import RecordedTables, order_of
 from . import measures
 from .candidates import best_scalar, candidates_of, matrix, quaternions, vectors, with_a_time
@@ -27,17 +28,21 @@ def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
         return guess_from_candidates(*spread_candidates(recorded, *recorded.tables))
     guess, found = ColumnGuess(), _Tables(recorded)
     spans = [span for leader in found.of_references()[:1] for span in found.spans(leader)]
-    for what, leaders, candidates_of_leader in (
-        ("imu", found.of_imus(), found.beside),
-        ("reference", found.of_references(), found.of_place),
+    for what, leaders, candidates_of_leader, open_columns in (
+        ("imu", found.of_imus(), found.beside, guess.open_columns),
+        ("reference", found.of_references(), found.of_place, guess.open_reference),
     ):
         for leader in leaders:
             candidates, pieces = candidates_of_leader(leader)
             one = guess_from_candidates(candidates, pieces, spans)
             guess.reasons += [reason for reason in one.reasons if reason not in guess.reasons]
+            still_open = {"imu": one.open_columns, "reference": one.open_reference}[what]
+            for quantity, lines in still_open.items():
+                open_columns.setdefault(quantity, lines)
             if getattr(one, what):
                 setattr(guess, what, getattr(one, what))
-                guess.open_columns.update(one.open_columns if what == "imu" else {})
+                open_columns.clear()
+                open_columns.update(still_open)
                 guess.time = guess.time or one.time
                 spans = found.spans(leader, one.time)
                 break
@@ -197,7 +202,7 @@ def _complete(kind, candidates):
     if kind != "accel":
         return not _kinds(candidates).isdisjoint(_DIRECTIONS)
     groups = vectors(candidates, "accel", "xyz")
-    return any(measures.accel_unit(matrix([g[axis] for axis in "xyz"]))[0] for g in groups)
+    return any(usual_force_unit(matrix([group[axis] for axis in "xyz"])) for group in groups)
 
 
 def _east_first(candidates):

@@ -9,20 +9,20 @@ from typing import Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from ...core.errors import RecordingError
-from ...core.tables import ACCEL, EULER, GYRO, QUATERNION
-from ..file_access import recording_format, text_blocks
-from ..formats.any_format import sample_blocks
-from ..formats.bag_tables import read_bag_tables
-from ..formats.table_files import read_table_file
-from ..layouts import find_layouts
-from ..messages import IMU_TYPES, REFERENCE_TYPES
-from ..text_table import ROWS_AT_ONCE, parse_table, text_lines
-from . import measures
-from .candidates import candidates_of
-from .guess import PIECES, ROWS, ColumnGuess, find_time, guess_from_candidates
-from .names import meaning_in_file, names_said
-from .tables import guess_from_tables, spread_candidates
+from ..core.errors import RecordingError
+from ..core.tables import ACCEL, EULER, GYRO, QUATERNION
+from .file_access import recording_format, text_blocks
+from .formats.bag_tables import read_bag_tables
+from .formats.table_files import read_table_file
+from .guessing import measures
+from .guessing.candidates import candidates_of
+from .guessing.guess import PIECES, ROWS, ColumnGuess, find_time, guess_from_candidates
+from .guessing.names import meaning_in_file, names_said
+from .guessing.tables import guess_from_tables, spread_candidates
+from .layouts import find_layouts
+from .messages import IMU_TYPES, REFERENCE_TYPES
+from .quantities import sample_blocks
+from .text_table import ROWS_AT_ONCE, parse_table, text_lines
 
 
 def guess_columns(path, column="", inertial=True, layout=None) -> ColumnGuess:
@@ -46,10 +46,10 @@ def guess_columns(path, column="", inertial=True, layout=None) -> ColumnGuess:
     RecordingError
         The file cannot be read, is no table, has no such column, or has another layout.
     """
-    format = recording_format(path)
+    format, frame = recording_format(path), "enu"
     if format in ("tables", "bag") and not column:
         recorded = _recorded(path, format)
-        guess, names = guess_from_tables(recorded), recorded.columns
+        guess, names, frame = guess_from_tables(recorded), recorded.columns, recorded.frame
     else:
         candidates, pieces = _table(path, column)
         names = [candidate.name for candidate in candidates]
@@ -57,7 +57,9 @@ def guess_columns(path, column="", inertial=True, layout=None) -> ColumnGuess:
             sensors = ("gyro", "accel")
             candidates = [c for c in candidates if not (c.meaning and c.meaning.kind in sensors)]
         guess = guess_from_candidates(candidates, pieces)
-    return _with_layout(path, guess, find_layouts(path, names, layout)) if inertial else guess
+    if not inertial:
+        return guess
+    return _with_layout(path, guess, find_layouts(path, names, layout, frame))
 
 
 def _with_layout(path, guess, layouts):
@@ -112,11 +114,19 @@ def guess_angle(path, column) -> str:
     return angles.written(unit) if unit else column
 
 
-class FoundColumns(NamedTuple):
-    """A column map, empty where none is needed or found, and why.
+class ColumnChoice(NamedTuple):
+    """The column map that is chosen for a table.
 
-    ``layout``: name of the layout that it is of, or empty; ``open_columns``: quantity -> possible
-    lines of the map, where the unit cannot be determined.
+    Attributes
+    ----------
+    columns : dict
+        Quantity -> ``column [unit]``; empty where none is needed or found.
+    reasons : list of str
+        A sentence for each decision.
+    layout : str
+        Name of the layout of the table; empty if none is known.
+    open_columns : mapping
+        Quantity -> possible lines of the map, where names and numbers leave column or unit open.
     """
 
     columns: dict[str, str]
@@ -125,7 +135,7 @@ class FoundColumns(NamedTuple):
     open_columns: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-def find_columns(path, section, orientation=False, shared=False, layout=None) -> FoundColumns:
+def find_columns(path, section, orientation=False, shared=False, layout=None) -> ColumnChoice:
     """Find the columns of a file, unless they are named as this package's own.
 
     Parameters
@@ -147,7 +157,7 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
         The file cannot be read at all, or does not have the layout.
     """
     if layout is None and _has_own_names(path, section, shared):
-        return FoundColumns({}, [])
+        return ColumnChoice({}, [])
     guess, is_reference = guess_columns(path, layout=layout), section == "reference"
     headless = "x" in guess.reference and {"qw", "yaw", "heading"}.isdisjoint(guess.reference)
     if is_reference and orientation and headless:
@@ -167,8 +177,8 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
             "the orientation beside the positions is the reference's and no IMU's; one in a file "
             "of its own is named behind this one"
         )
-    open_columns = {} if is_reference else guess.open_columns
-    return FoundColumns(columns, guess.reasons, guess.layout, open_columns)
+    open_columns = guess.open_reference if is_reference else guess.open_columns
+    return ColumnChoice(columns, guess.reasons, guess.layout, open_columns)
 
 
 def _has_own_names(path, section, shared) -> bool:

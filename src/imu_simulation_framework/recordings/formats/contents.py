@@ -1,0 +1,95 @@
+"""Contents of a recording as its format has them: tables of named columns, or topics of a bag."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from ...core.errors import RecordingError
+from ...core.sentences import join_names
+from ..file_access import recording_format, text_blocks
+from ..text_table import ROWS_AT_ONCE, table_blocks
+from .any_format import topics_of_bag
+from .table_files import read_table_file
+
+_MAX_NAMES = 40  # names in a line of a report; a log of an autopilot has a thousand
+
+
+@dataclass(frozen=True)
+class TableContents:
+    """A table, or a topic of a bag.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table or topic; empty for the only table of a text.
+    columns : tuple of str
+        Names of the columns; of a topic its type.
+    rows : int, optional
+        Number of rows or messages; None if the text is not read to its end.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rows: int | None = None
+
+    def clause(self) -> str:
+        """Return name, rows and columns."""
+        names = list(self.columns[:_MAX_NAMES])
+        more = len(self.columns) - len(names)
+        further = f" and {more} more" if more else ""
+        rows = "" if self.rows is None else f"{self.rows} rows of "
+        return f"{f'{self.name}: ' if self.name else ''}{rows}{join_names(names)}{further}"
+
+
+@dataclass(frozen=True)
+class RecordingContents:
+    """Format and tables of a recording."""
+
+    path: str
+    format: str
+    tables: tuple[TableContents, ...]
+
+    def lines(self) -> list[str]:
+        """Return the format, and a line for each table."""
+        number = (
+            f"{len(self.tables)} table" if len(self.tables) == 1 else f"{len(self.tables)} tables"
+        )
+        if self.format == "bag":
+            number = number.replace("table", "topic")
+        known = f", {number}" if self.tables else ""
+        tables = [f"  {table.clause()}" for table in self.tables[:_MAX_NAMES]]
+        return [f"{self.path}: format {self.format}{known}", *tables]
+
+
+def list_contents(path: str | os.PathLike[str], format: str = "auto") -> RecordingContents:
+    """Return format and tables of a recording; the latter are empty of TUM and KITTI.
+
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    format : str
+        One of :data:`.FORMATS`, or ``auto``.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read.
+    """
+    format = recording_format(path) if format == "auto" else format
+    tables: list[TableContents] = []
+    if format == "bag":
+        for topic, (kind, count) in sorted(topics_of_bag(path).items()):
+            tables.append(TableContents(topic, (kind,), count))
+    elif format == "tables":
+        for name, table in read_table_file(path).tables.items():
+            columns = tuple(map(str, table.cells.columns))
+            tables.append(TableContents(name, columns, len(table.cells)))
+    elif format in ("csv", "rostopic_csv"):
+        blocks = table_blocks(path, text_blocks(path), rows_at_once=ROWS_AT_ONCE)
+        first = next(blocks, None)
+        if first is None:
+            raise RecordingError(f"{path}: has no rows")
+        tables.append(TableContents("", tuple(map(str, first.cells.columns))))
+    return RecordingContents(str(path), format, tuple(tables))
