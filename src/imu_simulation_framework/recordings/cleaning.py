@@ -1,4 +1,4 @@
-"""From samples as recorded to samples that can be computed with, and a report on the way."""
+"""Samples of a recording, removal of unusable ones, and the report of what was removed."""
 
 from __future__ import annotations
 
@@ -14,22 +14,42 @@ from ..core.stamps import Occurrences, StampLimits, StampReport, count_occurrenc
 
 @dataclass(frozen=True)
 class RecordingReport:
-    """What a recording is and what is wrong with it.
+    """Report on a recording that was read.
 
-    ``path``, ``format``, ``place_name``, ``topic``, ``message_type``: as of :class:`Samples`;
-    ``time_source``: ``header stamp``, ``receipt time`` or ``column``; ``samples``: in the
-    recording; ``stamps``: of those whose values can be used, its ``usable`` is what remains in the
-    end. What was found is counted: ``nan`` and ``zero_quaternions``, dropped;
-    ``unnormalised_quaternions``, of another length than one, normalised; ``no_fix``, satellite
-    positions dropped, and ``unknown_variance``, those for which a usual one was taken.
-
-    ``absent``: what the recording lacks, of ``orientation``, ``gyro`` and ``accel``;
-    ``orientation_source``: of an IMU: ``recorded``, ``fused`` (made of gyroscope and
-    accelerometer), ``integrated`` (the yaw alone, made of the gyroscope), or empty where there is
-    none; ``fusion``: settings of the filter that made it; ``positioning``: how satellite positions
-    became a path, see :class:`~imu_simulation_framework.motion.positioning.FixReport`; ``fixes``:
-    those as received, x, y [m] in the axes of the path; ``latitude`` of the first of them [deg];
-    ``remarks``: what else a person should know.
+    Parameters
+    ----------
+    path, format, place_name, topic, message_type : str
+        As of :class:`Samples`.
+    samples : int
+        Samples in the recording.
+    time_source : str
+        ``header stamp``, ``receipt time`` or ``column``.
+    stamps : StampReport
+        Of the samples whose values are usable; its ``usable`` is the number that remains.
+    nan, zero_quaternions : Occurrences
+        Samples that were dropped for a value that is nan, or for a quaternion of length zero.
+    unnormalised_quaternions : Occurrences
+        Quaternions of another length than 1 that were normalised.
+    no_fix : Occurrences
+        Satellite positions without a fix that were dropped.
+    unknown_variance : Occurrences
+        Satellite positions for which a usual variance is assumed.
+    absent : tuple of str
+        Parts that the recording lacks, of ``orientation``, ``gyro`` and ``accel``.
+    orientation_source : str
+        Of an IMU: ``recorded``, ``fused`` (from gyroscope and accelerometer), ``integrated`` (the
+        yaw alone, from the gyroscope), or empty without one.
+    fusion : dict
+        Settings of the filter that fused it.
+    positioning : dict or None
+        How satellite positions became a path, see
+        :class:`~imu_simulation_framework.motion.positioning.FixReport`.
+    fixes : pandas.DataFrame or None
+        Satellite positions as received, x, y [m] in the axes of the path.
+    latitude : float or None
+        Of the first fix [deg].
+    remarks : tuple of str
+        Further sentences for the report.
     """
 
     path: str
@@ -59,7 +79,7 @@ class RecordingReport:
         return self.stamps.usable
 
     def sentences(self) -> list[str]:
-        """Return one sentence on what was read, and one for each thing found."""
+        """Return a sentence on the samples in use, and one for each kind of dropped samples."""
         stamps = self.stamps
         kind = f" ({self.message_type})" if self.message_type else ""
         source = f"{self.path}, topic {self.topic}" if self.topic else self.path
@@ -133,18 +153,34 @@ the range of numbers."""
 class Samples:
     """Samples in the order of recording; a number below :data:`MIN_VALUE` is zero.
 
-    ``format``: one of ``file_access.FORMATS``. ``columns`` (n,): ``stamp`` [s, nan where not set],
-    ``receipt`` [s, when it was recorded; ROS only], and quantities in SI units: ``x y z``, ``qx qy
-    qz qw``, ``roll pitch yaw``, ``gyro_x`` ..., ``accel_x`` ..., ``latitude longitude`` [deg]
-    ``altitude variance_east variance_north position_error hdop status covariance_type speed course
-    velocity_east velocity_north``, and ``orientation_covariance gyro_covariance accel_covariance``,
-    the first element of each matrix. Axes, senses of rotation and orders are the recording's;
-    :mod:`~imu_simulation_framework.recordings.frames` turns them. ``places`` (n,): number of each
-    sample in the file, as a person counts; ``place_name``: what that counts: ``message``, ``line``
-    or ``file``; ``topic``, ``message_type``: empty if the format does not tell;
-    ``yaw_conventions``: of ``yaw`` and ``course``, where the column map says it in words;
-    ``stated_units``: quantity -> unit that the recording or its column map states; ``remarks``:
-    sentences on how they were read.
+    Axes, senses of rotation and orders are the recording's;
+    :mod:`~imu_simulation_framework.recordings.frames` converts them.
+
+    Parameters
+    ----------
+    path : str
+        The recording.
+    format : str
+        One of ``file_access.FORMATS``.
+    columns : dict of str to numpy.ndarray, shape (n,)
+        ``stamp`` [s, nan where not set], ``receipt`` [s, time of recording; ROS only], and
+        quantities in SI units: ``x y z``, ``qx qy qz qw``, ``roll pitch yaw``, ``gyro_x`` ...,
+        ``accel_x`` ..., ``latitude longitude`` [deg] ``altitude variance_east variance_north
+        position_error hdop status covariance_type speed course velocity_east velocity_north``, and
+        ``orientation_covariance gyro_covariance accel_covariance``, the first element of each
+        matrix.
+    places : numpy.ndarray, shape (n,)
+        Number of each sample in the file, counted from 1.
+    place_name : str
+        Kind of place: ``message``, ``line``, ``row`` or ``file``.
+    topic, message_type : str
+        Empty for formats without them.
+    yaw_conventions : dict of str to str
+        Of ``yaw`` and ``course``, where the column map states them in words.
+    stated_units : dict of str to str
+        Quantity -> unit that the recording or its column map states.
+    remarks : tuple of str
+        Sentences on how the samples were read.
     """
 
     path: str
@@ -180,7 +216,7 @@ class Samples:
 
     @property
     def source(self) -> str:
-        """File and topic, to begin a sentence with."""
+        """File and topic, for the beginning of a message."""
         return f"{self.path}, topic {self.topic}" if self.topic else self.path
 
 

@@ -1,13 +1,13 @@
 """Column maps of text files: ``yaw = (raw - 512) * 0.0625 [deg cw from north]``.
 
-One table of quantities and units, from which files are read and the list in the documentation is
-made. A value is a column with its unit in brackets behind it; without brackets it is in SI units.
-If the file's own header has the brackets in it, they may be written once or twice. A column is
-named as the file's header names it, or by its place, ``#3`` or ``col3``, counted from 1. It may
-have a factor and an offset, which give the number that is in that unit. Times may stand in two
-columns, ``sec [s] + nsec [ns]``, ``date [iso8601] + rest [ms]`` or ``date + clock [iso8601]``, in
-any unit, as dates, without a unit, or be counted by lines, ``line / 200``. What is mapped and of no
-use is refused by name.
+The table of quantities and units here serves for reading files and for the list in the
+documentation. A value is a column with its unit in brackets behind it; without brackets it is in SI
+units. If the file's own header has the brackets in it, they may be written once or twice. A column
+is named as the file's header names it, or by its place, ``#3`` or ``col3``, counted from 1. A
+factor and an offset give the number that is in that unit. Times may be in two columns, ``sec [s] +
+nsec [ns]``, ``date [iso8601] + rest [ms]`` or ``date + clock [iso8601]``, in any unit, as dates,
+without a unit, or counted by lines, ``line / 200``. A quantity that is mapped and of no use is
+refused by name.
 """
 
 from __future__ import annotations
@@ -48,13 +48,23 @@ _NUMBER = factors("1", "")
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a column can hold; ``name`` is its key in column maps.
+    """A quantity that a column can hold.
 
-    ``units`` (mapping of str to float): unit -> factor to the first one, which is this package's;
-    ``column``: its column in :class:`.Samples`, where that has another name; ``power``: to which
-    its value is raised to get there: a standard deviation becomes a variance; ``sense``: of an
-    angle of which words behind the unit may say sense and zero, those without words; empty if the
-    recording's conventions say them, and None of all else.
+    Parameters
+    ----------
+    name : str
+        Key in column maps.
+    meaning : str
+        Description for the documentation.
+    units : mapping of str to float
+        Unit -> factor to the first one, which is this package's.
+    column : str, optional
+        Its column in :class:`.Samples`, where that has another name.
+    power : int, optional
+        Exponent of its value there: a standard deviation becomes a variance.
+    sense : str, optional
+        Sense and zero of an angle without words behind its unit; empty for those of the recording's
+        conventions, and None for a quantity that is no angle in the horizontal.
     """
 
     name: str
@@ -110,7 +120,8 @@ _TABLE = [
 QUANTITIES = {quantity.name: quantity for quantity in _TABLE}
 """Name -> :class:`Quantity`."""
 _UNITS = {unit for quantity in _TABLE for unit in quantity.units}
-_OF_MANY_MEANINGS = ("x", "y", "z", "temperature")  # Of which a unit that is not known is another
+# Names whose unit, where it is not known, is that of another quantity.
+_AMBIGUOUS_NAMES = ("x", "y", "z", "temperature")
 
 ANGLE_WORDS = {
     **{words.replace("_", " "): words for words in YAW_CONVENTIONS},
@@ -120,21 +131,21 @@ ANGLE_WORDS = {
 """Words behind the unit of an angle in the horizontal -> its convention."""
 
 _XYZ, _GLOBE = ("x", "y", "z"), ("latitude", "longitude", "altitude")
-_LIE = (*QUATERNION, "roll", "pitch", "yaw", "heading")
-_ALOFT = ("velocity_up", "velocity_down")
-_TOLD = tuple(QUANTITIES)[list(QUANTITIES).index("variance_east") : -len(_ALOFT)]
-_OF_A_FIX = (*_TOLD, *QUATERNION, "yaw", "heading")
+_ORIENTATION = (*QUATERNION, "roll", "pitch", "yaw", "heading")
+_VERTICAL_VELOCITY = ("velocity_up", "velocity_down")
+_RECEIVER = tuple(QUANTITIES)[list(QUANTITIES).index("variance_east") : -len(_VERTICAL_VELOCITY)]
+_FIX = (*_RECEIVER, *QUATERNION, "yaw", "heading")
 
 USES = {
-    "poses": ("time", *_XYZ, *_LIE),
-    "positions": ("time", *_XYZ, *_OF_A_FIX),
-    "fixes": ("time", *_GLOBE, *_OF_A_FIX),
-    "IMU": ("time", *_LIE, *GYRO, *ACCEL),
-    "flight": ("time", *_XYZ, *_LIE, *_GLOBE, *cleaning.VELOCITY, *_ALOFT),
+    "poses": ("time", *_XYZ, *_ORIENTATION),
+    "positions": ("time", *_XYZ, *_FIX),
+    "fixes": ("time", *_GLOBE, *_FIX),
+    "IMU": ("time", *_ORIENTATION, *GYRO, *ACCEL),
+    "flight": ("time", *_XYZ, *_ORIENTATION, *_GLOBE, *cleaning.VELOCITY, *_VERTICAL_VELOCITY),
     "magnetometer": ("time", *MAG),
     "thermometer": ("time", "temperature"),
 }
-"""What each kind of recording can use."""
+"""Quantities that each kind of recording can use."""
 
 
 def documentation() -> str:
@@ -184,9 +195,16 @@ class Term:
 
 @dataclass(frozen=True)
 class MappedColumn:
-    """What one line of a column map says; of a time there may be two ``terms``.
+    """A line of a column map.
 
-    ``yaw_convention`` is sense and zero of an angle in the horizontal; empty if nothing is said.
+    Parameters
+    ----------
+    quantity : Quantity
+        Key of the line.
+    terms : tuple of Term
+        Its columns, two of them for some times.
+    yaw_convention : str, optional
+        Sense and zero of an angle in the horizontal; empty if the line does not state them.
     """
 
     quantity: Quantity
@@ -195,10 +213,21 @@ class MappedColumn:
 
 
 def parse_map(path, columns, present) -> list[MappedColumn]:
-    """Understand a column map, quantity -> description, of a file with the columns ``present``.
+    """Parse a column map.
 
-    Raises RecordingError: a quantity, column, unit or word is not known, or two lines give the
-    same.
+    Parameters
+    ----------
+    path : path-like
+        The recording, for messages.
+    columns : mapping of str to str
+        Quantity -> description.
+    present : sequence of str
+        Columns of the file.
+
+    Raises
+    ------
+    RecordingError
+        A quantity, column, unit or word is not known, or two lines give the same quantity.
     """
     parsed: dict = {}
     for name, description in columns.items():
@@ -247,8 +276,13 @@ def check_description(path, quantity, description) -> None:
 def implied_map(present) -> dict[str, str]:
     """Return the map of a file with columns named as quantities, with units in brackets or not.
 
-    Brackets may be square or round. Of two columns that say the same the first one counts. What
-    has another quantity's unit, as ``z [m/s^2]``, is not what its name alone would be.
+    Brackets may be square or round. The first of two columns for one quantity counts. A column with
+    another quantity's unit, ``z [m/s^2]``, does not have the quantity of its name.
+
+    Parameters
+    ----------
+    present : sequence of str
+        Columns of the file.
     """
     columns, targets = {}, set()
     for name in present:
@@ -260,7 +294,7 @@ def implied_map(present) -> dict[str, str]:
         unit = match["unit"].strip() if match else ""
         if quantity not in QUANTITIES or unit.isdigit():  # A place in a vector, and no unit
             continue
-        another = unit in _UNITS or quantity in _OF_MANY_MEANINGS
+        another = unit in _UNITS or quantity in _AMBIGUOUS_NAMES
         if unit and another and unit not in QUANTITIES[quantity].units:
             continue
         if QUANTITIES[quantity].target not in targets:
@@ -312,7 +346,7 @@ def _unit_and_words(path, quantity, text):
 
 
 def _linear(text, present):
-    """Return column, factor and offset that an expression says; None if it has no column in it."""
+    """Return column, factor and offset of an expression; None if it has no column in it."""
     name = _resolve(text, present)
     if name is not None:
         return name, 1.0, 0.0
@@ -333,7 +367,7 @@ def _linear(text, present):
 
 
 def _resolve(text, present):
-    """Return the file's column that a text names or counts; None if there is none."""
+    """Return the file's column that a text names, or counts by place; None if there is none."""
     if text and text in present:
         return text
     match = _PLACE.match(text)
@@ -348,15 +382,25 @@ _DAY = 86400.0  # s
 _MULTIPLES = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _NAMES = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _SINCE_1970 = 1e8  # s, more than three years: no recording lasts as long
-_LONGEST_STEP = 5.0  # s, between samples of any use
-_LONG_RECORDING = 1000.0  # s
-_USUAL_RATES = (0.5, 2000.0)  # Hz
+_LONGEST_STEP = 5.0  # s, between samples of a usable reference, of which 2 Hz are recommended
+_LONG_RECORDING = 1000.0  # s; fractions of larger steps over a longer time are no rare fixes
+_USUAL_RATES = (0.5, 2000.0)  # Hz, of receivers and IMUs
 
 
 def read_times(table, column) -> np.ndarray:
-    """Read the column or columns of a time, shape (n,) [s]; nan where there is none.
+    """Read the column or columns of a time, shape (n,) [s]; nan where a cell is empty.
 
-    Raises RecordingError: a cell is no time, or times without a unit can hardly be seconds.
+    Parameters
+    ----------
+    table : TextTable
+        Table with the columns.
+    column : MappedColumn
+        Line of the time in a column map.
+
+    Raises
+    ------
+    RecordingError
+        A cell is no time, or times without a unit can hardly be seconds.
     """
     first = column.terms[0]
     if first.unit == ISO_TIME or (not first.stated and _is_date(table, first.name)):
@@ -384,9 +428,21 @@ def settled_times(table, column):
 
 
 def refuse_other_unit(path, times, setting):
-    """Refuse times that are called seconds and look like another unit.
+    """Refuse times that are taken for seconds and look like another unit.
 
-    ``setting`` is what to write instead, less the unit.
+    Parameters
+    ----------
+    path : path-like
+        The recording, for messages.
+    times : numpy.ndarray, shape (n,)
+        Times [s].
+    setting : str
+        Remedy for the message, without the unit.
+
+    Raises
+    ------
+    RecordingError
+        The times are too large for seconds, or their steps are.
     """
     times = times[np.isfinite(times)]
     steps = np.abs(np.diff(times))
@@ -441,12 +497,18 @@ def _from_dates(table, names):
 
 
 def seconds_of_dates(texts: pd.Series) -> np.ndarray:
-    """Return the times of dates since 1970 [s], not a number where a text is none.
+    """Return the times of dates since 1970 [s], shape (n,), nan where a text is no date.
 
-    Of times of day without a date they are since the first one's midnight.
+    Times of day without a date count from the midnight before the first one.
+
+    Parameters
+    ----------
+    texts : pandas.Series of str
+        Dates, times of day, or empty texts.
     """
-    for written, meant in (("/", "-"), (",", ".")):  # as logs have dates, and fractions of seconds
-        texts = texts.str.replace(written, meant, regex=False)
+    # Logs have slashes in dates, and commas before fractions of seconds.
+    for sign, standard in (("/", "-"), (",", ".")):
+        texts = texts.str.replace(sign, standard, regex=False)
     texts = texts.str.replace(r"\s*UTC\Z", "Z", regex=True)
     given = texts != ""
     of_day = bool(given.any() and texts[given].str.match(TIME_OF_DAY.pattern).all())
@@ -466,10 +528,12 @@ def seconds_of_dates(texts: pd.Series) -> np.ndarray:
 _POSES = (cleaning.POSITION + ("yaw",), cleaning.POSITION + QUATERNION)
 _ORIENTATIONS = (QUATERNION, ("yaw",))
 _REFERENCE = (*_POSES, cleaning.GLOBAL_POSITION, cleaning.POSITION)
-_OF_AN_IMU = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
-_PLACES_ALOFT = ((*cleaning.GLOBAL_POSITION, "altitude"), (*cleaning.POSITION, "z"))
+_IMU = (QUATERNION, EULER, ("yaw",), GYRO, ACCEL)
+_PLACES_IN_THE_AIR = ((*cleaning.GLOBAL_POSITION, "altitude"), (*cleaning.POSITION, "z"))
 _OTHERS = {
-    "flight": tuple((*place, *lie) for place in _PLACES_ALOFT for lie in (QUATERNION, EULER)),
+    "flight": tuple(
+        (*place, *attitude) for place in _PLACES_IN_THE_AIR for attitude in (QUATERNION, EULER)
+    ),
     "magnetometer": (MAG,),
     "thermometer": (("temperature",),),
 }
@@ -481,19 +545,34 @@ _NOT_NEEDED = {"poses": ("z", "roll", "pitch"), "positions": ("z",)}
 def usable_columns(path, columns, purpose, present, explicit, timed=True):
     """Return the mapped columns that can be used.
 
-    ``path``: for messages; ``purpose``: ``reference``, ``IMU``, ``flight``, ``magnetometer`` or
-    ``thermometer``; ``present``: the file's columns, for messages. ``explicit``: whether a person
-    wrote the map; only then something that cannot be used is refused, otherwise it is left out.
-    ``timed``: whether there must be times. Raises RecordingError: what must be there is missing, or
-    something of no use is mapped.
+    Parameters
+    ----------
+    path : path-like
+        The recording, for messages.
+    columns : sequence of MappedColumn
+        Lines of the map.
+    purpose : str
+        ``reference``, ``IMU``, ``flight``, ``magnetometer`` or ``thermometer``.
+    present : sequence of str
+        Columns of the file, for messages.
+    explicit : bool
+        Whether a person wrote the map. A useless line of it is refused; of any other map it is
+        left out.
+    timed : bool
+        Whether times are needed.
+
+    Raises
+    ------
+    RecordingError
+        A needed quantity is missing, or a useless one is mapped.
     """
     names = [column.quantity.target for column in columns]
     kind = _kind(names, purpose)
     if kind is None and explicit and purpose == "reference" and _one_of(_ORIENTATIONS, names):
-        # A reference without any place is that of a robot that turns on the spot.
+        # A reference without positions is that of a robot that turns on the spot.
         kind = "poses"
     if kind is None or (timed and "time" not in names):
-        needed = {"reference": _REFERENCE, "IMU": _OF_AN_IMU, **_OTHERS}[purpose]
+        needed = {"reference": _REFERENCE, "IMU": _IMU, **_OTHERS}[purpose]
         expected = " or ".join(" ".join(group) for group in needed)
         found = " ".join(column.quantity.name for column in columns) or "none"
         if kind is not None:
@@ -514,10 +593,10 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
 
 
 def _kind(names, purpose):
-    """``poses``, ``fixes`` or ``IMU``; None if nothing is complete."""
+    """Return ``poses``, ``positions``, ``fixes`` or the purpose; None if no kind is complete."""
     if purpose != "reference":
         single = [(name,) for name in GYRO + ACCEL]
-        return purpose if _one_of(_OTHERS.get(purpose, (*_OF_AN_IMU, *single)), names) else None
+        return purpose if _one_of(_OTHERS.get(purpose, (*_IMU, *single)), names) else None
     if _one_of(_POSES, names):
         return "poses"
     if _has(names, cleaning.GLOBAL_POSITION):

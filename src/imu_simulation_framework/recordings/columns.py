@@ -1,4 +1,8 @@
-"""Guessing the columns of a file: a text's, or those of any other format of tables."""
+"""Choice of the columns of a file, by the layout of a known logger, or by names and numbers.
+
+The second step of reading: tables of named columns become a column map. A map of the user wins over
+this choice.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from .formats.table_files import read_table_file
 from .guessing import measures
 from .guessing.candidates import candidates_of
 from .guessing.guess import PIECES, ROWS, ColumnGuess, find_time, guess_from_candidates
-from .guessing.names import meaning_in_file, names_said
+from .guessing.names import meaning_in_file, understood_names
 from .guessing.tables import guess_from_tables, spread_candidates
 from .layouts import find_layouts
 from .messages import IMU_TYPES, REFERENCE_TYPES
@@ -26,9 +30,10 @@ from .text_table import ROWS_AT_ONCE, parse_table, text_lines
 
 
 def guess_columns(path, column="", inertial=True, layout=None) -> ColumnGuess:
-    """Find out what the columns of a text file or of a file of tables are.
+    """Return the column maps of a text file or of a file of tables.
 
-    By the layout that the file has or, where none is known, by their names and numbers.
+    They are those of the layout that the file has or, where none is known, follow from names and
+    numbers.
 
     Parameters
     ----------
@@ -94,17 +99,31 @@ def _contradiction(path, maps):
 
 
 def guess_angle(path, column) -> str:
-    """Tell in which unit, and perhaps in which sense, a column of a text file has its angles.
+    """Determine the unit, and perhaps the sense, of a column of angles in a text file.
 
-    Returns the column as a column map has it, ``yaw [deg]``; only its name if nothing can be
-    determined. Raises as :func:`guess_columns`.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    column : str
+        Name of the column.
+
+    Returns
+    -------
+    str
+        Line of a column map, ``yaw [deg]``; only the name if nothing can be determined.
+
+    Raises
+    ------
+    RecordingError
+        As of :func:`guess_columns`.
     """
     candidates, pieces = _table(path, column)
     guess = guess_from_candidates(candidates, pieces)
     for written in (*guess.imu.values(), *guess.reference.values()):
         if written.startswith(f"{column} ["):
             return written
-    angles = next((one for one in candidates if one.name == column), None)
+    angles = next((candidate for candidate in candidates if candidate.name == column), None)
     if angles is None:
         return column
     time = find_time(candidates, pieces, measures.IMU_STEPS)[0]
@@ -147,7 +166,7 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
     orientation : bool
         Whether an orientation alone will do for a reference, as beside an IMU in another file.
     shared : bool
-        Whether both are read of this file, where an orientation cannot be both's.
+        Whether reference and IMU are read from this file, so that an orientation is only one's.
     layout : RecordingLayout, optional
         The layout that the user names.
 
@@ -167,8 +186,7 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
     if is_reference:
         columns, other = other, columns
     if not columns and (orientation if is_reference else not shared):
-        # Whoever calls it an IMU means the orientation that stands beside positions, and whoever
-        # calls it a reference the one that stands alone.
+        # The user states that the file is an IMU or a reference: its orientation is that one's.
         columns = {n: other[n] for n in (*QUATERNION, *EULER, "heading") if n in other}
         if columns and "time" in other:
             columns = {"time": other["time"], **columns}
@@ -185,7 +203,9 @@ def _has_own_names(path, section, shared) -> bool:
     try:
         found = recording_format(path)
         format = found if found in ("tables", "bag") else "csv"
-        return bool(_own_names(path, format, section)) and not (shared and _of_both(path, format))
+        return bool(_own_names(path, format, section)) and not (
+            shared and _is_shared_orientation(path, format)
+        )
     except RecordingError:
         return False
 
@@ -194,13 +214,13 @@ _KINDS = {"reference": (REFERENCE_TYPES, "reference"), "imu_recording": (IMU_TYP
 
 
 def _own_names(path, format, section):
-    """Return quantities after which columns are named; RecordingError if they are too few."""
+    """Return the quantities of columns with names of this package; RecordingError if too few."""
     blocks = sample_blocks(path, "", format, None, *_KINDS[section], rows_at_once=ROWS_AT_ONCE)
     return set(next(blocks).columns)
 
 
-def _of_both(path, format) -> bool:
-    """Return whether an orientation beside inertial sensors would be the reference's as well."""
+def _is_shared_orientation(path, format) -> bool:
+    """Return whether the orientation in a table of an IMU would be the reference's as well."""
     try:
         reference, imu = (_own_names(path, format, section) for section in _KINDS)
     except RecordingError:
@@ -222,9 +242,11 @@ def _table(path, column=""):
     table = parse_table(path, text)
     names = list(table.cells.columns)
     pieces = np.searchsorted(pieces, table.lines, side="right")
-    said = names_said(path, names, [table.cells[name] for name in names])
+    understood = understood_names(path, names, [table.cells[name] for name in names])
     ambiguous = table.ambiguous
-    meanings = [None if name in ambiguous else meaning_in_file(path, str(name)) for name in said]
+    meanings = [
+        None if name in ambiguous else meaning_in_file(path, str(name)) for name in understood
+    ]
     return candidates_of(names, [table.cells[name] for name in names], meanings), pieces
 
 
@@ -233,7 +255,7 @@ def _spread(path):
     marks = np.fromiter((line.count('"') & 1 for line in text_lines(text_blocks(path))), np.uint8)
     if len(marks) <= PIECES * ROWS:
         return "".join(text_blocks(path)), [1]
-    # A line is the end of its row where the quotation marks up to there come in pairs.
+    # A line ends its row where the number of quotation marks up to there is even.
     ends = np.bitwise_xor.accumulate(marks) == 0
     chosen, first_lines = [], []
     lines, stop = text_lines(text_blocks(path)), 0

@@ -1,11 +1,11 @@
-"""How others write orientations and directions, and how those become this package's.
+"""Conventions of orientations and directions in recordings, and their conversion to this package's.
 
 Recordings differ in the world's axes (east-north-up or north-east-down), in the sense and zero
-of the yaw, in the order of a quaternion and in its direction. Here everything becomes ENU, body
-axes forward-left-up, and yaw counter-clockwise from east (REP-103). A world of north-east-down
-goes with body axes forward-right-down; in both, roll, pitch and yaw are rotations about x, then
-y, then z of the world. A column map's own words (``yaw = heading [deg cw from north]``) win over
-the conventions given.
+of the yaw, in the order of a quaternion and in its direction. This module converts all of them to
+ENU, body axes forward-left-up, and yaw counter-clockwise from east (REP-103). A world of
+north-east-down goes with body axes forward-right-down; in both, roll, pitch and yaw are rotations
+about x, then y, then z of the world. Words of a column map (``yaw = heading [deg cw from north]``)
+win over the given conventions.
 """
 
 from __future__ import annotations
@@ -44,21 +44,32 @@ _YAW_OF_FRAME = {"enu": "ccw_from_east", "ned": "cw_from_north"}
 _HALF = math.sqrt(0.5)
 _WORLD_FROM_NED = (_HALF, _HALF, 0.0, 0.0)
 _BODY_FROM_FRD = (1.0, 0.0, 0.0, 0.0)
-# Somebody who mounts an IMU turned mostly means a quarter turn; slopes and noise do the rest.
-_NEARLY = math.radians(10.0)
+# rad. IMUs are mounted in quarter turns, and a floor leans by some degrees; a mounting at 30 or 45
+# deg is clearly further from a quarter turn.
+_QUARTER_TURN_TOLERANCE = math.radians(10.0)
 
 
 @dataclass(frozen=True)
 class ReferenceConventions(TextSettings):
-    """How a recording writes orientations and positions.
+    """Conventions of orientations and positions in a recording.
 
-    ``frame``: ``enu``, or ``ned``: world north-east-down and body forward-right-down.
-    ``yaw_convention``: sense and zero of the yaw, one of :data:`YAW_CONVENTIONS`; empty: that of
-    the frame, ``ccw_from_east`` or ``cw_from_north``. It is said of the number that is the yaw, so
-    of a quaternion too, if somebody made one of a compass's heading. ``quaternion_order``: what
-    stands in the fields that should be x, y, z, w: ``xyzw`` or ``wxyz``; ``quaternion_inverse``:
-    whether quaternions take vectors from the world's axes to the body's. Raises ConfigurationError:
-    a value is not what it must be.
+    Parameters
+    ----------
+    frame : str
+        ``enu``, or ``ned``: world north-east-down and body forward-right-down.
+    yaw_convention : str
+        Sense and zero of the yaw, one of :data:`YAW_CONVENTIONS`; empty for that of the frame,
+        ``ccw_from_east`` or ``cw_from_north``. It applies also to the yaw of a quaternion that was
+        made of a compass's heading.
+    quaternion_order : str
+        Order of the parts in the fields x, y, z, w: ``xyzw`` or ``wxyz``.
+    quaternion_inverse : bool
+        Whether quaternions rotate vectors from the world's axes to the body's.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is not one of the choices.
     """
 
     frame: str = setting("enu", choices=FRAMES)
@@ -74,18 +85,30 @@ class ReferenceConventions(TextSettings):
 
 @dataclass(frozen=True)
 class ImuConventions(ReferenceConventions):
-    """How a recorded IMU writes what it measures, and how it is mounted.
+    """Conventions of a recorded IMU, its mounting, and the source of its orientation.
 
-    ``sensor_axes``: of gyroscope and accelerometer: ``flu``, forward-left-up, or ``frd``,
-    forward-right-down; empty: as the frame has them. Some drivers turn one thing and forget the
-    other. ``gyro_unit``, ``accel_unit``: of a recording that does not state them: ``rad/s`` or
-    ``deg/s``, ``m/s^2`` or ``g``; ``accel_convention``: ``specific_force``, which points up at
-    rest, or ``gravity``, its opposite. ``mounting_roll``, ``mounting_pitch``, ``mounting_yaw``:
-    angles [rad] of the IMU's axes in the robot's, both forward-left-up: the rotation about z by yaw
-    after y by pitch after x by roll takes a vector from the IMU's axes to the robot's.
-    ``orientation``: ``recorded``, ``fused`` (made of gyroscope and accelerometer), or ``auto``: as
-    recorded if it is, else fused; ``filter``, ``filter_time_constant``, ``filter_rate_bias``: of
-    the fusion, as in :class:`.sensors.imu_specification.OutputSpecification`.
+    The other parameters are those of :class:`ReferenceConventions`.
+
+    Parameters
+    ----------
+    sensor_axes : str
+        Axes of gyroscope and accelerometer: ``flu``, forward-left-up, or ``frd``,
+        forward-right-down; empty for those of the frame. Some drivers turn the orientation and not
+        the sensors.
+    gyro_unit, accel_unit : str
+        Units of a recording that does not state them: ``rad/s`` or ``deg/s``, ``m/s^2`` or ``g``.
+    accel_convention : str
+        ``specific_force``, which points up at rest, or ``gravity``, its opposite.
+    mounting_roll, mounting_pitch, mounting_yaw : float
+        Angles of the IMU's axes in the robot's [rad], both forward-left-up: the rotation about z by
+        yaw after y by pitch after x by roll takes a vector from the IMU's axes to the robot's.
+    orientation : str
+        ``recorded``, ``fused`` (from gyroscope and accelerometer), or ``auto``: the recorded one,
+        or a fused one where none is recorded.
+    filter : str
+    filter_time_constant : float
+    filter_rate_bias : bool
+        Of the fusion, as in :class:`.sensors.imu_specification.OutputSpecification`.
     """
 
     sensor_axes: str = setting("", choices=SENSOR_AXES)
@@ -124,7 +147,15 @@ class ImuConventions(ReferenceConventions):
 
 
 def yaw_from_convention(yaw, convention):
-    """Return a yaw [rad] counter-clockwise from east, of one in another convention."""
+    """Return a yaw [rad] counter-clockwise from east.
+
+    Parameters
+    ----------
+    yaw : array_like
+        Yaw in the convention [rad].
+    convention : str
+        One of :data:`YAW_CONVENTIONS`.
+    """
     sign, offset = YAW_CONVENTIONS[convention]
     return sign * np.asarray(yaw, dtype=float) + offset
 
@@ -132,7 +163,14 @@ def yaw_from_convention(yaw, convention):
 def quaternions_from_convention(quaternions, conventions):
     """Return quaternions x, y, z, w, shape (n, 4), from body axes forward-left-up to ENU.
 
-    ``quaternions`` (n, 4) are as recorded. Lengths stay what they are, zero and not-a-number too.
+    Lengths are kept, also zero and nan.
+
+    Parameters
+    ----------
+    quaternions : array_like, shape (n, 4)
+        As recorded.
+    conventions : ReferenceConventions
+        Conventions of the recording.
     """
     quaternions = np.asarray(quaternions, dtype=float)
     if conventions.quaternion_order == "wxyz":
@@ -144,7 +182,7 @@ def quaternions_from_convention(quaternions, conventions):
         parts = quaternion_product(*quaternion_product(*_WORLD_FROM_NED, *parts), *_BODY_FROM_FRD)
     if conventions.yaw != _YAW_OF_FRAME[conventions.frame]:
         x, y, z, w = parts
-        # The yaw whatever the length; angles.yaw_from_quaternion refuses a length of zero.
+        # This holds for any length; angles.yaw_from_quaternion refuses a length of zero.
         yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
         sign, offset = YAW_CONVENTIONS[_YAW_OF_FRAME[conventions.frame]]
         half = 0.5 * (yaw_from_convention(sign * (yaw - offset), conventions.yaw) - yaw)
@@ -154,22 +192,42 @@ def quaternions_from_convention(quaternions, conventions):
 
 
 def vectors_from_axes(vectors, axes):
-    """Return vectors (..., 3) in axes forward-left-up, of ones in ``SENSOR_AXES``."""
+    """Return vectors in axes forward-left-up.
+
+    Parameters
+    ----------
+    vectors : array_like, shape (..., 3)
+        In the axes of the sensor.
+    axes : str
+        One of :data:`SENSOR_AXES`.
+    """
     vectors = np.asarray(vectors, dtype=float)
     return vectors * [1.0, -1.0, -1.0] if axes == "frd" else vectors
 
 
 def positions_from_frame(positions, frame):
-    """Return positions (n, 3) as east, north, up, of ones in a frame's world axes."""
+    """Return positions as east, north, up.
+
+    Parameters
+    ----------
+    positions : array_like, shape (n, 3)
+        In the world axes of the frame [m].
+    frame : str
+        One of :data:`FRAMES`.
+    """
     positions = np.asarray(positions, dtype=float)
     return positions[:, [1, 0, 2]] * [1.0, 1.0, -1.0] if frame == "ned" else positions
 
 
 def levelling_roll_pitch(up) -> tuple[float, float]:
-    """Return the mounting that puts an IMU at rest upright, quarter turns where it nearly is one.
+    """Return roll and pitch [rad] of the mounting that levels an IMU at rest.
 
-    ``up`` (3,) is what the accelerometer shows at rest, of any length. Roll and pitch [rad] are
-    those of ``ImuConventions.mounting``; the turn about the vertical does not show in gravity.
+    Angles near a quarter turn become one. The turn about the vertical does not show in gravity.
+
+    Parameters
+    ----------
+    up : array_like, shape (3,)
+        Specific force at rest, in any unit.
     """
     x, y, z = np.asarray(up, dtype=float) / np.linalg.norm(up)
     pitch = _quarter_turns(math.atan2(-x, math.hypot(y, z)))
@@ -179,14 +237,22 @@ def levelling_roll_pitch(up) -> tuple[float, float]:
 
 def _quarter_turns(angle) -> float:
     nearest = round(angle / (math.pi / 2.0)) * (math.pi / 2.0)
-    return nearest if abs(angle - nearest) < _NEARLY else angle
+    return nearest if abs(angle - nearest) < _QUARTER_TURN_TOLERANCE else angle
 
 
-_COURSE_CONVENTION = "cw_from_north"  # A course is what a compass shows, whatever the yaw is
+_COURSE_CONVENTION = "cw_from_north"  # as receivers output a course, independent of the yaw
 
 
 def conventional_imu(samples, conventions: ImuConventions):
-    """Return samples of an IMU in ENU, forward-left-up, in SI units; not mounted yet."""
+    """Return samples of an IMU in ENU, forward-left-up, in SI units, before the mounting.
+
+    Parameters
+    ----------
+    samples : Samples
+        As recorded.
+    conventions : ImuConventions
+        Conventions of the recording.
+    """
     columns = dict(samples.columns)
     _turn_orientation(columns, samples, conventions)
     signs = vectors_from_axes(np.ones(3), conventions.axes)
@@ -206,7 +272,14 @@ def conventional_imu(samples, conventions: ImuConventions):
 def conventional_reference(samples, conventions: ReferenceConventions):
     """Return samples of a reference in ENU, yaw and course counter-clockwise from east.
 
-    Where both speed and course are there they become ``velocity_east`` and ``velocity_north``.
+    Speed and course become ``velocity_east`` and ``velocity_north`` where both are recorded.
+
+    Parameters
+    ----------
+    samples : Samples
+        As recorded.
+    conventions : ReferenceConventions
+        Conventions of the recording.
     """
     columns = dict(samples.columns)
     _turn_orientation(columns, samples, conventions)
@@ -221,7 +294,7 @@ def conventional_reference(samples, conventions: ReferenceConventions):
         columns["course"] = yaw_from_convention(columns["course"], convention)
         if "speed" in columns:
             speed, course = columns.pop("speed"), columns.pop("course")
-            # Below zero a telephone says that it does not know.
+            # Telephones write a negative speed where it is not known.
             speed = np.where(speed < 0.0, np.nan, speed)
             columns["velocity_east"] = speed * np.cos(course)
             columns["velocity_north"] = speed * np.sin(course)

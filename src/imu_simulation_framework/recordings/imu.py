@@ -1,4 +1,4 @@
-"""A recorded IMU from samples, and an orientation for one that gives none."""
+"""Table of a recorded IMU from its samples, with a fused orientation where none is recorded."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from .frames import ImuConventions, conventional_imu, levelling_roll_pitch
 
 MOUNTED_TURNED = "the IMU is mounted turned"
 """In the remark on gravity beside the z axis, which matters to a heading only."""
-_UPRIGHT = np.radians(30.0)
-# Below it [m/s^2] the accelerometer does not measure gravity; some IMUs subtract it.
-_GRAVITY_SHOWS = 5.0
-_LEVEL_TIME = 0.5  # Over this long a beginning the accelerometer is averaged to start level [s]
+_MAX_LEAN = np.radians(30.0)  # of gravity from the z axis; a slope is not that steep
+_MIN_GRAVITY = 5.0  # m/s^2, half of gravity; an IMU with a smaller mean force subtracts it
+_LEVEL_TIME = 0.5  # s at the beginning, over which the accelerometer is averaged for the level
 _MAX_GRID = 3.0  # steps of the grid for each sample
 
 
@@ -34,11 +33,25 @@ def imu_table(
     minimum_samples=MINIMUM_SAMPLES,
     time_offset=0.0,
 ):
-    """Make an ImuRecord, in the robot's axes, of samples as recorded, and a RecordingReport.
+    """Return the table of an IMU in the robot's axes, and a report.
 
-    The other parameters are those of :func:`.read_imu`. The table is without the columns of what
-    the recording lacks. Raises RecordingError: the samples cannot be used, or lack what is
-    required.
+    The other parameters are those of :func:`.read_imu`.
+
+    Parameters
+    ----------
+    samples : Samples
+        As recorded.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+        ImuRecord, without the columns of parts that the recording lacks.
+    report : RecordingReport
+
+    Raises
+    ------
+    RecordingError
+        The samples cannot be used, or lack a required part.
     """
     conventions = conventions or ImuConventions()
     never_set = _is_never_set(samples)
@@ -163,10 +176,10 @@ def _check_upright(cleaner, mounted):
     """Remark if gravity does not lie on the robot's z axis."""
     mean = cleaner.samples.matrix(ACCEL)[cleaner.keep].mean(axis=0)
     length = np.linalg.norm(mean)
-    if length < _GRAVITY_SHOWS:
+    if length < _MIN_GRAVITY:
         return
     up = mounted.apply(mean / length)
-    if up[2] >= np.cos(_UPRIGHT):
+    if up[2] >= np.cos(_MAX_LEAN):
         return
     axis = int(np.argmax(np.abs(up)))
     where = f"on {'-' if up[axis] < 0.0 else '+'}{'xyz'[axis]} instead of +z"
@@ -263,7 +276,7 @@ def made_orientation(table, conventions, stamps):
     complete = all(name in table for name in GYRO + ACCEL)
     if complete:
         size = float(np.median(np.linalg.norm(table[list(ACCEL)].to_numpy(), axis=1)))
-    if size >= _GRAVITY_SHOWS:
+    if size >= _MIN_GRAVITY:
         names, source = ("filter", "filter_time_constant", "filter_rate_bias"), "fused"
         settings = {name: getattr(conventions, name) for name in names}
         output = OutputSpecification(**settings)

@@ -33,7 +33,10 @@ _TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
 
 
 def read_samples(path, topic, format, columns, message_types, purpose, timed=True) -> Samples:
-    """Read the samples of a recording as they were recorded; see :func:`sample_blocks`."""
+    """Read the samples of a recording as they were recorded.
+
+    The parameters are those of :func:`sample_blocks`.
+    """
     (samples,) = sample_blocks(
         path, topic, format, columns, message_types, purpose, timed, rows_at_once=None
     )
@@ -45,21 +48,40 @@ def sample_blocks(
 ) -> Iterator[Samples]:
     """Yield the samples of a recording as they were recorded, in parts.
 
-    ``topic``: in a bag; empty for the only one that can be used. ``format``: one of
-    :data:`.FORMATS`, or ``auto``, with which columns of tables and of messages of other types are
-    guessed, too; ``columns`` (mapping of str to str, or None): quantity -> ``"column [unit]"``;
-    ``purpose``: as for :func:`.read_plain_csv`; ``timed``: whether times are read. ``rows_at_once``
-    (int or None): of a part of a text file; None for one part. All other formats are always one.
-    ``progress``: called with the number of bytes of text of each block that is read.
-    Raises RecordingError: the recording cannot be read.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    topic : str
+        In a bag; empty for the only usable one.
+    format : str
+        One of :data:`.FORMATS`, or ``auto``, with which also columns of tables and of messages of
+        other types are chosen.
+    columns : mapping of str to str, optional
+        Quantity -> ``"column [unit]"``.
+    message_types : sequence of MessageType
+        Types of messages that serve the purpose.
+    purpose : str
+        ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
+    timed : bool
+        Whether times are read.
+    rows_at_once : int or None
+        Rows of a part of a text file; None for one part. All other formats have one part.
+    progress : callable, optional
+        Called with the number of bytes of each block of text that is read.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read.
     """
     if format not in file_access.FORMATS + ("auto",):
         known = ", ".join(file_access.FORMATS)
         raise RecordingError(f"{path}: unknown format {format!r}, expected auto or one of {known}")
-    found_out = format == "auto"
-    if found_out:
+    is_automatic = format == "auto"
+    if is_automatic:
         format = file_access.recording_format(path)
-        # Who maps its columns means them, whatever the file looks like.
+        # A column map states that the text is a table.
         format = "csv" if columns and format in _TEXT_FORMATS else format
     if columns and format not in (*file_access.COLUMN_FORMATS, "bag"):
         raise RecordingError(
@@ -67,12 +89,12 @@ def sample_blocks(
             f"as {format}; leave the map out"
         )
     if format == "bag":
-        yield _bag_samples(path, topic, columns, message_types, purpose, timed, found_out)
+        yield _bag_samples(path, topic, columns, message_types, purpose, timed, is_automatic)
     elif format == "kitti":
         yield read_kitti(path)
     elif format == "tables":
         recorded = read_table_file(path)
-        yield _mapped_or_guessed(path, recorded, columns, purpose, timed, found_out)
+        yield _mapped_or_guessed(path, recorded, columns, purpose, timed, is_automatic)
     elif format == "tum":
         yield read_tum(path, partial(file_access.text_blocks, path, progress))
     else:
@@ -87,7 +109,7 @@ def sample_blocks(
 
 
 def _mapped_or_guessed(path, recorded, columns, purpose, timed, guessing):
-    """Return the columns of a map; without one, those named so, of a layout, or as they seem."""
+    """Return the columns of a map; without one, those of own names, of a layout, or guessed."""
     try:
         return read_tables(path, recorded, columns, purpose, timed)
     except RecordingError:
@@ -113,7 +135,7 @@ def _mapped_or_guessed(path, recorded, columns, purpose, timed, guessing):
 
 
 def _bag_samples(path, topic, columns, message_types, purpose, timed, guessing):
-    """Return a topic of a bag or, where that has none of the types, fields of other messages."""
+    """Return a topic of a bag or, if it has none of the types, fields of other messages."""
     if columns:
         return read_tables(path, read_bag_tables(path, columns.values()), columns, purpose, timed)
     try:
@@ -136,20 +158,33 @@ def read_plain_csv(
 ) -> Iterator[Samples]:
     """Yield the columns of a map from each part of a table.
 
-    ``tables`` (iterable of TextTable): parts of the file, at least one, in their order. ``columns``
-    (mapping of str to str, or None): quantity -> description, see
-    :mod:`~imu_simulation_framework.recordings.column_maps`; without it the columns are expected to
-    be named as the quantities, as this package's own tables are. ``purpose``: ``reference`` or
-    ``IMU``. ``timed``: whether times are read; without them ``stamp`` is not a number. Raises
-    RecordingError: the table cannot be parsed, a column is missing, a quantity or unit is not
-    known, or what is mapped cannot be used.
+    Parameters
+    ----------
+    path : path-like
+        The recording, for messages.
+    tables : iterable of TextTable
+        Parts of the file, at least one, in their order.
+    columns : mapping of str to str, optional
+        Quantity -> description, see :mod:`~imu_simulation_framework.recordings.column_maps`;
+        without it the columns are expected to be named as the quantities, as this package's own
+        tables are.
+    purpose : str
+        ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
+    timed : bool
+        Whether times are read; without them ``stamp`` is nan.
+
+    Raises
+    ------
+    RecordingError
+        The table cannot be parsed, a column is missing, a quantity or unit is not known, or a
+        mapped quantity is of no use.
     """
     parsed: list[column_maps.MappedColumn] = []
     for table in tables:
         if not parsed:
             parsed = _parsed_of_text(path, table, columns, purpose, timed)
         yield _placed(_samples(path, table, parsed, timed), purpose)
-        # The first part tells what times without a unit are; a few rows at the end may not.
+        # The first part decides the unit of times without one; a few rows at the end may not.
         parsed = [
             column_maps.settled_times(table, column) if column.quantity.name == "time" else column
             for column in parsed
@@ -177,11 +212,20 @@ def _parsed_of_text(path, table, columns, purpose, timed):
 
 
 def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
-    """Return the columns of a map from RecordedTables, at the times of the table that leads.
+    """Return the columns of a map from several tables, at the times of the table that leads.
 
-    That is the one whose time is mapped, or without times the only one that is mapped. The
-    parameters are those of :func:`read_plain_csv`, which raises the same; RecordingError also
-    where tables have no common clock.
+    That is the one whose time is mapped, or without times the only one that is mapped. The other
+    parameters are those of :func:`read_plain_csv`.
+
+    Parameters
+    ----------
+    recorded : RecordedTables
+        Tables of the recording.
+
+    Raises
+    ------
+    RecordingError
+        As of :func:`read_plain_csv`; also where tables have no common clock.
     """
     parsed = _parsed(path, columns, recorded.columns, purpose, timed)
     time = [column for column in parsed if column.quantity.name == "time"]

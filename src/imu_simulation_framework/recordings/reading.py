@@ -1,9 +1,9 @@
 """Recordings of a drive: reference trajectories and IMUs, from bags and text files.
 
-:func:`.read_reference` and :func:`read_imu` find out the format, read samples as they were recorded
-(one module per format), turn them into this package's conventions, leave out and report what cannot
-be used, and make one of the package's tables. Who wants to see the same samples under several
-conventions takes the two halves: :func:`.read_reference_samples` and :func:`.reference_table`,
+:func:`.read_reference` and :func:`read_imu` determine the format, read samples as they were
+recorded, check the units, turn the samples into this package's conventions, leave out and report
+unusable ones, and return one of the package's tables. To read the same samples under several
+conventions, use the two halves: :func:`.read_reference_samples` and :func:`.reference_table`,
 :func:`read_imu_samples` and :func:`.imu_table`.
 """
 
@@ -32,10 +32,15 @@ from .tables import order_of
 
 @dataclass(frozen=True)
 class Recorded:
-    """What was read, over the recording's time [s].
+    """A recording that was read.
 
-    ``table`` is Poses of a reference, an ImuRecord of an IMU, and has mag_x, mag_y, mag_z [T] or
-    temperature [degC] of another sensor.
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        Over the recording's time [s]: Poses of a reference, an ImuRecord of an IMU; mag_x, mag_y,
+        mag_z [T] or temperature [degC] of another sensor.
+    report : RecordingReport
+        Samples that were left out, and remarks.
     """
 
     table: pd.DataFrame
@@ -56,27 +61,35 @@ def read_reference(
     stamp_limits: StampLimits | None = None,
     fix_settings: FixSettings | None = None,
 ) -> Recorded:
-    """Read a reference trajectory; the other parameters are of :func:`.read_reference_samples`.
+    """Read a reference trajectory.
 
-    Raises RecordingError: the recording cannot be read, or its data cannot be used.
+    The other parameters are those of :func:`.read_reference_samples`.
 
     Parameters
     ----------
     conventions : ReferenceConventions, optional
-        How the recording writes positions and orientations.
+        Axes, senses and orders in which the recording has positions and orientations.
     time_offset : float
-        Added to all times [s], for a receiver that tells late where it was (then negative).
+        Added to all times [s]; negative for a receiver that reports its positions late.
     minimum_samples : int
-        Fewer usable samples are refused.
+        Smallest number of usable samples.
     stamp_limits : StampLimits, optional
+        Limits of gaps and disorder.
     fix_settings : FixSettings, optional
         How satellite positions become a path.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or its data cannot be used.
     """
-    beside = {"velocity_topic": velocity_topic, "heading_topic": heading_topic}
-    samples = read_reference_samples(path, topic, format, columns, **beside)
+    topics = {"velocity_topic": velocity_topic, "heading_topic": heading_topic}
+    samples = read_reference_samples(path, topic, format, columns, **topics)
     limits = {"stamp_limits": stamp_limits, "minimum_samples": minimum_samples}
-    made = reference_table(samples, conventions, fix_settings, time_offset=time_offset, **limits)
-    return Recorded(*made)
+    table, report = reference_table(
+        samples, conventions, fix_settings, time_offset=time_offset, **limits
+    )
+    return Recorded(table, report)
 
 
 def read_reference_samples(
@@ -90,34 +103,39 @@ def read_reference_samples(
 ) -> cleaning.Samples:
     """Read the samples of a reference trajectory as they were recorded.
 
-    Raises RecordingError: the recording cannot be read.
-
     Parameters
     ----------
     path : path-like
-        A bag of ROS 1 or ROS 2, what ``rostopic echo -p`` wrote, CSV, or TUM; each also packed
-        by gzip. Of ROS 2 a folder, or one of the files in it; of KITTI a drive's folder.
+        A bag of ROS 1 or ROS 2, output of ``rostopic echo -p``, CSV, or TUM; each also packed
+        by gzip. A recording of ROS 2 is a folder or one of its files, one of KITTI the folder of
+        a drive.
     topic : str
         In a bag; empty for the only one of nav_msgs/Odometry, sensor_msgs/NavSatFix,
         geometry_msgs/PoseStamped or geometry_msgs/PoseWithCovarianceStamped.
     format : str
-        ``bag``, ``rostopic_csv``, ``csv``, ``tum``, ``kitti``, or ``auto`` to find out.
+        ``bag``, ``rostopic_csv``, ``csv``, ``tum``, ``kitti``, ``tables``, or ``auto`` to
+        determine it.
     columns : mapping of str to str, optional
-        For CSV: quantity -> ``"column [unit]"``. Needs ``time`` and either ``x y yaw``,
+        For CSV and tables: quantity -> ``"column [unit]"``. Needs ``time`` and either ``x y yaw``,
         ``x y qx qy qz qw`` or ``latitude longitude`` (with ``variance_east
         variance_north altitude status`` if known).
     velocity_topic, heading_topic : str
-        In a bag, beside satellite positions: the receiver's velocity and heading.
+        In a bag with satellite positions: the receiver's velocity and heading.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read.
     """
     samples = read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "reference")
-    for key, beside, types, names in (
+    for key, other_topic, types, names in (
         ("velocity_topic", velocity_topic, messages.VELOCITY_TYPES, cleaning.VELOCITY),
         ("heading_topic", heading_topic, messages.HEADING_TYPES, QUATERNION),
     ):
-        if beside and samples.format != "bag":
+        if other_topic and samples.format != "bag":
             raise RecordingError(f"{path}: {key} is of use only in a bag, this is {samples.format}")
-        if beside:
-            samples = _join_topic(samples, read_any_bag(path, beside, types), names)
+        if other_topic:
+            samples = _join_topic(samples, read_any_bag(path, other_topic, types), names)
     return without_placeholder(samples)
 
 
@@ -135,17 +153,16 @@ def read_imu(
     stamp_limits: StampLimits | None = None,
     check_units: bool = True,
 ) -> Recorded:
-    """Read a recorded IMU; raises as :func:`.read_reference`.
+    """Read a recorded IMU.
 
     The other parameters are those of :func:`read_imu_samples` and of :func:`.read_reference`.
 
     Parameters
     ----------
     conventions : ImuConventions, optional
-        How the recording writes what it measures, how the IMU is mounted, and where its
-        orientation comes from.
+        Units and axes of the recording, mounting of the IMU, and source of its orientation.
     require : sequence of str
-        What the IMU must give, of ``orientation``, ``gyro`` and ``accel``.
+        Parts that the IMU must have, of ``orientation``, ``gyro`` and ``accel``.
     check_units : bool
         Whether to refuse rates and forces whose size contradicts their unit; see
         :func:`.refuse_contradicted_units`. Where only a recorded orientation is wanted, a unit is
@@ -154,11 +171,13 @@ def read_imu(
     samples = read_imu_samples(path, topic, format, columns, rate=rate, check_units=check_units)
     conventions = conventions or ImuConventions()
     limits = {"stamp_limits": stamp_limits, "minimum_samples": minimum_samples}
-    made = imu_table(samples, conventions, require=require, time_offset=time_offset, **limits)
-    if check_units and (not require or made[1].orientation_source != "recorded"):
+    table, report = imu_table(
+        samples, conventions, require=require, time_offset=time_offset, **limits
+    )
+    if check_units and (not require or report.orientation_source != "recorded"):
         in_its_units = conventional_imu(without_unknown(samples), conventions)
         refuse_contradicted_units(in_its_units, conventions.stated_units)
-    return Recorded(*made)
+    return Recorded(table, report)
 
 
 def read_imu_samples(
@@ -172,7 +191,7 @@ def read_imu_samples(
 ) -> cleaning.Samples:
     """Read the samples of an IMU as they were recorded.
 
-    ``path``, ``format`` and what is raised: as for :func:`.read_reference_samples`.
+    The other parameters are those of :func:`.read_reference_samples`.
 
     Parameters
     ----------
@@ -188,6 +207,11 @@ def read_imu_samples(
     check_units : bool
         Whether to refuse rates and forces whose size contradicts the unit that the recording
         states.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or a stated unit is contradicted.
     """
     samples = _evenly_timed(path, topic, format, columns, messages.IMU_TYPES, "IMU", rate)
     if check_units:
@@ -203,15 +227,28 @@ def read_other_sensor(
     *,
     rate: float | None = None,
 ) -> Recorded:
-    """Read a magnetometer or a thermometer; axes as recorded, of a format in NED as of its IMU.
+    """Read a magnetometer or a thermometer, in the axes of the recorded IMU.
 
     Some drivers publish a slow magnetometer as often as its IMU, with nan in between, as
-    sensor_msgs/MagneticField allows: such samples are left out and counted. Raises RecordingError:
-    the recording cannot be read, or has no such samples that can be used.
+    sensor_msgs/MagneticField allows: such samples are left out and counted.
 
-    ``sensor``: ``magnetometer`` or ``thermometer``; ``topic``: in a bag; empty for the only one of
-    type sensor_msgs/MagneticField or Temperature; ``columns``: for CSV, ``time``, and ``mag_x mag_y
-    mag_z`` or ``temperature``; ``rate``: as for :func:`read_imu_samples`.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    sensor : str
+        ``magnetometer`` or ``thermometer``.
+    topic : str
+        In a bag; empty for the only one of type sensor_msgs/MagneticField or Temperature.
+    columns : mapping of str to str, optional
+        For CSV: ``time``, and ``mag_x mag_y mag_z`` or ``temperature``.
+    rate : float, optional
+        As for :func:`read_imu_samples`.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or has no usable sample of the sensor.
     """
     types = messages.OTHER_TYPES[sensor]
     samples = _evenly_timed(path, topic, "auto", columns, types, sensor, rate)
@@ -229,7 +266,7 @@ def read_other_sensor(
 def _evenly_timed(
     path: Any, topic: str, format: str, columns: Any, types: Any, purpose: str, rate: float | None
 ) -> cleaning.Samples:
-    """Read samples, and put them at a rate from time 0 on, if one is given."""
+    """Read samples, and time them evenly from 0 on if a rate is given."""
     samples = read_samples(path, topic, format, columns, types, purpose, timed=rate is None)
     if rate is None:
         return samples
@@ -254,27 +291,27 @@ _TIMES = ("stamp", "receipt")
 def _join_topic(
     samples: cleaning.Samples, other: cleaning.Samples, names: Sequence[str]
 ) -> cleaning.Samples:
-    """Put columns of another topic beside satellite positions, each the nearest in time.
+    """Add columns of another topic to satellite positions, each the nearest in time.
 
-    They are not numbers where none is near. Raises RecordingError: the samples are no satellite
-    positions, or nothing was received near any of them.
+    They are nan where no message is near. Raises RecordingError: the samples are no satellite
+    positions, or no message is near any of them.
     """
     if not samples.has(cleaning.GLOBAL_POSITION):
         raise RecordingError(
-            f"{other.source}: it is of use only beside positions in sensor_msgs/NavSatFix, but "
+            f"{other.source}: can be joined only to positions in sensor_msgs/NavSatFix, but "
             f"{samples.topic} is of type {samples.message_type}"
         )
     # Stamps, or times of reception if one of the two has none.
     both = (samples, other)
-    stamped = all(np.isfinite(one.columns["stamp"]).any() for one in both)
-    times, theirs = (one.columns["stamp" if stamped else "receipt"] for one in both)
+    is_stamped = all(np.isfinite(part.columns["stamp"]).any() for part in both)
+    times, theirs = (part.columns["stamp" if is_stamped else "receipt"] for part in both)
     order = order_of(theirs)
-    # What is not a number gets the last one.
+    # A time that is nan gets the last sample.
     grid = theirs[order]
     after = np.minimum(np.clip(np.searchsorted(grid, times), 1, None), len(grid) - 1)
     before = np.maximum(after - 1, 0)
     nearest = order[np.where(times - grid[before] <= grid[after] - times, before, after)]
-    # Half a step of the slower one: nearer to another sample nothing is.
+    # No time is further from the nearest of two samples than half a step of the slower topic.
     tolerance = 0.5 * max(_period(times), _period(theirs)) + 1e-3
     near = np.abs(theirs[nearest] - times) <= tolerance
     if not near.any():

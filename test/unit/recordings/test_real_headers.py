@@ -223,13 +223,16 @@ HEADERS = {
     ),
     "ArduPilot": (
         "TimeUS,I,GyrX,GyrY,GyrZ,AccX,AccY,AccZ,EG,EA,T,GH,AH,GHz,AHz",
-        "time=TimeUS [us]; gyro=Gyr{X} [rad/s]; accel=Acc{X} [m/s^2]",
+        "time=TimeUS [us]; gyro_x=GyrX [rad/s]; gyro_y=-GyrY [rad/s]; gyro_z=-GyrZ [rad/s]; "
+        "accel_x=AccX [m/s^2]; accel_y=-AccY [m/s^2]; accel_z=-AccZ [m/s^2]",
     ),
     "PX4": (
         "timestamp,gyro_rad[0],gyro_rad[1],gyro_rad[2],gyro_integral_dt,"
         "accelerometer_timestamp_relative,accelerometer_m_s2[0],accelerometer_m_s2[1],"
         "accelerometer_m_s2[2],accelerometer_integral_dt",
-        "time=timestamp [us]; gyro=gyro_rad[{0}] [rad/s]; accel=accelerometer_m_s2[{0}] [m/s^2]",
+        "time=timestamp [us]; gyro_x=gyro_rad[0] [rad/s]; gyro_y=-gyro_rad[1] [rad/s]; "
+        "gyro_z=-gyro_rad[2] [rad/s]; accel_x=accelerometer_m_s2[0] [m/s^2]; "
+        "accel_y=-accelerometer_m_s2[1] [m/s^2]; accel_z=-accelerometer_m_s2[2] [m/s^2]",
     ),
     "Betaflight": (
         "loopIteration,time (us),setpoint[0],gyroADC[0],gyroADC[1],gyroADC[2],accSmooth[0],"
@@ -335,7 +338,8 @@ def recorded(folder, header, columns):
     values = {}
     for quantity, (column, unit) in columns.items():
         column, _, multiple = column.partition(" * ")
-        values[column] = column_of(quantity, unit, float(multiple or 1.0))
+        own = column_of(quantity, unit, float(multiple or 1.0))
+        values[column.lstrip("-")] = -own if column.startswith("-") else own
     noise = np.random.default_rng(4)
     table = [values.get(name, 0.05 * noise.standard_normal(len(TIME))) for name in names]
     rows = [separator.join(map(str, row)) for row in zip(*table)]

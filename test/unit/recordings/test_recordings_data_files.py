@@ -86,9 +86,10 @@ def mat_of_structs(path, car):
 
 
 def mat_of_labelled_matrices(path, car):
-    """As ArduPilot's ground station writes its logs."""
+    """Write a log as ArduPilot's ground station does, with axes forward-right-down."""
     names = ["LineNo", "TimeUS", *(f"{kind}{axis}" for kind in ("Gyr", "Acc") for axis in "XYZ")]
-    rows = np.column_stack([np.arange(len(TIME)), np.rint(1e6 * TIME), car.rates, car.forces])
+    vectors = [[1.0, -1.0, -1.0] * car.rates, [1.0, -1.0, -1.0] * car.forces]
+    rows = np.column_stack([np.arange(len(TIME)), np.rint(1e6 * TIME), *vectors])
     io.savemat(path, {"IMU": rows, "IMU_label": np.array(names, dtype=object)[:, None]})
     return path
 

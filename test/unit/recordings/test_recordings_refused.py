@@ -169,7 +169,7 @@ REFERENCES = [
     # A velocity and a heading beside positions.
     case(
         bag(odometry(), vel=velocities(0)),
-        "topic /vel: it is of use only beside positions in sensor_msgs/NavSatFix",
+        "topic /vel: can be joined only to positions in sensor_msgs/NavSatFix",
         topic="/topic",
         velocity_topic="/vel",
     ),

@@ -10,15 +10,27 @@ import pandas as pd
 from .names import Meaning, meaning_of, plainly_a_time
 from .vocabulary import BODY_RATES
 
-# Share of rows, of those that the fullest such column has, that a column must fill.
+# Share of the rows of the fullest column of a kind that another one has to fill. A sensor whose
+# samples are in a table with a faster one fills less.
 _MIN_FILLED = 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A column that may be mapped; its ``place`` is counted from 1.
+    """A column that may be mapped.
 
-    ``values`` (n,) are nan where there is none, of text all; ``texts`` (n,) are those of text.
+    Parameters
+    ----------
+    name : str
+        Name in the header.
+    place : int
+        Number of the column, counted from 1.
+    meaning : Meaning or None
+        Quantity that the name states.
+    values : numpy.ndarray, shape (n,)
+        Numbers; nan in empty cells, and all nan in a column of text.
+    texts : numpy.ndarray, shape (n,), optional
+        Cells of a column of text.
     """
 
     name: str
@@ -36,30 +48,49 @@ class Candidate:
 
     @property
     def silent(self) -> bool:
-        """Whether it has no number but zero."""
+        """Whether all of its numbers are zero."""
         return not np.any(self.values[np.isfinite(self.values)])
 
     @property
     def mapped(self) -> str:
-        """What a column map calls it: its place if a map cannot hold its name."""
+        """Name in a column map: the place if a map cannot hold the name."""
         plain = self.name and not any(sign in self.name for sign in ";\"'\n\r#%=")
         return self.name if plain else f"col{self.place}"
 
     def written(self, unit, words="", factor="") -> str:
-        """Return the column as a column map has it."""
+        """Return a line of a column map.
+
+        Parameters
+        ----------
+        unit : str
+            Unit of column maps.
+        words : str
+            Sense and zero of an angle.
+        factor : str
+            ``" / 131"``.
+        """
         return f"{self.mapped}{factor} [{unit}{' ' if words else ''}{words}]"
 
 
-# In any unit: nanoseconds since 1970 have 19 digits. What is larger is no sample but a fault.
+# Nanoseconds since 1970, the largest numbers of a recording, have 19 digits.
 _LARGEST_NUMBER = 1e20
 
 
 def candidates_of(names, values, meanings=None, before=0):
-    """Return a Candidate for each column of a table; its values (n,) are numbers or texts.
+    """Return a Candidate for each column of a table.
 
-    ``meanings``: of the names, if they are known; ``before``: how many columns are before them.
+    Parameters
+    ----------
+    names : sequence of str
+        Header.
+    values : sequence of array_like, shape (n,)
+        Numbers or texts of each column.
+    meanings : sequence of Meaning or None, optional
+        Meanings of the names, by default of each name alone.
+    before : int
+        Number of the columns before them.
     """
-    found = []
+    candidates = []
     meanings = [meaning_of(str(name)) for name in names] if meanings is None else meanings
     for place, (name, column) in enumerate(zip(names, values)):
         column = pd.Series(column)
@@ -70,14 +101,14 @@ def candidates_of(names, values, meanings=None, before=0):
             texts = column.where(column.notna(), "").astype(str).str.strip().to_numpy()
             if np.mean(np.isfinite(numbers)) >= 0.95 * np.mean(texts != ""):
                 texts = None
-        found.append(Candidate(str(name), before + place + 1, meanings[place], numbers, texts))
-    return found
+        candidates.append(Candidate(str(name), before + place + 1, meanings[place], numbers, texts))
+    return candidates
 
 
 def with_a_time(candidates):
     """Return candidates of which one is a time, if a name has the word: ``rover_time_us``.
 
-    Where the name of one is known as a time, such words may be of anything: ``exposure_time``.
+    Where another name is known as a time, such a word is part of any name: ``exposure_time``.
     """
     if any(_is(candidate, kind) for candidate in candidates for kind in ("time", "date")):
         return candidates
@@ -93,8 +124,16 @@ def best_scalar(candidates, kind):
 def vectors(candidates, kind, axes):
     """Return groups of columns, by axis, that are one vector, the plainest and fullest first.
 
-    ``axes`` are those that it must have, one letter each. Groups that are empty, or zero
-    throughout, are left out.
+    Groups that are empty, or zero throughout, are left out.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    kind : str
+        Quantity of the vocabulary.
+    axes : str
+        Axes that a group must have, one letter each.
     """
     groups = {}
     for candidate in candidates:
@@ -120,9 +159,9 @@ def _from_0(group):
 
 
 def quaternions(candidates):
-    """Return groups as :func:`vectors` of quaternions, by the axes that their names say.
+    """Return groups of quaternions as :func:`vectors`, by the axes that their names state.
 
-    Of parts that are numbered from 1 the first is the scalar.
+    The first of parts that are numbered from 1 is the scalar.
     """
     counted = [
         dict(zip("wxyz", (group[number] for number in "xyz4")))
@@ -144,7 +183,7 @@ def matrix(columns) -> np.ndarray:
 
 
 def shared_unit(columns):
-    """Return the unit that names of columns say: empty if none does, None if they contradict."""
+    """Return the unit that names of columns state: empty if none, None if they contradict."""
     units = {column.meaning.unit for column in columns if column.meaning} - {""}
     return None if len(units) > 1 else "".join(units)
 

@@ -1,7 +1,7 @@
-"""Guessing the columns of a table, from rows spread over it: a reference's and an IMU's.
+"""Column maps from the names and numbers of a table, for a reference and an IMU.
 
-What cannot be determined is left out: a column that a map lacks is asked for by name, one that is
-mapped wrongly gives a wrong result without a word.
+A few thousand rows, spread over the table, serve as a sample. A column that cannot be determined is
+left out or open: a missing column is reported by name, a wrong one gives a wrong result in silence.
 """
 
 from __future__ import annotations
@@ -56,10 +56,16 @@ class ColumnGuess:
 
 
 def guess_from_candidates(candidates, pieces=None, spans=()) -> ColumnGuess:
-    """Guess the column maps of a table of columns whose names are understood already.
+    """Guess the column maps of a table.
 
-    ``pieces`` (n,): which piece of the recording a row is of, if only some of it are given;
-    ``spans``: first and last times [s] of another table, on one of whose clocks this one's may be.
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns with the meanings of their names.
+    pieces : array_like, shape (n,), optional
+        Piece of the recording of each row, if only some rows are given.
+    spans : sequence of tuple of float
+        First and last time [s] of the clocks of another table, of which one may be shared.
     """
     rows = len(candidates[0].values) if candidates else 0
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)
@@ -179,11 +185,22 @@ def _to_state_time(lines) -> str:
 
 
 PIECES, ROWS = 8, 1000
-"""Of a long table so many pieces of so many rows are looked at."""
+"""Number of pieces of a long table that are read as a sample, and rows of each. A piece of 1000
+rows has ten seconds at 100 Hz, in which a robot turns."""
 
 
 def pieces_of(count):
-    """Return rows of pieces spread over a table of ``count`` rows, and of which piece each is."""
+    """Return rows of pieces that are spread over a table, and the piece of each row.
+
+    Parameters
+    ----------
+    count : int
+        Number of rows of the table.
+
+    Returns
+    -------
+    rows, pieces : numpy.ndarray, shape (n,)
+    """
     if count <= PIECES * ROWS:
         return np.arange(count), np.zeros(count, dtype=int)
     starts = np.linspace(0, count - ROWS, PIECES).astype(int)
@@ -191,10 +208,15 @@ def pieces_of(count):
     return rows, np.repeat(np.arange(PIECES), ROWS)
 
 
-_STEADY = 0.1  # Spread of the length of a vector that holds gravity, of its length
-_NOISE = 1e-4  # The same that a sensor has at least; a row of a rotation matrix has none
-_PLACE = 1.0  # deg, how far a recording goes at most
-_FINE = 1e-4  # deg, steps of positions that are of use
+_MAX_LENGTH_DEVIATION = 0.1
+"""Standard deviation of the length of gravity, as a share of it, in columns without names. These
+need stronger evidence than named ones, for which :data:`.MAX_GRAVITY_SPREAD` is allowed."""
+
+_MIN_LENGTH_DEVIATION = 1e-4
+"""The same of a sensor with the least noise, 0.1 mg. The row of a rotation matrix has none."""
+
+_MAX_EXTENT = 1.0  # deg; 111 km, further than a ground vehicle is recorded at a high rate
+_MAX_FIX_STEP = 1e-4  # deg; 11 m, further than a vehicle drives between two fixes of 10 Hz
 
 
 def _by_shapes(guess, candidates, pieces):
@@ -222,7 +244,7 @@ def _by_shapes(guess, candidates, pieces):
 _COUNTS = frozenset(["count", "counter", "frame", "id", "index", "line", "row", "sample", "seq"])
 
 
-_COUNTED = 1e4  # What counts rows begins at 0 or 1
+_MAX_FIRST_COUNT = 1e4  # counts of rows begin at 0 or 1, perhaps after some lost rows
 
 
 def _time(numbers, pieces, usual, reasons):
@@ -230,7 +252,9 @@ def _time(numbers, pieces, usual, reasons):
         steps = measures.steps_within(column.values, pieces)
         if len(steps) == 0 or not (steps >= 0.0).all() or not (steps > 0.0).any():
             continue
-        if (steps == 1.0).all() and (usual == measures.IMU_STEPS or column.values[0] < _COUNTED):
+        if (steps == 1.0).all() and (
+            usual == measures.IMU_STEPS or column.values[0] < _MAX_FIRST_COUNT
+        ):
             reasons.append(f"{column.name}: grows by 1 from row to row, may be a time or a count")
             continue
         unit, reason = measures.time_unit(column.values, pieces, usual)
@@ -257,11 +281,11 @@ def _inertial(numbers, reasons):
             continue
         unit, size = usual_force_unit(forces), length_of_gravity(forces).usual
         length = np.linalg.norm(forces, axis=1)
-        if unit not in ("g", "m/s^2") or length.std() > _STEADY * size:
+        if unit not in ("g", "m/s^2") or length.std() > _MAX_LENGTH_DEVIATION * size:
             continue
         beside = [numbers[first + 3 : first + 6], numbers[first - 3 : first] if first >= 3 else []]
         rates = [g for g in beside if len(g) == 3 and _places(g) == 2 and like_rates(g)]
-        if len(rates) != 1 or length.std() < _NOISE * size:
+        if len(rates) != 1 or length.std() < _MIN_LENGTH_DEVIATION * size:
             # Gravity alone could be a quaternion's part or a direction.
             continue
         (gyro,), of_gyro = rates, measures.gyro_unit(matrix(rates[0]), forces)
@@ -312,8 +336,8 @@ def _like_place(values):
         len(steps) > 2
         and np.abs(values).min() > 1.0
         and np.abs(values).max() <= 180.0
-        and np.ptp(values) < _PLACE
-        and np.median(steps) < _FINE
+        and np.ptp(values) < _MAX_EXTENT
+        and np.median(steps) < _MAX_FIX_STEP
     )
 
 
@@ -329,15 +353,29 @@ _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
 _DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")
 _CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
 _IN_WHOLE_SECONDS = "written to whole seconds, in each of which there are several samples"
-_NEW = 0.5  # Share of the rows with another time than the one before, at least
-_SINCE_1970 = 6e8  # s
-_SAME_CLOCK = 60.0  # s
-_SAME_RATE = 1.5
+_MIN_NEW_TIMES = 0.5  # share of the rows whose time differs from that of the row before
+_MIN_SINCE_1970 = 6e8  # s, 1989; clocks that were never set count from 1970 or 1980
+_MAX_CLOCK_OFFSET = 60.0  # s; clocks that are synchronised by NTP or GPS differ by less than one
+_RATE_RATIO = 1.5  # of the rates of two clocks; packets of two samples have a ratio of 2
 
 
 @dataclass(frozen=True, eq=False)
 class TimeColumn:
-    """A time as a column map has it, and in seconds (n,); ``unit``: where steps alone tell it."""
+    """A time.
+
+    Parameters
+    ----------
+    written : str
+        Line of a column map.
+    columns : tuple of Candidate
+        Its columns.
+    seconds : numpy.ndarray, shape (n,)
+        Values [s].
+    reason : str
+        Clause for the report.
+    unit : str, optional
+        The unit, where only the size of its steps determines it.
+    """
 
     written: str
     columns: tuple
@@ -347,22 +385,25 @@ class TimeColumn:
 
     @property
     def span(self) -> tuple[float, float]:
-        """Between which times most are [s]; at first some may be zero, before a clock is set."""
+        """20th and 80th percentile [s]; the first times may be zero, before a clock is set."""
         low, high = np.nanpercentile(self.seconds, [20.0, 80.0])
         return float(low), float(high)
 
     @property
     def since_1970(self) -> bool:
-        return bool(np.nanmedian(self.seconds) > _SINCE_1970)
+        return bool(np.nanmedian(self.seconds) > _MIN_SINCE_1970)
 
 
 def overlap(one, other) -> bool:
-    """Return whether two spans of time have something in common."""
+    """Return whether two spans of time (first, last) overlap."""
     return max(one[0], other[0]) <= min(one[1], other[1])
 
 
 def all_times(candidates, pieces, usual):
-    """Return a TimeColumn for each time among columns, and why others are none."""
+    """Return a TimeColumn for each time among columns, and remarks on those that are none.
+
+    The parameters are those of :func:`find_time`.
+    """
     named = [c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > 0.5]
     found, remarks = [*_of_dates(candidates, named), *_of_pairs(named, pieces)], []
     paired = {column for time in found for column in time.columns}
@@ -379,7 +420,7 @@ def all_times(candidates, pieces, usual):
                 unit = ""
                 reason = f"would have {step:.3g} s from row to row in {stated}; [{fitting}] fits"
         steps = measures.steps_within(column.values, pieces)
-        if unit == "s" and usual == measures.IMU_STEPS and np.mean(steps == 0.0) > _NEW:
+        if unit == "s" and usual == measures.IMU_STEPS and np.mean(steps == 0.0) > _MIN_NEW_TIMES:
             whole = not (steps % 1.0).any()
             unit, reason = ("", f"is {_IN_WHOLE_SECONDS}") if whole else (unit, reason)
         if not unit:
@@ -392,7 +433,7 @@ def all_times(candidates, pieces, usual):
     for column in named if not found else ():
         if _all_match(TIME_OF_DAY, column):
             seconds, text = seconds_of(column), f"{column.name}, the time of day as text: [iso8601]"
-            if np.mean(measures.steps_within(seconds, pieces) > 0.0) > _NEW:
+            if np.mean(measures.steps_within(seconds, pieces) > 0.0) > _MIN_NEW_TIMES:
                 found.append(TimeColumn(column.written("iso8601"), (column,), seconds, text))
             else:
                 remarks.append(f"{column.name} is not taken as the time: it is {_IN_WHOLE_SECONDS}")
@@ -406,9 +447,24 @@ def all_times(candidates, pieces, usual):
 
 
 def find_time(candidates, pieces, usual, spans=()):
-    """Find the time among columns, with its ``usual`` steps [s], within one of ``spans`` if it is.
+    """Find the time among columns.
 
-    Returns a TimeColumn or None, and why columns that are named as times are none.
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    pieces : numpy.ndarray, shape (n,)
+        Piece of the recording of each row.
+    usual : tuple of float
+        Usual steps [s], ``IMU_STEPS`` or ``FIX_STEPS``.
+    spans : sequence of tuple of float
+        First and last time [s] of the clocks of another table, of which a shared one is preferred.
+
+    Returns
+    -------
+    time : TimeColumn or None
+    remarks : list of str
+        On columns that are named as times and are none.
     """
     found, remarks = all_times(candidates, pieces, usual)
     if not found:
@@ -418,7 +474,7 @@ def find_time(candidates, pieces, usual, spans=()):
     for other in filter(_is_stamp, found if best.since_1970 and not _is_stamp(best) else ()):
         lasting = [time.span[1] - time.span[0] for time in (best, other)]
         steps = measures.step(best.seconds, pieces) / measures.step(other.seconds, pieces)
-        if steps < 1.0 / _SAME_RATE and 1.0 / _SAME_RATE < lasting[0] / lasting[1] < _SAME_RATE:
+        if steps < 1.0 / _RATE_RATIO and 1.0 / _RATE_RATIO < lasting[0] / lasting[1] < _RATE_RATIO:
             remarks.append(
                 f"{best.columns[0].name} is not taken as the time: several samples come at once, "
                 f"which {other.columns[0].name} has one by one"
@@ -430,8 +486,8 @@ def find_time(candidates, pieces, usual, spans=()):
         apart = np.nanmedian(np.abs(best.seconds - other.seconds))
         # What was received late, out of a buffer, comes at other steps than it was measured at.
         rates = measures.step(best.seconds, pieces) / measures.step(other.seconds, pieces)
-        other_clock = receipt and other.since_1970 and apart > _SAME_CLOCK
-        if best is not other and other_clock and 1.0 / _SAME_RATE < rates < _SAME_RATE:
+        other_clock = receipt and other.since_1970 and apart > _MAX_CLOCK_OFFSET
+        if best is not other and other_clock and 1.0 / _RATE_RATIO < rates < _RATE_RATIO:
             remarks.append(
                 f"{best.columns[0].name} is not taken as the time: it is {apart:.0f} s from "
                 f"{other.columns[0].name}, the clock of the computer that recorded"
@@ -445,7 +501,7 @@ def _rank(time):
     words = meaning.stem.split() if meaning else []
     return (
         -round(min(column.filled for column in time.columns), 1),
-        np.mean(np.diff(time.seconds) == 0.0) > _NEW,
+        np.mean(np.diff(time.seconds) == 0.0) > _MIN_NEW_TIMES,
         "utc" in words,
         not time.since_1970,
         not _is_stamp(time),

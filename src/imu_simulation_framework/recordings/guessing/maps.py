@@ -149,8 +149,8 @@ def _take_gyro(found: ImuColumns, gyro, gyro_unit: GyroUnit):
 def turns_tenfold(candidates, seconds, pieces) -> bool:
     """Return whether an orientation turns as a gyroscope does if times are ten times too long.
 
-    As of devices that count 0.1 ms, whose steps look like those of milliseconds and of 40 Hz at
-    most. Rates that are whole numbers may be tenths of a degree instead.
+    Devices that count 0.1 ms have steps as of milliseconds, and of 40 Hz at most. Rates that are
+    whole numbers may be tenths of a degree instead. The parameters are those of :func:`guess_imu`.
     """
     gyro = list(_gyro(candidates).values())
     if not gyro or is_whole(matrix(gyro)) or measures.step(seconds, pieces) < _MIN_TICKS:
@@ -167,13 +167,13 @@ def turns_tenfold(candidates, seconds, pieces) -> bool:
 
 def _own(attitudes, positions, reasons):
     """Return the IMU's orientations in a table that has an IMU, and perhaps positions."""
-    of_imu = [attitude for attitude in attitudes if attitude.is_from_imu]
+    imu_attitudes = [attitude for attitude in attitudes if attitude.is_from_imu]
     others = [attitude for attitude in attitudes if attitude.is_from_reference]
-    plain = [attitude for attitude in attitudes if attitude not in of_imu + others]
-    if positions == "poses" and of_imu:
+    plain = [attitude for attitude in attitudes if attitude not in imu_attitudes + others]
+    if positions == "poses" and imu_attitudes:
         for attitude in plain:
             attitude.is_from_reference = True
-        return of_imu
+        return imu_attitudes
     for attitude in list(plain):
         lone_heading = positions == "fixes" and list(attitude.by_name) == ["heading"]
         if lone_heading or (positions == "poses" and not others):
@@ -182,7 +182,7 @@ def _own(attitudes, positions, reasons):
                 f"{attitude.names}: may be the IMU's or go with the positions, left out; add it "
                 "where it belongs"
             )
-    return of_imu + plain
+    return imu_attitudes + plain
 
 
 class _Attitude:
@@ -321,9 +321,9 @@ def _accel_unit(columns, sample_rate, reasons) -> PossibleUnit | None:
 
 
 def with_courses(candidates, seconds, pieces, reasons):
-    """Return candidates where the heading of a receiver is a course if it is held while it is slow.
+    """Return candidates in which a heading that is held at low speed is a receiver's course.
 
-    That of two antennas goes on changing. Parameters as for :func:`guess_reference`.
+    The heading of two antennas goes on changing. The parameters are those of :func:`guess_imu`.
     """
     speed, heading = (best_scalar(candidates, kind) for kind in ("speed", "heading"))
     if speed is None or heading is None or best_scalar(candidates, "course"):
@@ -333,7 +333,7 @@ def with_courses(candidates, seconds, pieces, reasons):
     slow = slow[1:] & slow[:-1] & (np.diff(pieces) == 0)
     changes = np.count_nonzero(np.diff(heading.values)[slow])
     lasting = float(np.nansum(np.diff(seconds)[slow]))
-    if not (impossible or (lasting > _LONG_ENOUGH and changes < _MOST_CHANGES * lasting)):
+    if not (impossible or (lasting > _MIN_SLOW_TIME and changes < _MAX_HELD_CHANGES * lasting)):
         return candidates
     reason = "not always known" if impossible else "held while the robot is slow"
     reasons.append(f"{heading.name}: {reason}, so the course and not of two antennas")
@@ -343,10 +343,11 @@ def with_courses(candidates, seconds, pieces, reasons):
 
 _GLOBAL_UNITS = {"ddmm.mmmm": ("ddmm.mmmm", ""), "e7": ("deg", " * 1e-7")}
 _POSSIBLE_GLOBAL_UNITS = (("deg",), ("rad",), ("ddmm.mmmm",), ("deg", "", " * 1e-7"))
-_SLOW = 0.03  # Of the fastest
-_LONG_ENOUGH, _MOST_CHANGES = 5.0, 0.2  # s; a second
-_FULL_TURN = 360.5  # deg
-_SHORTEST_DRIVE = 2.0  # Positions within less than this [m] have no course
+_SLOW = 0.03  # share of the 95th percentile of the speed, below which a course is noise
+_MIN_SLOW_TIME = 5.0  # s of slow driving, without which a held heading does not show
+_MAX_HELD_CHANGES = 0.2  # changes of a held heading in a second
+_FULL_TURN = 360.5  # deg, with half a degree for rounding; more is no heading
+_MIN_EXTENT = 2.0  # m; positions within less than the error of a receiver have no course
 
 
 class ReferenceColumns(NamedTuple):
@@ -399,7 +400,7 @@ def guess_reference(candidates, seconds, pieces, reasons) -> ReferenceColumns:
 
 
 class _Reference:
-    """The map as it grows."""
+    """The column map of a reference, to which the methods add columns."""
 
     def __init__(self, candidates, seconds, pieces, reasons):
         self.candidates, self.reasons = candidates, reasons
@@ -445,12 +446,12 @@ class _Reference:
         self._take("altitude", altitude, altitude.meaning.unit or ("mm" if whole else "m"))
 
     def quality(self):
-        """Return what the receiver thinks of its fixes."""
+        """Add the receiver's own estimates of its errors."""
         for kind in ("hdop", "position_error"):
             column = best_scalar(self.candidates, kind)
             if column is None:
                 continue
-            # Telephones tell an accuracy of their IMU, too.
+            # Telephones write an accuracy of their IMU, too.
             sensors = {c.meaning.kind for c in self.candidates if c.meaning} & {"gyro", "accel"}
             if sensors and column.meaning.stem == "accuracy" and not column.meaning.unit:
                 self.reasons.append(f"{column.name}: may be the IMU's, left out")
@@ -467,7 +468,7 @@ class _Reference:
                 break
 
     def doppler(self):
-        """Velocity east and north, or else speed and course."""
+        """Add velocity east and north, or else speed and course."""
         pair = [best_scalar(self.candidates, f"velocity_{axis}") for axis in ("east", "north")]
         named = all(pair)
         for group in [] if named else vectors(self.candidates, "velocity", "xy")[:1]:
@@ -507,7 +508,7 @@ class _Reference:
             self._take("course", course, *words)
 
     def without_velocity(self):
-        """Say that a velocity beside the positions is of no use here."""
+        """Add a reason that the velocity is of no use beside a heading."""
         groups = vectors(self.candidates, "velocity", "xy")
         names = ", ".join(column.name for group in groups[:1] for column in group.values())
         if names and not any(reason.startswith(names) for reason in self.reasons):
@@ -578,7 +579,7 @@ class _Reference:
     def moves(self) -> bool:
         """Return whether the positions, which have no heading, are of something that drives."""
         extent = np.hypot(*(np.nanmax(axis) - np.nanmin(axis) for axis in self.motion[2:]))
-        if extent < _SHORTEST_DRIVE:
+        if extent < _MIN_EXTENT:
             self.reasons.append(
                 f"there are positions, but no heading beside them, and they move {extent:.2g} m "
                 "only: no reference"
@@ -595,7 +596,7 @@ class _Reference:
         if unit:
             self.reasons.append(f"{names}: {ratio:.3g} for each m/s of the positions, so {unit}")
         else:
-            self.reasons.append(f"{names}: the positions do not tell their unit, left out")
+            self.reasons.append(f"{names}: the positions do not decide the unit, left out")
         return unit
 
     def _angle(self, column, named=True):

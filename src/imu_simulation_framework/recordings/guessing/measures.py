@@ -1,7 +1,7 @@
-"""What numbers say: their unit by size and steps, and what goes together in a real motion.
+"""Units by the size and the steps of numbers, and relations of quantities in a real motion.
 
-``pieces`` tells which piece of a recording a row is of: nothing is compared across their ends.
-``seconds``, ``pieces``, ``east`` and ``north`` have shape (n,).
+In all functions ``seconds`` (n,) are times [s], and ``pieces`` (n,) the piece of the recording of
+each row; rows of two pieces are never compared. ``east`` and ``north`` (n,) are positions [m].
 """
 
 import numpy as np
@@ -10,12 +10,12 @@ from scipy.spatial.transform import Rotation
 from ...core.angles import quaternion_from_roll_pitch_yaw
 from ...core.units import factors
 
-_TURN = 0.5  # s, over which turns are compared
-_MIN_TURN = np.radians(0.5)  # within that time, so that it is motion and not noise
-_ONE_AXIS = 0.9  # Share of the squares of all turns
-_CHORD = 1.0  # s, over which displacements are taken
-_MOVING = 1.5  # m/s
-_ELSEWHERE = 0.6  # rad, rms
+_TURN_TIME = 0.5  # s, of the windows over which turns are compared; longer than shocks
+_MIN_TURN = np.radians(0.5)  # within that time; noise of 0.1 deg/s/sqrt(Hz) makes 0.07 deg
+_ONE_AXIS_SHARE = 0.9  # of the squares of all turns; tilt of 18 deg leaves as much on one axis
+_CHORD_TIME = 1.0  # s, over which displacements are taken; one step of most receivers
+_MIN_SPEED = 1.5  # m/s; a displacement of a second then exceeds the noise between two fixes
+_MAX_COURSE_ERROR = 0.6  # rad, rms; any angle without relation to the course has 1.8
 _SPEEDS = factors("m/s", "cm/s", "mm/s", "km/h", "knots", "mph")
 _SENSES = {
     "cw from north": lambda course: np.pi / 2.0 - course,
@@ -26,25 +26,45 @@ _SENSES = {
 
 
 def steps_within(values, pieces):
-    """Return differences of following rows of the same piece where both are numbers."""
+    """Return differences of successive rows of the same piece, without nan.
+
+    Parameters
+    ----------
+    values, pieces : numpy.ndarray, shape (n,)
+    """
     steps = np.diff(values)[np.diff(pieces) == 0]
     return steps[np.isfinite(steps)]
 
 
 def step(values, pieces) -> float:
-    """Return the usual step forward from row to row, nan if there is none."""
+    """Return the median of the steps forward from row to row, nan without one.
+
+    Parameters
+    ----------
+    values, pieces : numpy.ndarray, shape (n,)
+    """
     steps = steps_within(values, pieces)
     return float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
 
 
 def turn_scale(seconds, pieces, angles, gyro):
-    """Return how many radians of orientation go with one unit of integrated angular velocity.
+    """Return the radians of orientation for one unit of integrated angular velocity.
 
     Angles between orientations are the same in any frame, order and sense. Where roll, pitch and
     yaw are given, shaking may hide turns: then yaw alone, or one axis alone, may fit better.
-    ``seconds``, ``pieces`` (n,). ``angles`` (n, 4), (n, 3) or (n, 1): quaternions; or roll, pitch,
-    yaw [rad]; or yaw [rad]. ``gyro`` (n, 1 to 3). Returns ``scale``, ``correlation``: both 0 if
-    there are too few rows or hardly a turn.
+
+    Parameters
+    ----------
+    seconds, pieces : numpy.ndarray, shape (n,)
+    angles : numpy.ndarray, shape (n, 4), (n, 3) or (n, 1)
+        Quaternions; or roll, pitch, yaw [rad]; or yaw [rad].
+    gyro : numpy.ndarray, shape (n, 1 to 3)
+        Angular velocity in any unit.
+
+    Returns
+    -------
+    scale, correlation : float
+        Both 0 with too few rows or hardly a turn.
     """
     seconds, pieces, angles, gyro = _complete(seconds, pieces, angles, gyro)
     first, last = windows(seconds, pieces)
@@ -63,7 +83,18 @@ def turn_scale(seconds, pieces, angles, gyro):
 def yaw_correlation(seconds, pieces, yaw, rates):
     """Return the correlation of a yaw's turns with those of the rates about the vertical.
 
-    ``yaw`` (n,) [rad]; ``rates`` (n,) in any unit. 0 if there are too few rows or hardly a turn.
+    Parameters
+    ----------
+    seconds, pieces : numpy.ndarray, shape (n,)
+    yaw : numpy.ndarray, shape (n,)
+        In radians.
+    rates : numpy.ndarray, shape (n,)
+        In any unit.
+
+    Returns
+    -------
+    float
+        0 with too few rows or hardly a turn.
     """
     seconds, pieces, yaw, rates = _complete(seconds, pieces, yaw, rates)
     first, last = windows(seconds, pieces)
@@ -77,12 +108,24 @@ def yaw_correlation(seconds, pieces, yaw, rates):
 
 
 def same_turns(seconds, pieces, quaternions, gyro):
-    """Return the correlation of turns about the body's axes with those that a gyroscope measures.
+    """Return the correlation of turns about the body's axes with those of a gyroscope.
 
-    Unlike the angle between orientations these tell the order of a quaternion's parts. Without a
-    sign, as one of them may have its axes to the right and down. ``quaternions`` (n, 4): x, y, z,
-    w; ``gyro`` (n, 3), in any unit. 0 if there are too few rows or hardly a turn, or if all turns
-    are about one axis that does not stand upright in the world, as a vehicle's does.
+    Unlike the angle between orientations these determine the order of a quaternion's parts. The
+    correlation has no sign, since one of the two may have its axes to the right and down.
+
+    Parameters
+    ----------
+    seconds, pieces : numpy.ndarray, shape (n,)
+    quaternions : numpy.ndarray, shape (n, 4)
+        x, y, z, w.
+    gyro : numpy.ndarray, shape (n, 3)
+        Angular velocity in any unit.
+
+    Returns
+    -------
+    float
+        0 with too few rows or hardly a turn, or if all turns are about one axis that is not
+        vertical in the world, as a vehicle's is.
     """
     set_ = np.linalg.norm(quaternions, axis=1) > 0.0
     given = (one[set_] for one in (seconds, pieces, quaternions, gyro))
@@ -93,7 +136,7 @@ def same_turns(seconds, pieces, quaternions, gyro):
     body = Rotation.from_quat(quaternions)
     turned = (body[first].inv() * body[last]).as_rotvec()
     about = np.sum((body[last] * body[first].inv()).as_rotvec() ** 2, axis=0)
-    if max(about[:2]) > _ONE_AXIS * np.sum(about):
+    if max(about[:2]) > _ONE_AXIS_SHARE * np.sum(about):
         return 0.0
     measured = _integrated(seconds, gyro, first, last)
     if np.percentile(np.linalg.norm(turned, axis=1), 95) < _MIN_TURN or not measured.any():
@@ -114,12 +157,26 @@ def _integrated(seconds, gyro, first, last):
     return sums[last] - sums[first]
 
 
-def gravity_scale(seconds, pieces, forces, gyro):
-    """Return how many radians gravity turns for one unit of integrated angular velocity.
+_MIN_TILT_CORRELATION = 0.25  # below, the size of a unit is low by more than 1/16
 
-    In the sensor's axes the direction of gravity u changes by the integral of u x w; of which sign
-    the forces are does not matter. ``forces``, ``gyro`` (n, 3). Returns ``scale``,
-    ``correlation``: both 0 if there are too few rows, or if chance may make the correlation.
+
+def gravity_scale(seconds, pieces, forces, gyro):
+    """Return the radians that gravity turns for one unit of integrated angular velocity.
+
+    In the sensor's axes the direction u of gravity changes by the integral of u x w, whichever sign
+    the forces have.
+
+    Parameters
+    ----------
+    seconds, pieces : numpy.ndarray, shape (n,)
+    forces, gyro : numpy.ndarray, shape (n, 3)
+        Specific force and angular velocity in any unit.
+
+    Returns
+    -------
+    scale, correlation : float
+        Both 0 with too few rows, or if chance may make the correlation: up to 0.25, and up to five
+        standard errors.
     """
     seconds, pieces, forces, gyro = _complete(seconds, pieces, forces, gyro)
     first, last = windows(seconds, pieces)
@@ -133,18 +190,26 @@ def gravity_scale(seconds, pieces, forces, gyro):
     up = means / np.linalg.norm(means, axis=1, keepdims=True).clip(min=np.finfo(float).tiny)
     weights = np.diff(seconds, append=seconds[-1])[:, np.newaxis]
     turned = np.vstack([np.zeros(3), np.cumsum(weights * np.cross(up, gyro), axis=0)])
-    expected, seen = turned[last] - turned[first], up[last] - up[first]
-    common, size = float(np.sum(expected * seen)), float(np.sum(expected**2))
-    correlation = common / max(np.sqrt(size * np.sum(seen**2)), np.finfo(float).tiny)
-    if correlation < max(0.25, 5.0 / np.sqrt(len(first))):
+    expected, measured = turned[last] - turned[first], up[last] - up[first]
+    common, size = float(np.sum(expected * measured)), float(np.sum(expected**2))
+    correlation = common / max(np.sqrt(size * np.sum(measured**2)), np.finfo(float).tiny)
+    if correlation < max(_MIN_TILT_CORRELATION, 5.0 / np.sqrt(len(first))):
         return 0.0, 0.0
     return common / size, correlation
 
 
 def yaws_agree(seconds, pieces, one, other):
-    """Return whether two yaws [rad], shape (n,), turn alike, perhaps of opposite sense throughout.
+    """Return whether two yaws turn alike, perhaps of opposite sense throughout.
 
-    None if one of them hardly turns.
+    Parameters
+    ----------
+    seconds, pieces, one, other : numpy.ndarray, shape (n,)
+        Yaws in radians.
+
+    Returns
+    -------
+    bool or None
+        None if one of them hardly turns.
     """
     seconds, pieces, *yaws = _complete(seconds, pieces, one, other)
     first, last = windows(seconds, pieces)
@@ -157,11 +222,21 @@ def yaws_agree(seconds, pieces, one, other):
 
 
 def windows(seconds, pieces):
-    """Return rows about half a second apart: where windows begin and end."""
+    """Return the first and last rows of windows of half a second.
+
+    Parameters
+    ----------
+    seconds, pieces : numpy.ndarray, shape (n,)
+
+    Returns
+    -------
+    first, last : numpy.ndarray of int
+        Empty with fewer than 40 rows.
+    """
     steps = steps_within(seconds, pieces)
     if len(steps) < 40 or np.median(steps) <= 0.0:
         return np.arange(0), np.arange(0)
-    width = max(1, round(_TURN / float(np.median(steps))))
+    width = max(1, round(_TURN_TIME / float(np.median(steps))))
     first = np.arange(0, len(seconds) - width, width)
     first = first[pieces[first] == pieces[first + width]]
     return first, first + width
@@ -185,29 +260,51 @@ def _proportion(measured, turned):
 
 
 def chords(seconds, pieces, east, north):
-    """Return rows where displacements over a second or so, between new positions, begin and end."""
+    """Return the first and last rows of displacements between new positions.
+
+    Parameters
+    ----------
+    seconds, pieces, east, north : numpy.ndarray, shape (n,)
+
+    Returns
+    -------
+    first, last : numpy.ndarray of int
+        About a second apart.
+    """
     known = np.flatnonzero(np.isfinite(seconds) & np.isfinite(east) & np.isfinite(north))
     if len(known) < 2:
         return known[:0], known[:0]
     moved = (np.diff(east[known]) != 0.0) | (np.diff(north[known]) != 0.0)
     new = known[np.concatenate([[True], moved])]
-    last = np.searchsorted(seconds[new], seconds[new] + _CHORD)
+    last = np.searchsorted(seconds[new], seconds[new] + _CHORD_TIME)
     inside = last < len(new)
     first, last = new[inside], new[last[inside]]
     lasting = seconds[last] - seconds[first]
-    fine = (pieces[first] == pieces[last]) & (lasting > 0.0) & (lasting < 5.0 * _CHORD)
+    fine = (pieces[first] == pieces[last]) & (lasting > 0.0) & (lasting < 5.0 * _CHORD_TIME)
     return first[fine], last[fine]
 
 
 def speed_unit(speeds, seconds, pieces, east, north):
-    """Tell the unit of speeds by the positions' displacements; empty if it cannot be determined."""
+    """Determine the unit of speeds by the displacements of positions.
+
+    Parameters
+    ----------
+    speeds, seconds, pieces, east, north : numpy.ndarray, shape (n,)
+
+    Returns
+    -------
+    unit : str
+        Empty if it cannot be determined.
+    ratio : float
+        Of the speeds to those of the positions in m/s.
+    """
     first, last = chords(seconds, pieces, east, north)
     if len(first) == 0:
         return "", 0.0
     distance = np.hypot(east[last] - east[first], north[last] - north[first])
     pace = distance / (seconds[last] - seconds[first])
     shown = 0.5 * (speeds[first] + speeds[last])
-    fast = (pace > _MOVING) & np.isfinite(shown)
+    fast = (pace > _MIN_SPEED) & np.isfinite(shown)
     if np.count_nonzero(fast) < 5:
         return "", 0.0
     ratio = float(np.sum(shown[fast]) / np.sum(pace[fast]))
@@ -220,17 +317,24 @@ def speed_unit(speeds, seconds, pieces, east, north):
 
 
 def sense_of(angles, seconds, pieces, east, north):
-    """Tell unit, sense and zero of an angle [deg or rad] that shows where the robot drives.
+    """Determine unit, sense and zero of an angle by the course of positions.
 
-    Returns the unit, words as column maps have them, both empty if it points elsewhere in all of
-    them, and the rms difference [rad]; None if it cannot be determined, as when the robot does not
-    move or drives straight on.
+    Parameters
+    ----------
+    angles, seconds, pieces, east, north : numpy.ndarray, shape (n,)
+
+    Returns
+    -------
+    tuple of (str, str, float) or None
+        Unit and words of column maps, both empty if the angle has no relation to the course, and
+        the rms difference [rad]. None if it cannot be determined, as for a robot at rest or on a
+        straight line.
     """
     first, last = chords(seconds, pieces, east, north)
     if len(first) == 0:
         return None
     displacement = (east[last] - east[first]) + 1j * (north[last] - north[first])
-    fast = np.abs(displacement) > _MOVING * (seconds[last] - seconds[first])
+    fast = np.abs(displacement) > _MIN_SPEED * (seconds[last] - seconds[first])
     if np.count_nonzero(fast) < 10:
         return None
     course, middle = np.angle(displacement[fast]), (first[fast] + last[fast]) // 2
@@ -244,7 +348,7 @@ def sense_of(angles, seconds, pieces, east, north):
     if len(misses) < 2:
         return None
     best, second = sorted(misses, key=misses.get)[:2]
-    if misses[best] > _ELSEWHERE:
+    if misses[best] > _MAX_COURSE_ERROR:
         return "", "", misses[best]
     return (*best, misses[best]) if misses[second] > 2.0 * misses[best] else None
 
@@ -257,20 +361,20 @@ FIX_STEPS = (0.04, 12.0)
 """Usual steps [s] from one sample to the next, by which to decide where two units are possible;
 their ends are less than 1000 apart, so that one unit at most fits."""
 
-_POSSIBLE_STEPS = (3e-4, 12.0)  # s
-_SINCE_1970 = (6e8, 4e9)  # s: from 1989, before which nothing was recorded as it is today, to 2096
-_TELEPHONES = 1.1e9  # s, 2004: before that none counted from when it was switched on
+_POSSIBLE_STEPS = (3e-4, 12.0)  # s, of IMUs and receivers together
+_SINCE_1970 = (6e8, 4e9)  # s, from 1989, before any recording of this kind, to 2096
+_MIN_TELEPHONE_TIME = 1.1e9  # s, 2004, before the first telephone with such sensors
 _FINER = {"s": "ms", "ms": "us", "us": "ns"}
 _LONGEST_STEP = 60.0  # s; microseconds of half an hour are as large as seconds since 1970
-_FASTEST = 6.0  # rad/s, a turn a second
-_EARTH = 6.371e6  # m
+_MAX_YAW_RATE = 6.0  # rad/s, a turn a second; ground vehicles turn more slowly
+_EARTH_RADIUS = 6.371e6  # m, mean radius (IUGG)
 
 
 def credible_steps(usual):
-    """Return between which steps [s] a unit that a name states is credible.
+    """Return the least and largest step [s] with which a stated unit is credible.
 
-    Nothing is recorded faster than at 50 kHz, an IMU every two seconds at least, and positions
-    every two minutes.
+    The fastest recordings have 50 kHz; an IMU has a sample every two seconds at least, and a
+    receiver a position every two minutes.
 
     Parameters
     ----------
@@ -281,9 +385,19 @@ def credible_steps(usual):
 
 
 def time_unit(values, pieces, usual):
-    """Tell the unit of times, empty if no unit or more than one fits, and the reason.
+    """Determine the unit of times.
 
-    ``usual`` are steps [s] that are usual, for times that do not count from 1970.
+    Parameters
+    ----------
+    values, pieces : numpy.ndarray, shape (n,)
+    usual : tuple of float
+        Usual steps [s], for times that do not count from 1970.
+
+    Returns
+    -------
+    unit : str
+        Empty if no unit or more than one fits.
+    reason : str
     """
     steps = steps_within(values, pieces)
     forward = steps[steps > 0.0]
@@ -295,7 +409,7 @@ def time_unit(values, pieces, usual):
         if not (_SINCE_1970[0] < since_1970 < _SINCE_1970[1] and seconds < _LONGEST_STEP):
             continue
         # A thousandth of it since a telephone was switched on, weeks ago, is as large.
-        early = since_1970 < _TELEPHONES or (usual == IMU_STEPS and seconds != 1.0)
+        early = since_1970 < _MIN_TELEPHONE_TIME or (usual == IMU_STEPS and seconds != 1.0)
         if unit != "ns" and early and seconds > IMU_STEPS[1]:
             return _FINER[unit], f"usually {step:.4g} from row to row"
         return unit, "counts from 1970"
@@ -323,10 +437,16 @@ def _is_clock_face(values):
 
 
 def angle_unit(yaw, seconds, pieces, others=()):
-    """Tell whether a yaw, and ``others`` in the same unit, are ``deg`` or ``rad``; or empty.
+    """Determine whether a yaw is in ``deg`` or ``rad``; empty if that cannot be determined.
 
-    A yaw that goes round shows it where it jumps. Without a jump a yaw beyond a full turn of
-    radians is not degrees yet: it may count the turns. It is if it then turned too fast.
+    A yaw that is wrapped jumps by a full turn. Without a jump a yaw beyond 2 pi may be one in
+    radians that counts turns, unless it then would turn too fast.
+
+    Parameters
+    ----------
+    yaw, seconds, pieces : numpy.ndarray, shape (n,)
+    others : sequence of numpy.ndarray
+        Roll and pitch in the same unit.
     """
     jumps = np.abs(steps_within(yaw, pieces))
     if ((jumps > 300.0) & (jumps < 360.5)).any():
@@ -342,11 +462,16 @@ def angle_unit(yaw, seconds, pieces, others=()):
         return ""
     lasting, turned = seconds[last] - seconds[first], np.abs(yaw[last] - yaw[first])
     rates = turned[lasting > 0.0] / lasting[lasting > 0.0]
-    return "deg" if np.percentile(rates, 99) > _FASTEST else ""
+    return "deg" if np.percentile(rates, 99) > _MAX_YAW_RATE else ""
 
 
 def global_unit(latitude, longitude):
-    """Tell the unit of latitude and longitude by their range; empty if it cannot be determined."""
+    """Determine the unit of latitude and longitude by their range; empty if that does not decide.
+
+    Parameters
+    ----------
+    latitude, longitude : numpy.ndarray, shape (n,)
+    """
     north, east = (float(np.nanmax(np.abs(angles))) for angles in (latitude, longitude))
     if max(north, east) < 0.05:
         return ""  # a simulated place at 0, 0; or, in radians, in the Gulf of Guinea
@@ -364,7 +489,14 @@ def global_unit(latitude, longitude):
 
 
 def degrees_of(values, unit):
-    """Return latitude or longitude in degrees."""
+    """Return latitude or longitude in degrees.
+
+    Parameters
+    ----------
+    values : numpy.ndarray, shape (n,)
+    unit : str
+        ``deg``, ``rad``, ``e7`` or ``ddmm.mmmm``.
+    """
     if unit == "ddmm.mmmm":
         whole = np.trunc(values / 100.0)
         return whole + (values - 100.0 * whole) / 60.0
@@ -372,57 +504,89 @@ def degrees_of(values, unit):
 
 
 def local_metres(latitude, longitude):
-    """Return east and north [m] of degrees; good for telling units, not for positions."""
+    """Return east and north [m] of latitude and longitude [deg] on a sphere.
+
+    The approximation is good enough for units and courses, but not for positions.
+
+    Parameters
+    ----------
+    latitude, longitude : numpy.ndarray, shape (n,)
+    """
     origin = np.nanmedian(latitude)
-    scale = np.radians(1.0) * _EARTH
+    scale = np.radians(1.0) * _EARTH_RADIUS
     east = (longitude - np.nanmedian(longitude)) * scale * np.cos(np.radians(origin))
     return east, (latitude - origin) * scale
 
 
 def gyro_unit(gyro, forces=None):
-    """Tell the unit of angular velocities (n, 1 to 3) by their size alone; or empty.
+    """Determine the unit of angular velocities by their size alone; empty if that does not decide.
 
-    No gyroscope of less than a thousand dollars measures beyond 2000 deg/s, 35 rad/s; none that
-    lies still has noise or steps of 0.02 rad/s, 1 deg/s, and few have less than 0.02 deg/s.
-    ``forces`` (n, 3): of an accelerometer in any unit, which tells whether it ever lies still.
+    Parameters
+    ----------
+    gyro : numpy.ndarray, shape (n, 1 to 3)
+        Angular velocities.
+    forces : numpy.ndarray, shape (n, 3), optional
+        Specific forces in any unit, which show whether the sensor is ever at rest.
+
+    Returns
+    -------
+    str
+        ``rad/s``, ``deg/s`` or empty.
     """
     known = np.isfinite(gyro).all(axis=1)
     known &= True if forces is None else np.isfinite(forces).all(axis=1)
     gyro = gyro[known]
-    if len(gyro) < 64:
+    if len(gyro) < 2 * _BLOCK:
         return ""
     largest = float(np.percentile(np.abs(gyro), 99.5))
-    blocks = np.array_split(np.arange(len(gyro)), len(gyro) // 32)
+    blocks = np.array_split(np.arange(len(gyro)), len(gyro) // _BLOCK)
     spreads = np.array([gyro[block].std(axis=0).mean() for block in blocks])
     quiet = float(np.percentile(spreads, 5))
     values = np.unique(gyro[:, -1])
     quantum = float(np.median(np.diff(values))) if 2 < len(values) < len(gyro) // 4 else 0.0
-    if largest > 40.0 or quantum > 0.02:
+    if largest > _MAX_RATE or quantum > _MAX_QUANTUM:
         return "deg/s"
     if forces is not None and leans_without_turning(gyro, forces[known]):
         return "deg/s"
-    if quiet > 0.15 and forces is not None:
-        # In some blocks nothing should shake the accelerometer.
+    if quiet > _MIN_NOISE_OF_DEGREES and forces is not None:
+        # The noise is the sensor's only where the accelerometer is at rest in some blocks.
         forces = forces[known]
         shaken = [forces[block].std(axis=0).max() for block in blocks]
-        rests = np.percentile(shaken, 5) < 0.03 * np.median(np.linalg.norm(forces, axis=1))
-        return "deg/s" if rests else ""
-    if quiet > 0.15:
+        length = np.median(np.linalg.norm(forces, axis=1))
+        return "deg/s" if np.percentile(shaken, 5) < _MAX_SHAKING * length else ""
+    if quiet > _MIN_NOISE_OF_DEGREES:
         return "deg/s"
-    return "rad/s" if quiet < 0.02 and largest < 15.0 and quiet > 0.0 else ""
+    is_slow = largest < _MAX_RATE_OF_RADIANS
+    return "rad/s" if is_slow and 0.0 < quiet < _MAX_NOISE_OF_RADIANS else ""
 
 
-_STILL = 0.03  # rad, of the direction of gravity
-_OFFSET = 0.3  # rad/s; no gyroscope is that wrong at rest
+_BLOCK = 32  # rows, in which the noise of a gyroscope at rest is measured
+_MAX_RATE = 40.0  # rad/s; the full scale of 2000 deg/s is 35 rad/s
+_MAX_QUANTUM = 0.02  # rad/s, 1.1 deg/s; the coarsest resolution at 2000 deg/s is 0.07 deg/s
+_MIN_NOISE_OF_DEGREES = 0.15  # rad/s would be 9 deg/s; the MPU-6050 has 0.05 deg/s rms (6.1)
+_MAX_NOISE_OF_RADIANS = 0.02  # deg/s would be less than half the noise of the MPU-6050
+_MAX_RATE_OF_RADIANS = 15.0  # deg/s would be a robot that never turns a corner in six seconds
+_MAX_SHAKING = 0.03  # of gravity, standard deviation in a block at rest
+
+_MAX_LEAN = 0.03  # rad, rms of the direction of gravity
+_MIN_OFFSET = 0.3  # rad/s, 17 deg/s; data sheets allow a zero-rate output of 20 deg/s at most
 
 
 def leans_without_turning(gyro, forces):
-    """Return whether gravity stays where it is although the rates, in rad/s, would turn it away."""
+    """Return whether the direction of gravity is constant although the rates would turn it.
+
+    Parameters
+    ----------
+    gyro : numpy.ndarray, shape (n, 1 to 3)
+        Angular velocities, taken for rad/s.
+    forces : numpy.ndarray, shape (n, 3)
+        Specific forces in any unit.
+    """
     known = np.isfinite(gyro).all(axis=1) & np.isfinite(forces).all(axis=1)
     gyro, forces = gyro[known], forces[known]
     if gyro.shape[1] != 3 or not known.any():
         return False
     up = forces / np.linalg.norm(forces, axis=1, keepdims=True).clip(min=np.finfo(float).tiny)
     mean = up.mean(axis=0)
-    still = float(np.sqrt(np.mean(np.sum((up - mean) ** 2, axis=1)))) < _STILL
-    return still and float(np.linalg.norm(np.cross(gyro.mean(axis=0), mean))) > _OFFSET
+    is_still = float(np.sqrt(np.mean(np.sum((up - mean) ** 2, axis=1)))) < _MAX_LEAN
+    return is_still and float(np.linalg.norm(np.cross(gyro.mean(axis=0), mean))) > _MIN_OFFSET

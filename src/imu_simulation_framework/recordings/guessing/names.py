@@ -105,7 +105,7 @@ _TIME_WORDS = frozenset(["time", "times", "timestamp", "timestamps", "stamp", "s
 
 
 def plainly_a_time(name):
-    """Return a Meaning if a name has a word for a time: ``rover_time_us``; else None."""
+    """Return the Meaning of a name with a word for a time, ``rover_time_us``; else None."""
     match = _BRACKET.search(name)
     words = words_of(name[: match.start()] if match else name)
     if _TIME_WORDS.isdisjoint(words):
@@ -116,7 +116,7 @@ def plainly_a_time(name):
 
 
 def is_time(name) -> bool:
-    """Return whether a column is a time by its name."""
+    """Return whether the name of a column states a time."""
     meaning = meaning_of(name) or plainly_a_time(name)
     return meaning is not None and meaning.kind == "time"
 
@@ -190,10 +190,19 @@ def _fitting_unit(kind, unit, text):
 
 
 def meaning_in(table, column):
-    """Understand the name of a column in a table of several: ``Gyroscope`` and ``x``.
+    """Return the Meaning of a column's name in a table of several: ``Gyroscope`` and ``x``.
 
-    Together they may say what neither says alone; else the column has to say it. Returns as
-    :func:`meaning_of`.
+    The two names together may state a quantity; otherwise the column's alone has to.
+
+    Parameters
+    ----------
+    table, column : str
+        Names of the table and of the column.
+
+    Returns
+    -------
+    Meaning or None
+        None if the names are not known.
     """
     table = table.replace(WITH_GRAVITY, "")
     together, alone = meaning_of(f"{table} {column}"), meaning_of(column)
@@ -213,7 +222,7 @@ def meaning_in(table, column):
 
 
 def meaning_in_file(path, name):
-    """Understand the name of a column; of x alone in ``my_gyroscope.csv`` by the file's, too."""
+    """Return the Meaning of a column's name; x alone in ``my_gyroscope.csv`` is a gyroscope's."""
     alone = meaning_of(name)
     if alone is None or alone.kind != "position" or alone.stem:
         return alone
@@ -221,7 +230,7 @@ def meaning_in_file(path, name):
 
 
 def _meaning_of_last_words(words, name):
-    """Return what an axis of a sensor is by the last words of its file's name, or None."""
+    """Return the Meaning of a sensor's axis by the last words of its file's name, or None."""
     for place in (k for k in range(len(words)) if len(words[k]) > 2):
         together = meaning_of(" ".join([*words[place:], name]))
         if together and together.kind in ("gyro", "accel"):
@@ -240,15 +249,24 @@ _ECHOED = {
         _STAMP + _POSE[3:] + _INERTIAL[0] + _INERTIAL[1] + [""] * 9,
     )
 }
-"""What ``ros2 topic echo --csv`` prints of PoseStamped, Odometry and Imu, by how many they are."""
+"""Number of columns -> names, as ``ros2 topic echo --csv`` prints PoseStamped, Odometry and Imu."""
 
 
-def names_said(source, names, columns) -> list[str]:
-    """Return the names of columns; of a sensor's file without any, of an axis each and a time.
+def understood_names(source, names, columns) -> list[str]:
+    """Return the names of columns, with axes and time where the header has none.
 
-    ``columns`` are their values; of four the one that grows is the time. GoPro's telemetry names
-    the first of z, x, y and numbers the others; of which axes these are where that says none,
-    depends on the camera.
+    A sensor's file without a header has its three axes, and perhaps a time, which is the column
+    that grows. GoPro's telemetry names the first of z, x, y and numbers the others; without an axis
+    in the first name their order depends on the camera.
+
+    Parameters
+    ----------
+    source : path-like or str
+        File or table with the columns.
+    names : sequence of str
+        Header.
+    columns : sequence of array_like
+        Values of the columns.
     """
     if "1" in names[1:] and "2" in names:
         first = names[names.index("1") - 1]

@@ -1,7 +1,7 @@
-"""Which tables of a recording of several hold an IMU and a reference, and in which columns.
+"""Column maps of a recording of several tables, for an IMU and a reference.
 
-The table of a gyroscope leads an IMU; accelerations and an orientation of other tables are put
-beside it at its times. A reference is that of the first table that has one.
+The table of a gyroscope leads an IMU; accelerations and an orientation of other tables are joined
+to it at its times. A reference is that of the first table that has one.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from ..tables import RecordedTables, order_of
 from . import measures
 from .candidates import best_scalar, candidates_of, matrix, quaternions, vectors, with_a_time
 from .guess import ColumnGuess, all_times, guess_from_candidates, pieces_of, seconds_of
-from .names import meaning_in, meaning_of, names_said, words_of
+from .names import meaning_in, meaning_of, understood_names, words_of
 
 _TIMES = ("time", "date")
 _DIRECTIONS = ("quaternion", "yaw", "heading", "euler")
@@ -23,14 +23,20 @@ _ESTIMATES = frozenset(["flp", "fused", "network", "nlp"])  # A telephone's, of 
 
 
 def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
-    """Guess the column maps of a recording of several tables, or of one."""
+    """Guess the column maps of a recording of one or several tables.
+
+    Parameters
+    ----------
+    recorded : RecordedTables
+        Tables of the recording.
+    """
     if len(recorded.tables) == 1:
         return guess_from_candidates(*spread_candidates(recorded, *recorded.tables))
     guess, found = ColumnGuess(), _Tables(recorded)
-    spans = [span for leader in found.of_references()[:1] for span in found.spans(leader)]
+    spans = [span for leader in found.reference_leaders()[:1] for span in found.spans(leader)]
     for what, leaders, candidates_of_leader, open_columns in (
-        ("imu", found.of_imus(), found.beside, guess.open_columns),
-        ("reference", found.of_references(), found.of_place, guess.open_reference),
+        ("imu", found.imu_leaders(), found.imu_candidates, guess.open_columns),
+        ("reference", found.reference_leaders(), found.place_candidates, guess.open_reference),
     ):
         for leader in leaders:
             candidates, pieces = candidates_of_leader(leader)
@@ -60,7 +66,15 @@ def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
 
 
 def spread_candidates(recorded: RecordedTables, name):
-    """Return candidates of rows spread over a table, and of which piece each row is."""
+    """Return candidates of rows spread over a table, and the piece of each row.
+
+    Parameters
+    ----------
+    recorded : RecordedTables
+        Tables of the recording.
+    name : str
+        Name of the table.
+    """
     return _spread(_candidates(recorded)[name])
 
 
@@ -77,7 +91,7 @@ def _candidates(recorded):
         own = [recorded.local(column) for column in columns] if recorded.named else columns
         meanings = [
             meaning_in(name, said) if recorded.named else meaning_of(said)
-            for said in names_said(name, own, values)
+            for said in understood_names(name, own, values)
         ]
         found[name] = candidates_of(columns, values, meanings, before)
         before += len(columns)
@@ -108,7 +122,7 @@ class _Tables:
         names = [name for name in rows if rows[name] >= MINIMUM_SAMPLES]
         return sorted(names, key=lambda name: -rows[name])
 
-    def of_imus(self):
+    def imu_leaders(self):
         """Return the tables that may lead an IMU, the likeliest first."""
         gyros = self.having("gyro")
         both = [name for name in gyros if "accel" in _kinds(self.by_table[name])]
@@ -117,8 +131,8 @@ class _Tables:
         others = [*orientations, *self.having("accel")] if not gyros else []
         return list(dict.fromkeys([*both, *gyros, *(n for n in others if not self.true(n))]))
 
-    def of_references(self):
-        """Return the tables with places: a simulator's truth, satellite positions, then others."""
+    def reference_leaders(self):
+        """Return the tables with positions: a simulator's truth, receivers, then others."""
         fixes = [n for n in self.having("latitude") if best_scalar(self.by_table[n], "longitude")]
         poses = [n for n in self.having("position") if vectors(self.by_table[n], "position", "xy")]
         true = [name for name in [*poses, *fixes] if self.true(name)]
@@ -134,7 +148,7 @@ class _Tables:
         """Return whether a table is not of the IMU by its name."""
         return any(c.meaning.is_from_reference for c in self.by_table[name])
 
-    def of_place(self, name):
+    def place_candidates(self, name):
         """Return candidates of rows spread over a table with places, and which piece each is of."""
         candidates, pieces = _spread(self.by_table[name])
         if self.true(name) and _kinds(candidates).isdisjoint(_DIRECTIONS):
@@ -145,7 +159,7 @@ class _Tables:
                 break
         return (_east_first(candidates) if self.frame == "ned" else candidates), pieces
 
-    def beside(self, leader):
+    def imu_candidates(self, leader):
         """Return candidates of an IMU: of the table that leads and, at its times, of others."""
         own, pieces = _spread(self.by_table[leader])
         together = [c for c in own if c.meaning.kind in ("gyro", *_TIMES)]

@@ -100,15 +100,16 @@ def describe_handedness(lateral) -> str:
     return f"the gyroscope turns {sense} the accelerometer's lateral acceleration in curves"
 
 
-_GAIN = 0.1  # Of the weighted mean of the marks, from which on an alternative is believed
-_CLEAR = 0.5  # Or of one of them alone, if the others stay; or none is bad any more
-_RIVALS = 0.005  # Alternatives whose mean marks are so close explain a recording equally well
-_EXPLAINED = 0.5  # What explains turns makes one pair of them go together at least so well
-_UNCHANGED = 0.02  # A mark that changes by less is the same
-# Weights of marks that rest on one number or on a mounting, not on a whole drive; others weigh 1.
+# Marks are correlations between -1 and 1, so that the bounds here are shares of that range.
+_MIN_GAIN = 0.1  # of the weighted mean of the marks; noise changes it by some hundredths
+_CLEAR_GAIN = 0.5  # of a single mark, if the others are unchanged or none is bad any more
+_RIVAL_MARGIN = 0.005  # of the mean mark, within which alternatives explain a recording equally
+_MIN_EXPLAINED = 0.5  # mark of the best pair of turns under an alternative
+_UNCHANGED = 0.02  # change of a mark that noise may make
+# Weights of marks that rest on one number or on a mounting and not on a whole drive; others have 1.
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3, "ahead": 0.3}
-_RESPONSES = {"lateral", "ahead"}  # Marks of how the accelerometer responds to the motion
-_MAX_FAULTS = 3  # Faults looked for on top of each other
+_RESPONSES = {"lateral", "ahead"}  # marks of the accelerometer's response to the motion
+_MAX_FAULTS = 3  # faults of one recording, each found after the one before is mended
 
 
 @dataclass(frozen=True)
@@ -202,15 +203,15 @@ def _best(marks, alternatives):
         # What goes together whichever way it is read explains nothing.
         told = {n for n in turning if abs(after.get(n, 0.0) - marks.get(n, 0.0)) > _UNCHANGED}
         told = told or turning
-        if told and max(after.get(name, 0.0) for name in told) < _EXPLAINED:
+        if told and max(after.get(name, 0.0) for name in told) < _MIN_EXPLAINED:
             continue
-        enough = max(changes) > _CLEAR or min(after.values(), default=0.0) > GOOD
-        if gain > _GAIN or (enough and min(changes) > -_RIVALS):
+        enough = max(changes) > _CLEAR_GAIN or min(after.values(), default=0.0) > GOOD
+        if gain > _MIN_GAIN or (enough and min(changes) > -_RIVAL_MARGIN):
             found.append((gain, alternative, observations))
     if not found:
         return []
     largest = max(gain for gain, _, _ in found)
-    rivals = [(a, observed) for gain, a, observed in found if gain > largest - _RIVALS]
+    rivals = [(a, observed) for gain, a, observed in found if gain > largest - _RIVAL_MARGIN]
     # What no setting does, one does by hand.
     changes = [max(1, len(alternative.settings)) for alternative, _ in rivals]
     return [rival for rival, count in zip(rivals, changes) if count == min(changes)]

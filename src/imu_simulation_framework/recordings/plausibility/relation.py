@@ -121,15 +121,17 @@ def mounting_by_rates(attitude, imu):
     reference = (body[:-1].inv() * body[1:]).as_rotvec()
     size = np.sqrt(np.sum(gyro**2) * np.sum(reference**2))
     strengths = np.linalg.svd(reference.T @ gyro, compute_uv=False)
-    if strengths[1] <= _FREELY * strengths[0]:
+    if strengths[1] <= _MIN_SECOND_STRENGTH * strengths[0]:
         # Turns about one axis do not tell how the sensor is turned about that.
         return None
     mounting, _ = Rotation.align_vectors(reference, gyro)
     likeness = float(np.sum(reference * mounting.apply(gyro)) / size)
-    return mounting if likeness > _ALIGNED else None
+    return mounting if likeness > _MIN_ALIGNMENT else None
 
 
-_ALIGNED_STEP, _ALIGNED, _FREELY = 0.1, 0.8, 0.001
+_ALIGNED_STEP = 0.1  # s, of the turns that are aligned; longer than the delay of a filter
+_MIN_ALIGNMENT = 0.8  # correlation of the aligned turns
+_MIN_SECOND_STRENGTH = 0.001  # singular value of the second axis, as a share of the first one's
 
 
 def mean_specific_force(imu):
@@ -151,17 +153,17 @@ def _times(table):
     return table.index.to_numpy(dtype=float)
 
 
-# Turns are compared over windows of at least this length [s]: what a robot does, not noise.
-_SHORTEST_WINDOW = 1.0
+_SHORTEST_WINDOW = 1.0  # s, of the windows over which turns are compared; longer than vibration
 _SAMPLES_PER_WINDOW = 4  # of the slower heading, at least
 STEPS_PER_WINDOW, MINIMUM_WINDOWS = 8, 8
-_LONGEST_DELAY = 10.0  # Delays are looked for up to here [s], and up to a quarter of the drive
-# A heading that turns less than this [rad/s, standard deviation over windows] says nothing.
-_TURNING = np.radians(0.3)
-_CLEARLY_TURNING = np.radians(1.0)  # Where one turns this much the other should turn, too
-_STEADILY_TURNING = np.radians(3.0)  # A mean rate that no bias of a gyroscope should make [rad/s]
-_STEADY = 0.25  # Change of the rate of a turn, of its mean, up to which it is round and round
-_SAME_SIZE = 3.0  # Steady turns within this factor are of one size, as a bias can be the rest
+_MAX_DELAY = 10.0  # s, of a clock against the other, and at most a quarter of the drive
+# rad/s, standard deviations over windows: of a heading that turns at all, and of one that turns so
+# much that the other has to turn too.
+_MIN_TURN_RATE = np.radians(0.3)
+_CLEAR_TURN_RATE = np.radians(1.0)
+_MIN_STEADY_RATE = np.radians(3.0)  # rad/s, a mean rate that exceeds biases of gyroscopes
+_MAX_RATE_CHANGE = 0.25  # of a steady turn, as a share of its mean rate
+_STEADY_RATIO = 3.0  # of two steady turns, whose difference may be the bias of a gyroscope
 
 
 @dataclass(frozen=True)
@@ -252,9 +254,9 @@ def relate(first, second, shortest_window=_SHORTEST_WINDOW):
     if found is None or not found.conclusive or found.related:
         return found
     louder, noisy = (first, second)[int(np.argmax(found.rates))], True
-    for _ in range(_LONGER):
+    for _ in range(_LONGER_WINDOWS):
         angles = louder.at(np.arange(start, stop, window / STEPS_PER_WINDOW))
-        noisy = noisy and np.std(np.diff(angles)) > _NOISY * np.std(_turns(angles))
+        noisy = noisy and np.std(np.diff(angles)) > _NOISE_RATIO * np.std(_turns(angles))
         window *= 4.0
         longer = _relate(first, second, start, stop, window, delayed=False)
         if longer and (longer.related or (noisy and not longer.conclusive)):
@@ -262,9 +264,9 @@ def relate(first, second, shortest_window=_SHORTEST_WINDOW):
     return found
 
 
-_LONGER = 2
-# White noise is as far over an eighth of a window as over all of it, what turns about an eighth.
-_NOISY = 0.3
+_LONGER_WINDOWS = 2  # attempts, each with windows four times as long
+# Change over an eighth of a window to that over a whole one: 1 for white noise, 1/8 for a turn.
+_NOISE_RATIO = 0.3
 
 
 def _relate(first, second, start, stop, window, delayed=True):
@@ -277,7 +279,7 @@ def _relate(first, second, start, stop, window, delayed=True):
     rates = tuple(float(np.std(turn) / window) for turn in turns)
     means = [float(np.mean(turn) / window) for turn in turns]
     steady = all(
-        abs(mean) > _STEADILY_TURNING and rate < _STEADY * abs(mean)
+        abs(mean) > _MIN_STEADY_RATE and rate < _MAX_RATE_CHANGE * abs(mean)
         for mean, rate in zip(means, rates)
     )
     delay, correlation, as_recorded = 0.0, np.nan, np.nan
@@ -285,10 +287,10 @@ def _relate(first, second, start, stop, window, delayed=True):
         # Nothing changes that could be correlated, but the senses of rotation are known.
         one, other = turns
         as_recorded = correlation = float(one @ other / np.sqrt((one @ one) * (other @ other)))
-    elif max(rates) > _CLEARLY_TURNING and min(rates) < 1e-3 * _TURNING:
+    elif max(rates) > _CLEAR_TURN_RATE and min(rates) < 1e-3 * _MIN_TURN_RATE:
         # One turns, the other stands still.
         as_recorded = correlation = 0.0
-    elif min(rates) > _TURNING or max(rates) > _CLEARLY_TURNING:
+    elif min(rates) > _MIN_TURN_RATE or max(rates) > _CLEAR_TURN_RATE:
         as_recorded = float(np.corrcoef(*turns)[0, 1])
         longest = (stop - start) / 4.0 if delayed else 0.0
         delay, correlation = _delay(turns, step, as_recorded, longest)
@@ -303,7 +305,7 @@ def _relate(first, second, start, stop, window, delayed=True):
     scale = covariance / spread if spread > 0.0 else np.nan
     if steady:
         scale = means[0] / means[1]
-        scale = np.sign(scale) if 1.0 / _SAME_SIZE < abs(scale) < _SAME_SIZE else scale
+        scale = np.sign(scale) if 1.0 / _STEADY_RATIO < abs(scale) < _STEADY_RATIO else scale
     return Relation(
         first=first.name,
         second=second.name,
@@ -326,7 +328,7 @@ def _turns(angles):
 
 def _delay(turns, step, as_recorded, longest):
     first, second = (turn - turn.mean() for turn in turns)
-    largest = int(min(_LONGEST_DELAY, longest) / step)
+    largest = int(min(_MAX_DELAY, longest) / step)
     lags = np.arange(-largest, largest + 1)
     correlations = normalised_correlation(second, first, lags)
     best = int(np.argmax(np.abs(correlations)))
@@ -364,8 +366,8 @@ def clock_offset(first, second):
     return float(offset), float(correlations[best])
 
 
-_STEP = 0.5  # The course is taken over displacements of this length [m]
-_LONGEST_STEP = 3.0  # A displacement that takes longer [s] is no driving
+_DISPLACEMENT = 0.5  # m, over which the course is taken; ten times the error of good positions
+_MAX_DISPLACEMENT_TIME = 3.0  # s; a slower displacement is no driving
 MINIMUM_STEPS = 20
 
 
@@ -408,10 +410,12 @@ def path_direction(reference) -> PathDirection:
     times, positions = _times(reference), reference[["x", "y"]].to_numpy()
     path = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(positions, axis=0).T))])
     # The first sample beyond each whole step; a path may be absurdly long, and jump over most.
-    steps = np.floor(path / _STEP)
+    steps = np.floor(path / _DISPLACEMENT)
     places = np.append(0, 1 + np.flatnonzero(np.diff(steps) > 0.0))
     steps = np.diff(positions[places], axis=0)
-    driven = (np.diff(times[places]) < _LONGEST_STEP) & (np.hypot(*steps.T) > 0.5 * _STEP)
+    driven = (np.diff(times[places]) < _MAX_DISPLACEMENT_TIME) & (
+        np.hypot(*steps.T) > 0.5 * _DISPLACEMENT
+    )
     if not driven.any():
         return PathDirection(0, 0.0, 0.0, 0.0)
     middle = 0.5 * (times[places[1:]] + times[places[:-1]])[driven]

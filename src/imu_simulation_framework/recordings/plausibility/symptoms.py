@@ -12,25 +12,24 @@ from .findings import Finding, describe_handedness, describe_relation
 from .observations import GOOD, mean_up
 from .relation import MINIMUM_STEPS, gyro_heading, imu_heading, part_of, reference_heading, relate
 
-_SPINNING = 1.3  # Wheels that tell of so many times the gyroscope's turns spin
-_SCALE = 0.1  # Deviation of a scale from 1 that is worth a word
-# An IMU's yaw that turns by this factor further, or less far, than the gyroscope and the reference
-# do is none: half angles that are whole ones, or degrees, went into its quaternions.
-_OF_ANOTHER_SIZE = 1.5
-_TELLING_TURN = np.radians(30.0)
-# Values that stay the same to the last bit for this long [s], while something else turns so far,
-# are frozen.
+_SPINNING_RATIO = 1.3  # of the turns of wheels to the gyroscope's; calibration errs by less
+_MIN_SCALE_ERROR = 0.1  # deviation of a scale from 1; a robot's track is known better than that
+# Ratio of the turns of an IMU's yaw to those of gyroscope and reference from which on its
+# quaternions are made of another angle: half or double angles have 2, degrees 57.
+_ANGLE_RATIO = 1.5
+_MIN_NET_TURN = np.radians(30.0)  # rad, whose ratio shows whether a yaw only follows slowly
+# Values are frozen that are equal to the last bit for this long [s] while another heading turns so
+# far [rad]. Drivers that repeat a sample do so for some tenths of a second.
 _FROZEN_TIME, _FROZEN_TURN = 1.5, np.radians(15.0)
-_GRAVE_TURN = np.radians(45.0)
-# A reference whose turns have this correlation with the IMU's and this scale, and that stays so
-# near to it on the root mean square, is hardly another sensor: motion capture is as good, odometry
-# is not.
+_GRAVE_TURN = np.radians(45.0)  # rad, during frozen values, which make a yaw error meaningless
+# Correlation and scale, and rms difference [rad], from which on reference and IMU are hardly two
+# sensors. Motion capture is as good; odometry is not.
 _ALIKE, _ALIKE_ERROR = 0.9995, np.radians(0.1)
-# A yaw and a course whose difference is less concentrated than this have nothing in common.
-_OFF_THE_PATH = 0.5
-_HARDLY_KNOWN = 0.5  # Share of the time for which the heading should be known at least
-# A steady turn slower than this [rad/s] may be the bias of a cheap gyroscope at rest.
-_LARGEST_DRIFT = np.radians(3.0)
+# Concentration of the difference of yaw and course; 1 for equal, 0 for unrelated angles.
+_MIN_PATH_CONCENTRATION = 0.5
+_MIN_KNOWN_SHARE = 0.5  # of the time, in which the heading has to be known
+# rad/s; a steady turn that is slower may be the bias of a cheap gyroscope at rest.
+_MAX_GYRO_BIAS = np.radians(3.0)
 
 
 def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
@@ -105,7 +104,7 @@ def _differs_by_a_scale(relation) -> bool:
         return False
     one, other = np.abs(relation.net)
     # What follows slowly turns less far to and fro, and gets there.
-    told = min(one, other) > _TELLING_TURN
+    told = min(one, other) > _MIN_NET_TURN
     return not (told and _apart(one / other) < 0.5 * _apart(relation.scale))
 
 
@@ -174,7 +173,7 @@ def _lying(observations) -> list[Finding]:
     if relation is None or about is None or not (relation.conclusive and relation.agree):
         return []
     up = mean_up(observations.imu)
-    if abs(up[2]) > _LIES or about.agree or _yaw_is_trusted(observations):
+    if abs(up[2]) > _MIN_UPRIGHT or about.agree or _yaw_is_trusted(observations):
         return []
     x, y, z = up
     evidence = (
@@ -188,7 +187,7 @@ def _lying(observations) -> list[Finding]:
     return [Finding(faults.AMBIGUOUS_VERTICAL, evidence, _LAY_IT_FLAT, True, readings=readings)]
 
 
-_LIES = 0.5  # Of a unit vector that is upwards its part along z, if that is none
+_MIN_UPRIGHT = 0.5  # part along z of the upward unit vector; below, z leans by more than 60 deg
 _LAY_IT_FLAT = (
     "lay it down with its z axis, a telephone's display, upwards; accel_z then "
     "is +9.8 m/s^2, and -9.8 if it gives gravity"
@@ -244,7 +243,7 @@ def _off_its_path(observations):
         "the reference's yaw has nothing to do with the direction in which its positions move "
         f"(concentration {path.concentration:.2f})"
     )
-    if path.concentration >= _OFF_THE_PATH:
+    if path.concentration >= _MIN_PATH_CONCENTRATION:
         return []
     # What is carried or flies goes anywhere; its yaw is right if another heading says the same.
     witnesses = (observations.reference_imu, observations.reference_gyro)
@@ -259,7 +258,7 @@ def _hardly_known(observations):
         f"the reference's heading is known for {100.0 * known:.0f} % of its time, in the rest it "
         "is too slow for a course"
     )
-    return [] if known > _HARDLY_KNOWN else [Finding(faults.UNVERIFIED, evidence)]
+    return [] if known > _MIN_KNOWN_SHARE else [Finding(faults.UNVERIFIED, evidence)]
 
 
 def _slip(observations, course_is_yaw):
@@ -271,9 +270,9 @@ def _slip(observations, course_is_yaw):
             continue
         wheels, gyro = relation.turned
         alike = relation.correlation > 0.95
-        if alike and abs(relation.scale - 1.0) > _SCALE:
+        if alike and abs(relation.scale - 1.0) > _MIN_SCALE_ERROR:
             return [Finding(faults.SCALE, _several(observations), _CALIBRATE, True)]
-        spinning = wheels > _SPINNING * gyro and relation.scale > 1.0 + _SCALE
+        spinning = wheels > _SPINNING_RATIO * gyro and relation.scale > 1.0 + _MIN_SCALE_ERROR
         if not alike and relation.correlation > 0.2 and spinning:
             return [Finding(faults.SPINNING_WHEELS, _several(observations), _OTHER, True)]
     return []
@@ -283,11 +282,11 @@ def _yaw_of_another_size(observations):
     yaw, trusted = observations.imu_gyro, observations.reference_gyro
     if yaw is None or trusted is None or not (yaw.conclusive and trusted.conclusive):
         return []
-    fits = [1.0 / _OF_ANOTHER_SIZE < r.scale < _OF_ANOTHER_SIZE for r in (yaw, trusted)]
+    fits = [1.0 / _ANGLE_RATIO < r.scale < _ANGLE_RATIO for r in (yaw, trusted)]
     if fits != [False, True] or yaw.correlation < 0.95 or trusted.correlation < 0.8:
         return []
     own, gyro = np.abs(yaw.net)
-    if gyro > _TELLING_TURN and 1.0 / _OF_ANOTHER_SIZE < own / gyro < _OF_ANOTHER_SIZE:
+    if gyro > _MIN_NET_TURN and 1.0 / _ANGLE_RATIO < own / gyro < _ANGLE_RATIO:
         # It follows slowly, and gets there.
         return []
     evidence = f"{describe_relation(yaw)}, while {describe_relation(trusted)}"
@@ -355,7 +354,7 @@ def _range(heading, start, stop) -> float:
         return 0.0
     elapsed = inside.time - inside.time[0]
     drift = (inside.angle[-1] - inside.angle[0]) / elapsed[-1]
-    return float(np.ptp(inside.angle - np.clip(drift, -_LARGEST_DRIFT, _LARGEST_DRIFT) * elapsed))
+    return float(np.ptp(inside.angle - np.clip(drift, -_MAX_GYRO_BIAS, _MAX_GYRO_BIAS) * elapsed))
 
 
 def _still(table, names):
@@ -427,9 +426,11 @@ _UPSIDE_DOWN = (
     "are forward, right, down, or mounting_roll = 3.141593"
 )
 NOTICED_DELAY = 0.15
-_GRAVE_DELAY = 1.0  # Of a clock against the other [s]
-_PART = 40.0  # Delays of clocks of another rate are looked for in parts of about this length [s]
-_NOTICED_RATE = 1e-3  # Of a clock against the other [s/s]
+"""Delay of a clock against the other [s]; filters and transmission delay by less."""
+
+_GRAVE_DELAY = 1.0  # s; a robot that turns with 30 deg/s then has an error of 30 deg
+_PART_DURATION = 40.0  # s, of the parts of a drive whose delays show the rate of a clock
+_NOTICED_RATE = 1e-3  # s/s, of a clock against the other; quartz is good to 1e-4
 
 
 def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
@@ -471,7 +472,7 @@ def _clock_rate(observations, relation):
     second = of_imu(observations.imu)
     start = max(first.time[0], second.time[0])
     stop = min(first.time[-1], second.time[-1])
-    edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / _PART, 3, 12)))
+    edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / _PART_DURATION, 3, 12)))
     middles, delays = [], []
     for begin, end in zip(edges[:-1], edges[1:]):
         parts = [part_of(heading, begin, end) for heading in (first, second)]
