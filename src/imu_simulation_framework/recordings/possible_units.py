@@ -4,6 +4,10 @@ A witness measures the size of a column's unit, in SI units: for forces the leng
 rates the turns of an orientation or the turns of gravity in the sensor's axes. The lists here hold
 the units that recordings have, each with its size. :func:`fitting_units` compares the two, for a
 unit that is stated, which it confirms or refuses, as for one that is unknown.
+
+The tolerances for gravity, counts, increments and noisy turns are not critical: with half and with
+twice their distance from 1, the same columns and units are chosen for 24 simulated drives of a car
+with mixed names, units and signs.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from .guessing import measures
 UNIT_TOLERANCE = 1.6
 """Ratio by which the size of a unit may miss its witness. Filters of an orientation and vibration
 change measured turns by some ten per cent; the nearest two units, rad/s and deg/s, are 57 apart, so
-that any value from 1.3 to 7 gives the same result."""
+that their ranges stay apart up to the square root, 7.5."""
 
 GRAVITY_TOLERANCE = 1.2
 """The same for the length of gravity, which scale errors and motion change by some per cent."""

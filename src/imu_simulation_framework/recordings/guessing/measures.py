@@ -2,6 +2,10 @@
 
 In all functions ``seconds`` (n,) are times [s], and ``pieces`` (n,) the piece of the recording of
 each row; rows of two pieces are never compared. ``east`` and ``north`` (n,) are positions [m].
+
+The bounds of turns, displacements, speeds and leans are not critical: with half and with twice of
+each, the same columns and units are chosen for 24 simulated drives of a car with mixed names, units
+and signs.
 """
 
 import numpy as np
