@@ -2,12 +2,12 @@
 
 Prints the four steps in which a recording is read:
 
-    format    the file's format, and its tables of named columns or its topics
-    columns   which column is which quantity, by a column map, by the layout of a known logger, or
-              by the names; and the lines of a map to choose from where these leave it open
-    evidence  for each check its figures, and whether they confirm or refuse the units: the length
-              of gravity, turns of gyroscope, orientation and reference
-    samples   their number, rate and duration, and what was left out
+    format    of the file, and its tables of named columns or its topics
+    columns   the quantity of each, by a column map, a layout or the names
+    evidence  each check of the units with its figures, confirmed or refused
+    samples   their number, rate and duration, and those that were left out
+
+Where names and numbers leave a column or unit open, the possible lines of a column map are printed.
 
 Then come the findings, such as mirrored yaw, quaternions in another order, spinning wheels, shifted
 clocks or turned mountings, each with its evidence and the setting that mends it. No ROS is started.

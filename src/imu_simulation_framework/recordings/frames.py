@@ -199,7 +199,7 @@ def vectors_from_axes(vectors, axes):
     vectors : array_like, shape (..., 3)
         In the axes of the sensor.
     axes : str
-        One of :data:`SENSOR_AXES`.
+        One of ``SENSOR_AXES``.
     """
     vectors = np.asarray(vectors, dtype=float)
     return vectors * [1.0, -1.0, -1.0] if axes == "frd" else vectors

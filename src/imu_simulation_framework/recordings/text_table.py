@@ -176,7 +176,9 @@ def _read_header(path, lines, names) -> _Header:
     if names is None:
         lines = _below_preamble(lines)
     comment, first = _first_line(path, lines)
-    rows = (row for row in lines if row[1].strip() and not _is_comment(row[1]))
+    rows: Iterator[tuple[int, str]] = (
+        row for row in lines if row[1].strip() and not _is_comment(row[1])
+    )
     if names is not None:
         return _Header(names, first[0], r"\s+", itertools.chain([first], rows))
     separator = _separator(first[1])

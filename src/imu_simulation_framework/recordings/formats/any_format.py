@@ -20,7 +20,7 @@ from .ros2_bag import read_ros2_bag, ros2_bag_topics
 
 
 def read_any_bag(path, topic, message_types) -> Samples:
-    """Read a topic of a bag of ROS 1 or ROS 2; see :func:`sample_blocks`."""
+    """Read a topic of a bag of ROS 1 or ROS 2; see :func:`.sample_blocks`."""
     if file_access.is_ros2_bag(path):
         samples = read_ros2_bag(path, topic, message_types)
     else:

@@ -2,7 +2,7 @@
 
 The witnesses are asked in the order of their reliability: the name, an orientation, the columns of
 the accelerometer, the turns of gravity, the size of the numbers, and last a convention. The first
-that decides wins; the units are those of :mod:`..possible_units`.
+that decides wins; the units are those of :mod:`.possible_units`.
 """
 
 from __future__ import annotations
