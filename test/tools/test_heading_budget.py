@@ -49,7 +49,7 @@ def _catalogue_read_once():
 
 
 @pytest.fixture(autouse=True)
-def _specification(_own_folder):
+def _specification(_empty_working_directory):
     Path("mine.yaml").write_text(SPECIFICATION)
 
 

@@ -12,7 +12,7 @@ from imu_simulation_framework.drive.results.files import tum_text
 
 
 @pytest.fixture
-def files(_own_folder):
+def files(_empty_working_directory):
     """An odometer's poses, and a yaw that is 0.3 s late, as CSV."""
     motion = isf.read_drive("a")
     odometer = isf.OdometerSpecification(

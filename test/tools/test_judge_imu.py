@@ -29,7 +29,7 @@ def undrawn(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def _specifications(_own_folder):
+def _specifications(_empty_working_directory):
     for name, walk in (("right", WALK), ("small", 0.1 * WALK), ("large", 10.0 * WALK)):
         Path(f"{name}.yaml").write_text(f"name: {name}\ngyroscope:\n  white_noise: {walk}\n")
     Path("identified.yaml").write_text(

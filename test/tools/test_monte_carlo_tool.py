@@ -17,7 +17,7 @@ gyroscope:
 
 
 @pytest.fixture(autouse=True)
-def _specification(_own_folder):
+def _specification(_empty_working_directory):
     Path("mine.yaml").write_text(SPECIFICATION)
 
 
