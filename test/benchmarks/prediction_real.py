@@ -24,13 +24,13 @@ deviation of the true heading, both in deg and by default 0:
 
     BROAD_02: {set: BROAD, sensor: aktos-t, imu: bmi088, rest: [0, 40], mounting: 0.5, truth: 0.2}
 
-doc/heading_drift.md, Predicted, describes the method. In motion, a strapdown integration of the
-rate starts from the true attitude at the beginning of a window. The scatter of the mean rate at
-standstill, which a robot with running motors can measure, is an error of the offset as far as it
-exceeds the specified noise. Standard errors are computed between stretches of a recording as long
-as the longest window, because windows of other lengths and axes share a temperature; with more than
-five recordings they are computed between recordings. The standard error of as many independent
-windows of a correct prediction is a lower limit.
+doc/heading_drift.md, Comparison with real sensors, describes the method. In motion, a strapdown
+integration of the rate starts from the true attitude at the beginning of a window. The scatter of
+the mean rate at standstill, which a robot with running motors can measure, is an error of the
+offset as far as it exceeds the specified noise. Standard errors are computed between stretches of a
+recording as long as the longest window, because windows of other lengths and axes share a
+temperature; with more than five recordings they are computed between recordings. The standard error
+of as many independent windows of a correct prediction is a lower limit.
 """
 
 import argparse
