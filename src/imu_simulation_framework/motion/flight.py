@@ -77,8 +77,8 @@ class FlightInstants:
     def marked(self) -> dict[str, float]:
         """Return the instants of this flight by name, in the order of the flight."""
         times = self.lift_off, self.ascent, self.cruise, self.turn_start, self.turn_end
-        found = [(time, name) for time, name in zip(times, _NAMES) if time is not None]
-        return {name: time for time, name in sorted(found, key=lambda instant: instant[0])}
+        instants = [(time, name) for time, name in zip(times, _NAMES) if time is not None]
+        return {name: time for time, name in sorted(instants, key=lambda instant: instant[0])}
 
     def sentences(self) -> list[str]:
         """Return a sentence for each instant."""

@@ -122,8 +122,8 @@ def variances_from_quality(position_error=None, hdop=None):
     ndarray, shape (n,)
         Variances [m^2], nan if unknown.
     """
-    given = [values for values in (position_error, hdop) if values is not None]
-    variances = np.full(len(given[0]), np.nan)
+    known_statements = [values for values in (position_error, hdop) if values is not None]
+    variances = np.full(len(known_statements[0]), np.nan)
     for values, factor in ((hdop, RANGE_ERROR), (position_error, np.sqrt(0.5))):
         if values is not None:
             known = np.isfinite(values) & (values > 0.0)
@@ -528,14 +528,14 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
             f"positions last {duration:.3g} s, expected at most {MAX_SAMPLES / rate:.3g} s; "
             "check the unit of their time"
         )
-    correlation_time, given = settings.error_correlation_time, settings.acceleration_density
+    correlation_time, density = settings.error_correlation_time, settings.acceleration_density
     left_out = np.zeros(len(fixes.times), dtype=bool)
     densities = None
-    if given is None:
+    if density is None:
         noise, used, left_out = fix_noise.estimate_robustly(fixes, correlation_time)
         densities = fix_noise.step_densities(used, noise, left_out)
     else:
-        used, noise = fix_noise.stated_noise(fixes, given, correlation_time)
+        used, noise = fix_noise.stated_noise(fixes, density, correlation_time)
     model = fix_noise.motion_model(used, noise)
     motions = fix_noise.smooth_plane(used, noise, left_out, model, densities)
     time = np.arange(0.0, duration + 1e-9, 1.0 / rate)
@@ -547,7 +547,7 @@ def _smooth_path(fixes, settings, duration, rate) -> _Path:
     variances = [
         np.interp(time, model.times, np.where(values > 0.0, values, np.inf)) for values in known
     ]
-    densities = np.full(len(model.steps), given) if densities is None else densities
+    densities = np.full(len(model.steps), density) if densities is None else densities
     between = _variance_between(model.times, time, densities)
     return _Path(
         used,

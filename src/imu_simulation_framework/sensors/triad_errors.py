@@ -105,8 +105,8 @@ class TriadNoise:
         self._turn_on_bias[:, members] = np.stack(
             [noise._turn_on_bias for noise in noises], axis=-1
         )
-        theirs = zip(*((*noise._noises, *noise._biases) for noise in noises))
-        for process, others in zip((*self._noises, *self._biases), theirs):
+        member_processes = zip(*((*noise._noises, *noise._biases) for noise in noises))
+        for process, others in zip((*self._noises, *self._biases), member_processes):
             process.replace_members(members, others)
 
     def _begin(self, seed):
@@ -245,8 +245,8 @@ class Triad:
         triads : sequence of Triad
             Their new triads.
         """
-        theirs = zip(*(triad._coefficients() for triad in triads))
-        for values, others in zip(self._coefficients(), theirs):
+        member_coefficients = zip(*(triad._coefficients() for triad in triads))
+        for values, others in zip(self._coefficients(), member_coefficients):
             if values is not None:
                 values[members] = others
 

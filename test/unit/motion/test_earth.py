@@ -39,7 +39,9 @@ def test_gravity_above_ellipsoid_follows_series_and_bends_towards_pole(height, b
 def test_gravitation_has_neither_curl_nor_sources():
     place = earth.ecef_of(0.8, 0.3, 5000.0)
     step = 10.0
-    ahead, behind = (earth.gravitation_ecef(place + way * np.eye(3)) for way in (step, -step))
+    ahead, behind = (
+        earth.gravitation_ecef(place + distance * np.eye(3)) for distance in (step, -step)
+    )
     gradient = (ahead - behind) / (2.0 * step)
     assert np.abs(gradient - gradient.T).max() < 1e-6 * np.abs(gradient).max()
     assert abs(np.trace(gradient)) < 1e-6 * np.abs(gradient).max()
@@ -62,5 +64,5 @@ def test_geodetic_coordinates_round_trip_at_poles_and_date_line():
     assert np.linalg.norm(earth.ecef_of(*back.T) - position, axis=1).max() < 1e-8
     assert np.abs(back[:, 2] - height).max() < 1e-8
     assert earth.geodetic_of(position[7]) == pytest.approx(back[7], rel=1e-15)
-    theirs = pymap3d.geodetic2ecef(latitude, longitude, height, deg=False)
-    assert position == pytest.approx(np.column_stack(theirs), abs=1e-8)
+    reference = pymap3d.geodetic2ecef(latitude, longitude, height, deg=False)
+    assert position == pytest.approx(np.column_stack(reference), abs=1e-8)

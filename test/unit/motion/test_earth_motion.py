@@ -51,17 +51,17 @@ def test_mounted_motion_equals_motion_of_its_poses_and_links():
         Rotation.from_euler(axis, amplitude * np.sin(2.0 * np.pi / period * platform.time))
         for axis, (amplitude, period) in zip("zyx", GIMBAL)
     )
-    at_once = platform.mounted(
+    series = platform.mounted(
         pan.apply((LEVER_ARM, 0.0, 0.0)) + (pan * tilt).apply((LEVER_ARM, 0.0, 0.0)),
         pan * tilt * roll,
     )
     linked = mount_on_gimbal(platform)
-    assert relative_rotations(at_once.orientation, linked.orientation) == pytest.approx(
+    assert relative_rotations(series.orientation, linked.orientation) == pytest.approx(
         0.0, abs=1e-12
     )
-    require_same_motion(at_once, linked, position=1e-8)
+    require_same_motion(series, linked, position=1e-8)
     off = {"velocity": 1e-8, "angular_velocity": 1e-8, "specific_force": 1e-6}
-    require_same_motion(at_once, linked, INNER, **off)
+    require_same_motion(series, linked, INNER, **off)
     other = isf.EarthMotion.from_poses(linked.time, linked.position, linked.orientation)
     # The force is the second derivative of positions that are rounded to nanometres.
     off = {"velocity": 1e-6, "angular_velocity": 1e-6, "specific_force": 2e-4}
@@ -73,9 +73,9 @@ def test_coordinated_turn_has_specific_force_of_formula(latitude, longitude):
     speed, radius = 60.0, 500.0
     motion = isf.circling(60.0, latitude, longitude, 100.0, radius, speed)
     weight = float(normal_gravity(np.radians(latitude), 100.0))
-    felt = np.hypot(weight, speed**2 / radius)
+    measured = np.hypot(weight, speed**2 / radius)
     # Coriolis: 2 * 7.3e-5 * 60 = 9e-3, and the plumb line over 500 m of ground.
-    assert motion.specific_force[:, 2] == pytest.approx(felt, abs=1e-2)
+    assert motion.specific_force[:, 2] == pytest.approx(measured, abs=1e-2)
     assert motion.specific_force[:, :2] == pytest.approx(0.0, abs=1e-2)
     bank = -np.arctan2(speed**2 / radius, weight)
     turning = speed / radius * np.array([0.0, np.sin(bank), np.cos(bank)])

@@ -79,33 +79,33 @@ def between(begin, end, value):
 def test_flight_instants_are_found_within_averaging_window():
     climb = between(20.0, 60.0, 8.0)
     turning = between(100.0, 130.0, np.radians(3.0)) + between(30.0, 40.0, np.radians(-5.0))
-    found = flight_instants(INSTANTS, flown(climb, turning), INSTANTS < 18.0)
-    assert found.lift_off == pytest.approx(18.0)
-    assert found.ascent == pytest.approx(20.0, abs=0.5)
-    assert found.cruise == pytest.approx(60.0, abs=0.5)
-    assert found.turn_start == pytest.approx(100.0, abs=0.5)
-    assert found.turn_end == pytest.approx(130.0, abs=0.5)
-    changes = [round(np.degrees(turn.change)) for turn in found.turns]
+    actual = flight_instants(INSTANTS, flown(climb, turning), INSTANTS < 18.0)
+    assert actual.lift_off == pytest.approx(18.0)
+    assert actual.ascent == pytest.approx(20.0, abs=0.5)
+    assert actual.cruise == pytest.approx(60.0, abs=0.5)
+    assert actual.turn_start == pytest.approx(100.0, abs=0.5)
+    assert actual.turn_end == pytest.approx(130.0, abs=0.5)
+    changes = [round(np.degrees(turn.change)) for turn in actual.turns]
     assert changes == pytest.approx([-50, 90], abs=2)
     names = "lift-off, start of ascent, start of cruise, start of strong turn, end of turn"
-    assert list(found.marked()) == names.split(", ")
+    assert list(actual.marked()) == names.split(", ")
 
 
 def test_longest_climb_is_ascent_and_strong_turn_is_in_cruise():
     climbs = between(20.0, 30.0, 8.0) + between(60.0, 100.0, 8.0) + between(150.0, 160.0, 8.0)
-    found = flight_instants(INSTANTS, flown(climbs, 0.0))
-    assert (found.ascent, found.cruise) == pytest.approx((60.0, 100.0), abs=0.5)
+    actual = flight_instants(INSTANTS, flown(climbs, 0.0))
+    assert (actual.ascent, actual.cruise) == pytest.approx((60.0, 100.0), abs=0.5)
     climb = between(20.0, 60.0, 8.0)
     turning = between(30.0, 50.0, np.radians(5.0)) + between(100.0, 110.0, np.radians(-3.0))
-    found = flight_instants(INSTANTS, flown(climb, turning))
-    assert found.turn_start == pytest.approx(100.0, abs=0.5)
+    actual = flight_instants(INSTANTS, flown(climb, turning))
+    assert actual.turn_start == pytest.approx(100.0, abs=0.5)
     alone = flight_instants(INSTANTS, flown(climb, between(30.0, 50.0, np.radians(5.0))))
     assert alone.turn_start == pytest.approx(30.0, abs=0.5)
 
 
 def test_level_or_short_flight_has_no_instants():
-    found = flight_instants(INSTANTS, flown(0.2, 0.0))
-    assert found.marked() == {} and found.turns == () and found.sentences() == []
+    actual = flight_instants(INSTANTS, flown(0.2, 0.0))
+    assert actual.marked() == {} and actual.turns == () and actual.sentences() == []
     assert flight_instants([0.0, 1.0], np.ones((2, 3))).marked() == {}
 
 
@@ -113,8 +113,8 @@ def test_turn_on_ground_is_ignored_and_last_turn_has_no_end():
     turning = between(50.0, 80.0, np.radians(5.0))
     assert flight_instants(INSTANTS, flown(0.0, turning), INSTANTS > 0.0).turns == ()
     assert flight_instants(INSTANTS, flown(0.0, turning, speed=2.0)).turns == ()
-    found = flight_instants(INSTANTS, flown(between(150.0, 300.0, 5.0), 0.0))
-    assert found.ascent == pytest.approx(150.0, abs=0.5) and found.cruise is None
-    found = flight_instants(INSTANTS, flown(0.0, between(150.0, 300.0, np.radians(3.0))))
-    assert found.turn_start == pytest.approx(150.0, abs=0.5) and found.turn_end is None
-    assert found.turns[0].end == INSTANTS[-1]
+    actual = flight_instants(INSTANTS, flown(between(150.0, 300.0, 5.0), 0.0))
+    assert actual.ascent == pytest.approx(150.0, abs=0.5) and actual.cruise is None
+    actual = flight_instants(INSTANTS, flown(0.0, between(150.0, 300.0, np.radians(3.0))))
+    assert actual.turn_start == pytest.approx(150.0, abs=0.5) and actual.turn_end is None
+    assert actual.turns[0].end == INSTANTS[-1]

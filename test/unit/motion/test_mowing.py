@@ -17,8 +17,8 @@ def test_mowing_has_length_turns_and_places_of_pattern(lanes, length, width, rad
     motion = isf.mowing(lanes, length, width, speed, radius, rate)
     turning = 0.5 * width if radius is None else radius
     across = width - 2.0 * turning
-    way = lanes * length + (lanes - 1) * (math.pi * turning + across)
-    assert motion.duration == pytest.approx(way / speed, abs=1.0 / rate)
+    distance = lanes * length + (lanes - 1) * (math.pi * turning + across)
+    assert motion.duration == pytest.approx(distance / speed, abs=1.0 / rate)
     steps = np.linalg.norm(np.diff(motion.position, axis=0), axis=1)
     # A chord is shorter than its arc by the square of the step's turn over 24.
     assert steps.sum() == pytest.approx(speed * motion.duration, rel=(speed / rate / turning) ** 2)

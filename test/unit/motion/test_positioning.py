@@ -130,8 +130,11 @@ def test_held_course_of_receiver_does_not_turn_path():
     velocity = speed[:, None] * np.column_stack([np.cos(yaw), np.sin(yaw)])
     place = np.cumsum(velocity * 0.2, axis=0)
     table = fixes(times, *(place + 0.05 * generator.standard_normal(place.shape)).T, 2.0**2)
-    told = np.where(slow, 0.4, yaw)
-    table["velocity_east"], table["velocity_north"] = speed * np.cos(told), speed * np.sin(told)
+    reported = np.where(slow, 0.4, yaw)
+    table["velocity_east"], table["velocity_north"] = (
+        speed * np.cos(reported),
+        speed * np.sin(reported),
+    )
     made = positioning.trajectory_from_fixes(table)
     # A few faster fixes repeat the course since the road is straight.
     assert made.report.held_courses == pytest.approx(slow.sum(), abs=8)
@@ -196,8 +199,8 @@ def test_held_positions_are_distinguished_from_standstill(rate, every, repeated,
     times, coordinates = held(rate, every)
     for number in repeated:
         coordinates[number] = coordinates[number - 1]
-    found = positioning.repeated_fixes(times, coordinates, 0.2)
-    np.testing.assert_array_equal(np.flatnonzero(found), expected)
+    actual = positioning.repeated_fixes(times, coordinates, 0.2)
+    np.testing.assert_array_equal(np.flatnonzero(actual), expected)
 
 
 def test_held_fixes_give_path_of_original_fixes():
@@ -207,8 +210,8 @@ def test_held_fixes_give_path_of_original_fixes():
     many = table.iloc[rows].set_index(pd.Index(times, name="time"))
     made, plain = positioning.trajectory_from_fixes(many), positioning.trajectory_from_fixes(table)
     assert (made.report.repeated, made.report.fixes) == (4 * len(table), len(table))
-    found = made.poses.iloc[: len(plain.poses)].to_numpy()
-    assert found == pytest.approx(plain.poses.to_numpy(), abs=1e-5)
+    actual = made.poses.iloc[: len(plain.poses)].to_numpy()
+    assert actual == pytest.approx(plain.poses.to_numpy(), abs=1e-5)
 
 
 def test_variances_come_from_position_error_or_hdop():

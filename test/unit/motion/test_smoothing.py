@@ -57,17 +57,17 @@ def standard_error(values):
 def test_estimated_density_and_white_noise_do_not_depend_on_the_stated_deviation(
     rate, density, deviation, stated
 ):
-    found = []
+    actual = []
     for seed in SEEDS:
         _, times, _, _, noisy = drawn(seed, 600, rate, density, deviation)
         noise = fix_noise.estimate_noise(fixes(times, noisy, stated), 0.0)
         white = noise.white_scale * stated / deviation
-        found.append(np.log([noise.acceleration_density / density, white]))
-    found = np.array(found)
-    for logarithms in found.T:
+        actual.append(np.log([noise.acceleration_density / density, white]))
+    actual = np.array(actual)
+    for logarithms in actual.T:
         assert abs(logarithms.mean()) < 3.0 * standard_error(logarithms) + 0.01
     # At 1 Hz and 0.1 m the motion moves a fix more than noise, so that noise is less certain.
-    assert found[:, 0].std() < 0.2
+    assert actual[:, 0].std() < 0.2
 
 
 @pytest.mark.gate
@@ -185,9 +185,9 @@ def test_rare_turns_of_a_fast_recording_are_not_smoothed_away():
     velocities = 0.5 * np.column_stack([np.cos(yaw), np.sin(yaw)])
     noise = 0.01 * np.random.default_rng(1).standard_normal((18000, 2))
     given = fixes(times, np.cumsum(velocities, axis=0) / 100.0 + noise, 0.01)
-    found, used, left_out = fix_noise.estimate_robustly(given, 4.0)
-    for motion_found in fix_noise.smooth_plane(used, found, left_out):
-        assert np.sqrt(np.mean(motion_found.residuals**2)) < 0.02
+    actual, used, left_out = fix_noise.estimate_robustly(given, 4.0)
+    for estimated_motion in fix_noise.smooth_plane(used, actual, left_out):
+        assert np.sqrt(np.mean(estimated_motion.residuals**2)) < 0.02
 
 
 @pytest.mark.parametrize("factor", [1.0, 3.6, -1.0])
@@ -212,9 +212,9 @@ def test_positions_with_large_variance_count_less():
     assert noise.velocity_deviation == pytest.approx(fix_noise.VELOCITY_DEVIATION, rel=0.1)
     stated = np.array([[0.5, 2.0], [0.0, 1e-4]])
     given = fix_noise.PlaneFixes(np.arange(2.0), np.zeros((2, 2)), stated, None)
-    found = fix_noise.white_variances(given, fix_noise.FixNoise(1.0, 3.0, 0.0, 0.0, 0.1))
+    actual = fix_noise.white_variances(given, fix_noise.FixNoise(1.0, 3.0, 0.0, 0.0, 0.1))
     # A tenth of a millimetre is the smallest deviation of a position.
-    np.testing.assert_allclose(found, 9.0 * stated**2 + 1e-8, rtol=1e-12)
+    np.testing.assert_allclose(actual, 9.0 * stated**2 + 1e-8, rtol=1e-12)
 
 
 DENSITY = 0.4
@@ -257,10 +257,10 @@ def test_late_velocities_equal_dense_gaussian_conditioning(lag):
     positions += vague * (1.0 + np.multiply.outer(elapsed, elapsed))
     state = np.block([[positions, mixed + vague * elapsed[:, None]], [mixed.T, speeds + vague]])
     state[len(every) :, : len(every)] = state[: len(every), len(every) :].T
-    told = np.concatenate([np.arange(count), len(every) + count + np.arange(count)])
-    total = state[np.ix_(told, told)] + np.diag(np.append(variances, np.full(count, 0.02)))
-    expected = state[:, told] @ np.linalg.solve(total, np.append(values, velocities))
-    left = np.diag(state - state[:, told] @ np.linalg.solve(total, state[told]))
+    reported = np.concatenate([np.arange(count), len(every) + count + np.arange(count)])
+    total = state[np.ix_(reported, reported)] + np.diag(np.append(variances, np.full(count, 0.02)))
+    expected = state[:, reported] @ np.linalg.solve(total, np.append(values, velocities))
+    left = np.diag(state - state[:, reported] @ np.linalg.solve(total, state[reported]))
     # Several positions within a step share the motion there, which is neglected.
     close = {"abs": 1e-3} if abs(lag) < 0.2 else {"abs": 0.01}
     assert motion.positions == pytest.approx(expected[2 * count : len(every)], **close)
@@ -279,17 +279,17 @@ def test_step_densities_follow_motion():
     velocities = np.cumsum(kicks, axis=0)
     places = np.cumsum(velocities - 0.5 * kicks, axis=0)
     noisy = places + 0.3 * generator.standard_normal((600, 2))
-    told = velocities + 0.3 * generator.standard_normal((600, 2))
-    given, left_out = fixes(times, noisy, 0.3, told), np.zeros(600, dtype=bool)
+    reported = velocities + 0.3 * generator.standard_normal((600, 2))
+    given, left_out = fixes(times, noisy, 0.3, reported), np.zeros(600, dtype=bool)
     noise = fix_noise.estimate_noise(given, 0.0)
     densities = fix_noise.step_densities(given, noise, left_out)
-    found = []
+    actual = []
     for of_steps in (None, densities):
         motions = fix_noise.smooth_plane(given, noise, densities=of_steps)
         errors = np.column_stack([axis.velocities for axis in motions]) - velocities
         stds = np.sqrt([axis.covariances[:, 1, 1] for axis in motions]).T
-        found.append([errors[steady], (errors / stds)[steady], (errors / stds)[~steady]])
-    constant, adapted = np.sqrt([[np.mean(values**2) for values in rows] for rows in found])
+        actual.append([errors[steady], (errors / stds)[steady], (errors / stds)[~steady]])
+    constant, adapted = np.sqrt([[np.mean(values**2) for values in rows] for rows in actual])
     # 600 errors of each kind, correlated over some seconds: an rms has a standard error of 6 %.
     assert 0.6 < adapted[1] < adapted[2] < 1.2
     assert adapted[0] < 0.85 * constant[0]
@@ -374,15 +374,15 @@ def circle(times, radius=1.0):
 @pytest.mark.parametrize("rate", [5.0, 100.0])
 @pytest.mark.parametrize("error", [0.01, 0.5])
 def test_jitter_equals_size_of_white_errors(rate, error):
-    found = []
+    actual = []
     for seed in range(20):
         generator = np.random.default_rng(seed)
         # Uneven stamps.
         times = np.cumsum(generator.uniform(0.5, 1.5, 1000)) / rate
         noise = error * generator.standard_normal((1000, 2))
-        found.append(fix_noise.jitter(times, circle(times) + noise))
-    deviation = np.std(found, ddof=1)
-    assert abs(np.mean(found) - error) < 3.0 * deviation / np.sqrt(20) + 0.01 * error
+        actual.append(fix_noise.jitter(times, circle(times) + noise))
+    deviation = np.std(actual, ddof=1)
+    assert abs(np.mean(actual) - error) < 3.0 * deviation / np.sqrt(20) + 0.01 * error
     assert deviation < 0.06 * error
 
 
@@ -419,15 +419,15 @@ def test_late_velocities_are_detected_and_shifted(lag):
     times = np.arange(5.0, 395.0, 1.0)
     places = at(times, place) + 0.3 * generator.standard_normal((len(times), 2))
     velocities = at(times - lag, velocity) + 0.1 * generator.standard_normal((len(times), 2))
-    found = fix_noise.velocity_lag(fixes(times, places, 0.3, velocities))
+    actual = fix_noise.velocity_lag(fixes(times, places, 0.3, velocities))
     change = np.diff(at(times, velocity), axis=0)
-    assert found == pytest.approx(lag, abs=4.0 * 0.3 * np.sqrt(2.0 / np.sum(change**2)))
+    assert actual == pytest.approx(lag, abs=4.0 * 0.3 * np.sqrt(2.0 / np.sum(change**2)))
     if lag == 0.0:
-        assert found == 0.0
+        assert actual == 0.0
         return
     late = fixes(times, places, 0.3, velocities)
     wrong = []
-    for taken in (0.0, found):
+    for taken in (0.0, actual):
         given = replace(late, velocity_lag=taken)
         noise = fix_noise.FixNoise(1.0)
         model = fix_noise.motion_model(given, noise)

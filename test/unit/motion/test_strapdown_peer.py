@@ -68,28 +68,29 @@ def motion(request):
 
 def test_increments_close_in_pyins_integrator_better_than_pyins_own(motion):
     truth = _trajectory(motion)
-    ours = _led_back(_their_form(increments_of(motion, _gravitation)), truth)
+    computed = _led_back(_their_form(increments_of(motion, _gravitation)), truth)
     # pyins uses the Coriolis acceleration at the start of the period, an error of first order.
-    assert np.all(np.array(ours) < (5e-3, 1e-4, 1e-8))
+    assert np.all(np.array(computed) < (5e-3, 1e-4, 1e-8))
     increments = strapdown.compute_increments_from_imu(_generated(truth, "increment"), "increment")
-    theirs = _led_back(increments, truth)
-    assert all(our <= their for our, their in zip(ours, theirs))
+    reference = _led_back(increments, truth)
+    assert all(our <= their for our, their in zip(computed, reference))
 
 
 def test_pyins_generator_gives_equal_rates_forces_and_increments(motion):
     truth = _trajectory(motion)
-    felt = _generated(truth, "rate")
+    measured = _generated(truth, "rate")
     # At the ends the splines of pyins use the mean rates of the outermost periods.
     inner = slice(50, -50)
-    rate, force = (felt[names].to_numpy() * FRD for names in (util.GYRO_COLS, util.ACCEL_COLS))
+    rate, force = (measured[names].to_numpy() * FRD for names in (util.GYRO_COLS, util.ACCEL_COLS))
     assert rate[inner] == pytest.approx(motion.angular_velocity[inner], abs=1e-7)
     # The curvature of pyins' splines is that of positions rounded to nanometres, 6e-9 / (10 ms)^2
     # ...
     curvature = 6.0 * 4e-9 / motion.period**2
     assert force[inner] == pytest.approx(motion.specific_force[inner], abs=2.0 * curvature)
-    felt = _generated(truth, "increment")
+    measured = _generated(truth, "increment")
     rate, force = (
-        felt[names].to_numpy() * FRD / motion.period for names in (util.GYRO_COLS, util.ACCEL_COLS)
+        measured[names].to_numpy() * FRD / motion.period
+        for names in (util.GYRO_COLS, util.ACCEL_COLS)
     )
     our_rate, our_force = motion.means()
     # Coning and sculling of pyins: of second order, up to 1e-5 and 1e-4 here.

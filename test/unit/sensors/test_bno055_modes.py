@@ -66,10 +66,10 @@ def test_compass_filter_lags_and_keeps_last_direction():
         # A low-pass of turning directions lags by the phase of its response; a sampled one by up
         # to half a period more.
         assert late[-1] == pytest.approx(math.atan(rate * constant), abs=rate * PERIOD)
-        in_pieces = make_filter(output, PERIOD)
-        parts = [[in_pieces.start([0, 0, 0, 1], force[0], field[0])]]
-        parts.append([in_pieces.update(None, force[1], field[1])])
-        parts.append(in_pieces.update_all(np.zeros((998, 3)), force[2:], field[2:]))
+        pieces = make_filter(output, PERIOD)
+        parts = [[pieces.start([0, 0, 0, 1], force[0], field[0])]]
+        parts.append([pieces.update(None, force[1], field[1])])
+        parts.append(pieces.update_all(np.zeros((998, 3)), force[2:], field[2:]))
         np.testing.assert_allclose(np.vstack(parts), fused, rtol=0.0, atol=1e-12)
     # The time constant is so short that previous readings have no weight.
     output = replace(WITHOUT, magnetic_heading=True, filter_time_constant=1e-6)
@@ -79,11 +79,11 @@ def test_compass_filter_lags_and_keeps_last_direction():
     fused = fuse_run(make_filter(output, PERIOD), [0, 0, 0, 1], np.zeros((6, 3)), force, field)
     expected = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 1.0]) * math.pi / 2.0
     assert yaw_from_quaternion(fused) == pytest.approx(expected, abs=1e-9)
-    in_pieces = make_filter(output, PERIOD)
-    in_pieces.start([0, 0, 0, 1], force[0], field[0])
+    pieces = make_filter(output, PERIOD)
+    pieces.start([0, 0, 0, 1], force[0], field[0])
     for some in (slice(1, 3), slice(3, 6)):
-        found = in_pieces.update_all(np.zeros_like(force[some]), force[some], field[some])
-        np.testing.assert_array_equal(found, fused[some])
+        actual = pieces.update_all(np.zeros_like(force[some]), force[some], field[some])
+        np.testing.assert_array_equal(actual, fused[some])
 
 
 def test_mode_specification_keeps_disturbance_rejection():
@@ -92,9 +92,9 @@ def test_mode_specification_keeps_disturbance_rejection():
     output = isf.OutputSpecification(magnetic_heading=True, magnetic_disturbance_rejection=True)
     assert tuple(MODES) == BNO055_MODES
     for mode in MODES:
-        found = bno055_in_mode(replace(PERFECT, output=output), mode).output
-        assert found.bno055_mode == mode
-        assert found.magnetic_disturbance_rejection is mode.startswith("NDOF")
+        actual = bno055_in_mode(replace(PERFECT, output=output), mode).output
+        assert actual.bno055_mode == mode
+        assert actual.magnetic_disturbance_rejection is mode.startswith("NDOF")
 
 
 WITHOUT = isf.OutputSpecification(filter="compass")

@@ -92,8 +92,8 @@ def test_sampling_folds_vibration_spectrum(bandwidth):
     lines = np.linspace(0.0, 50.0, TAPS // 2 + 1)
 
     def one_sided(f):
-        found = np.interp(f, *zip(*spectrum.spectrum), left=0.0, right=0.0)
-        return found if bandwidth is None else found / (1.0 + (f / bandwidth) ** 4)
+        actual = np.interp(f, *zip(*spectrum.spectrum), left=0.0, right=0.0)
+        return actual if bandwidth is None else actual / (1.0 + (f / bandwidth) ** 4)
 
     folded = (one_sided(k * RATE - lines) + one_sided(k * RATE + lines) for k in (1, 2))
     expected = one_sided(lines) + sum(folded)
@@ -157,8 +157,8 @@ def test_nonlinear_accelerometer_rectifies_filtered_vibration():
     motion = sources.straight(20.0, 0.5, RATE)
     force = np.array([0.0, 0.0, motion.gravity])
     expected = bent * (force**2 + 8.0 * 0.5**2 * np.array([1.0, 0.25, 4.0]))
-    found = accel(imu, motion).mean(axis=0) - force
-    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-5)
+    actual = accel(imu, motion).mean(axis=0) - force
+    np.testing.assert_allclose(actual, expected, rtol=0.0, atol=1e-5)
     # A gyroscope's nonlinearity squares rates, which a vibration does not change.
     assert not gyro(imu, motion).any()
 
@@ -179,8 +179,8 @@ def test_linear_model_includes_supply_nonlinearity_and_rectification():
     table = isf.simulate_imu(motion, imu)
     error = motion.yaw - table["yaw"].to_numpy()
     error = np.interp(model.time, motion.time - motion.time[0], error - error[0])
-    ours = model.mean()
-    np.testing.assert_allclose(error, ours, atol=2e-3 * np.max(np.abs(ours)))
+    computed = model.mean()
+    np.testing.assert_allclose(error, computed, atol=2e-3 * np.max(np.abs(computed)))
     assert {"supply voltage", "nonlinearity", "rectified vibration"} <= set(model.names)
 
 

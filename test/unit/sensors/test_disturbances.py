@@ -39,8 +39,8 @@ def test_field_outside_bodies_has_neither_divergence_nor_curl(source):
     field, step = SOURCES[source], 1e-4
     # gradient[j, n, i] = dB_i / dx_j by central differences of fourth order.
     near, far = (
-        [field(PLACES + way * axis) - field(PLACES - way * axis) for axis in np.eye(3)]
-        for way in (step, 2.0 * step)
+        [field(PLACES + rolled * axis) - field(PLACES - rolled * axis) for axis in np.eye(3)]
+        for rolled in (step, 2.0 * step)
     )
     gradient = (8.0 * np.array(near) - far) / (12.0 * step)
     size = np.linalg.norm(gradient, axis=(0, 2))
@@ -58,8 +58,8 @@ def test_dipole_is_twice_as_strong_on_axis():
     places = turn.apply([[0.0, 0.0, distance], [distance, 0.0, 0.0]])
     size = VACUUM_PERMEABILITY * moment / (4.0 * np.pi * distance**3)
     expected = turn.apply([[0.0, 0.0, 2.0 * size], [0.0, 0.0, -size]])
-    found = dipole_field(places, turn.apply([0.0, 0.0, moment]))
-    assert np.allclose(found, expected, rtol=1e-12, atol=1e-12 * size)
+    actual = dipole_field(places, turn.apply([0.0, 0.0, moment]))
+    assert np.allclose(actual, expected, rtol=1e-12, atol=1e-12 * size)
 
 
 @pytest.mark.parametrize("size", [0.6, (1.0, 0.3, 0.5), (0.1, 0.1, 2.0), (1.0, 1.0, 0.05)])

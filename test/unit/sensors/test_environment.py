@@ -68,8 +68,8 @@ def test_field_does_not_depend_on_division_into_blocks(bodies, at_once):
     turns = Rotation.random(403, random_state=1).as_quat()
     expected = hall.measured_field(places, turns, torques)
     parts = [slice(first, first + at_once) for first in range(0, 403, at_once)]
-    felt = [hall.measured_field(places[part], turns[part], torques[part]) for part in parts]
-    np.testing.assert_array_equal(np.concatenate(felt), expected)
+    measured = [hall.measured_field(places[part], turns[part], torques[part]) for part in parts]
+    np.testing.assert_array_equal(np.concatenate(measured), expected)
 
 
 def test_environment_file_equals_constructed_environment(tmp_path):

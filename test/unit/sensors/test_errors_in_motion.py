@@ -65,5 +65,5 @@ def test_fused_sensor_with_noise_only_has_remark():
     "remark", [remark_on_motion_errors, remark_on_earth_rate, remark_on_constant_bias]
 )
 def test_sensor_with_true_orientation_has_no_remark(remark):
-    told = isf.OutputSpecification(orientation_reference="truth")
-    assert remark(isf.ImuSpecification(output=told)) is None
+    reported = isf.OutputSpecification(orientation_reference="truth")
+    assert remark(isf.ImuSpecification(output=reported)) is None

@@ -76,15 +76,15 @@ def test_vertical_rate_error_is_integrated_and_horizontal_is_not(filter):
 def test_horizontal_bias_is_estimated_at_rest_and_in_gentle_motion():
     bias, samples, constant = 0.01, 8000, 1.0
     rate, force = np.full((samples, 3), bias), still(samples).specific_force
-    without, found = (
-        _angles(rate, force, filter_rate_bias=wanted, filter_time_constant=constant)[-1]
-        for wanted in (False, True)
+    without, actual = (
+        _angles(rate, force, filter_rate_bias=desired, filter_time_constant=constant)[-1]
+        for desired in (False, True)
     )
     assert np.abs(without[:2]).max() > 0.9 * bias * constant
     # After more than five of the bias' time constants, 15 T, at rest.
-    assert np.abs(found[:2]).max() < 0.01 * bias * constant
+    assert np.abs(actual[:2]).max() < 0.01 * bias * constant
     # The yaw's bias is not observable.
-    assert found[2] == pytest.approx(bias * samples * PERIOD, rel=0.05)
+    assert actual[2] == pytest.approx(bias * samples * PERIOD, rel=0.05)
     # A robot that drives, brakes and turns by some degrees per second, with a noisy sensor.
     samples, bias = 30_000, np.array([0.006, -0.004, 0.0])
     time, generator = np.arange(samples) * PERIOD, np.random.default_rng(5)
@@ -95,9 +95,9 @@ def test_horizontal_bias_is_estimated_at_rest_and_in_gentle_motion():
     rate += 0.002 * generator.normal(size=rate.shape)
     force += 0.05 * generator.normal(size=force.shape)
     tilts = []
-    for wanted in (False, True):
+    for desired in (False, True):
         # Over whole periods of the motion the acceleration's part has no mean.
-        late = _angles(rate, force, filter_rate_bias=wanted)[-14_000:, :2]
+        late = _angles(rate, force, filter_rate_bias=desired)[-14_000:, :2]
         tilts.append(np.abs(late.mean(axis=0)))
     assert np.all(tilts[0] > 0.8 * 3.0 * np.abs(bias[:2]))
     assert np.all(tilts[1] < 0.1 * tilts[0])
@@ -129,8 +129,8 @@ def _tilt_and_yaw_errors(filter, truth, rate, force):
 def test_fast_motion_does_not_change_bias_estimate(seed):
     truth, rate, force = _shaken(seed)
     without, estimated = (
-        _tilt_and_yaw_errors(filters.ComplementaryFilter(PERIOD, 3.0, wanted), truth, rate, force)
-        for wanted in (False, True)
+        _tilt_and_yaw_errors(filters.ComplementaryFilter(PERIOD, 3.0, desired), truth, rate, force)
+        for desired in (False, True)
     )
     assert estimated[0] < 1.02 * without[0]
     assert estimated[1] < without[1] + math.radians(0.2)
@@ -143,8 +143,8 @@ def test_steady_curve_does_not_change_bias_estimate():
     force = np.tile([0.0, 1.0, GRAVITY], (samples, 1))
     truth = Rotation.from_euler("z", np.arange(samples) * PERIOD)
     tilts = []
-    for wanted in (False, True):
-        filter = filters.ComplementaryFilter(PERIOD, 3.0, wanted)
+    for desired in (False, True):
+        filter = filters.ComplementaryFilter(PERIOD, 3.0, desired)
         filter.start(truth[0].as_quat(), np.array([0.0, 0.0, GRAVITY]))
         x, y, _, _ = (Rotation.from_quat(filter.update_all(rate, force)) * truth.inv()).as_quat().T
         tilts.append(2.0 * np.sqrt(np.mean(x**2 + y**2)))
@@ -190,16 +190,16 @@ def _loop(filter, rate, force):
 @pytest.mark.parametrize("time_constant", [0.2, 3.0, 30.0])
 def test_filtered_series_equals_single_samples(kind, time_constant):
     rate, force = _series(kind, 12_000)
-    at_once, stepped = _started(time_constant), _started(time_constant)
-    fused = at_once.update_all(rate, force)
+    series, stepped = _started(time_constant), _started(time_constant)
+    fused = series.update_all(rate, force)
     assert angles_between(fused, _loop(stepped, rate, force)).max() < 1e-12
     # The next block continues from there.
-    more = at_once.update(rate[0], force[0])
+    more = series.update(rate[0], force[0])
     assert angles_between([more], [stepped.update(rate[0], force[0])]).max() < 1e-12
 
 
 @pytest.mark.parametrize("time_constant", [1e-4, 0.01, 0.1])
 def test_short_time_constant_falls_back_to_loop(time_constant):
     rate, force = _series("drive", 1000)
-    at_once, stepped = _started(time_constant), _started(time_constant)
-    np.testing.assert_array_equal(at_once.update_all(rate, force), _loop(stepped, rate, force))
+    series, stepped = _started(time_constant), _started(time_constant)
+    np.testing.assert_array_equal(series.update_all(rate, force), _loop(stepped, rate, force))

@@ -71,10 +71,10 @@ def test_receiver_without_errors_equals_antenna_motion(motion):
 
 
 def test_heading_of_antennas_and_course_equals_yaw(motion):
-    by_antennas = isf.simulate_gnss(motion, receiver(heading=isf.GnssHeading("antennas")))
-    np.testing.assert_allclose(by_antennas["heading"], motion.yaw[::20], rtol=0.0, atol=1e-12)
+    antenna_heading = isf.simulate_gnss(motion, receiver(heading=isf.GnssHeading("antennas")))
+    np.testing.assert_allclose(antenna_heading["heading"], motion.yaw[::20], rtol=0.0, atol=1e-12)
     turned = receiver(heading=isf.GnssHeading("antennas", misalignment=0.1))
-    off = isf.simulate_gnss(motion, turned)["heading"] - by_antennas["heading"]
+    off = isf.simulate_gnss(motion, turned)["heading"] - antenna_heading["heading"]
     np.testing.assert_allclose(off, 0.1, rtol=1e-9)
     course = isf.simulate_gnss(motion, receiver(heading=isf.GnssHeading("course")))["heading"]
     speed = np.hypot(*motion.velocity[::20, :2].T)
@@ -239,8 +239,8 @@ def test_single_fixes_equal_series(motion, size):
         )
         return receiver.measure(time[chosen], antenna)
 
-    at_once, stepped = (receivers.GnssReceiver(ALL_ERRORS, run_seed(8, 3)) for _ in range(2))
-    whole = measured(at_once, slice(None))
+    series, stepped = (receivers.GnssReceiver(ALL_ERRORS, run_seed(8, 3)) for _ in range(2))
+    whole = measured(series, slice(None))
     pieces = [measured(stepped, slice(at, at + size)) for at in range(0, len(time), size)]
     assert 100 < len(whole) < len(time)
     pd.testing.assert_frame_equal(pd.concat(pieces), whole, check_exact=True)

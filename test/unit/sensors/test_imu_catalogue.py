@@ -116,8 +116,8 @@ def test_agisim_unit_is_draw_of_its_file():
     extents = (3e-3 * np.triu(np.ones((3, 3))), 5e-3 * np.ones((3, 3)), 1e-5 * np.ones((3, 3)))
     drawn = [_matrices(draw_unit(imu, AGISIM_SPREAD, seed=3, run=run)) for run in range(400)]
     for values, extent in zip(zip(*drawn), extents):
-        theirs = TO_OURS @ np.array(values) @ TO_OURS
-        assert np.all(theirs >= 0.0) and np.all(theirs <= extent)
+        reference = TO_OURS @ np.array(values) @ TO_OURS
+        assert np.all(reference >= 0.0) and np.all(reference <= extent)
         # The mean of 400 evenly drawn numbers, five standard errors.
         standard_error = extent / np.sqrt(12.0 * 400.0)
-        assert np.all(np.abs(theirs.mean(axis=0) - 0.5 * extent) <= 5.0 * standard_error)
+        assert np.all(np.abs(reference.mean(axis=0) - 0.5 * extent) <= 5.0 * standard_error)

@@ -148,9 +148,9 @@ def test_stepped_run_equals_run_of_batch(make, truth):
         early = step_all(stepped, truth.each(itemgetter(slice(100))))
         stepped.batch(truth, 2, parts=base.PARTS)
         late = step_all(stepped, truth.each(itemgetter(slice(100, None))))
-        for first, second, wanted in zip(early, late, all_of(batch, run)):
-            found = np.concatenate([first, second])
-            np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-11)
+        for first, second, desired in zip(early, late, all_of(batch, run)):
+            actual = np.concatenate([first, second])
+            np.testing.assert_allclose(actual, desired, rtol=0.0, atol=1e-11)
         stepped.reset()
 
 

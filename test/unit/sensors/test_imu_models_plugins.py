@@ -170,8 +170,8 @@ def test_set_drift_keeps_offset_and_random_numbers():
     innovation = 6.0 * PERIOD * math.sqrt(2.0 * 0.1)
     for drift, off in (((0.3, -0.2, 0.1), 1e-3), ((0.0, 0.0, 0.0), 0.0)):
         model.set_drift(angular_velocity=drift)
-        found = model.step(_level()).angular_velocity_bias
-        np.testing.assert_allclose(found, np.add(drift, 0.01), atol=innovation + off)
+        actual = model.step(_level()).angular_velocity_bias
+        np.testing.assert_allclose(actual, np.add(drift, 0.01), atol=innovation + off)
     changed, other = _model(CALM), _model(CALM)
     other.set_drift(specific_force=(1.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 2.0))
     for _ in range(5):
@@ -226,14 +226,14 @@ def test_drift_has_statistics_of_formula(drift, frequency, period, samples, runs
     innovation = drift * period * math.sqrt(2.0 * frequency)
     stated = plugins.drift_innovation_std(drift, frequency, period)
     assert stated == pytest.approx(innovation, rel=1e-12)
-    found = np.sqrt(np.mean((after - phi * before) ** 2))
-    assert found == pytest.approx(innovation, rel=3.0 / math.sqrt(2.0 * count))
+    actual = np.sqrt(np.mean((after - phi * before) ** 2))
+    assert actual == pytest.approx(innovation, rel=3.0 / math.sqrt(2.0 * count))
     correlation = np.sum(after * before) / np.sum(before**2)
     assert correlation == pytest.approx(phi, abs=3.0 * math.sqrt((1.0 - phi**2) / count))
     independent = count * (1.0 - phi**2) / (1.0 + phi**2)
     stationary = plugins.drift_stationary_std(drift, frequency, period)
-    found = np.sqrt(np.mean(settled**2))
-    assert found == pytest.approx(stationary, rel=3.0 / math.sqrt(2.0 * independent))
+    actual = np.sqrt(np.mean(settled**2))
+    assert actual == pytest.approx(stationary, rel=3.0 / math.sqrt(2.0 * independent))
 
 
 def test_drift_starts_at_zero_and_grows_as_random_walk():

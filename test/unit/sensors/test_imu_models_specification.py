@@ -113,8 +113,8 @@ def test_rate_divides_simulation_rate_and_determines_covariances():
     assert _with_output(rate=130.0).label
     # The sensor keeps 100 Hz in a faster simulation, and has the rate of a slower one.
     for period, expected in ((0.01, ()), (0.005, ()), (0.02, (0.02,))):
-        found = _model(EVERYTHING, period=period).covariances()
-        assert found == EVERYTHING.covariances(*expected)
+        actual = _model(EVERYTHING, period=period).covariances()
+        assert actual == EVERYTHING.covariances(*expected)
 
 
 def test_specification_is_accepted_as_mapping_and_empty_series_is_returned():
@@ -127,10 +127,10 @@ def test_specification_is_accepted_as_mapping_and_empty_series_is_returned():
     truth = _truth(20)
     model, other = _model(EVERYTHING), _model(EVERYTHING)
     empty = model.advance(truth.each(itemgetter(slice(0))))
-    ours, expected = model.advance(truth), other.advance(truth)
+    computed, expected = model.advance(truth), other.advance(truth)
     for name, shape in PARTS.items():
         assert getattr(empty, name).shape == (0, *shape)
-        np.testing.assert_array_equal(getattr(ours, name), getattr(expected, name))
+        np.testing.assert_array_equal(getattr(computed, name), getattr(expected, name))
 
 
 def test_seed_determines_start_offset():

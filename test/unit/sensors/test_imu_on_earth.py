@@ -39,11 +39,11 @@ def test_magnetometer_on_earth_measures_field_in_local_axes():
     dipole = isf.Dipole(position=(600.0, 0.0, 0.0), moment=(0.0, 0.0, 1e6))
     environment = isf.MagneticEnvironment(earth=(0.0, 0.0, 0.0), dipoles=[dipole])
     motion = isf.circling(60.0, 47.0, 11.0, 500.0, radius=500.0, speed=60.0)
-    ours, local = (
+    computed, local = (
         isf.simulate_imu(each, imu, magnetic_environment=environment)[MAG].to_numpy()
         for each in (motion, motion.local())
     )
-    assert ours == pytest.approx(local, abs=2e-4 * np.abs(local).max())
+    assert computed == pytest.approx(local, abs=2e-4 * np.abs(local).max())
 
 
 def test_flat_motion_is_placed_on_turning_earth():

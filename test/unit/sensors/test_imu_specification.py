@@ -97,7 +97,7 @@ def test_orientation_variances_follow_formula():
     output = isf.OutputSpecification(
         filter_time_constant=settling, magnetic_time_constant=heading, magnetic_heading=True
     )
-    found = isf.ImuSpecification(
+    actual = isf.ImuSpecification(
         gyroscope=gyroscope, accelerometer=accelerometer, magnetometer=magnetometer, output=output
     ).covariances(duration=duration)[0]
     # White noise through a low-pass of time constant T has N^2 / 2 T, integrated by a high-pass
@@ -107,7 +107,7 @@ def test_orientation_variances_follow_formula():
     # A bias acts for 7 s; the largest of the level axes' noise over a field of 20 uT.
     bias = 4e-5**2 * duration + 5e-3**2 + 7e-3**2
     yaw = 3e-3**2 * 3.5 + bias * 49.0 + (2e-6 / 20e-6) ** 2 / 14.0
-    np.testing.assert_allclose(np.reshape(found, (3, 3)), np.diag([roll, pitch, yaw]), rtol=1e-12)
+    np.testing.assert_allclose(np.reshape(actual, (3, 3)), np.diag([roll, pitch, yaw]), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_imu_from_format_has_file_name_and_remark_on_true_heading(tmp_path):
     path = tmp_path / "robot.sdf"
     path.write_text(SDF)
     (remark,) = named_imu(f"sdf:{path}").remarks
-    assert "robot gives out the true orientation" in remark
+    assert "robot outputs the true orientation" in remark
     path.write_text(KALIBR)
     assert named_imu(f"kalibr:{path}").remarks == named_imu("bno055").remarks == ()
 

@@ -70,7 +70,7 @@ def test_run_equals_single_samples_and_blocks(settings):
         signal += generator.normal(size=signal.shape) * size
     # A magnet passes by.
     signals[2][500:900] += [30e-6, 0.0, 40e-6]
-    at_once = fuse_run(_filter(**settings), truth[0], *signals)
+    series = fuse_run(_filter(**settings), truth[0], *signals)
     for pieces in (range(1, 1501), (1, 4, 700, 1500)):
         streaming = _filter(**settings)
         parts = [[streaming.start(truth[0], signals[1][0], signals[2][0])]]
@@ -79,7 +79,7 @@ def test_run_equals_single_samples_and_blocks(settings):
                 parts.append([streaming.update(*(each[first] for each in signals))])
             else:
                 parts.append(streaming.update_all(*(each[first:last] for each in signals)))
-        np.testing.assert_allclose(np.vstack(parts), at_once, rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(np.vstack(parts), series, rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("rejection", [False, True])
@@ -92,8 +92,8 @@ def test_vqf_filter_equals_library(rate_bias, rejection):
     field[1000:1500] += 40e-6
     times = {"filter_time_constant": 2.0, "magnetic_time_constant": 5.0}
     biased = {"filter_rate_bias": rate_bias, "magnetic_disturbance_rejection": rejection}
-    told = dict.fromkeys(("motionBiasEstEnabled", "restBiasEstEnabled"), rate_bias)
-    library = VQF(PERIOD, tauAcc=2.0, tauMag=5.0, magDistRejectionEnabled=rejection, **told)
+    reported = dict.fromkeys(("motionBiasEstEnabled", "restBiasEstEnabled"), rate_bias)
+    library = VQF(PERIOD, tauAcc=2.0, tauMag=5.0, magDistRejectionEnabled=rejection, **reported)
     rate[0] = 0.0
     expected = np.roll(library.updateBatch(rate, force, field)["quat9D"], -1, axis=1)
     fused = fuse_run(_filter(filter="vqf", **biased, **times), truth[0], rate, force, field)
@@ -116,9 +116,9 @@ def test_yaw_towards_magnetic_north_is_ninety_degrees_less_declination(filter, r
     force, field = _readings(truth, east_of_north)
     assert field[0] == pytest.approx([20e-6, 0.0, -45e-6])
     settings = {"filter": filter, "magnetic_disturbance_rejection": rejection}
-    for told, expected in ((0.0, math.pi / 2.0), (declination, heading)):
-        ours = _filter(magnetic_declination=told, **settings)
-        fused = fuse_run(ours, truth[0], np.zeros((300, 3)), force, field)
+    for reported, expected in ((0.0, math.pi / 2.0), (declination, heading)):
+        computed = _filter(magnetic_declination=reported, **settings)
+        fused = fuse_run(computed, truth[0], np.zeros((300, 3)), force, field)
         assert yaw_from_quaternion(fused) == pytest.approx(np.full(300, expected), abs=1e-9)
 
 
@@ -223,14 +223,14 @@ WITHOUT_LEVEL = np.array([[20e-6, 0.0, 20e-6], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     ],
 )
 def test_series_wraps_heading_like_single_readings(declination, fields):
-    at_once, stepped = (MagneticHeading(PERIOD, 0.1, declination=declination) for _ in range(2))
+    series, stepped = (MagneticHeading(PERIOD, 0.1, declination=declination) for _ in range(2))
     expected = []
     for reading in fields.T:
         assert abs(stepped.correct(*reading, 0.0)) <= math.pi
         expected.append(stepped.offset)
     parts = fields[:, :40], fields[:, 40:]
-    found = [at_once.correct_all(some, np.zeros(some.shape[1])) for some in parts]
-    np.testing.assert_allclose(np.concatenate(found), expected, rtol=0.0, atol=1e-12)
+    actual = [series.correct_all(some, np.zeros(some.shape[1])) for some in parts]
+    np.testing.assert_allclose(np.concatenate(actual), expected, rtol=0.0, atol=1e-12)
 
 
 def test_readings_without_horizontal_field_are_ignored():

@@ -24,8 +24,8 @@ def test_magnetometer_without_errors_measures_field_in_its_axes():
     beam = isf.Bar((3.0, -1.0, 0.0), (0.1, 4.0, 0.1))
     hall = isf.MagneticEnvironment(earth=EARTH.earth, bars=[beam])
     samples = isf.simulate_imu(MOTION, specified(), magnetic_environment=hall)
-    felt = hall.measured_field(MOTION.position, MOTION.orientation)
-    np.testing.assert_allclose(samples[MAG], felt, rtol=0.0, atol=1e-18)
+    measured_signal = hall.measured_field(MOTION.position, MOTION.orientation)
+    np.testing.assert_allclose(samples[MAG], measured_signal, rtol=0.0, atol=1e-18)
     # The robot is level: up stays up, and what is level keeps its length away from the beam.
     clean = isf.simulate_imu(MOTION, specified(), magnetic_environment=EARTH)[MAG].to_numpy()
     assert clean[:, 2] == pytest.approx(-45e-6)
@@ -37,8 +37,8 @@ def test_magnetometer_without_errors_measures_field_in_its_axes():
 def test_iron_and_motors_change_measured_field():
     truth = EARTH.measured_field(MOTION.position, MOTION.orientation)
     iron = specified(hard_iron=HARD, soft_iron=SOFT)
-    ours = isf.simulate_imu(MOTION, iron, magnetic_environment=EARTH)
-    np.testing.assert_allclose(ours[MAG], truth @ np.array(SOFT).T + HARD, rtol=1e-12)
+    computed = isf.simulate_imu(MOTION, iron, magnetic_environment=EARTH)
+    np.testing.assert_allclose(computed[MAG], truth @ np.array(SOFT).T + HARD, rtol=1e-12)
     motors = isf.MotorField(left=(1e-6, 0.0, 0.0), right=(0.0, -2e-6, 0.0))
     robot = isf.MagneticEnvironment(earth=EARTH.earth, motors=motors)
     torque = np.linspace([0.0, 1.0], [1.0, 0.0], len(MOTION))
@@ -57,9 +57,9 @@ def test_magnetometer_has_noise_and_rate_of_triad():
     # N / sqrt(dt), of 30 000 numbers; four standard errors.
     assert np.std(noise) == pytest.approx(1e-6, rel=4.0 / np.sqrt(2.0 * noise.size))
     slow = replace(specified(), output=isf.OutputSpecification(rate=20.0))
-    ours = isf.simulate_imu(MOTION, slow, magnetic_environment=EARTH)
-    felt = EARTH.measured_field(MOTION.position, MOTION.orientation)
-    np.testing.assert_allclose(ours[MAG], felt[::5], rtol=0.0, atol=1e-18)
+    computed = isf.simulate_imu(MOTION, slow, magnetic_environment=EARTH)
+    measured_signal = EARTH.measured_field(MOTION.position, MOTION.orientation)
+    np.testing.assert_allclose(computed[MAG], measured_signal[::5], rtol=0.0, atol=1e-18)
 
 
 def test_magnetometer_does_not_change_other_sensors():
@@ -69,10 +69,10 @@ def test_magnetometer_does_not_change_other_sensors():
     with_one = replace(specified(white_noise=1e-7), **errors)
     plain = isf.simulate_imu(MOTION, without, seed=3)
     for imu, environment in ((without, EARTH), (with_one, None), (with_one, EARTH)):
-        ours = isf.simulate_imu(MOTION, imu, seed=3, magnetic_environment=environment)
+        computed = isf.simulate_imu(MOTION, imu, seed=3, magnetic_environment=environment)
         measured = imu is with_one and environment is EARTH
-        assert list(ours.columns[len(plain.columns) :]) == (MAG if measured else [])
-        np.testing.assert_array_equal(ours[plain.columns], plain)
+        assert list(computed.columns[len(plain.columns) :]) == (MAG if measured else [])
+        np.testing.assert_array_equal(computed[plain.columns], plain)
 
 
 def test_magnetometer_covariance_equals_samples_and_loss_in_formats_is_listed():

@@ -60,8 +60,8 @@ def rms_by_hand(part, unit, quantity, scale):
     recordings = pd.read_csv(folder / "recordings.csv")
     values = pd.read_csv(folder / "values.csv").rename(columns={"unit": "value_unit"})
     table = values.merge(recordings, on="recording")
-    wanted = {"part": part, "unit": unit, "sensor": "gyroscope", "quantity": quantity}
-    table = table[(table[list(wanted)] == wanted).all(axis=1) & table["excluded"].isna()]
+    expected = {"part": part, "unit": unit, "sensor": "gyroscope", "quantity": quantity}
+    table = table[(table[list(expected)] == expected).all(axis=1) & table["excluded"].isna()]
     values = table["value"] * scale(table["rate"])
     return np.sqrt(np.mean(np.square(values)))
 
@@ -123,12 +123,12 @@ def test_simulated_hierarchy_is_estimated_without_bias():
     # The last part has no measurement.
     parts, unmeasured = list(CONSUMER[:-1]), CONSUMER[-1]
     classes = dict.fromkeys(parts, "c")
-    found, deviations = [], {"one": [], "six": [], "none": []}
+    actual, deviations = [], {"one": [], "six": [], "none": []}
     for _ in range(sets):
         table, true = simulated(random, parts, mean, between, within)
         model = class_models(table, classes)["c"]
         average = model.probability @ np.column_stack([model.mean, model.between])
-        found.append([*average, model.within])
+        actual.append([*average, model.within])
         for name, part, median in (
             ("one", parts[0], true[0]),
             ("six", parts[5], true[5]),
@@ -137,16 +137,16 @@ def test_simulated_hierarchy_is_estimated_without_bias():
             estimate = estimates(part, table)["gyroscope", "white_noise"]
             unit = random.normal(median, within)
             deviations[name].append((unit - math.log(estimate.median)) / estimate.spread)
-    found = np.array(found)
-    error = found.std(axis=0, ddof=1) / math.sqrt(sets)
+    actual = np.array(actual)
+    error = actual.std(axis=0, ddof=1) / math.sqrt(sets)
     freedom = sum(number % 6 for number in range(len(parts)))
-    assert abs(found[:, 0].mean() - mean) < 4.0 * error[0]
+    assert abs(actual[:, 0].mean() - mean) < 4.0 * error[0]
     # A posterior's mean is skewed: within half of the standard deviation of one set's.
-    assert abs(found[:, 1].mean() - between) < 0.5 * found[:, 1].std()
-    assert abs(found[:, 2].mean() - within**2) < 4.0 * error[2]
+    assert abs(actual[:, 1].mean() - between) < 0.5 * actual[:, 1].std()
+    assert abs(actual[:, 2].mean() - within**2) < 4.0 * error[2]
     # The standard deviation of n numbers has the relative standard error 1 / sqrt(2 n).
     scatter = within**2 * math.sqrt(2.0 / freedom)
-    assert found[:, 2].std() == pytest.approx(scatter, rel=4.0 / math.sqrt(2.0 * sets))
+    assert actual[:, 2].std() == pytest.approx(scatter, rel=4.0 / math.sqrt(2.0 * sets))
     for values in deviations.values():
         assert np.std(values) == pytest.approx(1.0, abs=4.0 / math.sqrt(2.0 * sets))
         assert abs(np.mean(values)) < 4.0 / math.sqrt(sets)
@@ -199,10 +199,10 @@ def test_class_of_single_units_has_pooled_spread():
 def test_bundled_imus_have_noise_of_part_or_class():
     kinds = set()
     for name in imu_names():
-        found = estimates(name)
+        actual = estimates(name)
         for sensor in SIGNAL:
             for quantity in NOISE:
-                estimate = found[sensor, quantity]
+                estimate = actual[sensor, quantity]
                 assert estimate.median > 0.0 and 0.05 < estimate.spread < 2.5
                 assert (estimate.units == 0) == (estimate.origin == "class of part")
                 kinds.add(estimate.origin.split(" (")[0] + estimate.origin.partition(")")[2])
@@ -218,12 +218,12 @@ def test_names_of_same_sensors_share_measurements():
 
 
 def test_calibrations_are_standard_deviations_over_units():
-    found = estimates("lsm6dsm")
-    assert {key[1] for key in found} >= set(CALIBRATION)
+    actual = estimates("lsm6dsm")
+    assert {key[1] for key in actual} >= set(CALIBRATION)
     values = measured_values()
     values = values[(values["part"] == "lsm6dsm") & (values["quantity"] == "turn_on_bias")]
     rates = values.loc[values["sensor"] == "gyroscope", "value"].to_numpy()
-    scale = found["gyroscope", "turn_on_bias"]
+    scale = actual["gyroscope", "turn_on_bias"]
     assert scale.units == 4
     assert scale.median == pytest.approx(np.sqrt(np.mean(rates**2)), rel=0.1)
     # A standard deviation of n numbers is known to 1 / sqrt(2 n).

@@ -61,10 +61,10 @@ def _allan_variances(values, count):
 def test_samples_blocks_and_batch_are_equal_to_the_bit(name):
     samples = 2 * processes.BLOCK + 7
     batch = _make(name).batch(samples, 1)[0]
-    in_blocks = _make(name)
-    blocks = [in_blocks.advance(size) for size in (1, 0, 300, processes.BLOCK + 1)]
-    one_by_one = [in_blocks.step() for _ in range(200)]
-    rest = in_blocks.advance(samples - 200 - sum(map(len, blocks)))
+    block_values = _make(name)
+    blocks = [block_values.advance(size) for size in (1, 0, 300, processes.BLOCK + 1)]
+    one_by_one = [block_values.step() for _ in range(200)]
+    rest = block_values.advance(samples - 200 - sum(map(len, blocks)))
     np.testing.assert_array_equal(np.concatenate([*blocks, one_by_one, rest]), batch)
 
 
@@ -101,11 +101,11 @@ def test_process_has_allan_variance_of_formula(name):
     for count in (10, 30, 100, 300) if plateau else (1, 3, 10, 40, 160):
         variances = _allan_variances(values, count)
         error = variances.std(axis=0, ddof=1) / math.sqrt(len(variances))
-        wanted = np.square(SCALES) * ALLAN_VARIANCES[name](count * PERIOD, count)
-        off = np.abs(variances.mean(axis=0) - wanted)
-        assert np.all(off < 4.0 * error + 0.01 * plateau * wanted), count
+        desired = np.square(SCALES) * ALLAN_VARIANCES[name](count * PERIOD, count)
+        off = np.abs(variances.mean(axis=0) - desired)
+        assert np.all(off < 4.0 * error + 0.01 * plateau * desired), count
         # The comparison would be meaningless otherwise.
-        assert np.all(error < 0.1 * wanted)
+        assert np.all(error < 0.1 * desired)
 
 
 def test_ramp_has_allan_deviation_of_formula_and_axes_are_independent():
@@ -167,10 +167,10 @@ def test_gauss_markov_has_limits_of_ieee_952_and_turn_on_bias_its_spread():
     time, period = 5.0, 1e-4
     density_squared = 2.0 / time  # of the driving noise, for a variance of 1
     long, short = 1e4 * time, 1e-2 * time
-    found = processes.gauss_markov_allan_variance(time, long, period)
-    assert found == pytest.approx(density_squared * time**2 / long, rel=1e-3)
-    found = processes.gauss_markov_allan_variance(time, short, period)
-    assert found == pytest.approx(density_squared * short / 3.0, rel=0.01)
+    actual = processes.gauss_markov_allan_variance(time, long, period)
+    assert actual == pytest.approx(density_squared * time**2 / long, rel=1e-3)
+    actual = processes.gauss_markov_allan_variance(time, short, period)
+    assert actual == pytest.approx(density_squared * short / 3.0, rel=0.01)
     runs = 2000
     specification = TriadSpecification(turn_on_bias=(0.1, -0.2, 0.3), turn_on_bias_sigma=0.05)
     prototype = TriadNoise(specification, PERIOD, np.random.SeedSequence(1))

@@ -14,26 +14,26 @@ STRAIGHT = isf.straight(100.0, speed=1.0)
 
 @pytest.mark.parametrize("motion", [ROUND, STRAIGHT, isf.rounds(-1, radius=1.0, speed=0.5)])
 def test_odometer_without_errors_equals_motion(motion):
-    said = isf.simulate_odometer(motion, PERFECT)
-    assert abs(isf.yaw_error(said, motion)).max() < 1e-9
+    readings = isf.simulate_odometer(motion, PERFECT)
+    assert abs(isf.yaw_error(readings, motion)).max() < 1e-9
     # A step of 0.02 s is a chord, shorter than its arc by a share of (0.004)^2 / 24.
     for axis, name in enumerate("xy"):
-        true = np.interp(said.index, motion.time, motion.position[:, axis])
-        np.testing.assert_allclose(said[name], true, atol=1e-4)
-    assert said["v"].iloc[1:].to_numpy() == pytest.approx(np.linalg.norm(motion.velocity[0]))
+        true = np.interp(readings.index, motion.time, motion.position[:, axis])
+        np.testing.assert_allclose(readings[name], true, atol=1e-4)
+    assert readings["v"].iloc[1:].to_numpy() == pytest.approx(np.linalg.norm(motion.velocity[0]))
 
 
 def test_wrong_track_and_wheels_follow_umbmark():
-    said = isf.simulate_odometer(ROUND, isf.OdometerSpecification(track_ratio=1.02))
-    assert said["yaw"].iloc[-1] == pytest.approx(1.02 * 4.0 * np.pi, rel=1e-3)
+    readings = isf.simulate_odometer(ROUND, isf.OdometerSpecification(track_ratio=1.02))
+    assert readings["yaw"].iloc[-1] == pytest.approx(1.02 * 4.0 * np.pi, rel=1e-3)
     ratio, distance = 1.01, 100.0
-    said = isf.simulate_odometer(STRAIGHT, isf.OdometerSpecification(diameter_ratio=ratio))
+    readings = isf.simulate_odometer(STRAIGHT, isf.OdometerSpecification(diameter_ratio=ratio))
     # Borenstein and Feng, with the radii 2 R / (1 + E_d) and E_d times that; the mean stays R.
     left, right = (1.0 + ratio) / 2.0, (1.0 + ratio) / (2.0 * ratio)
     turned = distance * (right - left) / PERFECT.track
-    assert said["yaw"].iloc[-1] == pytest.approx(turned, rel=1e-9)
-    said = isf.simulate_odometer(STRAIGHT, isf.OdometerSpecification(scale=0.98))
-    assert said["x"].iloc[-1] == pytest.approx(100.0 / 0.98, rel=1e-9)
+    assert readings["yaw"].iloc[-1] == pytest.approx(turned, rel=1e-9)
+    readings = isf.simulate_odometer(STRAIGHT, isf.OdometerSpecification(scale=0.98))
+    assert readings["x"].iloc[-1] == pytest.approx(100.0 / 0.98, rel=1e-9)
 
 
 @pytest.mark.parametrize("motion", [ROUND, STRAIGHT, isf.rounds(-3, radius=1.0, speed=0.5)])
@@ -47,19 +47,21 @@ def test_circles_and_lines_follow_closed_formula(motion, errors):
     odometer = isf.OdometerSpecification(
         diameter_ratio=ratio, track_ratio=track, scale=scale, rate=100.0
     )
-    said = isf.simulate_odometer(motion, odometer)
-    time = said.index[-1]
-    way = time * np.linalg.norm(motion.velocity[0])
+    readings = isf.simulate_odometer(motion, odometer)
+    time = readings.index[-1]
+    rolled = time * np.linalg.norm(motion.velocity[0])
     turn = motion.yaw[-1] - motion.yaw[0]
     half = 0.5 * track * odometer.track * turn
     # Over the true radii, whose mean is the scale's, and times the assumed radius.
-    left = (way - half) * (1.0 + ratio) / (2.0 * scale)
-    right = (way + half) * (1.0 + ratio) / (2.0 * scale * ratio)
+    left = (rolled - half) * (1.0 + ratio) / (2.0 * scale)
+    right = (rolled + half) * (1.0 + ratio) / (2.0 * scale * ratio)
     forward, turned = 0.5 * (left + right), (right - left) / odometer.track
-    assert said["yaw"].iloc[-1] - said["yaw"].iloc[0] == pytest.approx(turned, rel=1e-6, abs=1e-9)
-    along = said["yaw"].iloc[0] + 0.5 * turned
+    assert readings["yaw"].iloc[-1] - readings["yaw"].iloc[0] == pytest.approx(
+        turned, rel=1e-6, abs=1e-9
+    )
+    along = readings["yaw"].iloc[0] + 0.5 * turned
     chord = forward * np.sinc(turned / (2.0 * np.pi))
-    end = said[["x", "y"]].iloc[-1] - said[["x", "y"]].iloc[0]
+    end = readings[["x", "y"]].iloc[-1] - readings[["x", "y"]].iloc[0]
     # Each step goes along its mean direction, as far as its arc is long.
     np.testing.assert_allclose(end, chord * np.array([np.cos(along), np.sin(along)]), atol=1e-4)
 
@@ -76,9 +78,9 @@ def test_encoders_are_within_step_and_acceleration_slips_wheels():
     x = 0.5 * time**2
     level = np.tile([0.0, 0.0, 0.0, 1.0], (len(time), 1))
     motion = isf.Motion.from_poses(time, np.column_stack([x, 0 * x, 0 * x]), level)
-    said = isf.simulate_odometer(motion, isf.OdometerSpecification(acceleration_slip=0.5))
-    expected = np.interp(said.index[-1], time, x) * (1.0 + 0.5 / 9.80665)
-    assert said["x"].iloc[-1] == pytest.approx(expected, rel=1e-3)
+    readings = isf.simulate_odometer(motion, isf.OdometerSpecification(acceleration_slip=0.5))
+    expected = np.interp(readings.index[-1], time, x) * (1.0 + 0.5 / 9.80665)
+    assert readings["x"].iloc[-1] == pytest.approx(expected, rel=1e-3)
 
 
 def test_slip_is_random_walk_and_robots_differ_by_tolerances():
@@ -102,11 +104,12 @@ def test_odometer_does_not_depend_on_blocks(pieces):
         ticks_per_turn=512, slip=2e-3, diameter_ratio_sigma=0.01, track_ratio_sigma=0.01
     )
     time = 0.1 * np.arange(1001.0)
-    way, poses = 0.3 * time, np.column_stack([time, -time, np.sin(time)])
-    whole = Odometer(odometer, 3).read(time, way, poses)
+    rolled, poses = 0.3 * time, np.column_stack([time, -time, np.sin(time)])
+    whole = Odometer(odometer, 3).read(time, rolled, poses)
     odometer_in_parts, ends = Odometer(odometer, 3), np.cumsum(pieces)
     parts = [
-        odometer_in_parts.read(time[a:b], way[a:b], poses[a:b]) for a, b in zip(ends - pieces, ends)
+        odometer_in_parts.read(time[a:b], rolled[a:b], poses[a:b])
+        for a, b in zip(ends - pieces, ends)
     ]
     for name, values in whole.items():
         np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), values)

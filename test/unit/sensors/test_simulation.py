@@ -31,8 +31,8 @@ def test_models_give_same_table(motion, imu):
 
 def test_plugin_has_yaw_error_of_parameters_and_slow_sensor_fewer_samples(motion):
     for imu, error in (("ideal", 0.0), (isf.HectorParameters(yaw_offset=0.2, yaw_drift=0.0), -0.2)):
-        found = isf.yaw_error(isf.simulate_imu(motion, imu), motion)
-        np.testing.assert_allclose(found, error, rtol=0.0, atol=1e-9)
+        actual = isf.yaw_error(isf.simulate_imu(motion, imu), motion)
+        np.testing.assert_allclose(actual, error, rtol=0.0, atol=1e-9)
     imu = isf.ImuSpecification(output=isf.OutputSpecification(rate=20.0, start_offset=0.03))
     samples = isf.simulate_imu(motion, imu)
     np.testing.assert_allclose(np.diff(samples.index), 0.05)

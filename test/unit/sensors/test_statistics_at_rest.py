@@ -95,8 +95,10 @@ def test_renormalised_quaternion_is_detected_and_lost_messages_are_not():
     orientation = imu.reading.orientation
     unit = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
     imu = at_rest.ImuAtRest(imu.reading.replaced(orientation=unit), TURNED, imu.consecutive)
-    found = outside(at_rest.compare_with_model(imu, model("generic", {"gaussian_noise": 0.05}), 60))
-    assert ("orientation", "mean norm less 1") in found
+    actual = outside(
+        at_rest.compare_with_model(imu, model("generic", {"gaussian_noise": 0.05}), 60)
+    )
+    assert ("orientation", "mean norm less 1") in actual
     whole = recording(model(seed=51))
     kept = np.arange(SAMPLES) % 10 != 3
     stamps = np.flatnonzero(kept)

@@ -79,10 +79,10 @@ def test_members_equal_runs_of_model(specification, members, monkeypatch):
     # Numbers are drawn ahead in several blocks, which end at different samples.
     monkeypatch.setattr(streams, "_MAX_AHEAD", 30 * 16 * members)
     signals = _signals(members, 60)
-    ours = _stepped(isf.Imu(specification, RATE, SEED, members), signals)
+    computed = _stepped(isf.Imu(specification, RATE, SEED, members), signals)
     for member in (0, 1, members - 1):
         expected = _expected(specification, signals[:, member], member)
-        for name, values in ours.items():
+        for name, values in computed.items():
             np.testing.assert_array_equal(values[member], getattr(expected, name)[0], name)
 
 
@@ -91,8 +91,8 @@ def test_single_imu_equals_member_and_reset_starts_next_run(specification):
     signals = _signals(1)[:, 0]
     imu = isf.Imu(specification, RATE, SEED, run=4)
     for run in (4, 5):
-        ours, expected = _stepped(imu, signals), _expected(specification, signals, run)
-        for name, values in ours.items():
+        computed, expected = _stepped(imu, signals), _expected(specification, signals, run)
+        for name, values in computed.items():
             np.testing.assert_array_equal(values, getattr(expected, name)[0], name)
         imu.reset()
 
@@ -106,14 +106,14 @@ def test_reset_members_start_new_runs_and_others_continue(specification):
     imu.reset([2, 100, 2])
     imu.reset(np.arange(members) == 100)
     imu.reset([])
-    ours = _stepped(imu, signals[:, :, first:])
+    computed = _stepped(imu, signals[:, :, first:])
     for member, begun in ((2, 1), (100, 2)):
         later = _expected(specification, signals[:, member, first:], member + begun * members)
-        for name, values in ours.items():
+        for name, values in computed.items():
             np.testing.assert_array_equal(values[member], getattr(later, name)[0], name)
     for member in (1, 3, 129):
         expected = _expected(specification, signals[:, member], member)
-        for name, values in ours.items():
+        for name, values in computed.items():
             np.testing.assert_array_equal(values[member], getattr(expected, name)[0, first:], name)
 
 
@@ -178,9 +178,11 @@ def test_invalid_step_is_rejected(call, words):
 
 def test_rejected_step_changes_nothing():
     signals = _signals(1, 3)[:, 0]
-    ours, other = (isf.Imu(EVERYTHING, RATE, SEED) for _ in range(2))
+    computed, other = (isf.Imu(EVERYTHING, RATE, SEED) for _ in range(2))
     for field in ([0, 0], [np.inf, 0, 0]):
         with pytest.raises(ValueError, match="magnetic_field"):
-            ours.step([0, 0, 0], [0, 0, 9.8], None, field)
-    for found, expected in zip(_stepped(ours, signals).values(), _stepped(other, signals).values()):
-        np.testing.assert_array_equal(found, expected)
+            computed.step([0, 0, 0], [0, 0, 9.8], None, field)
+    for actual, expected in zip(
+        _stepped(computed, signals).values(), _stepped(other, signals).values()
+    ):
+        np.testing.assert_array_equal(actual, expected)

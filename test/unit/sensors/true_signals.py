@@ -32,6 +32,6 @@ def tumbling(samples=2000):
     return truth.as_quat(), rates, truth.inv().apply([0.0, 0.0, GRAVITY])
 
 
-def angles_between(ours, expected):
+def angles_between(computed, expected):
     """Return the angles of the rotations from quaternions to others [rad]."""
-    return (Rotation.from_quat(ours) * Rotation.from_quat(expected).inv()).magnitude()
+    return (Rotation.from_quat(computed) * Rotation.from_quat(expected).inv()).magnitude()

@@ -106,12 +106,12 @@ def imu_reading(
     )
 
 
-def read_rate(stated: float | None, given: float | None, where: str) -> float:
+def read_rate(stated: float | None, fallback: float | None, where: str) -> float:
     """Choose the rate of a file, or else the rate of the caller.
 
     Parameters
     ----------
-    stated, given : float or None
+    stated, fallback : float or None
         Rates of the file and of the caller [Hz].
     where : str
         Reason for an unknown rate, for the message.
@@ -126,7 +126,7 @@ def read_rate(stated: float | None, given: float | None, where: str) -> float:
     ConfigurationError
         Both are None.
     """
-    rate = given if stated is None else stated
+    rate = fallback if stated is None else stated
     if rate is None:
         raise ConfigurationError(f"{where}; state the rate of the samples")
     return rate
@@ -296,8 +296,8 @@ class Draft:
         sigma, time : ndarray, shape (3,)
             Standard deviation and correlation time [s] of each axis.
         """
-        triad, given = getattr(self.specification, name), self.options.random_walk_time
-        time: Any = np.full(3, 1000.0 if given is None else given)
+        triad, walk_time = getattr(self.specification, name), self.options.random_walk_time
+        time: Any = np.full(3, 1000.0 if walk_time is None else walk_time)
         if any(triad.gauss_markov_sigma) or not any(triad.random_walk):
             self.supported.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
             if any(triad.gauss_markov_sigma):
@@ -305,14 +305,14 @@ class Draft:
             return np.array(triad.gauss_markov_sigma), time
         self.supported.add(f"{name}.random_walk")
         walk = f"{name}.random_walk = {format_value(triad.random_walk)}"
-        if given is None:
+        if walk_time is None:
             self.remarks.append(
                 f"{walk} cannot be represented in this format; set a correlation time to write it "
                 "as a bias that starts alike."
             )
             return np.zeros(3), time
         self.remarks.append(
-            f"{walk} is written as a bias with a correlation time of {given:g} s, which is the "
+            f"{walk} is written as a bias with a correlation time of {walk_time:g} s, which is the "
             "same for times well below that only."
         )
         return driven_std(triad.random_walk, time), time

@@ -197,10 +197,10 @@ def write_kalibr(draft: Draft) -> str:
             density = driving_density(triad.gauss_markov_sigma, triad.gauss_markov_time)
             walk = draft.common_value(f"{name}.random_walk", density)
             draft.supported.update((f"{name}.gauss_markov_sigma", f"{name}.gauss_markov_time"))
-        for key, ours, value in zip(keys, ("white_noise", "random_walk"), (noise, walk)):
+        for key, parameter, value in zip(keys, ("white_noise", "random_walk"), (noise, walk)):
             if value <= 0.0:
                 raise ConfigurationError(
-                    f"{name}.{ours} is 0, expected a positive number for Kalibr's {key}"
+                    f"{name}.{parameter} is 0, expected a positive number for Kalibr's {key}"
                 )
             lines.append(f"{key}: {number(value)}\n")
     lines.append(

@@ -245,8 +245,8 @@ def read(path, rate: float | None = None) -> Reading:
 def _read_triad(signal, rate, remarks):
     if signal is None:
         return TriadSpecification()
-    found = (signal.child(name) for name in AXES)
-    axes = [_read_noise(axis and axis.child("noise"), rate, remarks) for axis in found]
+    tags = (signal.child(name) for name in AXES)
+    axes = [_read_noise(axis and axis.child("noise"), rate, remarks) for axis in tags]
     for child in signal.children:
         if child.name not in AXES:
             raise child.error(f"is in <{signal.name}>, expected only <x>, <y> and <z> there")

@@ -106,10 +106,10 @@ class Tag:
         ConfigurationError
             There are several.
         """
-        found = [tag for tag in self.children if tag.name == name]
-        if len(found) > 1:
-            raise found[1].error(f"occurs a second time, after line {found[0].line}")
-        return found[0] if found else None
+        tags = [tag for tag in self.children if tag.name == name]
+        if len(tags) > 1:
+            raise tags[1].error(f"occurs a second time, after line {tags[0].line}")
+        return tags[0] if tags else None
 
     def require(self, name: str) -> Tag:
         """Return the tag of a name directly inside; raise ConfigurationError if it is missing."""
@@ -315,8 +315,8 @@ def find_imu_sensor(root: Tag) -> Tag:
         There is none, or there are several.
     """
     sensors = (tag for tag in root.walk() if tag.name == "sensor")
-    found = [tag for tag in sensors if tag.attributes.get("type") == "imu"]
-    return _require_single(found, root, '<sensor type="imu">')
+    imu_sensors = [tag for tag in sensors if tag.attributes.get("type") == "imu"]
+    return _require_single(imu_sensors, root, '<sensor type="imu">')
 
 
 def find_plugin(root: Tag, *libraries: str) -> Tag:
@@ -339,24 +339,24 @@ def find_plugin(root: Tag, *libraries: str) -> Tag:
         There is none, or there are several.
     """
     plugins = ((tag, tag.attributes.get("filename", "").split("/")[-1]) for tag in root.walk())
-    found = [tag for tag, library in plugins if tag.name == "plugin" and library in libraries]
-    return _require_single(found, root, f'<plugin filename="{libraries[0]}">')
+    tags = [tag for tag, library in plugins if tag.name == "plugin" and library in libraries]
+    return _require_single(tags, root, f'<plugin filename="{libraries[0]}">')
 
 
-def _require_single(found, root, description):
-    if not found:
+def _require_single(tags, root, description):
+    if not tags:
         macros = any(tag.name.startswith("xacro:") for tag in root.walk())
         hint = f"; {EXPAND_WITH_XACRO}" if macros else ""
         raise ConfigurationError(
             f"{root.file}: there is no {description} in this file with the root "
             f"<{root.name}>{hint}."
         )
-    if len(found) > 1:
-        lines = ", ".join(str(tag.line) for tag in found)
+    if len(tags) > 1:
+        lines = ", ".join(str(tag.line) for tag in tags)
         raise ConfigurationError(
-            f"{root.file}: there are {len(found)} {description}, in the lines {lines}; keep one."
+            f"{root.file}: there are {len(tags)} {description}, in the lines {lines}; keep one."
         )
-    return found[0]
+    return tags[0]
 
 
 _OPENCV_HEADER = re.compile(rb"^%(?=YAML\s*:)", re.MULTILINE)
@@ -379,8 +379,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """
     lower = {other.lower(): other for other in known}
     # A smaller cutoff would accept gyroscope_random_walk and accelerometer_random_walk at 0.65.
-    found = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.75)
-    return lower[found[0]] if found else None
+    matches = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.75)
+    return lower[matches[0]] if matches else None
 
 
 class YamlMapping:

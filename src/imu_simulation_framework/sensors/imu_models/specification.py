@@ -110,14 +110,18 @@ def create_reading(truth, rate, force, rate_bias, force_bias, later, **parts):
             raise AttributeError(f"ImuReading has no part {name}")
         if reading.orientation.ndim == 1:
             # For a single sample NumPy spends most of the time on its overhead.
-            ours, true, functions = reading.orientation.tolist(), np.asarray(truth).tolist(), math
+            simulated, true, functions = (
+                reading.orientation.tolist(),
+                np.asarray(truth).tolist(),
+                math,
+            )
         else:
-            ours, true, functions = reading.orientation.T, truth.T, np
+            simulated, true, functions = reading.orientation.T, truth.T, np
         if name == "yaw_bias":
-            return difference(_yaw(*ours, functions), _yaw(*true, functions))
+            return difference(_yaw(*simulated, functions), _yaw(*true, functions))
         # orientation * truth^-1
         conjugate = (*(-component for component in true[:3]), true[3])
-        return np.stack(quaternion_product(*ours, *conjugate), axis=-1)
+        return np.stack(quaternion_product(*simulated, *conjugate), axis=-1)
 
     return ImuReading(
         ask,

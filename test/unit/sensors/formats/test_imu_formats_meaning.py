@@ -45,8 +45,8 @@ PARAMETER = {
 )
 def test_datasheet_numbers_are_converted_to_si(triad, key, entry, expected, read):
     values = read("datasheet", f"rate: 100\n{triad}: {{{key}: {{{entry}}}}}\n").specification
-    found = getattr(getattr(values, triad), PARAMETER.get(key, key))
-    np.testing.assert_allclose(found, expected, rtol=1e-11)
+    actual = getattr(getattr(values, triad), PARAMETER.get(key, key))
+    np.testing.assert_allclose(actual, expected, rtol=1e-11)
 
 
 SDF = """<sdf version="1.6"><model name="m"><link name="l">
@@ -122,15 +122,15 @@ def test_gyroscope_noise_has_moments_of_gazebo_noise_model(read):
     text = isf.write_imu_parameters(isf.ImuSpecification(gyroscope=triad), "sdf", rate).text
     imu = isf.Imu(read("sdf", text).specification, rate, count=members)
     noise, still = GaussianNoise(text.split("</x>")[0], runs), np.full((members, 3), 0.2)
-    ours = np.array([imu.step(still, still).angular_velocity.ravel() for _ in range(31)])
+    computed = np.array([imu.step(still, still).angular_velocity.ravel() for _ in range(31)])
     gazebos = np.array([noise.apply(0.2, dt) for dt in (0.0, *[1.0 / rate] * 30)])
     for first, second in ((0, 0), (30, 30), (0, 1), (0, 30)):
-        products = [(each[first] - 0.23) * (each[second] - 0.23) for each in (ours, gazebos)]
+        products = [(each[first] - 0.23) * (each[second] - 0.23) for each in (computed, gazebos)]
         error = np.sqrt(sum(np.var(each) for each in products) / runs)
         assert abs(products[0].mean() - products[1].mean()) < 4.0 * error
-    error = np.sqrt((ours[30].var() + gazebos[30].var()) / runs)
-    assert abs(ours[30].mean() - gazebos[30].mean()) < 4.0 * error
-    for each in (ours, gazebos):
+    error = np.sqrt((computed[30].var() + gazebos[30].var()) / runs)
+    assert abs(computed[30].mean() - gazebos[30].mean()) < 4.0 * error
+    for each in (computed, gazebos):
         np.testing.assert_allclose(each, 0.01 * np.round(each / 0.01), rtol=0.0, atol=1e-12)
 
 
@@ -254,28 +254,28 @@ def test_unity_noise_is_used_for_both_sensors(read):
 def test_inflated_noise_is_scaled_and_reported(name, read):
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-5)
     values = isf.ImuSpecification(gyroscope=triad, accelerometer=triad)
-    found = []
+    actual = []
     for inflation in (1.0, 10.0):
         options = WriteOptions(inflation=inflation)
         text = isf.write_imu_parameters(values, name, 100.0, options).text
         assert ("10 times the sensor's" in " ".join(text.split())) == (inflation == 10.0)
-        found.append(read(name, text, 100.0).specification.gyroscope.white_noise)
-    np.testing.assert_allclose(found[1], 10.0 * np.array(found[0]), rtol=1e-5)
+        actual.append(read(name, text, 100.0).specification.gyroscope.white_noise)
+    np.testing.assert_allclose(actual[1], 10.0 * np.array(actual[0]), rtol=1e-5)
 
 
 def test_picked_samples_keep_noise_and_small_resolution_is_reported(read):
     triad = isf.TriadSpecification(white_noise=1e-3, random_walk=1e-5)
     output = isf.OutputSpecification(rate=400.0)
     values = isf.ImuSpecification(gyroscope=triad, accelerometer=triad, output=output)
-    found = {}
+    actual = {}
     for subsampled in (None, True):
         options = WriteOptions(subsampled=subsampled)
         text = isf.write_imu_parameters(values, "kalibr", 100.0, options).text
-        found[subsampled] = read("kalibr", text).specification.gyroscope
+        actual[subsampled] = read("kalibr", text).specification.gyroscope
     # Kalibr's deviation of a sample, density * sqrt(update_rate), is that of 400 Hz.
-    assert found[True].white_noise[0] * 10.0 == pytest.approx(1e-3 * 20.0)
-    assert found[None].white_noise[0] == pytest.approx(1e-3)
-    assert found[True].random_walk == found[None].random_walk
+    assert actual[True].white_noise[0] * 10.0 == pytest.approx(1e-3 * 20.0)
+    assert actual[None].white_noise[0] == pytest.approx(1e-3)
+    assert actual[True].random_walk == actual[None].random_walk
     with pytest.raises(ConfigurationError, match="rate"):
         isf.write_imu_parameters(values, "kalibr", 400.0, WriteOptions(subsampled=True))
     for resolution, listed in ((1e-6, True), (2e-6, False)):

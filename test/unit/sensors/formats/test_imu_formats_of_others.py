@@ -10,7 +10,7 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError
 
 
-def in_notes(reading, *words):
+def has_remark(reading, *words):
     return any(all(word in remark for word in words) for remark in reading.remarks)
 
 
@@ -41,7 +41,7 @@ def test_opencv_header_keeps_line_numbers_and_named_file_is_read(read, tmp_path)
     content = '%YAML:1.0\nuse_fej: true\nrelative_config_imu: "chain.yaml"\n'
     reading = read("kalibr", content)
     assert reading.specification.gyroscope.white_noise == (1.5e-4,) * 3
-    assert in_notes(reading, "chain.yaml")
+    assert has_remark(reading, "chain.yaml")
     with pytest.raises(ConfigurationError, match=r"none\.yaml"):
         read("kalibr", content.replace("chain", "none"))
 
@@ -152,15 +152,15 @@ def test_files_of_other_tools_are_read_in_si(
         for parameter, value in zip(PARAMETERS, expected):
             np.testing.assert_allclose(getattr(triad, parameter), value, rtol=1e-12)
     assert values.output.rate == rate
-    assert all(in_notes(reading, *words) for words in notes)
+    assert all(has_remark(reading, *words) for words in notes)
     assert values.name == ("16448" if name == "imu_utils" else "imu")
 
 
 @pytest.mark.parametrize("walk", ["gyroscopeRandomWalk", "gyroscopeBiasRandomWalk"])
 def test_rotors_random_walk_drives_gauss_markov_bias(walk, read):
     reading = read("rotors", model(ROTORS, f"<{walk}>5e-5</{walk}>"), rate=1000.0)
-    found = reading.specification.gyroscope.gauss_markov_sigma
-    np.testing.assert_allclose(found, 5e-5 * np.sqrt(500.0))
+    actual = reading.specification.gyroscope.gauss_markov_sigma
+    np.testing.assert_allclose(actual, 5e-5 * np.sqrt(500.0))
 
 
 def test_values_of_model_or_xacro_replace_defaults(read):
@@ -168,7 +168,7 @@ def test_values_of_model_or_xacro_replace_defaults(read):
     reading = read("rotors", model(ROTORS, tags), rate=250.0)
     assert reading.specification.gyroscope.white_noise == (5e-4,) * 3
     assert len(reading.remarks) == 7
-    assert not in_notes(reading, "<gyroscopeNoiseDensity>")
+    assert not has_remark(reading, "<gyroscopeNoiseDensity>")
     before = (
         "<xacro:property name='density' value='2.5e-4'/>"
         "<xacro:property name='doubled' value='${2 * density}'/>"
@@ -240,4 +240,4 @@ COMMENTED = "<!-- " + model(PX4).split("\n", 1)[1].split("</model>")[0] + " -->\
 def test_misspelt_tags_and_conditions_are_reported(name, content, noted, read):
     reading = read(name, content, 250.0)
     assert reading.specification.output.rate == 250.0
-    assert all(in_notes(reading, words) for words in noted)
+    assert all(has_remark(reading, words) for words in noted)

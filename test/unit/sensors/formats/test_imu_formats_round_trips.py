@@ -111,16 +111,18 @@ def convert(read):
 
 def assert_same(actual, expected, path=""):
     for field in fields(expected):
-        value, wanted = getattr(actual, field.name), getattr(expected, field.name)
+        value, desired = getattr(actual, field.name), getattr(expected, field.name)
         where = f"{path}.{field.name}"
-        if hasattr(wanted, "__dataclass_fields__"):
-            assert_same(value, wanted, where)
-        elif isinstance(wanted, (float, tuple)) and not isinstance(wanted, str):
+        if hasattr(desired, "__dataclass_fields__"):
+            assert_same(value, desired, where)
+        elif isinstance(desired, (float, tuple)) and not isinstance(desired, str):
             # The error of a scale factor is written with the 1 to which it is added.
             scale = 1.0 if "scale_factor" in field.name else 0.0
-            np.testing.assert_allclose(value, wanted, rtol=1e-12, atol=1e-15 * scale, err_msg=where)
+            np.testing.assert_allclose(
+                value, desired, rtol=1e-12, atol=1e-15 * scale, err_msg=where
+            )
         elif field.name != "name" or path == "datasheet":
-            assert value == wanted, where
+            assert value == desired, where
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -141,11 +143,11 @@ def test_density_is_kept_at_another_rate(name, convert):
     assert reading.specification.output.rate == 400.0
     for triad in ("gyroscope", "accelerometer"):
         for field in ("white_noise", "gauss_markov_sigma"):
-            found, expected = (
+            result, expected = (
                 getattr(getattr(each, triad), field)
                 for each in (reading.specification, SAYABLE[name])
             )
-            np.testing.assert_allclose(found, expected, rtol=1e-12)
+            np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
 # Values with an effect, for parameters of a triad that are no three small numbers.
@@ -187,9 +189,9 @@ def test_each_parameter_round_trips_or_is_listed(name, parameter, triad, convert
     values.update(COMPANIONS.get(parameter, {}))
     specification = replace(base, **{triad: replace(getattr(base, triad), **values)})
     reading, writing = convert(specification, name)
-    wanted = np.array(getattr(getattr(specification, triad), parameter))
-    found = getattr(getattr(reading.specification, triad), parameter)
-    same = found is not None and np.allclose(found, wanted, rtol=1e-12, atol=1e-16)
+    desired = np.array(getattr(getattr(specification, triad), parameter))
+    result = getattr(getattr(reading.specification, triad), parameter)
+    same = result is not None and np.allclose(result, desired, rtol=1e-12, atol=1e-16)
     listed = [text for text in writing.remarks if text.startswith(f"{triad}.{parameter}")]
     if name == "unity" and triad == "accelerometer":
         listed += [text for text in writing.remarks if text.startswith("accelerometer")]
@@ -233,8 +235,8 @@ def test_random_walk_requires_correlation_time_in_gazebo(convert):
     for name in ("sdf", "hector", "rotors", "unity"):
         for options, sigma in ((WriteOptions(), 0.0), (timed, 2e-6 * 50.0)):
             reading, writing = convert(specification, name, options=options)
-            found = reading.specification.gyroscope.gauss_markov_sigma
-            np.testing.assert_allclose(found, sigma, rtol=1e-12)
+            result = reading.specification.gyroscope.gauss_markov_sigma
+            np.testing.assert_allclose(result, sigma, rtol=1e-12)
             assert any("random_walk" in text for text in writing.remarks)
 
 
