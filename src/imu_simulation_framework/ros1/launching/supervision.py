@@ -32,8 +32,8 @@ from ..blocking_calls import MASTER_TIMEOUT, NoAnswerError, ask_master
 from ..entry_points import INTERRUPTED
 from ..experiment_state import FAILURE, PROGRESS, RESULT
 from . import guardian
-from .alone import check_names_are_free
 from .guardian import LEADER
+from .name_conflicts import check_names_are_free
 
 # Escape sequences for colours, bold type and the title of a terminal.
 _ESCAPE = re.compile(r"\x1b(\[[\d;]*m|\][^\a]*\a)")
