@@ -69,20 +69,21 @@ _LARGEST_SLOW = 1.5
 _LARGEST_SLOW_RATE = 0.5
 # Centre of the white error over the receiver's statement, standard deviation of its logarithm.
 _WHITE_PRIOR = (0.3, 2.0)
-_VELOCITY_PRIOR = 2.0
-_BLOCK = 400
-_BLOCKS = 6
+_VELOCITY_PRIOR = 2.0  # standard deviation of the logarithm of the velocity error
+_BLOCK = 400  # fixes of an interval of a long recording
+_BLOCKS = 6  # number of these intervals
 # Fixes per second that suffice to estimate the acceleration density of a long recording [Hz]; more
 # would make the intervals too short to contain turns.
 _ENOUGH_RATE = 10.0
-_ROUNDS = 5
-_ESTIMATES = 3
-_MAX_OUTLIERS = 0.2
+_ROUNDS = 5  # searches for outliers with the same parameters
+_ESTIMATES = 3  # estimations of the parameters without outliers
+_MAX_OUTLIERS = 0.2  # share of outliers from which the model is rejected
+# Limits of acceleration densities [m/s^2/sqrt(Hz)] and of their squares.
 _DENSITIES, _INTENSITIES = (1e-3, 1e2), (1e-6, 1e4)
-_SCALE_TIME = 5.0
+_SCALE_TIME = 5.0  # s; time of the displacements that are compared with velocities
 _FREEDOM = 3.0  # of Student's t distribution; a smaller number has longer tails
 _MANOEUVRE_TIME = 3.0  # s; duration of a corner or of braking of a vehicle
-_ADAPTATIONS, _ADAPTED = 6, 0.1
+_ADAPTATIONS, _ADAPTED = 6, 0.1  # rounds, and change of logarithms that ends them
 
 
 @dataclass(frozen=True)

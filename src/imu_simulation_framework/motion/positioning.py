@@ -35,7 +35,7 @@ VELOCITY_TOLERANCE = 1.5  # factor between velocities and positions beyond which
 HELD_COURSE = 1e-9  # rad; two courses that differ by less are the same number
 HOLDING_SPEED = 2.0  # m/s; from this speed on a receiver has a new course with every fix
 
-_DRAWS, _SEED = 20, 1
+_DRAWS, _SEED = 20, 1  # draws of the error of the course, and their seed
 
 
 def _usable_fixes(fix, minimum_speed):
@@ -175,10 +175,11 @@ def repeated_fixes(times, coordinates, minimum_speed):
     return repeated
 
 
-_NOTABLE_SCALE = 4.0
-_NOTABLE_RESIDUAL = 2.0
-_FAR_RESIDUAL = 3.0
-_NOTABLE_OFFSET = np.radians(10.0)
+# Thresholds of remarks in a report.
+_NOTABLE_SCALE = 4.0  # estimated variance over the stated variance
+_NOTABLE_RESIDUAL = 2.0  # residual over the stated deviation, with velocities
+_FAR_RESIDUAL = 3.0  # residual over the estimated error, without velocities
+_NOTABLE_OFFSET = np.radians(10.0)  # rad; antennas' heading less the course
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ _PLACE = (
     *("robotNamespace", "bodyName", "frameId", "topicName", "biasTopicName", "serviceName"),
     *("updateRate", "updatePeriod", "updateOffset", "gaussianNoise", "alwaysOn"),
 )
-_DEFAULT_FREQUENCY = 1.0 / 3600.0
+_DEFAULT_FREQUENCY = 1.0 / 3600.0  # 1/s; default of the plug-in
 
 
 def read(path, rate: float | None = None) -> Reading:
