@@ -286,5 +286,5 @@ def test_a_sensor_with_a_magnetic_heading_is_drawn_where_it_is():
         np.exp(1j * (errors[1] - errors[0])), np.full(errors[0].shape, 1j), atol=1e-9
     )
     assert drawn[0].identity() != drawn[1].identity()
-    with pytest.raises(ConfigurationError, match="needs a magnetic environment"):
+    with pytest.raises(ConfigurationError, match="magnetic_heading is true"):
         samplers.SensorDrawing(motion, imu).errors(0, 1)
