@@ -33,7 +33,7 @@ def stamps(messages):
 
 
 class HeldSimulator(unittest.TestCase):
-    """The simulator ``held``, which nobody commands."""
+    """Simulator ``held``, which gets no commands."""
 
     def setUp(self):
         self.truth = Collector("held/ground_truth/state", Odometry)

@@ -1,1 +1,1 @@
-"""What an experiment asks of a simulator, and an implementation for each."""
+"""Interface of an experiment to a simulator, and its implementations."""
