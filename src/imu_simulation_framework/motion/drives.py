@@ -213,7 +213,7 @@ def true_motion(drive):
     Returns
     -------
     pandas.DataFrame
-        Trajectory, and ``acceleration`` (of v) [m/s^2], at `MOTION_RATE` from 0 to the end.
+        Trajectory, and ``acceleration`` (of v) [m/s^2], at :data:`MOTION_RATE` from 0 to the end.
     """
     import pandas as pd
 
@@ -340,7 +340,7 @@ DRIVES = {
 
 
 def get_drive(name):
-    """Return a drive of `DRIVES`.
+    """Return a drive of :data:`DRIVES`.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ class ParallelNormals:
 
         Returns
         -------
-        ndarray, shape (*shape, count)
+        ndarray, shape (..., count)
             View that is valid until the next call.
         """
         if self._next == len(self._block):
