@@ -102,11 +102,11 @@ class ImuRecordingSection(ImuConventions):
 
 @dataclass(frozen=True)
 class TrajectorySection(TextSettings):
-    start: float | None = setting(None, minimum=0.0)
-    stop: float | None = setting(None, above=0.0)
+    start: float | None = setting(None, minimum=0.0, unit="s")
+    stop: float | None = setting(None, above=0.0, unit="s")
     start_index: int | None = setting(None, minimum=0)
     stop_index: int | None = setting(None, minimum=1)
-    smoothing_window: float = setting(1.5, minimum=0.0, maximum=LONGEST_WINDOW)
+    smoothing_window: float = setting(1.5, minimum=0.0, maximum=LONGEST_WINDOW, unit="s")
     to_origin: bool = setting(True)
     scale: float = setting(1.0, above=0.0)
     rolling: bool = setting(False)
@@ -128,8 +128,8 @@ class RobotSection(TextSettings):
 class SimulationSection(TextSettings):
     simulator: str = setting("mujoco", choices=SIMULATORS)
     real_time_factor: float = setting(0.0, minimum=0.0, maximum=MAX_REAL_TIME_FACTOR)
-    startup_timeout: float = setting(60.0, above=0.0, maximum=LONGEST_WINDOW)
-    command_timeout: float = setting(10.0, above=0.0, maximum=LONGEST_WINDOW)
+    startup_timeout: float = setting(60.0, above=0.0, maximum=LONGEST_WINDOW, unit="s")
+    command_timeout: float = setting(10.0, above=0.0, maximum=LONGEST_WINDOW, unit="s")
     gravity: float = setting(WORLD_GRAVITY, unit="m/s^2", minimum=MIN_GRAVITY, maximum=MAX_GRAVITY)
     latitude: float | None = setting(None, unit="deg", minimum=-90.0, maximum=90.0)
 
@@ -161,7 +161,7 @@ class TerrainSection(Terrain):
 @dataclass(frozen=True)
 class ImuSection(TextSettings):
     model: str = setting("hector", choices=(*PRESETS, PUBLISHED))
-    rate: float = setting(100.0, above=0.0, minimum=MIN_RATE, maximum=1000.0)
+    rate: float = setting(100.0, above=0.0, minimum=MIN_RATE, maximum=1000.0, unit="Hz")
 
 
 @dataclass(frozen=True)

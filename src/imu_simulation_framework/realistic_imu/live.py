@@ -119,20 +119,26 @@ class RealisticImuArguments(TextSettings):
     )
     seed: int = setting(1, minimum=0, maximum=LARGEST_SEED, about="seed of all random numbers")
     rate: float = setting(
-        0.0, minimum=0.0, about="samples per second of the sensor; 0: rate of its specification"
+        0.0,
+        minimum=0.0,
+        about="samples per second of the sensor; 0: rate of its specification",
+        unit="Hz",
     )
     standstill: float = setting(
         0.0,
         minimum=0.0,
         about="standstill before the first message, over which the gyroscope was zeroed, s; "
         "0: not zeroed",
+        unit="s",
     )
     stops: str = setting(
         "none",
         about="detected: at each stop that the IMU's samples show, zero the gyroscope again and "
         "hold the orientation",
     )
-    warm_up: float = setting(0.0, minimum=0.0, about="time from power-on to that standstill, s")
+    warm_up: float = setting(
+        0.0, minimum=0.0, about="time from power-on to that standstill, s", unit="s"
+    )
     drop_repeated: str = setting(
         "",
         check_boolean_text,
@@ -145,12 +151,14 @@ class RealisticImuArguments(TextSettings):
         "0 0 0",
         check_triple,
         about="position of the IMU in the input's frame, m, as in URDF's origin, instead of tf",
+        unit="m",
     )
     rpy: str = setting(
         "0 0 0",
         check_triple,
         about="orientation of the IMU in the input's frame: roll, pitch, yaw, rad, as in URDF's "
         "origin",
+        unit="rad",
     )
     use_twist: bool = setting(
         True, about="false: derive velocities from the poses of odometry, one message later"

@@ -284,6 +284,7 @@ class CorrectorArguments(TextSettings):
         0.0,
         minimum=0.0,
         about="standstill at the start, over which the gyroscope is zeroed, s; 0: not zeroed",
+        unit="s",
     )
     stops: str = setting(
         "none", about="detected: zero the gyroscope again at each stop that the IMU's samples show"

@@ -98,8 +98,8 @@ class TriadCorrection(Settings):
     scale_factor_and_misalignment_sigma: Matrix = setting(_ZERO_MATRIX, check_matrix)
     temperature_bias: Rows = setting((), _rows)
     temperature_scale_factor: Rows = setting((), _rows)
-    temperature_reference: float = setting(25.0)
-    temperature_range: tuple[float, float] = setting((-273.15, 1000.0), _checked_range)
+    temperature_reference: float = setting(25.0, unit="degC")
+    temperature_range: tuple[float, float] = setting((-273.15, 1000.0), _checked_range, unit="degC")
 
     def __post_init__(self) -> None:
         super().__post_init__()

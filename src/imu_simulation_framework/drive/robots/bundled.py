@@ -40,23 +40,23 @@ _PLACE: dict[str, Any] = {"check": checked_finite, "count": 3}
 class Chassis(Settings):
     """A box [m, kg]; places are those of its middles in base_footprint."""
 
-    size: tuple[float, ...] = setting(count=3, **POSITIVE)
-    position: tuple[float, ...] = setting(**_PLACE)
-    mass: float = setting(**POSITIVE)
-    centre_of_mass: tuple[float, ...] = setting(**_PLACE)
+    size: tuple[float, ...] = setting(count=3, unit="m", **POSITIVE)
+    position: tuple[float, ...] = setting(unit="m", **_PLACE)
+    mass: float = setting(unit="kg", **POSITIVE)
+    centre_of_mass: tuple[float, ...] = setting(unit="m", **_PLACE)
 
 
 @dataclass(frozen=True)
 class Wheels(Settings):
     """The driven wheels [m, kg], at these ``positions`` along each side."""
 
-    radius: float = setting(**POSITIVE)
-    width: float = setting(**POSITIVE)
-    half_track: float = setting(**POSITIVE)
-    mass: float = setting(**POSITIVE)
-    positions: tuple[float, ...] = setting((0.0,), _checked_positions)
-    turning_half_track: float | None = setting(None, **POSITIVE)
-    turning_half_track_in_gazebo: float | None = setting(None, **POSITIVE)
+    radius: float = setting(unit="m", **POSITIVE)
+    width: float = setting(unit="m", **POSITIVE)
+    half_track: float = setting(unit="m", **POSITIVE)
+    mass: float = setting(unit="kg", **POSITIVE)
+    positions: tuple[float, ...] = setting((0.0,), _checked_positions, unit="m")
+    turning_half_track: float | None = setting(None, unit="m", **POSITIVE)
+    turning_half_track_in_gazebo: float | None = setting(None, unit="m", **POSITIVE)
     sideslip_time: float = setting(0.0, unit="s", minimum=-1.0, maximum=1.0)
     diameter_ratio: float = setting(1.0, minimum=0.8, maximum=1.25)
 
@@ -65,19 +65,19 @@ class Wheels(Settings):
 class Caster(Settings):
     """A ball caster [m, kg]; there is another one on the other side."""
 
-    radius: float = setting(**POSITIVE)
-    position: tuple[float, ...] = setting(count=2, **POSITIVE)
-    mass: float = setting(**POSITIVE)
+    radius: float = setting(unit="m", **POSITIVE)
+    position: tuple[float, ...] = setting(count=2, unit="m", **POSITIVE)
+    mass: float = setting(unit="kg", **POSITIVE)
 
 
 @dataclass(frozen=True)
 class ImuBox(Settings):
     """The IMU [m, kg], and how it is turned [rad]."""
 
-    size: tuple[float, ...] = setting(count=3, **POSITIVE)
-    mass: float = setting(**POSITIVE)
-    position: tuple[float, ...] = setting(**_PLACE)
-    orientation: tuple[float, ...] = setting(**_PLACE)
+    size: tuple[float, ...] = setting(count=3, unit="m", **POSITIVE)
+    mass: float = setting(unit="kg", **POSITIVE)
+    position: tuple[float, ...] = setting(unit="m", **_PLACE)
+    orientation: tuple[float, ...] = setting(unit="rad", **_PLACE)
 
 
 @dataclass(frozen=True)

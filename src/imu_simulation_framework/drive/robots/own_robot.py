@@ -69,8 +69,8 @@ class OwnImu(Settings):
     """
 
     link: str = setting("")
-    position: tuple[float, ...] | None = setting(None, check_numbers, count=3)
-    orientation: tuple[float, ...] | None = setting(None, check_numbers, count=3)
+    position: tuple[float, ...] | None = setting(None, check_numbers, count=3, unit="m")
+    orientation: tuple[float, ...] | None = setting(None, check_numbers, count=3, unit="rad")
 
 
 @dataclass(frozen=True)

@@ -42,13 +42,13 @@ class Motors(Settings):
     motors begin to follow a command [s].
     """
 
-    max_wheel_velocity: float = setting(**POSITIVE)
-    max_wheel_acceleration: float = setting(**POSITIVE)
-    max_wheel_torque: float = setting(**POSITIVE)
-    velocity_gain: float = setting(**POSITIVE)
-    velocity_integral_gain: float = setting(**NOT_NEGATIVE)
-    motor_inertia: float = setting(**NOT_NEGATIVE)
-    command_delay: float = setting(0.0, minimum=0.0, maximum=LONGEST_DELAY)
+    max_wheel_velocity: float = setting(unit="rad/s", **POSITIVE)
+    max_wheel_acceleration: float = setting(unit="rad/s^2", **POSITIVE)
+    max_wheel_torque: float = setting(unit="N m", **POSITIVE)
+    velocity_gain: float = setting(unit="N m s/rad", **POSITIVE)
+    velocity_integral_gain: float = setting(unit="N m/rad", **NOT_NEGATIVE)
+    motor_inertia: float = setting(unit="kg m^2", **NOT_NEGATIVE)
+    command_delay: float = setting(0.0, minimum=0.0, maximum=LONGEST_DELAY, unit="s")
 
 
 @dataclass(frozen=True)

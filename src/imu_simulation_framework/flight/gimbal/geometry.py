@@ -147,11 +147,11 @@ class GimbalGeometry(Settings):
         Arms, m.
     """
 
-    body_to_pan: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
-    base: Axes = setting(_ZERO, check_numbers, count=3, maximum=2.0 * np.pi)
-    pan_to_tilt: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
-    tilt_to_roll: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
-    roll_to_imu: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM)
+    body_to_pan: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM, unit="m")
+    base: Axes = setting(_ZERO, check_numbers, count=3, maximum=2.0 * np.pi, unit="rad")
+    pan_to_tilt: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM, unit="m")
+    tilt_to_roll: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM, unit="m")
+    roll_to_imu: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM, unit="m")
 
     @property
     def base_rotation(self) -> Rotation:

@@ -47,9 +47,9 @@ class HeldAttitude(Settings):
         Angle, rad; None for the platform's initial yaw.
     """
 
-    roll: float = setting(0.0, maximum=2.0 * math.pi)
-    pitch: float = setting(0.0, maximum=2.0 * math.pi)
-    yaw: float | None = setting(None, maximum=2.0 * math.pi)
+    roll: float = setting(0.0, maximum=2.0 * math.pi, unit="rad")
+    pitch: float = setting(0.0, maximum=2.0 * math.pi, unit="rad")
+    yaw: float | None = setting(None, maximum=2.0 * math.pi, unit="rad")
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class PointAhead(Settings):
         Horizontal distances along and across the platform's heading, and height, m.
     """
 
-    ahead: float = setting(0.0, maximum=1e7)
-    left: float = setting(0.0, maximum=1e7)
-    up: float = setting(0.0, maximum=1e7)
+    ahead: float = setting(0.0, maximum=1e7, unit="m")
+    left: float = setting(0.0, maximum=1e7, unit="m")
+    up: float = setting(0.0, maximum=1e7, unit="m")
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class PointOnEarth(Settings):
         Height above the ellipsoid, m.
     """
 
-    latitude: float = setting(0.0, maximum=90.0)
-    longitude: float = setting(0.0, maximum=360.0)
-    height: float = setting(0.0, maximum=1e7)
+    latitude: float = setting(0.0, maximum=90.0, unit="deg")
+    longitude: float = setting(0.0, maximum=360.0, unit="deg")
+    height: float = setting(0.0, maximum=1e7, unit="m")
 
 
 Target = Union[HeldAttitude, PointAhead, PointOnEarth]
@@ -117,11 +117,13 @@ class Stabilisation(Settings):
 
     target: Target = setting(HeldAttitude(), _checked_target)
     boresight: str = setting("forward", choices=tuple(BORESIGHTS))
-    bandwidth: float | None = setting(None, above=0.0, maximum=1e4)
+    bandwidth: float | None = setting(None, above=0.0, maximum=1e4, unit="Hz")
     damping: float = setting(0.7, above=0.0, maximum=1e4)
-    servo_bandwidth: float = setting(20.0, above=0.0, maximum=1e4)
-    rate_limits: Axes = setting((2.0, 2.0, 2.0), check_numbers, count=3, minimum=0.0, maximum=1e3)
-    aid_time: float | None = setting(None, above=0.0, maximum=1e4)
+    servo_bandwidth: float = setting(20.0, above=0.0, maximum=1e4, unit="Hz")
+    rate_limits: Axes = setting(
+        (2.0, 2.0, 2.0), check_numbers, count=3, minimum=0.0, maximum=1e3, unit="rad/s"
+    )
+    aid_time: float | None = setting(None, above=0.0, maximum=1e4, unit="s")
 
 
 _MIN_HORIZONTAL = 1e-9  # sine of the angle to the vertical, below which the horizon is undefined

@@ -98,13 +98,13 @@ class FixQuality(Settings):
     """
 
     quality: str = setting("single", choices=tuple(QUALITIES)[1:], always=True)
-    horizontal_noise: float = setting(0.0, minimum=0.0)
-    vertical_noise: float = setting(0.0, minimum=0.0)
-    horizontal_drift: float = setting(0.0, minimum=0.0)
-    vertical_drift: float = setting(0.0, minimum=0.0)
-    correlation_time: float = setting(60.0, above=0.0)
-    velocity_noise: float = setting(0.0, minimum=0.0)
-    vertical_velocity_noise: float = setting(0.0, minimum=0.0)
+    horizontal_noise: float = setting(0.0, minimum=0.0, unit="m")
+    vertical_noise: float = setting(0.0, minimum=0.0, unit="m")
+    horizontal_drift: float = setting(0.0, minimum=0.0, unit="m")
+    vertical_drift: float = setting(0.0, minimum=0.0, unit="m")
+    correlation_time: float = setting(60.0, above=0.0, unit="s")
+    velocity_noise: float = setting(0.0, minimum=0.0, unit="m/s")
+    vertical_velocity_noise: float = setting(0.0, minimum=0.0, unit="m/s")
 
     @property
     def noise(self) -> tuple[float, ...]:
@@ -138,7 +138,7 @@ class QualityChange(Settings):
 
     before: str = setting("rtk", choices=tuple(QUALITIES), always=True)
     after: str = setting("float", choices=tuple(QUALITIES), always=True)
-    rate: float = setting(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
+    rate: float = setting(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE, unit="1/s")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -160,9 +160,9 @@ class GnssOutages(Settings):
         Mean duration of random outages, exponentially distributed [s].
     """
 
-    times: tuple[tuple[float, float], ...] = setting((), _checked_outages)
-    rate: float = setting(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE)
-    mean_duration: float = setting(10.0, minimum=1e-3)
+    times: tuple[tuple[float, float], ...] = setting((), _checked_outages, unit="s")
+    rate: float = setting(0.0, minimum=0.0, maximum=HIGHEST_EVENT_RATE, unit="1/s")
+    mean_duration: float = setting(10.0, minimum=1e-3, unit="s")
 
     @property
     def share(self) -> float:
@@ -195,12 +195,12 @@ class GnssHeading(Settings):
     """
 
     source: str = setting("none", choices=("none", "course", "antennas"))
-    minimum_speed: float = setting(0.5, minimum=0.0)
-    baseline: float = setting(1.0, above=0.0)
-    across_noise: float = setting(0.0, minimum=0.0)
-    across_drift: float = setting(0.0, minimum=0.0)
-    correlation_time: float = setting(60.0, above=0.0)
-    misalignment: float = setting(0.0, maximum=math.pi)
+    minimum_speed: float = setting(0.5, minimum=0.0, unit="m/s")
+    baseline: float = setting(1.0, above=0.0, unit="m")
+    across_noise: float = setting(0.0, minimum=0.0, unit="m")
+    across_drift: float = setting(0.0, minimum=0.0, unit="m")
+    correlation_time: float = setting(60.0, above=0.0, unit="s")
+    misalignment: float = setting(0.0, maximum=math.pi, unit="rad")
 
 
 @dataclass(frozen=True)
@@ -215,9 +215,9 @@ class GnssOrigin(Settings):
         Height above the ellipsoid [m].
     """
 
-    latitude: float = setting(50.0, maximum=90.0)
-    longitude: float = setting(14.4, maximum=360.0)
-    height: float = setting(200.0, maximum=1e5)
+    latitude: float = setting(50.0, maximum=90.0, unit="deg")
+    longitude: float = setting(14.4, maximum=360.0, unit="deg")
+    height: float = setting(200.0, maximum=1e5, unit="m")
 
 
 @dataclass(frozen=True)
@@ -251,10 +251,10 @@ class GnssSpecification(Settings):
     """
 
     name: str = setting("gnss", check_text, needed=True, always=True)
-    rate: float = setting(1.0, above=0.0, maximum=1e4)
-    latency: float = setting(0.0, minimum=0.0, maximum=1e3)
-    latency_jitter: float = setting(0.0, minimum=0.0, maximum=1e3)
-    lever_arm: Any = setting((0.0, 0.0, 0.0), check_numbers, count=3, maximum=1e3)
+    rate: float = setting(1.0, above=0.0, maximum=1e4, unit="Hz")
+    latency: float = setting(0.0, minimum=0.0, maximum=1e3, unit="s")
+    latency_jitter: float = setting(0.0, minimum=0.0, maximum=1e3, unit="s")
+    lever_arm: Any = setting((0.0, 0.0, 0.0), check_numbers, count=3, maximum=1e3, unit="m")
     qualities: tuple[FixQuality, ...] = setting((FixQuality(),), part=FixQuality)
     changes: tuple[QualityChange, ...] = setting((), part=QualityChange)
     schedule: tuple[tuple[float, str], ...] = setting((), _checked_schedule)

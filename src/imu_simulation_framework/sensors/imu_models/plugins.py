@@ -251,19 +251,19 @@ class HectorParameters(Settings):
         Factor on the true value.
     """
 
-    yaw_offset: float = setting(0.0, checked_parameter)
-    yaw_drift: float = setting(0.5, checked_parameter, minimum=0.0)
-    yaw_drift_frequency: float = setting(0.005, checked_parameter, minimum=0.0)
-    yaw_gaussian_noise: float = setting(0.00215, checked_parameter, minimum=0.0)
-    rate_offset: float = setting(0.0, checked_parameter)
-    rate_drift: float = setting(0.0, checked_parameter, minimum=0.0)
-    rate_drift_frequency: float = setting(1.0 / 3600.0, checked_parameter, minimum=0.0)
-    rate_gaussian_noise: float = setting(0.0, checked_parameter, minimum=0.0)
+    yaw_offset: float = setting(0.0, checked_parameter, unit="rad")
+    yaw_drift: float = setting(0.5, checked_parameter, minimum=0.0, unit="rad")
+    yaw_drift_frequency: float = setting(0.005, checked_parameter, minimum=0.0, unit="Hz")
+    yaw_gaussian_noise: float = setting(0.00215, checked_parameter, minimum=0.0, unit="rad")
+    rate_offset: float = setting(0.0, checked_parameter, unit="rad/s")
+    rate_drift: float = setting(0.0, checked_parameter, minimum=0.0, unit="rad/s")
+    rate_drift_frequency: float = setting(1.0 / 3600.0, checked_parameter, minimum=0.0, unit="Hz")
+    rate_gaussian_noise: float = setting(0.0, checked_parameter, minimum=0.0, unit="rad/s")
     rate_scale_error: float = setting(1.0, checked_parameter)
-    accel_offset: float = setting(0.0, checked_parameter)
-    accel_drift: float = setting(0.0, checked_parameter, minimum=0.0)
-    accel_drift_frequency: float = setting(1.0 / 3600.0, checked_parameter, minimum=0.0)
-    accel_gaussian_noise: float = setting(0.0, checked_parameter, minimum=0.0)
+    accel_offset: float = setting(0.0, checked_parameter, unit="m/s^2")
+    accel_drift: float = setting(0.0, checked_parameter, minimum=0.0, unit="m/s^2")
+    accel_drift_frequency: float = setting(1.0 / 3600.0, checked_parameter, minimum=0.0, unit="Hz")
+    accel_gaussian_noise: float = setting(0.0, checked_parameter, minimum=0.0, unit="m/s^2")
     accel_scale_error: float = setting(1.0, checked_parameter)
 
 

@@ -147,9 +147,9 @@ class Place(Settings):
         name.
     """
 
-    latitude: float = setting(50.0, maximum=90.0)
-    longitude: float = setting(14.4, maximum=360.0)
-    height: float = setting(200.0, _checked_height)
+    latitude: float = setting(50.0, maximum=90.0, unit="deg")
+    longitude: float = setting(14.4, maximum=360.0, unit="deg")
+    height: float = setting(200.0, _checked_height, unit="m")
     date: Any = setting("2026-01-01", _written_date)
 
     def field(self) -> np.ndarray:
@@ -177,7 +177,7 @@ class MagneticEnvironment(Settings):
     """
 
     place: Place = setting(Place, part=Place)
-    earth: Axes | None = setting(None, check_numbers, count=3, maximum=1.0)
+    earth: Axes | None = setting(None, check_numbers, count=3, maximum=1.0, unit="T")
     turned: float = setting(0.0)
     dipoles: tuple[Dipole, ...] = setting((), part=Dipole, most=MAX_BODIES)
     ellipsoids: tuple[Ellipsoid, ...] = setting((), part=Ellipsoid, most=MAX_BODIES)
