@@ -1,4 +1,4 @@
-"""A browser without a window, as wide as a screen or as a phone."""
+"""Headless browser with the width of a desktop or of a phone."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ def programs():
 
 @contextmanager
 def browser(kind):
-    """Start a browser of a width, in which a phone's screen is touched."""
+    """Start a browser of a width; a phone has a touch screen."""
     program, driver = programs()
     width, height = WIDTHS[kind]
     options = webdriver.ChromeOptions()

@@ -1,4 +1,4 @@
-"""Browsers of the tests, started once a session."""
+"""Browsers of the tests, started once per session."""
 
 import sys
 from pathlib import Path

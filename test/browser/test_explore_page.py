@@ -1,4 +1,4 @@
-"""The page of explore.py in a browser, without a network."""
+"""Page of explore.py in a browser without network."""
 
 import math
 import re
@@ -47,7 +47,7 @@ PRESS = """
 
 @pytest.fixture(scope="module")
 def address():
-    """The page's address, which the program prints when it is started without a browser."""
+    """Return the address that the program prints when it starts without a browser."""
     command = [sys.executable, str(PROGRAM), "--no-browser", "--port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -93,7 +93,7 @@ def asked(driver):
 
 
 def written(driver, name, value):
-    """Write into a field as a person does."""
+    """Type a text into a field."""
     field = driver.find_element(By.ID, name)
     field.click()
     driver.execute_script("arguments[0].select()", field)
@@ -138,7 +138,7 @@ SLIDERS = """
 
 
 def check_sliders_are_named(driver):
-    """Check what a screen reader says of each slider: its label, and the text of its field."""
+    """Check the label and the value text of each slider for screen readers."""
     named = dict(driver.execute_script(SLIDERS))
     assert None not in named and len(named) > 8
     assert named["Limit of the error [deg]"] == driver.find_element(By.ID, "limit").get_attribute(

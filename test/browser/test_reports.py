@@ -1,4 +1,4 @@
-"""Reports in a browser: without a network, on a screen, on a phone and on paper."""
+"""Reports in a browser without network, on a desktop, on a phone and in print."""
 
 import base64
 import json
@@ -32,7 +32,7 @@ gyroscope:
 
 @pytest.fixture(scope="module")
 def server():
-    """A server that a page could reach, and the paths that were requested of it."""
+    """Return a server that a page could reach, and the requested paths."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -56,7 +56,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory, server):
-    """The reports' files by their kind."""
+    """Return the files of the reports by their kind."""
     folder = tmp_path_factory.mktemp("reports")
     name = HOSTILE.format(port=server.server_port)
     result = write_result(folder, drive=name, duration=40.0)
@@ -121,7 +121,7 @@ def axis(driver, plot):
 
 
 def area(driver, plot):
-    """The first panel, where the pointer drags."""
+    """Return the first panel, in which the pointer drags."""
     panel = plot.find_elements(By.CSS_SELECTOR, ".nsewdrag")[0]
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
     return panel

@@ -1,4 +1,4 @@
-"""A recorded flight, from a file to the states of an aircraft, and what else flights come from."""
+"""Reading of recorded flights, and the choice between all sources of flights."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from .jsbsim import RATE, bundled_scripts, fly
 from .udp import PacketReceiver, receive_flight
 
 
-def _samples(
+def _read_topics(
     path: Any, topic: str, format: str, columns: Any, attitude_topic: str, velocity_topic: str
 ) -> tuple[Samples, Samples | None, Samples | None]:
-    """Return positions, and attitudes and velocities if they have topics of their own."""
+    """Read positions, and attitudes and velocities from topics of their own."""
     samples = read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "flight")
     if samples.message_type != messages.NAV_SAT_FIX.name or samples.format != "bag":
-        for key, beside in (("attitude_topic", attitude_topic), ("velocity_topic", velocity_topic)):
-            if beside:
-                raise RecordingError(f"{path}: {key} is of use only beside satellite positions")
+        for key, name in (("attitude_topic", attitude_topic), ("velocity_topic", velocity_topic)):
+            if name:
+                raise RecordingError(f"{path}: {key} is of use only with satellite positions")
         return samples, None, None
     attitude, velocity = read_any_bag(path, attitude_topic, messages.HEADING_TYPES), None
     if velocity_topic:
@@ -48,20 +48,20 @@ def _samples(
 
 
 LONGEST_GAP = 5.0
-"""Of usual periods, without a state: across more a spline is no motion."""
+"""Longest gap in median periods, which a spline may bridge."""
 
 MIN_GAP = 0.25
-"""So long [s] may always be missing."""
+"""Gap that is always accepted, s."""
 
-_NO_UNIT = 0.1  # by which the length of a quaternion may differ from one
+_MAX_NORM_ERROR = 0.1  # of a quaternion
 _LOCAL = ("x", "y", "z")
 
 
-def _joined(positions: Samples, attitude: Samples, velocity: Samples | None) -> Samples:
-    """Put orientations and velocities of their own topics beside positions.
+def _join_topics(positions: Samples, attitude: Samples, velocity: Samples | None) -> Samples:
+    """Interpolate positions, orientations and velocities of several topics to common times.
 
-    All are taken at the times of that topic of positions and orientations which has more samples,
-    as far as all of them reach; splines lead from their own times to those.
+    The times are those of positions or orientations, whichever has more samples, within the common
+    interval. The interpolation uses splines.
     """
     parts = {PLACE: positions, QUATERNION: attitude}
     if velocity is not None:
@@ -69,7 +69,8 @@ def _joined(positions: Samples, attitude: Samples, velocity: Samples | None) -> 
     curves = {names: _curve(samples, names) for names, samples in parts.items()}
     times, _, places = max(curves[PLACE], curves[QUATERNION], key=lambda curve: len(curve[0]))
     known = [curve[0] for curve in curves.values()]
-    inside = (times >= max(one[0] for one in known)) & (times <= min(one[-1] for one in known))
+    begin, end = max(part[0] for part in known), min(part[-1] for part in known)
+    inside = (times >= begin) & (times <= end)
     if not inside.any():
         raise RecordingError(
             f"{attitude.source}: its samples and those of topic {positions.topic} have no time in "
@@ -83,7 +84,7 @@ def _joined(positions: Samples, attitude: Samples, velocity: Samples | None) -> 
 
 
 def _curve(samples: Samples, names: Sequence[str]) -> tuple[np.ndarray, Any, np.ndarray]:
-    """Return times, a spline through columns, and places; of what can be used."""
+    """Return the times, a spline through columns, and the places of usable samples."""
     cleaner = Cleaner(samples)
     cleaner.drop_nan(names)
     if names is QUATERNION:
@@ -99,15 +100,16 @@ def _curve(samples: Samples, names: Sequence[str]) -> tuple[np.ndarray, Any, np.
 def _clean(
     samples: Samples, conventions: ReferenceConventions, limits: StampLimits
 ) -> tuple[pd.DataFrame, np.ndarray, Any]:
-    """Return a table in east, north, up, quaternions from forward, left, up; places; the report."""
-    samples = conventional_reference(_upwards(samples), conventions)
+    """Return a table in east, north, up with quaternions, the places of its rows, and a report."""
+    samples = conventional_reference(_to_upward_velocity(samples), conventions)
     place = next((names for names in (PLACE, _LOCAL) if samples.has(names)), None)
     if place is None:
-        raise RecordingError(f"{samples.source}: a flight needs heights, but it has none")
+        raise RecordingError(f"{samples.source}: heights are missing, which a flight needs")
     attitude = QUATERNION if samples.has(QUATERNION) else EULER
     if not samples.has(attitude):
         raise RecordingError(
-            f"{samples.source}: a flight needs orientations, or roll, pitch and yaw"
+            f"{samples.source}: orientations, or roll, pitch and yaw, are missing, which a flight "
+            "needs"
         )
     velocity = LOCAL_VELOCITY if samples.has(LOCAL_VELOCITY) else ()
     cleaner = Cleaner(samples)
@@ -132,38 +134,38 @@ def _clean(
 
 
 def _refuse_gaps(samples: Samples, times: np.ndarray, places: np.ndarray) -> None:
-    """Refuse a flight of which too much is missing at once."""
+    """Reject a flight with a long gap."""
     steps = np.diff(times)
     usual = float(np.median(steps))
     longest = max(LONGEST_GAP * usual, MIN_GAP)
     if len(steps) and np.max(steps) > longest:
         row = int(np.argmax(steps))
         raise RecordingError(
-            f"{samples.source}: {samples.place_name} {places[row + 1]}: nothing was recorded for "
-            f"{steps[row]:.3f} s before it, expected at most {longest:.3g} s, as a spline leads "
-            "from one state to the next; cut the recording there"
+            f"{samples.source}: {samples.place_name} {places[row + 1]}: the gap before it lasts "
+            f"{steps[row]:.3f} s, expected at most {longest:.3g} s, which a spline can bridge; cut "
+            "the recording there"
         )
 
 
 def _refuse_none(samples: Samples, cleaner: Cleaner) -> None:
-    """Refuse quaternions that are none, but for those of zero, which say that nothing is known."""
+    """Reject quaternions of a wrong length; zeros denote unknown orientations."""
     norms = np.linalg.norm(samples.matrix(QUATERNION), axis=1)
     with np.errstate(invalid="ignore"):
-        wrong = cleaner.keep & (norms > 1e-6) & (np.abs(norms - 1.0) > _NO_UNIT)
-    if wrong.any():
-        row = int(np.argmax(wrong))
+        is_wrong = cleaner.keep & (norms > 1e-6) & (np.abs(norms - 1.0) > _MAX_NORM_ERROR)
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
         raise RecordingError(
             f"{samples.source}: {samples.place_name} {samples.places[row]}: qx, qy, qz, qw have "
-            f"the length {norms[row]:.4g}, expected 1, as the quaternion of an orientation has"
+            f"the length {norms[row]:.4g}, expected 1"
         )
 
 
-def _upwards(samples: Samples) -> Samples:
-    """Return samples with velocities upwards."""
+def _to_upward_velocity(samples: Samples) -> Samples:
+    """Return samples with the vertical velocity upwards."""
     columns = dict(samples.columns)
     if {"velocity_down", "velocity_up"} <= set(columns):
         raise RecordingError(
-            f"{samples.source}: velocity_up and velocity_down are both given; expected one of them"
+            f"{samples.source}: velocity_up and velocity_down are both present, expected only one"
         )
     if "velocity_down" in columns:
         columns["velocity_up"] = -columns.pop("velocity_down")
@@ -173,17 +175,23 @@ def _upwards(samples: Samples) -> Samples:
 AXES = ("auto", "enu", "ned")
 PATHS = ("auto", "positions", "velocities")
 
-_COARSE = 1e-3  # m; step of a position's last digit that is worth a word
-_CONTRADICTION = (1.0, 0.1)  # by which displacements may be off: m/s, and share of the speed
-_OVER = 5.0  # s, over which displacements are compared
-_NEARLY = 1e-7
+_COARSE_STEP = 1e-3  # m; a larger step of positions is reported
+_MAX_CONTRADICTION = (1.0, 0.1)  # of displacements: m/s, and share of the speed
+_COMPARED_DURATION = 5.0  # s, of the compared displacements
+_RATE_TOLERANCE = 1e-7  # relative difference from a whole rate
 _NANOSECOND = 1e-9
-_LOOKED_AT = 1000  # numbers, for their digits
+_EXAMINED_ROWS = 1000  # rows whose digits are counted
 
 
 @dataclass(frozen=True)
 class RecordedFlight:
-    """A flight that somebody recorded, and what was found in the recording."""
+    """Recorded flight and the report of its recording.
+
+    Attributes
+    ----------
+    flight : Flight
+    report : RecordingReport
+    """
 
     flight: Flight
     report: RecordingReport
@@ -207,54 +215,73 @@ def read_flight(
 ) -> RecordedFlight:
     """Read a recorded flight.
 
-    ``path``, ``format``: as for
-    :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`. ``topic``: in a
-    bag: positions as sensor_msgs/NavSatFix, or poses (nav_msgs/Odometry, geometry_msgs/PoseStamped,
-    geometry_msgs/PoseWithCovarianceStamped) about an origin. ``columns`` (mapping of str to str):
-    for CSV: quantity -> ``"column [unit]"``. Needs ``time``, either ``latitude longitude altitude``
-    or ``x y z`` about an origin, and either ``qx qy qz qw`` or ``roll pitch`` with ``yaw`` or
-    ``heading``; with ``velocity_north velocity_east`` and ``velocity_down`` or ``velocity_up`` if
-    known.
+    Parameters
+    ----------
+    path, format
+        As for :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`.
+    topic : str
+        Topic of a bag with positions (sensor_msgs/NavSatFix), or with poses about an origin
+        (nav_msgs/Odometry, geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped).
+    columns : mapping of str to str, optional
+        Column ``"name [unit]"`` of each quantity of a CSV file. Required are ``time``; ``latitude
+        longitude altitude``, or ``x y z`` about an origin; ``qx qy qz qw``, or ``roll pitch`` with
+        ``yaw`` or ``heading``. Optional are ``velocity_north velocity_east`` with ``velocity_down``
+        or ``velocity_up``.
+    axes : str
+        ``enu``: world east, north, up and body forward, left, up. ``ned``: world north, east, down
+        and body forward, right, down. ``auto``: ``ned`` for a CSV file with ``velocity_down`` or
+        ``heading``, otherwise ``enu``; a remark reports the choice.
+    yaw_convention, quaternion_order, quaternion_inverse
+        As in :class:`.ReferenceConventions`.
+    origin : sequence of float, optional
+        Origin of positions x, y, z: latitude, longitude, deg, and height, m.
+    attitude_topic : str
+        Topic of orientations, sensor_msgs/Imu or poses, in a bag with NavSatFix; empty for the only
+        such topic.
+    velocity_topic : str
+        Topic of velocities to the east, to the north and up in a bag with NavSatFix.
+    along : str
+        ``positions``: the path is a spline through the positions. ``velocities``: the path is the
+        integral of the velocities, see :meth:`.FlightStates.integrated`. An IMU measures the first
+        derivative of a velocity, but the second derivative of a position, which magnifies noise and
+        rounding. ``auto``: ``velocities`` if they are recorded.
+    stamp_limits : StampLimits, optional
 
-    ``axes``: ``enu``: world east, north, up and body forward, left, up; ``ned``: world north, east,
-    down and body forward, right, down. ``auto``: the latter for a CSV with ``velocity_down`` or
-    ``heading``, otherwise the former; a remark says which it was. ``yaw_convention``,
-    ``quaternion_order``, ``quaternion_inverse``: as in :class:`.ReferenceConventions`. ``origin``
-    (3 float): of positions x, y, z: latitude, longitude [deg] and height [m].
+    Returns
+    -------
+    RecordedFlight
+        Flight whose times begin with zero; ``settings`` contains the start on the recording's
+        clock.
 
-    ``attitude_topic``, ``velocity_topic``: in a bag, beside a NavSatFix: orientations, as
-    sensor_msgs/Imu or poses, empty for the only one; and velocities to the east, to the north and
-    up. ``along``: ``positions``: the path is a spline through the positions. ``velocities``: it is
-    the integral of the velocities, see :meth:`.FlightStates.integrated`; an IMU feels the
-    derivative of a velocity, and of positions the second one, which magnifies noise and the steps
-    of the last digit. ``auto``: the latter where there are velocities.
-
-    Times of the result begin with zero; ``settings`` has the start on the recording's clock. Raises
-    RecordingError if the recording cannot be read, or its data cannot be used. Raises
-    ConfigurationError if a choice is none.
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, or its data cannot be used.
+    ConfigurationError
+        A choice is invalid.
     """
     check_choice("the axes of a recorded flight", axes, AXES)
     check_choice("the path of a recorded flight", along, PATHS)
     if origin is not None:
         origin = check_numbers("the origin of a recorded flight", origin, 3)
-    beside = attitude_topic, velocity_topic
-    samples, attitude, velocity = _samples(path, topic, format, columns, *beside)
-    frame = axes if axes != "auto" else _axes_of(samples)
+    own_topics = attitude_topic, velocity_topic
+    samples, attitude, velocity = _read_topics(path, topic, format, columns, *own_topics)
+    frame = axes if axes != "auto" else _detect_axes(samples)
     orders = quaternion_order, quaternion_inverse
     conventions = ReferenceConventions(frame, yaw_convention, *orders)
     limits = stamp_limits or StampLimits(gap_factor=1.5)
     if attitude is not None:
-        samples = _joined(samples, attitude, velocity)
+        samples = _join_topics(samples, attitude, velocity)
     table, places, report = _clean(samples, conventions, limits)
     _refuse_gaps(samples, table.index.to_numpy(), places)
     start = float(table.index[0])
-    table.index = pd.Index(_even(table.index.to_numpy() - start, start), name="time")
+    table.index = pd.Index(_to_even_times(table.index.to_numpy() - start, start), name="time")
     remarks = []
     if axes == "auto" and samples.format == "csv":
-        remarks.append(_AXES_SAID[frame])
-    states = _states(samples, table, origin)
-    states, said = _along(samples, states, along, _step(table))
-    remarks += said
+        remarks.append(_AXES_REMARKS[frame])
+    states = _to_states(samples, table, origin)
+    states, path_remarks = _choose_path(samples, states, along, _position_step(table))
+    remarks += path_remarks
     report = replace(report, remarks=report.remarks + tuple(remarks))
     settings = {
         "source": "recording",
@@ -267,7 +294,7 @@ def read_flight(
     return RecordedFlight(Flight(states, settings, remarks=tuple(report.sentences())), report)
 
 
-_AXES_SAID = {
+_AXES_REMARKS = {
     "enu": "angles and velocities are taken as of a world east, north, up and a body forward, "
     "left, up",
     "ned": "angles and velocities are taken as aviation has them: a world north, east, down and a "
@@ -275,47 +302,49 @@ _AXES_SAID = {
 }
 
 
-def _axes_of(samples: Samples) -> str:
-    """Return the axes that the columns of a table tell."""
+def _detect_axes(samples: Samples) -> str:
+    """Return the axes that the columns of a table imply."""
     if samples.format != "csv" or "velocity_up" in samples:
         return "enu"
-    # A column called heading says so, and one called yaw with its words does not.
+    # A column named heading implies aviation's axes; a yaw with a stated convention does not.
     heading = samples.yaw_conventions.get("yaw") == "cw_from_north"
     return "ned" if "velocity_down" in samples or heading else "enu"
 
 
-def _even(time: np.ndarray, start: float) -> np.ndarray:
-    """Return even times where they are but for the rounding of a clock that began at ``start``.
+def _to_even_times(time: np.ndarray, start: float) -> np.ndarray:
+    """Return even times if they differ only by the rounding of a clock that reads ``start``.
 
-    Seconds since 1970 have steps of 2e-7 s as floats, in which an aircraft flies 1e-5 m: at 100 Hz
-    an acceleration of 0.1 m/s^2.
+    Seconds since 1970 have steps of 2e-7 s as floats. An aircraft flies 1e-5 m meanwhile, which is
+    an acceleration of 0.1 m/s^2 at 100 Hz.
     """
     period = float(np.median(np.diff(time)))
     counts = np.rint(time / period)
     if np.any(np.diff(counts) <= 0.0):
         return time
     rate = counts[-1] / time[-1]
-    rate = round(rate) if abs(rate - round(rate)) < _NEARLY * rate else rate
+    rate = round(rate) if abs(rate - round(rate)) < _RATE_TOLERANCE * rate else rate
     even = np.rint(time * rate) / rate
     rounding = 2.0 * float(np.spacing(start + time[-1])) + _NANOSECOND
     return even if np.max(np.abs(even - time)) <= rounding else time
 
 
-def _states(samples: Samples, table: pd.DataFrame, origin: Sequence[float] | None) -> FlightStates:
+def _to_states(
+    samples: Samples, table: pd.DataFrame, origin: Sequence[float] | None
+) -> FlightStates:
     """Return states of a table in east, north, up."""
     time, orientation = table.index.to_numpy(), table[list(QUATERNION)].to_numpy()
-    moving = set(LOCAL_VELOCITY) <= set(table)
-    velocity = table[list(LOCAL_VELOCITY)].to_numpy() if moving else None
+    has_velocity = set(LOCAL_VELOCITY) <= set(table)
+    velocity = table[list(LOCAL_VELOCITY)].to_numpy() if has_velocity else None
     if "latitude" in table:
         places = table[list(PLACE)].to_numpy()
         places[:, :2] = np.radians(places[:, :2])
         return FlightStates.from_local(time, places, orientation, velocity)
     if origin is None:
         raise RecordingError(
-            f"{samples.source}: its positions are x, y, z, so a flight needs the origin's "
-            "latitude, longitude and height"
+            f"{samples.source}: its positions are x, y, z, expected an origin with latitude, "
+            "longitude and height"
         )
-    # Positions and orientations are in the axes of one place.
+    # Positions and orientations refer to the axes at the origin.
     latitude, longitude, height = np.radians(origin[0]), np.radians(origin[1]), origin[2]
     level = enu_to_ecef(latitude, longitude)
     position = ecef_of(latitude, longitude, height) + level.apply(table[list(_LOCAL)].to_numpy())
@@ -323,55 +352,56 @@ def _states(samples: Samples, table: pd.DataFrame, origin: Sequence[float] | Non
     return FlightStates(time, position, turned, None if velocity is None else level.apply(velocity))
 
 
-def _along(
+def _choose_path(
     samples: Samples, states: FlightStates, along: str, step: float
 ) -> tuple[FlightStates, list[str]]:
-    """Return states along the path that is asked for, and remarks."""
+    """Return the states along the chosen path, and remarks."""
     if states.velocity is None:
         if along == "velocities":
             raise RecordingError(
-                f"{samples.source}: its path cannot be that of its velocities, as it has none"
+                f"{samples.source}: velocities are missing, expected for a path along velocities"
             )
-        coarse = step > _COARSE and along == "auto"
-        return states, [_coarse(step) + ", so that accelerations mean nothing"] if coarse else []
+        if step > _COARSE_STEP and along == "auto":
+            return states, [_describe_step(step) + ", so that accelerations are meaningless"]
+        return states, []
     _refuse_contradiction(samples, states)
     if along == "positions":
         return states, []
-    found = states.integrated()
-    off = float(np.max(np.linalg.norm(found.position - states.position, axis=1)))
-    digits = f"; {_coarse(step)}" if step > _COARSE else ""
-    return found, [
-        f"the path is the integral of the velocities, at most {off:.2g} m from the "
+    integrated = states.integrated()
+    distance = float(np.max(np.linalg.norm(integrated.position - states.position, axis=1)))
+    digits = f"; {_describe_step(step)}" if step > _COARSE_STEP else ""
+    return integrated, [
+        f"the path is the integral of the velocities, at most {distance:.2g} m from the "
         f"positions{digits}"
     ]
 
 
-def _coarse(step: float) -> str:
+def _describe_step(step: float) -> str:
     return f"positions come in steps of {step:.2g} m"
 
 
 def _refuse_contradiction(samples: Samples, states: FlightStates) -> None:
-    """Refuse velocities that are not those of the positions, seconds taken together."""
+    """Reject velocities that contradict the positions over several seconds."""
     period = float(np.median(np.diff(states.time)))
-    apart = min(max(1, round(_OVER / period)), len(states) - 1)
-    moved = states.position - states.integrated().position
-    lasted = states.time[apart:] - states.time[:-apart]
-    wrong = np.linalg.norm(moved[apart:] - moved[:-apart], axis=1) / lasted
+    lag = min(max(1, round(_COMPARED_DURATION / period)), len(states) - 1)
+    difference = states.position - states.integrated().position
+    duration = states.time[lag:] - states.time[:-lag]
+    errors = np.linalg.norm(difference[lag:] - difference[:-lag], axis=1) / duration
     speed = float(np.sqrt(np.mean(np.sum(np.asarray(states.velocity) ** 2, axis=1))))
-    usual = float(np.median(wrong))
-    least, share = _CONTRADICTION
+    usual = float(np.median(errors))
+    least, share = _MAX_CONTRADICTION
     if usual > max(least, share * speed):
         raise RecordingError(
-            f"{samples.source}: its velocities are usually {usual:.3g} m/s from those of its "
-            f"positions, at a speed of {speed:.3g} m/s; are they to the north, to the east and "
-            "down, in the unit that is said?"
+            f"{samples.source}: the median difference of its velocities from those of its "
+            f"positions is {usual:.3g} m/s at a speed of {speed:.3g} m/s, expected at most "
+            f"{max(least, share * speed):.3g} m/s; check the directions and units of the velocities"
         )
 
 
-def _step(table: pd.DataFrame) -> float:
-    """Return what the last digit of the positions counts [m]."""
+def _position_step(table: pd.DataFrame) -> float:
+    """Return the value of the last digit of the positions [m]."""
     names = PLACE[:2] if "latitude" in table else _LOCAL
-    rows = np.linspace(0, len(table) - 1, min(len(table), _LOOKED_AT)).astype(int)
+    rows = np.linspace(0, len(table) - 1, min(len(table), _EXAMINED_ROWS)).astype(int)
     step = max(_last_digit(table[name].to_numpy()[rows]) for name in names)
     return step * (SEMI_MAJOR_AXIS * np.pi / 180.0 if "latitude" in table else 1.0)
 
@@ -395,16 +425,37 @@ def find_flight(
     start: float = 0.0,
     silence: float = SILENCE,
 ) -> tuple[Flight, tuple[str, ...]]:
-    """Return the flight that is meant, and what is to be said of it.
+    """Return the flight of a source.
 
-    ``source`` (str or path-like): a script of JSBSim's own by its name, as ``c3104``, the file of
-    another one (``.xml``), a recorded flight, or ``udp:`` and a port of this computer, to which a
-    JSBSim that runs elsewhere on it sends. ``duration``: of the flight, from ``start`` on [s].
-    ``rate``: JSBSim's steps per second [Hz]. ``start``: on the script's clock; after the beginning
-    of a recording or of what was received [s]. ``silence``: so long without a packet is the end of
-    what is received [s]. Raises SimulatorError if JSBSim cannot fly it, or nothing was received.
-    Raises RecordingError if the recording cannot be read. Raises MotionError if a recording has
-    nothing between start and end. Raises ConfigurationError if a number is out of range.
+    Parameters
+    ----------
+    source : str or path-like
+        Name of a bundled script of JSBSim, for example ``c3104``; file of a script (``.xml``);
+        recorded flight; or ``udp:PORT`` for the packets of another JSBSim process.
+    duration : float
+        Duration from ``start`` on, s.
+    rate : float
+        JSBSim's steps per second, Hz.
+    start : float
+        Start on the script's clock, or after the beginning of a recording or of the packets, s.
+    silence : float
+        Time without packets that ends the reception, s.
+
+    Returns
+    -------
+    flight : Flight
+    remarks : tuple of str
+
+    Raises
+    ------
+    SimulatorError
+        JSBSim cannot fly the script, or no packets arrive.
+    RecordingError
+        The recording cannot be read.
+    MotionError
+        The recording has no states between start and end.
+    ConfigurationError
+        A number is out of range.
     """
     name = os.fspath(source)
     if name.startswith(_UDP) and not Path(name).exists():
@@ -420,9 +471,17 @@ def find_flight(
 
 
 def is_script(name: str | os.PathLike[str]) -> bool:
-    """Return whether a script of JSBSim is meant.
+    """Return whether a name refers to a script of JSBSim.
 
-    A name without an ending that is no file is one of its own, of which it knows the near ones.
+    A name without an ending that is no file is treated as the name of a bundled script.
+
+    Parameters
+    ----------
+    name : str or path-like
+
+    Returns
+    -------
+    bool
     """
     path = Path(name)
     return path.suffix == ".xml" or not (path.exists() or path.suffix)
@@ -436,5 +495,5 @@ def _cut(flight: Flight, start: float, duration: float) -> Flight:
 def _port(name: str) -> int:
     number = name[len(_UDP) :]
     if not (number.isascii() and number.isdigit() and len(number) <= 5):
-        raise ConfigurationError(f"{quote(name)} is no source of packets, expected udp:PORT")
+        raise ConfigurationError(f"source is {quote(name)}, expected udp:PORT for packets")
     return int(number)

@@ -1,6 +1,6 @@
-"""A flight put together of the packets that a simulator sends by UDP.
+"""Reception of a flight from the UDP packets of a simulator.
 
-A socket takes packets as they come, in a thread, and never more than it has room for.
+A thread receives the packets and drops them when its queue is full.
 """
 
 from __future__ import annotations
@@ -21,23 +21,37 @@ from ..motion.flight import Flight, FlightStates
 from . import packets
 
 MAX_WAITING = 100_000
-"""Packets that wait to be asked for; what comes beyond is dropped and counted."""
+"""Length of the queue of packets; further packets are dropped and counted."""
 
 Sender = Tuple[str, int]
-"""Address and port."""
+"""Address and port of a sender."""
 
-_LARGEST_PACKET = 65_535
-_KERNEL_BUFFER = 4 * 2**20  # bytes; the kernel gives as much as it allows
-_LOOK = 0.1  # s, how often the thread looks whether it shall end
+_LARGEST_PACKET = 65_535  # bytes
+_KERNEL_BUFFER = 4 * 2**20  # bytes; the kernel may limit it
+_POLL_PERIOD = 0.1  # s, between two checks whether the thread has to end
 
 
 class PacketReceiver:
-    """Receives packets of whoever sends some; use it in a ``with`` statement.
+    """Receiver of UDP packets from any sender, for use in a ``with`` statement.
 
-    ``port``: 0 for any free one, then see ``port``. ``host``: address of this computer on which it
-    listens; by default only what itself sends. ``most_waiting``: packets for which there is room.
-    ``dropped``: packets for which there was no room. Raises SimulatorError if the port is not free,
-    or is none.
+    Parameters
+    ----------
+    port : int
+        Port, 0 for any free port, which the attribute ``port`` then contains.
+    host : str
+        Local address to listen on; by default only packets of this computer are received.
+    most_waiting : int
+        Length of the queue of packets.
+
+    Attributes
+    ----------
+    dropped : int
+        Number of packets that were dropped because the queue was full.
+
+    Raises
+    ------
+    SimulatorError
+        The port is occupied or invalid.
     """
 
     def __init__(
@@ -50,7 +64,7 @@ class PacketReceiver:
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _KERNEL_BUFFER)
             self._socket.bind((host, port))
-            self._socket.settimeout(_LOOK)
+            self._socket.settimeout(_POLL_PERIOD)
         except (OSError, OverflowError, TypeError) as error:
             self._socket.close()
             raise SimulatorError(
@@ -70,7 +84,7 @@ class PacketReceiver:
         self._socket.close()
 
     def take(self, timeout: float) -> tuple[bytes, Sender] | None:
-        """Return the next packet and who sent it; None if none comes in so long a time [s]."""
+        """Return the next packet and its sender, or None after a timeout [s]."""
         try:
             return self._waiting.get(timeout=timeout)
         except queue.Empty:
@@ -83,7 +97,7 @@ class PacketReceiver:
             except socket.timeout:
                 continue
             except OSError:
-                self._stop.wait(_LOOK)
+                self._stop.wait(_POLL_PERIOD)
                 continue
             try:
                 self._waiting.put_nowait((packet, sender))
@@ -91,18 +105,18 @@ class PacketReceiver:
                 self.dropped += 1
 
 
-TIMEOUT = 5.0
+TIMEOUT = 5.0  # s
 RESOLUTION = 1e-6
-"""Of the time in FlightGear's packets that we advise [s]."""
+"""Recommended resolution of the time in FlightGear's packets, s."""
 
 _MAX_PACKETS = 10_000_000
 _MAX_SENDERS = 64
-_LOOKED_AT = 1000  # packets, for the digits of their numbers
-_COARSE = 1e-3  # m; positions in larger steps are not differentiated
-_RESTART = 1.0  # s; who jumps back further begins again
-_WRAP = 10.0  # s; so much may be lost while a counter begins again
-_OFF_GRID = 0.3  # of a period
-_FEWEST = 4
+_EXAMINED_PACKETS = 1000  # packets whose digits are counted
+_COARSE_STEP = 1e-3  # m; positions with larger steps are not differentiated
+_RESTART = 1.0  # s; a larger step back in time is a restart
+_WRAP = 10.0  # s; longest loss while a counter wraps
+_MAX_UNEVENNESS = 0.3  # of a period
+_MIN_STATES = 4
 
 
 def receive_flight(
@@ -113,19 +127,37 @@ def receive_flight(
     labels: Sequence[str] | None = None,
     resolution: float = RESOLUTION,
 ) -> Flight:
-    """Receive a flight, until the simulator falls silent or it is long enough.
+    """Receive a flight until its duration is reached or no new states arrive.
 
-    Lost packets are gaps in the states' times, reordered ones are sorted in; both are remarks.
-    Where the digits of a text are too few for positions, the path is the integral of the
-    velocities, see :meth:`.FlightStates.integrated`; a remark says what that costs.
+    Lost packets are gaps in the times of the states, and reordered packets are sorted; remarks
+    report both. If the positions of text packets have too few digits, the path is the integral of
+    the velocities, see :meth:`.FlightStates.integrated`, and a remark reports the steps.
 
-    ``receiver`` (PacketReceiver): started. ``duration``: of the simulation; by default all that
-    comes [s]. ``timeout``: so long without a new state is the end, whatever else comes [s].
-    ``rate``: packets per second of the simulation [Hz], for FlightGear's packets without a time; by
-    default that of their times. ``labels`` (sequence of str): of packets of text, the time's first;
-    by default those that the simulator sends first. ``resolution``: of the time in FlightGear's
-    packets, as in the output's ``<time>`` [s]. Raises SimulatorError if nothing came, or nothing of
-    which a flight can be made. Raises ConfigurationError if a number is out of range.
+    Parameters
+    ----------
+    receiver : PacketReceiver
+        Started receiver.
+    duration : float, optional
+        Duration of the simulation, s; by default unlimited.
+    timeout : float
+        Time without a new state that ends the flight, s.
+    rate : float, optional
+        Packets per second of simulated time, Hz, for FlightGear's packets without a time.
+    labels : sequence of str, optional
+        Labels of text packets, beginning with the time; by default those that the simulator sends.
+    resolution : float
+        Resolution of the time in FlightGear's packets, as in the output's ``<time>``, s.
+
+    Returns
+    -------
+    Flight
+
+    Raises
+    ------
+    SimulatorError
+        No packets arrive, or they contain no flight.
+    ConfigurationError
+        A number is out of range.
     """
     if duration is not None:
         duration = check_number("a flight's duration", duration, above=0.0)
@@ -134,39 +166,39 @@ def receive_flight(
     resolution = check_number("the resolution of times", resolution, above=0.0, maximum=1.0)
     timeout = check_number("a receiver's timeout", timeout, above=0.0)
     period = None if rate is None else 1.0 / rate
-    senders: dict[Sender, _Gathered] = {}
-    reached: tuple[_Gathered, float] | None = None
-    came, until = 0, time.monotonic() + timeout
+    senders: dict[Sender, _Reception] = {}
+    reached: tuple[_Reception, float] | None = None
+    count, until = 0, time.monotonic() + timeout
     while True:
-        taken = receiver.take(max(until - time.monotonic(), 0.0))
-        if taken is None:
+        received = receiver.take(max(until - time.monotonic(), 0.0))
+        if received is None:
             break
-        packet, sender = taken
-        came += 1
+        packet, sender = received
+        count += 1
         if sender not in senders:
             if len(senders) >= _MAX_SENDERS:
-                del senders[min(senders, key=lambda one: senders[one].worth)]
-            senders[sender] = _Gathered(receiver, labels, period, resolution)
+                del senders[min(senders, key=lambda known: senders[known].worth)]
+            senders[sender] = _Reception(receiver, labels, period, resolution)
         senders[sender].take(packet)
-        # Packets of others may come first, or look like a simulator's: it has the most states.
-        gathered = max(senders.values(), key=lambda one: one.worth)
-        # Whatever else comes, a flight that does not go on has ended.
-        if (gathered, gathered.newest) != reached:
-            reached, until = (gathered, gathered.newest), time.monotonic() + timeout
+        # Other senders may come first or resemble a simulator, which has the most states.
+        best = max(senders.values(), key=lambda reception: reception.worth)
+        # A flight without new states has ended, even if other packets arrive.
+        if (best, best.newest) != reached:
+            reached, until = (best, best.newest), time.monotonic() + timeout
         elif time.monotonic() > until:
             break
-        if gathered.restarted or gathered.lasts(duration) or len(gathered) >= _MAX_PACKETS:
+        if best.restarted or best.lasts(duration) or len(best) >= _MAX_PACKETS:
             break
     if reached is None:
         raise SimulatorError(
             f"UDP port {receiver.port} of {receiver.host}: nothing came for {timeout:g} s; "
-            "does the simulator run, and does its output name this address and port?"
+            "check that the simulator runs, and that its output names this address and port"
         )
-    return reached[0].flight(came)
+    return reached[0].flight(count)
 
 
-class _Gathered:
-    """Rows of numbers of a sender's packets so far, and what was odd with them."""
+class _Reception:
+    """Rows of numbers of a sender's packets, and counts of irregular packets."""
 
     def __init__(self, receiver, labels, period, resolution):
         self._receiver, self._period, self._resolution = receiver, period, resolution
@@ -187,14 +219,14 @@ class _Gathered:
         return len(self._rows)
 
     def lasts(self, duration):
-        """Return whether so much of the simulation is there."""
+        """Return whether the received states last for a duration [s]."""
         if duration is None or not self._rows:
             return False
         return self.newest - self._rows[0][0] >= duration - 1e-9
 
     @property
     def worth(self) -> tuple[int, bool, int]:
-        """How much of a simulator's this is: states, whether there are labels, packets."""
+        """Rank of the sender: number of states, presence of labels, number of packets."""
         return len(self._rows), self._text is not None, self._packets
 
     def take(self, packet):
@@ -228,7 +260,7 @@ class _Gathered:
             self._refusal = self._refusal or str(error)
 
     def _put(self, row):
-        """Keep a row; one far from the newest in time only if the next one goes on there."""
+        """Append a row; a row far from the newest in time is kept if the next row follows it."""
         if not self._rows or abs(row[0] - self.newest) <= self._reach:
             self._astray += self._waiting is not None
             self._waiting = None
@@ -244,9 +276,9 @@ class _Gathered:
             return
         self._waiting = None
         if 0.0 < jump <= 1.5 * step:
-            self._reach = max(self._reach, 3.0 * step)  # a slow simulator's own steps
-        elif len(self._rows) < _FEWEST:
-            # What came before is none of this flight.
+            self._reach = max(self._reach, 3.0 * step)  # The steps of a slow simulator are long.
+        elif len(self._rows) < _MIN_STATES:
+            # The few previous rows do not belong to this flight.
             self._astray += len(self._rows)
             self._rows = []
         elif jump < 0.0:
@@ -257,50 +289,47 @@ class _Gathered:
 
     def _numbers(self, packet, flightgear):
         if not flightgear:
-            if len(self._rows) < _LOOKED_AT:
+            if len(self._rows) < _EXAMINED_PACKETS:
                 self._digits = max(self._digits, self._text.digits(packet))
             return self._text.numbers(packet)
         values = packets.decode_flightgear(packet, self._resolution)
         if "time" not in values:
             if self._timed:
-                raise packets.UnusablePacketError("it has no time, unlike those before")
+                raise packets.UnusablePacketError("it has no time, unlike previous packets")
             if self._period is None:
                 self._refusal = (
                     "FlightGear's packets hold no time; let JSBSim send it, by "
-                    '<time type="simulation" resolution="1e-6"/> in its output element, or say '
+                    '<time type="simulation" resolution="1e-6"/> in its output element, or state '
                     "their rate"
                 )
                 raise packets.UnusablePacketError("it has no time")
             return {**values, "time": len(self._rows) * self._period}
         self._timed = True
-        # Its counter of 32 bits begins again after 4295 s of microseconds.
+        # The counter of 32 bits wraps after 4295 s of microseconds.
         round_trip = 2**32 * self._resolution
         further = values["time"] + self._rounds * round_trip
         if abs(further + round_trip - self.newest) <= _WRAP:
             self._rounds += 1
             further += round_trip
         elif self._rounds and abs(further - round_trip - self.newest) <= _RESTART:
-            further -= round_trip  # a late one
+            further -= round_trip  # The packet is late.
         return {**values, "time": further}
 
-    def flight(self, came: int) -> Flight:
-        """Return what came, of so many packets of all senders.
-
-        Raises SimulatorError if it is not enough.
-        """
-        if self._refusal and len(self._rows) < _FEWEST:
+    def flight(self, count: int) -> Flight:
+        """Return the flight, for a number of packets of all senders, or reject too few states."""
+        if self._refusal and len(self._rows) < _MIN_STATES:
             raise SimulatorError(f"{self._source}: {self._refusal}")
         if not self._rows and self._unlabelled and not self._unusable:
             raise SimulatorError(
                 f"{self._source}: {self._unlabelled} packets came, but none with JSBSim's labels "
                 "and none of FlightGear's; begin to receive before the simulator begins to send, "
-                "or say the labels"
+                "or state the labels"
             )
-        if len(self._rows) < _FEWEST:
+        if len(self._rows) < _MIN_STATES:
             reason = f"; the first that is none: {self._first_reason}" if self._unusable else ""
             raise SimulatorError(
                 f"{self._source}: {len(self._rows)} of {self._packets} packets are states of an "
-                f"aircraft, expected at least {_FEWEST}{reason}"
+                f"aircraft, expected at least {_MIN_STATES}{reason}"
             )
         table = np.array(self._rows)
         time, order, remarks, period = self._in_order(table[:, 0])
@@ -309,10 +338,10 @@ class _Gathered:
         settings = {
             "source": f"UDP, {self._kind}",
             "port": self._receiver.port,
-            "rate": _rate(period),
+            "rate": _to_rate(period),
             "packets": self._packets,
         }
-        return Flight(states, settings, remarks=tuple(self._odd(came) + remarks))
+        return Flight(states, settings, remarks=tuple(self._irregularities(count) + remarks))
 
     def _states(self, time, columns, remarks):
         position = packets.ecef_positions(columns)
@@ -335,13 +364,13 @@ class _Gathered:
             for name, step in steps.items()
             if name in packets.PLACES
         )
-        if step <= _COARSE:
+        if step <= _COARSE_STEP:
             return replace(states, velocities_lead=velocity is not None)
         advice = 'let JSBSim send more digits, by precision="15" in its output element'
         if velocity is None:
             remarks.append(
                 f"positions come in steps of {step:.2g} m and there are no velocities, so that "
-                f"accelerations mean nothing; {advice}"
+                f"accelerations are meaningless; {advice}"
             )
             return states
         fine = max(steps[name] for name in packets.VELOCITY)
@@ -360,11 +389,11 @@ class _Gathered:
         twice, order = int(np.sum(~new)), order[new]
         if older:
             was = "was" if older == 1 else "were"
-            remarks.append(f"{_packets(older)} came late and {was} sorted in")
+            remarks.append(f"{_format_count(older)} came late and {was} sorted in")
         if twice:
-            remarks.append(f"{_packets(twice)} came twice")
+            remarks.append(f"{_format_count(twice)} came twice")
         time = time[order]
-        if len(time) < _FEWEST:
+        if len(time) < _MIN_STATES:
             raise SimulatorError(f"{self._source}: its packets are all of the same time")
         period = self._period
         if period is None:
@@ -372,38 +401,39 @@ class _Gathered:
             period = (time[-1] - time[0]) / max(1, round((time[-1] - time[0]) / usual))
         counts = np.rint((time - time[0]) / period)
         even = time[0] + counts * period
-        if np.max(np.abs(even - time)) > _OFF_GRID * period or np.any(np.diff(counts) <= 0):
+        if np.max(np.abs(even - time)) > _MAX_UNEVENNESS * period or np.any(np.diff(counts) <= 0):
             remarks.append("the packets' times are not even, and are taken as they are")
             return time, order, remarks, period
         missing = np.diff(counts) - 1.0
         if missing.any():
+            first = even[np.argmax(missing > 0)]
             remarks.append(
-                f"{_packets(int(missing.sum()))} of {int(counts[-1]) + 1} did not come, the first "
-                f"after {even[np.argmax(missing > 0)]:.3f} s, at most {int(missing.max())} in a "
-                "row; the motion goes on smoothly between those that came"
+                f"{_format_count(int(missing.sum()))} of {int(counts[-1]) + 1} did not come, the "
+                f"first after {first:.3f} s, at most {int(missing.max())} in a row; the motion "
+                "goes on smoothly between those that came"
             )
         return even, order, remarks, period
 
-    def _odd(self, came):
+    def _irregularities(self, total):
         times = f"times are more than {_RESTART:g} s from those before and after"
-        found = (
+        counts = (
             (self._receiver.dropped, "came faster than they were taken"),
-            (came - self._packets, "of other senders left out"),
+            (total - self._packets, "of other senders left out"),
             (self._astray, f"left out, whose {times}"),
             (self._unlabelled, "left out that came before the first usable one"),
             (self._unusable, f"left out, the first as {self._first_reason}"),
         )
-        odd = [f"{_packets(count)} {what}" for count, what in found if count]
+        sentences = [f"{_format_count(count)} {text}" for count, text in counts if count]
         if self.restarted:
-            odd.append("the simulation began again; what came before that is the flight")
-        return odd
+            sentences.append("the simulation began again; the flight ends at the restart")
+        return sentences
 
 
-def _rate(period) -> float:
-    """Return samples per second [Hz]; whole ones are, whatever their sums have rounded."""
+def _to_rate(period) -> float:
+    """Return the rate [Hz] of a period [s], rounded to a whole number within rounding errors."""
     rate = 1.0 / float(period)
     return float(round(rate)) if abs(rate - round(rate)) < 1e-9 * rate else rate
 
 
-def _packets(count):
+def _format_count(count):
     return "1 packet" if count == 1 else f"{count} packets"

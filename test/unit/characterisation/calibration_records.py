@@ -70,7 +70,7 @@ def free_record(seed, positions=15, rest=20.0):
 
 
 def rest_record(seed, name, seconds=300.0):
-    """Noise of a sensor's gyroscope at rest, of all that its specification says; no bias."""
+    """Return the noise of a sensor's gyroscope at rest with all specified terms, without bias."""
     from imu_simulation_framework.sensors.noise.processes import BiasInstability, RandomWalk
 
     triad = read_imu_specification(name).gyroscope
@@ -95,17 +95,19 @@ def chamber_record(seed, temperatures=(0.0, 20.0, 40.0), rest=20.0):
     tilts = generator.normal(0.0, PLACEMENT, (6, 3))
     motion = turntable_motion(six_positions(rest, 5.0, tilts), 50.0, start=tilts[0])
     still = replace(sensor.accelerometer, white_noise=0.0, bias_instability=0.0, random_walk=0.0)
-    one = simulate_imu(motion, replace(sensor, accelerometer=still), seed=seed)[[*ACCEL]].to_numpy()
+    readings_at_rest = simulate_imu(motion, replace(sensor, accelerometer=still), seed=seed)[
+        [*ACCEL]
+    ].to_numpy()
     scale, bias = generator.normal(0.0, 1e-4, 3), generator.normal(0.0, 1e-3, 3)
-    parts, told = [], []
+    parts, sample_temperatures = [], []
     for temperature in temperatures:
         away = temperature - 20.0
-        parts.append(one + motion.specific_force * scale * away + bias * away)
-        told.append(np.full(len(one), temperature))
+        parts.append(readings_at_rest + motion.specific_force * scale * away + bias * away)
+        sample_temperatures.append(np.full(len(readings_at_rest), temperature))
     values = np.concatenate(parts)
     values += generator.normal(0.0, 1e-4 * np.sqrt(50.0), values.shape)
     times = np.arange(len(values)) / 50.0
-    return times, values, np.concatenate(told), sensor.accelerometer, scale, bias
+    return times, values, np.concatenate(sample_temperatures), sensor.accelerometer, scale, bias
 
 
 def _from_to(first, second):

@@ -149,11 +149,11 @@ def test_intervals_scale_with_the_unit_of_the_data():
     large = fit_terms(variances, shapes, covariance.evaluate)
     small = fit_terms(variances * 1e-16, shapes, covariance.evaluate)
     for term in model.TERMS:
-        one, other = large.terms[term], small.terms[term]
-        assert one.identified == other.identified
+        large_estimate, small_estimate = large.terms[term], small.terms[term]
+        assert large_estimate.identified == small_estimate.identified
         for name in ("value", "low", "high"):
-            expected = getattr(one, name) * 1e-8
-            assert getattr(other, name) == pytest.approx(expected, rel=1e-4, abs=1e-20)
+            expected = getattr(large_estimate, name) * 1e-8
+            assert getattr(small_estimate, name) == pytest.approx(expected, rel=1e-4, abs=1e-20)
 
 
 IMUS = {entry.specification.name: entry.specification for entry in imu_catalogue()}

@@ -39,17 +39,21 @@ def test_variances_are_those_of_the_published_degrees_of_freedom(term, power, sm
 def test_equal_parts_halve_covariance_and_are_weighted_by_terms():
     factors = np.array([1, 10, 100, 1000])
     squares = np.array([0.1, 1.0, 0.5, 0.1, 0.2])
-    one = model.allan_covariance(factors, [20_000], PERIOD, BAND).evaluate(squares)
+    first_result = model.allan_covariance(factors, [20_000], PERIOD, BAND).evaluate(squares)
     two = model.allan_covariance(factors, [20_000, 20_000], PERIOD, BAND).evaluate(squares)
-    np.testing.assert_allclose(two, one / 2.0, rtol=1e-12)
+    np.testing.assert_allclose(two, first_result / 2.0, rtol=1e-12)
     generator = np.random.default_rng(2)
     long, short = generator.standard_normal(5000), 3.0 * generator.standard_normal(700)
     together = model.overlapping_allan_variance([long, short], 10.0, [1, 50, 600])
-    one = model.overlapping_allan_variance([long], 10.0, [1, 50, 600])
-    other = model.overlapping_allan_variance([short], 10.0, [1, 50])
-    assert together[0] == pytest.approx((4999 * one[0] + 699 * other[0]) / 5698, rel=1e-12)
-    assert together[1] == pytest.approx((4901 * one[1] + 601 * other[1]) / 5502, rel=1e-12)
-    assert together[2] == one[2]
+    first_result = model.overlapping_allan_variance([long], 10.0, [1, 50, 600])
+    second_result = model.overlapping_allan_variance([short], 10.0, [1, 50])
+    assert together[0] == pytest.approx(
+        (4999 * first_result[0] + 699 * second_result[0]) / 5698, rel=1e-12
+    )
+    assert together[1] == pytest.approx(
+        (4901 * first_result[1] + 601 * second_result[1]) / 5502, rel=1e-12
+    )
+    assert together[2] == first_result[2]
 
 
 def test_covariances_are_sums_over_all_pairs_of_differences_of_neighbouring_means():
@@ -65,8 +69,11 @@ def test_covariances_are_sums_over_all_pairs_of_differences_of_neighbouring_mean
         place = (np.arange(length) - first) // factor
         differences.append(((place == 1) * 1.0 - (place == 0)) / (np.sqrt(2.0) * factor))
     expected = [
-        [2.0 * np.mean((one @ readings @ other.T) ** 2) for other in differences]
-        for one in differences
+        [
+            2.0 * np.mean((first_result @ readings @ second_result.T) ** 2)
+            for second_result in differences
+        ]
+        for first_result in differences
     ]
     squares = np.array([0.0, 0.5, 0.0, 0.0, 0.0, 4.0])
     found = model.allan_covariance(factors, [length], 1.0, BAND, time).evaluate(squares)
@@ -190,7 +197,7 @@ def test_band_of_single_comparison_is_interval_of_degrees_of_freedom():
     few = band.tau > 100.0
     freedom = FREEDOM[np.isin(TAU, band.tau)][few]
     ratio = freedom / chi2.ppf([[0.025], [0.975]], freedom)
-    # The model's error of 2 % beside.
+    # The interval also contains the model's error of 2 %.
     np.testing.assert_allclose(band.high[few], band.deviation[few] * np.sqrt(ratio[0]), rtol=5e-3)
     np.testing.assert_allclose(band.low[few], band.deviation[few] * np.sqrt(ratio[1]), rtol=5e-3)
 
@@ -218,7 +225,7 @@ def test_band_of_many_comparisons_holds_all_in_95_percent():
         measured = model.allan_curve(TAU, variance, FREEDOM, 0.95)
         band = axis.compute_band(measured, LONGEST, int(seen.sum()))
         outside += np.any(band.excess(truth.deviation[seen]) > 0.0)
-    # What is negligible widens the band where it is narrow, so that less than 5 % are outside.
+    # The smallest model error widens a narrow band, so that less than 5 % are outside.
     assert 0 < outside / rounds < 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / rounds)
 
 

@@ -52,9 +52,13 @@ def off(estimate, truth):
 
 
 def all_off(found, triad):
-    biases = [off(one, truth) for one, truth in zip(found.bias, triad.turn_on_bias)]
+    biases = [off(interval, truth) for interval, truth in zip(found.bias, triad.turn_on_bias)]
     rows = zip(found.matrix, triad.scale_factor_and_misalignment)
-    return biases + [off(one, truth) for row, told in rows for one, truth in zip(row, told)]
+    return biases + [
+        off(interval, truth)
+        for row, true_values in rows
+        for interval, truth in zip(row, true_values)
+    ]
 
 
 def test_times_at_rest_are_between_movements_and_biases_include_slow_noise(table):
@@ -145,7 +149,7 @@ def test_placement_errors_do_not_widen_scale_factors(misalignment):
         errors += [found.matrix[j][j].value - matrix[j, j] for j in range(3)]
         sigmas += [found.matrix[j][j].sigma for j in range(3)]
     stated, scatter = (np.sqrt(np.mean(np.square(each))) for each in (sigmas, errors))
-    # What tilts do along the truth is a sum of four squares, of kurtosis 6. A variance that is
+    # The effect of tilts along the true value is a sum of four squares, of kurtosis 6. A variance
     # estimated as none or more is too large on average: a tenth in the scale factors' sigma.
     error = 0.5 * np.sqrt((6.0 - 1.0) / (3 * runs))
     assert 1.0 - 3.0 * error < stated / scatter < 1.1 + 3.0 * error
@@ -176,7 +180,11 @@ def test_temperature_chamber_gives_biases_and_scale_factors():
     noise = (SlowNoise(2e-3 / np.sqrt(50.0)),) * 3
     found = calibrate_gyroscope(times, gyro, rests, noise=noise, temperature=fit)
     rows = [found.bias, *found.temperature_bias]
-    worst = [off(one, told) for row, want in zip(rows, truth) for one, told in zip(row, want)]
+    worst = [
+        off(interval, true_values)
+        for row, want in zip(rows, truth)
+        for interval, true_values in zip(row, want)
+    ]
     assert len(worst) == 9 and max(worst) < FAR
     far = []
     for seed in range(10):
@@ -189,8 +197,8 @@ def test_temperature_chamber_gives_biases_and_scale_factors():
         )  # fmt: skip
         assert max(all_off(found, sensor)) < FAR
         pairs = zip([*found.temperature_bias[0], *found.temperature_scale[0]], [*bias, *scale])
-        far.append([off(one, told) for one, told in pairs])
-        assert max(one.sigma for one in found.temperature_scale[0]) < 1e-6
+        far.append([off(interval, true_values) for interval, true_values in pairs])
+        assert max(interval.sigma for interval in found.temperature_scale[0]) < 1e-6
     # Gravity that shows across an axis, by a tilt, is scaled as well.
     assert np.all(np.sqrt(np.mean(np.square(far), axis=0)) < 1.0 + 3.0 / np.sqrt(20.0))
 
@@ -204,7 +212,7 @@ def test_arbitrary_positions_calibrate_accelerometer_by_gravity():
     matrix = symmetric_part(sensor.accelerometer)
     expected = replace(sensor.accelerometer, scale_factor_and_misalignment=matrix)
     assert max(all_off(found, expected)) < FAR
-    assert max(one.sigma for one in found.bias) < 1e-3
+    assert max(interval.sigma for interval in found.bias) < 1e-3
     for some, words in ((rests[:8], "8 positions"), ([rests[0]] * 20, "1 positions")):
         with pytest.raises(RecordingError, match=words):
             calibrate_accelerometer_by_magnitude(times, values[:, 3:], some, noise=noise)
@@ -217,7 +225,7 @@ def test_known_noise_widens_intervals_and_does_not_shrink_scale_factors():
         fit_sphere(times, readings, noise=(SlowNoise(white, flicker),) * 3).calibration
         for flicker in (0.0, 0.1e-6)
     )
-    assert max(off(one, truth) for one, truth in zip(wandering.bias, hard)) < FAR
+    assert max(off(interval, truth) for interval, truth in zip(wandering.bias, hard)) < FAR
     # All of the flicker noise of three hours is in the iron that a minute sees.
     assert wandering.bias[0].sigma > 4.0 * quiet.bias[0].sigma
     far = []
@@ -241,13 +249,13 @@ def test_residual_equals_noise_of_readings_without_change_of_scale(table):
     with pytest.raises(RecordingError, match="does not span all directions"):
         fit_sphere(0.04 * np.arange(2000), readings * [1.0, 0.625, 5.0 / 3.0], 1.0)
     _, times, values, rests = table
-    one, hundredfold = (
+    interval, hundredfold = (
         calibrate_accelerometer(
             times, unit * values[:, 3:], rests, gravity=9.8 * unit, noise=(SlowNoise(unit),) * 3
         ).residual
         for unit in (1.0, 100.0)
     )
-    assert hundredfold == pytest.approx(100.0 * one)
+    assert hundredfold == pytest.approx(100.0 * interval)
     # Noise makes readings longer, of 2 by 0.1^2 / 2, of which the scale factors know nothing.
     directions = generator.normal(size=(20_000, 3))
     readings = 2.0 * directions / np.linalg.norm(directions, axis=1)[:, None]

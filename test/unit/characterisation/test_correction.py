@@ -27,9 +27,9 @@ def test_correction_recovers_ideal_signals_and_transforms_covariances():
     readings = truth @ TRIAD.matrix.T + truth * away * [1e-4, 2e-4, 0.0] + TRIAD.bias
     readings = readings + away * [1e-3, 0.0, -1e-3] + away**2 * [1e-5, 0.0, 0.0]
     assert np.allclose(TRIAD.apply(readings, temperature), truth, atol=1e-12)
-    one = TRIAD.apply(readings[7], temperature[7])
-    assert one.shape == (3,) and np.allclose(one, truth[7], atol=1e-12)
-    # Beyond its range a temperature counts as the range's end; not told, it is the reference.
+    single_reading = TRIAD.apply(readings[7], temperature[7])
+    assert single_reading.shape == (3,) and np.allclose(single_reading, truth[7], atol=1e-12)
+    # A temperature beyond the range is replaced by its end, a missing one by the reference.
     assert np.array_equal(TRIAD.apply(np.ones(3), 90.0), TRIAD.apply(np.ones(3), 50.0))
     assert np.array_equal(TRIAD.apply(np.ones(3)), TRIAD.apply(np.ones(3), 20.0))
     generator = np.random.default_rng(1)

@@ -22,14 +22,14 @@ GROUP, TOGETHER = np.repeat(np.arange(6), 10), np.zeros(60, int)
 
 
 def solved(*values, group=TOGETHER, uncertain=None, **prior):
-    axes = [estimates.Axis(one, ONES, uncertain) for one in values]
+    axes = [estimates.Axis(axis_values, ONES, uncertain) for axis_values in values]
     return estimates.solve(estimates.Means(BEGIN, END, group, axes), **prior)
 
 
 def test_weights_are_restricted_likelihood_times_prior():
     values = drawn(estimates.SlowNoise(1.0, 0.5), np.random.default_rng(3))
-    thought = estimates.Prior(1.0, tail=1, walks=False)
-    (likely,) = estimates.estimate_noise(UNITS, [values], [CONTRAST], thought)
+    prior_noise = estimates.Prior(1.0, tail=1, walks=False)
+    (likely,) = estimates.estimate_noise(UNITS, [values], [CONTRAST], prior_noise)
     assert sum(candidate.weight for candidate in likely) == pytest.approx(1.0)
     # The equivalent formula uses differences from the first mean, and B / (N + B) of log B.
     differences = np.hstack([-np.ones((59, 1)), np.eye(59)])
@@ -56,18 +56,18 @@ def test_prior_of_large_ratios_falls_with_power_of_tail():
 
 def test_odds_of_white_noise_alone_are_prior_odds_times_likelihood_ratio():
     values = drawn(estimates.SlowNoise(1.0, 0.5), np.random.default_rng(3))
-    said = []
+    odds = []
     for none in (0.3, 0.8):
-        thought = estimates.Prior(1.0, tail=1, none=none, walks=False)
-        (likely,) = estimates.estimate_noise(UNITS, [values], [CONTRAST], thought)
+        prior_noise = estimates.Prior(1.0, tail=1, none=none, walks=False)
+        (likely,) = estimates.estimate_noise(UNITS, [values], [CONTRAST], prior_noise)
         (white,) = (
             candidate.weight for candidate in likely if candidate.noise.bias_instability == 0.0
         )
         other = max(
             candidate.weight for candidate in likely if candidate.noise.bias_instability > 0.0
         )
-        said.append(white / other * (1.0 - none) / none)
-    assert said[0] == pytest.approx(said[1], rel=1e-9)
+        odds.append(white / other * (1.0 - none) / none)
+    assert odds[0] == pytest.approx(odds[1], rel=1e-9)
 
 
 def test_white_noise_is_recognised_and_quiet_axis_informs_noisy_axis():
@@ -128,11 +128,14 @@ def test_intervals_with_estimated_noise_cover_the_truth(noise, prior):
 def test_constant_axes_do_not_change_estimates_of_other_axes():
     generator = np.random.default_rng(1)
     noisy = [drawn(estimates.SlowNoise(1.0, 0.1), generator) for _ in range(2)]
-    beside = solved(np.zeros(60), *noisy, np.full(60, 3.0))
-    for with_others, alone in zip(beside[1:3], solved(*noisy)):
+    joint_solutions = solved(np.zeros(60), *noisy, np.full(60, 3.0))
+    for with_others, alone in zip(joint_solutions[1:3], solved(*noisy)):
         assert with_others.estimates == alone.estimates
-    assert [beside[place].estimates[0].value for place in (0, 3)] == [0.0, pytest.approx(3.0)]
-    assert all(0.0 < beside[place].estimates[0].sigma < 1e-6 for place in (0, 3))
+    assert [joint_solutions[place].estimates[0].value for place in (0, 3)] == [
+        0.0,
+        pytest.approx(3.0),
+    ]
+    assert all(0.0 < joint_solutions[place].estimates[0].sigma < 1e-6 for place in (0, 3))
     uncertain = 1e-4 * (GROUP[:, None] == GROUP)
     (found,) = solved(np.full(60, 2.0), group=GROUP, uncertain=uncertain)
     assert found.estimates[0].value == pytest.approx(2.0)

@@ -1,4 +1,4 @@
-"""What the tests of flights share: JSBSim, and scripts of our own."""
+"""Fixtures for tests of flights: JSBSim and scripts of the tests."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A flight's tables and bag say the same, and read back as what they were."""
+"""Equality of a flight's tables, its bag, and the recordings read back."""
 
 import numpy as np
 import pytest
@@ -33,14 +33,14 @@ def bag(flown, tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["body", "imu_truth"])
-def test_a_table_of_the_truth_is_a_recorded_flight(flown, tables, tmp_path, name):
+def test_ground_truth_table_reads_as_recorded_flight(flown, tables, tmp_path, name):
     path = tmp_path / f"{name}.csv"
     path.write_text(table_to_csv(tables[name]))
     motion = flown.body if name == "body" else flown.imu_motion
     require_same_motion(isf.read_flight(path).flight.states, motion, angle=1e-9, position=1e-6)
 
 
-def test_the_bags_truths_are_recorded_flights(flown, bag):
+def test_ground_truth_of_bag_reads_as_recorded_flight(flown, bag):
     origin = flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)
     for topic, motion in (
         ("/ground_truth/state", flown.body),
@@ -51,7 +51,7 @@ def test_the_bags_truths_are_recorded_flights(flown, bag):
         np.testing.assert_array_equal(recorded.flight.states.time, np.arange(801) / 100.0)
 
 
-def test_the_bags_imu_and_receiver_are_those_of_the_tables(bag, tables):
+def test_imu_and_receiver_of_bag_equal_tables(bag, tables):
     recorded = isf.read_imu(bag).table
     np.testing.assert_allclose(recorded.to_numpy(), tables["imu"].to_numpy(), atol=1e-9)
     fixes = isf.read_reference(bag, topic="/gnss/fix", velocity_topic="/gnss/velocity")
@@ -59,7 +59,7 @@ def test_the_bags_imu_and_receiver_are_those_of_the_tables(bag, tables):
     assert fixes.report.unknown_variance.count == 0
 
 
-def test_increments_are_those_of_the_imus_motion_and_joints_those_of_the_gimbal(flown, tables):
+def test_increments_and_joints_equal_motion_and_gimbal(flown, tables):
     given = isf.increments_of(flown.imu_motion)
     expected = np.hstack([given.delta_theta, given.delta_velocity])
     np.testing.assert_array_equal(tables["increments"].to_numpy(), expected)
@@ -67,7 +67,7 @@ def test_increments_are_those_of_the_imus_motion_and_joints_those_of_the_gimbal(
     np.testing.assert_array_equal(tables["gimbal"].to_numpy()[:, :3], flown.joints.angle)
 
 
-def test_a_joint_alone_has_the_rate_of_table_3(flown):
+def test_single_joint_has_rate_of_table_3(flown):
     gimbal = isf.read_gimbal("agisim")
     for joint, axis, rate in (("pan", 2, 0.8225), ("tilt", 1, 0.5483)):
         found = figures.joint_alone(joint, gimbal, "ideal", flown.origin)
@@ -78,7 +78,7 @@ def test_a_joint_alone_has_the_rate_of_table_3(flown):
         np.testing.assert_allclose(found.measured[0], found.true[0], atol=1e-12)
 
 
-def test_what_is_sensed_is_cut_by_time(flown):
+def test_signals_are_cut_by_time(flown):
     every = figures.sensed_in_flight(flown)
     part = every.between(5.0, 6.0)
     assert len(every.time) == len(flown.imu_stamps)
@@ -86,7 +86,7 @@ def test_what_is_sensed_is_cut_by_time(flown):
     assert part.measured[0].shape == part.true[1].shape == (len(part.time), 3)
 
 
-def test_the_navigator_has_its_receiver_beside_the_imu(flown):
+def test_navigator_has_receiver_at_imu(flown):
     imu = isf.read_imu_specification("adis16470")
     _, rmse = figures.navigated(flown.imu_motion, imu, isf.read_gnss_specification("rtk"), runs=3)
     assert len(rmse) == 3 and np.all(rmse["position_n"] < 0.1)

@@ -20,7 +20,7 @@ def c3104():
     return fly("c3104", duration=200.0, start=3.0)
 
 
-def test_the_c310_takes_off_climbs_cruises_and_turns(c3104):
+def test_c310_takes_off_climbs_cruises_and_turns(c3104):
     found = c3104.states.instants()
     # The script's own events say when it was: it raises the gear at 40 ft, turns to its first
     # waypoint at 800 ft and 50 s, and to its second at 168 s.
@@ -35,14 +35,14 @@ def test_the_c310_takes_off_climbs_cruises_and_turns(c3104):
     assert np.max(height) < 320.0 and height[-1] == pytest.approx(304.8, abs=5.0)
 
 
-def test_what_decides_the_flight_is_recorded(c3104):
-    said = {"source": "JSBSim", "version": jsbsim().__version__, "script": "c3104"}
-    said.update(aircraft="c310", rate=50.0, start=3.0, duration=200.0)
-    assert c3104.settings == said
+def test_settings_of_flight_are_recorded(c3104):
+    expected_settings = {"source": "JSBSim", "version": jsbsim().__version__, "script": "c3104"}
+    expected_settings.update(aircraft="c310", rate=50.0, start=3.0, duration=200.0)
+    assert c3104.settings == expected_settings
     np.testing.assert_array_equal(c3104.states.time, np.arange(150, 10_151) / 50.0)
 
 
-def test_the_same_flight_is_the_same_to_the_bit_and_nothing_is_printed(c3104, capfd):
+def test_repeated_flight_is_equal_bit_by_bit_and_silent(c3104, capfd):
     again = fly("c3104", duration=20.0, start=3.0)
     np.testing.assert_array_equal(again.states.position, c3104.states.position[:1001])
     np.testing.assert_array_equal(again.states.orientation, c3104.states.orientation[:1001])
@@ -61,7 +61,7 @@ def _simulator():
     return simulator
 
 
-def test_states_are_those_that_jsbsim_says(c3104):
+def test_states_equal_properties_of_jsbsim(c3104):
     simulator = _simulator()
     for _ in range(1500):
         simulator.run()
@@ -77,7 +77,7 @@ def test_states_are_those_that_jsbsim_says(c3104):
     np.testing.assert_allclose(ours, matrix, atol=1e-14)
 
 
-def test_the_motion_feels_what_jsbsim_computes():
+def test_specific_force_of_motion_equals_jsbsim():
     simulator = _simulator()
     forces = np.empty((3001, 3))
     for row in range(len(forces)):
@@ -92,7 +92,7 @@ def test_the_motion_feels_what_jsbsim_computes():
     assert np.max(off[motion.time > 3.0]) < 1.0
 
 
-def test_an_engine_that_fails_and_a_script_that_ends_early_are_said(script):
+def test_engine_failure_and_early_end_are_reported(script):
     flight = fly("c3105", duration=255.0)
     assert flight.remarks == ("engine 2 stops at 250.00 s",)
     assert not flight.crashed and flight.states.time[-1] == 255.0
@@ -103,7 +103,7 @@ def test_an_engine_that_fails_and_a_script_that_ends_early_are_said(script):
         fly(script(end=5), duration=10.0, start=7.0)
 
 
-def test_a_crash_is_said_and_what_was_before_it_is_kept(script):
+def test_crash_is_reported_and_previous_states_are_kept(script):
     dive = SET.format("ap/altitude_hold", 0) + SET.format("fcs/elevator-cmd-norm", 1)
     events = AT.format(name="Dive", time=60, set=dive)
     own = (data_folder() / "scripts" / "c3104.xml").read_text(encoding="utf-8")
@@ -143,7 +143,7 @@ NO_SUCH = "<event><condition>no/such ge 1</condition></event>"
         ),
     ],
 )
-def test_what_cannot_be_flown_is_refused_by_name_and_silently(script, tmp_path, capfd, make, words):
+def test_invalid_script_is_rejected_by_name_and_silently(script, tmp_path, capfd, make, words):
     with pytest.raises(SimulatorError, match=words) as refusal:
         fly(make(script, tmp_path))
     assert "\n" not in str(refusal.value)
@@ -151,7 +151,7 @@ def test_what_cannot_be_flown_is_refused_by_name_and_silently(script, tmp_path, 
 
 
 @pytest.mark.parametrize("settings", [{"rate": 0.0}, {"duration": -1.0}, {"start": -1.0}])
-def test_numbers_out_of_range_are_refused(settings):
+def test_numbers_out_of_range_are_rejected(settings):
     with pytest.raises(ConfigurationError, match=f"a flight's {next(iter(settings))} is"):
         fly("c3104", **settings)
 
@@ -175,7 +175,7 @@ def _output(name, kind="CSV", more=""):
 
 
 def _fleet(tmp_path, change=lambda text: text):
-    """A folder of aircraft with a C310 of our own, whose file is changed."""
+    """Return a folder of aircraft with a changed copy of the C310."""
     aircraft = tmp_path / "fleet" / "c310"
     shutil.copytree(data_folder() / "aircraft" / "c310", aircraft)
     path = aircraft / "c310.xml"
@@ -183,7 +183,7 @@ def _fleet(tmp_path, change=lambda text: text):
     return aircraft
 
 
-def test_what_a_script_wants_to_write_or_to_connect_to_is_left_alone(script, tmp_path, monkeypatch):
+def test_outputs_of_script_are_not_opened(script, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     kept, fifo = tmp_path / "kept.csv", tmp_path / "fifo"
     kept.write_text("mine\n")
@@ -211,7 +211,7 @@ def test_what_a_script_wants_to_write_or_to_connect_to_is_left_alone(script, tmp
     assert {path.name for path in tmp_path.iterdir()} == {"kept.csv", "fifo", "ours.xml"}
 
 
-def test_what_an_aircraft_or_its_system_wants_to_write_is_left_alone(script, tmp_path):
+def test_outputs_of_aircraft_are_not_opened(script, tmp_path):
     kept = tmp_path / "kept.csv"
     kept.write_text("mine\n")
     asked = _output(kept) + '<system file="ours"/>'
@@ -223,7 +223,7 @@ def test_what_an_aircraft_or_its_system_wants_to_write_is_left_alone(script, tmp
     (aircraft / "Systems").mkdir(exist_ok=True)
     system = f'<system name="ours">{_output(kept)}{component}</system>'
     (aircraft / "Systems" / "ours.xml").write_text(system)
-    # What a component of a system gives still has its name.
+    # The output of a system's component keeps its name.
     event = "<event><condition>ours/b gt -1e9</condition></event>"
     flight = fly(script(event), duration=1.0, aircraft_folder=tmp_path / "fleet")
     assert len(flight.states.time) == 51
@@ -231,7 +231,7 @@ def test_what_an_aircraft_or_its_system_wants_to_write_is_left_alone(script, tmp
 
 
 @pytest.mark.parametrize("name", ["c310.xml", "ellington.xml"])
-def test_a_fifo_among_an_aircrafts_files_is_not_waited_for(script, tmp_path, name):
+def test_fifo_in_folder_of_aircraft_is_rejected_at_once(script, tmp_path, name):
     path = _fleet(tmp_path) / name
     path.unlink(missing_ok=True)
     os.mkfifo(path)
@@ -239,7 +239,7 @@ def test_a_fifo_among_an_aircrafts_files_is_not_waited_for(script, tmp_path, nam
         fly(script(), duration=1.0, aircraft_folder=tmp_path / "fleet")
 
 
-def test_xml_that_is_nested_too_deeply_is_refused(script, tmp_path):
+def test_deeply_nested_xml_is_rejected(script, tmp_path):
     deep = "<a>" * 200_000 + "</a>" * 200_000
     _fleet(tmp_path, lambda _: deep)
     with pytest.raises(SimulatorError, match=r"c310.xml: .*line 1: .*nested more than 200 deep"):

@@ -1,4 +1,4 @@
-"""Gimbals and tables of their joints' angles, read from files."""
+"""Reading of gimbals and tables of joint angles from files."""
 
 import numpy as np
 import pytest
@@ -35,13 +35,13 @@ LOOPED = isf.GimbalSpecification(
     ],
     ids=lambda gimbal: gimbal.name,
 )
-def test_what_is_written_reads_back_equal(tmp_path, gimbal):
+def test_written_gimbal_reads_back_equal(tmp_path, gimbal):
     path = tmp_path / "gimbal.yaml"
     path.write_text(yaml.safe_dump(gimbal_to_mapping(gimbal)))
     assert isf.read_gimbal(path) == gimbal
 
 
-def test_a_file_says_what_a_program_says(tmp_path):
+def test_gimbal_file_equals_constructed_gimbal(tmp_path):
     path = tmp_path / "looped.yaml"
     path.write_text(
         "body_to_pan: [0.5, 0, -0.4]\nbase: [0, 0.1, 0]\npan_to_tilt: [0.1, 0, 0]\n"
@@ -55,7 +55,7 @@ def test_a_file_says_what_a_program_says(tmp_path):
 
 
 @pytest.mark.parametrize("name", bundled_names("gimbals"))
-def test_each_bundled_gimbal_moves_an_imu(name):
+def test_bundled_gimbals_move_imu(name):
     gimbal = isf.read_gimbal(name)
     assert gimbal.name == name
     found = isf.simulate_gimbal(isf.at_rest(5.0, 100.0), gimbal)
@@ -64,7 +64,7 @@ def test_each_bundled_gimbal_moves_an_imu(name):
         assert found.residual.largest_pointing_error < 1e-3
 
 
-def test_the_papers_gimbal_has_the_numbers_of_its_table_and_unknown_names_are_refused():
+def test_gimbal_of_paper_has_its_numbers_and_unknown_names_are_rejected():
     gimbal = isf.read_gimbal("agisim")
     assert gimbal.drive.periods == (4.0, 6.0, 10.0)
     np.testing.assert_allclose(gimbal.drive.amplitudes, (np.pi / 6, np.pi / 6, np.pi / 12))
@@ -75,7 +75,7 @@ def test_the_papers_gimbal_has_the_numbers_of_its_table_and_unknown_names_are_re
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         ("arm: 3", "the gimbal has the unknown key 'arm'"),
         ("fixed: [1, 2]", "fixed: angles is \\[1, 2\\], expected a list of 3 numbers"),
@@ -88,14 +88,14 @@ def test_the_papers_gimbal_has_the_numbers_of_its_table_and_unknown_names_are_re
         ("table: {times: [0, 1]}", "table lacks the key angles"),
     ],
 )
-def test_what_is_no_gimbal_is_refused_with_the_files_name(tmp_path, text, said):
-    require_refused(isf.read_gimbal, tmp_path / "wrong.yaml", text, said)
+def test_invalid_gimbal_is_rejected_with_name_of_file(tmp_path, text, message):
+    require_refused(isf.read_gimbal, tmp_path / "wrong.yaml", text, message)
 
 
 ROWS = ["time,pan,tilt,roll", *(f"{0.5 * k},{0.01 * k},0.2,-0.1" for k in range(40))]
 
 
-def test_a_table_beside_the_gimbal_commands_it(tmp_path):
+def test_table_in_folder_of_gimbal_commands_it(tmp_path):
     (tmp_path / "angles.csv").write_text("\n".join(ROWS) + "\n")
     path = tmp_path / "told.yaml"
     path.write_text("table: nowhere.csv\n")
@@ -114,7 +114,7 @@ def _with(line, text):
 
 
 @pytest.mark.parametrize(
-    "rows, said",
+    "rows, message",
     [
         (_with(7, "2.5,nan,0.2,0.1"), "line 7, column pan: the angle is nan"),
         (_with(7, "2.5,0.1,0.1"), "line 7: 4 values were expected, found 3"),
@@ -124,6 +124,6 @@ def _with(line, text):
         (ROWS[:2], "has 1 rows of angles"),
     ],
 )
-def test_a_table_with_a_fault_is_refused_with_its_line(tmp_path, rows, said):
+def test_faulty_table_is_rejected_with_line(tmp_path, rows, message):
     text = "\n".join(rows) + "\n"
-    require_refused(read_joint_table, tmp_path / "angles.csv", text, rf"angles.csv: .*{said}.*")
+    require_refused(read_joint_table, tmp_path / "angles.csv", text, rf"angles.csv: .*{message}.*")

@@ -1,4 +1,4 @@
-"""Arms and joints against closed forms and against differentiation."""
+"""Comparison of arms and joints with closed forms and differentiation."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def _difference(values, step):
     return (values[0] - 8.0 * values[1] + 8.0 * values[3] - values[4]) / (12.0 * step)
 
 
-def test_all_joints_on_a_turning_platform_agree_with_differentiation():
+def test_joints_on_turning_platform_agree_with_differentiation():
     # Nothing of the library in it: rotation matrices by axis and angle, differences in time.
     def about(axis, angle):
         x, y, z = np.eye(3)[axis]
@@ -57,16 +57,18 @@ def test_all_joints_on_a_turning_platform_agree_with_differentiation():
         around = [[pose(time[index] + (i + j) * step) for j in range(-2, 3)] for i in range(-2, 3)]
         velocities = [_difference([p for p, _, _ in five], step) for five in around]
         turn = pose(time[index])[1].T @ _difference([r for _, r, _ in around[2]], step)
-        felt = _difference(velocities, step) + (0.0, 0.0, WORLD_GRAVITY)
+        specific_force = _difference(velocities, step) + (0.0, 0.0, WORLD_GRAVITY)
         np.testing.assert_allclose(found.velocity[index], velocities[2], rtol=0.0, atol=1e-7)
         rate = turn[2, 1], turn[0, 2], turn[1, 0]
         np.testing.assert_allclose(found.angular_velocity[index], rate, rtol=0.0, atol=1e-7)
         position, roll, _ = pose(time[index])
-        np.testing.assert_allclose(found.specific_force[index], roll.T @ felt, rtol=0.0, atol=1e-6)
+        np.testing.assert_allclose(
+            found.specific_force[index], roll.T @ specific_force, rtol=0.0, atol=1e-6
+        )
         np.testing.assert_allclose(found.position[index], position, rtol=0.0, atol=1e-12)
 
 
-def test_on_a_flight_over_the_earth_it_is_three_mountings_one_after_the_other():
+def test_gimbal_on_flight_equals_three_consecutive_mountings():
     platform = flight(100.0, 20.0)
     gimbal = isf.GimbalSpecification(geometry=ARMS, drive=SWINGING)
     found, expected = isf.simulate_gimbal(platform, gimbal).motion, mount_on_gimbal(platform)
@@ -75,7 +77,7 @@ def test_on_a_flight_over_the_earth_it_is_three_mountings_one_after_the_other():
     require_same_motion(found, expected, inner, **off, specific_force=1e-5)
 
 
-def test_the_links_lead_to_the_imu_and_without_a_gimbal_nothing_changes():
+def test_links_lead_to_imu_and_default_gimbal_changes_nothing():
     geometry = isf.GimbalGeometry(
         (0.3, 0.0, -0.4), (0.1, 0.0, 0.0), (0.1, 0.0, -0.1), (0.1, 0.0, 0.0), (0.0, 0.05, 0.0)
     )
@@ -95,14 +97,14 @@ def test_the_links_lead_to_the_imu_and_without_a_gimbal_nothing_changes():
 
 
 def closure(name, rate):
-    """By how much a path of the increments on a gimbal is off at most, over 200 s."""
+    """Return the largest position error of increments on a gimbal over 200 s."""
     gimbal = isf.read_gimbal(name)
     carried = isf.simulate_gimbal(flight(rate), gimbal, isf.read_imu_specification("agisim")).motion
     begin = carried.position[0], carried.velocity[0], carried.orientation[0]
     found = isf.integrate(isf.increments_of(carried), *begin)
     turned = Rotation.from_quat(found.orientation).inv() * Rotation.from_quat(carried.orientation)
     away = found.position - carried.position, found.velocity - carried.velocity
-    return [*(np.linalg.norm(one, axis=1).max() for one in away), turned.magnitude().max()]
+    return [*(np.linalg.norm(vectors, axis=1).max() for vectors in away), turned.magnitude().max()]
 
 
 @pytest.mark.parametrize("name", ["off", "agisim", "level", "ground_point"])
@@ -112,7 +114,7 @@ def test_increments_on_a_gimbal_close_with_second_order(name):
     assert at_50[0] / at_100[0] == pytest.approx(4.0, rel=0.1)
 
 
-def test_a_table_is_a_spline_through_its_angles():
+def test_table_is_spline_through_its_angles():
     times = np.arange(0.0, 12.5, 0.05)
     angles = np.array(AMPLITUDES) * np.sin(2.0 * np.pi * np.outer(times, 1.0 / np.array(PERIODS)))
     tabulated = isf.TabulatedJoints(tuple(times), tuple(map(tuple, angles)))
@@ -124,7 +126,7 @@ def test_a_table_is_a_spline_through_its_angles():
     np.testing.assert_allclose(found.angle, expected.angle, rtol=0.0, atol=1e-5)
 
 
-def test_a_table_that_ends_before_the_motion_and_joints_of_other_times_are_refused():
+def test_short_table_and_joints_of_other_times_are_rejected():
     tabulated = isf.TabulatedJoints((0.0, 1.0, 2.0), ((0.0,) * 3,) * 3, "angles.csv")
     gimbal = isf.GimbalSpecification(drive=tabulated)
     with pytest.raises(MotionError, match=r"angles\.csv: .* from 0 s to 2 s, .* to 12 s"):
@@ -146,6 +148,6 @@ def test_a_table_that_ends_before_the_motion_and_joints_of_other_times_are_refus
         ),
     ],
 )
-def test_prescribed_angles_beyond_the_limits_are_refused(drive, joint):
+def test_prescribed_angles_beyond_limits_are_rejected(drive, joint):
     with pytest.raises(ConfigurationError, match=f"the gimbal is at its limits: {joint}"):
         isf.GimbalSpecification(drive=drive)

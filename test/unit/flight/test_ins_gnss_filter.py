@@ -37,18 +37,18 @@ def _started(motion, errors):
 
 
 def require_within(mean, degrees, count):
-    """A mean of so many numbers of a chi-square distribution is one of 999 in 1000."""
+    """Check that a mean of chi-square variables is within its bounds of 99.9 %."""
     low, high = mean_bounds(degrees, count, 0.999)
     assert low < mean < high
 
 
 @pytest.mark.parametrize("gimbal", [False, True])
-def test_errors_are_as_large_as_the_filter_says(airframe, gimbal):
+def test_errors_agree_with_covariance_of_filter(airframe, gimbal):
     motion = mount_on_gimbal(airframe) if gimbal else airframe
     navigated = isf.navigate_runs(motion, IMU, GNSS, RUNS, seed=11)
     found = navigated.consistency()
     assert found.degrees == 15
-    # Of 95 % bounds 5 % are outside; errors stay alike for half of the time and more.
+    # 5 % are outside of 95 % bounds; errors are correlated over half of the time and more.
     assert found.nees_within > 0.8
     require_within(found.mean_nees, 15, 2 * RUNS)
     require_within(found.mean_nis, 6, RUNS * len(found.time))
@@ -56,7 +56,7 @@ def test_errors_are_as_large_as_the_filter_says(airframe, gimbal):
     assert found.nis_within > expected
 
 
-def test_errors_are_those_of_the_fixes_and_a_run_is_the_same_whatever_others_there_are(airframe):
+def test_errors_are_at_fixes_and_runs_do_not_depend_on_each_other(airframe):
     time = airframe.time[0] + np.array([0.0, 1.0, 2.0])
     attitude, velocity, position = np.random.default_rng(1).standard_normal((3, 2, 3, 3))
     found = NavigationErrors(time, attitude, velocity, position, np.zeros((2, 3, 9)))
@@ -64,12 +64,12 @@ def test_errors_are_those_of_the_fixes_and_a_run_is_the_same_whatever_others_the
         expected = np.concatenate([attitude[..., 2:], position, velocity], axis=2)[:, used]
         np.testing.assert_allclose(found.rmse(begin), np.sqrt(np.mean(expected**2, axis=1)))
     many = isf.navigate_runs(airframe, IMU, GNSS, 4, seed=3).navigation
-    one = isf.navigate_runs(airframe, IMU, GNSS, 1, seed=3, first_run=2).navigation
-    assert one.position[0] == pytest.approx(many.position[2], abs=1e-7)
-    assert one.covariance[0] == pytest.approx(many.covariance[2], rel=1e-6, abs=1e-12)
+    single_run = isf.navigate_runs(airframe, IMU, GNSS, 1, seed=3, first_run=2).navigation
+    assert single_run.position[0] == pytest.approx(many.position[2], abs=1e-7)
+    assert single_run.covariance[0] == pytest.approx(many.covariance[2], rel=1e-6, abs=1e-12)
 
 
-def test_errors_at_times_that_the_truth_does_not_have_are_refused(airframe):
+def test_errors_at_times_without_true_motion_are_rejected(airframe):
     navigated = isf.navigate_runs(airframe, IMU, GNSS, 1)
     last = np.searchsorted(airframe.time, navigated.navigation.time[-1])
 
@@ -83,9 +83,9 @@ def test_errors_at_times_that_the_truth_does_not_have_are_refused(airframe):
         navigation_errors(navigated.navigation, beginning(last))
 
 
-def _textbook(motion, said, fixes, tuning, errors):
-    """One run of the filter sample by sample, with matrix exponentials, as a textbook has it."""
-    period = said.time[1] - said.time[0]
+def _textbook(motion, increments, fixes, tuning, errors):
+    """Run a textbook filter sample by sample with matrix exponentials."""
+    period = increments.time[1] - increments.time[0]
     start = _started(motion, errors)
     r, v, C = start.position[0], start.velocity[0], start.attitude[0]
     bias = np.zeros(6)
@@ -96,10 +96,10 @@ def _textbook(motion, said, fixes, tuning, errors):
     Q[:3, :3] = np.diag(np.square(tuning.gyroscope_noise)) * period
     Q[3:6, 3:6] = np.diag(np.square(tuning.accelerometer_noise)) * period
     states, covariances = [], []
-    for k in range(len(said.time)):
+    for k in range(len(increments.time)):
         if k:
-            turn = said.delta_theta[0, k] - bias[3:] * period
-            push = said.delta_velocity[0, k] - bias[:3] * period
+            turn = increments.delta_theta[0, k] - bias[3:] * period
+            push = increments.delta_velocity[0, k] - bias[:3] * period
             middle = expm(-0.5 * period * earth) @ C @ expm(0.5 * cross_matrix(turn))
             f = middle @ push / period
             g = gravity_ecef(r)
@@ -130,15 +130,15 @@ def _textbook(motion, said, fixes, tuning, errors):
     return [np.array(values) for values in zip(*states)], np.array(covariances)
 
 
-def test_a_textbook_filter_at_the_rate_of_the_imu_comes_to_the_same():
+def test_filter_equals_textbook_filter_at_imu_rate():
     motion = mount_on_gimbal(flight(rate=100.0, duration=40.0))
     tuning = tuning_of(IMU)
-    said = simulate_increments(motion, IMU, seed=4)
+    increments = simulate_increments(motion, IMU, seed=4)
     fixes = isf.simulate_earth_fixes(motion, GNSS, seed=5)
     errors = tuning.initial.draw(1, 6)
-    given = said.time, said.delta_theta, said.delta_velocity
+    given = increments.time, increments.delta_theta, increments.delta_velocity
     made = filter.run_filter(_started(motion, errors), *given, fixes, tuning)
-    states, covariances = _textbook(motion, said, fixes, tuning, errors)
+    states, covariances = _textbook(motion, increments, fixes, tuning, errors)
     sigma = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
     ours = np.sqrt(np.diagonal(made.covariance[0], axis1=1, axis2=2))
     assert ours == pytest.approx(sigma, rel=0.01)
@@ -146,11 +146,11 @@ def test_a_textbook_filter_at_the_rate_of_the_imu_comes_to_the_same():
     turned = Rotation.from_matrix(made.attitude[0] @ attitude.swapaxes(1, 2)).as_rotvec()
     off = [made.accelerometer_bias[0] - biases[0], made.gyroscope_bias[0] - biases[1]]
     differences = [turned, made.velocity[0] - velocity, made.position[0] - position, *off]
-    # A tenth of what the filter itself is unsure of.
+    # The tolerance is a tenth of the filter's own uncertainty.
     assert np.all(np.abs(np.hstack(differences)) < 0.1 * sigma)
 
 
-def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
+def test_uncertainty_grows_without_fixes(airframe):
     gnss = replace(GNSS, outages=isf.GnssOutages(times=((40.0, 60.0),)))
     navigated = isf.navigate_runs(airframe, IMU, gnss, RUNS, seed=2)
     navigation, found = navigated.navigation, navigated.consistency()
@@ -169,17 +169,17 @@ def test_without_fixes_nothing_is_corrected_and_the_uncertainty_grows(airframe):
 def test_antenna_on_the_airframe_navigates_as_well_as_at_the_imu(airframe):
     imu = mount_on_gimbal(airframe)
     away = replace(GNSS, lever_arm=ANTENNA)
-    beside = isf.navigate_runs(imu, IMU, GNSS, RUNS, seed=7).rmse().mean()
+    antenna_at_imu = isf.navigate_runs(imu, IMU, GNSS, RUNS, seed=7).rmse().mean()
     known = isf.navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe)
     unknown = isf.navigate_runs(imu, IMU, away, RUNS, seed=7, airframe=airframe, compensated=False)
-    assert known.rmse().mean().to_numpy() == pytest.approx(beside.to_numpy(), rel=0.1)
-    assert np.all(unknown.rmse().mean() > 1.2 * beside)
+    assert known.rmse().mean().to_numpy() == pytest.approx(antenna_at_imu.to_numpy(), rel=0.1)
+    assert np.all(unknown.rmse().mean() > 1.2 * antenna_at_imu)
     for navigated, consistent in ((known.consistency(), True), (unknown.consistency(), False)):
         low, high = navigated.mean_nis_bounds
         assert (low <= navigated.mean_nis <= high) == consistent
 
 
-def test_a_slower_imu_that_begins_later_navigates_as_well():
+def test_slower_imu_with_later_start_navigates():
     output = isf.OutputSpecification(rate=50.0, start_offset=1.0)
     motion = flight(rate=100.0, duration=50.0)
     slower = isf.navigate_runs(motion, replace(IMU, output=output), GNSS, RUNS, seed=11)
@@ -187,9 +187,9 @@ def test_a_slower_imu_that_begins_later_navigates_as_well():
     require_within(slower.consistency().mean_nees, 15, 2 * RUNS)
 
 
-def test_what_does_not_fit_is_said_and_exact_fixes_are_not_judged(airframe):
-    said = simulate_increments(airframe, IMU, 2)
-    turned, gained = said.delta_theta, said.delta_velocity
+def test_inconsistent_inputs_and_exact_fixes_are_rejected(airframe):
+    increments = simulate_increments(airframe, IMU, 2)
+    turned, gained = increments.delta_theta, increments.delta_velocity
     fixes = isf.simulate_earth_fixes(airframe, GNSS, 2)
     start = _started(airframe, np.zeros((2, 9)))
     for delta_theta, others, arm, words in (
@@ -201,7 +201,9 @@ def test_what_does_not_fit_is_said_and_exact_fixes_are_not_judged(airframe):
         (turned, isf.simulate_earth_fixes(airframe, GNSS, 3), (), "fixes of 3 runs"),
     ):
         with pytest.raises(MotionError, match=words):
-            filter.run_filter(start, said.time, delta_theta, gained, others, tuning_of(IMU), *arm)
+            filter.run_filter(
+                start, increments.time, delta_theta, gained, others, tuning_of(IMU), *arm
+            )
     airframe = isf.circling(30.0, latitude=50.0, radius=800.0, speed=60.0)
     runs = isf.navigate_runs(airframe, "agisim", isf.GnssSpecification(rate=2.0), runs=2)
     with pytest.raises(EnsembleError, match="covariance of the filter is singular"):
@@ -215,7 +217,7 @@ def _tuned(period=0.01, **errors):
 MATRIX_SIZES = {"gyroscope_matrix": 1.7e-3, "accelerometer_matrix": 3.7e-3, "g_sensitivity": 6e-6}
 
 
-def test_noise_and_slow_processes_of_a_sensor_are_what_the_filter_takes_them_for():
+def test_tuning_matches_simulated_noise_and_slow_processes():
     tuning = _tuned(white_noise=(1e-5, 2e-5, 3e-5), random_walk=1e-7, turn_on_bias_sigma=1e-4)
     assert tuning.gyroscope_noise == pytest.approx((1e-5, 2e-5, 3e-5))
     assert tuning.gyroscope_random_walk == pytest.approx([1e-7] * 3)
@@ -235,7 +237,7 @@ def test_noise_and_slow_processes_of_a_sensor_are_what_the_filter_takes_them_for
     assert np.all(np.array(tuning.gyroscope_bias) > 1e-5)
 
 
-def test_the_filter_knows_the_size_of_errors_and_not_their_signs():
+def test_tuning_contains_size_of_errors_without_signs():
     matrix = ((0.0, 3e-3, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, -5e-3))
     bias = (0.0, 0.03, 0.0)
     triad = isf.TriadSpecification(turn_on_bias=bias, scale_factor_and_misalignment=matrix)
@@ -246,7 +248,7 @@ def test_the_filter_knows_the_size_of_errors_and_not_their_signs():
     assert not np.any(tuning.gyroscope_matrix)
 
 
-def test_initial_errors_are_as_large_as_they_are_said_to_be_or_refused():
+def test_initial_errors_have_stated_size_and_invalid_ones_are_rejected():
     with pytest.raises(ConfigurationError, match="^heading"):
         isf.InitialUncertainty(heading=0.0)
     wrong = {"gyroscope_noise": (-1.0, 0, 0), "position_noise": 0.0, "gyroscope_matrix": 1e-3}
@@ -260,18 +262,18 @@ def test_initial_errors_are_as_large_as_they_are_said_to_be_or_refused():
     assert np.array_equal(uncertainty.draw(2, seed=1, first_run=3), drawn[3:5])
 
 
-def test_a_filter_may_take_fixes_for_worse_than_the_receiver_says():
+def test_tuned_noise_of_fixes_replaces_reported_noise():
     motion = flight(rate=50.0, duration=10.0)
     velocity = {"velocity_noise": 0.2, "vertical_velocity_noise": 0.2}
     quality = isf.FixQuality(horizontal_noise=5.0, vertical_noise=5.0, **velocity)
     tuning = tuning_of(IMU)
-    told = isf.navigate_runs(motion, IMU, replace(GNSS, qualities=(quality,)), 1, tuning=tuning)
+    reported = isf.navigate_runs(motion, IMU, replace(GNSS, qualities=(quality,)), 1, tuning=tuning)
     tuning = replace(tuning, position_noise=5.0, velocity_noise=0.2)
     tuned = isf.navigate_runs(motion, IMU, GNSS, 1, tuning=tuning)
     found, expected = (
-        np.diagonal(runs.navigation.covariance, axis1=2, axis2=3) for runs in (tuned, told)
+        np.diagonal(runs.navigation.covariance, axis1=2, axis2=3) for runs in (tuned, reported)
     )
-    # The attitudes differ, by what the noise makes of them.
+    # The attitudes differ by the effect of the noise.
     assert found == pytest.approx(expected, rel=0.02)
 
 

@@ -32,10 +32,12 @@ def increments(motion):
 
 
 def _state(motion, index=0):
-    one = slice(index, index + 1)
-    attitude = Rotation.from_quat(motion.orientation[one]).as_matrix()
+    single_sample = slice(index, index + 1)
+    attitude = Rotation.from_quat(motion.orientation[single_sample]).as_matrix()
     nothing = np.zeros((1, 3))
-    return NavigationState(motion.position[one], motion.velocity[one], attitude, nothing, nothing)
+    return NavigationState(
+        motion.position[single_sample], motion.velocity[single_sample], attitude, nothing, nothing
+    )
 
 
 def _navigated(state, increments, begin, samples=BETWEEN_FIXES):
@@ -50,14 +52,14 @@ def _navigated(state, increments, begin, samples=BETWEEN_FIXES):
 
 
 def _error(estimate, truth):
-    """The errors (r, 15) of states as the filter has them."""
+    """Return the errors (r, 15) of states in the order of the filter."""
     turn = Rotation.from_matrix(estimate.attitude @ truth.attitude.swapaxes(1, 2)).as_rotvec()
     away = estimate.velocity - truth.velocity, estimate.position - truth.position
     accelerometer = truth.accelerometer_bias - estimate.accelerometer_bias
     return np.hstack([turn, *away, accelerometer, truth.gyroscope_bias - estimate.gyroscope_bias])
 
 
-def test_piecewise_navigation_leads_where_the_whole_path_leads(motion, increments):
+def test_piecewise_navigation_equals_navigation_of_whole_path(motion, increments):
     path = integrate(increments, motion.position[0], motion.velocity[0], motion.orientation[0])
     state = _state(motion)
     for begin in range(0, len(motion) - 1, BETWEEN_FIXES):
@@ -68,7 +70,7 @@ def test_piecewise_navigation_leads_where_the_whole_path_leads(motion, increment
     assert state.attitude[0] == pytest.approx(expected, abs=1e-12)
 
 
-def test_rotations_are_scipys_and_a_correction_takes_away_its_error():
+def test_rotations_equal_scipy_and_correction_removes_error():
     vectors = np.array([[0.0, 0.0, 0.0], [1e-9, 0.0, 0.0], [1e-4, -2e-4, 1e-5], [1.0, -2.0, 0.5]])
     expected = Rotation.from_rotvec(vectors).as_matrix()
     assert rotation_matrix(vectors) == pytest.approx(expected, abs=1e-15)
@@ -80,7 +82,7 @@ def test_rotations_are_scipys_and_a_correction_takes_away_its_error():
         assert getattr(back, name) == pytest.approx(value, abs=1e-8), name
 
 
-def test_small_errors_grow_as_the_transition_says(motion, increments):
+def test_small_errors_grow_with_transition_matrix(motion, increments):
     begin = 700
     truth = _state(motion, begin)
     sizes = np.repeat([1e-4, 0.1, 10.0, 1e-2, 1e-4], 3)
@@ -98,7 +100,7 @@ def test_small_errors_grow_as_the_transition_says(motion, increments):
     assert np.all(np.abs(predicted - grown) < 2e-4 * largest + 4e-9)
 
 
-def test_errors_of_scale_and_sensitivity_do_what_their_influence_says(motion, increments):
+def test_scale_and_sensitivity_errors_follow_influence_matrix(motion, increments):
     begin = 700
     truth = _state(motion, begin)
     window = slice(begin + 1, begin + BETWEEN_FIXES + 1)
@@ -123,7 +125,7 @@ def test_errors_of_scale_and_sensitivity_do_what_their_influence_says(motion, in
         assert np.all(np.abs(predicted - grown)[3:9] < 0.1 * largest[3:9])
 
 
-def test_the_rate_at_the_end_of_a_stretch_goes_on_as_it_changed(motion):
+def test_last_rate_is_extrapolated_linearly(motion):
     period, samples = 0.02, 6
     begin, slope = np.array([0.3, -0.2, 0.1]), np.array([0.5, 0.4, -0.7])
     # Increments are integrals over a period of a rate that grows evenly.
@@ -145,7 +147,7 @@ def _turned():
 
 
 @pytest.mark.parametrize("arm, arm_rate", [(ARM, ARM_RATE), (0.0 * ARM, 0.0 * ARM)])
-def test_an_innovation_depends_on_the_errors_as_the_matrix_says(arm, arm_rate):
+def test_innovation_depends_on_errors_by_measurement_matrix(arm, arm_rate):
     truth = _turned()
     _, matrix = filter.antenna_matrix(truth, RATE[np.newaxis], arm, arm_rate)
 
@@ -165,7 +167,7 @@ def test_an_innovation_depends_on_the_errors_as_the_matrix_says(arm, arm_rate):
         assert innovation[3:] == pytest.approx((matrix[0] @ error)[3:], abs=5e-9)
 
 
-def test_a_lever_arm_over_time_leads_from_the_imu_to_the_antenna():
+def test_varying_lever_arm_leads_from_imu_to_antenna():
     airframe = flight(duration=10.0)
     imu = mount_on_gimbal(airframe)
     antenna = mount_antenna(airframe, replace(GNSS, lever_arm=ANTENNA))

@@ -29,7 +29,7 @@ def flown():
 
 @pytest.fixture
 def aviation(flown):
-    """A table as aviation writes it."""
+    """Return a table in the axes of aviation."""
     latitude, longitude, height = flown.latitude_longitude_height.T
     body = Rotation.from_quat(flown.orientation)
     angles = aviation_of_orientation(latitude, longitude, body)
@@ -57,7 +57,7 @@ def write(tmp_path):
 
 
 def ros(flown, aviation):
-    """The same table as ROS would have it."""
+    """Return the table in the axes of ROS."""
     level = enu_to_ecef(*np.radians(aviation[["latitude [deg]", "longitude [deg]"]].to_numpy().T))
     table = aviation.drop(columns=["roll [rad]", "pitch [rad]", "heading [rad]"])
     table["velocity_up [m/s]"] = -table.pop("velocity_down [m/s]")
@@ -77,7 +77,7 @@ def require_same(states, flown, place=1e-6, angle=1e-9):
     require_same_motion(states, flown, angle=angle, position=place)
 
 
-def test_tables_of_aviation_and_of_ros_are_the_flight(flown, aviation, write):
+def test_tables_of_aviation_and_ros_give_the_flight(flown, aviation, write):
     recorded = read_flight(write(aviation))
     require_same(recorded.flight.states, flown)
     np.testing.assert_allclose(recorded.flight.states.velocity, flown.velocity, atol=1e-9)
@@ -88,7 +88,7 @@ def test_tables_of_aviation_and_of_ros_are_the_flight(flown, aviation, write):
     assert recorded.flight.settings["axes"] == "enu"
 
 
-def test_units_and_names_are_those_that_a_map_says(flown, aviation, write):
+def test_column_map_sets_units_and_names(flown, aviation, write):
     table = aviation.rename(columns=lambda name: name.split()[0])
     table["velocity_north"] /= 0.3048
     table["altitude"] /= 0.3048
@@ -104,42 +104,40 @@ def test_positions_about_an_origin(flown, aviation, write):
     names = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")
     table = pd.DataFrame(np.column_stack([flown.time, place, quaternions]), columns=names)
     require_same(read_flight(write(table), origin=ORIGIN).flight.states, flown)
-    with pytest.raises(RecordingError, match=r"flight.csv: .* x, y, z, so a flight needs the orig"):
+    with pytest.raises(RecordingError, match=r"flight.csv: .* x, y, z, expected an origin"):
         read_flight(write(table))
 
 
-def test_few_digits_of_places_are_made_up_for_by_velocities_or_said_to_be_useless(
-    flown, aviation, write
-):
+def test_coarse_positions_are_replaced_by_velocities_or_reported(flown, aviation, write):
     places = ["latitude [deg]", "longitude [deg]"]
     aviation[places] = aviation[places].round(7)
     recorded = read_flight(write(aviation))
     assert "the path is the integral of the velocities" in recorded.flight.remarks[-1]
     assert recorded.flight.remarks[-1].endswith("positions come in steps of 0.011 m")
     require_same(recorded.flight.states, flown, place=2e-3, angle=1e-8)
-    felt = recorded.flight.states.motion().specific_force - flown.specific_force
-    assert np.max(np.abs(felt[5:-5])) < 1e-3
+    force_error = recorded.flight.states.motion().specific_force - flown.specific_force
+    assert np.max(np.abs(force_error[5:-5])) < 1e-3
     kept = read_flight(write(aviation), along="positions").flight.states.motion()
     assert np.max(np.abs(kept.specific_force - flown.specific_force)) > 1.0
     aviation["longitude [deg]"] = aviation["longitude [deg]"].round(6)
     table = aviation[[name for name in aviation if not name.startswith("velocity")]]
-    assert "accelerations mean nothing" in read_flight(write(table)).flight.remarks[-1]
-    with pytest.raises(RecordingError, match=r"flight.csv: its path cannot be that of its veloc"):
+    assert "accelerations are meaningless" in read_flight(write(table)).flight.remarks[-1]
+    with pytest.raises(RecordingError, match=r"flight.csv: velocities are missing"):
         read_flight(write(table), along="velocities")
 
 
 @pytest.mark.parametrize("column", ["latitude [deg]", "velocity_down [m/s]", "heading [rad]"])
-def test_what_is_no_number_is_left_out_and_said_with_its_line(aviation, write, column):
+def test_missing_number_is_left_out_and_reported_with_line(aviation, write, column):
     aviation.loc[100, column] = np.nan
     recorded = read_flight(write(aviation))
     assert len(recorded.flight.states) == len(aviation) - 1
-    said = [remark for remark in recorded.flight.remarks if "not a number" in remark]
-    assert said == [
+    messages = [remark for remark in recorded.flight.remarks if "not a number" in remark]
+    assert messages == [
         "1 sample with a value that is not a number, dropped, the first is line 102 at 2.000 s"
     ]
 
 
-def test_gaps_that_a_spline_fills_are_said_and_choices_that_are_none_refused(aviation, write):
+def test_short_gaps_are_reported_and_invalid_choices_rejected(aviation, write):
     few = read_flight(write(aviation.drop(index=range(500, 504))))
     assert any("the first is line 502" in remark for remark in few.flight.remarks)
     path = write(aviation)
@@ -153,37 +151,40 @@ def test_gaps_that_a_spline_fills_are_said_and_choices_that_are_none_refused(avi
     [(1, 11, 13), (5, 3, 5)],
     ids=["a quarter of a second at 50 Hz", "five samples at 10 Hz"],
 )
-def test_a_spline_leads_across_a_quarter_of_a_second_or_five_samples(
+def test_spline_bridges_quarter_of_a_second_or_five_samples(
     aviation, write, every, bridged, refused
 ):
     table = aviation.iloc[::every].reset_index(drop=True)
     read_flight(write(table.drop(index=range(100, 100 + bridged))))
-    with pytest.raises(RecordingError, match="line 102: nothing was recorded for"):
+    with pytest.raises(RecordingError, match="line 102: the gap before it lasts"):
         read_flight(write(table.drop(index=range(100, 100 + refused))))
 
 
-def test_quaternions_that_are_none_are_refused_with_their_line(flown, aviation, write):
+def test_invalid_quaternions_are_rejected_with_line(flown, aviation, write):
     table = ros(flown, aviation)
     table.loc[300, "qx"] = 3.0
     with pytest.raises(RecordingError, match=r"flight.csv: line 302: qx, qy, qz, qw have the leng"):
         read_flight(write(table))
     table.loc[300, ["qx", "qy", "qz", "qw"]] = 0.0
-    said = read_flight(write(table)).flight.remarks
-    assert any("quaternion of length zero, dropped, the first is line 302" in one for one in said)
+    messages = read_flight(write(table)).flight.remarks
+    assert any(
+        "quaternion of length zero, dropped, the first is line 302" in message
+        for message in messages
+    )
 
 
 NORTH, EAST = "velocity_north [m/s]", "velocity_east [m/s]"
 
 
 def but_for(column, row, value):
-    """A change of a table in one cell."""
+    """Return a function that changes a cell of a table."""
     return lambda table: table.assign(**{column: table[column].where(table.index != row, value)})
 
 
 @pytest.mark.parametrize(
     "change, words",
     [
-        (lambda t: t.rename(columns={NORTH: EAST, EAST: NORTH}), "its velocities are .* m/s from"),
+        (lambda t: t.rename(columns={NORTH: EAST, EAST: NORTH}), "difference of its velocities from"),
         (but_for("time [s]", 700, 1.0), "clock runs backwards by 12.980 s at line 702"),
         (but_for("latitude [deg]", 7, 91.0), "line 9 is at latitude 91"),
         *(
@@ -192,7 +193,7 @@ def but_for(column, row, value):
         ),
     ],
 )
-def test_what_is_no_flight_is_refused_with_its_line(aviation, write, change, words):
+def test_invalid_table_is_rejected_with_line(aviation, write, change, words):
     with pytest.raises(RecordingError, match=f"flight.csv: .*{words}"):
         read_flight(write(change(aviation)))
 
@@ -216,7 +217,7 @@ def bag(tmp_path, flown, aviation, every=1):
     return writers.write_bag(tmp_path / "a.bag", {"/fix": fixes, "/imu": imus, "/vel": twists})
 
 
-def test_a_bag_with_fixes_attitudes_and_velocities_is_the_flight(tmp_path, flown, aviation):
+def test_bag_with_fixes_attitudes_and_velocities_gives_the_flight(tmp_path, flown, aviation):
     path = bag(tmp_path, flown, aviation)
     recorded = read_flight(path, topic="/fix", attitude_topic="/imu", velocity_topic="/vel")
     require_same(recorded.flight.states, flown)
@@ -224,8 +225,8 @@ def test_a_bag_with_fixes_attitudes_and_velocities_is_the_flight(tmp_path, flown
     # Seconds since 1970 are rounded to 2e-7 s, which must not shake the aircraft.
     np.testing.assert_array_equal(recorded.flight.states.time, np.arange(len(flown)) / RATE)
     assert recorded.flight.settings["start"] == START
-    felt = recorded.flight.states.motion().specific_force - flown.specific_force
-    assert np.max(np.abs(felt)) < 1e-3
+    force_error = recorded.flight.states.motion().specific_force - flown.specific_force
+    assert np.max(np.abs(force_error)) < 1e-3
 
 
 def test_slower_fixes_are_joined_at_the_times_of_the_attitudes(tmp_path, flown, aviation):
@@ -241,11 +242,11 @@ def test_poses_in_a_bag_are_about_an_origin(tmp_path, flown):
     poses = [writers.odometry(*row) for row in zip(stamps, place, quaternions)]
     path = writers.write_bag(tmp_path / "a.bag", {"/odom": poses})
     require_same(read_flight(path, origin=ORIGIN).flight.states, flown)
-    with pytest.raises(RecordingError, match="attitude_topic is of use only beside satellite"):
+    with pytest.raises(RecordingError, match="attitude_topic is of use only with satellite"):
         read_flight(path, origin=ORIGIN, attitude_topic="/odom")
 
 
-def test_topics_without_a_time_in_common_are_refused(tmp_path):
+def test_topics_without_common_time_are_rejected(tmp_path):
     stamps, zero = [10**9 * k for k in range(10, 20)], np.zeros(3)
     fixes = [writers.fix(stamp, 48.0, 11.0) for stamp in stamps]
     imus = [writers.imu(stamp + 10**11, (0.0, 0.0, 0.0, 1.0), zero, zero) for stamp in stamps]
@@ -254,7 +255,7 @@ def test_topics_without_a_time_in_common_are_refused(tmp_path):
         read_flight(path, topic="/fix", attitude_topic="/imu")
 
 
-def test_a_recorded_flight_is_cut_and_nothing_is_left_after_its_end(flown, tmp_path):
+def test_recorded_flight_is_cut_and_rejected_after_its_end(flown, tmp_path):
     path = tmp_path / "flight.csv"
     flown.table().to_csv(path)
     found, _ = find_flight(path, duration=5.0, start=2.0)
@@ -265,10 +266,10 @@ def test_a_recorded_flight_is_cut_and_nothing_is_left_after_its_end(flown, tmp_p
 
 
 @pytest.mark.parametrize(
-    "wanted, said",
-    [("udp:", "'udp:' is no source of packets, expected udp:PORT"), ("udp:99999", "99999")],
+    "wanted, message",
+    [("udp:", "'udp:', expected udp:PORT"), ("udp:99999", "99999")],
 )
-def test_what_is_no_flight_is_refused_with_its_name(wanted, said):
+def test_unknown_source_of_flight_is_rejected_with_name(wanted, message):
     pytest.importorskip("jsbsim")
-    with pytest.raises(isf.FrameworkError, match=said):
+    with pytest.raises(isf.FrameworkError, match=message):
         find_flight(wanted)

@@ -1,4 +1,4 @@
-"""What a stabilised gimbal leaves of a platform's motion."""
+"""Residual motion of a stabilised gimbal."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ def simulated(platform, drive=LOOP, limits=(None, None, None), imu=None, **optio
 
 
 def response(error, frequency, time):
-    """What an error is of a sine of 0.02 rad."""
+    """Return the complex ratio of an error to a sine of 0.02 rad."""
     phase = 2.0 * np.pi * frequency * time
     waves = np.column_stack([np.sin(phase), np.cos(phase)])
     (in_phase, across), *_ = np.linalg.lstsq(waves, error, rcond=None)
@@ -31,7 +31,7 @@ def response(error, frequency, time):
 
 
 def residual_gain(stabilisation, frequency, period):
-    r"""Return how much of a platform's sine a loop about one axis leaves, from angle to angle.
+    r"""Return the transfer function from a platform's angle to the residual angle of an axis.
 
     With the state x of ``transition``, :math:`x_{k+1} = F x_k + G d_k`, and the platform's
     angle d, which acts on the error as the joint's does, the residual is d + (1, 0, 0) x; in z it
@@ -52,20 +52,20 @@ def gyroscope(**errors):
 
 
 @pytest.mark.parametrize("make", [shaken, shaken_on_earth])
-def test_a_perfect_one_holds_its_attitude(make):
+def test_ideal_gimbal_holds_attitude(make):
     platform = make(SHAKEN)
     found = simulated(platform, isf.Stabilisation())
     assert found.residual.largest_pointing_error < 1e-12
     assert found.residual.largest_rate_error < 1e-12
     rate = np.linalg.norm(found.motion.angular_velocity, axis=1)
-    # What is left is that of a level platform on its way over the turning Earth.
+    # The remaining rate is that of a level platform on its path over the rotating Earth.
     expected = 0.0 if make is shaken else EARTH_RATE
     assert np.max(np.abs(rate - expected)) < (1e-12 if make is shaken else 1e-5)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("frequency", [0.2, 1.0, 5.0])
-def test_what_a_loop_leaves_of_a_sine_is_what_its_transfer_function_says(axis, frequency):
+def test_residual_of_sine_matches_transfer_function(axis, frequency):
     size = np.zeros(3)
     size[axis] = 0.02
     platform = shaken(size, (frequency,) * 3)
@@ -74,7 +74,7 @@ def test_what_a_loop_leaves_of_a_sine_is_what_its_transfer_function_says(axis, f
     assert response(error, frequency, platform.time[2000:]) == pytest.approx(gain, abs=1e-9)
 
 
-def test_with_fast_samples_and_servos_the_transfer_function_is_that_of_the_textbook():
+def test_transfer_function_equals_textbook_with_fast_samples_and_servos():
     fast = replace(LOOP, servo_bandwidth=5000.0)
     frequency = np.array([0.1, 1.0, 3.0, 10.0])
     s, natural = 2j * np.pi * frequency, 2.0 * np.pi * 3.0
@@ -82,7 +82,7 @@ def test_with_fast_samples_and_servos_the_transfer_function_is_that_of_the_textb
     np.testing.assert_allclose(residual_gain(fast, frequency, 1e-5), expected, rtol=2e-3)
 
 
-def test_a_loop_begins_with_its_target_turning_as_it_does():
+def test_loop_starts_with_rate_of_target():
     # Abeam the line of sight turns fastest, at a rate that hardly changes.
     abeam = isf.PointAhead(0.0, 300.0, -900.0)
     found = simulated(shaken((0.0, 0.0, 0.0), duration=2.0), replace(LOOP, target=abeam))
@@ -92,7 +92,7 @@ def test_a_loop_begins_with_its_target_turning_as_it_does():
     assert found.residual.largest_pointing_error < 0.01 * behind
 
 
-def test_a_bias_of_the_gyroscope_turns_the_line_of_sight_away_and_an_outer_loop_holds_it():
+def test_gyroscope_bias_turns_line_of_sight_unless_aided():
     bias = 1e-3
     imu = gyroscope(turn_on_bias=(0.0, 0.0, bias))
     found = simulated(shaken((0.0, 0.0, 0.0)), imu=imu)
@@ -113,8 +113,8 @@ def test_a_bias_of_the_gyroscope_turns_the_line_of_sight_away_and_an_outer_loop_
         {"nonlinearity": 0.1, "saturation": 1.0},
     ],
 )
-def test_the_loop_has_the_readings_that_the_imu_records(errors):
-    # The point passes by: the camera has to turn, so that errors of scale are felt.
+def test_loop_uses_readings_of_recorded_imu(errors):
+    # The camera has to turn as the point passes by, so that scale factor errors have an effect.
     platform, imu = shaken(SHAKEN, duration=20.0), gyroscope(**errors)
     passed = isf.PointAhead(400.0, 300.0, -900.0)
     drive = replace(LOOP, target=passed, bandwidth=5.0, servo_bandwidth=50.0)
@@ -126,29 +126,31 @@ def test_the_loop_has_the_readings_that_the_imu_records(errors):
         believed.append(believed[-1] * Rotation.from_rotvec(0.01 * rate))
     without = Rotation.from_quat(simulated(platform, drive).motion.orientation).inv()
     drifted = (without * Rotation.from_quat(found.motion.orientation)).magnitude()
-    # What it believes is on its target as well as without errors; the truth is not.
-    beside = (without * Rotation.concatenate(believed)).magnitude()
+    # The estimated attitude is on target as without errors, the true attitude is not.
+    estimated_error = (without * Rotation.concatenate(believed)).magnitude()
     assert np.max(drifted) > 1e-3
-    assert np.max(beside) < 0.1 * np.max(drifted)
+    assert np.max(estimated_error) < 0.1 * np.max(drifted)
 
 
-def test_a_run_has_its_own_numbers_and_a_loop_knows_nothing_of_what_comes():
+def test_runs_have_own_numbers_and_loop_is_causal():
     platform, imu = shaken(SHAKEN, duration=5.0), gyroscope(white_noise=1e-4)
-    one, again, other = (
+    first_run, again, other = (
         simulated(platform, imu=imu, seed=5, run=run).joints.angle for run in (0, 0, 1)
     )
-    np.testing.assert_array_equal(one, again)
-    assert np.max(np.abs(one - other)) > 1e-6
+    np.testing.assert_array_equal(first_run, again)
+    assert np.max(np.abs(first_run - other)) > 1e-6
     platform = shaken(SHAKEN, duration=10.0)
     turned = platform.orientation.copy()
     turned[600:] = platform.orientation[300:701]
     other = isf.Motion.from_poses(platform.time, platform.position, turned)
-    one, two = (simulated(motion, imu=imu).joints.angle for motion in (platform, other))
-    np.testing.assert_array_equal(one[:600], two[:600])
-    assert np.max(np.abs(one[600:] - two[600:])) > 1e-3
+    first_run, second_run = (
+        simulated(motion, imu=imu).joints.angle for motion in (platform, other)
+    )
+    np.testing.assert_array_equal(first_run[:600], second_run[:600])
+    assert np.max(np.abs(first_run[600:] - second_run[600:])) > 1e-3
 
 
-def test_joints_stay_within_angles_and_it_is_said_of_a_perfect_gimbal_too():
+def test_joints_stay_within_angles_and_limits_are_reported():
     limits = (None, (-0.02, 0.02), None)
     found = simulated(shaken(SHAKEN), limits=limits)
     assert np.max(np.abs(found.joints.angle[:, 1])) == 0.02
@@ -166,7 +168,7 @@ def test_joints_stay_within_angles_and_it_is_said_of_a_perfect_gimbal_too():
     assert len(found.remarks) == 2
 
 
-def test_joints_are_no_faster_than_their_servos_and_some_cannot_move():
+def test_joint_rates_are_limited_and_fixed_joints_do_not_move():
     slow = replace(LOOP, rate_limits=(2.0, 0.1, 2.0))
     found = simulated(shaken(SHAKEN), slow)
     assert np.max(np.abs(found.joints.rate[:, 1])) <= 0.1
@@ -183,7 +185,7 @@ def test_joints_are_no_faster_than_their_servos_and_some_cannot_move():
 
 
 @pytest.mark.parametrize("bandwidth", [None, 3.0])
-def test_through_the_gimbals_lock_numbers_stay_finite_and_it_recovers(bandwidth):
+def test_gimbal_lock_stays_finite_and_recovers(bandwidth):
     # The platform pitches by more than 90 degrees in all, the target is straight ahead.
     platform = shaken((0.1, 1.7, 0.1), (0.05, 0.05, 0.03), duration=40.0)
     drive = replace(LOOP, bandwidth=bandwidth)
@@ -198,7 +200,7 @@ def test_through_the_gimbals_lock_numbers_stay_finite_and_it_recovers(bandwidth)
 
 @pytest.mark.parametrize("make", [shaken, shaken_on_earth])
 @pytest.mark.parametrize("boresight", ["forward", "down"])
-def test_it_looks_at_the_point_from_where_it_is(make, boresight):
+def test_line_of_sight_starts_at_imu(make, boresight):
     platform = make(SHAKEN, duration=20.0)
     drive = isf.Stabilisation(isf.PointAhead(800.0, 300.0, -900.0), boresight, bandwidth=4.0)
     perfect = replace(drive, bandwidth=None)
@@ -216,7 +218,7 @@ def test_it_looks_at_the_point_from_where_it_is(make, boresight):
     assert looped.residual.rms_pointing_error < 5e-3
 
 
-def test_a_forward_picture_is_level_and_points_of_the_earth_are_on_the_earth_only():
+def test_forward_view_is_level_and_points_on_earth_require_earth_motion():
     drive = isf.Stabilisation(isf.PointAhead(2000.0, 100.0, -500.0))
     found = simulated(shaken(SHAKEN, duration=10.0), drive)
     left = Rotation.from_quat(found.motion.orientation).apply((0.0, 1.0, 0.0))
@@ -231,7 +233,7 @@ def test_a_forward_picture_is_level_and_points_of_the_earth_are_on_the_earth_onl
     assert found.residual.largest_pointing_error < 1e-9
 
 
-def test_a_point_on_the_way_and_a_loop_that_would_shake_itself_are_refused():
+def test_point_on_path_and_unstable_loop_are_rejected():
     drive = isf.Stabilisation(isf.PointAhead(100.0))
     platform = shaken((0.0, 0.0, 0.0), duration=4.0)
     with pytest.raises(MotionError, match="target point .* at 2 s"):
@@ -240,7 +242,7 @@ def test_a_point_on_the_way_and_a_loop_that_would_shake_itself_are_refused():
         simulated(shaken(SHAKEN, duration=1.0), replace(LOOP, bandwidth=30.0))
 
 
-def test_a_gyroscope_slower_than_the_motion_is_followed_from_sample_to_sample():
+def test_slow_gyroscope_controls_from_sample_to_sample():
     platform = shaken((0.0, 0.0, 0.02), (0.5,) * 3)
     imu = isf.ImuSpecification("slow", output=isf.OutputSpecification(rate=50.0))
     found = simulated(platform, imu=imu)

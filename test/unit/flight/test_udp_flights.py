@@ -121,7 +121,7 @@ def test_text_with_all_digits_gives_the_flight(flown):
     sent = "<position> ON </position><velocities> ON </velocities>"
     flight = received(TEXT.format(' precision="15"', sent))
     place, speed, angle = errors(flight.states, flown)
-    # JSBSim's geodetic latitude and height are 5e-5 m from what it integrates.
+    # JSBSim's geodetic latitude and height differ by 5e-5 m from the integrated position.
     assert place < 1e-4 and speed < 1e-8 and angle < 1e-10
     assert flight.remarks == () and flight.settings["rate"] == 50.0
     assert len(flight.states) == 50 * (SECONDS - 1) + 1
@@ -153,7 +153,7 @@ def test_flightgear_packets_give_the_flight_within_their_floats(flown):
 
 
 def test_flightgear_packets_without_time_require_their_rate(flown):
-    with pytest.raises(SimulatorError, match=r"hold no time; .*say their rate"):
+    with pytest.raises(SimulatorError, match=r"hold no time; .*their rate"):
         flight_of(*[flightgear(NO_TIME)] * 20)
     flight = received(FLIGHTGEAR.format("", ""), rate=50.0)
     assert errors(flight.states, flown)[0] < 1e-4
@@ -214,7 +214,7 @@ def test_packets_before_the_labels_and_before_a_restart_are_reported():
     assert flight.remarks == ("2 packets left out that came before the first usable one",)
     flight = flight_of(HEADER, *map(row, range(100)), HEADER, *map(row, range(100)))
     assert len(flight.states) == 100
-    assert flight.remarks == ("the simulation began again; what came before that is the flight",)
+    assert flight.remarks == ("the simulation began again; the flight ends at the restart",)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ CARTESIAN = ("Time", *(f"position/ecef-{axis}-ft" for axis in "xyz"), *LABELS[4:
 
 
 def flightgear(count=packets.NO_TIME, latitude=0.5):
-    """FGNetFDM as JSBSim's net_fdm.hxx has it, with numbers in what we read."""
+    """Return FGNetFDM of JSBSim's net_fdm.hxx with numbers in the fields that are read."""
     packet = struct.pack(">II3d14f", 24, 0, -1.5, latitude, 300.0, 0.0, *range(1, 14))
     return packet + bytes(356 - len(packet)) + struct.pack(">I", count) + bytes(48)
 
@@ -25,7 +25,7 @@ def of_flightgear(latitude):
     return packets.decode_flightgear(flightgear(latitude=latitude), 1e-6)
 
 
-def test_text_is_read_by_its_labels_and_flightgears_structure_in_network_order():
+def test_text_and_flightgear_packets_are_decoded():
     labels = packets.read_labels(b"<LABELS> ,Time,Vn, Ve,Phi (deg)\n")
     assert labels == ["Time", "Vn", "Ve", "Phi (deg)"]
     assert packets.read_labels(b"0.1, 2, 3\n") is None
@@ -57,12 +57,12 @@ def test_text_is_read_by_its_labels_and_flightgears_structure_in_network_order()
         (lambda: of_flightgear(-1e200), "its latitude"),
     ],
 )
-def test_what_no_aircraft_says_is_refused(read, words):
+def test_implausible_packets_are_rejected(read, words):
     with pytest.raises(packets.UnusablePacketError, match=words):
         read()
 
 
-def test_the_last_digit_is_that_of_the_largest_number():
+def test_step_is_last_digit_of_largest_number():
     columns = packets.TextColumns.from_labels(LABELS)
     packet = b"0.02,29.6352,-1.660922,999.99,0.1,0.2,0.3\n"
     assert columns.digits(packet) == 7
@@ -72,7 +72,7 @@ def test_the_last_digit_is_that_of_the_largest_number():
 
 
 @pytest.mark.parametrize("latitude", [-90.0, -45.0, 0.0, 29.6, 80.0])
-def test_radial_heights_and_geocentric_latitudes_become_places(latitude):
+def test_radial_heights_and_geocentric_latitudes_give_positions(latitude):
     latitude, longitude, height = np.radians([latitude]), np.array([2.0]), np.array([9000.0])
     place = ecef_of(latitude, longitude, height)
     radius = np.linalg.norm(place)

@@ -1,1 +1,1 @@
-"""From recordings of a calibration to what an IMU's readings have to be corrected by."""
+"""Calibration of an IMU: estimation of its constant errors and their correction."""
