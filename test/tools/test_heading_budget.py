@@ -170,7 +170,7 @@ def test_imus_of_equal_name_are_numbered(comparison):
 def test_notes_name_the_imu_that_they_are_about(comparison):
     assert "note: bno055 has only errors at rest" in comparison.text
     assert "note: hector: its yaw error is a plug-in's" in comparison.text
-    assert "bno055_datasheet has what the data sheet states; --inflate makes" in comparison.text
+    assert "bno055_datasheet has the values of the data sheet; --inflate makes" in comparison.text
     # A band that changes nothing is not worth a note, as after a standstill.
     notes = [line for line in comparison.text.splitlines() if line.startswith("note: bno055")]
     assert notes and not any("flicker noise" in note for note in notes)
