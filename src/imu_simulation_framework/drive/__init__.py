@@ -1,4 +1,4 @@
-"""A robot that replays a recorded drive, what its IMU says, and how that compares."""
+"""A robot that replays a recorded drive, its simulated IMU, and the comparison of both IMUs."""
 
 import lazy_loader
 

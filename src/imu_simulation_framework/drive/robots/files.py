@@ -26,7 +26,7 @@ def read_robot(path=None, simulator: str = "mujoco") -> RobotParameters:
         robot with several wheels on each side, as that of urdf/robot_four_wheels.yaml, may lack
         casters.
     simulator : str, optional
-        Simulator in which the robot turns: wheels slide otherwise in Gazebo than in MuJoCo.
+        Simulator in which the robot turns: wheels slide differently in Gazebo and MuJoCo.
 
     Returns
     -------
@@ -58,9 +58,9 @@ def read_robot(path=None, simulator: str = "mujoco") -> RobotParameters:
 
 
 def _completed(content, path, likes=()):
-    """Return a file's content with what it leaves out and the file that it is like has.
+    """Return a file's content, completed by the file that its key ``like`` names.
 
-    ``likes``: files that have led to this one, each by being like the next.
+    ``likes`` are the files whose keys ``like`` have led to this one.
     """
     if not isinstance(content, dict) or "like" not in content:
         return content
@@ -80,12 +80,24 @@ def _completed(content, path, likes=()):
 
 
 def _present(values):
-    """Leave out what is said to be nothing."""
+    """Return the values that are not None."""
     return {key: value for key, value in values.items() if value is not None}
 
 
 def robot_description(parameters: RobotParameters, **arguments) -> str:
-    """Return the URDF of the robot; ``arguments``: of robot.xacro."""
+    """Return the URDF of the robot.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+        The robot.
+    **arguments
+        Arguments of robot.xacro.
+
+    Returns
+    -------
+    str
+    """
     if parameters.description and arguments.pop("simulator", "") == "gazebo":
         # Imported here for scipy, as above.
         from .gazebo_description import description_in_gazebo
@@ -93,5 +105,5 @@ def robot_description(parameters: RobotParameters, **arguments) -> str:
         return description_in_gazebo(parameters, **arguments)
     if parameters.description:
         return parameters.description
-    # Numbers, not the name of their file: nothing that a person wrote gets near an expression.
+    # Checked numbers instead of their file: no text of a person is evaluated as an expression.
     return expand_xacro(urdf_path("robot.xacro"), {"robot": parameters.numbers, **arguments})

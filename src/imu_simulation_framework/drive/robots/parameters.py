@@ -1,4 +1,4 @@
-"""Parameters of a robot that the library needs, whatever its description is."""
+"""Parameters of a robot, independent of its description."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ...core.sentences import quote
 from ...core.settings import Settings, setting
 from ..drivetrain import Drivetrain
 
-LONGEST_DELAY = 1.0  # s
-LARGEST_NUMBER = 1e9  # of any of the robot's; what is computed of them stays finite
+LONGEST_DELAY = 1.0  # largest delay of the motors [s]
+LARGEST_NUMBER = 1e9  # largest parameter; results of computations with it stay finite
 
 
 def checked_finite(name: str, value: Any, count: int = 0, **bounds: Any) -> Any:
-    """Return a number, or ``count`` of them, that a robot's description can hold."""
+    """Return a checked number, or ``count`` of them, that a robot's description can contain."""
     numbers = check_numbers(name, value, count, **{"maximum": LARGEST_NUMBER, **bounds})
-    # XML's readers, MuJoCo's among them, refuse numbers whose digits are lost.
+    # Readers of XML, such as MuJoCo's, reject denormal numbers.
     least = 1.0 / LARGEST_NUMBER if "above" in bounds else sys.float_info.min
     if any(0.0 < abs(number) < least for number in (numbers if count else (numbers,))):
         raise ConfigurationError(f"{name} is {quote(value)}, which is too small.")
@@ -35,11 +35,24 @@ NOT_NEGATIVE: dict[str, Any] = {"check": checked_finite, "minimum": 0.0}
 
 @dataclass(frozen=True)
 class Motors(Settings):
-    """What drives each wheel [rad/s, rad/s^2, N m]; see urdf/robot.yaml.
+    """Motor of each driven wheel, see urdf/robot.yaml.
 
-    Gains are torque per error of the velocity [N m s/rad], and per integral of that [N m/rad]; the
-    inertia of motor and gear is as it acts at the wheel [kg m^2]; the delay is that after which the
-    motors begin to follow a command [s].
+    Parameters
+    ----------
+    max_wheel_velocity : float
+        Largest velocity [rad/s].
+    max_wheel_acceleration : float
+        Largest acceleration [rad/s^2].
+    max_wheel_torque : float
+        Largest torque [N m].
+    velocity_gain : float
+        Torque per error of the velocity [N m s/rad].
+    velocity_integral_gain : float
+        Torque per integral of that error [N m/rad].
+    motor_inertia : float
+        Inertia of motor and gear, referred to the wheel [kg m^2].
+    command_delay : float
+        Delay after which the motors begin to follow a command [s].
     """
 
     max_wheel_velocity: float = setting(unit="rad/s", **POSITIVE)
@@ -53,7 +66,17 @@ class Motors(Settings):
 
 @dataclass(frozen=True)
 class Contact(Settings):
-    """Coefficients of sliding friction on the ground; a ratio is the right side's over the left."""
+    """Coefficients of sliding friction on the ground.
+
+    Parameters
+    ----------
+    wheel_friction : float
+        Coefficient of the left driven wheels.
+    friction_ratio : float
+        Coefficient of the right driven wheels, divided by that of the left ones.
+    caster_friction : float
+        Coefficient of casters.
+    """
 
     wheel_friction: float = setting(**POSITIVE)
     friction_ratio: float = setting(1.0, minimum=0.01, maximum=100.0)
@@ -62,20 +85,40 @@ class Contact(Settings):
 
 @dataclass(frozen=True)
 class RobotParameters:
-    """What the library needs of the robot; the rest only concerns its description.
+    """Parameters of a robot for controllers, simulators and nodes.
 
-    ``path``: the YAML file with all numbers; ``numbers``: all of them, section by section as in
-    that file, checked; the description is built from them. A number is a float, a list a tuple;
-    ``wheel_joints``: of the driven wheels: those of the left side, then as many of the right side;
-    ``steering_joints``: of a robot that steers, the left one first; ``rolling_joints``: of the
-    wheels that these steer; ``drivetrain``: what of it the controllers know, as it turns in that
-    simulator, and the limits of its wheels; ``imu_position``, ``imu_orientation``: of the IMU in
-    base_footprint [m], and its roll, pitch and yaw there [rad]; ``steering_gain``: torque of a
-    steering joint's motor per error of its angle [N m/rad]; ``footprint_radius``: distance from
-    base_footprint beyond which no part of it touches the ground [m]; ``description``: URDF of a
-    robot that has one of its own, see :mod:`.own_robot`; empty for the bundled one;
-    ``unknown_turning``: fields of the drivetrain that only turns in the simulator tell, see
-    :func:`.identify_turning`.
+    Parameters
+    ----------
+    path : Path
+        The robot's YAML file.
+    numbers : mapping
+        All numbers of the file by section, checked, from which the description is built; lists are
+        tuples.
+    wheel_joints : tuple of str
+        Joints of the driven wheels: those of the left side, then as many of the right side.
+    drivetrain : Drivetrain
+        Kinematics as the robot turns in the simulator, and the limits of its wheels.
+    motors : Motors
+        Motors of the driven wheels.
+    contact : Contact
+        Friction on the ground.
+    imu_position : tuple of float
+        Position of the IMU in base_footprint [m].
+    imu_orientation : tuple of float
+        Roll, pitch and yaw of the IMU in base_footprint [rad].
+    footprint_radius : float
+        Distance from base_footprint beyond which no part of the robot touches the ground [m].
+    description : str
+        URDF of a robot with its own description, see :mod:`.own_robot`; empty for the bundled one.
+    steering_joints : tuple of str
+        Steering joints, the left one first.
+    rolling_joints : tuple of str
+        Joints of the steered wheels.
+    steering_gain : float
+        Torque of a steering joint's motor per error of its angle [N m/rad].
+    unknown_turning : tuple of str
+        Fields of the drivetrain that turns in the simulator have to identify, see
+        :func:`.identify_turning`.
     """
 
     path: Path
@@ -99,13 +142,22 @@ class RobotParameters:
         return self.wheel_joints + self.steering_joints
 
     def motor_rows(self, positions: Any, velocities: Any) -> np.ndarray:
-        """Return how its motors turn, (n, m): driven wheels [rad/s], then what steers [rad].
+        """Return the velocities of driven wheels and the angles of steering joints.
 
-        ``positions``, ``velocities`` (array_like, (n, m) or more columns): of its joints.
+        Parameters
+        ----------
+        positions, velocities : array_like, shape (n, m) or with more columns
+            Positions [rad] and velocities [rad/s] of the joints.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n, m)
+            Velocities of the driven wheels [rad/s], then angles of the steering joints [rad].
         """
         driven, motors = len(self.wheel_joints), len(self.commanded_joints)
-        turning, standing = np.asarray(velocities), np.asarray(positions)
-        return np.concatenate([turning[:, :driven], standing[:, driven:motors]], axis=1)
+        wheel_velocities = np.asarray(velocities)[:, :driven]
+        steering_angles = np.asarray(positions)[:, driven:motors]
+        return np.concatenate([wheel_velocities, steering_angles], axis=1)
 
     def friction(self, joint: str) -> float:
         """Return the coefficient of sliding friction of the wheel that a joint turns."""

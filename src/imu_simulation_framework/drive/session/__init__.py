@@ -1,1 +1,1 @@
-"""What the parts of an experiment do between messages; called by nodes, and without ROS."""
+"""Parts of an experiment between messages, which nodes and the experiment without ROS call."""

@@ -1,4 +1,4 @@
-"""A robot with controllers of its own: speed and yaw rate for it, and where it is in our world."""
+"""A robot with its own controllers: its commands and its odometry in the experiment's world."""
 
 from __future__ import annotations
 
@@ -17,20 +17,25 @@ from ..drivetrain import Drivetrain
 
 _ORIENTATION = struct.Struct("<5d")  # and the first number of its covariance, -1 without one
 
-STANDING = 0.02  # a robot slower than this [m/s, rad/s] stands
+STANDSTILL_SPEED = 0.02  # speed and yaw rate below which the robot is at rest [m/s, rad/s]
 
 LONGEST_SILENCE = 0.5  # s of odometry without a command, after which the robot is told to stop
 
 
 class ExternalRobotSession:
-    """Between an experiment and a robot that takes a speed and a yaw rate.
+    """Interface of an experiment to a robot that takes a speed and a yaw rate.
 
-    It cannot be put anywhere: its odometry is turned and moved about the vertical instead, so that
-    it stands at the drive's first pose.
+    The pose of the robot cannot be set. Its odometry is moved, and turned about the vertical, so
+    that the robot is at the drive's first pose.
 
-    ``drivetrain``: the one that is commanded, which need not be the robot's; ``period``: of
-    commands [s]; ``twist_in_world``: whether the odometry's twist is along the axes of its frame,
-    and not along the robot's.
+    Parameters
+    ----------
+    drivetrain : Drivetrain
+        The drivetrain that is commanded, which may differ from the robot's.
+    period : float
+        Period of commands [s].
+    twist_in_world : bool
+        Whether the odometry's twist is along the axes of its frame instead of the robot's.
     """
 
     def __init__(self, drivetrain: Drivetrain, period: float, twist_in_world: bool = False) -> None:
@@ -49,15 +54,18 @@ class ExternalRobotSession:
         self._latest = 0.0
 
     def put(self, x: float, y: float, yaw: float) -> None:
-        """Have where the robot stands be (x, y) [m], yaw [rad].
+        """Define the robot's present pose as (x, y) [m] and yaw [rad].
 
-        Raises SimulatorError: its odometry has said nothing yet, or it moves.
+        Raises
+        ------
+        SimulatorError
+            No odometry has arrived yet, or the robot moves.
         """
         if self._newest is None:
             raise SimulatorError("the robot's odometry has said nothing yet")
         _, state = self._newest
         speed, turning = float(np.linalg.norm(state[7:10])), float(np.linalg.norm(state[10:]))
-        if not max(speed, turning) < STANDING:
+        if not max(speed, turning) < STANDSTILL_SPEED:
             raise SimulatorError(
                 f"the robot moves, at {speed:.2g} m/s and {turning:.2g} rad/s; expected that it "
                 "stands where the drive shall begin"
@@ -67,10 +75,19 @@ class ExternalRobotSession:
         self._turn = float(difference(yaw, yaw_from_quaternion(state[3:7])))
 
     def odometry(self, stamp: int, state: np.ndarray) -> np.ndarray:
-        """Return the robot's state in the experiment's world, the twist along the robot's axes.
+        """Return the robot's state in the experiment's world.
 
-        ``stamp`` [ns]; ``state`` (13,): position, orientation x, y, z, w, linear and angular
-        velocity, as its odometry says. The returned array has the same shape.
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+        state : numpy.ndarray, shape (13,)
+            Position, orientation x, y, z, w, linear and angular velocity of the odometry.
+
+        Returns
+        -------
+        numpy.ndarray, shape (13,)
+            The same quantities, the velocities along the robot's axes.
         """
         self._newest = stamp, state
         moved = state.copy()
@@ -84,9 +101,14 @@ class ExternalRobotSession:
         return moved
 
     def imu(self, data: bytes) -> bytearray:
-        """Return a message of the robot's IMU as the experiment's world has it, in its bytes.
+        """Return a serialised message of the robot's IMU with the orientation in the world.
 
-        A plug-in may publish a thousand a second. Raises SimulatorError: it has no orientation.
+        The message is changed in its serialised form, as a plug-in may publish 1000 per second.
+
+        Raises
+        ------
+        SimulatorError
+            The message has no orientation.
         """
         place = len(data) - IMU.payload.itemsize
         *quaternion, variance = _ORIENTATION.unpack_from(data, place)
@@ -101,14 +123,14 @@ class ExternalRobotSession:
         return quaternion_product(0.0, 0.0, math.sin(half), math.cos(half), *quaternion)
 
     def due(self, stamp: int) -> None:
-        """Learn that a command is due that answers the state of this stamp [ns]."""
+        """Register that the state of a stamp [ns] requires a command."""
         if self._ahead:
             self._ahead -= 1
         else:
             self._unanswered.append(stamp)
 
     def command(self, *commands: float) -> tuple[float, float]:
-        """Return speed [m/s] and yaw rate [rad/s] of a drivetrain that is commanded so."""
+        """Return the speed [m/s] and the yaw rate [rad/s] for commands of the drivetrain."""
         newest = 0 if self._newest is None else self._newest[0]
         command = self._drivetrain.forward(*commands)
         if self._unanswered:
@@ -121,14 +143,14 @@ class ExternalRobotSession:
         return command
 
     def left_alone(self) -> bool:
-        """Whether no command came for so long that the robot has to stop; told once."""
+        """Return once whether the robot has to stop, since no command came for too long."""
         if self._stopped or self._newest is None or self._commanded_at is None:
             return False
         self._stopped = self._newest[0] - self._commanded_at > self._silence
         return self._stopped
 
     def too_late(self) -> str:
-        """Return what is to be said of commands that came late; empty if there is nothing."""
+        """Return a sentence on commands that came late; empty without such."""
         if self._latest <= 2.0 * self._period:
             return ""
         return (

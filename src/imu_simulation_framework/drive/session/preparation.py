@@ -1,4 +1,4 @@
-"""Preparation of a drive before its nodes start."""
+"""Preparation of the configured drive before an experiment starts."""
 
 from __future__ import annotations
 
@@ -19,16 +19,36 @@ from .recording import DRIVE, RECORDED_IMU
 
 
 class PreparationSession:
-    """Preparation of the configured drive and its recorded IMU, which are kept with the results."""
+    """Preparation of the configured drive and its recorded IMU for the results.
+
+    Attributes
+    ----------
+    drive : PreparedDrive
+        The drive, after :meth:`read`.
+    recorded_imu : PreparedImu or None
+        The recorded IMU during the drive; None without one.
+    """
 
     drive: PreparedDrive
     recorded_imu: PreparedImu | None
 
     def keep(self, configuration: Configuration, folder: ResultFolder) -> None:
-        """Make sure that the configured experiment can be done, kept, and gives an answer.
+        """Check the experiment, and store the prepared drive for :meth:`.DriveToFollow.load`.
 
-        What was read is kept for :meth:`.DriveToFollow.load`; what cannot be written there is read
-        again. Raises FrameworkError: it cannot, or does not.
+        A drive that cannot be stored is read again at the start of the experiment.
+
+        Parameters
+        ----------
+        configuration : Configuration
+            Of the experiment.
+        folder : ResultFolder
+            Folder for the prepared drive.
+
+        Raises
+        ------
+        FrameworkError
+            The experiment is not possible, its results cannot be stored, or its recording would
+            make them meaningless.
         """
         _check_result_folder(configuration)
         drive = self.read(configuration)
@@ -37,9 +57,21 @@ class PreparationSession:
             drive.save(folder, configuration.to_ini())
 
     def read(self, configuration: Configuration) -> DriveToFollow:
-        """Read and check what is to be driven.
+        """Read, check and prepare the drive.
 
-        Raises FrameworkError: the experiment cannot be done.
+        Parameters
+        ----------
+        configuration : Configuration
+            Of the experiment.
+
+        Returns
+        -------
+        DriveToFollow
+
+        Raises
+        ------
+        FrameworkError
+            The experiment is not possible.
         """
         check = ensure_plausible(configuration)
         self.drive = drive = prepare_drive(configuration, check.reference)
@@ -68,13 +100,13 @@ class PreparationSession:
         )
 
     def write(self, folder: ResultFolder) -> None:
-        """Write what was read. Raises ResultError: a file cannot be written."""
+        """Write the prepared tables; raise ResultError if a file cannot be written."""
         drive, imu = self.drive, self.recorded_imu
         folder.write_table("trajectory_data", drive.trajectory)
         folder.write_table("reference", drive.reference)
         if drive.fixes is not None:
             folder.write_table("fixes", drive.fixes)
-        # The small one first: it fits on a disk that is too full for the other.
+        # The smaller file first: it may fit on a disk that is too full for the table.
         folder.write_text("recording.json", format_json(self._report))
         if imu is not None:
             folder.write_table("imu_real", imu.table)
