@@ -103,7 +103,8 @@ class DriftPosterior:
         from scipy.linalg import cho_factor, cho_solve
 
         binned, curves = self._binned, self._curves
-        constants = binned.size * np.array(list(product(_CONSTANT_STRENGTHS, repeat=2)))
+        pairs = list(product(_CONSTANT_STRENGTHS, repeat=2))
+        constants: np.ndarray = binned.size * np.array(pairs)
         error = binned.values - binned.values.mean()
         covariance = walk**2 * binned.covariances.walk + transient**2 * binned.covariances.transient
         factor = cho_factor(self._fixed + covariance, lower=True)
@@ -116,8 +117,10 @@ class DriftPosterior:
             inner, np.broadcast_to(projection[:, np.newaxis], (len(inner), 2, 1))
         )
         self._sets += [
-            _StrengthSet(covariance, walk, transient, factor, solved_curves, matrix, strengths)
-            for matrix, strengths in zip(inner, constants)
+            _StrengthSet(
+                covariance, walk, transient, factor, solved_curves, inner[row], constants[row]
+            )
+            for row in range(len(constants))
         ]
         log_likelihoods = (
             -0.5 * (misfit - solved[:, :, 0] @ projection)
