@@ -194,7 +194,7 @@ def test_flight_of_limited_duration_ends(experiment):
 
 def test_interrupted_flight_ends_cleanly(experiment):
     running = experiment(program=AIRBORNE)
-    running.wait_for(r"the flight begins, of 200\.00 s")
+    running.wait_for(r"the flight of 200\.00 s begins")
     end(running)
 
 
