@@ -187,7 +187,7 @@ AIRBORNE = ["roslaunch", "imu_simulation_framework", "airborne.launch"]
 def test_flight_of_limited_duration_ends(experiment):
     done = experiment.run("gimbal:=level", "duration:=20", "real_time_factor:=0", program=AIRBORNE)
     assert "the flight has ended" in done.output
-    assert "The gimbal's line of sight is off by" in done.output
+    assert "pointing error of the gimbal" in done.output
     assert "finished cleanly" in done.output
     assert "FATAL" not in done.output
 
