@@ -4,26 +4,34 @@ import dataclasses
 from pathlib import Path
 
 from ..core.programs import ArgumentParser
+from ..core.settings import describe_setting
 from ..drive.gazebo_world import world_sdf
 from ..motion.drives import Terrain
 from .command_line import write_file
 
 
 def main(arguments):
-    """Write the world that the command line describes."""
+    """Write the world that the command line describes.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Arguments of the command line.
+    """
     parser = ArgumentParser(__doc__)
     parser.add_argument("terrain", choices=("flat", "uneven"))
     parser.add_argument("-o", "--out", type=Path, help="file; by default worlds/<terrain>.world")
-    for field in dataclasses.fields(Terrain):
+    keys = dataclasses.fields(Terrain)
+    for key in keys:
         parser.add_argument(
-            f"--{field.name}",
-            type=type(field.default),
-            default=field.default,
-            help=f"of the bumps; default {field.default} {field.metadata['unit']}",
+            f"--{key.name}",
+            type=type(key.default),
+            default=key.default,
+            help=describe_setting(Terrain, key),
         )
     options = parser.parse_args(arguments)
     terrain = None
     if options.terrain == "uneven":
-        terrain = Terrain(**{f.name: getattr(options, f.name) for f in dataclasses.fields(Terrain)})
+        terrain = Terrain(**{key.name: getattr(options, key.name) for key in keys})
     path = options.out or Path("worlds") / f"{options.terrain}.world"
     write_file(path, world_sdf(terrain).encode("utf-8"))

@@ -1,4 +1,4 @@
-"""Values and lists in sentences: whole, unless they are absurdly long; then their size is said."""
+"""Values and lists in messages: whole, or shortened with their size where they are very long."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ MAX_LISTED = 40  # names that a sentence lists; more are a table
 
 
 def escape_unprintable(text: str) -> str:
-    """Return a text of others as one line that no screen, terminal or log takes for more.
+    """Escape the characters of a text that are not printable, so that it is one line.
 
-    Control characters, line ends and marks that turn the direction of writing stand as Python
-    escapes them.
+    Parameters
+    ----------
+    text : str
+        A text of any origin. Control characters, line ends and marks of the writing direction are
+        escaped as in Python.
+
+    Returns
+    -------
+    str
     """
     if text.isprintable():
         return text
@@ -27,19 +34,25 @@ def escape_unprintable(text: str) -> str:
 
 
 def quote(value) -> str:
-    """Return a value as Python writes it; what is too long loses its middle and gets its size.
+    """Return the Python notation of a value; a long one is shortened in its middle.
 
-    ``value`` (object): of any kind that a file may hold, nested as deeply or shared as often as it
-    likes.
+    Parameters
+    ----------
+    value : object
+        A value as a file may hold it, nested to any depth.
+
+    Returns
+    -------
+    str
     """
     if isinstance(value, str):
-        # Of a long one no more is looked at than is shown.
+        # The middle of a long text is not examined.
         return repr(value) if len(value) <= LONGEST_VALUE else _cut(value, repr)
     return shorten(_SHORT.repr(value))
 
 
 def shorten(text) -> str:
-    """Return a text without quotation marks, as :func:`quote` has it otherwise."""
+    """Return a text without quotation marks, otherwise as :func:`quote` does."""
     text = escape_unprintable(text)
     return text if len(text) <= LONGEST_VALUE else _cut(text, str)
 
@@ -50,7 +63,7 @@ def _cut(text, form) -> str:
 
 
 def join_names(names) -> str:
-    """Return names with commas between; of very many the first, and how many more there are."""
+    """Return names with commas between; of more than :data:`MAX_LISTED`, the first half of them."""
     names = [shorten(str(name)) for name in names]
     if len(names) <= MAX_LISTED:
         return ", ".join(names)
@@ -59,7 +72,7 @@ def join_names(names) -> str:
 
 
 def number_duplicates(names) -> list[str]:
-    """Return the names, those that stand more than once with a number behind: ``a (1), a (2)``."""
+    """Return names with a number behind each that occurs more than once: ``a (1)``, ``a (2)``."""
     return [
         name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
         for place, name in enumerate(names)
@@ -86,7 +99,7 @@ _SHORT = _Short()
 
 
 def format_duration(seconds) -> str:
-    """Return a duration as a person would say it."""
+    """Format a duration [s] in days, hours, minutes or seconds."""
     for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2.0 * size:
             return f"{seconds / size:.0f} {unit}"
@@ -94,5 +107,5 @@ def format_duration(seconds) -> str:
 
 
 def format_degrees(angle) -> str:
-    """Return an angle [rad] in whole degrees, without the sign of a zero."""
+    """Format an angle [rad] in whole degrees; zero has no sign."""
     return f"{round(math.degrees(angle))} deg"

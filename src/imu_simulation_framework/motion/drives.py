@@ -421,11 +421,29 @@ class Terrain(TextSettings):
         A value is out of range, the bumps are higher than their spheres, or there are too many.
     """
 
-    height: float = setting(0.02, unit="m", above=0.0, maximum=LARGEST_LENGTH)
-    spacing: float = setting(1.5, unit="m", above=0.0, maximum=LARGEST_LENGTH)
-    radius: float = setting(2.0, unit="m", above=0.0, maximum=LARGEST_LENGTH)
-    size: float = setting(30.0, unit="m", above=0.0, maximum=LARGEST_LENGTH)
-    seed: int = setting(1, minimum=0, maximum=LARGEST_SEED)
+    height: float = setting(
+        0.02, unit="m", above=0.0, maximum=LARGEST_LENGTH, about="height of the highest bumps"
+    )
+    spacing: float = setting(
+        1.5, unit="m", above=0.0, maximum=LARGEST_LENGTH, about="mean distance between bumps"
+    )
+    radius: float = setting(
+        2.0,
+        unit="m",
+        above=0.0,
+        maximum=LARGEST_LENGTH,
+        about="radius of the spheres whose caps are the bumps",
+    )
+    size: float = setting(
+        30.0,
+        unit="m",
+        above=0.0,
+        maximum=LARGEST_LENGTH,
+        about="side of the square around the origin that has bumps",
+    )
+    seed: int = setting(
+        1, minimum=0, maximum=LARGEST_SEED, about="seed of the places and heights of bumps"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
