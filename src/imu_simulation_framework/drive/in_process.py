@@ -39,7 +39,7 @@ def drive_in_process(
         simulation = replace(configuration.simulation, simulator="mujoco")
         configuration = replace(configuration, simulation=simulation)
     robot = SimulatedRobot(configuration)
-    reference = Reference.of_table(drive.trajectory)
+    reference = Reference.from_table(drive.trajectory)
     follower = make_follower(configuration, reference)
     leader = DriveSession(follower)
     tracking = TrackingSession(1.0 / configuration.control.rate, lock_step=True)

@@ -216,7 +216,7 @@ class Robot(NamedTuple):
 def _drive(table, controller, start=None, robot=None):
     """Return the errors (time, 4) while the robot follows a Trajectory in closed loop."""
     robot = robot or Robot()
-    reference = Reference.of_table(table)
+    reference = Reference.from_table(table)
     x, y, yaw = start or reference.pose_at(reference.start)
     left = right = 0.0
     step = 0.01
@@ -424,7 +424,7 @@ def test_tracking_errors_are_positive_ahead_and_left_and_wrapped():
 @pytest.mark.parametrize("times", [[10.0, 11.0, 12.0], [10.0, 10.1, 12.0]])
 def test_reference_interpolates_and_stands_still_outside(times):
     table = indexed(times, x=[0.0, 2.0, 2.0], y=[1.0, 1.0, 3.0], yaw=[0.0, 3.0, 7.0])
-    reference = Reference.of_table(table)
+    reference = Reference.from_table(table)
     middle = 0.5 * (times[0] + times[1])
     assert reference.pose_at(middle) == pytest.approx((1.0, 1.0, 1.5))
     assert reference.pose_at(times[1]) == pytest.approx((2.0, 1.0, 3.0))
@@ -435,16 +435,20 @@ def test_reference_interpolates_and_stands_still_outside(times):
 
 def test_velocities_are_zero_outside_the_reference_if_they_were_given():
     poses = {"x": [0.0, 1.0], "y": [0.0, 0.0], "yaw": [0.0, 0.0]}
-    reference = Reference.of_table(indexed([0.0, 1.0], **poses, v=[0.9, 1.0], yaw_rate=[0.4, 0.2]))
+    reference = Reference.from_table(
+        indexed([0.0, 1.0], **poses, v=[0.9, 1.0], yaw_rate=[0.4, 0.2])
+    )
     assert reference.velocities_at(0.5) == pytest.approx((0.95, 0.3))
     assert reference.velocities_at(1.0) == pytest.approx((1.0, 0.2))
     assert reference.velocities_at(1.001) == (0.0, 0.0)
     assert reference.velocities_at(-0.001) == (0.0, 0.0)
-    reference = Reference.of_table(indexed([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0]))
+    reference = Reference.from_table(
+        indexed([0.0, 1.0], x=[0.0, 1.0], y=[0.0, 0.0], yaw=[0.0, 0.0])
+    )
     with pytest.raises(ValueError, match="without velocities"):
         reference.velocities_at(0.0)
     with pytest.raises(TrajectoryError, match="at least two samples"):
-        Reference.of_table(indexed([0.0], x=[0.0], y=[0.0], yaw=[0.0]))
+        Reference.from_table(indexed([0.0], x=[0.0], y=[0.0], yaw=[0.0]))
 
 
 @pytest.mark.parametrize(
@@ -586,7 +590,7 @@ def test_offset_of_heading_is_that_of_the_equation(wheel):
     controller = made("yaw_distance_pid", distance_proportional=0.8, yaw_proportional=1.0, **gains)
     radius, side = ROBOT.drivetrain.wheel_radius, 0.1
     error = TrackingError(0.0, side, 0.0, side)
-    assert error.along_the_robot() == pytest.approx((0.0, side))
+    assert error.to_robot_axes() == pytest.approx((0.0, side))
     _, yaw_rate = controller.correct(radius * wheel, 0.0, error)
     # w_0 = 2 rad/s, as the class says.
     offset = 0.8 * side * wheel / (wheel**2 + 2.0**2)

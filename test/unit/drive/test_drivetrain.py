@@ -216,7 +216,7 @@ def test_its_servo_turns_at_its_rate_and_stops_at_its_limit(robot):
 def test_every_controller_brings_a_car_back_to_its_circle(robot, name, v):
     table, drivetrain = circle(v=v), robot.drivetrain
     controller = make_controller(name, ControllerGains(), PERIOD, robot)
-    follower = Follower(Reference.of_table(table), controller, PERIOD, drivetrain)
+    follower = Follower(Reference.from_table(table), controller, PERIOD, drivetrain)
     x, y, yaw = 0.0, 0.0, 0.1
     errors = []
     for tick in range(round(9.0 / PERIOD)):
@@ -293,7 +293,7 @@ def test_follower_commands_velocity_in_middle_of_control_period():
     table = pd.DataFrame({**poses, **velocities}, index=pd.Index(times, name="time"))
     robot = load_robot_parameters()
     controller = make_controller("open_loop", ControllerGains(), PERIOD, robot)
-    follower = Follower(Reference.of_table(table), controller, PERIOD, robot.drivetrain)
+    follower = Follower(Reference.from_table(table), controller, PERIOD, robot.drivetrain)
     for time in (0.0, 0.5, 1.0):
         middle = acceleration * (time + 0.5 * PERIOD) / robot.drivetrain.wheel_radius
         assert follower.command(time) == pytest.approx((middle, middle))

@@ -186,7 +186,7 @@ class DriveSession:
                 "lost"
             )
         self.time = time
-        self.finished = self._follower.finished(time)
+        self.finished = self._follower.is_finished(time)
         return self.standstill() if self.finished else self._follower.command(time, error)
 
 

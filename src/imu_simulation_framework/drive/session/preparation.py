@@ -88,7 +88,7 @@ class PreparationSession:
         without_imu = [NO_IMU] if check.without_imu else []
         return DriveToFollow(
             name=drive.name,
-            reference=Reference.of_table(drive.trajectory),
+            reference=Reference.from_table(drive.trajectory),
             start=drive.start,
             stop=drive.stop,
             length=drive.length,

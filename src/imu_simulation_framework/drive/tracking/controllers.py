@@ -1,12 +1,16 @@
-"""Following a reference: where the robot should be, how far it is from there, what corrects it.
+"""References, tracking errors and the controllers that reduce them.
 
-All controllers answer ``correct(v, yaw_rate, error)``: speed and yaw rate of the reference and the
-tracking error of this instant give the speed [m/s] and yaw rate [rad/s] that the robot shall have;
-the drivetrain makes commands of these. The gains of the PIDs say by how much a driven wheel turns
-faster: a yaw gain is in rad/s of the wheel per rad, a distance gain in rad/s of the wheel per
-metre. Of both driven wheels ``u`` makes ``u R`` of speed, of the right and less of the left one
-``u R / L`` of yaw rate, with the drivetrain's wheel radius R and half track L. Those that look at
-the distance head into a turn by the drivetrain's sideslip, since the robot slides out of it.
+``correct(v, yaw_rate, error)`` of a controller takes the speed and the yaw rate of the reference
+and the present tracking error. It returns the speed [m/s] and the yaw rate [rad/s] that the robot
+should have; the drivetrain converts them to commands.
+
+The outputs u of the PIDs are velocities of the driven wheels [rad/s]: a yaw gain is in rad/s per
+rad, a distance gain in rad/s per metre. With the drivetrain's wheel radius R and half track L, u on
+both wheels changes the speed by ``u R``; u on the right wheel and -u on the left wheel change the
+yaw rate by ``u R / L``.
+
+Controllers with a distance gain add the drivetrain's sideslip to the heading, because the robot
+slides out of a turn.
 """
 
 from __future__ import annotations
@@ -38,10 +42,18 @@ class Pose2D(NamedTuple):
 class TrackingError(NamedTuple):
     """Reference minus actual pose.
 
-    ``yaw_error``: in (-pi, pi] [rad]; negative means: turn right; ``distance_error``: distance to
-    the reference's position, never negative [m]; ``along_track_error``: how far the reference's
-    position is ahead, along the reference's x axis [m]; ``cross_track_error``: how far it is to the
-    left, along the reference's y axis [m].
+    Attributes
+    ----------
+    yaw_error : float
+        In (-pi, pi] [rad]; a negative error demands a right turn.
+    distance_error : float
+        Distance to the position of the reference [m], never negative.
+    along_track_error : float
+        Component of the position error along the reference's x axis [m]; positive if the
+        reference is ahead.
+    cross_track_error : float
+        Component of the position error along the reference's y axis [m]; positive if the
+        reference is to the left.
     """
 
     yaw_error: float
@@ -49,8 +61,8 @@ class TrackingError(NamedTuple):
     along_track_error: float
     cross_track_error: float
 
-    def along_the_robot(self):
-        """Return how far the reference is along the robot's x and y axis, ahead and left [m]."""
+    def to_robot_axes(self):
+        """Return the position error along the robot's x and y axes, ahead and left [m]."""
         cosine, sine = math.cos(self.yaw_error), math.sin(self.yaw_error)
         return (
             cosine * self.along_track_error - sine * self.cross_track_error,
@@ -59,7 +71,17 @@ class TrackingError(NamedTuple):
 
 
 def tracking_error(reference, actual):
-    """Return the error between two poses."""
+    """Return the tracking error between two poses.
+
+    Parameters
+    ----------
+    reference, actual : Pose2D
+        Pose of the reference and of the robot at the same time.
+
+    Returns
+    -------
+    TrackingError
+    """
     east = reference.x - actual.x
     north = reference.y - actual.y
     cosine = math.cos(reference.yaw)
@@ -73,13 +95,33 @@ def tracking_error(reference, actual):
 
 
 class Reference:
-    """A trajectory that can be asked for any time; made for loops, one time per call.
+    """Trajectory that is interpolated at one time per call, for loops.
 
-    Values between two samples are interpolated linearly. Before the first sample the reference
-    stands at the first pose, after the last sample at the last one. Raises TrajectoryError: if
-    there are less than two samples. ``time`` (array_like, shape (n,)) [s], ascending; ``x``, ``y``
-    (array_like, shape (n,)) [m]; ``yaw`` (array_like, shape (n,)) [rad], unwrapped; ``v`` [m/s],
-    ``yaw_rate`` [rad/s] (array_like, shape (n,)).
+    The interpolation between two samples is linear. The reference stands at its first pose before
+    the first sample, and at its last pose after the last sample.
+
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Time [s], ascending.
+    x, y : array_like, shape (n,)
+        Position [m].
+    yaw : array_like, shape (n,)
+        Unwrapped yaw [rad].
+    v : array_like, shape (n,), optional
+        Speed [m/s].
+    yaw_rate : array_like, shape (n,), optional
+        Yaw rate [rad/s].
+
+    Attributes
+    ----------
+    start, stop : float
+        Time of the first and of the last sample [s].
+
+    Raises
+    ------
+    TrajectoryError
+        The trajectory has less than two samples.
     """
 
     def __init__(self, time, x, y, yaw, v=None, yaw_rate=None):
@@ -88,23 +130,25 @@ class Reference:
                 f"A reference needs at least two samples, but the trajectory has {len(time)}."
             )
         # Indexing numpy's arrays costs ten times as much, lists of floats four times the memory.
-        self._time, self._x, self._y, self._yaw = (array("d", one) for one in (time, x, y, yaw))
+        self._time, self._x, self._y, self._yaw = (
+            array("d", values) for values in (time, x, y, yaw)
+        )
         self._v = self._yaw_rate = None
         if v is not None and yaw_rate is not None:
             self._v, self._yaw_rate = array("d", v), array("d", yaw_rate)
-        if len({len(one) for one in (self._time, self._x, self._y, self._yaw)}) > 1:
+        if len({len(column) for column in self.poses()}) > 1:
             raise ValueError("the columns of a reference differ in length")
         self.start = self._time[0]
         self.stop = self._time[-1]
 
     @classmethod
-    def of_table(cls, trajectory):
-        """Make one of a table Trajectory, or of Poses, which then has no velocities."""
+    def from_table(cls, trajectory):
+        """Return the reference of a table Trajectory, or of Poses, without velocities."""
         columns = [trajectory.get(name) for name in TRAJECTORY]
         return cls(trajectory.index, *columns)
 
     def poses(self):
-        """Return time, x, y and yaw of all samples, each an ``array`` of float."""
+        """Return time [s], x, y [m] and yaw [rad] of all samples, each an ``array`` of float."""
         return self._time, self._x, self._y, self._yaw
 
     @property
@@ -122,52 +166,88 @@ class Reference:
         return index, (time - times[index]) / (times[index + 1] - times[index])
 
     def pose_at(self, time):
-        """Return the pose at a time [s] of the trajectory's own clock.
+        """Return the interpolated pose at a time.
 
-        Returns Pose2D: with the yaw unwrapped, as in the table.
+        Parameters
+        ----------
+        time : float
+            Time on the clock of the trajectory [s].
+
+        Returns
+        -------
+        Pose2D
+            Its yaw is unwrapped, as in the table.
         """
         index, fraction = self._locate(time)
-        rest = 1.0 - fraction
+        complement = 1.0 - fraction
         following = index + 1
         return Pose2D(
-            rest * self._x[index] + fraction * self._x[following],
-            rest * self._y[index] + fraction * self._y[following],
-            rest * self._yaw[index] + fraction * self._yaw[following],
+            complement * self._x[index] + fraction * self._x[following],
+            complement * self._y[index] + fraction * self._y[following],
+            complement * self._yaw[index] + fraction * self._yaw[following],
         )
 
     def velocities_at(self, time):
-        """Return the speed [m/s] and the yaw rate [rad/s] at a time [s].
+        """Return the interpolated speed and yaw rate at a time.
 
-        They are zero before the start and after the end. A command that is held for a control
-        period follows the trajectory best with the value in the period's middle. Raises ValueError:
-        if the reference was made without velocities.
+        Parameters
+        ----------
+        time : float
+            Time on the clock of the trajectory [s]. A command that holds for a control period
+            follows the trajectory best with the values in the middle of the period.
+
+        Returns
+        -------
+        v, yaw_rate : float
+            Speed [m/s] and yaw rate [rad/s], zero before the start and after the end.
+
+        Raises
+        ------
+        ValueError
+            The reference has no velocities.
         """
         if self._v is None:
-            raise ValueError("this reference was made without velocities")
+            raise ValueError("the reference was made without velocities")
         if time < self.start or time > self.stop:
             return 0.0, 0.0
         index, fraction = self._locate(time)
-        rest = 1.0 - fraction
+        complement = 1.0 - fraction
         following = index + 1
         return (
-            rest * self._v[index] + fraction * self._v[following],
-            rest * self._yaw_rate[index] + fraction * self._yaw_rate[following],
+            complement * self._v[index] + fraction * self._v[following],
+            complement * self._yaw_rate[index] + fraction * self._yaw_rate[following],
         )
 
 
 @dataclass(frozen=True)
 class ControllerGains(TextSettings):
-    """Gains of all controllers, for a robot with wheels of 0.1 m, a half track of 0.25 m and 20 Hz.
+    """Gains of all controllers.
 
-    Raises ConfigurationError: a value is out of range. ``yaw_proportional``, ``yaw_integral``,
-    ``yaw_derivative``: from the yaw error to wheel velocity [rad/s per rad, per rad s, per rad/s];
-    ``distance_proportional``, ``distance_integral``, ``distance_derivative``: from the distance to
-    wheel velocity [rad/s per m, per m s, per m/s]; ``derivative_time_constant``: of the
-    derivatives' low-pass filter [s]; 0 is none; ``correction_limit``: largest correction of a
-    wheel's velocity [rad/s]; ``ramsete_b``: what a distance counts beside an angle [rad^2/m^2];
-    ``ramsete_damping``: zeta of RAMSETE, below 1; ``lq_along_weight`` [1/s^2], ``lq_cross_weight``
-    [rad^2/s^2/m^2], ``lq_yaw_weight`` [1/s^2]: what the squares of the errors cost beside those of
-    the corrections of speed and yaw rate.
+    The default values are for a robot with a wheel radius of 0.1 m and a half track of 0.25 m, at a
+    control rate of 20 Hz.
+
+    Parameters
+    ----------
+    yaw_proportional, yaw_integral, yaw_derivative : float
+        Gains from the yaw error to the wheel velocity [rad/s per rad, per rad s, per rad/s].
+    distance_proportional, distance_integral, distance_derivative : float
+        Gains from the distance to the wheel velocity [rad/s per m, per m s, per m/s].
+    derivative_time_constant : float
+        Time constant of the low-pass filter of the derivatives [s]; 0 switches the filter off.
+    correction_limit : float
+        Largest correction of a wheel velocity [rad/s].
+    ramsete_b : float
+        b of RAMSETE: weight of a distance relative to an angle [rad^2/m^2].
+    ramsete_damping : float
+        zeta of RAMSETE, below 1.
+    lq_along_weight, lq_cross_weight, lq_yaw_weight : float
+        Weights of the squared errors [1/s^2, rad^2/s^2/m^2, 1/s^2] relative to the squared
+        corrections of speed and yaw rate.
+
+    Raises
+    ------
+    ConfigurationError
+        A value is out of range.
     """
 
     yaw_proportional: float = setting(8.0, unit="1/s", minimum=0.0)
@@ -185,22 +265,35 @@ class ControllerGains(TextSettings):
     lq_yaw_weight: float = setting(9.0, unit="1/s^2", minimum=0.0)
 
 
-_PARTS = ("proportional", "integral", "derivative")
+_TERMS = ("proportional", "integral", "derivative")
 
 
 class Pid:
     """PID controller with a fixed period.
 
-    ``output = P e + I integral(e) + D de/dt``, signed, within the output limit. The derivative is
-    that of the error after a first-order low-pass filter. While the output is at its limit the
-    integral only changes if that leads away from the limit (conditional integration; Astrom and
-    Hagglund: Advanced PID Control, section 3.5). Raises ConfigurationError: if the period or the
-    limit is not positive, or a gain or the time constant is negative. ``proportional``,
-    ``integral``, ``derivative``: gains P [output/error], I [output/error/s] and D [output s/error];
-    ``period``: time between two steps [s]; ``derivative_time_constant``: time constant of the
-    derivative's filter [s]; 0 is no filter; ``output_limit``: largest magnitude of the output;
-    ``angular``: the error is an angle [rad]: its change from step to step is wrapped, so that
-    passing half a turn does not look like a jump.
+    The output is ``P e + I integral(e) + D de/dt``, signed and limited. The derivative is taken of
+    the error after a first-order low-pass filter. While the output is at its limit, the integral
+    changes only if that leads away from the limit (conditional integration; Astrom and Hagglund:
+    Advanced PID Control, section 3.5).
+
+    Parameters
+    ----------
+    proportional, integral, derivative : float
+        Gains P [output/error], I [output/error/s] and D [output s/error].
+    period : float
+        Time between two steps [s].
+    derivative_time_constant : float
+        Time constant of the derivative's filter [s]; 0 switches the filter off.
+    output_limit : float
+        Largest magnitude of the output.
+    angular : bool
+        Whether the error is an angle [rad]. Its change between two steps is then wrapped, so that
+        the derivative has no peak at half a turn.
+
+    Raises
+    ------
+    ConfigurationError
+        The period or the limit is not positive, or a gain or the time constant is negative.
     """
 
     def __init__(
@@ -213,7 +306,7 @@ class Pid:
         output_limit=math.inf,
         angular=False,
     ):
-        names = (*(f"{part} gain" for part in _PARTS), "derivative time constant")
+        names = (*(f"{term} gain" for term in _TERMS), "derivative time constant")
         values = (proportional, integral, derivative, derivative_time_constant)
         for name, value in zip(names, values):
             check_number(f"A controller's {name}", value, minimum=0.0)
@@ -231,9 +324,17 @@ class Pid:
     def step(self, error, integrate=True):
         """Return the output for the next error.
 
-        Raises ValueError: if the error is not finite; it would stay in the integral for ever.
-        ``error``; ``integrate``: false keeps the integral as it is, for a caller who knows that the
-        actuator cannot follow.
+        Parameters
+        ----------
+        error : float
+            Control error.
+        integrate : bool
+            Whether the integral may change; false if the actuator cannot follow.
+
+        Raises
+        ------
+        ValueError
+            The error is not finite; it would remain in the integral.
         """
         if not math.isfinite(error):
             raise ValueError(f"the control error is {error}")
@@ -247,34 +348,41 @@ class Pid:
         proportional, integral, derivative = self._gains
         immediate = proportional * error + derivative * self._rate
         increment = integral * error * self._period if integrate else 0.0
-        wanted = immediate + self._sum + increment
-        limited = min(max(wanted, -self._output_limit), self._output_limit)
-        if wanted == limited or increment * wanted < 0.0:
+        unlimited = immediate + self._sum + increment
+        limited = min(max(unlimited, -self._output_limit), self._output_limit)
+        if unlimited == limited or increment * unlimited < 0.0:
             self._sum += increment
         return limited
 
 
 def _make_pid(prefix, gains, period, angular=False):
-    parts = (getattr(gains, f"{prefix}_{part}") for part in _PARTS)
-    filtered, limit = gains.derivative_time_constant, gains.correction_limit
-    return Pid(*parts, period, filtered, limit, angular)
+    terms = (getattr(gains, f"{prefix}_{term}") for term in _TERMS)
+    time_constant, limit = gains.derivative_time_constant, gains.correction_limit
+    return Pid(*terms, period, time_constant, limit, angular)
 
 
 class OpenLoop:
-    """No correction."""
+    """Controller without a correction."""
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
         pass
 
     def correct(self, v, yaw_rate, error):
-        """Return speed [m/s] and yaw rate [rad/s] as they are."""
+        """Return the speed [m/s] and the yaw rate [rad/s] of the reference."""
         return v, yaw_rate
 
 
 class Controller(ABC):
-    """Base of controllers that correct anything; ``period``: control period [s].
+    """Base of the controllers with a correction.
 
-    ``_is_limited``: whether speed, and yaw rate, were last cut to what the robot can reach.
+    Parameters
+    ----------
+    gains : ControllerGains
+        Gains of all controllers.
+    period : float
+        Control period [s].
+    robot : RobotParameters
+        Robot whose drivetrain limits speed and yaw rate.
     """
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
@@ -283,56 +391,78 @@ class Controller(ABC):
         self._drivetrain = robot.drivetrain
         self._radius = robot.drivetrain.wheel_radius
         self._turning_radius = self._radius / robot.drivetrain.half_track
+        # Whether the drivetrain limited the last speed, and the last yaw rate.
         self._is_limited = False, False
 
     @abstractmethod
     def correct(self, v, yaw_rate, error):
-        """Return the corrected of the reference's speed [m/s] and yaw rate [rad/s]."""
+        """Return the corrected speed [m/s] and yaw rate [rad/s].
 
-    def _limited(self, *wanted):
-        reached = self._drivetrain.limited(*wanted)
-        self._is_limited = tuple(abs(one - other) > 1e-9 for one, other in zip(reached, wanted))
-        return reached
+        Parameters
+        ----------
+        v : float
+            Speed of the reference [m/s].
+        yaw_rate : float
+            Yaw rate of the reference [rad/s].
+        error : TrackingError
+            Present tracking error.
+        """
+
+    def _limit(self, *demand):
+        limited = self._drivetrain.limited(*demand)
+        # Rounding alone changes a value by less than 1e-9.
+        self._is_limited = tuple(abs(a - b) > 1e-9 for a, b in zip(limited, demand))
+        return limited
 
 
 class YawPid(Controller):
-    """PID on the yaw error: u more of the right wheel, and less of the left one."""
+    """PID on the yaw error; its output is added to the right wheel, subtracted from the left."""
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
         super().__init__(gains, period, robot)
         self._pid = _make_pid("yaw", gains, period, angular=True)
 
     def correct(self, v, yaw_rate, error):
-        """Return the corrected of the reference's speed [m/s] and yaw rate [rad/s]."""
+        """Return the corrected speed [m/s] and yaw rate [rad/s].
+
+        Parameters
+        ----------
+        v : float
+            Speed of the reference [m/s].
+        yaw_rate : float
+            Yaw rate of the reference [rad/s].
+        error : TrackingError
+            Present tracking error.
+        """
         _, turn_is_limited = self._is_limited
         turning = self._pid.step(error.yaw_error, integrate=not turn_is_limited)
-        return self._limited(v, yaw_rate + self._turning_radius * turning)
+        return self._limit(v, yaw_rate + self._turning_radius * turning)
 
 
-_TRANSITION_VELOCITY = 2.0  # of a wheel [rad/s]
-_MAX_HEADING_OFFSET = 0.7  # rad
+# Wheel velocity w_0 below which steering to the side fades out [rad/s].
+_TRANSITION_VELOCITY = 2.0
+# Largest angle between the robot and the path, on the way back to it [rad].
+_MAX_HEADING_OFFSET = 0.7
 
 
 class YawDistancePid(Controller):
-    """PID on the yaw error together with PID on the distance to the reference.
+    """PID on the yaw error and PID on both components of the distance to the reference.
 
-    The distance vector is split along the robot's axes. Its part ahead, through a PID,
-    drives both wheels. Its part to the side, through a PID of the same gains, says how
-    fast the robot should come closer sideways; a differential drive can only do that by
-    driving at an angle to the reference, so this becomes an offset of the heading that the
-    yaw PID follows::
+    The distance is split along the robot's axes. The output of the PID on the component ahead
+    drives both wheels. The output of the PID on the component to the side is a sideways velocity.
+    A differential drive moves sideways only by driving at an angle to the reference, so this
+    output becomes an offset of the heading that the yaw PID follows::
 
         offset = u_side * w / (w^2 + w_0^2)
 
-    with w the wheel velocity of the reference's speed. At speed that is ``u_side / w``, the
-    angle that gives the wanted sideways velocity; it changes its sign when the robot
-    drives backwards, and vanishes at standstill, where an angle to the reference point
-    would be undefined and the robot would spin. The precomputed speed is multiplied by the
-    cosine of the yaw error, as in Kanayama et al., "A stable tracking control method for an
-    autonomous mobile robot", ICRA 1990, eq. 8.
+    w is the wheel velocity at the reference's speed. At high speed the offset is ``u_side / w``,
+    the angle that results in the sideways velocity. It changes its sign when the robot drives
+    backwards. It vanishes at standstill, where an angle towards the reference would make the robot
+    spin. The steering to the side fades out below w_0 = 2 rad/s, and the offset is at most 0.7 rad.
 
-    Steering to the side fades out below w_0 = 2 rad/s; the offset is 0.7 rad at most. Each part of
-    the distance has an integral of its own.
+    The reference's speed is multiplied by the cosine of the yaw error, as in Kanayama et al., "A
+    stable tracking control method for an autonomous mobile robot", ICRA 1990, eq. 8. The two PIDs
+    on the distance have the same gains and separate integrals.
     """
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
@@ -342,106 +472,135 @@ class YawDistancePid(Controller):
         self._cross_is_limited = False
 
     def correct(self, v, yaw_rate, error):
-        """Return the corrected of the reference's speed [m/s] and yaw rate [rad/s]."""
+        """Return the corrected speed [m/s] and yaw rate [rad/s].
+
+        Parameters
+        ----------
+        v : float
+            Speed of the reference [m/s].
+        yaw_rate : float
+            Yaw rate of the reference [rad/s].
+        error : TrackingError
+            Present tracking error.
+        """
         wheel = v / self._radius
-        ahead, side = error.along_the_robot()
+        ahead, side = error.to_robot_axes()
         along_is_limited, turn_is_limited = self._is_limited
 
         driving = self._along_pid.step(ahead, integrate=not along_is_limited)
 
-        # Standing, the robot cannot reduce an error to the side: integrating it would
-        # only store a swerve for the start.
+        # A robot at rest cannot reduce an error to the side; its integral would make the robot
+        # swerve at the start.
         is_rolling = abs(wheel) > _TRANSITION_VELOCITY
         sideways = self._cross_pid.step(side, integrate=is_rolling and not self._cross_is_limited)
-        wanted = sideways * wheel / (wheel * wheel + _TRANSITION_VELOCITY**2)
-        offset = min(max(wanted, -_MAX_HEADING_OFFSET), _MAX_HEADING_OFFSET)
-        self._cross_is_limited = offset != wanted
+        unlimited = sideways * wheel / (wheel * wheel + _TRANSITION_VELOCITY**2)
+        offset = min(max(unlimited, -_MAX_HEADING_OFFSET), _MAX_HEADING_OFFSET)
+        self._cross_is_limited = offset != unlimited
 
         heading = error.yaw_error + self._drivetrain.sideslip(yaw_rate) + offset
         turning = self._yaw_pid.step(wrap(heading), integrate=not turn_is_limited)
-        return self._limited(
+        return self._limit(
             v * math.cos(error.yaw_error) + self._radius * driving,
             yaw_rate + self._turning_radius * turning,
         )
 
 
 class SpeedAndYawRateController(Controller):
-    """Base of controllers whose gains are in speed and yaw rate."""
+    """Base of the controllers that correct speed and yaw rate directly, not the wheels."""
 
     @abstractmethod
     def correction(self, v, yaw_rate, ahead, side, yaw_error):
-        """Return what is added to the reference's speed [m/s] and yaw rate [rad/s].
+        """Return the corrections of the reference's speed [m/s] and yaw rate [rad/s].
 
-        ``v`` [m/s], ``yaw_rate`` [rad/s]: the reference's; ``ahead``, ``side``: where its position
-        is along the robot's x and y axis [m]; ``yaw_error``: to where it has to head [rad].
+        Parameters
+        ----------
+        v : float
+            Speed of the reference [m/s].
+        yaw_rate : float
+            Yaw rate of the reference [rad/s].
+        ahead, side : float
+            Position of the reference along the robot's x and y axes [m].
+        yaw_error : float
+            Yaw error, the sideslip included [rad].
         """
 
     def correct(self, v, yaw_rate, error):
-        """Return the corrected of the reference's speed [m/s] and yaw rate [rad/s].
+        """Return the corrected speed [m/s] and yaw rate [rad/s], see `Controller.correct`.
 
-        Raises ValueError: the error is not finite.
+        Raises
+        ------
+        ValueError
+            The error is not finite.
         """
         if not all(map(math.isfinite, error)):
             raise ValueError(f"the control error is {error}")
         heading = wrap(error.yaw_error + self._drivetrain.sideslip(yaw_rate))
-        faster, turning = self.correction(v, yaw_rate, *error.along_the_robot(), heading)
-        most = self._gains.correction_limit * self._radius
-        most_turning = self._gains.correction_limit * self._turning_radius
-        return self._limited(
-            v + min(max(faster, -most), most),
-            yaw_rate + min(max(turning, -most_turning), most_turning),
+        speed_change, turning = self.correction(v, yaw_rate, *error.to_robot_axes(), heading)
+        max_speed_change = self._gains.correction_limit * self._radius
+        max_turning = self._gains.correction_limit * self._turning_radius
+        return self._limit(
+            v + min(max(speed_change, -max_speed_change), max_speed_change),
+            yaw_rate + min(max(turning, -max_turning), max_turning),
         )
 
 
-_REST_RATE = 1.0  # rad/s
+# w_0, the rate that keeps the feedback on at standstill [rad/s].
+_STANDSTILL_RATE = 1.0
 
 
 class Ramsete(SpeedAndYawRateController):
-    """The nonlinear controller of De Luca, Oriolo and Vendittelli.
+    """Nonlinear controller of De Luca, Oriolo and Vendittelli.
 
-    "Control of wheeled mobile robots: an experimental overview", 2001, section 5: with errors along
-    the robot's axes::
+    Source: "Control of wheeled mobile robots: an experimental overview", 2001, section 5. The
+    errors are along the robot's axes::
 
         v = v_d cos(e_yaw) + k e_ahead
         yaw rate = w_d + k e_yaw + b v_d sin(e_yaw) / e_yaw e_side
         k = 2 zeta sqrt(w_d^2 + b v_d^2 + w_0^2)
 
-    Then ``b (e_ahead^2 + e_side^2) / 2 + e_yaw^2 / 2`` falls at ``k (b e_ahead^2 + e_yaw^2)``,
-    whatever k is. Theirs has no w_0 and corrects nothing at rest; with w_0 = 1 rad/s the robot
-    comes level with a reference at rest, and an error to the side does not turn it.
+    The Lyapunov function ``b (e_ahead^2 + e_side^2) / 2 + e_yaw^2 / 2`` decreases at the rate
+    ``k (b e_ahead^2 + e_yaw^2)`` for any positive k. The source has no w_0 and corrects nothing at
+    standstill. With w_0 = 1 rad/s the robot reduces the errors ahead and in yaw at standstill, and
+    an error to the side does not turn it.
     """
 
     def correction(self, v, yaw_rate, ahead, side, yaw_error):
-        """Return what is added to the reference's speed [m/s] and yaw rate [rad/s]."""
+        """Return the corrections of the reference's speed [m/s] and yaw rate [rad/s]."""
         b = self._gains.ramsete_b
-        k = 2.0 * self._gains.ramsete_damping * math.sqrt(yaw_rate**2 + b * v * v + _REST_RATE**2)
+        k = (
+            2.0
+            * self._gains.ramsete_damping
+            * math.sqrt(yaw_rate**2 + b * v * v + _STANDSTILL_RATE**2)
+        )
         ratio = math.sin(yaw_error) / yaw_error if yaw_error else 1.0
         return v * (math.cos(yaw_error) - 1.0) + k * ahead, k * yaw_error + b * v * ratio * side
 
 
-_REST_SPEED = 0.2  # m/s
+# v_0, the speed below which the gain on an error to the side fades out [m/s].
+_TRANSITION_SPEED = 0.2
 
 
 class LinearQuadratic(SpeedAndYawRateController):
-    """Linear-quadratic tracking, its gains scheduled over the reference's speed.
+    """Linear-quadratic tracking with gains that depend on the reference's speed.
 
-    About a straight reference at speed v, ``d e_side/dt = v e_yaw``, and the corrections of speed
-    and yaw rate take from ``e_ahead`` and ``e_yaw``. The Riccati equation then has a closed
-    solution: gains ``sqrt(q_ahead)``, ``K_side = sign(v) sqrt(q_side)`` and
-    ``sqrt(q_yaw + 2 v K_side)``. An error to the side cannot be reduced at rest, so its weight
-    fades out there, by ``v^2 / (v^2 + v_0^2)`` with v_0 = 0.2 m/s. Far to the side, the
-    heading towards the path is 0.7 rad at most.
+    The errors about a straight reference at the speed v follow ``d e_side/dt = v e_yaw``, and the
+    corrections of speed and yaw rate are the negative derivatives of ``e_ahead`` and ``e_yaw``. The
+    Riccati equation then has the closed solution ``K_ahead = sqrt(q_ahead)``,
+    ``K_side = sign(v) sqrt(q_side)``, ``K_yaw = sqrt(q_yaw + 2 v K_side)``.
+
+    A robot at rest cannot reduce an error to the side, so the weight q_side is multiplied by
+    ``v^2 / (v^2 + v_0^2)`` with v_0 = 0.2 m/s. The angle towards the path is at most 0.7 rad.
     """
 
     def gains_at(self, v):
-        """Return the gains (ahead [1/s], side [rad/s/m], yaw [1/s]) at a speed [m/s]."""
+        """Return the gains K_ahead [1/s], K_side [rad/s/m] and K_yaw [1/s] at a speed [m/s]."""
         gains = self._gains
-        side = math.sqrt(gains.lq_cross_weight) * v / math.hypot(v, _REST_SPEED)
+        side = math.sqrt(gains.lq_cross_weight) * v / math.hypot(v, _TRANSITION_SPEED)
         yaw = math.sqrt(gains.lq_yaw_weight + 2.0 * v * side)
         return math.sqrt(gains.lq_along_weight), side, yaw
 
     def correction(self, v, yaw_rate, ahead, side, yaw_error):
-        """Return what is added to the reference's speed [m/s] and yaw rate [rad/s]."""
+        """Return the corrections of the reference's speed [m/s] and yaw rate [rad/s]."""
         k_ahead, k_side, k_yaw = self.gains_at(v)
         offset = k_side * side / k_yaw if k_yaw else 0.0
         offset = min(max(offset, -_MAX_HEADING_OFFSET), _MAX_HEADING_OFFSET)
@@ -459,11 +618,23 @@ CONTROLLERS = {
 
 
 def make_controller(name, gains, period, robot):
-    """Return a controller by its name.
+    """Return the controller of a name.
 
-    Raises ConfigurationError: if the name is unknown, or the period is not positive. ``name``: one
-    of `CONTROLLERS`; ``period``: control period [s]; ``robot`` (RobotParameters): whose drivetrain
-    says what it can reach.
+    Parameters
+    ----------
+    name : str
+        One of `CONTROLLERS`.
+    gains : ControllerGains
+        Gains of all controllers.
+    period : float
+        Control period [s].
+    robot : RobotParameters
+        Robot whose drivetrain limits speed and yaw rate.
+
+    Raises
+    ------
+    ConfigurationError
+        The name is unknown, or the period is not positive.
     """
     if name not in CONTROLLERS:
         raise ConfigurationError(
@@ -476,11 +647,18 @@ NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
 
 
 class Follower:
-    """Follows a reference: its velocities, corrected by a controller, and what makes them.
+    """Computation of a drivetrain's commands from a reference and the tracking errors.
 
-    ``reference`` (Reference): with velocities; time zero is the start of the drive; ``controller``:
-    one of :mod:`imu_simulation_framework.drive.tracking.controllers`; ``period``: control period
-    [s]; ``drivetrain``: of the robot.
+    Parameters
+    ----------
+    reference : Reference
+        Reference with velocities; time zero is the start of the drive.
+    controller : Controller or OpenLoop
+        Controller that corrects the velocities of the reference.
+    period : float
+        Control period [s].
+    drivetrain : Drivetrain
+        Drivetrain of the robot.
     """
 
     def __init__(self, reference, controller, period: float, drivetrain: Drivetrain) -> None:
@@ -491,23 +669,33 @@ class Follower:
         self._commanded = (0.0,) * len(drivetrain.commands)
 
     def command(self, time: float, error: TrackingError = NO_ERROR) -> tuple[float, ...]:
-        """Return the commands of the drivetrain for the control period that begins now.
+        """Return the commands for the control period that begins now.
 
-        ``time``: since the start of the drive [s]; ``error``: of this moment.
+        Parameters
+        ----------
+        time : float
+            Time since the start of the drive [s].
+        error : TrackingError
+            Present tracking error.
+
+        Returns
+        -------
+        tuple of float
+            Commands as in :attr:`.Drivetrain.commands`.
         """
-        # Held for one period, so the value in its middle follows best.
+        # A command holds for one period; the values in its middle follow the reference best.
         v, yaw_rate = self.reference.velocities_at(time + 0.5 * self._period)
-        return self._reached(*self._controller.correct(v, yaw_rate, error))
+        return self._reachable_commands(*self._controller.correct(v, yaw_rate, error))
 
     def standstill(self) -> tuple[float, ...]:
-        """Return the commands that stop the robot; what steers stays as it is."""
-        return self._reached(0.0, 0.0)
+        """Return the commands that stop the robot; the steering angles remain."""
+        return self._reachable_commands(0.0, 0.0)
 
-    def _reached(self, v, yaw_rate):
-        wanted = self._drivetrain.inverse(v, yaw_rate)
-        self._commanded = self._drivetrain.reachable(wanted, self._commanded, self._period)
+    def _reachable_commands(self, v, yaw_rate):
+        demand = self._drivetrain.inverse(v, yaw_rate)
+        self._commanded = self._drivetrain.reachable(demand, self._commanded, self._period)
         return self._commanded
 
-    def finished(self, time: float) -> bool:
-        """Return whether the drive has come to its end."""
+    def is_finished(self, time: float) -> bool:
+        """Return whether the drive is over at a time since its start [s]."""
         return time > self.reference.duration - 0.5 * self._period

@@ -77,7 +77,7 @@ def rolled(trajectory, robot):
     for step, v, yaw_rate, *reference in steps:
         error = tracking_error(Pose2D(*reference), pose)
         faster, turning = controller.correction(
-            v, yaw_rate, *error.along_the_robot(), error.yaw_error
+            v, yaw_rate, *error.to_robot_axes(), error.yaw_error
         )
         v, yaw_rate = v + faster, yaw_rate + turning
         if drivetrain.least_radius:
