@@ -45,7 +45,7 @@ def written_config(out):
     return out / "config.ini"
 
 
-def test_a_good_drive_as_a_person_calls_the_tool(tmp_path):
+def test_good_drive_checked_from_the_shell_is_usable(tmp_path):
     bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
     done = run_as_process(TOOL, "drive.bag", "--report", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -115,7 +115,7 @@ def test_layout_of_the_command_line_maps_unknown_columns(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_a_setting_on_the_command_line_is_taken_and_written(tmp_path):
+def test_setting_on_command_line_is_applied_and_written(tmp_path):
     bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
     wanted = ("--setting", "reference/turn_slip=0.01")
     done = check(str(bag), *wanted, "--out", str(tmp_path / "out"))[1]
@@ -158,7 +158,7 @@ def test_paths_of_a_given_config_lead_to_the_same_files(tmp_path):
         ),
     ],
 )
-def test_a_planted_fault_is_refused_and_the_config_mends_it(tmp_path, plant, fault, settings):
+def test_planted_fault_is_rejected_and_written_config_corrects_it(tmp_path, plant, fault, settings):
     drives.write_bag(tmp_path / "drive.bag", *plant(*drives.drive()))
     code, printed = check("drive.bag", "out:=out")
     assert code == 3
@@ -172,7 +172,7 @@ def test_a_planted_fault_is_refused_and_the_config_mends_it(tmp_path, plant, fau
     assert NOTHING in printed.stdout
 
 
-def test_a_drive_too_fast_for_the_robot_gets_a_scale(tmp_path):
+def test_drive_too_fast_for_robot_gets_scale(tmp_path):
     drives.write_bag(tmp_path / "drive.bag", *drives.drive(speed=12.0))
     code, printed = check("drive.bag", "out:=out")
     assert code == 3
@@ -183,7 +183,7 @@ def test_a_drive_too_fast_for_the_robot_gets_a_scale(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_columns_that_nobody_described(tmp_path):
+def test_columns_with_undescribed_names_are_recognised(tmp_path):
     reference, imu = drives.drive()
     times = imu.columns["stamp"]
     x, y = (np.interp(times, reference.columns["stamp"], reference.columns[n]) for n in "xy")
@@ -225,7 +225,7 @@ def test_two_files_and_words_as_those_of_run_experiment(tmp_path):
     assert check(f"recording:={bag}", "out:=out")[0] == 0
 
 
-def test_all_problems_are_told_at_once(tmp_path):
+def test_several_problems_are_reported_in_one_call(tmp_path):
     reference, imu = drives.drive()
     drives.write_bag(tmp_path / "drive.bag", reference, scaled(imu, QUATERNION, 3.0))
     (tmp_path / "my.ini").write_text(
@@ -245,7 +245,7 @@ def test_all_problems_are_told_at_once(tmp_path):
     ("content", "words"),
     [(None, "there is no such recording"), (b"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells")],
 )
-def test_what_is_no_recording_is_refused_in_a_sentence(tmp_path, content, words):
+def test_invalid_recording_is_rejected_in_one_line(tmp_path, content, words):
     path = tmp_path / "file.csv"
     if content is not None:
         path.write_bytes(content)
@@ -256,7 +256,7 @@ def test_what_is_no_recording_is_refused_in_a_sentence(tmp_path, content, words)
     assert not (tmp_path / "check_file").exists()
 
 
-def test_a_bundled_drive_has_nothing_to_be_found():
+def test_bundled_drive_has_no_finding():
     code, printed = check("out:=out")
     assert code == 0, printed.stdout
     assert NOTHING in printed.stdout
@@ -298,7 +298,7 @@ def write_gpx(path):
     )
 
 
-def test_track_without_imu_is_usable_and_its_configuration_says_so(tmp_path):
+def test_track_without_imu_is_usable_and_configured_without_imu(tmp_path):
     write_gpx(tmp_path / "track.gpx")
     done = assert_success(call_tool(TOOL, tmp_path / "track.gpx", "--out", tmp_path / "out"))
     last = done.stdout.splitlines()[-1]

@@ -311,7 +311,7 @@ def test_twenty_hours_need_no_more_than_500_megabytes():
 ODOMETER = "wheel_radius: 0.1\ntrack: 0.5\ntrack_ratio_sigma: 0.01\nslip: 0.002\n"
 
 
-def test_slip_of_an_odometer_walks_beside_an_imu():
+def test_odometer_slip_grows_with_distance_next_to_imu():
     Path("wheels.yaml").write_text(ODOMETER)
     Path("good.yaml").write_text(GOOD)
     answer = answered("--straight", "2min", "--imu", "good.yaml", "--odometer", "wheels.yaml")

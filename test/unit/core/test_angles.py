@@ -9,13 +9,13 @@ from scipy.spatial.transform import Rotation
 from imu_simulation_framework.core import angles
 
 
-def test_the_yaw_in_a_loop_is_the_yaw():
+def test_fast_yaw_equals_vectorised_yaw():
     quaternions = 1.3 * Rotation.random(100, random_state=4).as_quat()
     yaws = [angles.fast_yaw(*quaternion) for quaternion in quaternions.tolist()]
     np.testing.assert_allclose(yaws, angles.yaw_from_quaternion(quaternions), rtol=0, atol=1e-14)
 
 
-def test_wrap_lands_in_the_interval_and_keeps_what_is_inside():
+def test_wrap_returns_half_open_interval_and_keeps_inner_values():
     assert angles.wrap(0.1) == 0.1
     multiples = np.arange(-7, 8) * math.pi
     near = np.concatenate(

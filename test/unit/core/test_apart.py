@@ -44,7 +44,7 @@ def importable(monkeypatch):
     monkeypatch.syspath_prepend(os.path.dirname(__file__))
 
 
-def test_the_same_object_answers_every_call_in_another_process(apart):
+def test_separate_process_keeps_object_between_calls(apart):
     total, calls, process = apart.call("add", 2, 3)
     assert (total, calls) == (5, 1)
     assert process != os.getpid()
@@ -59,12 +59,12 @@ def test_refusals_and_too_little_memory_come_back_as_sentences(apart):
         apart.call("fill")
 
 
-def test_a_process_that_has_ended_is_told_with_its_code(apart):
+def test_ended_process_is_reported_with_exit_code(apart):
     with pytest.raises(FrameworkError, match="^the test's work has ended with code 7$"):
         apart.call("die")
 
 
-def test_the_process_ends_with_the_statement():
+def test_separate_process_ends_with_context():
     with SeparateProcess(__name__, "Worker", "the test's work") as apart:
         *_, process = apart.call("add", 1, 2)
     with pytest.raises(ProcessLookupError):

@@ -40,12 +40,12 @@ def trap(tmp_path, monkeypatch):
         ("1\nb: 2\na: 3", r"(?s)the key 'a' occurs twice.*line 3"),
     ],
 )
-def test_what_is_no_plain_yaml_is_refused(text, words):
+def test_yaml_beyond_plain_subset_is_rejected(text, words):
     with pytest.raises(yaml.YAMLError, match=words):
         load_plain(f"a: {text}")
 
 
-def test_yamls_own_values_are_read():
+def test_plain_yaml_values_are_read():
     read = load_plain("{a: 1, b: 2.5, c: [true, null, x], d: !!str 3, e: [12:30:45, 1:30.5]}")
     assert read == {"a": 1, "b": 2.5, "c": [True, None, "x"], "d": "3", "e": ["12:30:45", "1:30.5"]}
     # What rosparam takes for an angle stays text.
@@ -63,7 +63,7 @@ def test_yamls_own_values_are_read():
         lambda path: node_configuration("x", {"settings_text": path.read_text()}, {}),
     ],
 )
-def test_no_text_is_evaluated(trap, load, tmp_path):
+def test_python_tags_in_yaml_are_not_evaluated(trap, load, tmp_path):
     text, made = trap
     path = tmp_path / "parameters.yaml"
     path.write_text(f"{{imu: {{rate: {text}}}}}\n", encoding="utf-8")
@@ -87,7 +87,7 @@ NESTED = {
 @pytest.mark.parametrize("load", [load_robot_parameters, load_imu_specification, read_mapping])
 @pytest.mark.parametrize("nested", NESTED.values(), ids=NESTED)
 @pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 3000])
-def test_a_file_that_is_nested_too_deeply_is_refused(load, nested, levels, tmp_path):
+def test_file_nested_beyond_limit_is_rejected(load, nested, levels, tmp_path):
     path = tmp_path / "parameters.yaml"
     path.write_text(nested(levels), encoding="utf-8")
     with pytest.raises(ConfigurationError, match="nested too deeply, more than 100 levels"):
@@ -95,14 +95,14 @@ def test_a_file_that_is_nested_too_deeply_is_refused(load, nested, levels, tmp_p
 
 
 @pytest.mark.parametrize("name", NESTED)
-def test_a_file_that_is_nested_as_deeply_as_may_be_is_read(name):
+def test_file_nested_up_to_limit_is_read(name):
     value = load_plain(NESTED[name](MAX_DEPTH))
     for _ in range(MAX_DEPTH - 1):
         (value,) = value.values() if isinstance(value, dict) else value
     assert value in (None, [], [1], {"a": 1}, {"a": None})
 
 
-def test_a_text_whose_aliases_stand_for_very_much_is_refused_at_once(tmp_path):
+def test_aliases_expanding_to_millions_of_values_are_rejected(tmp_path):
     lists = "".join(f", &a{k + 1} [{','.join([f'*a{k}'] * 10)}]" for k in range(9))
     bomb = f"[&a0 [{','.join('0123456789')}]{lists}]"
     path = tmp_path / "calibration.yaml"

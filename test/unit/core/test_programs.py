@@ -25,7 +25,7 @@ GONE = "the folder in which it was called does not exist any more"
         (FileNotFoundError(2, "no"), GONE),
     ],
 )
-def test_what_is_raised_becomes_a_sentence(error, sentence, tmp_path, monkeypatch, capsys):
+def test_expected_error_is_printed_in_one_line(error, sentence, tmp_path, monkeypatch, capsys):
     def main(_):
         raise error
 
@@ -39,7 +39,7 @@ def test_what_is_raised_becomes_a_sentence(error, sentence, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("word", [5000 * "b", "a\tb\x1b[31m"])
-def test_a_word_that_nobody_can_read_is_not_printed(word, capsys):
+def test_unprintable_or_long_argument_is_shortened_in_message(word, capsys):
     parser = ArgumentParser(prog="tool.py")
     parser.add_argument("--height", type=float)
     assert run_tool(parser.parse_args, ["--height", word]) == 2
@@ -48,7 +48,7 @@ def test_a_word_that_nobody_can_read_is_not_printed(word, capsys):
     assert line.isprintable() and len(line) < 400
 
 
-def test_an_option_that_is_misspelt_gets_the_one_that_is_meant(capsys):
+def test_misspelt_option_gets_suggestion(capsys):
     parser = ArgumentParser(prog="tool.py")
     parser.add_argument("--height", type=float)
     for word, hint in (("--hieght=2", "did you mean --height?"), ("-q", "--help lists")):
@@ -57,13 +57,13 @@ def test_an_option_that_is_misspelt_gets_the_one_that_is_meant(capsys):
         assert word in line and hint in line
 
 
-def test_a_defect_is_not_hidden():
+def test_programming_error_is_not_caught():
     with pytest.raises(ZeroDivisionError):
         run_tool(lambda _: 1 // 0, [])
 
 
 @pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (3, 3)])
-def test_the_code_of_the_tool_is_kept(returned, code):
+def test_exit_code_of_tool_is_returned(returned, code):
     assert run_tool(lambda _: returned, []) == code
 
 
@@ -98,7 +98,7 @@ def run(text="'x'", redirection="", **options):
         ("'x'", ">&-", "standard output is closed"),
     ],
 )
-def test_a_full_or_closed_standard_output_is_said(text, redirection, said):
+def test_full_or_closed_standard_output_is_reported(text, redirection, said):
     done = run(text, redirection)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
@@ -106,12 +106,12 @@ def test_a_full_or_closed_standard_output_is_said(text, redirection, said):
 
 
 @pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full"])
-def test_a_standard_error_that_takes_nothing_changes_nothing(redirection):
+def test_full_or_closed_standard_error_changes_no_result(redirection):
     done = run(redirection=redirection)
     assert (done.returncode, done.stdout) == (0, "x\n")
 
 
-def test_a_reader_that_has_gone_is_no_fault():
+def test_closed_pipe_of_reader_is_no_error():
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -129,7 +129,7 @@ def test_a_reader_that_has_gone_is_no_fault():
 
 @pytest.mark.parametrize("module", ["commands.isf", "ros1.entry_points", "ros2.entry_points"])
 @pytest.mark.parametrize(("wanted", "used"), [(None, "1 1"), ("3", "3 None")])
-def test_programs_compute_in_one_thread_unless_the_user_says_otherwise(module, wanted, used):
+def test_programs_use_one_thread_unless_environment_sets_another_number(module, wanted, used):
     code = f"import imu_simulation_framework.{module}; from os import getenv; "
     code += "print(getenv('OMP_NUM_THREADS'), getenv('OPENBLAS_NUM_THREADS'))"
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}

@@ -38,7 +38,7 @@ def refusal(read, path):
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 @pytest.mark.parametrize("suffix", ["", ".bag", ".csv.gz"])
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path, read, suffix):
+def test_fifo_device_or_folder_is_rejected_by_readers(tmp_path, read, suffix):
     path = tmp_path / f"fifo{suffix}"
     os.mkfifo(path)
     assert "it is a FIFO (named pipe), not a regular file" in refusal(read, path)
@@ -50,7 +50,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path, read, suffix):
 
 
 @pytest.mark.parametrize("name", ["robot", "specification", "configuration", "kalibr", "sdf"])
-def test_a_sparse_file_of_settings_is_refused(tmp_path, name):
+def test_sparse_settings_file_is_rejected(tmp_path, name):
     path = tmp_path / "sparse"
     path.touch()
     os.truncate(path, 2**40)
@@ -58,7 +58,7 @@ def test_a_sparse_file_of_settings_is_refused(tmp_path, name):
 
 
 @pytest.mark.parametrize("format", ["auto", "csv", "tum", "rostopic_csv"])
-def test_a_sparse_recording_is_refused(tmp_path, format):
+def test_sparse_recording_is_rejected(tmp_path, format):
     path = tmp_path / "sparse.csv"
     path.write_text("time,x,y\n" + "1.0,2.0,3.0\n" * 10_000)
     os.truncate(path, 2**40)
@@ -73,7 +73,7 @@ def test_a_sparse_recording_is_refused(tmp_path, format):
         ("UNPACKED_LIMIT", 2**20, "large.csv.gz", "unpack to"),
     ],
 )
-def test_a_text_that_is_too_large_is_refused(tmp_path, monkeypatch, limit, size, name, words):
+def test_oversized_text_is_rejected(tmp_path, monkeypatch, limit, size, name, words):
     monkeypatch.setattr(file_access, limit, size)
     path = tmp_path / name
     rows = np.random.default_rng(1).integers(0, 10**6, (2**17, 3))
@@ -93,7 +93,7 @@ def test_file_that_unpacks_to_a_huge_size_is_rejected(tmp_path, monkeypatch, nam
     assert "MiB and more, which is not read" in reason
 
 
-def test_what_shrinks_a_hundredfold_is_read(tmp_path):
+def test_file_of_hundredfold_compression_is_read(tmp_path):
     path = tmp_path / "rest.csv.gz"
     lines = (f"{k / 100},{0.001 * k},0.0,0.0,0.0,0.0,0.0,0.0\n" for k in range(20_000))
     path.write_bytes(gzip.compress(("time,x,y,z,vx,vy,vz,yaw\n" + "".join(lines)).encode()))
@@ -117,7 +117,7 @@ def zstd_of_unknown_size(content):
         (bag.unpack_zstd, zstd_of_unknown_size),
     ],
 )
-def test_a_chunk_that_unpacks_to_very_much_is_refused(monkeypatch, unpack, pack):
+def test_chunk_that_unpacks_beyond_limit_is_rejected(monkeypatch, unpack, pack):
     monkeypatch.setattr(bag, "LARGEST_CHUNK", 2**20)
     assert unpack(pack(bytes(2**20))) == bytes(2**20)
     with pytest.raises(ValueError, match="more than a bag's chunks hold"):
@@ -128,7 +128,7 @@ def test_a_chunk_that_unpacks_to_very_much_is_refused(monkeypatch, unpack, pack)
 
 
 @pytest.mark.parametrize("kind, pack", [("lz4", lz4.compress), ("zstd", zstd), ("", bytes)])
-def test_a_chunk_of_mcap_has_the_size_that_it_says(monkeypatch, kind, pack):
+def test_mcap_chunk_of_another_size_than_stated_is_rejected(monkeypatch, kind, pack):
     content = bytes(2**10)
     assert bag.unpack_mcap(kind, pack(content), 2**10) == content
     with pytest.raises(ValueError, match="that should have 1025"):
@@ -142,7 +142,7 @@ def test_a_chunk_of_mcap_has_the_size_that_it_says(monkeypatch, kind, pack):
 
 
 @pytest.mark.parametrize("zeros, parts", [(2**24, 1), (2**15, 300)])
-def test_a_gzip_file_may_have_parts_and_zeros_behind_it(tmp_path, zeros, parts):
+def test_gzip_file_with_several_members_and_trailing_zeros_is_read(tmp_path, zeros, parts):
     path = tmp_path / "drive.csv.gz"
     part = "time,x,y\n" + "".join(f"{k},2,3\n" for k in range(999))
     path.write_bytes(gzip.compress(part.encode()) * parts + bytes(zeros))
@@ -159,7 +159,7 @@ def test_a_gzip_file_may_have_parts_and_zeros_behind_it(tmp_path, zeros, parts):
     ],
     ids=["end", "junk", "sum"],
 )
-def test_a_gzip_file_that_is_damaged_is_refused(tmp_path, harm, words):
+def test_damaged_gzip_file_is_rejected(tmp_path, harm, words):
     path = tmp_path / "drive.csv.gz"
     path.write_bytes(harm(gzip.compress(b"time,x,y\n" + b"1,2,3\n" * 99)))
     reason = refusal(isf.read_reference, path).replace("Error -3 while decompressing data: ", "")

@@ -16,11 +16,11 @@ from imu_simulation_framework.core.sentences import format_degrees, join_names, 
         None,
     ],
 )
-def test_what_a_person_writes_is_shown_whole(value):
+def test_short_value_is_quoted_in_full(value):
     assert quote(value) == repr(value)
 
 
-def test_what_is_too_long_loses_its_middle_and_says_its_size():
+def test_long_value_is_quoted_without_middle_and_with_size():
     text = quote("a" + 9000 * "x" + "b")
     assert text.startswith("'axxx")
     assert text.endswith("xxxb' (9002 characters)")
@@ -52,11 +52,11 @@ def shared(depth):
     [nested(5000), shared(30), 10**9999, -(1 << 99999), {"a": nested(99)}, list(range(999))],
     ids=["nested", "shared", "digits", "bits", "within", "many"],
 )
-def test_whatever_it_is_the_sentence_stays_short(value):
+def test_quote_of_nested_or_huge_value_stays_short(value):
     assert len(quote(value)) < 300
 
 
-def test_a_list_of_names_is_whole_unless_it_is_a_table():
+def test_list_of_names_is_shortened_beyond_its_limit():
     names = [f"column_{k}" for k in range(40)]
     assert join_names(names) == ", ".join(names)
     assert join_names(names * 9).endswith("column_19 and 340 more")

@@ -22,7 +22,7 @@ def averaged_periodograms(segments, first, values):
 
 @pytest.mark.parametrize("segments", [1, 2, 5])
 @pytest.mark.parametrize("values", [1, 2, 8])
-def test_an_averaged_density_scatters_as_its_degrees_of_freedom_say(segments, values):
+def test_averaged_density_has_variance_of_its_degrees_of_freedom(segments, values):
     density = averaged_periodograms(segments, 10, values)
     freedom = signals.degrees_of_freedom(segments, values)
     # The variance of a chi-square over its freedom, within four standard errors of a variance
@@ -35,7 +35,7 @@ def test_an_averaged_density_scatters_as_its_degrees_of_freedom_say(segments, va
     assert covered == pytest.approx(0.95, abs=0.01 + 4.0 * np.sqrt(0.95 * 0.05 / RUNS))
 
 
-def test_every_band_of_a_spectrum_has_its_factors():
+def test_confidence_factors_cover_density_of_white_noise():
     time = np.arange(5000) / 100.0
     spectrum = signals.power_spectral_density(time, np.random.default_rng(1).normal(size=5000))
     frequency, density = signals.logarithmic_average(spectrum)
@@ -48,7 +48,7 @@ def test_every_band_of_a_spectrum_has_its_factors():
     assert inside > 0.85
 
 
-def test_white_noise_has_the_density_of_its_variance_of_as_many_segments_as_welch_says():
+def test_white_noise_density_and_degrees_of_freedom_match_welch():
     generator = np.random.default_rng(3)
     sigma, rate = 0.00215, 100.0
     noise = sigma * generator.normal(size=66000)
@@ -79,7 +79,7 @@ def test_logarithmic_average_is_the_mean_within_equal_bands():
     np.testing.assert_array_equal(density[:10], frequency[:10] ** 2)
 
 
-def test_a_longer_signal_is_averaged_over_segments_and_one_too_short_has_no_spectrum():
+def test_long_signal_is_averaged_over_segments_and_short_signal_has_no_spectrum():
     signal = np.random.default_rng(4).normal(size=16384 * 2 - 1)
     spectrum = signals.power_spectral_density(np.arange(len(signal)) / 10.0, signal)
     assert (spectrum.segment_length, spectrum.segments) == (16384, 2)

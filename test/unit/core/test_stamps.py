@@ -18,7 +18,7 @@ def regular(count=100, period=0.1, start=1000.0):
     return start + period * np.arange(count)
 
 
-def test_nothing_is_found_in_regular_stamps_and_elsewhere_count_and_place():
+def test_regular_stamps_have_no_finding_and_findings_have_count_and_place():
     order, report = examine_stamps(regular())
     assert np.array_equal(order, np.arange(100))
     assert not (report.missing or report.unordered or report.duplicates or report.gaps)
@@ -61,7 +61,7 @@ def test_more_than_three_unordered_stamps_and_long_gaps_are_refused():
     assert report.refusal(StampLimits(longest_gap=800.0)) == ""
 
 
-def test_nothing_is_found_in_nothing_and_a_single_sample_has_no_rate():
+def test_empty_or_single_stamp_has_no_rate():
     order, report = examine_stamps([])
     assert len(order) == 0
     assert report.samples == 0
@@ -74,7 +74,7 @@ def test_nothing_is_found_in_nothing_and_a_single_sample_has_no_rate():
 
 
 @pytest.mark.filterwarnings("error")
-def test_nanoseconds_since_1970_are_rounded_once_and_what_is_no_number_stays_what_it_is():
+def test_nanoseconds_are_rounded_once_and_nonfinite_values_are_kept():
     nanoseconds = 1432235497988949113
     assert seconds_from_nanoseconds(nanoseconds) == float("1432235497.988949113")
     several = np.array([nanoseconds, 1, 0])
@@ -102,7 +102,7 @@ def test_jitter_and_missing_samples_are_no_packets():
     assert packet_size(np.cumsum(generator.exponential(0.01, 2000))) == 1
 
 
-def test_stamps_that_are_all_the_same_are_refused_as_never_set():
+def test_equal_stamps_are_rejected_as_never_set():
     _, report = examine_stamps(np.zeros(50))
     assert report.never_set
     assert "--rate" in report.refusal(StampLimits())

@@ -22,18 +22,18 @@ from imu_simulation_framework.core.units import STANDARD_GRAVITY, factor, factor
         ("deg/h/sqrt(h)", math.pi / 180.0 / 3600.0 / 60.0),
     ],
 )
-def test_the_size_of_a_unit(unit, size):
+def test_unit_has_factor_to_si(unit, size):
     assert factor(unit) == pytest.approx(size, rel=1e-15)
     assert factors(unit, "s") == {unit: factor(unit), "s": 1.0}
 
 
 @pytest.mark.parametrize("unit", ["furlong", "m//s", "m/", "sqrt(m", "m^", "m/s^2 up"])
-def test_what_is_no_unit_is_refused(unit):
+def test_invalid_unit_is_rejected(unit):
     with pytest.raises(ValueError, match="unit"):
         factor(unit)
 
 
-def test_a_unit_times_a_power_of_the_second():
+def test_unit_times_power_of_second_is_simplified():
     assert multiply_by_time("rad/s", 1) == "rad"
     assert multiply_by_time("rad/s", -1) == "rad/s^2"
     assert multiply_by_time("m/s^2", 1) == "m/s"

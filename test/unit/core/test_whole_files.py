@@ -21,7 +21,7 @@ def refusal(path):
     return str(caught.value)
 
 
-def test_the_mode_of_an_existing_file_stays_and_of_a_new_one_is_that_of_any(tmp_path):
+def test_existing_file_keeps_mode_and_new_file_follows_umask(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
     for mode in (0o600, 0o640, 0o444, 0o755):
@@ -39,7 +39,7 @@ def test_the_mode_of_an_existing_file_stays_and_of_a_new_one_is_that_of_any(tmp_
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
-def test_the_owner_of_an_existing_file_stays(tmp_path):
+def test_existing_file_keeps_owner(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
     os.chown(path, 12345, 23456)
@@ -47,7 +47,7 @@ def test_the_owner_of_an_existing_file_stays(tmp_path):
     assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
 
 
-def test_what_is_no_regular_file_is_refused_and_stays(tmp_path, monkeypatch):
+def test_fifo_device_socket_or_folder_is_not_overwritten(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # the name of a socket must be short
     os.mkfifo("fifo")
     os.mkdir("folder")
@@ -64,7 +64,7 @@ def test_what_is_no_regular_file_is_refused_and_stays(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("target", ["there", "nowhere", "/dev/null"])
-def test_a_link_is_refused_and_what_it_points_to_is_said(tmp_path, target):
+def test_symbolic_link_is_rejected_with_its_target(tmp_path, target):
     (tmp_path / "there").write_bytes(b"old")
     link = tmp_path / "link"
     link.symlink_to(target)
@@ -74,7 +74,7 @@ def test_a_link_is_refused_and_what_it_points_to_is_said(tmp_path, target):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "there"]
 
 
-def test_the_name_aside_is_new_each_time_and_nobody_else_may_enter_its_folder(tmp_path):
+def test_temporary_name_is_new_and_its_folder_private(tmp_path):
     names = set()
     for _ in range(3):
         with replace_file(tmp_path / "file") as aside:
@@ -87,7 +87,7 @@ def test_the_name_aside_is_new_each_time_and_nobody_else_may_enter_its_folder(tm
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError])
-def test_what_is_broken_off_leaves_the_old_file_and_nothing_else(tmp_path, error):
+def test_interrupted_write_leaves_old_file_only(tmp_path, error):
     (tmp_path / "file").write_bytes(b"old")
 
     def break_off():
@@ -101,7 +101,7 @@ def test_what_is_broken_off_leaves_the_old_file_and_nothing_else(tmp_path, error
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_an_input_is_not_overwritten_by_any_of_its_names_and_a_missing_folder_is_said(tmp_path):
+def test_input_is_not_overwritten_by_any_name_and_missing_folder_is_reported(tmp_path):
     source = tmp_path / "imu.yaml"
     source.write_bytes(b"old")
     (tmp_path / "link").symlink_to(source)

@@ -22,7 +22,7 @@ def _write(folder, text):
     return path
 
 
-def test_the_bundled_file_names_every_key_and_parameter_with_its_default(tmp_path):
+def test_bundled_configuration_lists_every_key_with_its_default(tmp_path):
     bundled = load_configuration(default_configuration_path(), working_directory=tmp_path)
     empty = load_configuration(_write(tmp_path, ""), working_directory=tmp_path)
     text = default_configuration_path().read_text()
@@ -38,7 +38,7 @@ def test_the_bundled_file_names_every_key_and_parameter_with_its_default(tmp_pat
         assert keys == {field.name for field in dataclasses.fields(parameters)}
 
 
-def test_an_override_replaces_the_file_and_an_empty_one_does_not(tmp_path):
+def test_override_replaces_file_value_unless_empty(tmp_path):
     path = _write(tmp_path, "[control]\nrate = 10\nyaw_integral = 3\n")
     settings = load_configuration(path, {"control": {"rate": 25, "yaw_integral": ""}})
     assert settings.control.rate == 25.0
@@ -66,7 +66,7 @@ def test_relative_paths_start_at_the_file_or_the_working_directory_and_lead_wher
     assert load_configuration(path).recording.path == str(tmp_path / "far" / "a.bag")
 
 
-def test_the_written_copy_gives_the_same_settings(tmp_path):
+def test_written_copy_gives_same_settings(tmp_path):
     path = _write(
         tmp_path,
         "[trajectory]\nstart = 2.5\nscale = 0.1\n[imu_hector]\nyaw_drift = 0.7\n"
@@ -98,14 +98,14 @@ def test_the_written_copy_gives_the_same_settings(tmp_path):
         ('[reference_columns]\na\u202eb = "a\n', "expected one line of text"),
     ],
 )
-def test_a_bad_setting_is_refused_by_file_section_and_key(tmp_path, text, sentence):
+def test_invalid_setting_is_rejected_with_file_section_and_key(tmp_path, text, sentence):
     path = _write(tmp_path, text)
     with pytest.raises(ConfigurationError, match=sentence) as refusal:
         load_configuration(path)
     assert str(path) in str(refusal.value)
 
 
-def test_a_bad_override_is_called_an_override(tmp_path):
+def test_invalid_override_is_reported_as_override(tmp_path):
     path = _write(tmp_path, "")
     for value, words in (("perfect", "is 'perfect', expected"), ([1, 2], "expected one value")):
         with pytest.raises(ConfigurationError, match=rf"override of \[imu\] model: {words}"):
@@ -115,7 +115,7 @@ def test_a_bad_override_is_called_an_override(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["-1e308", "1e11"])
-def test_no_number_without_an_end_is_accepted(tmp_path, value):
+def test_numbers_beyond_their_bounds_are_rejected(tmp_path, value):
     for name, section in configuration_sections.SECTIONS.items():
         for key in dataclasses.fields(section):
             if "float" in key.type:
@@ -129,7 +129,7 @@ def test_no_number_without_an_end_is_accepted(tmp_path, value):
     "text",
     ["x\n[imu]\nrate = 1", "x\rrate = 1", "a\u2028b", "a\u202eb", "my ; drive.bag", "; drive.bag"],
 )
-def test_a_value_that_no_line_of_the_written_copy_can_hold_is_refused(tmp_path, text):
+def test_value_that_ini_file_cannot_hold_is_rejected(tmp_path, text):
     path = _write(tmp_path, "")
     with pytest.raises(ConfigurationError, match=r"override of \[recording\] path: "):
         load_configuration(path, {"recording": {"path": text}}, tmp_path)
@@ -140,7 +140,7 @@ def test_a_value_that_no_line_of_the_written_copy_can_hold_is_refused(tmp_path, 
     ["it's.bag", 'say "yes"', "back\\slash", "two  blanks", "{x}", "$(y)", "${z}", "%(w)s", "a;b",
      "# c", "[imu]", "a = b", "a: b", "100 %"],
 )  # fmt: skip
-def test_an_odd_name_survives_the_written_copy(tmp_path, name):
+def test_special_characters_survive_written_copy(tmp_path, name):
     copy = tmp_path / "copy.ini"
     settings = load_configuration(_write(tmp_path, ""), {"recording": {"path": name}}, tmp_path)
     copy.write_text(settings.to_ini())
@@ -167,7 +167,7 @@ def test_figure_format_none_stands_alone(tmp_path):
 
 
 @pytest.mark.parametrize(("rate", "published"), [(50.0, 50.0), (100.0, 100.0), (400.0, 100.0)])
-def test_an_imu_is_published_no_faster_than_it_is_simulated(tmp_path, rate, published):
+def test_imu_is_published_no_faster_than_simulated(tmp_path, rate, published):
     path = tmp_path / "imu.yaml"
     path.write_text(f"output: {{rate: {rate}, drop_repeated: true}}\n")
     sections = {
@@ -177,7 +177,7 @@ def test_an_imu_is_published_no_faster_than_it_is_simulated(tmp_path, rate, publ
     assert imu_sampling(load_configuration(overrides=sections)) == (published, 0.0)
 
 
-def test_what_a_specification_leaves_out_is_remarked_on():
+def test_errors_missing_in_specification_are_remarked():
     def remarks(file, latitude=None, model="specification", standstill=0.0):
         sections = {"imu": {"model": model}, "imu_specification": {"file": file}}
         sections["operation"] = {"standstill": standstill}
@@ -204,7 +204,7 @@ def environment(model="specification", file="bno055_magnetometer", **keys):
     )
 
 
-def test_a_magnetic_environment_is_that_of_the_place_that_is_named_where_one_has_an_effect(
+def test_magnetic_environment_of_named_place_is_made_for_affected_imus(
     tmp_path,
 ):
     assert environment().bars == ()
@@ -227,7 +227,7 @@ def test_a_magnetic_environment_is_that_of_the_place_that_is_named_where_one_has
         make_magnetic_environment(load_configuration(overrides={"magnetic_environment": sections}))
 
 
-def test_an_imu_may_be_in_another_tools_file(tmp_path):
+def test_imu_in_file_of_another_tool_is_read(tmp_path):
     bundled = isf.read_imu_specification("adis16470")
     file = tmp_path / "imu.sdf"
     file.write_text(isf.write_imu_parameters(bundled, "sdf").text)

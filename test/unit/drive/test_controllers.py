@@ -63,7 +63,7 @@ NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
         *("leaves the limit at once", "shrinks while the derivative is at the limit"),
     ],
 )
-def test_the_parts_of_a_pid_act_as_their_equation_says(gains, options, errors, outputs):
+def test_pid_terms_follow_their_equation(gains, options, errors, outputs):
     pid = Pid(*gains, **options)
     assert [pid.step(error) for error in errors] == pytest.approx(outputs)
 
@@ -110,7 +110,7 @@ def wheels_of(controller, left, right, error):
 
 
 @pytest.mark.parametrize("name", control.CONTROLLERS)
-def test_without_error_the_velocities_of_the_reference_pass(name):
+def test_controllers_pass_reference_velocities_without_error(name):
     assert made(name).correct(0.4, -0.6, NO_ERROR) == (0.4, -0.6)
     # Open loop there is none that would count.
     if name == "open_loop":
@@ -127,7 +127,7 @@ def test_negative_yaw_error_turns_right(name, yaw_error):
     assert math.copysign(1.0, right - left) == math.copysign(1.0, yaw_error)
 
 
-def test_yaw_pid_adds_to_the_right_what_it_takes_from_the_left_and_turns_first_at_the_limit():
+def test_yaw_pid_acts_on_wheels_oppositely_and_turns_first_at_limit():
     controller = made("yaw_pid", yaw_proportional=10.0, yaw_integral=0.0, yaw_derivative=0.0)
     assert wheels_of(controller, 5.0, 6.0, TrackingError(0.1, 9.0, 9.0, 9.0)) == pytest.approx(
         (4.0, 7.0)
@@ -139,7 +139,7 @@ def test_yaw_pid_adds_to_the_right_what_it_takes_from_the_left_and_turns_first_a
 
 
 @pytest.mark.parametrize("away", [-0.3, 0.3])
-def test_reference_ahead_speeds_up_both_wheels_and_to_the_left_turns_there_either_way(away):
+def test_reference_ahead_speeds_up_and_reference_left_turns_left(away):
     ahead, beside = TrackingError(0.0, 0.3, away, 0.0), TrackingError(0.0, 0.3, 0.0, away)
     left, right = wheels_of(made("yaw_distance_pid"), 5.0, 5.0, ahead)
     assert left == right
@@ -149,7 +149,7 @@ def test_reference_ahead_speeds_up_both_wheels_and_to_the_left_turns_there_eithe
         assert (right > left) == (speed * away > 0.0)
 
 
-def test_at_standstill_a_reference_to_the_side_neither_turns_the_robot_nor_stores_a_swerve():
+def test_cross_track_error_at_standstill_neither_turns_nor_integrates():
     gains = ControllerGains(distance_integral=5.0, yaw_derivative=0.0)
     waiting, fresh = (make_controller("yaw_distance_pid", gains, PERIOD, ROBOT) for _ in "12")
     beside = TrackingError(0.0, 0.2, 0.0, 0.2)
@@ -158,7 +158,7 @@ def test_at_standstill_a_reference_to_the_side_neither_turns_the_robot_nor_store
     assert waiting.correct(0.5, 0.0, beside) == fresh.correct(0.5, 0.0, beside)
 
 
-def test_distances_count_along_the_axes_of_the_robot_whichever_way_it_looks():
+def test_tracking_distances_are_along_robot_axes_for_any_yaw():
     # The robot looks at the reference's position, which itself looks to the left.
     controller = made("yaw_distance_pid")
     left, right = wheels_of(controller, 0.0, 0.0, TrackingError(math.pi / 2, 0.3, 0.0, -0.3))
@@ -253,7 +253,7 @@ def _figure_eight(direction=1.0):
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0], ids=["forwards", "backwards"])
-def test_on_a_figure_of_eight_yaw_pid_keeps_the_heading_and_yaw_distance_pid_the_place(direction):
+def test_figure_of_eight_keeps_heading_with_yaw_pid_and_place_with_yaw_distance_pid(direction):
     table = _figure_eight(direction)
     errors = _drive(table, made("yaw_pid"))
     assert _rms(errors[100:, 0]) < math.radians(1.0)
@@ -267,7 +267,7 @@ def test_on_a_figure_of_eight_yaw_pid_keeps_the_heading_and_yaw_distance_pid_the
 
 @pytest.mark.parametrize("v", [-1.3, 0.0, 0.7])
 @pytest.mark.parametrize("yaw_rate", [-0.8, 0.0])
-def test_ramsete_takes_from_its_lyapunov_function_what_the_paper_says(v, yaw_rate):
+def test_ramsete_decreases_lyapunov_function_as_in_paper(v, yaw_rate):
     gains = ControllerGains()
     b, rate = gains.ramsete_b, math.hypot(yaw_rate, math.sqrt(gains.ramsete_b) * v, 1.0)
     k = 2.0 * gains.ramsete_damping * rate
@@ -293,7 +293,7 @@ def test_gains_of_lq_solve_the_riccati_equation(v):
 
 
 @pytest.mark.parametrize("name", ["yaw_distance_pid", "ramsete", "lq"])
-def test_at_rest_they_come_level_and_an_error_to_the_side_turns_nothing(name):
+def test_controllers_at_rest_reduce_along_track_and_yaw_error_only(name):
     assert made(name).correct(0.0, 0.0, TrackingError(0.0, 0.2, 0.0, 0.2)) == (0.0, 0.0)
     poses = indexed(np.arange(0.0, 20.0, PERIOD), x=0.0, y=0.0, yaw=0.4)
     errors = _drive(trajectory.add_velocities(poses), made(name), (0.3, -0.4, -0.2))
@@ -316,7 +316,7 @@ def _noisy_eight(period=PERIOD):
 
 
 @pytest.mark.parametrize("period", [PERIOD, 2.0])
-def test_a_rolled_trajectory_never_moves_to_its_side_and_stays_near_the_recorded_one(period):
+def test_rolled_trajectory_has_no_sideslip_and_stays_near_recording(period):
     table = _noisy_eight(period)
     rolled = wheel_limits.rolled(table, ROBOT)
     assert list(rolled.columns) == list(table.columns)
@@ -341,7 +341,7 @@ def test_a_rolled_trajectory_never_moves_to_its_side_and_stays_near_the_recorded
 
 
 @pytest.mark.parametrize("v", [0.5, -1.0])
-def test_an_angle_between_yaw_and_course_is_rolled_beside_the_reference(v):
+def test_constant_sideslip_is_rolled_with_lateral_offset(v):
     # Both gains act on one angle: K_yaw (-a) + K_side e = 0, in a steady state.
     angle, times = 0.05, np.arange(0.0, 60.0, PERIOD)
     poses = {"x": v * times * math.cos(angle), "y": v * times * math.sin(angle), "yaw": 0.0}
@@ -356,7 +356,7 @@ def test_an_angle_between_yaw_and_course_is_rolled_beside_the_reference(v):
 
 
 @pytest.mark.parametrize("name", ["yaw_distance_pid", "ramsete", "lq"])
-def test_a_robot_follows_a_rolled_trajectory_much_more_tightly_than_one_with_noise(name):
+def test_rolled_trajectory_is_followed_more_closely_than_noisy_trajectory(name):
     exact = Robot(time_constant=0.02, turning=1.0, left_radius=1.0)
     table = _noisy_eight()
     noisy, rolled = (
@@ -377,7 +377,7 @@ def test_a_robot_follows_a_rolled_trajectory_much_more_tightly_than_one_with_noi
         ("yaw_distance_pid", (0.2, 0.2, math.pi)),
     ],
 )
-def test_they_converge_to_a_path_in_motion_from_an_offset(direction, name, offset):
+def test_controllers_converge_to_moving_path_from_offset(direction, name, offset):
     table = _figure_eight(direction)
     start = [value + away for value, away in zip(table.iloc[0][["x", "y", "yaw"]], offset)]
     errors = _drive(table, made(name), start)
@@ -455,7 +455,7 @@ def test_velocities_are_zero_outside_the_reference_if_they_were_given():
     ("wheels", "motion"),
     [((4.0, 6.0), (0.5, 0.4)), ((8.0, 12.0), (1.0, 0.8)), ((2.5, -2.5), (0.0, -1.0))],
 )
-def test_the_robot_turns_to_the_side_of_the_slower_wheel(wheels, motion):
+def test_robot_turns_to_side_of_slower_wheel(wheels, motion):
     assert DRIVETRAIN.forward(*wheels) == pytest.approx(motion)
     assert DRIVETRAIN.inverse(*motion) == pytest.approx(wheels)
 
@@ -484,7 +484,7 @@ def _step_in_speed():
     return indexed(times, x=np.where(times < 20.0, 0.0, 1.2 * (times - 20.0)), y=0.0, yaw=0.0)
 
 
-def test_only_what_is_within_the_limits_and_a_number_passes():
+def test_trajectory_beyond_limits_or_not_finite_is_rejected():
     check(_circle(np.arange(200) / 20.0), RobotLimits(9.5, 1.0))
     table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
     table.iloc[7, 3] = math.nan
@@ -492,7 +492,7 @@ def test_only_what_is_within_the_limits_and_a_number_passes():
         wheel_limits.check_limits(table, DRIVETRAIN)
 
 
-def test_check_says_where_and_how_much_and_its_advice_works():
+def test_limit_check_reports_time_and_ratio_and_its_advice_works():
     poses = _step_in_speed()
     limits = RobotLimits(15.0, 20.0)
     with pytest.raises(TrajectoryError) as caught:
@@ -532,7 +532,7 @@ def test_check_suggests_neither_shorter_windows_nor_scales_that_do_not_help():
         check(indexed(times, x=0.0, y=0.0, yaw=8.0 * times), RobotLimits(15.0, 40.0))
 
 
-def test_a_velocity_is_judged_by_the_command_that_has_led_to_it_if_both_were_recorded():
+def test_wheel_velocity_is_compared_with_preceding_command():
     commanded = indexed([0.0, 1.0, 2.0], left=[5.0, 6.0, 7.0], right=[-5.0, -6.0, -7.0])
     # The first one is from before any command; the second from the moment the next one comes.
     actual = indexed([0.0, 1.0, 1.5, 3.0], left=[0.0, 4.5, 6.0, 7.5], right=[0.0, -5.0, -6.0, -7.0])
@@ -573,7 +573,7 @@ def test_wheels_that_slide_otherwise_in_gazebo_are_commanded_so_that_the_robot_t
 
 
 @pytest.mark.parametrize("controller", ["yaw_distance_pid", "ramsete", "lq"])
-def test_who_slides_out_of_a_turn_heads_into_it_and_is_right(controller):
+def test_sideslip_in_turn_is_no_yaw_error(controller):
     drivetrain = replace(ROBOT.drivetrain, sideslip_time=0.1)
     sliding = make_controller(
         controller, ControllerGains(), PERIOD, replace(ROBOT, drivetrain=drivetrain)

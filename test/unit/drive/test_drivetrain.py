@@ -58,7 +58,7 @@ def test_forward_is_the_inverse_of_inverse(drivetrain, v, yaw_rate):
 
 
 @pytest.mark.parametrize("drivetrain", UNEQUAL)
-def test_each_side_rolls_on_a_radius_of_its_own(drivetrain):
+def test_wheels_of_unequal_radius_roll_on_their_radius(drivetrain):
     left, right, *_ = drivetrain.inverse(0.8, 0.9)
     assert left == pytest.approx((0.8 - 0.9 * HALF_TRACK) / (0.98 * RADIUS))
     assert right == pytest.approx((0.8 + 0.9 * HALF_TRACK) / (1.03 * RADIUS))
@@ -66,7 +66,7 @@ def test_each_side_rolls_on_a_radius_of_its_own(drivetrain):
 
 
 @pytest.mark.parametrize("angle", [-0.5, 0.1, 0.6])
-def test_a_bicycle_turns_on_a_circle_of_wheelbase_over_the_tangent_of_its_angle(angle):
+def test_bicycle_turns_on_radius_of_wheelbase_over_tangent(angle):
     v, yaw_rate = TRICYCLE.forward(8.0, 8.0, angle)
     assert v / yaw_rate == pytest.approx(WHEELBASE / math.tan(angle))
     *_, steered = TRICYCLE.inverse(v, yaw_rate)
@@ -74,7 +74,7 @@ def test_a_bicycle_turns_on_a_circle_of_wheelbase_over_the_tangent_of_its_angle(
     assert TRICYCLE.least_radius == pytest.approx(WHEELBASE / math.tan(ANGLE))
 
 
-def test_all_wheels_of_a_car_turn_about_one_point_and_the_inner_one_is_the_first_at_its_limit():
+def test_car_wheels_turn_about_common_centre_and_inner_wheel_limits():
     radius = 1.5
     left, right, *angles = CAR.inverse(0.6, 0.6 / radius)
     for angle, (x, y) in zip(angles, PLACES):
@@ -90,7 +90,7 @@ def test_all_wheels_of_a_car_turn_about_one_point_and_the_inner_one_is_the_first
     assert (inner, outer < ANGLE) == (pytest.approx(ANGLE), True)
 
 
-def test_a_car_neither_turns_on_the_spot_nor_tighter_than_it_can_nor_faster_than_its_wheels():
+def test_car_velocities_are_limited_by_steering_and_wheels():
     assert CAR.limited(0.0, 1.0) == (0.0, 0.0)
     assert DIFFERENTIAL.limited(0.0, 1.0) == (0.0, 1.0)
     assert CAR.limited(-0.6, 5.0) == pytest.approx((-0.6, 0.6 / CAR.least_radius))
@@ -102,7 +102,7 @@ def test_a_car_neither_turns_on_the_spot_nor_tighter_than_it_can_nor_faster_than
         assert CAR.forward(left, right, *angles) == pytest.approx(reached)
 
 
-def test_at_standstill_the_steering_is_held_and_it_turns_no_faster_than_it_can():
+def test_steering_is_held_at_standstill_and_limited_in_rate():
     commanded = CAR.reachable(CAR.inverse(0.5, 0.5 / CAR.least_radius), (0.0,) * 4, PERIOD)
     assert max(commanded[2:]) == pytest.approx(RATE * PERIOD)
     # The driven wheels turn as the steering stands, not as it shall.
@@ -132,7 +132,7 @@ def circle(v=0.6, radius=1.0):
     )
 
 
-def test_a_turn_that_cannot_be_taken_is_told_with_time_and_radius(robot):
+def test_impossible_turn_is_reported_with_rate_and_radius(robot):
     drivetrain = robot.drivetrain
     assert wheel_limits.untaken_turn(circle(), drivetrain) == ""
     tight = wheel_limits.untaken_turn(circle(radius=0.4), drivetrain)
@@ -152,7 +152,7 @@ def prepared(**sections):
     return prepare_drive(load_configuration(overrides=sections))
 
 
-def test_a_drive_with_a_turn_on_the_spot_is_rolled_and_one_that_is_all_of_them_is_refused():
+def test_drive_with_spot_turn_is_rolled_and_drive_of_spot_turns_is_rejected():
     drive = prepared(recording={"drive": "a", "laps": 1})
     told, moved = drive.smoothing_remarks
     assert "rolls as near to the drive as it can" in told and "rolling moves" in moved
@@ -179,7 +179,7 @@ def driven(robot, curvature, v, settled=3.0):
 @pytest.mark.parametrize(
     ("curvature", "v"), [(0.0, 0.5), (0.5, 0.5), (1.7, 0.5), (-1.7, 0.5), (1.0, -0.5), (1.0, 1.0)]
 )
-def test_in_mujoco_a_car_drives_the_circle_of_its_formula_within_a_thousandth(robot, curvature, v):
+def test_car_in_mujoco_drives_its_circle_within_one_per_mille(robot, curvature, v):
     states, commanded = driven(robot, curvature, v)
     speed, yaw_rate = states.linear_velocity[:, 0].mean(), states.angular_velocity[:, 2].mean()
     assert speed == pytest.approx(v, rel=1e-3)
@@ -200,7 +200,7 @@ def test_in_mujoco_a_car_drives_the_circle_of_its_formula_within_a_thousandth(ro
         assert rolled == pytest.approx(forward / robot.drivetrain.wheel_radius, rel=3e-3)
 
 
-def test_its_servo_turns_at_its_rate_and_stops_at_its_limit(robot):
+def test_steering_servo_turns_at_its_rate_and_stops_at_limit(robot):
     simulator = MujocoSimulator(robot)
     simulator.command(0.0, 0.0, 9.0, 9.0)
     rate, most = robot.drivetrain.max_steering_rate, robot.drivetrain.max_steering_angle
@@ -213,7 +213,7 @@ def test_its_servo_turns_at_its_rate_and_stops_at_its_limit(robot):
 
 @pytest.mark.parametrize("name", sorted(CONTROLLERS))
 @pytest.mark.parametrize("v", [0.6, -0.6])
-def test_every_controller_brings_a_car_back_to_its_circle(robot, name, v):
+def test_controllers_return_car_to_circle(robot, name, v):
     table, drivetrain = circle(v=v), robot.drivetrain
     controller = make_controller(name, ControllerGains(), PERIOD, robot)
     follower = Follower(Reference.from_table(table), controller, PERIOD, drivetrain)
@@ -246,7 +246,7 @@ def test_every_controller_brings_a_car_back_to_its_circle(robot, name, v):
 
 
 @pytest.mark.parametrize("name", sorted(set(CONTROLLERS) - {"open_loop"}))
-def test_a_standing_car_stores_no_yaw_error_that_it_cannot_reduce(robot, name):
+def test_standing_car_integrates_no_yaw_error(robot, name):
     waiting, fresh = (make_controller(name, ControllerGains(), PERIOD, robot) for _ in "12")
     error = TrackingError(0.3, 0.0, 0.0, 0.0)
     for _ in range(100):

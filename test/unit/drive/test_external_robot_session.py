@@ -29,7 +29,7 @@ def session(**options):
     return ExternalRobotSession(WHEELS, 0.05, **options)
 
 
-def test_where_the_robot_stands_becomes_the_first_pose():
+def test_standing_robot_defines_first_pose():
     robot = session()
     robot.odometry(0, state_at(3.0, -2.0, 1.0))
     robot.put(10.0, 20.0, -0.5)
@@ -50,14 +50,14 @@ def test_where_the_robot_stands_becomes_the_first_pose():
         assert turned == pytest.approx([*moved[3:7], *range(6)])
 
 
-def test_a_twist_along_the_worlds_axes_is_turned_into_the_robots():
+def test_world_frame_twist_is_rotated_to_body_frame():
     robot, yaw = session(twist_in_world=True), 2.0
     state = state_at(0.0, 0.0, yaw)
     state[7:10] = (0.5 * math.cos(yaw), 0.5 * math.sin(yaw), 0.0)
     np.testing.assert_allclose(robot.odometry(0, state)[7:10], (0.5, 0.0, 0.0), atol=1e-15)
 
 
-def test_a_robot_that_moves_or_is_silent_is_refused():
+def test_moving_or_silent_robot_is_rejected():
     robot = session()
     with pytest.raises(SimulatorError, match="said nothing yet"):
         robot.put(0.0, 0.0, 0.0)
@@ -66,7 +66,7 @@ def test_a_robot_that_moves_or_is_silent_is_refused():
         robot.put(0.0, 0.0, 0.0)
 
 
-def test_wheels_become_speed_and_yaw_rate_and_silence_stops_the_robot_once():
+def test_wheel_commands_become_twist_and_silence_stops_robot_once():
     robot = session()
     robot.odometry(0, state_at(0.0, 0.0, 0.0))
     assert robot.command(*WHEELS.inverse(0.6, -0.4)) == pytest.approx((0.6, -0.4))
@@ -76,7 +76,7 @@ def test_wheels_become_speed_and_yaw_rate_and_silence_stops_the_robot_once():
     assert [robot.left_alone(), robot.left_alone()] == [True, False]
 
 
-def test_how_late_a_command_is_counts_from_the_state_that_it_answers():
+def test_command_delay_counts_from_answered_state():
     robot = session()
     robot.command(1.0, 1.0)  # the first one answers nothing
     for stamp, answered in ((1, 0), (2, 1), (3, 1), (9, 1)):
@@ -88,7 +88,7 @@ def test_how_late_a_command_is_counts_from_the_state_that_it_answers():
     assert "up to 0.60 s of the robot's time after the state that they answer" in robot.too_late()
 
 
-def test_neither_messages_that_overtake_nor_zeros_after_the_drive_make_commands_late():
+def test_overtaking_messages_and_final_zeros_are_not_late():
     robot = session()
     robot.command(1.0, 1.0)
     for tenth in range(1, 20):
@@ -108,7 +108,7 @@ def configured(**overrides):
     return load_configuration(overrides=given)
 
 
-def test_the_imu_is_the_robots_own_or_has_a_specifications_errors_added():
+def test_external_imu_is_published_or_has_added_errors():
     assert imu_label(configured()) == "published"
     assert imu_label(configured(imu={"model": "specification"})) == "specification_bno055"
     with pytest.raises(ConfigurationError, match="model is hector.* expected published"):
@@ -125,12 +125,12 @@ def test_the_imu_is_the_robots_own_or_has_a_specifications_errors_added():
         ("simulation", {"gravity": 3.7}),
     ],
 )
-def test_settings_of_a_world_that_is_not_ours_are_refused(section, keys):
+def test_settings_of_simulated_world_are_rejected_for_external_robot(section, keys):
     reject_settings_without_effect(configured())
     with pytest.raises(ConfigurationError, match=f"\\[{section}\\] {next(iter(keys))} has no"):
         reject_settings_without_effect(configured(**{section: keys}))
 
 
-def test_no_simulation_of_ours_passes_for_a_robot_that_runs_elsewhere():
+def test_simulated_robot_with_external_simulator_is_rejected():
     with pytest.raises(ConfigurationError, match="simulator is external, .* expected mujoco"):
         SimulatedRobot(configured())

@@ -38,7 +38,7 @@ def contents(messages):
     return [message.content for message in messages]
 
 
-def test_a_message_counts_when_another_stamp_follows(begun):
+def test_message_counts_after_next_stamp(begun):
     assert begun.take(topics.IMU, at(0.0), "first") == []
     # A simulator that waits repeats itself.
     assert begun.take(topics.IMU, at(0.0), "again") == []
@@ -46,7 +46,7 @@ def test_a_message_counts_when_another_stamp_follows(begun):
     assert contents(begun.rest()) == ["next"]
 
 
-def test_a_message_without_a_stamp_is_of_the_clocks_time_once_it_is_known_what_is_driven(session):
+def test_message_without_stamp_gets_clock_time_after_session_begin(session):
     session.take(topics.CLOCK, at(1.0), "clock")
     (message,) = session.take(topics.WHEEL_COMMAND, None, "command")
     assert (message.stamp, message.content) == (at(1.0), "command")
@@ -56,7 +56,7 @@ def test_a_message_without_a_stamp_is_of_the_clocks_time_once_it_is_known_what_i
     assert session.rest() == []
 
 
-def test_what_is_sent_after_the_drive_does_not_count(session):
+def test_message_after_drive_is_ignored(session):
     session.take(topics.IMU, at(DURATION), "last")
     # Samples of one control period more answer the last command.
     assert contents(session.take(topics.IMU, at(DURATION + 0.04), "answer")) == ["last"]
@@ -65,7 +65,7 @@ def test_what_is_sent_after_the_drive_does_not_count(session):
     assert session.rest() == []
 
 
-def test_the_drive_is_over_with_its_last_error_and_complete_with_the_answer_to_it(session):
+def test_drive_is_over_with_last_error_and_complete_with_last_command(session):
     for number in range(1, round(DURATION / PERIOD) + 1):
         assert not session.over
         session.take(topics.WHEEL_COMMAND, None, "command")
@@ -88,7 +88,7 @@ def test_the_drive_is_over_with_its_last_error_and_complete_with_the_answer_to_i
         ([(topics.YAW_REAL, 3.0), (topics.YAW_ERROR_REAL, 3.0)], None),
     ],
 )
-def test_it_is_complete_when_every_topic_has_come_to_the_end(session, heard, last):
+def test_session_is_complete_when_every_topic_reaches_end(session, heard, last):
     for topic, time in [(topics.IMU, DURATION), *heard]:
         session.take(topic, at(time), "message")
     if last is not None:
@@ -97,7 +97,7 @@ def test_it_is_complete_when_every_topic_has_come_to_the_end(session, heard, las
     assert session.complete
 
 
-def test_static_transforms_are_of_the_first_messages_time_whenever_they_are_said():
+def test_static_transforms_get_stamp_of_first_message():
     session = MessageSession(PERIOD)
     for robot in ("robot", "antenna"):
         assert session.take(topics.STATIC_TRANSFORMS, None, robot) == []
@@ -118,7 +118,7 @@ def test_static_transforms_are_of_the_first_messages_time_whenever_they_are_said
     assert nothing.rest() == []
 
 
-def test_what_holds_on_counts_from_the_first_message_and_then_as_it_comes():
+def test_latched_status_counts_from_first_message():
     session = MessageSession(PERIOD)
     session.take(topics.STATIC_TRANSFORMS, None, "robot")
     for status in ("off", "on"):
@@ -132,7 +132,7 @@ def test_what_holds_on_counts_from_the_first_message_and_then_as_it_comes():
 
 
 @pytest.mark.parametrize("errors_first", [True, False])
-def test_a_command_that_is_read_before_the_errors_or_after_the_clock_counts(session, errors_first):
+def test_command_read_before_errors_or_after_clock_counts(session, errors_first):
     last = round(DURATION / PERIOD)
     if errors_first:
         for number in range(1, last + 1):
@@ -147,7 +147,7 @@ def test_a_command_that_is_read_before_the_errors_or_after_the_clock_counts(sess
         assert session.complete
 
 
-def test_in_lock_step_a_commands_number_says_when_it_was_given():
+def test_lock_step_command_is_stamped_by_its_number():
     session = MessageSession(PERIOD, lock_step=True)
     session.ends_after(DURATION)
     # Both are read before the first error, and the clock before the second one.
@@ -196,9 +196,7 @@ def recording():
 
 
 @pytest.mark.parametrize("end", [0.8, TICKS * PERIOD])
-def test_it_is_complete_when_the_wheels_last_sample_of_the_drive_is_there_if_there_are_any(
-    recording, end
-):
+def test_recording_with_wheels_is_complete_with_their_last_sample(recording, end):
     recording.ends_after(end)
     assert recording.complete
     recording.add_wheels(stamps_of([0.0, 0.2, 0.4, 0.6]), np.zeros((4, 2)))
@@ -207,7 +205,7 @@ def test_it_is_complete_when_the_wheels_last_sample_of_the_drive_is_there_if_the
     assert recording.complete
 
 
-def test_the_velocity_of_a_side_is_the_mean_of_its_wheels(recording):
+def test_velocity_of_side_is_mean_of_its_wheels(recording):
     stamps = stamps_of([0.0, 0.2])
     recording.add_wheels(stamps, np.array([[1.0, 3.0, 5.0, 9.0], [0.1, 0.1, 0.3, 0.3]]))
     table = recording.record.tables(0, int(stamps[-1]))["wheel_velocities_actual"].whole()
@@ -215,11 +213,11 @@ def test_the_velocity_of_a_side_is_the_mean_of_its_wheels(recording):
 
 
 @pytest.mark.parametrize(("rate", "ticks"), [(20.0, 4), (5.0, 1), (2.0, 1), (8.0, 2), (100.0, 20)])
-def test_the_wheels_are_asked_five_times_a_second_at_whole_control_periods(rate, ticks):
+def test_wheels_are_read_five_times_per_second_at_whole_periods(rate, ticks):
     assert ticks_between_wheels(1.0 / rate) == ticks
 
 
-def test_the_robot_has_arrived_though_messages_of_its_imu_are_missing():
+def test_robot_arrives_despite_missing_imu_messages():
     recording = RecordingSession(PERIOD)
     recording.ends_after(TICKS * PERIOD)
     recording.add_imu(stamps_of([0.0, 0.3]), np.zeros((2, 10)))

@@ -49,7 +49,7 @@ def equal(one, other):
     return all(np.array_equal(one.arrays()[key], other.arrays()[key]) for key in one.arrays())
 
 
-def test_a_finished_job_is_not_drawn_again(tmp_path):
+def test_finished_job_is_not_simulated_again(tmp_path):
     first, again = Walks(), Walks()
     whole = monte_carlo(first, 30, tmp_path)
     told = []
@@ -58,7 +58,7 @@ def test_a_finished_job_is_not_drawn_again(tmp_path):
     assert sum(told) == 30
 
 
-def test_an_interrupted_job_goes_on_from_its_chunks(tmp_path):
+def test_interrupted_job_continues_from_its_chunks(tmp_path):
     whole = monte_carlo(Walks(), 40)
 
     def interrupt(_):
@@ -87,7 +87,7 @@ def test_whole_curves_of_the_first_runs_are_kept():
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "text"])
-def test_a_damaged_chunk_is_named_and_drawn_again(tmp_path, damage):
+def test_damaged_chunk_is_named_and_simulated_again(tmp_path, damage):
     whole = monte_carlo(Walks(), 24, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     content = path.read_bytes()
@@ -119,7 +119,7 @@ def forged(path, change):
 @pytest.mark.parametrize(
     "change", [{"curves": np.array([{}], dtype=object)}, {"first_run": np.array([8, 8])}]
 )
-def test_a_forged_chunk_without_usable_arrays_is_drawn_again(tmp_path, change):
+def test_forged_chunk_without_usable_arrays_is_simulated_again(tmp_path, change):
     expected = monte_carlo(Walks(), 20, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     told = []
@@ -142,7 +142,7 @@ def test_a_forged_chunk_without_usable_arrays_is_drawn_again(tmp_path, change):
         ("density", lambda values: np.append(values, 1.0)),
     ],
 )
-def test_a_forged_chunk_of_other_arrays_is_refused_with_its_name(tmp_path, name, change):
+def test_forged_chunk_of_other_arrays_is_rejected_with_name(tmp_path, name, change):
     monte_carlo(Walks(), 20, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     path.write_bytes(forged(path, lambda arrays: {name: change(arrays[name])}))
@@ -150,7 +150,7 @@ def test_a_forged_chunk_of_other_arrays_is_refused_with_its_name(tmp_path, name,
         monte_carlo(Walks(), 20, tmp_path)
 
 
-def test_the_folder_or_a_chunk_of_another_job_is_refused(tmp_path):
+def test_folder_or_chunk_of_another_job_is_rejected(tmp_path):
     monte_carlo(Walks(), 8, tmp_path)
     with pytest.raises(ResultError, match="with another seed"):
         monte_carlo(Walks(seed=2), 8, tmp_path)
@@ -171,7 +171,7 @@ def test_the_folder_or_a_chunk_of_another_job_is_refused(tmp_path):
         monte_carlo(Walks(), 8, tmp_path / "one")
 
 
-def test_a_damaged_description_of_the_job_is_refused(tmp_path):
+def test_damaged_job_description_is_rejected(tmp_path):
     monte_carlo(Walks(), 8, tmp_path)
     for text in ("", "[]", "{", 100_000 * "["):
         (tmp_path / "job.json").write_text(text)
@@ -182,14 +182,14 @@ def test_a_damaged_description_of_the_job_is_refused(tmp_path):
         monte_carlo(Walks(), 8, tmp_path)
 
 
-def test_no_run_and_no_worker_are_refused():
+def test_zero_runs_or_workers_are_rejected():
     with pytest.raises(EnsembleError, match="0 runs"):
         monte_carlo(Walks(), 0)
     with pytest.raises(ConfigurationError, match="0 workers"):
         monte_carlo(Walks(), 5, workers=0)
 
 
-def test_a_sensor_is_drawn_as_simulate_imu_draws_it():
+def test_sensor_sampler_equals_simulate_imu():
     motion = sources.rounds(2, 5.0)
     for imu in (SENSOR, isf.HectorParameters(yaw_offset=0.1), isf.GenericParameters()):
         drawing = samplers.SensorDrawing(motion, imu, seed=7)
@@ -200,7 +200,7 @@ def test_a_sensor_is_drawn_as_simulate_imu_draws_it():
         np.testing.assert_array_equal(drawing.time, np.arange(63.0))
 
 
-def test_on_a_flight_a_sensor_is_drawn_as_simulate_imu_draws_it_and_turns_with_the_earth():
+def test_sensor_sampler_on_flight_equals_simulate_imu_with_earth_rotation():
     motion = flight(rate=20.0, duration=30.0)
     output = isf.OutputSpecification(rate=20.0)
     imu = isf.ImuSpecification(name="sensor", gyroscope=GYROSCOPE, output=output)
@@ -215,7 +215,7 @@ def test_on_a_flight_a_sensor_is_drawn_as_simulate_imu_draws_it_and_turns_with_t
     np.testing.assert_allclose(ensemble.curves[:, -1], -turned, rtol=1e-3)
 
 
-def test_a_slower_sensor_is_looked_at_where_it_has_new_samples():
+def test_slower_sensor_is_evaluated_at_its_own_samples():
     motion = sources.straight(20.0)
     output = isf.OutputSpecification(rate=20.0, start_offset=0.03)
     drawing = samplers.SensorDrawing(
@@ -228,7 +228,7 @@ def test_a_slower_sensor_is_looked_at_where_it_has_new_samples():
         samplers.SensorDrawing(sources.straight(0.5), SENSOR)
 
 
-def test_the_ensemble_of_a_sensor_has_the_spread_of_its_linear_model():
+def test_sensor_ensemble_has_spread_of_linear_model():
     motion = sources.straight(20.0)
     model = isf.yaw_error_model(SENSOR, motion)
     runs = 256
@@ -272,7 +272,7 @@ def test_experiments_with_physics_differ_by_their_seeds_alone():
     np.testing.assert_array_equal(drawing.errors(2, 1), errors[2:])
 
 
-def test_a_sensor_with_a_magnetic_heading_is_drawn_where_it_is():
+def test_magnetic_heading_is_sampled_in_given_environment():
     imu = isf.ImuSpecification(
         magnetometer=isf.MagnetometerSpecification(),
         output=isf.OutputSpecification(rate=20.0, magnetic_heading=True),

@@ -94,7 +94,7 @@ def driven(parameters, left, right, seconds=4.0):
     )
 
 
-def test_a_joint_without_an_axis_turns_about_its_x_axis(robot):
+def test_joint_without_axis_turns_about_x(robot):
     # What URDF has for one that says nothing, here across the robot and the other way round.
     turned = f'rpy="0 0 {-math.pi / 2}"'
     before = 'rpy="0 0 0"/><axis xyz="0 -1 0"/>'
@@ -104,7 +104,7 @@ def test_a_joint_without_an_axis_turns_about_its_x_axis(robot):
 
 
 @pytest.mark.parametrize(("left", "right"), [(4.0, 4.0), (2.0, 4.0), (-3.0, 3.0), (-4.0, -3.0)])
-def test_it_moves_as_its_wheels_roll(robot, left, right):
+def test_robot_moves_with_rolling_wheels(robot, left, right):
     states = driven(robot(), left, right)
     # Rolling: forward with the rims' mean velocity, turning with their difference over the track.
     v, yaw_rate = RADIUS * (left + right) / 2.0, RADIUS * (right - left) / (2.0 * HALF_TRACK)
@@ -116,7 +116,7 @@ def test_it_moves_as_its_wheels_roll(robot, left, right):
     np.testing.assert_allclose(states.wheel_velocities.mean(axis=0), [left, right], rtol=2e-3)
 
 
-def test_the_ground_truth_is_below_the_axle_and_the_imu_where_its_link_is(robot):
+def test_ground_truth_is_below_axle_and_imu_at_its_link(robot):
     parameters = robot()
     assert parameters.imu_position == pytest.approx(IMU)
     states = driven(parameters, -3.0, 3.0)
@@ -136,7 +136,7 @@ def test_mujoco_gets_the_masses_of_the_description_and_no_others(robot):
     assert model.nv == 8
 
 
-def test_a_side_with_less_friction_pulls_less(robot):
+def test_side_with_less_friction_pulls_less(robot):
     def started(ratio):
         simulator = MujocoSimulator(robot(contact={"wheel_friction": 0.1, "friction_ratio": ratio}))
         simulator.command(20.0, 20.0)  # at once: both wheels slip
@@ -149,7 +149,7 @@ def test_a_side_with_less_friction_pulls_less(robot):
     assert abs(alike.angular_velocity[-1, 2]) < 1e-3
 
 
-def test_an_imu_can_be_put_elsewhere(robot):
+def test_imu_pose_of_parameters_replaces_description(robot):
     parameters = robot(imu={"position": [0.3, 0.0, 0.1], "orientation": [0.0, 0.0, 1.0]})
     assert parameters.imu_position == pytest.approx((0.3, 0.0, 0.1))
     states = driven(parameters, -3.0, 3.0)
@@ -202,7 +202,7 @@ SKID = {
 }
 
 
-def test_a_skid_steered_robot_turns_as_measured(robot):
+def test_skid_steered_robot_turns_with_estimated_track(robot):
     parameters = robot(four_wheels(), **SKID)
     assert parameters.wheel_joints == (*SKID["left_wheel"], *SKID["right_wheel"])
     # By the balance of the moments of friction; MuJoCo's wheels bounce, and slide in their own way.
@@ -233,7 +233,7 @@ def test_limits_are_those_of_the_joints(robot):
     assert parameters.motors.max_wheel_torque == 2.0
 
 
-def test_a_file_may_be_like_one_elsewhere_that_is_like_another(robot, tmp_path):
+def test_parameters_inherit_over_several_files(robot, tmp_path):
     robot()
     (tmp_path / "mine").mkdir()
     (tmp_path / "slow.yaml").write_text("like: own.yaml\ndrive: {max_wheel_velocity: 5.0}\n")
@@ -248,7 +248,7 @@ def test_a_file_may_be_like_one_elsewhere_that_is_like_another(robot, tmp_path):
         load_robot_parameters(tmp_path / "slow.yaml")
 
 
-def test_a_description_that_never_ends_or_is_no_text_is_refused(robot, tmp_path):
+def test_endless_or_binary_description_is_rejected(robot, tmp_path):
     robot()
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "latin.urdf").write_bytes("<robot name='W\u00fcrfel'/>".encode("latin-1"))
@@ -258,7 +258,7 @@ def test_a_description_that_never_ends_or_is_no_text_is_refused(robot, tmp_path)
             load_robot_parameters(tmp_path / "own.yaml")
 
 
-def test_a_xacro_file_finds_packages_beside_it_and_takes_arguments(tmp_path):
+def test_xacro_finds_neighbouring_packages_and_takes_arguments(tmp_path):
     package = tmp_path / "my_robot"
     (package / "urdf").mkdir(parents=True)
     (package / "package.xml").write_text("<package/>")
@@ -281,7 +281,7 @@ def test_a_xacro_file_finds_packages_beside_it_and_takes_arguments(tmp_path):
         load_robot_parameters(file)
 
 
-def test_what_is_shown_in_rviz_is_one_tree_below_base_footprint(robot):
+def test_rviz_description_is_tree_below_base_footprint(robot):
     from xml.etree import ElementTree
 
     tree = ElementTree.fromstring(robot_description(robot()))
@@ -338,7 +338,7 @@ BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
         ),
     ],
 )
-def test_what_cannot_be_driven_is_refused_in_a_sentence(robot, change, sentence):
+def test_undrivable_description_is_rejected_in_one_line(robot, change, sentence):
     with pytest.raises(FrameworkError, match=sentence) as refused:
         MujocoSimulator(robot(**change))
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
@@ -359,7 +359,7 @@ OTHERS_PLUGINS = """<gazebo><plugin name="d" filename="libgazebo_ros_diff_drive.
 <link name="mount"/></robot>"""
 
 
-def test_in_gazebo_it_has_our_plugins_motors_and_contacts_and_none_of_its_own(robot):
+def test_gazebo_description_has_only_plugins_of_package(robot):
     text = description().replace("</robot>", OTHERS_PLUGINS)
     parameters = robot(text, contact={"friction_ratio": 0.5})
     gazebo = in_gazebo(parameters)
@@ -384,7 +384,7 @@ def test_in_gazebo_it_has_our_plugins_motors_and_contacts_and_none_of_its_own(ro
 
 
 @pytest.mark.parametrize("plugin", ["hector", "generic"])
-def test_in_gazebo_its_imu_is_a_link_with_a_mass_where_the_description_has_it(robot, plugin):
+def test_gazebo_imu_is_link_with_mass_at_described_pose(robot, plugin):
     gazebo = in_gazebo(robot(description().replace("</robot>", OTHERS_PLUGINS)), plugin)
     (joint,) = gazebo.findall("joint[@name='imu_joint']")
     assert joint.find("parent").get("link") == "base_footprint"
@@ -395,9 +395,7 @@ def test_in_gazebo_its_imu_is_a_link_with_a_mass_where_the_description_has_it(ro
     assert gazebo.find(".//plugin/topicName").text == "imu/data"
 
 
-def test_meshes_are_looked_for_in_the_packages_beside_and_not_shown_where_they_are_not(
-    robot, tmp_path
-):
+def test_meshes_resolve_in_neighbouring_packages_or_are_omitted(robot, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "package.xml").write_text("<package/>")
     seen = '<visual><geometry><mesh filename="package://{0}/m.dae"/></geometry></visual>'
@@ -417,19 +415,19 @@ def test_meshes_are_looked_for_in_the_packages_beside_and_not_shown_where_they_a
          "no link but its wheels has a mass"),
     ],
 )  # fmt: skip
-def test_what_gazebo_would_forget_is_refused_in_a_sentence(robot, text, sentence):
+def test_links_ignored_by_gazebo_are_rejected(robot, text, sentence):
     path = robot(text).path
     with pytest.raises(ConfigurationError, match=sentence):
         load_robot_parameters(path, "gazebo")
 
 
-def test_a_delay_of_commands_is_refused_in_gazebo(robot):
+def test_command_delay_is_rejected_in_gazebo(robot):
     path = robot(drive={"max_wheel_velocity": 20.0, "command_delay": 0.1}).path
     with pytest.raises(ConfigurationError, match="Gazebo's controllers have none"):
         load_robot_parameters(path, "gazebo")
 
 
-def test_a_running_robot_turns_by_controllers_of_its_own(robot):
+def test_external_robot_keeps_geometric_half_track(robot):
     path = robot(four_wheels(), **SKID).path
     half_track = load_robot_parameters(path, "external").drivetrain.half_track
     assert half_track == pytest.approx(HALF_TRACK)
@@ -460,7 +458,7 @@ def car(
 STEERED = {"steering": ["pin_right_joint", "pin_left_joint"]}
 
 
-def test_a_car_is_read_from_its_description(robot):
+def test_car_is_read_from_description(robot):
     parameters = robot(car(), **STEERED)
     drivetrain = parameters.drivetrain
     assert parameters.steering_joints == ("pin_left_joint", "pin_right_joint")
@@ -505,14 +503,14 @@ def test_a_car_is_read_from_its_description(robot):
         ({"text": car().replace(f'"{WHEELBASE} ', '"0 ')}, "own.yaml: steering has to be one or"),
     ],
 )  # fmt: skip
-def test_a_car_that_cannot_be_steered_is_refused_in_a_sentence(robot, change, sentence):
+def test_car_without_valid_steering_is_rejected_in_one_line(robot, change, sentence):
     change = {"text": car(), **STEERED, **change}
     with pytest.raises(FrameworkError, match=sentence) as refused:
         MujocoSimulator(robot(**change))
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
 
 
-def test_in_gazebo_a_car_steers_with_velocities_and_its_front_wheels_roll_freely(robot):
+def test_gazebo_car_steers_by_velocity_and_front_wheels_roll_freely(robot):
     gazebo = in_gazebo(robot(car(), **STEERED))
     kinds = {item.find("joint").get("name"): item.findtext("joint/hardwareInterface")
              for item in gazebo.iter("transmission")}  # fmt: skip

@@ -76,7 +76,7 @@ def test_imu_is_judged_against_recorded_reference(prepared):
     assert drive.stop - drive.start == pytest.approx(30.0, abs=0.2)
 
 
-def test_a_cut_is_no_harder_for_the_wheels_than_the_whole_drive(prepared):
+def test_cropped_drive_needs_same_wheel_speeds_as_whole_drive(prepared):
     # Noise in the positions, as of fixes or of wheels on gravel, and little smoothing.
     columns = recorded()
     generator = np.random.default_rng(2)
@@ -90,7 +90,7 @@ def test_a_cut_is_no_harder_for_the_wheels_than_the_whole_drive(prepared):
         np.testing.assert_allclose(cut.trajectory[wheels], same[wheels], rtol=0.0, atol=1e-6)
 
 
-def test_what_smoothing_moves_is_in_the_report_and_a_remark_if_it_is_something(prepared):
+def test_smoothing_shift_is_reported_and_remarked_if_large(prepared):
     path, drive = prepared(recorded(), trajectory={"smoothing_window": 2.0, "check_limits": False})
     smoothing = drive.report["smoothing"]
     # A local fit over 20 samples leaves little of white noise: what is moved is the noise.
@@ -112,7 +112,7 @@ def test_what_smoothing_moves_is_in_the_report_and_a_remark_if_it_is_something(p
     assert drive.reference.index[0] == 0.0
 
 
-def test_what_rolling_moves_is_reported_and_the_reference_stays_as_recorded(prepared):
+def test_rolling_shift_is_reported_and_reference_unchanged(prepared):
     settings = {"smoothing_window": 0.8, "check_limits": False}
     columns = recorded(noise=0.0)
     columns["y"] = columns["y"] + 0.2 * np.sin(2.0 * np.pi * columns["time"])
@@ -162,7 +162,7 @@ def test_positions_alone_are_a_reference_that_knows_where_it_knows_its_heading(p
         assert list(fixes.columns) == ["x", "y"]
 
 
-def test_recordings_of_one_name_are_told_apart_by_their_folders(tmp_path):
+def test_recordings_of_equal_name_are_distinguished_by_folder(tmp_path):
     config = tmp_path / "config.ini"
     config.write_text("")
 
@@ -176,7 +176,7 @@ def test_recordings_of_one_name_are_told_apart_by_their_folders(tmp_path):
     assert name(recording={"drive": "a"}) == "trajectory_a"
 
 
-def test_an_imu_that_covers_a_part_of_the_drive_is_remarked_on():
+def test_imu_that_covers_part_of_drive_is_remarked():
     times = np.arange(100.0, 150.0, 0.1)
     remark = coverage_remark("imu.csv", times, 90.0, 190.0)
     assert "50 % of the trajectory, from 10.0 to 59.9 of 100.0 s" in remark
@@ -188,7 +188,7 @@ def one_lap(folder):
     return isf.load_configuration(default_configuration_path(), overrides)
 
 
-def test_what_was_read_once_is_the_same_where_it_is_kept(tmp_path):
+def test_kept_preparation_equals_new_preparation(tmp_path):
     configuration = one_lap(tmp_path)
     text = configuration.to_ini()
     preparation, folder = PreparationSession(), ResultFolder(tmp_path, "prepared")
@@ -210,7 +210,7 @@ def test_what_was_read_once_is_the_same_where_it_is_kept(tmp_path):
     assert DriveToFollow.load(folder, text) is None
 
 
-def test_what_cannot_be_kept_is_read_again(tmp_path):
+def test_unkept_preparation_is_read_again(tmp_path):
     configuration = one_lap(tmp_path)
     folder = ResultFolder(tmp_path / "missing", "prepared")
     PreparationSession().keep(configuration, folder)

@@ -96,7 +96,7 @@ def test_tables_in_blocks_are_those_of_the_samples(folder, monkeypatch):
         pd.testing.assert_frame_equal(table[kept[name].columns], kept[name], check_exact=True)
 
 
-def test_what_steers_has_columns_beside_the_wheels_also_of_a_killed_experiment(folder):
+def test_steering_columns_follow_wheels_also_after_killed_experiment(folder):
     commands = ("left", "right", "steering")
     record = ExperimentRecord(commands)
     record.keep_in(folder)
@@ -115,7 +115,7 @@ def test_what_steers_has_columns_beside_the_wheels_also_of_a_killed_experiment(f
 
 
 @pytest.mark.parametrize("gone", [False, True], ids=["empty", "older version"])
-def test_where_nobody_told_how_the_wheels_turn_there_is_no_table_of_it(folder, gone):
+def test_record_without_wheel_velocities_has_no_table_of_them(folder, gone):
     record_of_a_drive(folder, wheels=False).flush()
     samples = folder.path("wheel_velocities_actual.samples")
     if gone:
@@ -128,14 +128,14 @@ def test_where_nobody_told_how_the_wheels_turn_there_is_no_table_of_it(folder, g
     assert ExperimentRecord.left_behind(folder) is None
 
 
-def test_a_part_without_samples_is_an_empty_table_with_its_columns():
+def test_stream_without_samples_is_empty_table_with_columns():
     tables = ExperimentRecord().tables(0, 1)
     columns = tables["imu_simulated"].whole().columns.tolist()
     assert columns[:4] == ["roll", "pitch", "yaw", "gyro_x"]
     assert len(tables["wheel_velocities"].whole()) == 0
 
 
-def test_what_a_killed_experiment_leaves_becomes_tables(folder):
+def test_samples_of_killed_experiment_become_tables(folder):
     record = record_of_a_drive(folder)
     assert not folder.path("imu_simulated.csv").exists()
     files.complete_tables(folder)
@@ -157,7 +157,7 @@ def test_tables_that_are_there_are_left_alone(folder):
     assert not list(folder.folder.glob("*.samples"))
 
 
-def test_what_was_left_before_the_drive_or_has_other_columns_is_refused(folder):
+def test_samples_before_drive_or_of_other_columns_are_rejected(folder):
     ExperimentRecord().keep_in(folder)
     with pytest.raises(ResultError, match="killed before the robot drove"):
         files.complete_tables(folder)
@@ -186,7 +186,7 @@ def record_with_a_receiver(folder=None, delay=0.0):
     return record
 
 
-def test_what_a_receiver_said_is_one_table_of_its_fixes():
+def test_receiver_messages_become_table_of_fixes():
     end = ZERO + 10_000 * MILLISECOND
     table = record_with_a_receiver().tables(ZERO, end)["gnss_simulated"].whole()
     np.testing.assert_allclose(table.index, 0.2 * np.arange(51))
@@ -241,7 +241,7 @@ def path(tmp_path):
 
 
 @pytest.mark.parametrize("before", [0, 1, 50])
-def test_samples_of_memory_and_of_the_file_are_one_table(path, before):
+def test_samples_in_memory_and_file_form_one_table(path, before):
     store = Stream(COLUMNS)
     fill(store, range(before))
     store.keep_in(path)
@@ -266,7 +266,7 @@ def test_rows_that_come_together_are_as_rows_that_come_alone(path, at_once):
     check(Stream.open(path), 300)
 
 
-def test_an_equal_stamp_replaces_the_last_sample_whether_it_was_written_or_not(path):
+def test_equal_stamp_replaces_last_sample_in_memory_or_file(path):
     store = Stream(COLUMNS)
     store.append(0, (1.0, 1.0))
     store.append(0, row(0))
@@ -278,7 +278,7 @@ def test_an_equal_stamp_replaces_the_last_sample_whether_it_was_written_or_not(p
     check(store, 100)
 
 
-def test_what_a_killed_process_leaves_can_be_read_but_for_the_last_few(path):
+def test_samples_of_killed_process_are_read_except_last_few(path):
     store = Stream(COLUMNS)
     store.keep_in(path)
     fill(store, range(1000))
@@ -315,7 +315,7 @@ def test_while_the_disk_is_full_samples_stay_in_memory(path, monkeypatch):
     check(Stream.open(path), 300)
 
 
-def test_a_missing_file_or_another_one_is_refused(path):
+def test_missing_or_foreign_sample_file_is_rejected(path):
     with pytest.raises(ResultError, match="No such file"):
         Stream.open(path)
     path.write_bytes(b'{"columns": 3}\n')
@@ -323,7 +323,7 @@ def test_a_missing_file_or_another_one_is_refused(path):
         Stream.open(path)
 
 
-def test_discarded_samples_leave_no_file_and_one_that_is_there_is_not_written_over(path):
+def test_discarded_samples_leave_no_file_and_existing_file_is_kept(path):
     store = Stream(COLUMNS)
     store.discard()
     store.keep_in(path)

@@ -61,11 +61,11 @@ def test_likely_topics_begin_with_an_imus_orientation():
         ("nowhere", "key", "1", False),
     ],
 )
-def test_what_a_key_says_without_being_there(section, key, text, default):
+def test_default_of_key_is_recognised(section, key, text, default):
     assert is_default(section, key, text) is default
 
 
-def test_a_config_holds_what_differs_and_why_and_of_two_findings_the_later(tmp_path):
+def test_config_holds_changed_settings_with_reasons_of_later_finding(tmp_path):
     base = tmp_path / "base" / "config.ini"
     base.parent.mkdir()
     base.write_text(
@@ -118,7 +118,7 @@ def test_paths_of_a_configuration(tmp_path, format_name, file):
     assert f"file = {format_name}../{file}\n" in checked
 
 
-def test_an_orientation_beside_positions_is_the_imus_if_the_file_is_called_so(tmp_path):
+def test_orientation_with_positions_belongs_to_imu_if_file_name_says_so(tmp_path):
     times = np.arange(0.0, 60.0, 0.2)
     yaw = 0.1 * times
     table = {
@@ -135,7 +135,7 @@ def test_an_orientation_beside_positions_is_the_imus_if_the_file_is_called_so(tm
     assert columns["latitude"] == "lat_deg [deg]"
 
 
-def test_an_orientation_alone_is_a_reference_beside_an_imu_of_another_file(tmp_path):
+def test_lone_orientation_is_reference_for_imu_of_another_file(tmp_path):
     times = np.arange(0.0, 60.0, 0.02)
     yaw = np.sin(0.3 * times)
     compass = {"timestamps": times, "heading_deg": np.degrees(np.pi / 2.0 - yaw)}
@@ -155,7 +155,7 @@ def test_an_orientation_alone_is_a_reference_beside_an_imu_of_another_file(tmp_p
     assert "expected columns for time and x y yaw" in alone.problems[0]
 
 
-def test_rates_beside_an_odometrys_orientation_make_it_no_imu_where_that_is_another_file(tmp_path):
+def test_odometry_with_rates_is_no_imu_next_to_imu_file(tmp_path):
     times = np.arange(0.0, 60.0, 0.05)
     yaw = np.sin(0.3 * times)
     odometry = {
@@ -179,7 +179,7 @@ def test_rates_beside_an_odometrys_orientation_make_it_no_imu_where_that_is_anot
 
 
 @pytest.mark.parametrize("place", ["latitude longitude", "x y"])
-def test_an_orientation_beside_an_imu_is_not_the_references_as_well(tmp_path, place):
+def test_orientation_of_imu_is_not_used_for_reference(tmp_path, place):
     times = np.arange(0.0, 120.0, 0.1)
     yaw = 2.0 * np.sin(0.2 * times)
     north, east = (np.cumsum(0.5 * wave(yaw)) for wave in (np.sin, np.cos))

@@ -98,7 +98,7 @@ def test_figure_formats_that_are_requested_are_written_without_date_and_program(
     assert not any(chunk in written[0]["png"] for chunk in (b"tEXt", b"iTXt", b"zTXt", b"tIME"))
 
 
-def test_no_figure_is_written_without_a_format(folder):
+def test_report_without_format_writes_no_figure(folder):
     summary = write_results(folder, make_tables(5.0), None, information(), formats=())
     assert folder.path("summary.json").is_file()
     assert not summary["notes"] and not list(folder.folder.glob("*.png"))

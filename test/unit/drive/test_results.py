@@ -40,7 +40,7 @@ def folder(tmp_path):
     return create_result_folder(tmp_path, "drive", "ideal", START)
 
 
-def test_a_run_has_its_folder_and_prefix_and_a_number_above_the_largest(tmp_path):
+def test_result_folder_has_prefix_and_next_number(tmp_path):
     first = create_result_folder(tmp_path / "out", "drive a", "hector_sigma0.5", START)
     assert first.folder == tmp_path / "out" / "drive_a" / "hector_sigma0.5" / "1"
     assert first.path("yaw_error.png") == first.folder / "20190516-174258_yaw_error.png"
@@ -79,12 +79,12 @@ def test_experiments_that_start_together_never_share_a_run(tmp_path):
         ("ě" * 300, "ě" * 100),
     ],
 )
-def test_any_text_becomes_the_name_of_one_folder(text, name):
+def test_text_becomes_safe_folder_name(text, name):
     assert safe_name(text) == name
 
 
 @pytest.mark.parametrize("rows", [500, 0])
-def test_a_table_reads_back_the_same_to_the_last_bit(folder, rows):
+def test_table_is_read_back_bit_for_bit(folder, rows):
     table = awkward_table().iloc[:rows]
     folder.write_table("imu_real", table)
     read = folder.read_table("imu_real")
@@ -120,7 +120,7 @@ def test_equal_tables_give_equal_bytes_also_in_parts(folder):
         ("\udc89PNG", "no UTF-8 text"),
     ],
 )
-def test_a_broken_table_is_refused_with_line_and_column(tmp_path, text, sentence):
+def test_broken_table_is_rejected_with_line_and_column(tmp_path, text, sentence):
     path = tmp_path / "broken.csv"
     path.write_text(text, errors="surrogateescape")
     with pytest.raises(ResultError) as caught:
@@ -145,7 +145,7 @@ def test_table_that_is_read_in_pieces_is_unchanged(tmp_path, monkeypatch, piece)
         read_csv(path)
 
 
-def test_a_full_disk_reported_by_the_system_is_said(monkeypatch, tmp_path):
+def test_full_disk_is_reported(monkeypatch, tmp_path):
     def no_space(_):
         raise OSError(28, "No space left on device")
 
@@ -155,7 +155,7 @@ def test_a_full_disk_reported_by_the_system_is_said(monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_result_is_found_by_folder_prefix_and_file(folder):
+def test_result_is_located_by_folder_prefix_or_file(folder):
     folder.write_text("trajectory_data.csv", "time\n")
     folder.write_text("summary.json", "{}")
     for path in (
@@ -169,7 +169,7 @@ def test_a_result_is_found_by_folder_prefix_and_file(folder):
         assert (Path(found.folder), found.prefix) == (folder.folder, folder.prefix)
 
 
-def test_a_result_that_is_not_there_or_not_one_is_refused(folder):
+def test_missing_or_ambiguous_result_is_rejected(folder):
     with pytest.raises(ResultError, match="no result in this folder"):
         find_result(folder.folder)
     with pytest.raises(ResultError, match="no result of this name"):
@@ -182,7 +182,7 @@ def test_a_result_that_is_not_there_or_not_one_is_refused(folder):
         find_result(folder.folder)
 
 
-def test_one_column_is_read_to_the_last_bit_and_a_missing_file_is_named(folder):
+def test_column_is_read_bit_for_bit_and_missing_file_is_named(folder):
     for name, read in (("imu_real.csv", folder.read_table), ("config.ini", folder.read_text)):
         with pytest.raises(ResultError, match=f"20190516-174258_{name}.*No such file"):
             read(name.replace(".csv", ""))
@@ -195,7 +195,7 @@ def test_one_column_is_read_to_the_last_bit_and_a_missing_file_is_named(folder):
         folder.read_columns("imu_real", ["roll"])
 
 
-def test_all_files_of_another_result_are_taken_the_smallest_first(folder, tmp_path, monkeypatch):
+def test_files_of_another_result_are_copied_smallest_first(folder, tmp_path, monkeypatch):
     other = ResultFolder(tmp_path, "prepared")
     for name, size in (("a_large.csv", 300), ("small.csv", 1), ("middle.json", 20)):
         other.write_text(name, size * "x")
@@ -223,7 +223,7 @@ def test_all_files_of_another_result_are_taken_the_smallest_first(folder, tmp_pa
     assert not list(tmp_path.glob("prepared_*"))
 
 
-def test_a_heading_in_tum_turns_counterclockwise_about_the_vertical():
+def test_tum_heading_turns_counterclockwise_about_vertical():
     yaw = [0.0, np.pi / 2.0, -0.6]
     rows = np.loadtxt(tum_text([0.0, 1.0, 2.0], [5.0, 6.0, 7.0], [-1.0, 0.0, 1.0], yaw).split("\n"))
     np.testing.assert_array_equal(rows[:, :4], [[0, 5, -1, 0], [1, 6, 0, 0], [2, 7, 1, 0]])
@@ -233,7 +233,7 @@ def test_a_heading_in_tum_turns_counterclockwise_about_the_vertical():
     np.testing.assert_allclose(ahead, expected, atol=1e-15)
 
 
-def test_a_folder_that_results_cannot_have_is_refused_before(tmp_path, monkeypatch):
+def test_impossible_result_folder_is_rejected_in_advance(tmp_path, monkeypatch):
     check_result_folder(tmp_path / "results" / "of today", "drive", "ideal")
     assert not (tmp_path / "results").exists()
     (tmp_path / "file").touch()
@@ -247,7 +247,7 @@ def test_a_folder_that_results_cannot_have_is_refused_before(tmp_path, monkeypat
         check_result_folder(tmp_path / "results", "drive", "ideal")
 
 
-def test_the_longest_folder_that_is_not_refused_takes_every_file(tmp_path):
+def test_longest_accepted_folder_takes_every_file(tmp_path):
     def fits(length):
         try:
             check_result_folder(_deep(tmp_path, length), 300 * "d", 300 * "i")

@@ -42,7 +42,7 @@ def _origin(joint):
     return [float(number) for number in joint.find("origin").get("xyz").split()]
 
 
-def test_the_description_is_valid_and_only_its_wheels_turn_one_track_apart(tmp_path, numbers):
+def test_description_is_valid_and_only_wheels_turn(tmp_path, numbers):
     path = tmp_path / "robot.urdf"
     path.write_text(robot_description(load_robot_parameters()), encoding="utf-8")
     tool = shutil.which("check_urdf")
@@ -89,13 +89,13 @@ def test_other_parameters_change_description_and_kinematics_alike(numbers, write
         "') or (lambda: 1 % 0)() or ('.yaml",
     ],
 )
-def test_the_name_of_the_parameters_is_never_evaluated(numbers, tmp_path, write, name):
+def test_name_of_parameter_file_is_not_evaluated(numbers, tmp_path, write, name):
     path = write(numbers, "wheel", "radius", 0.13).rename(tmp_path / name)
     joints = _joints(robot_description(load_robot_parameters(path)))
     assert _origin(joints["base_joint"])[2] == 0.13
 
 
-def test_an_unknown_or_missing_key_and_a_robot_that_would_fall_over_are_named(numbers, write):
+def test_unknown_or_missing_key_and_unstable_robot_are_rejected(numbers, write):
     drive = {key: value for key, value in numbers["drive"].items() if key != "max_wheel_torque"}
     for change, words in (
         (("wheel", "radus", 0.1), r"other_robot.yaml: wheel .*'radus'"),
@@ -134,7 +134,7 @@ def four_wheels():
     return {**content, "like": str(urdf_path(content["like"]))}
 
 
-def test_a_robot_with_four_wheels_has_two_on_each_side_and_no_casters(numbers, four_wheels):
+def test_four_wheeled_robot_has_two_wheels_per_side_and_no_casters(numbers, four_wheels):
     parameters = load_robot_parameters(urdf_path("robot_four_wheels.yaml"))
     joints = _joints(robot_description(parameters))
     turning = [name for name, joint in joints.items() if joint.get("type") == "continuous"]
@@ -152,7 +152,7 @@ def test_a_robot_with_four_wheels_has_two_on_each_side_and_no_casters(numbers, f
     assert parameters.footprint_radius == pytest.approx((reach[0] ** 2 + reach[1] ** 2) ** 0.5)
 
 
-def test_in_gazebo_four_wheels_slide_otherwise_and_each_has_a_motor_and_its_contact(four_wheels):
+def test_four_wheels_in_gazebo_have_own_track_motors_and_contacts(four_wheels):
     path = urdf_path("robot_four_wheels.yaml")
     in_gazebo = load_robot_parameters(path, "gazebo")
     assert in_gazebo.drivetrain.half_track == four_wheels["wheel"]["turning_half_track_in_gazebo"]
@@ -167,13 +167,13 @@ def test_in_gazebo_four_wheels_slide_otherwise_and_each_has_a_motor_and_its_cont
     assert friction == dict.fromkeys(wheels, parameters.contact.wheel_friction)
 
 
-def test_what_is_not_said_of_gazebo_is_as_elsewhere(numbers, write):
+def test_gazebo_value_defaults_to_common_value(numbers, write):
     path = write(numbers, "wheel", "turning_half_track", 0.3)
     for simulator in ("mujoco", "gazebo"):
         assert load_robot_parameters(path, simulator).drivetrain.half_track == 0.3
 
 
-def test_a_robot_with_more_wheels_may_have_casters_too(numbers, write):
+def test_robot_with_more_wheels_may_have_casters(numbers, write):
     parameters = load_robot_parameters(write(numbers, "wheel", "positions", [0.1, -0.1]))
     joints = _joints(robot_description(parameters))
     assert len(parameters.wheel_joints) == 4
@@ -181,7 +181,7 @@ def test_a_robot_with_more_wheels_may_have_casters_too(numbers, write):
     assert parameters.drivetrain.half_track == numbers["wheel"]["half_track"]
 
 
-def test_a_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
+def test_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
     path = write(four_wheels, "chassis", "centre_of_mass", [0.19, 0.0, 0.1])
     with pytest.raises(
         ConfigurationError, match="between its wheels, or casters, .* -0.18 to 0.18"

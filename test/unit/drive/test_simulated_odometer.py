@@ -63,7 +63,7 @@ def test_restarted_odometer_repeats_its_readings(motion):
     np.testing.assert_array_equal(first, again)
 
 
-def test_a_rate_that_is_none_of_the_states_reads_at_the_next_state_and_tells_means(motion):
+def test_odometer_between_states_reads_at_next_state_and_outputs_means(motion):
     odometer = isf.OdometerSpecification(rate=30.0)
     time, rows = read_in_pieces(OdometerSession(odometer, 1), motion, 5)
     np.testing.assert_allclose(time[:5], [0.0, 0.04, 0.07, 0.1, 0.14], atol=1e-9)
@@ -113,7 +113,7 @@ def test_odometer_in_an_experiment_reads_the_motion_of_the_robot(tmp_path):
     np.testing.assert_allclose(table.index, expected.index, rtol=0.0, atol=1e-9)
 
 
-def test_no_number_of_it_is_one_of_the_imus_or_the_receivers():
+def test_odometer_noise_is_independent_of_imu_and_receiver():
     odometer = isf.OdometerSpecification(wheel_radius=1.0, track=1.0, scale_sigma=0.01)
     time, run = np.array([0.0, 1.0]), run_seed(7, 0)
     read = Odometer(odometer, run).read(time, time, np.zeros((2, 3)))
@@ -129,7 +129,7 @@ def configured(tmp_path, text):
     return isf.load_configuration(path)
 
 
-def test_an_odometer_is_none_or_that_of_a_file_which_can_be(tmp_path):
+def test_experiment_odometer_is_read_from_file_or_absent(tmp_path):
     assert experiment_odometer(configured(tmp_path, "")) is None
     assert experiment_odometer(isf.load_configuration()) is None
     named, path = "[odometer]\nfile = odometer.yaml\n", tmp_path / "odometer.yaml"
@@ -153,7 +153,7 @@ def test_an_odometer_is_none_or_that_of_a_file_which_can_be(tmp_path):
         experiment_odometer(configured(tmp_path, named))
 
 
-def test_a_drive_is_complete_with_the_last_reading_before_its_end():
+def test_drive_with_odometer_is_complete_with_last_reading():
     session = RecordingSession(0.05, odometer=isf.OdometerSpecification(rate=30.0))
     session.ends_after(1.0)
     end, row = 10**9, np.zeros((1, 6))

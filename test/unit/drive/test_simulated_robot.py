@@ -25,7 +25,7 @@ def robot(tmp_path, output, **simulation):
     )
 
 
-def test_a_faster_sensor_repeats_stamps_and_data_and_the_record_has_each_once(tmp_path):
+def test_repeated_samples_of_sensor_are_recorded_once(tmp_path):
     once = robot(tmp_path, "rate: 200.0").tick(3.0, 3.0)
     twice = robot(tmp_path, "rate: 200.0, repeat_samples: true").tick(3.0, 3.0)
     (stamps, rows), (again, repeated) = once.imu_rows(), twice.imu_rows()

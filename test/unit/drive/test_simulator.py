@@ -54,7 +54,7 @@ def _all_bytes(states):
     return [b"".join(np.asarray(value).tobytes() for value in state) for state in states]
 
 
-def test_straight_drive_covers_what_the_wheels_rolled(simulator, parameters):
+def test_straight_drive_covers_rolled_distance(simulator, parameters):
     states = _drive(simulator, 10.0, 10.0, 6.0) + _drive(simulator, 0.0, 0.0, 2.0)
     # Ramping up and down takes one ramp's time at full velocity from the whole.
     distance = parameters.drivetrain.wheel_radius * 10.0 * 6.0
@@ -110,7 +110,7 @@ def test_wheels_turn_no_faster_than_their_limit(simulator, parameters):
     assert states[-1].wheel_velocities == pytest.approx([limit, limit], rel=1e-3)
 
 
-def test_at_rest_the_imu_feels_gravity_and_nothing_else(simulator):
+def test_imu_at_rest_measures_gravity_only(simulator):
     states = [simulator.step() for _ in range(200)]
     force = np.array([state.specific_force for state in states])
     rate = np.array([state.imu_angular_velocity for state in states])
@@ -170,7 +170,7 @@ def test_iron_is_shown_and_touches_nothing(parameters):
     assert model.site("iron_1").pos.tolist() == [1.0, 0.0, 0.0]
 
 
-def test_motors_pull_where_the_robot_speeds_up_by_what_makes_it_faster(simulator, parameters):
+def test_motor_torques_follow_acceleration(simulator, parameters):
     states = _drive(simulator, 5.0, 5.0, 2.0)
     pulled = np.array([state.wheel_torques for state in states])
     ramp, steady = pulled[10 : round(RAMP_TIME / PERIOD) - 10], pulled[-20:]
@@ -228,7 +228,7 @@ def test_reset_sets_time_to_zero_at_the_given_pose(simulator):
     assert [simulator.step().time for _ in range(3)] == [0.01, 0.02, 0.03]
 
 
-def test_a_drive_looks_the_same_from_any_start(simulator):
+def test_drive_is_independent_of_start_pose(simulator):
     simulator.reset()
     plain = _drive(simulator, 3.0, 6.0, 4.0)[-1]
     simulator.reset(100.0, 50.0, 1.0)
@@ -252,7 +252,7 @@ def test_wheels_hold_their_velocity_at_any_sample_rate(parameters, sample_rate):
     assert state.specific_force[1] == pytest.approx(0.4 * 0.4, rel=6e-3)
 
 
-def test_a_robot_that_does_not_stand_still_is_named(parameters, tmp_path):
+def test_robot_that_does_not_settle_is_rejected(parameters, tmp_path):
     deep = _changed(parameters, tmp_path, imu={"position": [0.15, 0.0, -1e9]})
     with pytest.raises(SimulatorError, match=r"changed\.yaml: the robot does not stand still"):
         MujocoSimulator(deep)
@@ -296,7 +296,7 @@ def four_wheels():
 
 
 @pytest.mark.parametrize(("left", "right"), [(6.0, 6.0), (2.0, 6.0), (8.0, 5.0), (-3.0, 3.0)])
-def test_four_wheels_turn_the_robot_as_its_half_track_says(four_wheels, left, right):
+def test_four_wheels_turn_with_effective_half_track(four_wheels, left, right):
     states = _drive(MujocoSimulator(four_wheels), left, right, 5.0)[200:]
     v, yaw_rate = four_wheels.drivetrain.forward(left, right)
     speeds = [state.linear_velocity[0] for state in states]
@@ -307,7 +307,7 @@ def test_four_wheels_turn_the_robot_as_its_half_track_says(four_wheels, left, ri
 
 
 @pytest.mark.parametrize("v", [0.3, 1.0])
-def test_four_wheels_slide_out_of_a_turn_as_their_sideslip_says_at_any_speed(four_wheels, v):
+def test_four_wheels_have_identified_sideslip_at_any_speed(four_wheels, v):
     drivetrain = four_wheels.drivetrain
     for yaw_rate in (0.45, -0.45):
         states = _drive(MujocoSimulator(four_wheels), *drivetrain.inverse(v, yaw_rate), 6.0)[200:]
@@ -327,7 +327,7 @@ def test_unequal_wheels_draw_the_robot_aside(parameters, tmp_path):
     assert np.mean([s.linear_velocity[0] for s in states]) == pytest.approx(5.0 * radius, rel=1e-3)
 
 
-def test_a_command_acts_after_the_robots_delay(parameters, tmp_path):
+def test_command_acts_after_command_delay(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, drive={"command_delay": 0.2})
     at_once, late = (_drive(MujocoSimulator(one), 5.0, 5.0, 1.0) for one in (parameters, changed))
     # The same motion 20 samples later; as long as nothing acts the robot stands.
@@ -336,7 +336,7 @@ def test_a_command_acts_after_the_robots_delay(parameters, tmp_path):
     assert np.abs(velocities[1][:20]).max() < 1e-6
 
 
-def test_a_file_says_only_what_is_different(parameters, tmp_path):
+def test_parameter_file_holds_only_differences(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, wheel={"half_track": 0.3}, caster={"radius": 0.04})
     assert changed.drivetrain.half_track == 0.3
     assert changed.numbers["caster"] == {**parameters.numbers["caster"], "radius": 0.04}

@@ -23,7 +23,7 @@ def height_at(terrain, x, y):
     return np.max(np.where(inside > 0.0, middle_z + np.sqrt(np.maximum(inside, 0.0)), 0.0))
 
 
-def test_bumps_are_as_high_as_said_and_leave_the_start_free():
+def test_bumps_have_given_height_and_leave_start_free():
     terrain = Terrain(height=0.03)
     spheres = terrain.spheres()
     heights = spheres[:, 2] + terrain.radius
@@ -46,24 +46,24 @@ def test_bumps_are_near_as_far_as_their_feet_reach():
     assert height_at(terrain, *([x, y] + 0.99 * foot * outwards)) > 0.0
 
 
-def test_a_seed_gives_the_same_bumps_and_another_one_others():
+def test_bumps_depend_on_seed_only():
     np.testing.assert_array_equal(Terrain(seed=3).spheres(), Terrain(seed=3).spheres())
     assert not np.array_equal(Terrain(seed=3).spheres(), Terrain(seed=4).spheres())
 
 
 @pytest.mark.parametrize("name", ["flat", "uneven"])
-def test_the_bundled_worlds_are_what_the_tool_makes(name):
+def test_bundled_worlds_equal_generated_worlds(name):
     terrain = None if name == "flat" else Terrain()
     assert (package_share() / "worlds" / f"{name}.world").read_text() == world_sdf(terrain)
 
 
-def test_the_world_has_every_sphere_of_the_terrain():
+def test_world_has_every_sphere_of_terrain():
     terrain = Terrain(size=9.0)
     places = re.findall(r"<collision name=\"bump_\d+\"><pose>(\S+) (\S+) (\S+)", world_sdf(terrain))
     np.testing.assert_allclose(np.array(places, dtype=float), terrain.spheres(), atol=1e-6)
 
 
-def test_the_robot_rolls_over_bumps_and_stands_on_them():
+def test_robot_rolls_over_and_stands_on_bumps():
     terrain = Terrain(height=0.02, spacing=1.0, size=12.0)
     simulator = MujocoSimulator(load_robot_parameters(), terrain=terrain)
     level = simulator.set_pose(0.0, 0.0, 0.0)

@@ -34,7 +34,7 @@ def session():
     return session
 
 
-def test_a_yaw_that_jumps_by_a_turn_is_unwrapped_without_one():
+def test_wrapped_yaw_is_unwrapped():
     session = YawSession()
     yaws = 0.1 * np.arange(100)
     wrapped = np.angle(np.exp(1j * yaws))
@@ -45,7 +45,7 @@ def test_a_yaw_that_jumps_by_a_turn_is_unwrapped_without_one():
     assert [sample.stamp for sample in samples] == [at(k) for k in range(100)]
 
 
-def test_the_simulated_error_is_truth_less_imu_and_begins_at_zero(session):
+def test_simulated_error_is_ground_truth_less_imu_from_zero(session):
     found = []
     for k in range(50):
         found += session.add_ground_truth(at(0.01 * k), 0.3 * k)
@@ -54,7 +54,7 @@ def test_the_simulated_error_is_truth_less_imu_and_begins_at_zero(session):
     assert session.begun
 
 
-def test_the_error_waits_for_the_truth_that_follows_and_takes_none_of_before_a_pause(session):
+def test_yaw_error_waits_for_next_ground_truth_and_ignores_previous_session(session):
     session.add_ground_truth(at(0.0), 0.0)
     assert not errors_of(session.add_imu(at(0.005), 0.0))
     (error,) = of(session.add_ground_truth(at(0.01), 0.2), topics.YAW_ERROR_SIMULATED)
@@ -64,7 +64,7 @@ def test_the_error_waits_for_the_truth_that_follows_and_takes_none_of_before_a_p
     assert not errors_of(session.add_ground_truth(at(5.01), 1.0))
 
 
-def test_the_recorded_yaw_is_that_of_the_same_time_from_the_drives_one_beginning(session):
+def test_recorded_yaw_is_aligned_with_drive_start(session):
     session.begin(ZERO + 2 * NANOSECONDS)
     for time, expected in ((1.0, 0.5), (3.5, 5.5)):
         (yaw,) = of(session.add_imu(at(time), 0.0), topics.YAW_REAL)
@@ -72,13 +72,13 @@ def test_the_recorded_yaw_is_that_of_the_same_time_from_the_drives_one_beginning
         assert np.exp(1j * yaw.yaw) == pytest.approx(np.exp(1j * expected))
 
 
-def test_the_recorded_error_is_counted_from_the_recordings_beginning(session):
+def test_recorded_error_counts_from_recording_start(session):
     # Nobody has watched at 1 s, where it is zero.
     (error,) = of(session.add_imu(at(2.0), 0.0), topics.YAW_ERROR_REAL)
     assert error.unwrapped == pytest.approx(0.1 - 2.0)
 
 
-def test_nothing_is_played_outside_of_the_recording_and_the_drive_or_without_a_recording(session):
+def test_recorded_yaw_is_played_only_within_recording_and_drive(session):
     for time in (0.5, 5.5):
         assert not of(session.add_imu(at(time), 0.0), topics.YAW_REAL)
     session = YawSession()
@@ -90,7 +90,7 @@ def test_nothing_is_played_outside_of_the_recording_and_the_drive_or_without_a_r
     assert [sample.topic for sample in session.add_imu(at(3.0), 0.0)] == [topics.YAW_SIMULATED]
 
 
-def test_what_was_recorded_is_played_at_the_stamps_before_the_drives_beginning_was_known():
+def test_recorded_yaw_is_played_for_stamps_before_known_start():
     session = YawSession()
     session.compare_with(REFERENCE, (np.array([0.0, 5.0]), np.array([0.5, 8.5])))
     for k in (-1, 0, 0, 1):
@@ -101,7 +101,7 @@ def test_what_was_recorded_is_played_at_the_stamps_before_the_drives_beginning_w
     np.testing.assert_allclose([yaw.unwrapped for yaw in played], [0.5, 0.516, 0.532])
 
 
-def test_the_simulated_error_is_zero_at_the_drives_beginning_whatever_was_before():
+def test_simulated_error_is_zero_at_drive_start():
     # Before it the robot is put elsewhere, and the IMU's errors are set.
     session = YawSession()
     found = []
@@ -118,7 +118,7 @@ def test_the_simulated_error_is_zero_at_the_drives_beginning_whatever_was_before
     np.testing.assert_allclose(errors_of(found), 0.1 * np.arange(6), atol=1e-9)
 
 
-def test_of_a_sample_that_is_repeated_until_the_drive_begins_the_last_counts():
+def test_last_repeated_sample_before_drive_counts():
     session = YawSession()
     for off in (0.9, 0.7):
         session.add_ground_truth(at(0.0), 0.0)

@@ -155,7 +155,7 @@ def test_calibration_of_right_model_is_even():
     assert "fewer than 4 drives" in several_drives.calibration_sentences(found(3))[1]
 
 
-def test_pooled_verdict_of_one_unit():
+def test_pooled_verdict_of_single_unit():
     random, count, time = np.random.default_rng(8), 5, TIME[:40]
 
     def drawn(runs, size=1.0, of_unit=0.0):
