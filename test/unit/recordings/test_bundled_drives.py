@@ -36,7 +36,7 @@ def _columns(rows, *names):
     return np.array([[float(row[name]) for name in names] for row in rows])
 
 
-def test_committed_drive_a_equals_the_generated_one_and_is_small_and_labelled(tmp_path):
+def test_committed_drive_equals_generated_drive_and_is_small_and_labelled(tmp_path):
     done = _run("a", "--out", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert [Path(line.split(" ")[0]).name for line in done.stdout.splitlines()] == list(FILES)
@@ -114,7 +114,7 @@ def test_ensure_drive_writes_missing_files_and_leaves_others(tmp_path, monkeypat
         bundled_drives.ensure_drive("x", tmp_path)
 
 
-def test_generate_drive_without_writable_folder_ends_with_one_sentence_and_exit_code_2():
+def test_generate_drive_without_writable_folder_prints_one_line_and_exits_with_2():
     done = _run("a", "--laps", "1", "--out", "/dev/null/here")
     assert (done.returncode, done.stdout) == (2, "")
     (sentence,) = done.stderr.splitlines()

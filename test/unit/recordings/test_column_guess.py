@@ -42,7 +42,7 @@ def quaternion(half, form="q{}"):
     return {form.format(axis): part for axis, part in zip("xyzw", parts)}
 
 
-def test_a_car_with_its_receiver_in_one_table():
+def test_car_and_receiver_in_one_table_are_recognised():
     """Degrees, km/h, milliseconds since 1970, and the time of the day as hhmmss beside."""
     rates = zip(("rollrate", "pitchrate", "yawrate"), np.degrees(CAR.rates).T)
     found = guess(
@@ -119,7 +119,7 @@ WHOLE = {**{name: np.round(1e7 * values) for name, values in PLACE.items()}, "al
         ),
     ],
 )
-def test_units_and_senses_of_a_reference_by_what_its_positions_do(columns, quantity, written):
+def test_reference_angle_units_and_signs_are_inferred_from_positions(columns, quantity, written):
     assert guess(t=TIME, **columns).reference[quantity] == written
 
 
@@ -196,7 +196,7 @@ def test_receipts_out_of_a_buffer_give_no_way_to_stamps_of_another_clock():
 
 
 @pytest.mark.parametrize("size", [1000, 10000, 2**14, 2**30])
-def test_counts_of_a_quaternion_and_of_the_gyroscope_beside_it(size):
+def test_counts_of_quaternion_and_gyroscope_are_scaled(size):
     counts = {name: np.rint(size * part) for name, part in quaternion(CAR.yaw / 2.0).items()}
     rates = vectors("gyro_{}", np.rint(16.0 * np.degrees(CAR.rates)))
     found = guess(t=TIME, **counts, **rates)
@@ -207,7 +207,7 @@ def test_counts_of_a_quaternion_and_of_the_gyroscope_beside_it(size):
 @pytest.mark.parametrize(
     "unknown, noise, quantity", [(None, 0.0, "course"), (None, 0.2, "heading"), (-3000.0, 0.0, "")]
 )
-def test_a_heading_that_is_held_at_rest_is_a_receivers_course(unknown, noise, quantity):
+def test_heading_held_at_rest_is_course_of_receiver(unknown, noise, quantity):
     """What two antennas measure goes on at rest."""
     stop = TIME > 45.0
     still = np.flatnonzero(~stop)[-1]
@@ -230,14 +230,14 @@ def test_rows_without_a_fix_are_at_zero():
     assert found.reference["course"] == "course [deg cw from north]"
 
 
-def test_a_name_in_the_plural_and_a_misspelt_time_that_is_named():
+def test_plural_names_are_recognised_and_misspelt_time_is_offered():
     vels = vectors("ang_vels_{}", CAR.rates)
     assert guess(times=TIME, **vels, **vectors("accels_{}", CAR.forces)).imu["gyro_x"]
     found = guess(Timpstemp=1e6 * TIME, **CAR.inertial())
     assert "Timpstemp [us]" in found.open_columns["time"]
 
 
-def test_a_quaternion_that_contradicts_the_yaw_beside_it():
+def test_quaternion_that_contradicts_yaw_is_not_used():
     wrong = quaternion(np.abs(wrapped(3.0 * CAR.yaw)) / 6.0)
     found = guess(t=TIME, **wrong, raw_yaw_deg=np.degrees(wrapped(CAR.yaw)), **CAR.inertial())
     assert found.imu["yaw"] == "raw_yaw_deg [deg]"
@@ -245,7 +245,7 @@ def test_a_quaternion_that_contradicts_the_yaw_beside_it():
 
 
 @pytest.mark.parametrize("scale, step, unit", [(0.4, 0.05, "deg/s"), (0.003, 1e-5, "rad/s")])
-def test_an_imu_at_rest_by_its_noise(scale, step, unit):
+def test_unit_of_imu_at_rest_is_inferred_from_noise(scale, step, unit):
     noise = np.random.default_rng(5).standard_normal((2000, 3))
     rates = vectors("g{}", step * np.round(scale / step * noise))
     found = guess(t=0.01 * np.arange(2000), **rates)
@@ -253,7 +253,7 @@ def test_an_imu_at_rest_by_its_noise(scale, step, unit):
     assert any("only a guess" in reason for reason in found.reasons)
 
 
-def test_a_gyroscope_that_is_carried_all_the_time_has_no_unit_by_its_size():
+def test_unit_of_carried_gyroscope_is_not_inferred_from_size():
     random = np.random.default_rng(8)
     time, rates = 0.2 * np.arange(1500), 0.5 * random.standard_normal((1500, 3))
     shaken = np.array([0.0, 0.0, 9.81]) + 2.0 * random.standard_normal((1500, 3))
@@ -267,7 +267,7 @@ def test_a_gyroscope_that_is_carried_all_the_time_has_no_unit_by_its_size():
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("size, unit", [(1.0, "rad/s"), (np.pi / 180.0, "deg/s")])
-def test_a_gyroscope_that_never_rests_by_how_gravity_turns(size, unit, sign):
+def test_unit_of_moving_gyroscope_is_inferred_from_gravity(size, unit, sign):
     # By its size alone it could be either.
     time, random = 0.02 * np.arange(6000), np.random.default_rng(6)
     rates = size * np.column_stack([np.cos(w * time) for w in (2.1, 1.7, 2.9)])
@@ -295,7 +295,7 @@ def test_dates_with_a_zone_as_text_in_a_first_column_without_a_name(tmp_path):
     assert read["stamp"][0] == pytest.approx(1594946100.0)
 
 
-def test_without_a_time_there_is_an_imu_for_an_allan_analysis_only():
+def test_table_without_time_serves_allan_analysis_only():
     found = guess(**PLACE, **CAR.inertial())
     assert found.reference == {}
     assert sorted(found.imu) == ["accel_x", "accel_y", "accel_z", "gyro_x", "gyro_y", "gyro_z"]
@@ -303,7 +303,7 @@ def test_without_a_time_there_is_an_imu_for_an_allan_analysis_only():
 
 
 @pytest.mark.parametrize("longitude", [109.0, 0.0])
-def test_a_table_without_names(tmp_path, longitude):
+def test_table_without_header_is_recognised(tmp_path, longitude):
     columns = {"t": 82799.0 + 1e3 * TIME + 0.2 * np.sin(TIME), **vectors("a{}", CAR.forces)}
     columns.update(vectors("g{}", CAR.rates))
     columns.update({f"m{k}": REST + (-5.0, -43.0, 12.0)[k] for k in range(3)})
@@ -332,7 +332,7 @@ def test_eight_columns_with_forces_are_no_poses(tmp_path):
     assert found["gyro_z"] == "col5 [rad/s]" and found["accel_z"] == "col8 [m/s^2]"
 
 
-def test_the_unit_of_one_angle_is_told_by_its_numbers(tmp_path):
+def test_unit_of_angle_is_inferred_from_values(tmp_path):
     columns = {"time": TIME, "swing": np.degrees(wrapped(CAR.yaw))}
     columns.update(fix(course=AZIMUTH, still=REST))
     path = write_csv(tmp_path / "a.csv", columns)
@@ -345,7 +345,7 @@ def test_the_unit_of_one_angle_is_told_by_its_numbers(tmp_path):
         assert guess_angle(path, column) == found
 
 
-def test_a_long_packed_file_is_read_in_pieces_with_its_quotes_whole(tmp_path):
+def test_long_packed_file_is_sampled_with_whole_quotations(tmp_path):
     time = 0.01 * np.arange(30000)
     # It stands at first: its beginning alone tells nothing.
     moving = np.maximum(time - 150.0, 0.0)
@@ -398,7 +398,7 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
         (given(x=1e-2 * CAR.east / np.ptp(CAR.east), y=REST), "x y"),
     ],
 )
-def test_what_cannot_be_told_is_left_out(columns, names):
+def test_undetermined_columns_are_left_out(columns, names):
     found = guess(t=TIME, **columns)
     assert set(names.split()) <= set(found.unused)
     assert found.reasons
@@ -409,7 +409,7 @@ def test_what_cannot_be_told_is_left_out(columns, names):
     assert ("latitude" in found.reference) == ("lat" in columns and "lat" not in names)
 
 
-def test_a_yaw_that_counts_turns_is_told_by_the_gyroscope_or_its_size():
+def test_unit_of_unwrapped_yaw_is_inferred_from_gyroscope_or_size():
     assert np.ptp(CAR.yaw) > 2.0 * np.pi
     found = guess(t=TIME, yaw=CAR.yaw, **CAR.inertial())
     assert found.imu["yaw"] == "yaw [rad]"
@@ -419,21 +419,21 @@ def test_a_yaw_that_counts_turns_is_told_by_the_gyroscope_or_its_size():
     assert guess(t=TIME, yaw=CAR.yaw, **rates).imu["yaw"] == "yaw [rad]"
 
 
-def test_a_number_that_nobody_measured_changes_nothing():
+def test_implausible_outlier_changes_no_guess():
     columns = {"t": TIME, **CAR.inertial()}
     broken = {name: values.copy() for name, values in columns.items()}
     broken["acc_z"][7], broken["gyro_x"][9] = 1e301, -1e200
     assert guess(**broken).imu == guess(**columns).imu
 
 
-def test_forces_in_another_unit_than_their_header_says_are_left_out():
+def test_forces_that_contradict_header_unit_are_left_out():
     forces = vectors("acc_{} [g]", CAR.forces)
     found = guess(t=TIME, gyro_z=CAR.rates[:, 2], **forces)
     assert found.unused == list(forces)
     assert sorted(found.imu) == ["gyro_z", "time"]
 
 
-def test_a_count_or_hours_minutes_and_seconds_are_no_time():
+def test_row_counts_and_clock_times_are_no_time():
     found = guess(t=np.arange(len(TIME)), **CAR.inertial())
     assert "time" not in found.imu and found.unused == ["t"]
     face = 120000.0 + 100.0 * (TIME // 60.0) + TIME % 60.0
@@ -452,7 +452,7 @@ def test_a_count_or_hours_minutes_and_seconds_are_no_time():
         ([], None, None),
     ],
 )
-def test_a_yaw_is_of_the_reference_or_of_the_imu_by_its_name(names, reference, imu):
+def test_yaw_is_assigned_to_reference_or_imu_by_name(names, reference, imu):
     yaws = dict.fromkeys(names, wrapped(CAR.yaw))
     found = guess(t=TIME, **pose(**yaws, **CAR.inertial()))
     assert (found.reference.pop("yaw", None), found.imu.get("yaw")) == (reference, imu)
@@ -519,7 +519,7 @@ def test_units_in_their_many_spellings(text, unit):
 @pytest.mark.parametrize(
     "name, unit", [("rover_timestamps", "s"), ("rover_time_ms", "ms"), ("host stamp (us)", "us")]
 )
-def test_a_name_with_the_word_is_the_time_where_no_other_is(name, unit):
+def test_name_that_contains_time_is_time_if_no_other_is(name, unit):
     table = {name: IN_ONE_SECOND[unit] * TIME, **Car().inertial()}
     assert guess(**table).imu["time"] == f"{name} [{unit}]"
     assert guess(**table, time_s=TIME).imu["time"] == "time_s [s]"

@@ -55,7 +55,7 @@ def write_table(path, units, sizes, quaternions=True):
         (("rad/s", "g"), (1.0, 1e-3 * GRAVITY), "accel_x", "[mg]"),
     ],
 )
-def test_wrong_unit_in_header_is_refused_with_the_fitting_one(
+def test_wrong_unit_in_header_is_rejected_with_fitting_unit(
     tmp_path, units, sizes, key, fitting, quaternions
 ):
     path = write_table(tmp_path / "a.csv", units, sizes, quaternions)

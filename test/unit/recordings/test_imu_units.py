@@ -76,7 +76,7 @@ def test_accelerometer_increments_are_rejected_with_rate(tmp_path):
         read_at_rest(path)
 
 
-def test_gyroscope_without_unit_beside_accelerometer_in_g_is_rejected(tmp_path):
+def test_gyroscope_without_unit_is_rejected_with_accelerometer_in_g(tmp_path):
     times, gyro, accel = make_record_at_rest()
     names = (*GYRO, *(f"{name} (g)" for name in ACCEL))
     path = write_table(tmp_path / "table.csv", times, gyro, accel / GRAVITY, names=names)

@@ -41,14 +41,14 @@ def test_errors_are_truth_minus_imu_with_their_own_statistics(truth):
     assert validation.axis("rate", "norm").statistics.mean == pytest.approx(lengths.mean())
 
 
-def test_an_angle_across_half_a_turn_is_no_error(truth):
+def test_angle_wrapped_at_half_turn_is_no_error(truth):
     turned = truth.copy()
     turned["yaw"] = (truth["yaw"] + 2.0 * np.pi) % (2.0 * np.pi) - np.pi + np.pi
     yaw = validate_imu(turned, truth).axis("orientation", "yaw")
     assert yaw.statistics.maximum_absolute < 1e-9
 
 
-def test_where_roll_and_yaw_turn_into_each_other_is_told(truth):
+def test_pitch_near_gimbal_lock_is_reported(truth):
     tumbled = truth.copy()
     tumbled["pitch"] = 1.5 * np.sin(0.5 * truth.index.to_numpy())
     remarks = validate_imu(tumbled, tumbled).remarks
@@ -56,7 +56,7 @@ def test_where_roll_and_yaw_turn_into_each_other_is_told(truth):
     assert not any("pitches" in remark for remark in validate_imu(truth, truth).remarks)
 
 
-def test_the_truth_is_interpolated_across_two_missing_samples_and_not_across_more(truth):
+def test_truth_is_interpolated_across_at_most_two_missing_samples(truth):
     imu = truth.iloc[:3000].copy()
     imu.index = imu.index + 0.003
     coarse = pd.concat([truth.iloc[100:1000], truth.iloc[1500:2500]])
@@ -84,14 +84,14 @@ def test_clocks_are_put_together_by_the_yaw_rates_if_asked(truth):
         validate_imu(truth.drop(columns="yaw"), truth, align=True)
 
 
-def test_what_one_of_the_two_lacks_is_told_and_has_no_length(truth):
+def test_quantity_missing_on_either_side_is_reported_without_norm(truth):
     validation = validate_imu(truth, truth[["yaw", "gyro_z"]])
     compared = [(one.quantity, one.axis) for one in validation.axes]
     assert compared == [("rate", "z"), ("orientation", "yaw")]
     assert "not compared, as one of the two has none: gyro_x" in validation.remarks[-1]
 
 
-def test_what_cannot_be_compared_is_refused(truth):
+def test_incomparable_tables_are_rejected(truth):
     with pytest.raises(RecordingError, match="in common: the IMU has yaw, the truth gyro_z"):
         validate_imu(truth[["yaw"]], truth[["gyro_z"]])
     later = truth.copy()
@@ -102,7 +102,7 @@ def test_what_cannot_be_compared_is_refused(truth):
         validate_imu(truth.iloc[:1], truth)
 
 
-def test_limits_are_judged_and_what_is_no_number_does_not_pass(truth):
+def test_limits_are_judged_and_nan_fails(truth):
     wrong = truth.copy()
     wrong["gyro_z"] -= 0.002
     validation = validate_imu(wrong, truth)

@@ -73,7 +73,7 @@ def test_longest_matching_header_is_first():
     "count, size, name",
     [(1e4, 1.0, "Xsens MTi without orientation"), (1e6, 57.3, "Xsens DOT without orientation")],
 )
-def test_rate_decides_between_clocks_of_one_header(tmp_path, count, size, name):
+def test_rate_decides_between_clocks_of_equal_header(tmp_path, count, size, name):
     path = tmp_path / "a.csv"
     columns = {"PacketCounter": np.arange(len(TIME)), "SampleTimeFine": np.rint(count * TIME)}
     for axis, force, rate in zip("XYZ", CAR.forces.T, size * CAR.rates.T):

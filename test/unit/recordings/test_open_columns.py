@@ -47,7 +47,7 @@ def test_euler_z_is_a_yaw_by_the_gyroscope():
     ]
 
 
-def test_a_gyroscope_on_its_side_tells_which_euler_angle_is_the_heading():
+def test_heading_among_euler_angles_is_inferred_from_gyroscope_on_side():
     side = {f"gyro_{a}": CAR.rates[:, k] for a, k in zip("xyz", (2, 0, 1))}
     side.update({f"acc_{a}": CAR.forces[:, k] for a, k in zip("xyz", (2, 0, 1))})
     assert "heading" in guess(t=TIME, **euler(HEADING, SWAY, -SWAY), **side).imu
@@ -65,7 +65,7 @@ def test_euler_angles_without_a_gyroscope():
 
 @pytest.mark.parametrize("scalar", ["first", "last"])
 @pytest.mark.parametrize("form", ["q{}", "quat_{}", "Quaternion{}"])
-def test_the_scalar_of_a_quaternion_numbered_from_1(scalar, form):
+def test_scalar_of_quaternion_numbered_from_1_is_inferred(scalar, form):
     quaternions = Rotation.from_euler("z", CAR.yaw).as_quat()
     parts = np.roll(quaternions, scalar == "first", axis=1).T
     columns = {form.format(place): part for place, part in enumerate(parts, 1)}
@@ -108,7 +108,7 @@ def test_velocities_of_which_the_direction_is_not_known_are_left_out():
     assert said(found, "vx, vy", "cannot be determined, left out")
 
 
-def test_columns_told_apart_by_their_unit_alone(tmp_path):
+def test_columns_of_equal_name_are_distinguished_by_unit(tmp_path):
     forces = {f"{axis} [m/s^2]": CAR.forces[:, k] for k, axis in enumerate("xyz")}
     rates = {f"{axis} [rad/s]": CAR.rates[:, k] for k, axis in enumerate("xyz")}
     found = guess(t=TIME, **forces, **rates)
@@ -199,7 +199,7 @@ def test_large_whole_numbers_are_no_degrees_per_second():
 
 
 @pytest.mark.parametrize("offset, unit", [(2.3, "deg/s"), (0.02, "rad/s")])
-def test_an_offset_that_would_turn_gravity_away_is_in_degrees(offset, unit):
+def test_gyroscope_bias_that_contradicts_gravity_is_in_degrees(offset, unit):
     noise = np.random.default_rng(3).standard_normal((len(TIME), 6))
     columns = {f"acc_{axis}": 0.003 * noise[:, k] + (k == 2) for k, axis in enumerate("xyz")}
     spread = 0.09 if unit == "deg/s" else 0.002
@@ -208,7 +208,7 @@ def test_an_offset_that_would_turn_gravity_away_is_in_degrees(offset, unit):
 
 
 @pytest.mark.parametrize("start", [9 * 3600.0 + 59 * 60.0 + 50.0, 86400.0 - 20.0])
-def test_the_time_of_day_alone_is_a_time(tmp_path, start):
+def test_time_of_day_alone_is_time(tmp_path, start):
     def clock(time):
         minutes, seconds = divmod((start + time) % 86400.0, 60.0)
         return f"{int(minutes) // 60}:{int(minutes) % 60:02d}:{seconds:06.3f}"
@@ -232,7 +232,7 @@ def test_whole_seconds_are_no_time_of_many_samples():
     assert said(found, "clock is not taken as the time", "whole seconds")
 
 
-def test_dates_of_whole_seconds_with_milliseconds_beside(tmp_path):
+def test_dates_and_milliseconds_in_two_columns_form_time(tmp_path):
     path = tmp_path / "a.csv"
     whole = np.datetime64("2024-05-06T07:08:09") + np.floor(TIME).astype("m8[s]")
     table = {"Timestamp": [f"{one.replace('T', ' ')} UTC" for one in whole.astype(str)]}
@@ -248,7 +248,7 @@ def test_dates_of_whole_seconds_with_milliseconds_beside(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
-def test_lines_count_the_time_of_a_file_without_one(tmp_path, name):
+def test_line_number_serves_as_time(tmp_path, name):
     path, columns = tmp_path / name, CAR.inertial()
     if name == "a.csv":
         writers.write_csv(path, columns)
@@ -283,13 +283,13 @@ def test_seconds_of_gps():
     assert guess(GPST=3.9e5 + TIME, **CAR.inertial()).imu["time"] == "GPST [s]"
 
 
-def test_a_text_of_comments_alone(tmp_path):
+def test_text_of_comments_only_is_rejected(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("# one\n// two\n")
     assert "holds nothing but comments" in refusal(read_reference_samples, path)
 
 
-def test_a_first_line_of_numbers_and_words_names_no_columns(tmp_path):
+def test_first_line_of_numbers_and_words_is_no_header(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("".join(f"odom {0.1 * k:.1f} {0.5 * k:.2f} 1.25 ok\n" for k in range(9)))
     assert "its columns are col1, col2, col3" in refusal(
@@ -297,7 +297,7 @@ def test_a_first_line_of_numbers_and_words_names_no_columns(tmp_path):
     )
 
 
-def test_the_orientation_of_odometry_is_no_imus(tmp_path):
+def test_odometry_orientation_is_not_used_for_imu(tmp_path):
     path = tmp_path / "a.bag"
     turned = Rotation.from_euler("z", CAR.yaw).as_quat()
     messages = [
@@ -322,7 +322,7 @@ def test_whole_thousandths_are_not_taken_for_degrees(beside, unit):
 
 
 @pytest.mark.parametrize("unit", ["rad/s", "deg/s", ""])
-def test_times_in_tenths_of_milliseconds_are_told_by_an_orientation(unit):
+def test_times_in_tenths_of_milliseconds_are_inferred_from_orientation(unit):
     """As Xsens' text exports have them, in a column that is called time alone."""
     sizes = {"deg/s": 180.0 / np.pi}
     inertial = CAR.inertial()
@@ -359,7 +359,7 @@ def test_counts_of_a_bno055_are_not_taken_for_thousandths(size, names):
     assert found.imu["gyro_z"].endswith("gyro_z / 16 [deg/s]" if names[0] == "a" else "[deg/s]")
 
 
-def test_counts_beside_accelerations_in_their_unit_are_not_taken_for_degrees():
+def test_gyroscope_counts_next_to_accelerations_are_not_degrees():
     lean = 0.15 * np.sin(0.9 * TIME)
     rates = CAR.rates + np.column_stack([REST, np.gradient(lean, TIME), REST])
     forces = GRAVITY * np.column_stack([-np.sin(lean), REST, np.cos(lean)])
@@ -391,7 +391,7 @@ def test_accelerations_of_a_car_by_their_directions():
     assert [found.imu[f"accel_{a}"] for a in "xyz"] == [f"{name} [g]" for name in names]
 
 
-def test_a_text_that_is_no_time_is_named():
+def test_text_that_is_no_time_is_reported():
     stamps = np.array([f"2024-3-23--13-41-{time:06.3f}" for time in TIME])
     assert said(guess(Time=stamps, **CAR.inertial()), "Time is not taken", "no known form")
     clocks = np.array([f"12:00:{time:06.3f}" for time in TIME])
@@ -399,7 +399,7 @@ def test_a_text_that_is_no_time_is_named():
     assert said(guess(Time=clocks, **CAR.inertial()), "Time is not taken", "'reset'")
 
 
-def test_a_comment_names_columns_of_numbers_and_words(tmp_path):
+def test_comment_line_names_columns_of_numbers_and_words(tmp_path):
     path = tmp_path / "a.csv"
     rows = (f"A1, ok, {time:.2f}, {rate:.5f}" for time, rate in zip(TIME, CAR.rates[:, 2]))
     path.write_text("\n".join(["#serial,state,time,gyro_z", *rows]))
@@ -497,7 +497,7 @@ def test_angles_of_another_order_give_way_to_a_quaternion_that_turns_as_the_gyro
 
 
 @pytest.mark.parametrize("name", ["gyro.csv", "my_accelerometer.csv"])
-def test_a_sensors_file_with_axes_alone_holds_no_positions(tmp_path, name):
+def test_sensor_file_with_axes_alone_holds_no_positions(tmp_path, name):
     path = tmp_path / name
     values = CAR.rates if name == "gyro.csv" else CAR.forces
     axes = {axis: values[:, k].tolist() for k, axis in enumerate("xyz")}
@@ -508,7 +508,7 @@ def test_a_sensors_file_with_axes_alone_holds_no_positions(tmp_path, name):
     assert columns[f"{kind}_z"].startswith("z [")
 
 
-def test_a_place_in_a_vector_is_no_unit(tmp_path):
+def test_vector_index_is_no_unit(tmp_path):
     path = tmp_path / "a.csv"
     writers.write_csv(path, {"time": TIME.tolist(), "y[0]": TIME.tolist(), "y[1]": TIME.tolist()})
     assert "found time" in refusal(read_reference_samples, path)

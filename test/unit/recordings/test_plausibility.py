@@ -84,7 +84,7 @@ def test_good_recording_gives_no_false_alarm(name):
 
 
 @pytest.mark.parametrize("agreeing", [True, False])
-def test_a_yaw_that_is_not_where_its_positions_go_is_right_if_the_imu_says_the_same(agreeing):
+def test_yaw_that_deviates_from_course_is_accepted_if_imu_agrees(agreeing):
     """What is carried, or flies, goes anywhere."""
     reference, imu = made_drive(duration=300.0)
     steps = np.random.default_rng(3).standard_normal((2, len(reference)))
@@ -133,7 +133,7 @@ def test_planted_fault_is_identified_and_its_settings_correct_it(name, planted):
     assert not again.grave
 
 
-def test_a_shifted_clock_is_measured_also_one_of_another_epoch(drive):
+def test_clock_offset_is_estimated_also_for_another_epoch(drive):
     reference, imu = drive
     for seconds in (0.5, -3.0):
         (finding,) = check(reference, shifted(imu, seconds)).findings
@@ -146,7 +146,7 @@ def test_a_shifted_clock_is_measured_also_one_of_another_epoch(drive):
     assert abs(float(value) - 1e6) < 0.15
 
 
-def test_without_anything_to_compare_with_nothing_is_named(drive):
+def test_recording_without_comparison_has_no_finding(drive):
     reference, imu = drive
     generator = np.random.default_rng(1)
     imu = constant(imu, QUATERNION, (0.0, 0.0, 0.0, 1.0))
@@ -155,7 +155,7 @@ def test_without_anything_to_compare_with_nothing_is_named(drive):
     assert names(check(drive[0], None)) == []
 
 
-def test_an_imu_without_orientation_is_judged_by_its_gyroscope(drive):
+def test_imu_without_orientation_is_checked_by_gyroscope(drive):
     reference, imu = drive
     bare = drop_columns(imu, *QUATERNION)
     assert names(check(reference, bare)) == []
@@ -169,7 +169,7 @@ LEFT_OUT = [("gyro_y",), ("gyro_x",), GYRO[:2], GYRO, ("accel_x",), ACCEL, QUATE
 
 
 @pytest.mark.parametrize("left_out", [*LEFT_OUT, (*QUATERNION, *ACCEL), (*GYRO, *ACCEL)])
-def test_an_imu_that_lacks_something_is_judged_by_the_rest(left_out):
+def test_imu_with_missing_quantities_is_checked_by_remaining_quantities(left_out):
     reference, imu = made_drive()
     if left_out == (*GYRO, *ACCEL):
         # With another's noise it is an orientation sensor and no copy of the reference.
@@ -181,7 +181,7 @@ def test_an_imu_that_lacks_something_is_judged_by_the_rest(left_out):
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_number_that_no_gyroscope_says_in_a_dropped_sample_is_no_fault():
+def test_impossible_rate_in_dropped_sample_is_no_fault():
     reference, imu = made_drive()
     rate, acceleration = imu.columns["gyro_z"].copy(), imu.columns["accel_x"].copy()
     rate[496], acceleration[496] = -1.8e307, np.nan
@@ -189,13 +189,13 @@ def test_a_number_that_no_gyroscope_says_in_a_dropped_sample_is_no_fault():
 
 
 @pytest.mark.parametrize("seconds", [1.0, 12.0, 40.0])
-def test_an_imu_much_shorter_than_the_reference(seconds):
+def test_imu_much_shorter_than_reference_has_no_finding(seconds):
     reference, imu = made_drive()
     assert names(check(reference, part(imu, elapsed(imu) < seconds))) == []
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_gap_is_no_fault(which):
+def test_gap_is_no_fault(which):
     samples = list(made_drive())
     times = elapsed(samples[which])
     samples[which] = part(samples[which], (times < 30.0) | (times > 50.0))
@@ -209,7 +209,7 @@ def test_lost_samples_or_a_yaw_a_little_off_in_scale_are_no_fault():
     assert names(check(reference, with_yaw(imu, lambda yaw: 1.2 * np.unwrap(yaw)))) == []
 
 
-def test_a_drifting_imu_on_a_robot_at_rest_is_no_fault():
+def test_drifting_imu_on_robot_at_rest_is_no_fault():
     reference, imu = made_drive()
     still = at_rest(reference)
     drift = np.radians(1.0)
@@ -220,7 +220,7 @@ def test_a_drifting_imu_on_a_robot_at_rest_is_no_fault():
     assert names(check(still, drop_columns(imu, *QUATERNION))) == []
 
 
-def test_a_reference_that_stays_is_told_from_a_drift():
+def test_constant_reference_is_distinguished_from_drift():
     reference, imu = made_drive()
     result = check(at_rest(reference), imu)
     assert names(result) == [faults.DROPPED_AXIS]
@@ -242,14 +242,14 @@ def round_and_round(imu_sense):
     return check(turned, imu)
 
 
-def test_a_circle_at_a_steady_rate_shows_which_way_it_goes():
+def test_steady_circle_reveals_mirrored_yaw():
     # Its IMU has no error at all.
     assert names(round_and_round(1.0)) == [faults.NOT_INDEPENDENT]
     result = round_and_round(-1.0)
     assert faults.MIRRORED_YAW in result.grave[0].fault
 
 
-def test_a_gyroscope_that_fails_alone_is_told_but_costs_no_answer():
+def test_faulty_gyroscope_is_reported_but_not_grave():
     reference, imu = made_drive()
     generator = np.random.default_rng(1)
     for broken in (
@@ -264,7 +264,7 @@ def test_a_gyroscope_that_fails_alone_is_told_but_costs_no_answer():
         assert check(reference, drop_columns(broken, *QUATERNION)).grave
 
 
-def test_a_file_of_poses_is_no_imu_for_itself():
+def test_pose_file_is_no_imu_for_itself():
     reference, _ = made_drive()
     result = check(reference, drop_columns(reference, "x", "y"))
     assert names(result) == [faults.SAME_YAW]
@@ -276,7 +276,7 @@ def test_a_file_of_poses_is_no_imu_for_itself():
     assert not result.grave
 
 
-def test_a_heading_of_antennas_is_not_the_course():
+def test_antenna_heading_is_not_course():
     reference, imu = made_drive()
     interpretation = Interpretation(
         reference, imu, ReferenceConventions(), ImuConventions(), fixes=object()
@@ -288,7 +288,7 @@ def test_a_heading_of_antennas_is_not_the_course():
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0, 180.0 / np.pi])
-def test_a_quaternion_of_another_angle_than_the_yaw_is_named(factor):
+def test_quaternion_of_scaled_yaw_is_reported(factor):
     """sin(yaw) in place of sin(yaw / 2), or of degrees."""
     reference, imu = made_drive()
     wrong = with_yaw(imu, lambda yaw: factor * np.unwrap(yaw))
@@ -299,7 +299,7 @@ def test_a_quaternion_of_another_angle_than_the_yaw_is_named(factor):
     assert "fused" in result.findings[0].sentence()
 
 
-def test_a_yaw_that_follows_slowly_and_gets_there_is_an_error_to_be_measured():
+def test_slowly_following_yaw_is_no_fault():
     """As of an IMU that trusts its magnetometer more than its gyroscope: amplitudes shrink."""
     reference, imu = made_drive()
     times = elapsed(imu)

@@ -25,7 +25,7 @@ def related(first, second, times=TIMES):
     return relate(heading(first), heading(second, times))
 
 
-def test_the_same_heading_with_or_without_a_bias():
+def test_equal_headings_with_or_without_bias_agree():
     relation = related(yaw_at(TIMES), yaw_at(TIMES) + 1.0)
     assert relation.conclusive
     assert relation.agree
@@ -76,7 +76,7 @@ def test_turns_to_and_fro_that_are_not_shared_stay_unrelated(period):
 
 
 @pytest.mark.parametrize("scale", [1.25, -1.0, 57.3, 0.01745])
-def test_a_scale_and_its_sign(scale):
+def test_heading_scale_is_estimated_with_sign(scale):
     relation = related(scale * yaw_at(TIMES), yaw_at(TIMES))
     assert relation.scale == pytest.approx(scale, rel=1e-9)
     assert relation.correlation == pytest.approx(np.sign(scale), abs=1e-9)
@@ -85,7 +85,7 @@ def test_a_scale_and_its_sign(scale):
 
 
 @pytest.mark.parametrize("delay", [-3.2, -0.37, 0.4, 2.55])
-def test_a_delay_is_measured(delay):
+def test_heading_delay_is_estimated(delay):
     relation = related(yaw_at(TIMES), yaw_at(TIMES - delay))
     # A tenth of the grid of an eighth of a second.
     assert relation.delay == pytest.approx(delay, abs=0.0125)
@@ -93,7 +93,7 @@ def test_a_delay_is_measured(delay):
     assert relation.correlation_as_recorded < relation.correlation
 
 
-def test_a_delay_that_hardly_fits_better_is_none():
+def test_delay_without_clear_improvement_is_zero():
     # What repeats itself fits again a round later.
     angle = np.sin(2.0 * np.pi * TIMES / 5.0)
     assert related(angle, angle + 1e-3 * np.sin(TIMES)).delay == 0.0
@@ -128,7 +128,7 @@ def test_headings_that_hardly_turn_or_stand_still_are_not_related():
     assert not (relation.related or relation.agree or relation.opposed)
 
 
-def test_what_turns_round_and_round_is_compared_by_its_sense():
+def test_steady_rotation_is_compared_by_direction():
     generator = np.random.default_rng(1)
     circle = np.radians(20.0) * TIMES + 0.01 * generator.standard_normal(len(TIMES))
     same = related(circle, np.radians(20.0) * TIMES)
@@ -146,11 +146,11 @@ def test_what_turns_round_and_round_is_compared_by_its_sense():
 @pytest.mark.parametrize(
     "times", [TIMES + 500.0, TIMES[:40], TIMES[-2:], TIMES[:1]], ids=["apart", "5 s", "2", "1"]
 )
-def test_too_little_in_common_is_no_relation(times):
+def test_headings_with_short_overlap_have_no_relation(times):
     assert related(yaw_at(TIMES), yaw_at(times), times) is None
 
 
-def test_only_the_common_part_counts():
+def test_relation_uses_common_interval_only():
     times = TIMES[800:2400]
     relation = related(yaw_at(TIMES), yaw_at(times), times)
     assert relation.agree
@@ -171,7 +171,7 @@ DRIVE = np.arange(0.0, 120.0, 0.05)
 
 
 @pytest.mark.parametrize("speed", [0.6, -0.6, 15.0])
-def test_a_path_goes_where_its_yaw_points_or_straight_back(speed):
+def test_path_direction_follows_yaw_forwards_or_backwards(speed):
     path = path_direction(poses(yaw_at(DRIVE), DRIVE, speed))
     assert path.concentration > 0.98
     # Displacements of half a metre, or of 20 ms, on bends.
@@ -180,20 +180,20 @@ def test_a_path_goes_where_its_yaw_points_or_straight_back(speed):
     assert not path.mirrored
 
 
-def test_a_path_whose_yaw_is_mirrored():
+def test_path_with_mirrored_yaw_is_detected():
     path = path_direction(poses(-yaw_at(DRIVE), DRIVE, 0.6, course=yaw_at(DRIVE)))
     assert path.mirrored
     assert path.mirrored_concentration > 0.98
 
 
 @pytest.mark.parametrize("turn", [-1.2, 0.5, 1.5])
-def test_a_path_whose_yaw_is_turned(turn):
+def test_path_with_rotated_yaw_has_offset(turn):
     path = path_direction(poses(yaw_at(DRIVE) - turn, DRIVE, 0.6, course=yaw_at(DRIVE)))
     assert path.offset == pytest.approx(turn, abs=np.radians(2.0))
     assert not path.mirrored
 
 
-def test_a_position_on_the_moon_costs_no_memory_and_changes_little():
+def test_distant_outlier_costs_no_memory_and_changes_little():
     good = poses(yaw_at(DRIVE), DRIVE, 0.6)
     wrong = good.copy()
     wrong.iloc[len(wrong) // 2, wrong.columns.get_loc("x")] = 1e9
@@ -202,7 +202,7 @@ def test_a_position_on_the_moon_costs_no_memory_and_changes_little():
     assert found.concentration == pytest.approx(expected.concentration, abs=0.1)
 
 
-def test_paths_that_tell_no_direction():
+def test_paths_without_clear_direction_are_inconclusive():
     # Twice any of its four directions is the same when mirrored.
     yaw = 0.5 * np.pi * (DRIVE // 30.0)
     path = path_direction(poses(yaw, DRIVE, 0.6))
@@ -226,7 +226,7 @@ def test_paths_that_tell_no_direction():
 @pytest.mark.parametrize(
     "part", [slice(None), slice(1000, 2000), slice(0, 800)], ids=["all", "middle", "beginning"]
 )
-def test_the_offset_of_a_clock_of_another_epoch(part, sign):
+def test_clock_offset_to_another_epoch_is_estimated(part, sign):
     times = TIMES[part]
     second = heading(sign * yaw_at(times), times - 1.5e9 + 0.33)
     offset, correlation = clock_offset(heading(yaw_at(TIMES)), second)
@@ -243,13 +243,13 @@ def test_headings_that_have_nothing_in_common_do_not_correlate():
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_no_offset_of_a_heading_shorter_than_a_step_of_the_other(order):
+def test_clock_offset_of_too_short_heading_is_zero(order):
     short = heading(yaw_at(np.array([0.0, 0.1, 0.2])), np.array([0.0, 0.1, 0.2]))
     slow = heading(yaw_at(np.arange(100.0, 200.0, 5.0)), np.arange(100.0, 200.0, 5.0))
     assert clock_offset(*(short, slow)[::order]) == (0.0, 0.0)
 
 
-def test_what_a_heading_turns_where_it_is_not_known_is_in_no_net_turn():
+def test_net_turn_excludes_intervals_of_unknown_yaw():
     times = np.arange(0.0, 100.0, 0.1)
     true = yaw_at(times)
     known = (times < 40.0) | (times > 60.0)

@@ -349,7 +349,7 @@ def recorded(folder, header, columns):
 
 
 @pytest.mark.parametrize("header, expected", HEADERS.values(), ids=HEADERS)
-def test_columns_and_units_of_a_real_header(tmp_path, header, expected):
+def test_real_header_gives_columns_and_units(tmp_path, header, expected):
     imu, reference = map(mapped, f"{expected}|".split("|")[:2])
     path = recorded(tmp_path, header, {**reference, **imu})
     if imu and reference:
@@ -365,7 +365,7 @@ def test_columns_and_units_of_a_real_header(tmp_path, header, expected):
 
 @pytest.mark.parametrize("tilting", [False, True])
 @pytest.mark.parametrize("scalar", ["first", "last"])
-def test_which_part_of_a_numbered_quaternion_is_the_scalar_by_the_gyroscope(scalar, tilting):
+def test_scalar_of_numbered_quaternion_is_inferred_from_gyroscope(scalar, tilting):
     axis = np.array([0.0, 0.3 * tilting, 1.0])
     rates = 0.8 * np.cos(0.5 * TIME)[:, np.newaxis] * axis
     rates[:, 0] = 0.7 * tilting * np.cos(1.3 * TIME)

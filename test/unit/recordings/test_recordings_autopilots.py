@@ -128,11 +128,11 @@ def px4(car, tmp_path_factory):
     return path
 
 
-def test_a_log_of_px4_is_read_in_axes_of_ros(car, px4):
+def test_px4_log_is_read_in_ros_axes(car, px4):
     assert_is_the_car(car, *read_guessed(px4))
 
 
-def test_the_magnetometer_is_turned_as_the_imu_beside_it(car, tmp_path):
+def test_px4_magnetometer_is_rotated_with_imu(car, tmp_path):
     field = np.array([0.2, -0.05, 0.43])  # G; forward, right, down
     topic = {
         "timestamp": ("uint64_t", car.microseconds),
@@ -146,7 +146,7 @@ def test_the_magnetometer_is_turned_as_the_imu_beside_it(car, tmp_path):
     assert table.to_numpy() == pytest.approx(np.tile(1e-4 * field * FRD, (len(TIME), 1)), abs=1e-11)
 
 
-def test_positions_north_and_east_and_their_heading_are_turned(car, tmp_path):
+def test_px4_north_east_positions_and_heading_are_converted(car, tmp_path):
     topics = {
         "vehicle_local_position_groundtruth": {
             "timestamp": ("uint64_t", car.microseconds),
@@ -166,7 +166,7 @@ def test_positions_north_and_east_and_their_heading_are_turned(car, tmp_path):
     assert wrap(table["yaw"].to_numpy() - car.yaw) == pytest.approx(0.0, abs=1e-6)
 
 
-def test_a_log_of_px4_that_ends_in_the_middle_is_read_as_far_as_it_is(car, px4, tmp_path):
+def test_truncated_px4_log_is_read_up_to_its_end(car, px4, tmp_path):
     path = tmp_path / "cut.ulg"
     content = px4.read_bytes()
     path.write_bytes(content[: len(content) // 2])
@@ -178,14 +178,14 @@ def test_a_log_of_px4_that_ends_in_the_middle_is_read_as_far_as_it_is(car, px4, 
     ("cut", "message"),
     [(slice(0, 12), "cannot be read as a log of PX4"), (slice(0, 59), "holds no table with rows")],
 )
-def test_a_log_of_px4_without_anything_is_refused(px4, tmp_path, cut, message):
+def test_px4_log_without_data_is_rejected(px4, tmp_path, cut, message):
     path = tmp_path / "cut.ulg"
     path.write_bytes(px4.read_bytes()[cut])
     assert message in refusal(guess_columns, path)
 
 
 @pytest.mark.parametrize("name", ["drive.bin", "drive.log"])
-def test_a_log_of_ardupilot_is_read_in_axes_of_ros(car, tmp_path, name):
+def test_ardupilot_log_is_read_in_ros_axes(car, tmp_path, name):
     messages = ardupilot_messages(car)
     path = tmp_path / name
     text = f"{text_log(messages)}FMT, 1, broken\n".encode()
@@ -197,7 +197,7 @@ def test_a_log_of_ardupilot_is_read_in_axes_of_ros(car, tmp_path, name):
     assert_is_the_car(car, *read_guessed(path))
 
 
-def test_what_is_damaged_in_a_log_of_ardupilot_is_passed_over(car, tmp_path):
+def test_damaged_part_of_ardupilot_log_is_skipped(car, tmp_path):
     content = binary_log(ardupilot_messages(car))
     path, middle = tmp_path / "a.bin", len(content) // 2
     path.write_bytes(content[:middle] + b"\0" * 700 + content[middle + 700 : -17])
@@ -208,7 +208,7 @@ def test_what_is_damaged_in_a_log_of_ardupilot_is_passed_over(car, tmp_path):
 
 
 @pytest.mark.parametrize("cut", [slice(0, 50), slice(0, 89)])
-def test_a_log_of_ardupilot_without_messages_is_refused(car, tmp_path, cut):
+def test_ardupilot_log_without_messages_is_rejected(car, tmp_path, cut):
     path = tmp_path / "a.bin"
     path.write_bytes(binary_log(ardupilot_messages(car))[cut])
     assert "holds no message of a log of ArduPilot" in refusal(guess_columns, path)

@@ -95,7 +95,7 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_fields_are_mapped_as_columns_are(car, tmp_path, version):
+def test_message_fields_are_mapped_like_columns(car, tmp_path, version):
     path = write(tmp_path / "drive.bag", car, version)
     table = read_imu(path, columns=COLUMNS).table
     assert table.index.to_numpy() - START == pytest.approx(TIME, abs=3e-7)
@@ -105,9 +105,7 @@ def test_fields_are_mapped_as_columns_are(car, tmp_path, version):
 
 
 @pytest.mark.parametrize(("version", "distribution"), [(4, "foxy"), (5, "humble"), (8, "iron")])
-def test_without_definitions_messages_are_read_as_their_distribution_lays_them_out(
-    tmp_path, version, distribution
-):
+def test_messages_without_definitions_use_layout_of_distribution(tmp_path, version, distribution):
     kind = "shape_msgs/msg/SolidPrimitive"
     store = get_typestore(Stores[f"ROS2_{distribution.upper()}"])
     names = [field for field in store.types[kind].__dataclass_fields__ if field != "__msgtype__"]
@@ -136,7 +134,7 @@ def test_without_definitions_messages_are_read_as_their_distribution_lays_them_o
             assert table.cells["/solid.type"].tolist() == [3, 3, 3]
 
 
-def test_what_no_topic_of_a_known_type_has_is_found_in_others(car, bag):
+def test_reference_is_guessed_from_topics_of_unknown_type(car, bag):
     recorded = read_reference(bag)
     assert any("the columns are guessed" in remark for remark in recorded.report.remarks)
     assert recorded.report.usable == len(TIME[::10])
@@ -146,7 +144,7 @@ def test_what_no_topic_of_a_known_type_has_is_found_in_others(car, bag):
     assert np.sqrt(np.mean(error**2)) < np.radians(1.0)
 
 
-def test_a_topic_of_another_type_is_looked_into(car, bag):
+def test_topic_of_unknown_type_is_guessed(car, bag):
     guess = guess_columns(bag)
     assert guess.imu["time"] == "/vectornav.header.stamp [ns]"
     assert {"/vectornav.receipt", "/gps.receipt"} <= set(guess.unused)
@@ -155,7 +153,7 @@ def test_a_topic_of_another_type_is_looked_into(car, bag):
         assert np.array_equal(table["gyro_z"], car.rates[:, 2])
 
 
-def test_what_is_not_there_is_refused(bag):
+def test_missing_field_or_topic_of_wrong_type_is_rejected(bag):
     for field in ("/vectornav.heading", "/compass.heading"):
         columns = {**COLUMNS, "yaw": f"{field} [deg]"}
         assert f"no column '{field}'; its columns are" in refusal(read_imu, bag, columns=columns)

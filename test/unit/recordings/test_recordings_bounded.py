@@ -58,7 +58,7 @@ def test_packed_matlab_variable_that_grows_without_end_is_rejected(tmp_path):
         read_imu(tmp_path / "data.mat")
 
 
-def test_each_flipped_bit_of_numpy_header_is_rejected_or_harmless(tmp_path):
+def test_flipped_bits_of_numpy_header_are_rejected_or_harmless(tmp_path):
     samples = np.zeros(40, dtype=GYRO_TABLE)
     samples["time"] = 0.01 * np.arange(40)
     file = io.BytesIO()

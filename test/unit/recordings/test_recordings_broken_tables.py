@@ -60,7 +60,7 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
         (IMU_ROWS, "time,gyro_z,accel_z,yaw", "line 52: gyro_z is 1e+308"),
     ],
 )
-def test_what_no_recorder_writes_is_refused_with_its_line(tmp_path, lines, header, words):
+def test_malformed_row_is_rejected_with_line(tmp_path, lines, header, words):
     read = reading.read_imu if "gyro_z" in header else reading.read_reference
     sentence = refusal(read, write(tmp_path, lines, header))
     assert words in sentence and len(sentence) < 400
@@ -69,7 +69,7 @@ def test_what_no_recorder_writes_is_refused_with_its_line(tmp_path, lines, heade
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("time", ["nan", ""])
 @pytest.mark.parametrize("unit, in_one", [("s", 1.0), ("ns", 1e9)])
-def test_a_time_that_is_missing_is_counted_with_its_line_in_any_unit(tmp_path, unit, in_one, time):
+def test_missing_time_is_counted_with_line_in_any_unit(tmp_path, unit, in_one, time):
     times = [f"{in_one * (1e5 + k):.0f}" for k in range(100)]
     times[50] = time
     path = write(tmp_path, [f"{time},0.0,0.0,0.0" for time in times], f"time [{unit}],x,y,yaw")
@@ -78,7 +78,7 @@ def test_a_time_that_is_missing_is_counted_with_its_line_in_any_unit(tmp_path, u
     assert (len(recorded.table), missing.count, missing.first_place) == (99, 1, 52)
 
 
-def test_what_does_no_harm(tmp_path):
+def test_quote_in_comment_and_repeated_columns_are_accepted(tmp_path):
     # A mark in a comment opens nothing; columns of one name are equal, or not used.
     rows = [f"{row},{row.split(',')[1]},{k},1,2" for k, row in enumerate(ROWS)]
     path = write(tmp_path, ['# wheels of 10"', *rows], HEADER + ",x,n,n,n.1")
@@ -89,7 +89,7 @@ def test_what_does_no_harm(tmp_path):
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 3, 1000])
-def test_a_table_that_is_parsed_in_blocks_is_the_same(rows_at_once):
+def test_table_parsed_in_blocks_equals_table_parsed_at_once(rows_at_once):
     # Whole numbers and fractions, a column of text here and numbers there, one that begins
     # empty, cells within quotes, comments and empty lines in between, two ways to end a line.
     text = (
@@ -143,7 +143,7 @@ def test_decimal_commas_behind_many_whole_numbers():
     ],
 )
 @pytest.mark.parametrize("end", ["", ","])
-def test_what_a_program_says_before_its_table_is_passed_over(tmp_path, preamble, end):
+def test_preamble_of_logger_is_skipped(tmp_path, preamble, end):
     rows = [row + end for row in ROWS]
     path = write(tmp_path, [*preamble[1:], HEADER + end, *rows], preamble[0])
     assert len(reading.read_reference(path).table) == len(ROWS)
@@ -151,7 +151,7 @@ def test_what_a_program_says_before_its_table_is_passed_over(tmp_path, preamble,
     assert table.lines[0] == len(preamble) + 2
 
 
-def test_a_header_of_names_units_and_sources(tmp_path):
+def test_header_of_names_units_and_sources_is_read(tmp_path):
     """As RaceChrono has it; of a name that stands twice the source tells which it is."""
     lines = [
         "Made by a Logger of version 9.1.",
@@ -182,7 +182,7 @@ def test_empty_cells_behind_the_last_name_are_none(tmp_path):
     assert len(reading.read_reference(path).table) == len(ROWS)
 
 
-def test_a_message_that_was_flattened_has_its_groups_before_names_that_are_repeated(tmp_path):
+def test_flattened_message_has_group_names_before_repeated_fields(tmp_path):
     header = "stamp,secs,nsecs,pose,position,x,y,z,orientation,x,y,z,w,twist,linear,x,y,z"
     rows = [f",{100 + k},500,,,{0.5 * k},0,0,,0,0,0.6,0.8,,,0.5,0,0" for k in range(100)]
     path = write(tmp_path, rows, header)
@@ -195,14 +195,14 @@ def test_a_message_that_was_flattened_has_its_groups_before_names_that_are_repea
 
 
 @pytest.mark.parametrize("more", ["altitude", "hdop"])
-def test_columns_of_one_name_that_are_not_needed_refuse_no_file(tmp_path, more):
+def test_repeated_columns_without_use_are_accepted(tmp_path, more):
     rows = [f"{k},45.00{k:02},7.0,{k},{k + 1}" for k in range(100)]
     path = write(tmp_path, rows, f"time,latitude,longitude,{more},{more}")
     samples = reading.read_reference_samples(path)
     assert samples.has(("latitude", "longitude")) and more not in samples.columns
 
 
-def test_a_table_with_the_names_of_sentences_in_it_is_no_log_of_them(tmp_path):
+def test_table_with_nmea_sentence_names_is_no_nmea_log(tmp_path):
     rows = [f"{1.7e9 + k:.1f},$GPGGA,45.00{k:02},7.0" for k in range(100)]
     path = write(tmp_path, rows, "Time,header,latitude,longitude")
     assert guess_columns(path).reference["latitude"] == "latitude [deg]"

@@ -58,7 +58,7 @@ def test_units(quantity):
         assert QUANTITIES[quantity].units[unit] == pytest.approx(factor, rel=1e-15)
 
 
-def test_every_quantity_is_of_use_has_this_packages_unit_first_and_is_documented():
+def test_quantities_are_used_documented_and_begin_with_si_unit():
     assert {next(iter(quantity.units.values())) for quantity in QUANTITIES.values()} == {1.0}
     assert {name for names in USES.values() for name in names} == set(QUANTITIES)
     document = Path(__file__).resolve().parents[3] / "doc" / "recordings.md"
@@ -86,22 +86,22 @@ def test_every_quantity_is_of_use_has_this_packages_unit_first_and_is_documented
         ("col2 * 2", 2.0 * NUMBERS),
     ],
 )
-def test_a_factor_and_an_offset(tmp_path, description, expected):
+def test_factor_and_offset_of_column_are_applied(tmp_path, description, expected):
     assert imu(tmp_path, description) == pytest.approx(expected, rel=1e-14)
     assert imu(tmp_path, f"{description} [deg/s]") == pytest.approx(np.radians(expected))
 
 
-def test_a_name_that_looks_like_an_expression_is_a_name(tmp_path):
+def test_column_name_that_resembles_expression_is_name(tmp_path):
     assert np.array_equal(imu(tmp_path, "n - 512", **{"n - 512": [7.0] * COUNT}), [7.0] * COUNT)
 
 
 @pytest.mark.parametrize("description", ["m * 2", "n * two", "n / 0", "n ** 2", "(n", "#3", "#0"])
-def test_an_expression_that_means_nothing(tmp_path, description):
+def test_invalid_column_expression_is_rejected(tmp_path, description):
     sentence = refusal(read_imu, table(tmp_path), columns={"time": "t", "gyro_z": description})
     assert f"no column '{description}'; its columns are t, n" in sentence
 
 
-def test_a_standard_deviation_is_squared_and_nmeas_minutes_become_degrees(tmp_path):
+def test_standard_deviation_is_squared_and_nmea_minutes_become_degrees(tmp_path):
     path = table(tmp_path, lat=[4807.038] * COUNT, lon=[-1131.5] * COUNT)
     columns = {"time": "t", "latitude": "lat [ddmm.mmmm]", "longitude": "lon [ddmm.mmmm]"}
     columns.update({"sigma_east": "n [cm]", "sigma_north": "n * 2"})
@@ -159,7 +159,7 @@ def test_dates(tmp_path, between, behind, zone, unit):
         assert times(path, f"date{unit}") == pytest.approx(MORNING + zone + SECONDS, abs=1e-6)
 
 
-def test_dates_beside_a_clock_or_missing(tmp_path):
+def test_dates_with_clock_column_or_missing_are_read(tmp_path):
     dates = [date.format("T") for date in DATES]
     dates[3] = ""
     missing = read_imu(table(tmp_path, date=dates), columns={"time": "date", "yaw": "n"}).report
@@ -170,7 +170,7 @@ def test_dates_beside_a_clock_or_missing(tmp_path):
     assert times(path, "date + clock") == pytest.approx(MORNING + SECONDS, abs=1e-6)
 
 
-def test_a_file_without_a_header(tmp_path):
+def test_file_without_header_is_mapped_by_column_number(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("\n".join(f"{t},{n}" for t, n in zip(SECONDS, NUMBERS)))
     for columns in ({"time": "#1", "yaw": "#2 [deg]"}, {"time": "col1 [s]", "yaw": "col2 [deg]"}):
@@ -180,7 +180,7 @@ def test_a_file_without_a_header(tmp_path):
     assert "the file's columns are col1, col2" in refusal(read_imu, path)
 
 
-def test_a_quotation_over_two_lines_is_one_cell_and_counts_as_two_lines(tmp_path):
+def test_quotation_over_two_lines_is_one_cell(tmp_path):
     path = tmp_path / "a.csv"
     rows = [f'{t},"$GPGGA,{n}\n",{n}' for t, n in zip(SECONDS, NUMBERS)]
     rows[7] = '0.7,"$GPGGA\n",'
@@ -246,12 +246,12 @@ def test_times_in_seconds_need_no_unit(tmp_path, step, start):
         (read_imu, IMU, ("roll",), "gives roll, which is of use only with roll, pitch and yaw"),
     ],
 )
-def test_what_is_mapped_and_of_no_use_is_refused_by_name(tmp_path, read, columns, more, reason):
+def test_mapped_column_without_use_is_rejected_by_name(tmp_path, read, columns, more, reason):
     mapping = {**columns, **dict.fromkeys(more, "n")}
     assert reason in refusal(read, table(tmp_path), columns=mapping)
 
 
-def test_what_is_there_and_of_no_use_is_no_matter_without_a_map(tmp_path):
+def test_unmapped_column_without_use_is_ignored(tmp_path):
     columns = ("x", "y", "z", "yaw", "speed", "gyro_z", "latitude", "longitude")
     path = table(tmp_path, time=SECONDS.tolist(), **{name: NUMBERS.tolist() for name in columns})
     recorded = read_reference(path)
@@ -265,7 +265,7 @@ def test_what_is_there_and_of_no_use_is_no_matter_without_a_map(tmp_path):
 @pytest.mark.parametrize(
     "name", ["x [m/s2]", "z [rad/s^2]", "y (g)", "roll [deg/s]", "temperature [°C]", "pitch [dps]"]
 )
-def test_a_column_with_another_quantitys_unit_is_not_what_its_name_alone_is(tmp_path, name):
+def test_column_with_unit_of_another_quantity_is_not_taken_by_name(tmp_path, name):
     """Nor is it said that a column map, which nobody has written, gives a wrong unit."""
     columns = {"time": SECONDS.tolist(), "gyro_z [rad/s]": NUMBERS.tolist()}
     path = table(tmp_path, **columns, **{name: NUMBERS.tolist()})
@@ -277,7 +277,7 @@ def test_a_column_with_another_quantitys_unit_is_not_what_its_name_alone_is(tmp_
 
 
 @pytest.mark.parametrize("name", ["gyro_x", "accel_y"])
-def test_a_recording_without_times_has_those_of_its_rate(tmp_path, name):
+def test_recording_without_times_uses_rate(tmp_path, name):
     path = tmp_path / "a.csv"
     path.write_text("\n".join(map(repr, NUMBERS.tolist())))
     recorded = read_imu(path, columns={name: "#1"}, rate=10.0, require=())
@@ -287,7 +287,7 @@ def test_a_recording_without_times_has_those_of_its_rate(tmp_path, name):
     assert "expected columns for time" in refusal(read_imu, path, columns={name: "#1"})
 
 
-def test_a_map_says_that_a_file_is_csv_whatever_it_looks_like(tmp_path):
+def test_file_with_column_map_is_read_as_csv(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("\n".join(f"{t} 0 0 {n} 0 0 0 1" for t, n in zip(SECONDS, NUMBERS)))
     recorded = read_imu(path, columns={"time": "#1", "yaw": "#4", "gyro_z": "#4 [deg/s]"}, rate=5.0)

@@ -58,7 +58,7 @@ def assert_is_the_drive(table):
 
 
 @pytest.mark.parametrize(("frame", "axes"), [("enu", "frd"), ("ned", "flu")])
-def test_an_imu_whose_driver_turned_the_orientation_alone(tmp_path, frame, axes):
+def test_imu_with_converted_orientation_only_is_read(tmp_path, frame, axes):
     _, quaternions, _, _ = recorded(frame, "xyzw", False)
     _, _, gyro, accel = recorded("ned" if axes == "frd" else "enu", "xyzw", False)
     messages = [writers.imu(*row) for row in zip(STAMPS, quaternions, gyro, accel)]
@@ -68,7 +68,7 @@ def test_an_imu_whose_driver_turned_the_orientation_alone(tmp_path, frame, axes)
 
 
 @pytest.mark.parametrize(("frame", "order", "inverse"), EVERY)
-def test_both_in_csv(tmp_path, frame, order, inverse):
+def test_conventions_apply_to_reference_and_imu_in_csv(tmp_path, frame, order, inverse):
     positions, quaternions, gyro, accel = recorded(frame, order, inverse)
     columns = {"time": [0.1 * k for k in range(COUNT)]}
     values = np.hstack([positions, quaternions, np.degrees(gyro), accel / 9.80665])
@@ -106,7 +106,7 @@ WORDS = {
 
 @pytest.mark.parametrize("frame", ["enu", "ned"])
 @pytest.mark.parametrize("words", WORDS)
-def test_the_words_of_a_column_win_over_every_convention(tmp_path, words, frame):
+def test_column_convention_overrides_settings(tmp_path, words, frame):
     path = angles_csv(tmp_path, *WORDS[words], frame)
     imu = {"time": "t", "roll": "r [deg]", "pitch": "p [deg]", "yaw": f"h [deg {words}]"}
     conventions = ImuConventions(frame=frame, yaw_convention="cw_from_east")
@@ -119,7 +119,7 @@ def test_the_words_of_a_column_win_over_every_convention(tmp_path, words, frame)
 
 
 @pytest.mark.parametrize("words", list(WORDS)[:4])
-def test_a_yaw_without_words_follows_the_convention(tmp_path, words):
+def test_yaw_column_without_convention_follows_settings(tmp_path, words):
     path = angles_csv(tmp_path, *WORDS[words], "enu")
     conventions = ReferenceConventions(yaw_convention=words.replace(" ", "_"))
     columns = {"time": "t", "x": "e", "y": "n", "yaw": "h [deg]"}
@@ -138,7 +138,7 @@ def test_headings_in_columns_and_quaternions_follow_their_conventions(tmp_path):
     assert_is_the_drive(read_reference(path, conventions=conventions).table)
 
 
-def test_a_unit_that_a_column_states_wins(tmp_path):
+def test_column_unit_overrides_settings(tmp_path):
     columns = {"time": [0.1 * k for k in range(COUNT)], "w": np.degrees(GYRO[:, 2]).tolist()}
     path = writers.write_csv(tmp_path / "a.csv", columns)
     mapping = {"time": "time", "gyro_z": "w [deg/s]"}
@@ -153,7 +153,7 @@ ANY = Rotation.from_euler("ZYX", ANY_ANGLES[:, ::-1])
 
 @pytest.mark.parametrize("useless", [0.0, math.nan])
 @pytest.mark.parametrize("yaw_convention", ["", "ccw_from_north"])
-def test_a_useless_quaternion_stays_as_useless(useless, yaw_convention):
+def test_invalid_quaternion_stays_invalid(useless, yaw_convention):
     conventions = ReferenceConventions("ned", yaw_convention)
     own = frames.quaternions_from_convention([[useless] * 4], conventions)
     assert np.array_equal(own, [[useless] * 4], equal_nan=True)
@@ -161,7 +161,7 @@ def test_a_useless_quaternion_stays_as_useless(useless, yaw_convention):
 
 @pytest.mark.parametrize("frame", frames.FRAMES)
 @pytest.mark.parametrize("convention", frames.YAW_CONVENTIONS)
-def test_the_yaw_in_a_quaternion_follows_the_same_conventions(frame, convention):
+def test_yaw_in_quaternion_follows_yaw_convention(frame, convention):
     """Somebody made a quaternion of roll, pitch and a heading of another kind."""
     sign, offset = frames.YAW_CONVENTIONS[convention]
     roll, pitch, yaw = ANY_ANGLES.T
@@ -179,7 +179,7 @@ UNKNOWN.update(mounting_yaw=(0.0, 1.0), orientation="guessed", filter="madgwick"
 
 
 @pytest.mark.parametrize("key", UNKNOWN)
-def test_a_convention_that_is_not_known_is_refused_by_name(key):
+def test_unknown_convention_is_rejected_by_name(key):
     with pytest.raises(ConfigurationError, match=f"^{key} "):
         ImuConventions(**{key: UNKNOWN[key]})
 

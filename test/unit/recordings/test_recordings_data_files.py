@@ -171,7 +171,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_the_same_content_in_every_kind_of_file_is_the_same_table(car, tmp_path, name):
+def test_equal_content_gives_equal_table_in_every_file_format(car, tmp_path, name):
     table = read_imu(WRITERS[name](tmp_path / name, car)).table
     start = 1.7e9 if name == "sensors.json" else 0.0
     # Times of 1.7e9 s have steps of 2.4e-7 s.
@@ -180,7 +180,7 @@ def test_the_same_content_in_every_kind_of_file_is_the_same_table(car, tmp_path,
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_file_that_is_cut_off_is_refused_in_one_sentence(car, tmp_path, name):
+def test_truncated_file_is_rejected_in_one_line(car, tmp_path, name):
     path = WRITERS[name](tmp_path / name, car)
     content = path.read_bytes()
     for size in (len(content) // 2, len(content) - 9):
@@ -207,7 +207,7 @@ def test_other_json_is_refused(tmp_path, content, message):
         guess_columns(path)
 
 
-def test_objects_of_matlab_are_refused_with_what_to_do(tmp_path):
+def test_matlab_objects_are_rejected_with_remedy(tmp_path):
     path = tmp_path / "a.mat"
     with h5py.File(path, "w", userblock_size=512) as file:
         file.create_dataset("#subsystem#/MCOS", data=np.zeros(3))
@@ -221,7 +221,7 @@ def test_objects_of_matlab_are_refused_with_what_to_do(tmp_path):
     ("name", "module"),
     [("a.xlsx", "python_calamine"), ("a.parquet", "pyarrow"), ("a.h5", "h5py")],
 )
-def test_without_its_library_a_sentence_names_the_extra(car, tmp_path, monkeypatch, name, module):
+def test_missing_library_is_reported_with_pip_extra(car, tmp_path, monkeypatch, name, module):
     path = WRITERS[name](tmp_path / name, car)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingLibraryError, match=r"pip install \"\.\[formats\]\""):

@@ -48,7 +48,7 @@ def written(tmp_path, messages, **options):
     return writers.write_bag(path, {"/topic": messages}, receipt=receipt, **options)
 
 
-def test_nothing_is_said_about_a_good_recording(tmp_path):
+def test_good_recording_has_no_remark(tmp_path):
     (sentence,) = read_reference(written(tmp_path, odometry())).report.sentences()
     assert f"{COUNT} of {COUNT} samples" in sentence and "10.00 Hz" in sentence
 
@@ -86,7 +86,7 @@ LONG = {4: tuple(1.01 * part for part in HALF), 6: tuple(1.0005 * part for part 
         (fixes(single={5: {"variance": 0.0}}), "unknown_variance", 1, 6, 0.5, COUNT, ()),
     ],
 )
-def test_what_is_wrong_is_counted_with_its_place_and_told(
+def test_faulty_samples_are_counted_and_reported_with_place(
     tmp_path, messages, name, count, place, time, left, value
 ):
     recorded = read_reference(written(tmp_path, messages))
@@ -102,7 +102,7 @@ def test_what_is_wrong_is_counted_with_its_place_and_told(
     assert (np.diff(recorded.table.index) > 0.0).all()
 
 
-def test_the_time_of_reception_is_taken_where_no_stamp_is_set(tmp_path):
+def test_receipt_time_replaces_unset_stamps(tmp_path):
     messages = odometry([0] * COUNT)
     recorded = read_reference(written(tmp_path, messages))
     assert recorded.report.time_source == "receipt time"
@@ -144,7 +144,7 @@ def test_lines_with_empty_or_missing_cells_are_counted_by_their_place(tmp_path):
 
 
 @pytest.mark.parametrize("part", ["gyro", "accel"])
-def test_what_an_imu_says_it_does_not_know_is_left_out(tmp_path, part):
+def test_quantity_marked_unknown_by_imu_is_absent(tmp_path, part):
     recorded = read_imu(written(tmp_path, imu(unknown=(part,))))
     assert recorded.report.absent == (part,)
     assert f"{part}_x" not in recorded.table
@@ -153,14 +153,14 @@ def test_what_an_imu_says_it_does_not_know_is_left_out(tmp_path, part):
 
 
 @pytest.mark.parametrize("orientation", [(0.0,) * 4, (math.nan,) * 4, (0.0, 0.0, math.nan, 1.0)])
-def test_an_orientation_that_is_never_set_is_absent(tmp_path, orientation):
+def test_unset_orientation_is_absent(tmp_path, orientation):
     recorded = read_imu(written(tmp_path, imu(orientation)), require=("gyro",))
     assert recorded.report.absent == ("orientation",)
     assert recorded.table.columns[0] == "gyro_x"
     assert len(recorded.table) == COUNT
 
 
-def test_an_imu_that_is_mounted_turned_is_remarked(tmp_path):
+def test_rotated_mounting_is_remarked(tmp_path):
     path = written(tmp_path, imu(accel=(0.0, 9.8, 0.1)))
     (remark,) = read_imu(path).report.remarks
     assert "gravity lies on +y" in remark
@@ -170,7 +170,7 @@ def test_an_imu_that_is_mounted_turned_is_remarked(tmp_path):
     assert upright.table["accel_z"].to_numpy() == pytest.approx(np.full(COUNT, 9.8))
 
 
-def test_an_unknown_variance_is_assumed_and_told(tmp_path):
+def test_unknown_variance_is_assumed_and_reported(tmp_path):
     unknown = read_reference(written(tmp_path, fixes(covariance_type=0, variance=0.0)))
     assert unknown.report.unknown_variance.count == COUNT
     assert f"{UNKNOWN_VARIANCE:g} m^2" in " ".join(unknown.report.sentences())
@@ -178,7 +178,7 @@ def test_an_unknown_variance_is_assumed_and_told(tmp_path):
     assert unknown.table.equals(read_reference(path).table)
 
 
-def test_the_report_can_be_written_as_json(tmp_path):
+def test_report_is_serialisable_as_json(tmp_path):
     report = read_reference(written(tmp_path, stamped({5: 0}))).report
     values = json.loads(json.dumps(report.to_dict(), allow_nan=False))
     assert values["samples"] == COUNT

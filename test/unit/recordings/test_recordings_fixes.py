@@ -54,7 +54,7 @@ def stated(report):
     return report.positioning["stated_deviation"]
 
 
-def test_variances_are_the_receivers_then_its_errors_then_a_usual_one():
+def test_variances_come_from_covariance_then_error_then_default():
     error, given = np.full(COUNT, 2.0), np.full(COUNT, 0.25)
     report = reference_table(samples(position_error=error))[1]
     assert stated(report) == pytest.approx(np.sqrt(2.0))
@@ -92,7 +92,7 @@ def test_positions_in_metres_are_as_good_as_they_jitter(rate, error):
     assert not any("receiver" in sentence for sentence in report.sentences())
 
 
-def test_a_path_that_is_smoothed_away_is_not_called_slow_without_a_reason():
+def test_oversmoothed_path_is_rejected_with_reason():
     recorded, _, _ = on_the_floor(1.0, 0.001)
     x, y = recorded.columns.pop("x"), recorded.columns.pop("y")
     latitude, longitude, _ = pymap3d.enu2geodetic(x, y, 0.0, 48.0, 11.0, 0.0)
@@ -101,7 +101,7 @@ def test_a_path_that_is_smoothed_away_is_not_called_slow_without_a_reason():
         reference_table(recorded)
 
 
-def test_doppler_velocities_are_used_and_told():
+def test_doppler_velocities_are_used_and_reported():
     _, _, velocities, yaw = truth()
     alone, without = reference_table(samples())
     noisy = velocities + 0.1 * np.random.default_rng(8).standard_normal(velocities.shape)
@@ -112,7 +112,7 @@ def test_doppler_velocities_are_used_and_told():
 
 
 @pytest.mark.parametrize("form", ["yaw", "quaternion"])
-def test_a_heading_beside_the_fixes_is_the_heading(form):
+def test_heading_recorded_with_fixes_is_used(form):
     _, _, _, yaw = truth()
     # Crabwise by 40 deg, which no course can tell.
     heading = yaw + np.radians(40.0)
@@ -128,7 +128,7 @@ def test_a_heading_beside_the_fixes_is_the_heading(form):
     assert any("check their mounting" in remark for remark in report.remarks)
 
 
-def test_an_outlier_is_told_by_its_line():
+def test_outlier_is_reported_with_line():
     wrong = samples()
     wrong.columns["latitude"][120] += 1e-3
     table, report = reference_table(wrong)
@@ -172,7 +172,7 @@ def bag(tmp_path, **topics):
 
 @pytest.mark.parametrize("make", [writers.twist_stamped, writers.twist_with_covariance_stamped])
 @pytest.mark.parametrize("late", [-60_000_000, 0, 90_000_000])
-def test_the_nearest_velocity_is_taken(tmp_path, make, late):
+def test_velocity_nearest_to_fix_is_used(tmp_path, make, late):
     messages = [make(stamp + late, velocity) for stamp, velocity in zip(STAMPS, VELOCITIES)]
     path = bag(tmp_path, vel=messages)
     samples = read_reference_samples(path, topic="/fix", velocity_topic="/vel")
@@ -202,7 +202,7 @@ def test_velocities_may_be_faster_than_positions_or_missing(tmp_path):
         lambda stamp, heading: writers.odometry(stamp, np.zeros(3), heading),
     ],
 )
-def test_a_heading_of_two_antennas(tmp_path, make):
+def test_heading_topic_of_two_antennas_is_read(tmp_path, make):
     messages = [make(stamp + 1000, heading) for stamp, heading in zip(STAMPS, HEADINGS)]
     path = bag(tmp_path, heading=messages)
     samples = read_reference_samples(path, topic="/fix", heading_topic="/heading")
@@ -210,7 +210,7 @@ def test_a_heading_of_two_antennas(tmp_path, make):
 
 
 @pytest.mark.parametrize("changes", [True, False])
-def test_the_yaws_stated_variance_is_used_only_where_it_changes(changes):
+def test_yaw_variance_is_used_only_if_it_varies(changes):
     times, positions, _, yaw = truth()
     deviation = np.full(COUNT, 0.02) + changes * 1e-4 * np.arange(COUNT)
     columns = {"stamp": times, "x": positions[:, 0], "y": positions[:, 1], "yaw": yaw}
@@ -228,7 +228,7 @@ def test_the_yaws_stated_variance_is_used_only_where_it_changes(changes):
     assert set(table["turn_slip"]) == {0.04} and ReferenceError.from_poses(table).slip == 0.04
 
 
-def test_a_courses_error_is_beside_it_and_antennas_are_at_most_as_wrong_as_they_differ_from_it():
+def test_course_has_error_columns_and_bounds_error_of_antenna_heading():
     table, _ = reference_table(samples())
     assert list(table.columns[-4:]) == list(REFERENCE_ERROR)
     assert set(table["yaw_lag"]) == {FixSettings().course_lag}

@@ -72,7 +72,7 @@ def test_poses_in_a_bag(tmp_path, make):
 
 
 @pytest.mark.parametrize("compression", ["BZ2", "LZ4"])
-def test_a_compressed_bag_of_many_chunks(tmp_path, compression):
+def test_compressed_bag_of_many_chunks_is_read(tmp_path, compression):
     path = writers.write_bag(
         tmp_path / "a.bag",
         {"/odom": poses(writers.odometry), "/imu": imu_messages()},
@@ -97,7 +97,7 @@ def test_poses_from_rostopic_echo_with_and_without_arrays(tmp_path, make, arrays
     assert recorded.report.message_type == writers.ros_name(poses(make)[0])
 
 
-def test_an_imu_in_every_format(tmp_path):
+def test_imu_is_equal_in_every_format(tmp_path):
     bag = writers.write_bag(tmp_path / "a.bag", {"/imu/data": imu_messages()})
     # Named as this package's own tables.
     read_imu(bag).table.to_csv(tmp_path / "a.csv")
@@ -199,7 +199,7 @@ def test_messages_of_two_publishers_are_in_the_order_of_reception(tmp_path):
     assert not recorded.report.stamps.unordered
 
 
-def test_an_index_that_points_before_the_message_is_followed():
+def test_bag_index_pointing_before_message_is_followed():
     from imu_simulation_framework.recordings.formats.bag import _message_bounds
 
     def record(fields, data):
@@ -234,7 +234,7 @@ def test_mounting_turns_the_imu_into_the_robots_axes(tmp_path):
     assert table["yaw"].to_numpy() == pytest.approx(YAW - 0.5, abs=1e-12)
 
 
-def test_a_drive_of_kitti_whose_missing_files_are_frames_less(tmp_path):
+def test_kitti_drive_with_missing_files_lacks_their_frames(tmp_path):
     # On a circle of 20 m at 10 m/s; 1e-5 deg of latitude are 1.11 m.
     seconds = 1_317_042_145.964389445 + 0.1 * np.arange(200)
     yaw = 0.5 * (seconds - seconds[0])

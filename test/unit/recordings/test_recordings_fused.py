@@ -31,7 +31,7 @@ def written(tmp_path, gyro=RATES, accel=UP, orientation=(0.0,) * 4, stamps=STAMP
 
 @pytest.mark.parametrize("filter", ["mahony", "vqf"])
 @pytest.mark.parametrize("orientation", [(0.0,) * 4, (0.0, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 0.0)])
-def test_an_orientation_that_was_never_set_is_made(tmp_path, filter, orientation):
+def test_unset_orientation_is_fused(tmp_path, filter, orientation):
     path = written(tmp_path, orientation=orientation)
     conventions = ImuConventions(filter=filter, filter_time_constant=2.0)
     recorded = isf.read_imu(path, conventions=conventions)
@@ -49,7 +49,7 @@ def test_an_orientation_that_was_never_set_is_made(tmp_path, filter, orientation
     assert any(f"by the filter {filter} with a time constant of 2 s" in r for r in report.remarks)
 
 
-def test_an_orientation_is_made_only_if_wanted_and_believed_if_said_to_be_recorded(tmp_path):
+def test_orientation_setting_selects_fused_or_recorded(tmp_path):
     tilted = tuple(Rotation.from_euler("Z", 0.3).as_quat())
     path = written(tmp_path, orientation=tilted)
     recorded = isf.read_imu(path)
@@ -67,7 +67,7 @@ def test_an_orientation_is_made_only_if_wanted_and_believed_if_said_to_be_record
     assert recorded.report.orientation_source == ""
 
 
-def test_an_imu_mounted_on_its_side_is_turned_first(tmp_path):
+def test_imu_mounted_on_side_is_rotated_before_fusion(tmp_path):
     mounting = (math.pi / 2.0, 0.0, 0.4)
     back = Rotation.from_euler("ZYX", mounting[::-1]).inv()
     path = written(tmp_path, back.apply(RATES), back.apply(UP))
@@ -85,7 +85,7 @@ def test_an_imu_mounted_on_its_side_is_turned_first(tmp_path):
         (0.01 * UP, (), "does not show gravity (usually 0.10 m/s^2"),
     ],
 )
-def test_without_gravity_the_yaw_is_the_integral_of_the_rate(tmp_path, accel, unknown, why):
+def test_yaw_without_gravity_is_integrated_rate(tmp_path, accel, unknown, why):
     recorded = isf.read_imu(written(tmp_path, accel=accel, unknown=unknown))
     assert recorded.table["yaw"].to_numpy() == pytest.approx(TURNED, abs=2e-5)
     assert np.array_equal(recorded.table["roll"], np.zeros(COUNT))
@@ -95,7 +95,7 @@ def test_without_gravity_the_yaw_is_the_integral_of_the_rate(tmp_path, accel, un
     )
 
 
-def test_a_gap_is_bridged_and_told(tmp_path):
+def test_gap_is_interpolated_and_reported(tmp_path):
     keep = (TIMES < 10.0) | (TIMES > 10.6)
     path = written(
         tmp_path, RATES[keep], UP[keep], stamps=[s for s, kept in zip(STAMPS, keep) if kept]
@@ -107,7 +107,7 @@ def test_a_gap_is_bridged_and_told(tmp_path):
     assert "across gaps, the longest of 0.640 s, the rate is interpolated" in remark
 
 
-def test_stamps_that_jitter_lose_nothing_of_what_was_turned():
+def test_jitter_of_stamps_keeps_integrated_angle():
     """A constant rate, at times that are off by up to half a step, and in bursts."""
     random = np.random.default_rng(4)
     rates = np.tile([0.0, 0.0, 0.7], (COUNT, 1))
@@ -118,14 +118,14 @@ def test_stamps_that_jitter_lose_nothing_of_what_was_turned():
         assert angles[:, 2] == pytest.approx(0.7 * (times - times[0]), abs=1e-9)
 
 
-def test_the_start_is_level_at_the_accelerometer():
+def test_fusion_starts_at_tilt_of_accelerometer():
     tilt = Rotation.from_euler("ZYX", [0.0, 0.2, -0.3])
     angles = fused_angles(TIMES, np.zeros((COUNT, 3)), tilt.inv().apply(UP), OUTPUT)
     expected = np.tile([-0.3, 0.2, 0.0], (COUNT, 1))
     assert angles == pytest.approx(expected, abs=1e-9)
 
 
-def test_an_integral_by_the_trapezoidal_rule_is_exact_for_a_line():
+def test_trapezoidal_integral_is_exact_for_line():
     times = np.array([0.0, 0.1, 0.7, 1.0, 3.0])
     assert integral(times, 2.0 * times) == pytest.approx(times**2, abs=1e-15)
     columns = integral(times, np.column_stack([np.ones(5), times]))

@@ -35,7 +35,7 @@ def echoed(time, yaw, rates, forces, ros):
 
 
 @pytest.mark.parametrize("ros", [1, 2])
-def test_messages_as_topic_echo_prints_them(tmp_path, ros):
+def test_messages_of_rostopic_echo_are_read(tmp_path, ros):
     path = tmp_path / "imu.txt"
     samples = zip(TIME, CAR.yaw, CAR.rates, CAR.forces)
     # The last one is cut off.
@@ -48,7 +48,7 @@ def test_messages_as_topic_echo_prints_them(tmp_path, ros):
     assert table["gyro_z"].to_numpy() == pytest.approx(CAR.rates[:, 2])
 
 
-def test_messages_as_ros_2s_topic_echo_prints_them_in_lines(tmp_path):
+def test_messages_of_ros2_topic_echo_csv_are_read(tmp_path):
     """``--csv`` names nothing: only how many columns there are tells which message they are of."""
     imu, odometry, pose = (tmp_path / f"{name}.csv" for name in ("imu", "odometry", "pose"))
     rows: tuple = ([], [], [])
@@ -75,7 +75,7 @@ def test_messages_as_ros_2s_topic_echo_prints_them_in_lines(tmp_path):
         assert samples.columns["qz"] == pytest.approx(np.sin(0.5 * CAR.yaw))
 
 
-def test_what_is_no_echoed_message_is_refused(tmp_path):
+def test_invalid_echoed_message_is_rejected(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("header:\n  stamp:\nnothing here\n---\n")
     assert "line 3 is no field of a message" in refusal(isf.read_imu, path)
@@ -103,7 +103,7 @@ def log(imu="CORRIMUDATA", scale=(1.0, 1.0), short=True):
 
 
 @pytest.mark.parametrize("short", [True, False])
-def test_a_log_of_a_novatel_receiver(tmp_path, short):
+def test_novatel_log_is_read(tmp_path, short):
     path = tmp_path / "a.ASC"
     path.write_text(log(short=short))
     found = guess_columns(path)
@@ -120,7 +120,7 @@ def test_a_log_of_a_novatel_receiver(tmp_path, short):
     assert reference["velocity_east"] == pytest.approx((CAR.speed * np.cos(CAR.yaw))[places])
 
 
-def test_counts_of_novatels_raw_imu_have_no_unit(tmp_path):
+def test_novatel_raw_imu_counts_have_no_unit(tmp_path):
     path = tmp_path / "a.ASC"
     path.write_text(log("RAWIMU", (2.0**15 / 0.05, 2.0**33)))
     found = guess_columns(path)
@@ -129,7 +129,7 @@ def test_counts_of_novatels_raw_imu_have_no_unit(tmp_path):
 
 
 @pytest.mark.parametrize("counts", [(2.0**22, np.degrees(2.0**21)), (2.0**27 / 0.3048, 2.0**33)])
-def test_gravity_tells_which_of_novatels_imus_counts(tmp_path, counts):
+def test_novatel_imu_scale_is_inferred_from_gravity(tmp_path, counts):
     path = tmp_path / "a.ASC"
     path.write_text(log("RAWIMU", counts))
     found = guess_columns(path)
@@ -139,7 +139,7 @@ def test_gravity_tells_which_of_novatels_imus_counts(tmp_path, counts):
     assert recorded.columns["accel_y"] == pytest.approx(CAR.forces[:, 1], abs=1e-4)
 
 
-def test_a_log_with_wrong_checksums_is_refused(tmp_path):
+def test_novatel_log_with_wrong_checksums_is_rejected(tmp_path):
     path = tmp_path / "a.ASC"
     path.write_text(log().replace("*", "*0"))
     assert "none of NovAtel's logs INSPVA" in refusal(isf.read_imu, path)
@@ -171,7 +171,7 @@ def vbox():
     return "\r\n".join(lines).encode("latin-1")
 
 
-def test_a_log_of_racelogics_vbox(tmp_path):
+def test_racelogic_vbox_log_is_read(tmp_path):
     path = tmp_path / "a.vbo"
     path.write_bytes(vbox())
     found = guess_columns(path)
@@ -189,7 +189,7 @@ def test_a_log_of_racelogics_vbox(tmp_path):
     assert "holds no data of VBOX" in refusal(guess_columns, path)
 
 
-def test_the_points_of_gpx(tmp_path):
+def test_gpx_track_points_are_read(tmp_path):
     path = tmp_path / "a.gpx"
     rows = range(0, len(TIME), 50)
     points = "".join(

@@ -224,12 +224,12 @@ IMUS = [
     "read, written, words, options",
     [(read_reference, *case) for case in REFERENCES] + [(read_imu, *case) for case in IMUS],
 )
-def test_what_cannot_serve_is_refused(tmp_path, read, written, words, options):
+def test_unusable_recording_is_rejected(tmp_path, read, written, words, options):
     assert words in refusal(read, written(tmp_path), **options)
 
 
 @pytest.mark.parametrize("name", ["a.bag", "a.csv", "a.tum"])
-def test_an_empty_or_missing_file(tmp_path, name):
+def test_empty_or_missing_file_is_rejected(tmp_path, name):
     path = tmp_path / name
     assert "no such recording" in refusal(read_reference, path)
     path.write_bytes(b"")
@@ -237,7 +237,7 @@ def test_an_empty_or_missing_file(tmp_path, name):
     assert "recording is empty" in refusal(read_reference, writers.pack(path))
 
 
-def test_a_bag_without_index_or_with_a_damaged_chunk_or_a_truncated_gzip_file(tmp_path):
+def test_bag_without_index_or_with_damaged_data_is_rejected(tmp_path):
     path = bag(odometry())(tmp_path)
     content = bytearray(path.read_bytes())
     at = content.index(b"index_pos=") + len(b"index_pos=")
@@ -256,7 +256,7 @@ def test_a_bag_without_index_or_with_a_damaged_chunk_or_a_truncated_gzip_file(tm
 
 
 @pytest.mark.parametrize("share", [0.001, 0.5, 0.999])
-def test_a_truncated_bag(tmp_path, share):
+def test_truncated_bag_is_rejected(tmp_path, share):
     path = bag(odometry(), imu=imu())(tmp_path)
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
@@ -264,7 +264,7 @@ def test_a_truncated_bag(tmp_path, share):
     assert "truncated or damaged" in refusal(read_reference, writers.pack(path))
 
 
-def test_a_topic_is_found_without_its_slash_and_as_few_samples_as_are_wanted(tmp_path):
+def test_topic_without_slash_and_minimum_samples_are_accepted(tmp_path):
     path = bag(odometry(STAMPS[:9]))(tmp_path)
     recorded = read_reference(path, topic="topic", minimum_samples=9)
     assert recorded.report.topic == "/topic"

@@ -70,7 +70,7 @@ STORAGES = (
 
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("kind", REFERENCES)
-def test_every_message_in_every_storage(tmp_path, kind, storage):
+def test_ros2_messages_equal_ros1_messages_in_every_storage(tmp_path, kind, storage):
     ros1 = writers.write_bag(tmp_path / "a.bag", topics(kind))
     ros2 = write(storage, tmp_path / "b", topics(kind))
     assert_equal_samples(reading.read_reference_samples(ros2), reading.read_reference_samples(ros1))
@@ -78,7 +78,7 @@ def test_every_message_in_every_storage(tmp_path, kind, storage):
 
 
 @pytest.mark.parametrize("storage", ["ros1", *STORAGES])
-def test_other_sensors_in_every_storage(tmp_path, storage):
+def test_other_sensors_are_read_from_every_storage(tmp_path, storage):
     content = {
         "/mag": [writers.magnetic_field(*row) for row in zip(STAMPS, 1e-5 * GYRO)],
         "/temperature": [writers.temperature(*row) for row in zip(STAMPS, 20.0 + ACCEL[:, 0])],
@@ -94,7 +94,7 @@ def test_other_sensors_in_every_storage(tmp_path, storage):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("storage", ["ros1", "mcap without index"])
-def test_a_damaged_number_of_the_kind_that_makes_calculations_warn_is_missing(tmp_path, storage):
+def test_signalling_nan_is_missing_without_warning(tmp_path, storage):
     plain, signalling = struct.pack("<d", 1234.5), bytes.fromhex("01000000 0000f0ff")
     gyro = [1234.5 if k == 10 else 0.1 for k in range(COUNT)]
     messages = [
@@ -112,7 +112,7 @@ def test_a_damaged_number_of_the_kind_that_makes_calculations_warn_is_missing(tm
     assert len(reading.read_imu(path).table) == COUNT - 1
 
 
-def test_a_recording_of_several_files(tmp_path):
+def test_recording_of_several_files_is_read_in_order(tmp_path):
     folder = tmp_path / "drive"
     folder.mkdir()
     for part in range(3):
@@ -124,7 +124,7 @@ def test_a_recording_of_several_files(tmp_path):
     assert not recorded.report.stamps.unordered
 
 
-def test_a_packed_file_of_a_bag(tmp_path):
+def test_packed_bag_file_is_read(tmp_path):
     path = writers.write_mcap(tmp_path / "a.mcap", {"/imu": IMU})
     expected = reading.read_imu(path).table
     packed = tmp_path / "a.mcap.zstd"
@@ -134,7 +134,7 @@ def test_a_packed_file_of_a_bag(tmp_path):
 
 
 @pytest.mark.parametrize("storage", STORAGES[:5])
-def test_a_topic_that_is_not_there(tmp_path, storage):
+def test_missing_topic_is_rejected(tmp_path, storage):
     path = write(storage, tmp_path / "b", {"/imu": IMU})
     assert "no topic of type nav_msgs/Odometry" in refusal(path)
     assert "the bag has /imu (sensor_msgs/Imu)" in refusal(path, topic="/odom")
@@ -142,7 +142,7 @@ def test_a_topic_that_is_not_there(tmp_path, storage):
 
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
 @pytest.mark.parametrize("storage", ["file", "mcap", "mcap without index"])
-def test_a_truncated_bag(tmp_path, storage, share):
+def test_truncated_bag_is_rejected(tmp_path, storage, share):
     path = write(storage, tmp_path / "b", topics("odometry"))
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
@@ -150,7 +150,7 @@ def test_a_truncated_bag(tmp_path, storage, share):
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-8], lambda data: b"\0\0" + data[2:]])
-def test_a_message_that_is_laid_out_otherwise(tmp_path, change):
+def test_message_of_wrong_layout_is_rejected(tmp_path, change):
     path = write("file", tmp_path / "b", {"/odom": REFERENCES["odometry"]})
     with closing(sqlite3.connect(path)) as database, database:
         (data,) = database.execute("SELECT data FROM messages WHERE id = 18").fetchone()
@@ -200,7 +200,7 @@ RECORD = 22 + len(writers.ros2_bytes(IMU[0]))  # bytes of a message in MCAP
         ({}, tuple(struct.pack("<Q", time) for time in (STAMPS[3], 2**63)), "a time of 9223372"),
     ],
 )
-def test_an_mcap_file_that_is_another_or_damaged(tmp_path, options, change, words):
+def test_foreign_or_damaged_mcap_file_is_rejected(tmp_path, options, change, words):
     path = tmp_path / "a.mcap"
     checked = words == "a chunk whose checksum is another one"
     writer = McapWriter(str(path), compression=CompressionType.NONE, enable_crcs=checked)
@@ -217,7 +217,7 @@ def test_an_mcap_file_that_is_another_or_damaged(tmp_path, options, change, word
     assert words in refusals.refusal(reading.read_imu_samples, path, topic="/imu")
 
 
-def test_another_database(tmp_path):
+def test_foreign_database_is_rejected(tmp_path):
     with closing(sqlite3.connect(tmp_path / "a.db3")) as database:
         database.execute("CREATE TABLE words (word TEXT)")
         database.commit()
@@ -252,7 +252,7 @@ ENDLESS = (
         (["UPDATE topics SET name = '/odom' || char(27) || '[2J' || char(10) || 'b'"], None),
     ],
 )
-def test_a_database_that_was_made_to_harm(tmp_path, statements, words):
+def test_malicious_database_is_rejected_or_harmless(tmp_path, statements, words):
     path = write("file", tmp_path / "b", {"/odom": REFERENCES["odometry"]})
     with closing(sqlite3.connect(path)) as database:
         for statement in statements:

@@ -43,7 +43,7 @@ def nmea(car, stamp=lambda time: ""):
     return lines
 
 
-def test_an_epoch_of_nmea_is_a_row(car, tmp_path):
+def test_nmea_epoch_becomes_row(car, tmp_path):
     path = tmp_path / "gps.nmea"
     path.write_text("\r\n".join(["73,M*1F", *nmea(car)]) + "\r\n$GNGGA,1234")
     assert recording_format(path) == "tables"
@@ -65,7 +65,7 @@ def test_an_epoch_of_nmea_is_a_row(car, tmp_path):
     assert set(cells["sigma_north [m]"]) == {0.011}
 
 
-def test_what_is_not_fixed_or_damaged_is_left_out(car, tmp_path):
+def test_nmea_lines_without_fix_or_damaged_are_left_out(car, tmp_path):
     lines = [line for line in nmea(car) if "GGA" in line]
     lines[5] = lines[5].replace("1", "2", 1)  # against its checksum
     lines[7] = sentence(lines[7][1:].split("*")[0].replace(",4,12,", ",0,00,"))
@@ -78,7 +78,7 @@ def test_what_is_not_fixed_or_damaged_is_left_out(car, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["number", "date"])
-def test_the_time_of_reception_is_a_column(car, tmp_path, kind):
+def test_nmea_receipt_time_is_column(car, tmp_path, kind):
     def stamp(time):
         if kind == "number":
             return f"{1.7e9 + time:.3f} "
@@ -127,7 +127,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize(("layout", "start"), WORDS.items())
-def test_numbers_between_words(car, tmp_path, layout, start):
+def test_numbers_between_words_become_columns(car, tmp_path, layout, start):
     lines = ["Starting MPU6050 ... done", "calibrating: hold still"]
     for k, time in enumerate(TIME):
         clock = f"10:{int(time // 60):02d}:{time % 60:06.3f}"
@@ -165,7 +165,7 @@ def test_tables_are_no_lines_of_words(tmp_path, text):
         ("x: 1 y: 2\n" * 9, "no 10 lines have the same words between their numbers"),
     ],
 )
-def test_lines_that_say_nothing_are_refused(tmp_path, text, message):
+def test_lines_without_content_are_rejected(tmp_path, text, message):
     path = tmp_path / "a.log"
     path.write_text(text)
     assert message in refusal(read_reference, path)
@@ -238,7 +238,7 @@ def test_lines_of_several_kinds_are_a_table_for_each(car, tmp_path, written):
         assert [start, end] == pytest.approx([0.0, TIME[SLOW][-1] - TIME[-1]], abs=0.06)
 
 
-def test_a_log_of_ardupilot_whose_formats_are_cut_off(car, tmp_path):
+def test_ardupilot_log_without_formats_is_read(car, tmp_path):
     path = tmp_path / "a.log"
     lines = []
     for kind, time, values in tagged(car, ("IMU", "ATT", "GPS")):
@@ -262,7 +262,7 @@ def test_a_log_of_ardupilot_whose_formats_are_cut_off(car, tmp_path):
     assert gps["GPS.GCrs"].to_numpy() == pytest.approx(np.degrees(car.azimuth[SLOW]), abs=1e-8)
 
 
-def test_kinds_that_nothing_names_have_columns_by_their_place(car, tmp_path):
+def test_unnamed_line_kinds_have_numbered_columns(car, tmp_path):
     path = tmp_path / "a.csv"
     lines = [
         f"{round(1e6 * time)},{kind},{','.join(values)}"

@@ -71,7 +71,7 @@ def zipped(car, tmp_path_factory):
     return write_zip(tmp_path_factory.mktemp("phone") / "drive.zip", phone(car))
 
 
-def test_a_gyroscope_leads_and_what_other_sensors_say_is_put_at_its_times(car, zipped):
+def test_other_sensors_are_interpolated_at_gyroscope_times(car, zipped):
     guess = guess_columns(zipped)
     assert guess.imu["time"] == "Gyroscope.time [ns]"
     assert guess.imu["gyro_z"] == "Gyroscope.z [rad/s]"
@@ -112,13 +112,13 @@ def test_gravity_is_added_to_accelerations_without_it(car, tmp_path, name):
     assert "accel_z" not in guess_columns(write_folder(tmp_path / "other", tables)).imu
 
 
-def test_tables_without_a_time_are_told(car, tmp_path):
+def test_tables_without_time_are_reported(car, tmp_path):
     tables = {"gyroscope": dict(zip(("gx", "gy", "gz"), car.rates.T)), "other": {"ax": TIME}}
     guess = guess_columns(write_folder(tmp_path / "drive", tables))
     assert any("no table has a column that could be" in reason for reason in guess.reasons)
 
 
-def test_the_reference_is_the_table_of_the_receiver(car, zipped):
+def test_receiver_table_is_reference(car, zipped):
     guess = guess_columns(zipped)
     assert guess.reference["time"] == "Location.time [ns]"
     assert set(guess.reference) >= {"latitude", "longitude", "speed", "course", "position_error"}
@@ -131,7 +131,7 @@ def test_the_reference_is_the_table_of_the_receiver(car, zipped):
     assert np.sqrt(np.mean(error**2)) < 0.12 / 8.0
 
 
-def test_a_folder_and_a_zip_file_of_the_same_are_the_same(car, zipped, tmp_path):
+def test_folder_and_zip_file_of_equal_tables_are_equal(car, zipped, tmp_path):
     folder = write_folder(tmp_path / "drive", phone(car))
     guess = guess_columns(folder)
     assert (guess.imu, guess.reference) == (
@@ -142,7 +142,7 @@ def test_a_folder_and_a_zip_file_of_the_same_are_the_same(car, zipped, tmp_path)
     pd.testing.assert_frame_equal(one, other)
 
 
-def test_a_zip_file_of_one_table_is_that_table(car, tmp_path):
+def test_zip_file_of_single_table_is_read_as_table(car, tmp_path):
     columns = {"time_s": TIME, **car.inertial()}
     path = write_zip(tmp_path / "a.zip", {"Raw Data": columns})
     guess = guess_columns(path)
@@ -152,7 +152,7 @@ def test_a_zip_file_of_one_table_is_that_table(car, tmp_path):
     )
 
 
-def test_an_angle_that_goes_round_is_interpolated_the_short_way(tmp_path):
+def test_wrapped_angle_is_interpolated_along_shorter_arc(tmp_path):
     times, late = np.arange(0.0, 10.0, 0.1), np.arange(0.05, 9.9, 0.1)
     tables = {
         "gyro": {"t_s": late, "x": 0.0 * late, "y": 0.0 * late, "z": 1.0 + 0.0 * late},
@@ -166,7 +166,7 @@ def test_an_angle_that_goes_round_is_interpolated_the_short_way(tmp_path):
     assert guess_angle(path, "compass.heading_deg") == "compass.heading_deg [deg cw from north]"
 
 
-def test_nothing_is_made_up_where_another_sensor_paused(car, tmp_path):
+def test_pause_of_another_sensor_is_not_interpolated(car, tmp_path):
     given = phone(car)
     pause = (TIME[:-1] < 20.0) | (TIME[:-1] > 22.0)
     given["TotalAcceleration"] = {k: v[pause] for k, v in given["TotalAcceleration"].items()}
@@ -179,7 +179,7 @@ def test_nothing_is_made_up_where_another_sensor_paused(car, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["attitude_setpoint.yaw_deg", "gyro_bias.x", "Gravity.x", "mag.x"])
-def test_tables_of_what_is_wished_or_of_other_things_are_no_measurement(car, tmp_path, name):
+def test_setpoint_and_foreign_tables_are_no_measurement(car, tmp_path, name):
     table, _, column = name.partition(".")
     times = {"time_s": TIME}
     tables = {table: {**times, column: car.yaw}, "temperature": {**times, "celsius": car.yaw}}
@@ -211,7 +211,7 @@ def other_clock(tables):
         ),
     ],
 )
-def test_tables_that_do_not_go_together_are_refused(car, tmp_path, columns, change, message):
+def test_incompatible_tables_are_rejected(car, tmp_path, columns, change, message):
     given = phone(car)
     path = write_zip(tmp_path / "a.zip", change(given) if change else given)
     assert message in refusal(read_imu, path, columns=columns)
@@ -232,13 +232,13 @@ def test_tables_without_times_do_not_belong_together(zipped):
         (lambda content: re.sub(rb"\.csv", b".txt", content), "no CSV file is in this zip file"),
     ],
 )
-def test_zip_files_that_cannot_serve_are_refused(zipped, tmp_path, damage, message):
+def test_unusable_zip_files_are_rejected(zipped, tmp_path, damage, message):
     path = tmp_path / "a.zip"
     path.write_bytes(damage(zipped.read_bytes()))
     assert message in refusal(guess_columns, path)
 
 
-def test_a_time_of_another_name_in_each_table_and_files_with_no_names(car, tmp_path):
+def test_tables_with_own_time_names_or_without_headers_are_joined(car, tmp_path):
     for name, values in (("Acc", car.forces), ("Gyro", car.rates)):
         columns = {f"Timestamp{name} [ns]": np.rint(1e9 * TIME), **dict(zip("XYZ", values.T))}
         columns = {key if " " in key else f"{name}{key}": one for key, one in columns.items()}
@@ -251,7 +251,7 @@ def test_a_time_of_another_name_in_each_table_and_files_with_no_names(car, tmp_p
         assert_inertial(read_imu(tmp_path / folder).table, car)
 
 
-def test_tables_without_a_time_have_the_one_of_their_length(car, tmp_path):
+def test_tables_without_time_use_time_table_of_equal_length(car, tmp_path):
     for name, values in (("accel-0", car.forces), ("gyro-0", car.rates)):
         columns = dict(zip((f"{name[:-2]}_{axis}" for axis in "xyz"), values.T))
         pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
@@ -259,7 +259,7 @@ def test_tables_without_a_time_have_the_one_of_their_length(car, tmp_path):
     assert_inertial(read_imu(tmp_path).table, car)
 
 
-def test_of_many_tables_each_is_looked_at_a_few_times(tmp_path, monkeypatch):
+def test_many_tables_are_each_examined_few_times(tmp_path, monkeypatch):
     """A log of an autopilot has hundreds, and perhaps no IMU."""
     looked, tables, understood = [], 40, guessing.candidates_of
 

@@ -30,7 +30,7 @@ def read_gyro(path, **options):
 
 
 @pytest.mark.parametrize("rate", [None, RATE])
-def test_messages_that_come_twice_are_read_once(tmp_path, rates, rate):
+def test_repeated_messages_are_read_once(tmp_path, rates, rate):
     times = np.arange(COUNT) / RATE
     path = write_table(tmp_path / "twice.csv", np.repeat(times, 2), np.repeat(rates, 2, axis=0))
     found, axes, remarks = read_gyro(path, rate=rate)
@@ -42,7 +42,7 @@ def test_messages_that_come_twice_are_read_once(tmp_path, rates, rate):
     np.testing.assert_allclose(table[list(GYRO)], rates)
 
 
-def test_readings_that_are_held_by_a_faster_logger_are_read_once(tmp_path, rates):
+def test_readings_held_by_faster_logger_are_read_once(tmp_path, rates):
     times = np.arange(3 * COUNT) / (3.0 * RATE)
     path = write_table(tmp_path / "held.csv", times, np.repeat(rates, 3, axis=0))
     found, axes, _ = read_gyro(path)

@@ -125,7 +125,7 @@ def test_sensors_turned_against_an_orientation_that_is_right_leave_it_alone():
 
 @pytest.mark.parametrize("sign", [1.0, -1.0], ids=["reaction", "gravity"])
 @pytest.mark.parametrize("turn", [ANY, OTHER], ids=["any", "other"])
-def test_all_three_axes_are_found_where_the_reference_turns_freely(turn, sign):
+def test_mounting_about_three_axes_is_estimated_if_reference_turns_freely(turn, sign):
     reference, straight = carried(lean=40.0)
     result = check(reference, scaled(bare(turned(straight, turn)), ACCEL, sign))
     settings = settings_of(result)
@@ -134,7 +134,7 @@ def test_all_three_axes_are_found_where_the_reference_turns_freely(turn, sign):
     assert (mounting_of(settings) * turn).magnitude() < ANGLE
 
 
-def test_a_body_that_leans_and_a_sensor_that_is_its_own_give_no_alarm():
+def test_leaning_body_with_aligned_sensor_has_no_finding():
     for lean in (0.0, 6.0, 20.0, 40.0, 80.0):
         reference, imu = carried(lean)
         assert not check(reference, bare(imu)).findings
@@ -142,7 +142,7 @@ def test_a_body_that_leans_and_a_sensor_that_is_its_own_give_no_alarm():
 
 @pytest.mark.parametrize("recording", [drive, carried], ids=["robot", "carried"])
 @pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
-def test_a_telephone_whose_orientation_decides_against_its_accelerometer(recording, turn):
+def test_telephone_orientation_reveals_inverted_accelerometer(recording, turn):
     reference, straight = recording()
     result = check(reference, ios(turned(straight, turn)))
     settings = settings_of(result)
@@ -163,7 +163,7 @@ def test_a_telephone_whose_orientation_decides_against_its_accelerometer(recordi
     ids=["bare", "opposite roll", "inverse", "gyroscope", "reference", "reference, bare"],
 )
 @pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
-def test_what_nothing_decides_is_named_with_its_readings_and_never_written(turn, plant):
+def test_ambiguous_vertical_is_reported_with_readings_and_without_settings(turn, plant):
     reference, straight = drive()
     reference, imu = plant(reference, turned(straight, turn))
     (finding,) = check(reference, imu).findings
@@ -178,7 +178,7 @@ def test_what_nothing_decides_is_named_with_its_readings_and_never_written(turn,
 
 
 @pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
-def test_a_path_decides_that_the_reference_is_mirrored(turn):
+def test_path_reveals_mirrored_reference(turn):
     reference, straight = drive()
     result = check(clockwise_from_north(reference), turned(straight, turn))
     mirrored, mounting = result.findings
@@ -186,7 +186,7 @@ def test_a_path_decides_that_the_reference_is_mirrored(turn):
     assert mounting.fault == faults.MOUNTING
 
 
-def test_a_lone_gyroscope_against_a_lone_yaw_is_ambiguous_too():
+def test_opposed_gyroscope_and_yaw_without_path_are_ambiguous():
     reference, imu = drive()
     (finding,) = check(without_path(reference), bare(scaled(imu, GYRO, -1.0))).findings
     assert not finding.settings
@@ -196,7 +196,7 @@ def test_a_lone_gyroscope_against_a_lone_yaw_is_ambiguous_too():
 
 @pytest.mark.parametrize("factor", [0.92, 1.08])
 @pytest.mark.parametrize("recording", [drive, carried], ids=["robot", "carried"])
-def test_the_third_heading_says_whose_scale_is_wrong(recording, factor):
+def test_third_heading_identifies_wrong_scale(recording, factor):
     def scaled_yaw(imu):
         return with_yaw(imu, lambda yaw: factor * yaw)
 
@@ -228,14 +228,14 @@ def test_headings_that_agree_within_their_noise_have_no_scale_remark():
         assert not check(reference, noisy).remarks
 
 
-def test_a_sensor_that_leans_a_little_is_no_wrong_scale():
+def test_slightly_leaning_sensor_is_no_scale_error():
     reference, imu = drive()
     leaning_sensor = turned(imu, Rotation.from_euler("x", 22.0, degrees=True))
     (remark,) = check(reference, bare(leaning_sensor)).remarks
     assert "the sensor leans" in remark
 
 
-def test_a_reference_whose_z_axis_lies_is_named_and_not_mended():
+def test_reference_with_horizontal_z_axis_is_reported_without_settings():
     # Reference and gyroscope turn about the same axis, which is horizontal.
     reference, straight = drive()
     quarter = Rotation.from_euler("y", -90.0, degrees=True)
