@@ -103,9 +103,13 @@ def prepare_drive(configuration: Configuration, recorded: Recorded | None = None
 
     fixes = _select_fixes(part, recorded.report.fixes, settings)
     driven = _place(part, settings)
-    untaken = wheel_limits.untaken_turn(driven, robot.drivetrain) if settings.check_limits else ""
+    untaken = (
+        wheel_limits.describe_impossible_turn(driven, robot.drivetrain)
+        if settings.check_limits
+        else ""
+    )
     if settings.rolling or untaken:
-        rolled = wheel_limits.rolled(driven, robot)
+        rolled = wheel_limits.roll_along(driven, robot)
         deviations["rolling"] = trajectory.smoothing_effect(driven, rolled)
         driven = rolled
         if untaken:

@@ -318,7 +318,7 @@ def _noisy_eight(period=PERIOD):
 @pytest.mark.parametrize("period", [PERIOD, 2.0])
 def test_rolled_trajectory_has_no_sideslip_and_stays_near_recording(period):
     table = _noisy_eight(period)
-    rolled = wheel_limits.rolled(table, ROBOT)
+    rolled = wheel_limits.roll_along(table, ROBOT)
     assert list(rolled.columns) == list(table.columns)
     assert rolled.index.equals(table.index)
     # What is left behind is the noise, and not the path.
@@ -346,7 +346,7 @@ def test_constant_sideslip_is_rolled_with_lateral_offset(v):
     angle, times = 0.05, np.arange(0.0, 60.0, PERIOD)
     poses = {"x": v * times * math.cos(angle), "y": v * times * math.sin(angle), "yaw": 0.0}
     table = trajectory.add_velocities(indexed(times, **poses))
-    rolled = wheel_limits.rolled(table, ROBOT).iloc[-1]
+    rolled = wheel_limits.roll_along(table, ROBOT).iloc[-1]
     assert rolled["yaw"] == pytest.approx(angle, rel=1e-3)
     side = abs(v) / math.hypot(v, 0.2)
     beside = poses["y"][-1] * math.cos(angle) - poses["x"][-1] * math.sin(angle)
@@ -361,7 +361,7 @@ def test_rolled_trajectory_is_followed_more_closely_than_noisy_trajectory(name):
     table = _noisy_eight()
     noisy, rolled = (
         _drive(path, made(name), robot=exact)[100:, 1]
-        for path in (table, wheel_limits.rolled(table, ROBOT))
+        for path in (table, wheel_limits.roll_along(table, ROBOT))
     )
     assert _rms(noisy) > 0.02
     assert _rms(rolled) < 0.25 * _rms(noisy)

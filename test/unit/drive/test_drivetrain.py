@@ -71,7 +71,7 @@ def test_bicycle_turns_on_radius_of_wheelbase_over_tangent(angle):
     assert v / yaw_rate == pytest.approx(WHEELBASE / math.tan(angle))
     *_, steered = TRICYCLE.inverse(v, yaw_rate)
     assert steered == pytest.approx(angle)
-    assert TRICYCLE.least_radius == pytest.approx(WHEELBASE / math.tan(ANGLE))
+    assert TRICYCLE.min_turning_radius == pytest.approx(WHEELBASE / math.tan(ANGLE))
 
 
 def test_car_wheels_turn_about_common_centre_and_inner_wheel_limits():
@@ -85,17 +85,17 @@ def test_car_wheels_turn_about_common_centre_and_inner_wheel_limits():
     assert cotangents[1] - cotangents[0] == pytest.approx(2.0 * HALF_TRACK / WHEELBASE)
     # The electronic differential's wheels roll on circles of their own.
     assert left / right == pytest.approx((radius - HALF_TRACK) / (radius + HALF_TRACK))
-    assert CAR.least_radius == pytest.approx(WHEELBASE / math.tan(ANGLE) + HALF_TRACK)
+    assert CAR.min_turning_radius == pytest.approx(WHEELBASE / math.tan(ANGLE) + HALF_TRACK)
     *_, inner, outer = CAR.inverse(0.6, 5.0)
     assert (inner, outer < ANGLE) == (pytest.approx(ANGLE), True)
 
 
 def test_car_velocities_are_limited_by_steering_and_wheels():
-    assert CAR.limited(0.0, 1.0) == (0.0, 0.0)
-    assert DIFFERENTIAL.limited(0.0, 1.0) == (0.0, 1.0)
-    assert CAR.limited(-0.6, 5.0) == pytest.approx((-0.6, 0.6 / CAR.least_radius))
+    assert CAR.limit(0.0, 1.0) == (0.0, 0.0)
+    assert DIFFERENTIAL.limit(0.0, 1.0) == (0.0, 1.0)
+    assert CAR.limit(-0.6, 5.0) == pytest.approx((-0.6, 0.6 / CAR.min_turning_radius))
     for v, yaw_rate in np.random.default_rng(1).uniform(-9.0, 9.0, (300, 2)):
-        reached = CAR.limited(v, yaw_rate)
+        reached = CAR.limit(v, yaw_rate)
         left, right, *angles = CAR.inverse(*reached)
         assert max(map(abs, (left, right))) <= LIMITS.max_wheel_velocity + 1e-9
         assert max(map(abs, angles)) <= ANGLE + 1e-9
@@ -103,7 +103,7 @@ def test_car_velocities_are_limited_by_steering_and_wheels():
 
 
 def test_steering_is_held_at_standstill_and_limited_in_rate():
-    commanded = CAR.reachable(CAR.inverse(0.5, 0.5 / CAR.least_radius), (0.0,) * 4, PERIOD)
+    commanded = CAR.reachable(CAR.inverse(0.5, 0.5 / CAR.min_turning_radius), (0.0,) * 4, PERIOD)
     assert max(commanded[2:]) == pytest.approx(RATE * PERIOD)
     # The driven wheels turn as the steering stands, not as it shall.
     v, yaw_rate = CAR.forward(*commanded)
@@ -134,17 +134,19 @@ def circle(v=0.6, radius=1.0):
 
 def test_impossible_turn_is_reported_with_rate_and_radius(robot):
     drivetrain = robot.drivetrain
-    assert wheel_limits.untaken_turn(circle(), drivetrain) == ""
-    tight = wheel_limits.untaken_turn(circle(radius=0.4), drivetrain)
+    assert wheel_limits.describe_impossible_turn(circle(), drivetrain) == ""
+    tight = wheel_limits.describe_impossible_turn(circle(radius=0.4), drivetrain)
     assert "86 deg/s at 0.60 m/s" in tight and "least turning radius of 0.57 m" in tight
     times = np.arange(0.0, 4.0, PERIOD)
     spot = indexed(times, x=0.0, y=0.0, yaw=0.5 * times)
-    told = wheel_limits.untaken_turn(trajectory.add_velocities(spot), drivetrain)
+    told = wheel_limits.describe_impossible_turn(trajectory.add_velocities(spot), drivetrain)
     assert "29 deg/s at 0.00 m/s" in told
-    assert wheel_limits.untaken_turn(trajectory.add_velocities(spot), DIFFERENTIAL) == ""
-    rolled = wheel_limits.rolled(circle(radius=0.4), robot)
+    assert (
+        wheel_limits.describe_impossible_turn(trajectory.add_velocities(spot), DIFFERENTIAL) == ""
+    )
+    rolled = wheel_limits.roll_along(circle(radius=0.4), robot)
     slower = rolled["yaw_rate"].iloc[20:].to_numpy() / rolled["v"].iloc[20:].to_numpy()
-    assert np.abs(slower).max() <= 1.02 / drivetrain.least_radius
+    assert np.abs(slower).max() <= 1.02 / drivetrain.min_turning_radius
 
 
 def prepared(**sections):
@@ -269,19 +271,19 @@ def test_standing_car_integrates_no_yaw_error(robot, name):
     ],
 )
 def test_differential_drive_reaches_limit_of_its_wheels(wanted, reached):
-    assert DIFFERENTIAL.limited(*wanted) == pytest.approx(reached)
+    assert DIFFERENTIAL.limit(*wanted) == pytest.approx(reached)
     assert max(map(abs, DIFFERENTIAL.inverse(*reached))) <= LIMITS.max_wheel_velocity + 1e-9
 
 
 def test_car_keeps_its_circle_at_limit_of_its_wheels():
-    assert CAR.limited(3.0, 0.0) == pytest.approx((1.5, 0.0))
-    v, yaw_rate = CAR.limited(2.0, 1.0)
+    assert CAR.limit(3.0, 0.0) == pytest.approx((1.5, 0.0))
+    v, yaw_rate = CAR.limit(2.0, 1.0)
     assert yaw_rate / v == pytest.approx(0.5)
     assert v + HALF_TRACK * yaw_rate == pytest.approx(1.5)
     # The tightest circle has the steered axle's angle at its middle.
-    v, yaw_rate = CAR.limited(0.5, 100.0)
+    v, yaw_rate = CAR.limit(0.5, 100.0)
     assert v == pytest.approx(0.5)
-    assert yaw_rate == pytest.approx(0.5 / CAR.least_radius)
+    assert yaw_rate == pytest.approx(0.5 / CAR.min_turning_radius)
 
 
 def test_follower_commands_velocity_in_middle_of_control_period():

@@ -409,7 +409,7 @@ class Controller(ABC):
         """
 
     def _limit(self, *demand):
-        limited = self._drivetrain.limited(*demand)
+        limited = self._drivetrain.limit(*demand)
         # Rounding alone changes a value by less than 1e-9.
         self._is_limited = tuple(abs(a - b) > 1e-9 for a, b in zip(limited, demand))
         return limited

@@ -1,4 +1,4 @@
-"""Whether the robot can follow a trajectory, and what would help if it cannot."""
+"""Check whether a robot can follow a trajectory, with suggestions for one that it can follow."""
 
 import math
 
@@ -10,10 +10,10 @@ from ...core.tables import WHEELS
 from ...motion.trajectory import add_velocities, interpolate, motion_at, scale, smooth
 from .controllers import ControllerGains, LinearQuadratic, Pose2D, tracking_error
 
-# Suggestions for smoothing are tried up to here; a longer window cuts every corner.
+# Longest smoothing window that is suggested [s]; a longer window cuts every corner.
 _LONGEST_SUGGESTED_WINDOW = 10.0
 _SUGGESTED_WINDOWS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, _LONGEST_SUGGESTED_WINDOW)
-_SCALES_OF_CARS = (0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5)
+_SUGGESTED_CAR_SCALES = (0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55, 0.5)
 
 
 def _times(table):
@@ -21,10 +21,20 @@ def _times(table):
 
 
 def wheel_velocities(trajectory, drivetrain):
-    """Return the commands that drive the trajectory if nothing slips.
+    """Return the commands that drive a trajectory without slip.
 
-    ``trajectory`` (pandas.DataFrame): Trajectory. Returns pandas.DataFrame: WheelVelocities, at the
-    same times; what steers stays as it is while the robot stands.
+    Parameters
+    ----------
+    trajectory : pandas.DataFrame
+        Table Trajectory.
+    drivetrain : Drivetrain
+        Drivetrain of the robot.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Table WheelVelocities at the same times. The steering angles remain as they are at
+        standstill.
     """
     commands = drivetrain.inverse(
         trajectory["v"].to_numpy(dtype=float),
@@ -37,29 +47,39 @@ def wheel_velocities(trajectory, drivetrain):
     return table
 
 
-# Slow enough to leave most of a reference's noise to the side behind: 1 m turns by 1 rad/s.
+# Gains low enough to suppress most lateral noise of a reference: an error of 1 m to the side
+# results in a yaw rate of 1 rad/s.
 _ROLLING_GAINS = ControllerGains(lq_along_weight=4.0, lq_cross_weight=1.0, lq_yaw_weight=4.0)
 _LONGEST_ROLLING_STEP = 0.05  # s
 
 
-def rolled(trajectory, robot):
-    """Return the trajectory of wheels that roll after another one, and never move to the side.
+def roll_along(trajectory, robot):
+    """Return a trajectory near another one that wheels on one axle can roll without sideslip.
 
-    Noise of recorded positions moves a reference to its side, where no robot with wheels on one
-    axle can follow it without turning. A point that rolls in arcs from sample to sample follows it
-    here as linear-quadratic tracking says, :class:`.LinearQuadratic`, without any robot's inertia,
-    and turns no tighter and steers no faster than the robot can.
-    An angle ``a`` between yaw and course, constant on a straight at speed v, is answered by driving
-    beside the reference at ``a K_yaw / K_side``.
+    The noise of recorded positions moves a reference sideways, where no robot with wheels on one
+    axle can follow it without turning. Here a point without inertia follows the reference by
+    linear-quadratic tracking (:class:`.LinearQuadratic`), in arcs from sample to sample, within the
+    robot's limits of curvature and steering rate. If yaw and course of the reference differ by a
+    constant angle ``a`` on a straight, the result is parallel to it at the distance
+    ``a K_yaw / K_side``.
 
-    ``trajectory`` (pandas.DataFrame): Trajectory. ``robot`` (RobotParameters). Returns
-    pandas.DataFrame: Trajectory, at the same times, from the same first pose.
+    Parameters
+    ----------
+    trajectory : pandas.DataFrame
+        Table Trajectory.
+    robot : RobotParameters
+        Robot whose drivetrain limits curvature and steering rate.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Table Trajectory at the same times, with the same first pose.
     """
     controller, drivetrain = LinearQuadratic(_ROLLING_GAINS, 1.0, robot), robot.drivetrain
     commanded = (0.0,) * len(drivetrain.commands)
     times = _times(trajectory)
-    # A slow control rate would make the feedback, one or two seconds fast, unstable.
-    # Stamps since 1970 are rounded to a quarter of a microsecond.
+    # Long steps would make the feedback unstable, whose time constants are one to two seconds.
+    # Stamps since 1970 are rounded to a quarter of a microsecond, so 1e-3 of a step is ignored.
     parts = max(1, math.ceil(np.max(np.diff(times)) / _LONGEST_ROLLING_STEP - 1e-3))
     count = len(times)
     times = np.interp(np.arange((count - 1) * parts + 1) / parts, np.arange(count), times)
@@ -76,13 +96,13 @@ def rolled(trajectory, robot):
     poses = [pose]
     for step, v, yaw_rate, *reference in steps:
         error = tracking_error(Pose2D(*reference), pose)
-        faster, turning = controller.correction(
+        speed_change, turning = controller.correction(
             v, yaw_rate, *error.to_robot_axes(), error.yaw_error
         )
-        v, yaw_rate = v + faster, yaw_rate + turning
-        if drivetrain.least_radius:
-            wanted = drivetrain.inverse(*drivetrain.limited(v, yaw_rate))
-            commanded = drivetrain.reachable(wanted, commanded, step)
+        v, yaw_rate = v + speed_change, yaw_rate + turning
+        if drivetrain.min_turning_radius:
+            demand = drivetrain.inverse(*drivetrain.limit(v, yaw_rate))
+            commanded = drivetrain.reachable(demand, commanded, step)
             v, yaw_rate = drivetrain.forward(*commanded)
         turn = step * yaw_rate
         # The chord of an arc has the direction of its mean yaw.
@@ -96,27 +116,40 @@ def rolled(trajectory, robot):
     return add_velocities(table).iloc[::parts].set_index(trajectory.index)
 
 
-_MISSED_YAW, _MISSED_WITHIN = math.radians(1.0), 1.0  # rad within s
+# A turn is impossible if the steering misses this much yaw [rad] within this time [s].
+_MAX_MISSED_YAW, _MISSED_YAW_TIME = math.radians(1.0), 1.0
 
 
-def untaken_turn(trajectory, drivetrain) -> str:
-    """Return where a trajectory turns as a robot that steers cannot, in words; empty if nowhere.
+def describe_impossible_turn(trajectory, drivetrain) -> str:
+    """Describe the first turn of a trajectory that exceeds the limits of the steering.
 
-    That is where its steering, at its limit or still on the way, would miss a degree of yaw within
-    a second. ``trajectory`` (pandas.DataFrame): Trajectory.
+    A turn is impossible if the limited angle or rate of the steering causes a yaw error of more
+    than a degree within a second.
+
+    Parameters
+    ----------
+    trajectory : pandas.DataFrame
+        Table Trajectory.
+    drivetrain : Drivetrain
+        Drivetrain of the robot.
+
+    Returns
+    -------
+    str
+        Time, yaw rate and speed of the turn; empty if all turns are possible.
     """
-    if not drivetrain.least_radius:
+    if not drivetrain.min_turning_radius:
         return ""
     times, v, yaw_rate = _times(trajectory), trajectory["v"], trajectory["yaw_rate"].to_numpy()
-    wanted = wheel_velocities(trajectory, drivetrain)
-    held, reached = wanted.iloc[0].tolist(), []
-    for step, commands in zip(np.diff(times, prepend=times[0]), wanted.to_numpy()):
+    desired = wheel_velocities(trajectory, drivetrain)
+    held, reached = desired.iloc[0].tolist(), []
+    for step, commands in zip(np.diff(times, prepend=times[0]), desired.to_numpy()):
         held = drivetrain.reachable(commands, held, step)
         reached.append(drivetrain.forward(*held)[1])
     missed = np.gradient(times) * (yaw_rate - reached)
     until = np.concatenate([[0.0], np.cumsum(missed)])
-    later = np.minimum(np.searchsorted(times, times + _MISSED_WITHIN), len(times))
-    turns = np.flatnonzero(np.abs(until[later] - until[:-1]) > _MISSED_YAW)
+    later = np.minimum(np.searchsorted(times, times + _MISSED_YAW_TIME), len(times))
+    turns = np.flatnonzero(np.abs(until[later] - until[:-1]) > _MAX_MISSED_YAW)
     if not len(turns):
         return ""
     first = turns[0]
@@ -124,23 +157,22 @@ def untaken_turn(trajectory, drivetrain) -> str:
     return (
         f"at {times[worst] - times[0]:.2f} s the drive turns by "
         f"{math.degrees(abs(yaw_rate[worst])):.0f} deg/s at {abs(v.iloc[worst]):.2f} m/s, which a "
-        f"robot with a least turning radius of {drivetrain.least_radius:.2f} m, that steers by up "
-        f"to {math.degrees(drivetrain.max_steering_rate):.0f} deg/s, cannot"
+        f"robot with a least turning radius of {drivetrain.min_turning_radius:.2f} m, that steers "
+        f"by up to {math.degrees(drivetrain.max_steering_rate):.0f} deg/s, cannot"
     )
 
 
 def _wheel_accelerations(wheels):
-    """Return the accelerations between consecutive samples, (n - 1, 2) [rad/s^2]."""
+    """Return the accelerations between consecutive samples, shape (n - 1, 2) [rad/s^2]."""
     return np.diff(wheels.to_numpy(), axis=0) / np.diff(_times(wheels))[:, np.newaxis]
 
 
-def _driven(trajectory, drivetrain):
-    """Return the velocities of the driven wheels."""
+def _driven_wheel_velocities(trajectory, drivetrain):
     return wheel_velocities(trajectory, drivetrain)[list(WHEELS)]
 
 
 def _fits(trajectory, drivetrain):
-    wheels, limits = _driven(trajectory, drivetrain), drivetrain.limits
+    wheels, limits = _driven_wheel_velocities(trajectory, drivetrain), drivetrain.limits
     return bool(
         np.max(np.abs(wheels.to_numpy())) <= limits.max_wheel_velocity
         and np.max(np.abs(_wheel_accelerations(wheels))) <= limits.max_wheel_acceleration
@@ -148,19 +180,21 @@ def _fits(trajectory, drivetrain):
 
 
 def _largest_fitting_scale(trajectory, drivetrain):
-    """Return the largest factor, in steps of 0.01, that fits, or None."""
+    """Return the largest possible scale in steps of 0.01, or None."""
 
     def fits(hundredths):
         return _fits(scale(trajectory, hundredths / 100.0), drivetrain)
 
-    if drivetrain.least_radius:
-        # A smaller path is a tighter one, so that no small scale has to fit.
-        smaller = (scale(trajectory, factor) for factor in _SCALES_OF_CARS)
-        able = (_fits(one, drivetrain) and not untaken_turn(one, drivetrain) for one in smaller)
-        return next((factor for factor, can in zip(_SCALES_OF_CARS, able) if can), None)
+    if drivetrain.min_turning_radius:
+        # A smaller path has tighter turns, so a search by bisection could miss a possible scale.
+        for factor in _SUGGESTED_CAR_SCALES:
+            smaller = scale(trajectory, factor)
+            if _fits(smaller, drivetrain) and not describe_impossible_turn(smaller, drivetrain):
+                return factor
+        return None
     if not fits(1):
         return None
-    # What fits is an interval that holds a fitting small one, as |a + b factor| is convex.
+    # The possible scales are an interval, because |a + b factor| is convex, and it contains 0.01.
     low, high = 1, 100
     while high - low > 1:
         middle = (low + high) // 2
@@ -172,21 +206,18 @@ def _largest_fitting_scale(trajectory, drivetrain):
 
 
 def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetrain):
-    """Return the shortest of the usual smoothing windows that fits, or None.
-
-    The recorded poses are smoothed, and what the trajectory has of them is looked at.
-    """
+    """Return the shortest suggested smoothing window of the recorded poses that fits, or None."""
     times = _times(trajectory)
     recorded_times = _times(recorded)
     worst = _hardest_time(trajectory, drivetrain)
 
-    def fits(poses, where):
-        smoothed = scale(motion_at(smooth(poses, window), where), factor)
-        return _fits(smoothed, drivetrain) and not untaken_turn(smoothed, drivetrain)
+    def fits(poses, evaluated_times):
+        smoothed = scale(motion_at(smooth(poses, window), evaluated_times), factor)
+        return _fits(smoothed, drivetrain) and not describe_impossible_turn(smoothed, drivetrain)
 
     for window in _SUGGESTED_WINDOWS:
         if longer_than < window < 0.5 * (times[-1] - times[0]):
-            # Smoothing a long drive takes long, so first where it matters most.
+            # Smoothing a long drive takes long, so the hardest part is tried first.
             reach = max(0.5 * window, 4.0 * (times[1] - times[0]))
             near = times[np.abs(times - worst) < reach]
             span = worst - reach - window, worst + reach + window
@@ -198,8 +229,8 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetra
 
 
 def _hardest_time(trajectory, drivetrain):
-    """When a wheel is farthest beyond what it can [s]."""
-    wheels, limits = _driven(trajectory, drivetrain), drivetrain.limits
+    """Return the time at which a wheel exceeds its limits most [s]."""
+    wheels, limits = _driven_wheel_velocities(trajectory, drivetrain), drivetrain.limits
     effort = np.abs(wheels.to_numpy()).max(axis=1) / limits.max_wheel_velocity
     accelerations = np.abs(_wheel_accelerations(wheels)).max(axis=1)
     effort[1:] = np.maximum(effort[1:], accelerations / limits.max_wheel_acceleration)
@@ -220,21 +251,36 @@ def _describe_excess(values, times, limit, unit, noun):
 
 
 def check_limits(trajectory, drivetrain, recorded=None, present_scale=1.0, present_window=0.0):
-    """Refuse a trajectory that the robot's wheels cannot follow, and say what would help.
+    """Reject a trajectory that exceeds the limits of the wheels, and suggest a remedy.
 
-    Both suggestions, a smaller scale and a longer smoothing window, are tried on the trajectory
-    before they are made. Raises TooFastError: if a wheel would have to be faster, or accelerate
-    more, than it can. Raises TrajectoryError: if a velocity is no finite number. ``trajectory``
-    (pandas.DataFrame): Trajectory; ``recorded`` (pandas.DataFrame): Poses before smoothing,
-    resampling and scaling, at times that count as the trajectory's do, so that the window suggested
-    is the whole window and not one in addition to what was done; ``present_scale``,
-    ``present_window``: scale and smoothing window [s] with which the trajectory was made from it.
+    The suggested scale and the suggested smoothing window are tried on the trajectory first.
+
+    Parameters
+    ----------
+    trajectory : pandas.DataFrame
+        Table Trajectory.
+    drivetrain : Drivetrain
+        Drivetrain of the robot.
+    recorded : pandas.DataFrame, optional
+        Table Poses before smoothing, resampling and scaling, at times on the same clock. The
+        suggested window then replaces the present one; otherwise it is in addition to it.
+    present_scale : float
+        Scale with which the trajectory was made from the recorded poses.
+    present_window : float
+        Smoothing window with which it was made [s].
+
+    Raises
+    ------
+    TooFastError
+        A velocity or an acceleration of a wheel exceeds its limit.
+    TrajectoryError
+        A velocity is not a finite number.
     """
     if not np.all(np.isfinite(trajectory[["v", "yaw_rate"]].to_numpy(dtype=float))):
         raise TrajectoryError("The trajectory has velocities that are not finite numbers.")
     if _fits(trajectory, drivetrain):
         return
-    wheels, limits = _driven(trajectory, drivetrain), drivetrain.limits
+    wheels, limits = _driven_wheel_velocities(trajectory, drivetrain), drivetrain.limits
     elapsed = _times(trajectory) - _times(trajectory)[0]
     phrases = [
         _describe_excess(
