@@ -295,7 +295,7 @@ def _observe(tables: _DriveTables, step: float) -> ObservedDrive:
         return replace(observed, zero=comparison.zero)
 
     observed, gyroscope = observe(tables.name, error), None
-    difference = _gyroscope_difference(tables.imu, imu, comparison, error)
+    difference = _gyroscope_difference(imu, comparison, error)
     if difference is not None and np.ptp(difference) > _SAME_TURN:
         gyroscope = observe(f"{tables.name}, gyroscope", error + difference - difference[0])
         rms = f"{np.degrees(np.std(difference)):.3g} deg rms"
@@ -348,18 +348,16 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
 
 
 def _gyroscope_difference(
-    recorded: pd.DataFrame, imu: pd.DataFrame, comparison: YawComparison, error: pd.Series
+    imu: pd.DataFrame, comparison: YawComparison, error: pd.Series
 ) -> np.ndarray | None:
     """Return the yaw less the integral of the gyroscope at the times of the yaw errors [rad].
 
     Parameters
     ----------
-    recorded : pandas.DataFrame
-        ImuRecord at the recorded stamps.
     imu : pandas.DataFrame
-        The same without its lag.
+        ImuRecord whose lag against the reference is taken off the stamps.
     comparison : YawComparison
-        Of the IMU without its lag.
+        Comparison of this IMU with the reference.
     error : pandas.Series
         Yaw errors.
 
@@ -374,7 +372,7 @@ def _gyroscope_difference(
     # An alignment has taken a shift off the IMU's stamps.
     shift = 0.0 if comparison.time_shift is None else comparison.time_shift.shift
     times = error.index.to_numpy(dtype=float) + shift
-    yaw = recorded["yaw"].dropna()
+    yaw = imu["yaw"].dropna()
     stamps = yaw.index.to_numpy(dtype=float)
     difference = np.interp(times, stamps, unwrap(yaw.to_numpy(dtype=float)))
     return difference - np.interp(times, turn.index.to_numpy(dtype=float), turn.to_numpy())
