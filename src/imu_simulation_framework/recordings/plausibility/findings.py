@@ -1,8 +1,8 @@
-"""What is reported about a recording, and faults that are found by reading it in another way.
+"""Findings about a recording, and faults that show when it is read under other conventions.
 
-A mirrored yaw, a quaternion in another order and the like leave no doubt once the recording is
-read as it was meant: then everything goes together. So each such fault is an alternative way of
-reading, and the fault is there if that way explains what the given one does not.
+Under the right conventions all headings of a recording agree. Each fault such as a mirrored yaw or
+a quaternion in another order is therefore an alternative reading, and the fault is present if the
+alternative makes headings agree that disagree as recorded.
 """
 
 from __future__ import annotations
@@ -48,15 +48,23 @@ AMBIGUOUS_VERTICAL = "ambiguous vertical"
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is not as it should be.
+    """Fault of a recording with its evidence and remedy.
 
-    ``fault``: one of the names in this module. ``evidence``: what shows it, with figures; a clause
-    without a full stop. ``remedy``: what to do, where no setting does it; empty if nothing helps.
-    ``readings`` (tuple of str): what it can be, where the recording does not decide; then
-    ``remedy`` says how to tell them apart, and there are no ``settings``.
-    ``grave``: whether a yaw error computed from such a recording is meaningless, or there can be
-    none; ``settings`` (tuple of (str, str, str)): sections, keys and values of a config.ini that
-    mend it.
+    Parameters
+    ----------
+    fault : str
+        One of the names in this module.
+    evidence : str
+        Clause with the figures that show the fault, without a full stop.
+    remedy : str
+        Remedy where no setting of a config.ini mends the fault; empty if nothing helps.
+    grave : bool
+        Whether a yaw error computed from such a recording is meaningless or impossible.
+    settings : tuple of (str, str, str)
+        Sections, keys and values of a config.ini that mend the fault.
+    readings : tuple of str
+        Possible causes between which the recording does not decide. Then ``remedy`` states how to
+        distinguish them, and there are no ``settings``.
     """
 
     fault: str
@@ -67,35 +75,35 @@ class Finding:
     readings: tuple = ()
 
     def remedies(self) -> list[str]:
-        """Return what to write, then what else to do."""
+        """Return the settings to write, then other remedies."""
         return _remedies(self)
 
     def sentence(self) -> str:
-        """Return all of it in one line."""
-        said = f"{self.fault}: {self.evidence}"
+        """Return fault, evidence and remedies in one line."""
+        summary = f"{self.fault}: {self.evidence}"
         if self.readings:
             either = "; or ".join(self.readings)
-            return f"{said}; either {either}; to tell them apart: {self.remedy}"
+            return f"{summary}; either {either}; to tell them apart: {self.remedy}"
         remedies = ", ".join(self.remedies())
-        return f"{said}; to mend it: {remedies}" if remedies else said
+        return f"{summary}; to mend it: {remedies}" if remedies else summary
 
 
-def _remedies(one) -> list[str]:
-    written = [f"[{section}] {key} = {value}" for section, key, value in one.settings]
-    return written + ([one.remedy] if one.remedy else [])
+def _remedies(fault: Finding | Alternative) -> list[str]:
+    written = [f"[{section}] {key} = {value}" for section, key, value in fault.settings]
+    return written + ([fault.remedy] if fault.remedy else [])
 
 
 def describe_relation(relation) -> str:
     """Return figures of a relation in words."""
-    one, other = map(format_degrees, relation.net)
+    first, second = map(format_degrees, relation.net)
     return (
-        f"{relation.first} turns {one} where {relation.second} turns {other} "
+        f"{relation.first} turns {first} where {relation.second} turns {second} "
         f"(correlation {relation.correlation:.2f}, scale {relation.scale_text('.3g')})"
     )
 
 
 def describe_handedness(lateral) -> str:
-    """Return what the accelerometer says about the gyroscope's sense, in words."""
+    """Return the sense of the gyroscope against the accelerometer's response, in words."""
     sense = "the same way as" if lateral.sine > 0.0 else "against"
     return f"the gyroscope turns {sense} the accelerometer's lateral acceleration in curves"
 
@@ -114,13 +122,22 @@ _MAX_FAULTS = 3  # faults of one recording, each found after the one before is m
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another way to read the recording.
+    """Reading of a recording under other conventions.
 
-    ``fault``: what is wrong if this way is right; ``remedy``: what makes the package read it so, if
-    no setting does. ``observe``: returns the Observations of the recording read so; may raise
-    FrameworkError. ``grave``: whether a yaw error is worth nothing without it; ``then``: returns
-    the alternatives that remain once this one is taken; ``settings`` (tuple of (str, str, str)):
-    sections, keys and values that make the package read it so.
+    Parameters
+    ----------
+    fault : str
+        Fault of the recording if this reading is right.
+    remedy : str
+        Remedy if no setting makes the package read the recording so.
+    observe : callable
+        Returns the Observations under this reading; may raise FrameworkError.
+    grave : bool
+        Whether a yaw error is meaningless under the original reading.
+    then : callable
+        Returns the alternatives that remain once this one is taken.
+    settings : tuple of (str, str, str)
+        Sections, keys and values of a config.ini that make the package read the recording so.
     """
 
     fault: str
@@ -132,10 +149,22 @@ class Alternative:
 
 
 def explain(observations, alternatives):
-    """Look for the ways of reading, the likeliest first, under which everything goes together.
+    """Find the readings of a recording under which all headings agree.
 
-    Returns a Finding for each alternative that was taken, none if the recording is well as it is or
-    nothing helps, and the Observations of the recording read so.
+    Parameters
+    ----------
+    observations : Observations
+        Measurements of the recording as it is.
+    alternatives : list of Alternative
+        Other readings.
+
+    Returns
+    -------
+    findings : list of Finding
+        A finding for each alternative that was taken, the likeliest first; empty if the recording
+        is consistent or no alternative helps.
+    observations : Observations
+        Measurements under these readings.
     """
     findings = []
     for _ in range(_MAX_FAULTS):
@@ -152,24 +181,23 @@ def explain(observations, alternatives):
 
 
 def _finding(best, before) -> Finding:
-    """Name the alternative taken, and those that explain the recording as well.
+    """Return the finding of the alternative taken and of its rivals.
 
-    Those that mirror the reference beside those that mirror the IMU are readings between which
-    nothing decides.
+    Nothing decides between rivals of which some mirror the reference and others the IMU.
     """
     (taken, after), rivals = best[0], [rival for rival, _ in best[1:]]
     marks, better = before.marks(), after.marks()
-    yaws = [one.get("reference_imu") for one in (marks, better)]
-    # What leaves the yaw against the reference as it is costs no answer.
+    yaws = [pairs.get("reference_imu") for pairs in (marks, better)]
+    # A fault that leaves the IMU's yaw against the reference unchanged leaves the yaw error valid.
     harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
-    fault = " or ".join(dict.fromkeys(one.fault for one, _ in best))
+    fault = " or ".join(dict.fromkeys(rival.fault for rival, _ in best))
     # A response that shows only if its units are right is no evidence for them.
     names = {*marks, *better} - (_RESPONSES - (marks.keys() & better.keys()))
     name = max(names, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
     evidence = f"{describe_mark(before, name)}; read otherwise, {describe_mark(after, name)}"
     grave = taken.grave and not harmless
     if len({_mirrors_reference(before, observed) for _, observed in best}) > 1:
-        readings = tuple(f"{one.fault}, {' and '.join(_remedies(one))}" for one, _ in best)
+        readings = tuple(f"{rival.fault}, {' and '.join(_remedies(rival))}" for rival, _ in best)
         return Finding(fault, evidence, TURN_IT, grave, readings=readings)
     remedies = [taken.remedy] if taken.remedy else []
     remedies += [f"or as well {' and '.join(_remedies(rival))}" for rival in rivals]
@@ -181,44 +209,44 @@ AGAINST_THE_PATH = "the reference's path turns left where its yaw turns right"
 
 
 def _mirrors_reference(before, after) -> bool:
-    one, other = (np.diff(observed.reference["yaw"]) for observed in (before, after))
-    return len(one) == len(other) and float(one @ other) < 0.0
+    turns, others = (np.diff(observed.reference["yaw"]) for observed in (before, after))
+    return len(turns) == len(others) and float(turns @ others) < 0.0
 
 
 def _best(marks, alternatives):
-    """Return what explains most, with its observations; several alternatives if nothing decides.
+    """Return the alternatives that explain most, with their observations.
 
-    Of those that explain as much the ones count that change the fewest settings.
+    Among equal alternatives, those with the fewest settings are returned.
     """
-    found = []
+    explaining = []
     for alternative in alternatives:
         try:
             observations = alternative.observe()
         except (FrameworkError, ValueError):
-            # Read so it is no recording at all.
+            # Under this reading the recording cannot be used at all.
             continue
         after = observations.marks()
         gain, changes = _gain(marks, after)
         turning = {*marks, *after} - set(_WEIGHTS)
-        # What goes together whichever way it is read explains nothing.
-        told = {n for n in turning if abs(after.get(n, 0.0) - marks.get(n, 0.0)) > _UNCHANGED}
-        told = told or turning
-        if told and max(after.get(name, 0.0) for name in told) < _MIN_EXPLAINED:
+        # Pairs that agree under both readings explain nothing.
+        changed = {n for n in turning if abs(after.get(n, 0.0) - marks.get(n, 0.0)) > _UNCHANGED}
+        changed = changed or turning
+        if changed and max(after.get(name, 0.0) for name in changed) < _MIN_EXPLAINED:
             continue
         enough = max(changes) > _CLEAR_GAIN or min(after.values(), default=0.0) > GOOD
         if gain > _MIN_GAIN or (enough and min(changes) > -_RIVAL_MARGIN):
-            found.append((gain, alternative, observations))
-    if not found:
+            explaining.append((gain, alternative, observations))
+    if not explaining:
         return []
-    largest = max(gain for gain, _, _ in found)
-    rivals = [(a, observed) for gain, a, observed in found if gain > largest - _RIVAL_MARGIN]
-    # What no setting does, one does by hand.
+    largest = max(gain for gain, _, _ in explaining)
+    rivals = [(a, observed) for gain, a, observed in explaining if gain > largest - _RIVAL_MARGIN]
+    # A remedy by hand counts as one setting.
     changes = [max(1, len(alternative.settings)) for alternative, _ in rivals]
     return [rival for rival, count in zip(rivals, changes) if count == min(changes)]
 
 
 def _gain(before, after):
-    """Rise of the weighted mean mark and of each; what is lost or appears was 0 before or after."""
+    """Return the rise of the weighted mean mark and of each; a missing mark counts as 0."""
     names = set(before) | set(after)
     weights = np.array([_WEIGHTS.get(name, 1.0) for name in names])
     gains = [after.get(name, 0.0) - before.get(name, 0.0) for name in names]
@@ -226,7 +254,7 @@ def _gain(before, after):
 
 
 def describe_mark(observations, name) -> str:
-    """Return what a mark was made of, in words."""
+    """Return the figures of a mark in words."""
     if name == "path":
         path = observations.path
         if path.mirrored:

@@ -9,10 +9,10 @@ import numpy as np
 from ...core.tables import ACCEL, GYRO
 
 SHORTEST_WINDOW = 0.5
-"""Motion is compared as means over windows of at least this length [s]."""
+"""Shortest window over which motion is averaged before it is compared [s]."""
 
 MINIMUM_WINDOWS = 40
-"""Windows with a known acceleration, without which nothing is decided."""
+"""Least number of windows with a known acceleration, without which nothing is decided."""
 
 SIGNIFICANT = 4.0
 """Standard errors by which both responses have to differ from zero."""
@@ -41,7 +41,7 @@ class Handedness:
     ----------
     sine : float
         Sine of the angle from the first response to the second, about the accelerometer's
-        vertical: +1 if the gyroscope turns as the accelerometer says, -1 if it turns against it.
+        vertical: +1 if the gyroscope turns as the accelerometer shows, -1 if it turns against it.
     ahead : ndarray, shape (3,)
         Unit vector to where the robot accelerates, in the accelerometer's axes. An accelerometer
         that gives gravity instead of its reaction shows the opposite.

@@ -1,4 +1,4 @@
-"""Everything that is measured of a recording before a verdict on it."""
+"""Measurements of a recording from which its findings are derived."""
 
 from __future__ import annotations
 
@@ -31,17 +31,34 @@ GOOD = 0.8
 
 @dataclass(frozen=True)
 class Observations:
-    """What was measured of a reference and an IMU, or None, on one clock.
+    """Measurements of a reference and an IMU on one clock.
 
-    ``path`` is None where the yaw is the course of the path itself; the relations are None where
-    one of the two is not there, or they do not overlap. ``reference_vertical``: the reference
-    against the gyroscope about the direction of gravity. ``specific_force`` (3,): mean of the
-    accelerometer in the robot's axes [m/s^2]; None where gravity does not show. ``tilt``: angle
-    between the verticals of orientation and accelerometer [rad]. ``known``: share of the time with
-    the IMU in which the reference knows its heading; what a held or bridged heading turns is a
-    guess, and in no relation's ``net``. ``attitude`` (scipy.spatial.transform.Slerp or None): of a
-    reference whose body leans, from its axes to the world's. ``lateral``: whether the gyroscope
-    turns as the accelerometer's response to curves says; None where that does not show.
+    A relation is None where one of its two headings is missing, or where they do not overlap.
+
+    Parameters
+    ----------
+    reference : pandas.DataFrame
+        Poses of the reference.
+    imu : pandas.DataFrame or None
+        ImuRecord, None for a reference alone.
+    path : PathDirection or None
+        Course of the path against the yaw; None where the yaw is this course.
+    reference_imu, reference_gyro, imu_gyro : Relation or None
+        Turns of the reference's yaw, the IMU's yaw and the gyroscope, in pairs.
+    reference_vertical : Relation or None
+        Reference against the gyroscope about the direction of gravity.
+    specific_force : numpy.ndarray, shape (3,), or None
+        Mean of the accelerometer in the robot's axes [m/s^2]; None where gravity is not visible.
+    tilt : float or None
+        Angle between the verticals of orientation and accelerometer [rad].
+    known : float
+        Share of the time of the IMU in which the reference's heading is known. Turns of a held or
+        bridged heading are guesses and are left out of each relation's ``net``.
+    attitude : scipy.spatial.transform.Slerp or None
+        Attitude of a reference whose body leans, from the body's axes to the world's.
+    lateral : Handedness or None
+        Sense of the gyroscope against the accelerometer's response to curves; None where the
+        recording does not show it.
     """
 
     reference: pd.DataFrame
@@ -58,15 +75,15 @@ class Observations:
     lateral: Handedness | None = None
 
     def marks(self) -> dict[str, float]:
-        """How well each pair goes together: 1 perfectly, 0 not at all, below that against it.
+        """Return the agreement of each pair: 1 complete, 0 none, below 0 opposed.
 
-        Only what says something has a mark: a robot that never turned has none but gravity's.
+        Inconclusive pairs have no mark: a robot that never turned has the mark of gravity only.
         """
         marks = {}
         for name in ("reference_imu", "reference_gyro", "imu_gyro", "reference_vertical"):
             relation = getattr(self, name)
             if relation is not None and relation.conclusive:
-                # Smaller by a scale that is not one; never better for a scale below 0.
+                # A scale other than 1 makes the mark smaller; a negative one does not improve it.
                 size = relation.scale
                 marks[name] = relation.correlation * (min(size, 1.0 / size) if size > 0.0 else 1.0)
         if self.path is not None and (self.path.conclusive or self.path.concentrated):
@@ -88,7 +105,7 @@ class Observations:
 
     @property
     def up(self):
-        """Upwards in the robot's axes, in the world's where a reference's body leans; or None."""
+        """Direction upwards in the robot's axes, in the world's for a leaning body; or None."""
         if self.imu is None or self.attitude is None or not set(ACCEL) <= set(self.imu):
             return mean_up(self.imu)
         times = self.imu.index.to_numpy(dtype=float)
@@ -103,10 +120,20 @@ class Observations:
 def observe(
     reference, imu, course_is_yaw=False, shortest_window=1.0, attitude=None
 ) -> Observations:
-    """Measure a recording: Poses, and an ImuRecord or None.
+    """Measure how the quantities of a recording agree.
 
-    ``course_is_yaw`` says whether the reference's yaw was made of its path; turns are compared over
-    windows of at least ``shortest_window`` [s]; ``attitude``: see :class:`Observations`.
+    Parameters
+    ----------
+    reference : pandas.DataFrame
+        Poses.
+    imu : pandas.DataFrame or None
+        ImuRecord on the same clock.
+    course_is_yaw : bool
+        Whether the reference's yaw was computed from its path.
+    shortest_window : float
+        Shortest window over which turns are compared [s].
+    attitude : scipy.spatial.transform.Slerp, optional
+        See :class:`Observations`.
     """
     turns = {"reference": reference_heading(reference)}
     if imu is not None:
@@ -118,11 +145,11 @@ def observe(
 
     def relation(first, second):
         pair = turns.get(first), turns.get(second)
-        found = None if None in pair else relate(*pair, shortest_window)
-        if found is None or first != "reference" or known.all():
-            return found
+        related = None if None in pair else relate(*pair, shortest_window)
+        if related is None or first != "reference" or known.all():
+            return related
         turned = (np.diff(heading.at(times))[known] for heading in pair)
-        return replace(found, net=tuple(float(turn.sum()) for turn in turned))
+        return replace(related, net=tuple(float(turn.sum()) for turn in turned))
 
     leaning = None if attitude is None or imu is None else attitude_headings(attitude, imu)
     if leaning is None:
@@ -148,7 +175,7 @@ def observe(
 
 
 def _known_steps(reference, imu):
-    """Return times [s] of a reference beside an IMU, and between which of them it knows its yaw."""
+    """Return a reference's times [s] within those of an IMU, and the steps with a known yaw."""
     times = reference.index.to_numpy(dtype=float)
     known = np.ones(len(times), dtype=bool)
     if "yaw_known" in reference:
@@ -160,9 +187,19 @@ def _known_steps(reference, imu):
 
 
 def mean_up(imu):
-    """Return upwards in the robot's axes, a unit vector (3,), on the mean over a drive.
+    """Return the mean direction upwards over a drive, in the robot's axes.
 
-    By the accelerometer, or by the orientation where gravity does not show; None without both.
+    The accelerometer determines it, or the orientation where gravity is not visible.
+
+    Parameters
+    ----------
+    imu : pandas.DataFrame or None
+        ImuRecord.
+
+    Returns
+    -------
+    numpy.ndarray, shape (3,), or None
+        Unit vector; None without accelerometer and orientation.
     """
     if imu is None:
         return None

@@ -1,4 +1,4 @@
-"""How two headings of a recording go together, and its path with its yaw."""
+"""Comparison of two headings of a recording, and of its path with its yaw."""
 
 from __future__ import annotations
 
@@ -14,9 +14,16 @@ from ..imu import integral
 
 @dataclass(frozen=True)
 class Heading:
-    """An angle over ``time`` (n,), strictly increasing [s], of which only differences count.
+    """Angle over time, of which only differences are compared.
 
-    ``angle`` (n,) is unwrapped [rad]; ``name`` is how a person reads it.
+    Parameters
+    ----------
+    name : str
+        Name in messages.
+    time : numpy.ndarray, shape (n,)
+        Strictly increasing times [s].
+    angle : numpy.ndarray, shape (n,)
+        Unwrapped angle [rad].
     """
 
     name: str
@@ -62,10 +69,19 @@ def gyro_heading(imu, axis="gyro_z"):
 
 
 def vertical_gyro_heading(imu):
-    """Return the integral of the gyroscope about the direction in which the specific force points.
+    """Return the integral of the gyroscope about the mean direction of the specific force.
 
-    However the sensor is mounted: gyroscope and accelerometer have to share their axes only. None
-    without both, or if gravity does not show.
+    The sensor may be mounted in any way, as long as gyroscope and accelerometer share their axes.
+
+    Parameters
+    ----------
+    imu : pandas.DataFrame
+        ImuRecord.
+
+    Returns
+    -------
+    Heading or None
+        None without one of the two sensors, or if gravity is not visible.
     """
     up = mean_specific_force(imu)
     if up is None or not set(GYRO) <= set(imu):
@@ -75,12 +91,23 @@ def vertical_gyro_heading(imu):
 
 
 def attitude_headings(attitude, imu):
-    """Return the turns about the vertical of a body that leans: reference's and gyroscope's.
+    """Return the turns of a leaning body about the vertical, of reference and gyroscope.
 
-    A yaw of such a body is not what its gyroscope turns about z. Both are therefore the integral of
-    the angular velocity's vertical part, by the attitude of the reference. ``attitude``
-    (scipy.spatial.transform.Slerp): from the body's axes to the world's. None without all three
-    axes, or if fewer than two samples of the IMU lie within the attitude's times.
+    The yaw of such a body differs from the integral of its gyroscope about z. Both headings are
+    therefore integrals of the angular velocity's vertical component, by the reference's attitude.
+
+    Parameters
+    ----------
+    attitude : scipy.spatial.transform.Slerp
+        Attitude of the reference, from the body's axes to the world's.
+    imu : pandas.DataFrame
+        ImuRecord.
+
+    Returns
+    -------
+    tuple of Heading or None
+        Reference and gyroscope. None without all three axes, or if fewer than two samples of the
+        IMU lie within the attitude's times.
     """
     if not set(GYRO) <= set(imu):
         return None
@@ -99,13 +126,22 @@ def attitude_headings(attitude, imu):
 
 
 def mounting_by_rates(attitude, imu):
-    """Return the rotation from a gyroscope's axes to those of a reference's body that turns freely.
+    """Estimate the rotation from a gyroscope's axes to those of a freely turning reference body.
 
-    The one that brings the turns over steps of a tenth of a second nearest to each other (Wahba,
-    A least squares estimate of satellite attitude, SIAM Review 7, 1965). None without all three
-    axes, or if not even the best makes them agree.
+    It minimises the difference of the turns over steps of a tenth of a second (Wahba, A least
+    squares estimate of satellite attitude, SIAM Review 7, 1965).
 
-    ``attitude`` (scipy.spatial.transform.Slerp): from the body's axes to the world's.
+    Parameters
+    ----------
+    attitude : scipy.spatial.transform.Slerp
+        Attitude of the reference, from the body's axes to the world's.
+    imu : pandas.DataFrame
+        ImuRecord.
+
+    Returns
+    -------
+    scipy.spatial.transform.Rotation or None
+        None without all three axes, or if the turns disagree under the best rotation.
     """
     if not set(GYRO) <= set(imu):
         return None
@@ -122,7 +158,7 @@ def mounting_by_rates(attitude, imu):
     size = np.sqrt(np.sum(gyro**2) * np.sum(reference**2))
     strengths = np.linalg.svd(reference.T @ gyro, compute_uv=False)
     if strengths[1] <= _MIN_SECOND_STRENGTH * strengths[0]:
-        # Turns about one axis do not tell how the sensor is turned about that.
+        # Turns about one axis do not determine the mounting angle about this axis.
         return None
     mounting, _ = Rotation.align_vectors(reference, gyro)
     likeness = float(np.sum(reference * mounting.apply(gyro)) / size)
@@ -168,16 +204,31 @@ _STEADY_RATIO = 3.0  # of two steady turns, whose difference may be the bias of 
 
 @dataclass(frozen=True)
 class Relation:
-    """The turns of two headings, ``first`` and ``second``, over the same windows.
+    """Comparison of the turns of two headings over the same windows.
 
-    ``correlation``: of the turns, at the delay that fits best, nan if one of them does not turn;
-    ``correlation_as_recorded``: without a delay. ``scale``: turn of the first per turn of the
-    second, by regression, at the delay; of two steady turns the sign only, unless it is far from
-    one: a bias cannot be distinguished from a scale there. ``delay``: how late the second is
-    against the first [s]; ``windows``, ``window``: independent windows compared, and their length
-    [s]; ``turned``, ``net``: sum of the absolute turns of each, and its net turn over the time that
-    they share [rad]; ``disagreement``: sum of the absolute differences of the turns [rad];
-    ``rates``: standard deviation of each one's rate of turn [rad/s].
+    Parameters
+    ----------
+    first, second : str
+        Names of the headings.
+    correlation : float
+        Correlation of the turns at the delay that fits best; nan if one heading does not turn.
+    correlation_as_recorded : float
+        Correlation without a delay.
+    scale : float
+        Turn of the first per turn of the second, by regression, at the delay. For two steady turns
+        it is the sign only, unless it is far from 1, since a bias looks like a scale there.
+    delay : float
+        Lateness of the second against the first [s].
+    windows : int
+        Independent windows that were compared.
+    window : float
+        Length of a window [s].
+    turned, net : tuple of float
+        Sum of the absolute turns of each, and its net turn over the shared time [rad].
+    disagreement : float
+        Sum of the absolute differences of the turns [rad].
+    rates : tuple of float
+        Standard deviation of the turn rate of each [rad/s].
     """
 
     first: str
@@ -195,11 +246,11 @@ class Relation:
 
     @property
     def conclusive(self) -> bool:
-        """Whether both turn enough, often enough, that their correlation says something."""
+        """Whether the correlation is significant: both headings turn, and in enough windows."""
         return self.windows >= MINIMUM_WINDOWS and bool(np.isfinite(self.correlation))
 
     def scale_text(self, form) -> str:
-        """Return the scale as a person reads it; against what stands still there is none."""
+        """Return the scale as text, ``unknown`` against a heading that stands still."""
         return format(self.scale, form) if np.isfinite(self.scale) else "unknown"
 
     @property
@@ -209,7 +260,7 @@ class Relation:
 
     @property
     def agree(self) -> bool:
-        """Whether both tell of the same turns, up to noise and ten percent."""
+        """Whether both have the same turns, up to noise and ten percent."""
         return self.correlation > 0.9 and 0.9 < self.scale < 1.0 / 0.9
 
     @property
@@ -231,29 +282,41 @@ class Relation:
 
     @property
     def related(self) -> bool:
-        """Whether they share turns at all, of whichever sense and size."""
+        """Whether they share turns at all, of any sense and size."""
         return abs(self.correlation) > max(0.6, self.significant)
 
 
 def relate(first, second, shortest_window=_SHORTEST_WINDOW):
-    """Compare two headings; None if they do not overlap in time for some windows.
+    """Compare the turns of two headings.
 
     The turn over a window is the difference of the angle between its ends. Windows overlap; they
     are compared at every delay for which enough of them remain, and the delay with the largest
     correlation, of either sign, is refined by a parabola. A delay that hardly fits better than
     none is none: headings that repeat themselves fit again a round later. Where the turns have
-    nothing in common, noise may hide those of a slow or nearly straight drive: then longer windows
-    count if over them they are related, or none is left that noise does not make.
+    nothing in common, noise may hide those of a slow or nearly straight drive. Then a longer window
+    is taken if the turns over it are related, or if the turns over the shorter one are noise.
+
+    Parameters
+    ----------
+    first, second : Heading
+        Headings on one clock, or with an unknown delay.
+    shortest_window : float
+        Shortest window over which turns are compared [s].
+
+    Returns
+    -------
+    Relation or None
+        None if the headings share too little time for some windows.
     """
     start = max(first.time[0], second.time[0])
     stop = min(first.time[-1], second.time[-1])
     if stop <= start:
         return None
     window = max(shortest_window, _SAMPLES_PER_WINDOW * max(first.period, second.period))
-    found = _relate(first, second, start, stop, window)
-    if found is None or not found.conclusive or found.related:
-        return found
-    louder, noisy = (first, second)[int(np.argmax(found.rates))], True
+    relation = _relate(first, second, start, stop, window)
+    if relation is None or not relation.conclusive or relation.related:
+        return relation
+    louder, noisy = (first, second)[int(np.argmax(relation.rates))], True
     for _ in range(_LONGER_WINDOWS):
         angles = louder.at(np.arange(start, stop, window / STEPS_PER_WINDOW))
         noisy = noisy and np.std(np.diff(angles)) > _NOISE_RATIO * np.std(_turns(angles))
@@ -261,11 +324,12 @@ def relate(first, second, shortest_window=_SHORTEST_WINDOW):
         longer = _relate(first, second, start, stop, window, delayed=False)
         if longer and (longer.related or (noisy and not longer.conclusive)):
             return longer
-    return found
+    return relation
 
 
 _LONGER_WINDOWS = 2  # attempts, each with windows four times as long
-# Change over an eighth of a window to that over a whole one: 1 for white noise, 1/8 for a turn.
+# Ratio of the change over an eighth of a window to that over the whole one, above which a heading
+# is noise: white noise has 1, a turn 1/8.
 _NOISE_RATIO = 0.3
 
 
@@ -284,11 +348,11 @@ def _relate(first, second, start, stop, window, delayed=True):
     )
     delay, correlation, as_recorded = 0.0, np.nan, np.nan
     if steady:
-        # Nothing changes that could be correlated, but the senses of rotation are known.
-        one, other = turns
-        as_recorded = correlation = float(one @ other / np.sqrt((one @ one) * (other @ other)))
+        # Constant rates have no correlation, but the senses of rotation are known.
+        left, right = turns
+        as_recorded = correlation = float(left @ right / np.sqrt((left @ left) * (right @ right)))
     elif max(rates) > _CLEAR_TURN_RATE and min(rates) < 1e-3 * _MIN_TURN_RATE:
-        # One turns, the other stands still.
+        # One heading turns, the other stands still.
         as_recorded = correlation = 0.0
     elif min(rates) > _MIN_TURN_RATE or max(rates) > _CLEAR_TURN_RATE:
         as_recorded = float(np.corrcoef(*turns)[0, 1])
@@ -299,9 +363,9 @@ def _relate(first, second, start, stop, window, delayed=True):
         inside = (grid + delay >= second.time[0]) & (grid + delay <= second.time[-1])
         grid = grid[inside]
         turns = [_turns(first.at(grid)), _turns(second.at(grid + delay))]
-    one, other = turns
-    spread = float(np.mean((other - other.mean()) ** 2))
-    covariance = float(np.mean((one - one.mean()) * (other - other.mean())))
+    left, right = turns
+    spread = float(np.mean((right - right.mean()) ** 2))
+    covariance = float(np.mean((left - left.mean()) * (right - right.mean())))
     scale = covariance / spread if spread > 0.0 else np.nan
     if steady:
         scale = means[0] / means[1]
@@ -313,11 +377,11 @@ def _relate(first, second, start, stop, window, delayed=True):
         correlation_as_recorded=as_recorded,
         scale=float(scale),
         delay=delay,
-        windows=len(one) // STEPS_PER_WINDOW,
+        windows=len(left) // STEPS_PER_WINDOW,
         window=window,
-        turned=tuple(float(np.abs(turn).sum() / STEPS_PER_WINDOW) for turn in (one, other)),
+        turned=tuple(float(np.abs(turn).sum() / STEPS_PER_WINDOW) for turn in turns),
         net=tuple(float(heading.at(stop) - heading.at(start)) for heading in (first, second)),
-        disagreement=float(np.abs(one - other).sum() / STEPS_PER_WINDOW),
+        disagreement=float(np.abs(left - right).sum() / STEPS_PER_WINDOW),
         rates=rates,
     )
 
@@ -332,7 +396,7 @@ def _delay(turns, step, as_recorded, longest):
     lags = np.arange(-largest, largest + 1)
     correlations = normalised_correlation(second, first, lags)
     best = int(np.argmax(np.abs(correlations)))
-    # What is not explained has to shrink by a tenth.
+    # A delay has to reduce the unexplained part by a tenth.
     if 1.0 - abs(correlations[best]) > 0.9 * (1.0 - abs(as_recorded)):
         return 0.0, as_recorded
     offset = parabola_peak(np.abs(correlations), best)
@@ -358,7 +422,7 @@ def clock_offset(first, second):
     correlations = normalised_correlation(rates[1], rates[0], lags)
     overlaps = np.minimum(len(rates[0]), len(rates[1]) - lags) - np.maximum(0, -lags)
     # One of the two may be mirrored. The logarithm of the likelihood of a regression grows with
-    # what overlaps: a part of a drive that repeats itself fits a part of another round, too.
+    # the overlap: a part of a drive that repeats itself fits a part of another round, too.
     likeness = np.abs(correlations)
     best = int(np.argmax(-overlaps * np.log1p(1e-12 - np.minimum(likeness, 1.0) ** 2)))
     lag = lags[best] + parabola_peak(likeness, best)
@@ -369,17 +433,25 @@ def clock_offset(first, second):
 _DISPLACEMENT = 0.5  # m, over which the course is taken; ten times the error of good positions
 _MAX_DISPLACEMENT_TIME = 3.0  # s; a slower displacement is no driving
 MINIMUM_STEPS = 20
+"""Least number of displacements of a path, without which its course decides nothing."""
 
 
 @dataclass(frozen=True)
 class PathDirection:
-    """The directions of a path against the yaw of the robot on it, as circular statistics.
+    """Circular statistics of the course of a path against the yaw of the robot on it.
 
-    ``steps``: displacements that were compared. ``concentration``, ``mirrored_concentration``: mean
-    resultant length of twice the course minus the yaw, and of twice the course plus the yaw (Mardia
-    and Jupp, Directional Statistics, 2000, section 2.3): 1 if they are the same all the time up to
-    a constant, 0 if they have nothing in common. Twice, so that driving backwards is no difference.
-    ``offset``: mean of the course minus the yaw [rad], in (-pi/2, pi/2]: 0 for a yaw that is right.
+    The angles are doubled, so that driving backwards makes no difference.
+
+    Parameters
+    ----------
+    steps : int
+        Displacements that were compared.
+    concentration, mirrored_concentration : float
+        Mean resultant length of twice the course minus the yaw, and of twice the course plus the
+        yaw (Mardia and Jupp, Directional Statistics, 2000, section 2.3): 1 if the angles are equal
+        up to a constant, 0 if they are unrelated.
+    offset : float
+        Mean of the course minus the yaw [rad], in (-pi/2, pi/2]; 0 for a correct yaw.
     """
 
     steps: int
@@ -389,7 +461,7 @@ class PathDirection:
 
     @property
     def conclusive(self) -> bool:
-        """Whether the path has directions enough to tell right from left."""
+        """Whether the path has enough directions to distinguish right from left."""
         return self.steps >= MINIMUM_STEPS and (
             abs(self.concentration - self.mirrored_concentration) > 0.1
         )

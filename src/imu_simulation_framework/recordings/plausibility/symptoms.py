@@ -1,4 +1,4 @@
-"""Faults that no other way of reading mends: slip, clocks, frozen and missing values."""
+"""Faults that no other reading mends: slip, clocks, frozen and missing values."""
 
 from __future__ import annotations
 
@@ -33,40 +33,53 @@ _MAX_GYRO_BIAS = np.radians(3.0)
 
 
 def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
-    """Look for faults in what was measured.
+    """Find faults that no other reading mends.
 
-    ``course_is_yaw`` says whether the reference's yaw was made of its path; then no wheels can
-    spin. ``offsets`` were added already to the times of reference and IMU [s].
+    Parameters
+    ----------
+    observations : Observations
+        Measurements of the recording.
+    course_is_yaw : bool
+        Whether the reference's yaw was computed from its path; then no wheels can spin.
+    offsets : tuple of float
+        Offsets that were added to the times of reference and IMU [s].
     """
-    found = _reference_itself(observations) + _frozen(observations) + _off_its_path(observations)
-    found += _hardly_known(observations)
-    found = found or _not_independent(observations)
-    if any(finding.grave for finding in found):
-        # What stands still disagrees with all else, for which there is a name now.
-        return found + _wrong_axis(observations)
-    found += _clock_faults(observations, course_is_yaw, offsets)
+    findings = _reference_itself(observations) + _frozen(observations) + _off_its_path(observations)
+    findings += _hardly_known(observations)
+    findings = findings or _not_independent(observations)
+    if any(finding.grave for finding in findings):
+        # A heading that stands still disagrees with all others, and its fault is named already.
+        return findings + _wrong_axis(observations)
+    findings += _clock_faults(observations, course_is_yaw, offsets)
     axis, slip = _wrong_axis(observations), _slip(observations, course_is_yaw)
-    found += axis + slip + _yaw_of_another_size(observations) + _lying(observations)
-    named = {finding.fault for finding in found}
+    findings += axis + slip + _yaw_of_another_size(observations) + _lying(observations)
+    named = {finding.fault for finding in findings}
     if not slip and faults.CLOCK_RATE not in named:
         gyro = not axis and faults.DROPPED_AXIS not in named
-        found += _unrelated(observations, course_is_yaw, gyro)
-    return found
+        findings += _unrelated(observations, course_is_yaw, gyro)
+    return findings
 
 
 def _yaw_is_trusted(observations) -> bool:
-    """Return whether the IMU's own yaw goes with the reference, whatever its gyroscope says."""
+    """Return whether the IMU's own yaw agrees with the reference, regardless of its gyroscope."""
     relation = observations.reference_imu
     known = relation is not None and relation.conclusive
     return known and relation.related and not relation.opposed
 
 
 def scale_remarks(observations, course_is_yaw=False) -> list[str]:
-    """Say whose turns are too large or too small, where two of three headings differ by a scale.
+    """Return remarks on headings whose turns are too large or too small.
 
-    The third decides: the one that differs from both others errs. A course has no scale. Where
-    reference and IMU are but two, or all three differ, each can be wrong, and it is said what would
-    decide. ``course_is_yaw``: as for :func:`symptoms`.
+    Where two of three headings differ by a scale, the third one decides: the heading that differs
+    from both others is wrong. A course has no scale error. Where there are only two headings, or
+    all three differ, each can be wrong, and the remark names a test that decides.
+
+    Parameters
+    ----------
+    observations : Observations
+        Measurements of the recording.
+    course_is_yaw : bool
+        Whether the reference's yaw was computed from its path.
     """
     clear = {}
     for pair in (("imu", "gyro"), ("reference", "gyro"), ("reference", "imu")):
@@ -84,50 +97,52 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
             f"{describe_relation(gyro)}, but {describe_relation(upright)}: the sensor leans, "
             "[imu_recording] mounting_roll and mounting_pitch"
         ]
-    said = "; ".join(describe_relation(relation) for relation in apart.values())
+    evidence = "; ".join(describe_relation(relation) for relation in apart.values())
     together = [names for names in clear if names not in apart]
     wrong = {"reference", "imu", "gyro"}.difference(*together) if len(together) == 1 else set()
     if wrong == {"reference"} and course_is_yaw:
         gyros = "so the gyroscope's is wrong, and its yaw's with it"
-        return [f"{said}: a course has no scale, {gyros}"]
+        return [f"{evidence}: a course has no scale, {gyros}"]
     if len(apart) == 2 and wrong and wrong != {"reference"}:
-        (one,) = wrong
+        (heading,) = wrong
         witness = describe_relation(clear[together[0]])
-        return [f"{said}, while {witness}: it is {_NAMES[one]} that has a wrong scale"]
+        return [f"{evidence}, while {witness}: it is {_NAMES[heading]} that has a wrong scale"]
     names = [_NAMES[name] for name in _NAMES if any(name in pair for pair in apart)]
-    return [f"{said}: the scale of {' or '.join(names)} is wrong, {_TURN_ROUND}"]
+    return [f"{evidence}: the scale of {' or '.join(names)} is wrong, {_TURN_ROUND}"]
 
 
 def _differs_by_a_scale(relation) -> bool:
     low, high = relation.scale_interval
     if low < 1.0 + _NOTICED_SCALE and high > 1.0 - _NOTICED_SCALE:
         return False
-    one, other = np.abs(relation.net)
-    # What follows slowly turns less far to and fro, and gets there.
-    told = min(one, other) > _MIN_NET_TURN
-    return not (told and _apart(one / other) < 0.5 * _apart(relation.scale))
+    first, second = np.abs(relation.net)
+    # A filtered heading turns less far to and fro, but its net turn is right.
+    has_net_turn = min(first, second) > _MIN_NET_TURN
+    return not (has_net_turn and _apart(first / second) < 0.5 * _apart(relation.scale))
 
 
 def _apart(scale) -> float:
     return float(abs(np.log(scale)))
 
 
-_CLEARLY_ALIKE, _NOTICED_SCALE = 0.95, 0.05
+_CLEARLY_ALIKE = 0.95  # correlation of turns, from which on their scale is compared
+_NOTICED_SCALE = 0.05  # deviation of a scale from 1 that is remarked
 _NAMES = {"reference": "the reference", "imu": "the IMU's yaw", "gyro": "the gyroscope"}
 _TURN_ROUND = (
-    "which ten turns on the spot, back to a mark on the floor, decide: what is right says 3600 deg"
+    "which ten turns on the spot, back to a mark on the floor, decide: a right heading turns "
+    "3600 deg"
 )
 
 
 def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
-    """Find that the gyroscope turns against the reference about what the accelerometer calls up.
+    """Find a gyroscope that turns against the reference about the accelerometer's vertical.
 
     Either the accelerometer gives gravity instead of its reaction, as telephones of one kind do, or
     the gyroscope has the wrong sign, or the reference's yaw is mirrored. Where the sensor lies flat
     the other pairs decide, and where the reference's path turns against its yaw it is the
-    reference. An orientation decides whose vertical is opposite to the accelerometer's, and whose
-    yaw goes with the reference. The lateral acceleration in curves says whether it is the
-    gyroscope. What remains is ambiguous.
+    reference. An orientation decides if its vertical is opposite to the accelerometer's and its yaw
+    agrees with the reference. The lateral acceleration in curves decides whether it is the
+    gyroscope. All other cases are ambiguous.
     """
     relation, imu = observations.reference_vertical, observations.imu
     path, tilt, lateral = observations.path, observations.tilt, observations.lateral
@@ -195,7 +210,7 @@ _LAY_IT_FLAT = (
 
 
 def _reference_itself(observations):
-    """Find that the IMU's yaw is a copy of the reference's: there is no error to be found."""
+    """Find that the IMU's yaw is a copy of the reference's and has no error."""
     reference, imu = observations.reference, observations.imu
     # With a gyroscope it is an IMU, though of a simulation that makes no errors.
     bare = imu is not None and "yaw" in imu and "gyro_z" not in imu
@@ -225,9 +240,9 @@ def _not_independent(observations):
     evidence = (
         f"the reference's yaw and the IMU's differ by {np.degrees(rms):.2g} deg rms only, with a "
         f"correlation of {relation.correlation:.3f} and without delay, so the reference may be "
-        "made of this IMU, and the yaw error would say nothing"
+        "made of this IMU, and the yaw error would be meaningless"
     )
-    remedy = "take a reference in which the IMU is not fused, or know that it is that good"
+    remedy = "take a reference in which the IMU is not fused, or make sure that it is that accurate"
     return [Finding(faults.NOT_INDEPENDENT, evidence, remedy)]
 
 
@@ -245,9 +260,9 @@ def _off_its_path(observations):
     )
     if path.concentration >= _MIN_PATH_CONCENTRATION:
         return []
-    # What is carried or flies goes anywhere; its yaw is right if another heading says the same.
+    # A carried or flying body moves in any direction; another heading can confirm its yaw.
     witnesses = (observations.reference_imu, observations.reference_gyro)
-    grave = not any(one and one.conclusive and one.agree for one in witnesses)
+    grave = not any(w is not None and w.conclusive and w.agree for w in witnesses)
     return [Finding(faults.UNRELATED, evidence, grave=grave)]
 
 
@@ -319,12 +334,12 @@ def _frozen(observations):
         columns.append(("the IMU's orientation", imu, ["yaw"], imu_heading(imu)))
     if imu is not None and "gyro_z" in imu:
         columns.append(("the gyroscope's z axis", imu, ["gyro_z"], gyro_heading(imu)))
-    found = []
+    findings = []
     for name, table, names, _ in columns:
         turned, longest, start = 0.0, 0.0, None
         others = [heading for owner, *_, heading in columns if owner != name]
         for begin, end in _still(table, names):
-            # Of all the others, the one that turned least far tells: two must not be wrong.
+            # The smallest turn of all the others counts, since one of them may be wrong.
             turns = [_range(heading, begin, end) for heading in others]
             turn = min(turns) if turns else 0.0
             if turn > _FROZEN_TURN:
@@ -343,8 +358,8 @@ def _frozen(observations):
             f"{np.degrees(turned):.0f} deg or more"
         )
         harmless = "gyro_z" in names and _yaw_is_trusted(observations)
-        found.append(Finding(fault, evidence, remedy, turned > _GRAVE_TURN and not harmless))
-    return found
+        findings.append(Finding(fault, evidence, remedy, turned > _GRAVE_TURN and not harmless))
+    return findings
 
 
 def _range(heading, start, stop) -> float:
@@ -392,12 +407,12 @@ def _wrong_axis(observations):
 
 def _unrelated(observations, course_is_yaw, gyro=True):
     """Return turns that have nothing in common, and for which there is no better name."""
-    found = []
+    findings = []
     imu_gyro = observations.imu_gyro if gyro else None
     if imu_gyro is not None and imu_gyro.conclusive and not imu_gyro.related:
         grave = not _yaw_is_trusted(observations)
-        found.append(Finding(faults.UNRELATED, describe_relation(imu_gyro), grave=grave))
-        # Of the two it is the gyroscope then that is not to be believed.
+        findings.append(Finding(faults.UNRELATED, describe_relation(imu_gyro), grave=grave))
+        # Then the gyroscope is the wrong one of the two.
         gyro = gyro and grave
     pairs = observations.reference_gyro if gyro else None, observations.reference_imu
     for relation in pairs:
@@ -407,18 +422,18 @@ def _unrelated(observations, course_is_yaw, gyro=True):
             up = mean_up(observations.imu)
             upset = relation is observations.reference_gyro and up is not None and up[2] < -GOOD
             remedy, evidence = _UPSIDE_DOWN if upset else "", describe_relation(relation)
-            return [*found, Finding(faults.MIRRORED_YAW, evidence, remedy, True)]
+            return [*findings, Finding(faults.MIRRORED_YAW, evidence, remedy, True)]
         if not relation.related:
             evidence = describe_relation(relation)
             trusted = observations.reference_gyro
             if relation is observations.reference_imu and trusted is not None and trusted.related:
                 evidence += f", while {describe_relation(trusted)}: a compass in it is disturbed"
-                return [*found, Finding(faults.DISTURBED_YAW, evidence, _FUSED)]
+                return [*findings, Finding(faults.DISTURBED_YAW, evidence, _FUSED)]
             if course_is_yaw and relation.correlation > 0.0:
                 evidence += ": too noisy a course to tell whether the IMU's conventions are right"
-                return [*found, Finding(faults.UNVERIFIED, evidence)]
-            return [*found, Finding(faults.UNRELATED, evidence, grave=True)]
-    return found
+                return [*findings, Finding(faults.UNVERIFIED, evidence)]
+            return [*findings, Finding(faults.UNRELATED, evidence, grave=True)]
+    return findings
 
 
 _UPSIDE_DOWN = (
@@ -426,18 +441,19 @@ _UPSIDE_DOWN = (
     "are forward, right, down, or mounting_roll = 3.141593"
 )
 NOTICED_DELAY = 0.15
-"""Delay of a clock against the other [s]; filters and transmission delay by less."""
+"""Delay of one clock against the other that is reported [s]; filters and transmission have less."""
 
 _GRAVE_DELAY = 1.0  # s; a robot that turns with 30 deg/s then has an error of 30 deg
 _PART_DURATION = 40.0  # s, of the parts of a drive whose delays show the rate of a clock
+_MIN_CLOCK_CORRELATION = 0.4  # of turns, below which their delay is no evidence
 _NOTICED_RATE = 1e-3  # s/s, of a clock against the other; quartz is good to 1e-4
 
 
 def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
     """Find a clock that is shifted against the other, or of another rate; see symptoms()."""
     relations = (observations.reference_gyro, observations.reference_imu)
-    known = [one for one in relations if one is not None and one.conclusive]
-    best = next((one for one in known if one.correlation > 0.4), None)
+    known = [r for r in relations if r is not None and r.conclusive]
+    best = next((r for r in known if r.correlation > _MIN_CLOCK_CORRELATION), None)
     if best is None:
         return []
     rate, ends = _clock_rate(observations, best)
@@ -459,17 +475,17 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
     )
     section, value = "imu_recording", offsets[1] - best.delay
     if course_is_yaw and best.delay < 0.0:
-        # It is the receiver that tells late where it was.
+        # The receiver outputs its positions late.
         section, value = "reference", offsets[0] + best.delay
     settings, grave = ((section, "time_offset", f"{value:.2f}"),), abs(best.delay) > _GRAVE_DELAY
     return [Finding(faults.SHIFTED_CLOCK, evidence, grave=grave, settings=settings)]
 
 
 def _clock_rate(observations, relation):
-    """How much faster [s/s] the IMU's clock runs, 0 if not noticed, and delays at both ends."""
+    """Return the rate of the IMU's clock error [s/s], 0 if not noticed, and delays at both ends."""
     first = reference_heading(observations.reference)
-    of_imu = gyro_heading if observations.reference_gyro is relation else imu_heading
-    second = of_imu(observations.imu)
+    heading_of = gyro_heading if observations.reference_gyro is relation else imu_heading
+    second = heading_of(observations.imu)
     start = max(first.time[0], second.time[0])
     stop = min(first.time[-1], second.time[-1])
     edges = np.linspace(start, stop, 1 + int(np.clip((stop - start) / _PART_DURATION, 3, 12)))
@@ -482,8 +498,8 @@ def _clock_rate(observations, relation):
             delays.append(part.delay)
     if len(delays) < 3:
         return 0.0, (0.0, 0.0)
-    rate, at_start = np.polyfit(middles, delays, 1)
+    rate, first_delay = np.polyfit(middles, delays, 1)
     grown = rate * (middles[-1] - middles[0])
-    scatter = np.std(np.array(delays) - np.polyval((rate, at_start), middles))
+    scatter = np.std(np.array(delays) - np.polyval((rate, first_delay), middles))
     noticed = abs(grown) >= max(2.0 * NOTICED_DELAY, 4.0 * scatter) and abs(rate) >= _NOTICED_RATE
-    return (rate if noticed else 0.0), (at_start, at_start + rate * (stop - start))
+    return (rate if noticed else 0.0), (first_delay, first_delay + rate * (stop - start))
