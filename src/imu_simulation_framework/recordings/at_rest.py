@@ -1,7 +1,6 @@
-"""The recording of an IMU at rest, of which days may be longer than the memory is large.
+"""Recording of an IMU at rest, which may be larger than the memory.
 
-It is read in parts, and each column is kept in a temporary file, from which it is read when it is
-worked on.
+It is read in parts. Each column is kept in a temporary file and read when it is processed.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ from .frames import ImuConventions, conventional_imu
 from .imu import without_unknown
 from .quantities import sample_blocks
 
-_ROWS_AT_ONCE = 20_000
+_ROWS_AT_ONCE = 20_000  # of text that are in memory together
 _TIMES = ("stamp", "receipt")
 _USED = (*_TIMES, *GYRO, *ACCEL, "gyro_covariance", "accel_covariance")
 
 
 class ColumnsOnDisk:
-    """Columns of numbers in temporary files; ``columns[k]`` reads one, or replaces it."""
+    """Columns of numbers in temporary files; ``columns[k]`` reads a column or replaces it."""
 
     def __init__(self, names: Sequence[str]):
         self.names = tuple(names)
-        # Open as long as the columns are in use, and gone with the process.
+        # They are open as long as the columns are in use, and removed with the process.
         self._files = {name: tempfile.TemporaryFile() for name in names}  # noqa: SIM115
 
     def __len__(self) -> int:
@@ -58,7 +57,7 @@ class ColumnsOnDisk:
             file.write(np.ascontiguousarray(columns[name], dtype=float).data)
 
     def only(self, names: Sequence[str]) -> ColumnsOnDisk:
-        """Return some of the columns; those left out are gone."""
+        """Return some of the columns."""
         some = ColumnsOnDisk(())
         some.names = tuple(names)
         some._files = {name: self._files[name] for name in names}
@@ -67,9 +66,16 @@ class ColumnsOnDisk:
 
 @dataclass(frozen=True)
 class RecordedAtRest:
-    """Angular rates [rad/s] and specific forces [m/s^2] as recorded, of gyro_x to accel_z.
+    """Angular velocities and specific forces of an IMU at rest, as recorded.
 
-    ``times`` (n,) grow strictly [s].
+    Parameters
+    ----------
+    times : numpy.ndarray, shape (n,)
+        Strictly increasing times [s].
+    axes : ColumnsOnDisk
+        Columns among ``gyro_x`` ... [rad/s] and ``accel_x`` ... [m/s^2].
+    report : RecordingReport
+        Report on the samples in use and those left out.
     """
 
     times: np.ndarray
@@ -87,12 +93,24 @@ def read_at_rest(
     stamp_limits: StampLimits | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> RecordedAtRest:
-    """Read gyroscope, accelerometer, or single axes of them; an orientation does not matter.
+    """Read gyroscope and accelerometer, or single axes of them; no orientation is needed.
 
-    ``path``, ``topic``, ``columns``, ``rate``: as for :func:`.read_imu_samples`; ``conventions``:
-    axes and units; ``progress``: called with the number of bytes of each block of text that is
-    read. Raises RecordingError: the recording cannot be read or used, its readings contradict their
-    units, or the disk has no room for its numbers.
+    Parameters
+    ----------
+    path, topic, columns, rate
+        See :func:`.read_imu_samples`.
+    conventions : ImuConventions, optional
+        Axes and units.
+    stamp_limits : StampLimits, optional
+        Limits on gaps and disorder of the stamps.
+    progress : callable, optional
+        Called with the number of bytes of each block of text that is read.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read or used, its readings contradict their units, or the disk has
+        no room for its numbers.
     """
     try:
         return _read(
@@ -139,16 +157,16 @@ def _read(
             groups = [group for group in groups if group]
             kept = ColumnsOnDisk([name for name in _USED[:8] if name in used])
         finite = [np.isfinite(samples.matrix(group)).all(axis=1) for group in groups]
-        for group, one in zip(groups, finite):
-            cleaning.refuse_absurd(samples, group, one)
+        for group, mask in zip(groups, finite):
+            cleaning.refuse_absurd(samples, group, mask)
         kept.append(samples.columns)
         masks.append(np.array(finite).reshape(len(groups), -1))
         places.append(_range_of(samples.places))
     usable = np.concatenate(masks, axis=1)
-    given = [row for row, one in enumerate(usable) if one.any()]
-    if not given:
+    filled = [row for row, mask in enumerate(usable) if mask.any()]
+    if not filled:
         raise RecordingError(f"{samples.source}: no sample holds a number")
-    names = [axis for row in given for axis in groups[row]]
+    names = [axis for row in filled for axis in groups[row]]
     times = {name: kept[place] for place, name in enumerate(kept.names) if name in _TIMES}
     measured = (kept[kept.names.index(name)] for name in names)
     repeated = cleaning.repeated_samples(measured, None if rate else times["stamp"])
@@ -163,8 +181,8 @@ def _read(
     del times, places
     if repeated.any():
         cleaner.leave_out(repeated)
-    if not usable[given].all():
-        missing = ~usable[given].all(axis=0)
+    if not usable[filled].all():
+        missing = ~usable[filled].all(axis=0)
         cleaner.drop(missing, "nan", f"values of {', '.join(names)} are not numbers")
     order, report = cleaner.finish(limits, cleaning.MINIMUM_SAMPLES)
     axes, recorded = kept.only(names), cleaner.times
@@ -181,6 +199,6 @@ def _joined(places: list[Any]) -> Any:
 
 
 def _range_of(places: np.ndarray) -> range | np.ndarray:
-    """Return growing numbers, as a range, which needs no memory, where none is missing."""
+    """Return increasing numbers, as a range if none is missing, which needs no memory."""
     first, last = int(places[0]), int(places[-1])
     return range(first, last + 1) if last - first + 1 == len(places) else places

@@ -1,9 +1,9 @@
-"""The synthetic drives: their sensors, and what `rostopic echo -p` would have written of them.
+"""Sensors of the synthetic drives, and their files in the format of ``rostopic echo -p``.
 
 On each drive a GNSS receiver is the reference, and the IMU has onboard fusion.
 
 A drive is two files, ``drive_<name>_gps.csv.gz`` (geometry_msgs/PoseStamped) and
-``drive_<name>_imu.csv.gz`` (sensor_msgs/Imu). That format knows no comments, so the label
+``drive_<name>_imu.csv.gz`` (sensor_msgs/Imu). That format has no comments, so the label
 is the frame in every line: ``synthetic_drive_<name>``.
 """
 
@@ -27,9 +27,9 @@ from ..sensors.simulation import imu_model, imu_truth
 from .messages import IMU, POSE_STAMPED
 
 IMU_RATE = MOTION_RATE
-"""Samples of the IMU per second [Hz]."""
+"""Sample rate of the IMU [Hz]."""
 REFERENCE_RATE = 5
-"""Poses of the reference per second [Hz]."""
+"""Rate of the reference's poses [Hz]."""
 
 DRIVE_GNSS = GnssSpecification(
     "synthetic_rtk",
@@ -37,8 +37,8 @@ DRIVE_GNSS = GnssSpecification(
     qualities=(FixQuality("rtk", horizontal_noise=0.02),),
     heading=GnssHeading("antennas", baseline=1.0, across_noise=math.radians(0.25)),
 )
-"""The reference on every drive: a GNSS receiver with two antennas, a metre from each other, above
-the middle of the axle; its errors are white, 0.02 m on x and on y and 0.25 deg on yaw."""
+"""Reference on every drive: a GNSS receiver with two antennas, a metre from each other, above the
+middle of the axle; its errors are white, 0.02 m on x and on y and 0.25 deg on yaw."""
 
 DRIVE_IMU = ImuSpecification(
     "synthetic_bno055",
@@ -54,24 +54,35 @@ DRIVE_IMU = ImuSpecification(
         # 150 ug/sqrt(Hz), one-sided, in the 62.5 Hz that fusion mode sets, sampled at 100 Hz.
         white_noise=(150e-6 * STANDARD_GRAVITY * math.sqrt(62.5 / IMU_RATE),) * 3,
     ),
-    # Long, so that the robot's accelerations hardly tilt it.
+    # The time constant is long, so that the robot's accelerations hardly tilt the orientation.
     output=OutputSpecification(rate=float(IMU_RATE), filter_time_constant=30.0),
 )
-"""The IMU on every drive: like a BNO055 in IMU fusion mode, so without magnetometer."""
+"""IMU on every drive: similar to a BNO055 in IMU fusion mode, so without magnetometer."""
 
 RESOLUTIONS = {
     "orientation": 2.0**-14,
     "angular_velocity": math.radians(1.0 / 16.0),
     "specific_force": 0.01,
 }
-"""Steps of the BNO055's output registers, which come behind its fusion [1, rad/s, m/s^2]."""
+"""Resolutions of the BNO055's output registers behind its fusion [1, rad/s, m/s^2]."""
 
 
 def reference_poses(motion, gnss, generator):
-    """Return the poses that the reference positioning says, at the receiver's rate.
+    """Simulate the poses that the reference outputs, at the receiver's rate.
 
-    ``motion``: as :func:`.drives.true_motion` returns it. ``gnss`` (GnssSpecification): with two
-    antennas, without outages; its white errors count. ``generator`` (numpy.random.Generator).
+    Parameters
+    ----------
+    motion : pandas.DataFrame
+        True motion, as :func:`.drives.true_motion` returns it.
+    gnss : GnssSpecification
+        Receiver with two antennas and without outages; only its white errors are simulated.
+    generator : numpy.random.Generator
+        Source of the noise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns x, y [m] and yaw [rad] over time [s].
     """
     truth = motion.iloc[:: round(IMU_RATE / gnss.rate)]
     nothing, yaw, speed = np.zeros(len(truth)), truth["yaw"].to_numpy(), truth["v"].to_numpy()
@@ -86,7 +97,7 @@ def reference_poses(motion, gnss, generator):
 
 
 class _PoseNumbers:
-    """Normal numbers of x, y and heading, sample by sample from one generator, as ever."""
+    """Normal numbers of x, y and heading, sample by sample from the same generator."""
 
     def __init__(self, generator):
         self._generator = generator
@@ -98,11 +109,21 @@ class _PoseNumbers:
 
 
 def imu_samples(motion, imu, seed) -> ImuSamples:
-    """Return what the IMU says, mounted at the middle of the axle along the robot's axes.
+    """Simulate an IMU at the middle of the axle along the robot's axes.
 
-    ``motion`` (pandas.DataFrame): as :func:`.drives.true_motion` returns it. ``imu``
-    (ImuSpecification): of `IMU_RATE`; the samples are rounded to :data:`RESOLUTIONS`, behind its
-    fusion. ``seed`` (int or numpy.random.SeedSequence).
+    Parameters
+    ----------
+    motion : pandas.DataFrame
+        True motion, as :func:`.drives.true_motion` returns it.
+    imu : ImuSpecification
+        IMU with the rate :data:`IMU_RATE`.
+    seed : int or numpy.random.SeedSequence
+        Seed of its errors.
+
+    Returns
+    -------
+    ImuSamples
+        Samples behind the fusion, rounded to :data:`RESOLUTIONS`.
     """
     truth = imu_truth(planar(motion, STANDARD_GRAVITY))
     reading = imu_model(imu, 1.0 / IMU_RATE, seed).batch(truth)[0]
@@ -120,7 +141,7 @@ def simulate_drive(drive, gnss=DRIVE_GNSS, imu=DRIVE_IMU):
 
 
 FIRST_STAMP = 1_546_300_800_000_000_000
-"""Stamp of the first sample of every drive [ns]: the beginning of 2019, UTC."""
+"""Stamp of the first sample of every drive [ns], the beginning of 2019, UTC."""
 
 _HEADER_FIELDS = ["%time", "field.header.seq", "field.header.stamp", "field.header.frame_id"]
 
@@ -131,7 +152,7 @@ GPS_FIELDS, IMU_FIELDS = (
 
 
 def _csv(fields, rate, frame, values, line_format):
-    """Return the text of a file; one line per row of values, formatted by line_format."""
+    """Return the text of a file with a line for each row of values."""
     lines = [",".join(fields)]
     for sequence, row in enumerate(values.tolist()):
         stamp = FIRST_STAMP + sequence * (1_000_000_000 // rate)
@@ -144,7 +165,7 @@ def gps_csv(drive, poses):
     angles = np.zeros((len(poses), 3))
     angles[:, 2] = poses["yaw"]
     quaternions = quaternion_from_roll_pitch_yaw(angles)[:, 2:]
-    # Rounded here, as a formatted -0.00001 would keep its sign.
+    # The values are rounded here, since a formatted -0.00001 would keep its sign.
     values = np.hstack([poses[["x", "y"]].to_numpy().round(4), quaternions.round(6)]) + 0.0
     frame = f"synthetic_drive_{drive.name}_map"
     return _csv(GPS_FIELDS, REFERENCE_RATE, frame, values, "%.4f,%.4f,0.0,0.0,0.0,%.6f,%.6f")
@@ -153,10 +174,10 @@ def gps_csv(drive, poses):
 def imu_csv(drive, samples, imu=DRIVE_IMU):
     """Return the IMU's samples as CSV text, with decimals finer than its resolution.
 
-    The orientation's covariance is all zeros, which means unknown (REP-145), as the sensor
-    does not tell it.
+    The orientation's covariance is all zeros, which means unknown (REP-145), since the sensor does
+    not output it.
     """
-    _, of_rate, of_force = imu.covariances()
+    _, rate_covariance, force_covariance = imu.covariances()
 
     def diagonal(covariance, resolution):
         rounding = resolution**2 / 12.0
@@ -165,8 +186,8 @@ def imu_csv(drive, samples, imu=DRIVE_IMU):
             for index, variance in enumerate(covariance)
         )
 
-    rate = "%.6f,%.6f,%.6f," + diagonal(of_rate, RESOLUTIONS["angular_velocity"])
-    force = "%.2f,%.2f,%.2f," + diagonal(of_force, RESOLUTIONS["specific_force"])
+    rate = "%.6f,%.6f,%.6f," + diagonal(rate_covariance, RESOLUTIONS["angular_velocity"])
+    force = "%.2f,%.2f,%.2f," + diagonal(force_covariance, RESOLUTIONS["specific_force"])
     line_format = ",".join(["%.6f,%.6f,%.6f,%.6f", *["0.0"] * 9, rate, force])
     values = np.hstack([samples.orientation, samples.angular_velocity, samples.specific_force])
     return _csv(IMU_FIELDS, IMU_RATE, f"synthetic_drive_{drive.name}_imu", values, line_format)
@@ -187,7 +208,7 @@ def drive_paths(drive, directory):
 def write_drive(drive, directory):
     """Simulate a drive and write its two files, each as a whole or not at all; return their paths.
 
-    The folder is made if missing. Raises ResultError if they cannot be written.
+    A missing folder is created. Raises ResultError if the files cannot be written.
     """
     directory = Path(directory)
     try:
@@ -204,10 +225,26 @@ def write_drive(drive, directory):
 
 
 def ensure_drive(name, directory):
-    """Return the files (reference, IMU) of the drive ``a`` to ``d``, made at the first use.
+    """Return the files of a bundled drive, written at the first use.
 
-    Raises ConfigurationError, ResultError: there is no drive of that name, or they cannot be
-    written.
+    Parameters
+    ----------
+    name : str
+        Name of the drive, ``a`` to ``d``.
+    directory : path-like
+        Folder of the files.
+
+    Returns
+    -------
+    tuple of pathlib.Path
+        Files of the reference and of the IMU.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no drive of that name.
+    ResultError
+        The files cannot be written.
     """
     paths = drive_paths(get_drive(name), directory)
     if not all(path.is_file() for path in paths):

@@ -1,4 +1,4 @@
-"""Samples of a recording, removal of unusable ones, and the report of what was removed."""
+"""Samples of a recording, removal of unusable samples, and the report on it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ class RecordingReport:
     Parameters
     ----------
     path, format, place_name, topic, message_type : str
-        As of :class:`Samples`.
+        See :class:`Samples`.
     samples : int
         Samples in the recording.
     time_source : str
         ``header stamp``, ``receipt time`` or ``column``.
     stamps : StampReport
-        Of the samples whose values are usable; its ``usable`` is the number that remains.
+        Report on the stamps of the samples with usable values; its ``usable`` counts the samples
+        that remain.
     nan, zero_quaternions : Occurrences
         Samples that were dropped for a value that is nan, or for a quaternion of length zero.
     unnormalised_quaternions : Occurrences
@@ -37,17 +38,17 @@ class RecordingReport:
     absent : tuple of str
         Parts that the recording lacks, of ``orientation``, ``gyro`` and ``accel``.
     orientation_source : str
-        Of an IMU: ``recorded``, ``fused`` (from gyroscope and accelerometer), ``integrated`` (the
-        yaw alone, from the gyroscope), or empty without one.
+        Source of an IMU's orientation: ``recorded``, ``fused`` (from gyroscope and accelerometer),
+        ``integrated`` (the yaw alone, from the gyroscope), or empty without an orientation.
     fusion : dict
-        Settings of the filter that fused it.
+        Settings of the filter that fused the orientation.
     positioning : dict or None
-        How satellite positions became a path, see
+        Computation of the path from satellite positions, see
         :class:`~imu_simulation_framework.motion.positioning.FixReport`.
     fixes : pandas.DataFrame or None
         Satellite positions as received, x, y [m] in the axes of the path.
     latitude : float or None
-        Of the first fix [deg].
+        Latitude of the first fix [deg].
     remarks : tuple of str
         Further sentences for the report.
     """
@@ -91,7 +92,7 @@ class RecordingReport:
             sentences.append(
                 "the header stamps are not set, the time at which messages were recorded is used"
             )
-        found = (
+        occurrences = (
             (self.no_fix, "without a fix, dropped"),
             (self.nan, "with a value that is not a number, dropped"),
             (self.zero_quaternions, "with a quaternion of length zero, dropped"),
@@ -101,23 +102,23 @@ class RecordingReport:
             (stamps.unordered, "older than one before, sorted in"),
             (stamps.duplicates, "with the time stamp of another one, dropped"),
         )
-        for finding, what in found:
-            if finding:
-                sentences.append(self._counted(finding, "sample", what))
+        for occurrence, treatment in occurrences:
+            if occurrence:
+                sentences.append(self._counted(occurrence, "sample", treatment))
         if stamps.packets_text:
             sentences.append(stamps.packets_text)
         elif stamps.gaps:
             longest = f"{stamps.longest_gap:.3f} s at {stamps.longest_gap_time:.3f} s"
-            what = f"of more than usual between samples, the longest {longest}"
-            sentences.append(self._counted(stamps.gaps, "gap", what))
+            extent = f"of more than usual between samples, the longest {longest}"
+            sentences.append(self._counted(stamps.gaps, "gap", extent))
         if self.absent:
             sentences.append(f"the recording has no {' and no '.join(self.absent)}")
         return sentences + list(self.remarks)
 
-    def _counted(self, finding, name, what) -> str:
-        count = f"{finding.count} {name}" if finding.count == 1 else f"{finding.count} {name}s"
-        time = "" if finding.first_time is None else f" at {finding.first_time:.3f} s"
-        return f"{count} {what}, the first is {self.place_name} {finding.first_place}{time}"
+    def _counted(self, seen: Occurrences, name, clause) -> str:
+        count = f"{seen.count} {name}" if seen.count == 1 else f"{seen.count} {name}s"
+        time = "" if seen.first_time is None else f" at {seen.first_time:.3f} s"
+        return f"{count} {clause}, the first is {self.place_name} {seen.first_place}{time}"
 
     def to_dict(self) -> dict:
         """Return everything as plain values, for a summary."""
@@ -133,11 +134,11 @@ GLOBAL_POSITION = ("latitude", "longitude")
 VELOCITY = ("velocity_east", "velocity_north")
 VARIANCES = ("variance_east", "variance_north")
 
-_FAR = 1.0  # deg
+_FAR = 1.0  # deg; a drive whose median distance from 0, 0 is larger does not pass there
 
 
 def at_zero(latitude, longitude) -> np.ndarray:
-    """Return which places [deg], (n,), are zero as where there is no fix: the usual one is not."""
+    """Return a mask of the positions [deg] that are 0, 0 for want of a fix, shape (n,)."""
     zero = (latitude == 0.0) & (longitude == 0.0)
     distances = np.hypot(latitude, longitude)
     distances = distances[np.isfinite(distances) & ~zero]
@@ -145,8 +146,8 @@ def at_zero(latitude, longitude) -> np.ndarray:
 
 
 MIN_VALUE = 1e-30
-"""In any SI unit: what is smaller is zero to every sensor, but squares and quotients of it leave
-the range of numbers."""
+"""Least absolute value in any SI unit: a smaller number is zero to every sensor, but its square or
+quotient leaves the range of numbers."""
 
 
 @dataclass
@@ -176,7 +177,7 @@ class Samples:
     topic, message_type : str
         Empty for formats without them.
     yaw_conventions : dict of str to str
-        Of ``yaw`` and ``course``, where the column map states them in words.
+        Conventions of ``yaw`` and ``course``, where the column map states them in words.
     stated_units : dict of str to str
         Quantity -> unit that the recording or its column map states.
     remarks : tuple of str
@@ -241,9 +242,9 @@ def describe_samples(samples: Samples) -> str:
     return f"{number}, usually {rate:.4g} a second, over {duration:.1f} s from {known[0]:.3f} s on"
 
 
-_FEWEST_RUNS = 20
-_MANY_REPEATED = 0.05  # Share from which samples are repeated by the recording, not by an accident
-_SAME_LENGTH = 0.9  # Share of the runs that have the usual length
+_FEWEST_RUNS = 20  # runs of equal samples, without which their usual length is not determined
+_MANY_REPEATED = 0.05  # share of repeated samples, from which on the recording repeats them
+_SAME_LENGTH = 0.9  # share of the runs that have the usual length, if a logger repeats samples
 
 
 def repeated_samples(columns, stamps=None) -> np.ndarray:
@@ -256,9 +257,9 @@ def repeated_samples(columns, stamps=None) -> np.ndarray:
     Parameters
     ----------
     columns : iterable of array_like (n,)
-        Measured quantities; each is looked at once.
+        Measured quantities, each of which is read once.
     stamps : array_like (n,), optional
-        Where many samples have the time and the values of the one before, they are repeated, too.
+        Times. Samples are repeated, too, if many have the time and values of the one before.
     """
     repeated = None
     for values in columns:
@@ -281,26 +282,36 @@ def repeated_samples(columns, stamps=None) -> np.ndarray:
 
 
 def repeated_sentence(repeated) -> str:
-    """Return how many samples repeat the one before them, for a report; a clause."""
+    """Return a clause for a report on samples that repeat the one before them."""
     return f"{np.count_nonzero(repeated)} of {len(repeated)} samples repeat the one before, dropped"
 
 
 MINIMUM_SAMPLES = 10
-"""Fewer usable samples are no recording of a drive."""
+"""Least number of usable samples of a recording."""
 LARGEST_VALUE = 1e9
-"""In any SI unit, or degrees: further away than the moon, and angles lose their digits there."""
+"""Largest absolute value in any SI unit or degrees. It exceeds the distance of the moon in metres,
+and larger angles lose their digits."""
 ZERO_NORM = 1e-6
-"""A shorter quaternion is none."""
-_NO_QUATERNION = 0.1  # Nor is one whose usual length is further from 1
-_NORM_TOLERANCE = 1e-3  # A quaternion whose length is further from 1 was not rounded but wrong
-# Of a time [s], also below zero: nanoseconds since 1970 that somebody calls seconds are below.
-_LATEST = 1e19
+"""Length of a quaternion, below which it states no orientation."""
+_NO_QUATERNION = 0.1  # deviation of the usual length from 1, above which numbers are no quaternions
+_NORM_TOLERANCE = 1e-3  # deviation of a length from 1 that rounding does not make
+_LATEST = 1e19  # s, largest absolute time; nanoseconds since 1970 taken for seconds are 1.8e18
 
 
 class Cleaner:
-    """Leaves out step by step what cannot be used, and counts it.
+    """Removal of unusable samples, step by step, with their counts.
 
-    ``time_offset`` [s] is added to all times. Raises RecordingError if no sample has a time.
+    Parameters
+    ----------
+    samples : Samples
+        Samples as recorded.
+    time_offset : float
+        Added to all times [s].
+
+    Raises
+    ------
+    RecordingError
+        No sample has a time.
     """
 
     def __init__(self, samples: Samples, time_offset=0.0):
@@ -321,7 +332,7 @@ class Cleaner:
         self.keep &= ~mask
 
     def drop(self, mask, name, reason):
-        """Leave out samples that are still in and in the mask.
+        """Leave out samples of a mask, and count them under a name of the report.
 
         Raises RecordingError if none would remain; ``reason`` ends its sentence.
         """
@@ -334,13 +345,13 @@ class Cleaner:
             )
 
     def count(self, mask, name):
-        """Put into the report where a mask is true."""
+        """Count the samples of a mask under a name of the report."""
         self.counted[name] = count_occurrences(mask, self.times, self.samples.places)
 
     def drop_nan(self, names):
-        """Leave out samples of which one of these columns is not finite.
+        """Leave out samples with a value in these columns that is not finite.
 
-        Raises RecordingError if none would remain, or one holds a number that no sensor says.
+        Raises RecordingError if none would remain, or a value is beyond :data:`LARGEST_VALUE`.
         """
         values = self.samples.matrix(names)
         finite = np.isfinite(values).all(axis=1)
@@ -350,7 +361,7 @@ class Cleaner:
     def unit_quaternions(self, names) -> np.ndarray:
         """Normalise quaternions and leave out those of length zero; shape (n, 4).
 
-        Raises RecordingError if they are all of length zero, or usually of one far from 1.
+        Raises RecordingError if all have length zero, or their usual length is far from 1.
         """
         quaternions = self.samples.matrix(names)
         norms = np.linalg.norm(quaternions, axis=1)
@@ -370,11 +381,28 @@ class Cleaner:
         return quaternions / norms[:, None]
 
     def finish(self, limits: StampLimits, minimum_samples, absent=()):
-        """Put the remaining samples in order.
+        """Order the remaining samples by time.
 
-        Returns ``order`` (ndarray of int): indices of the remaining samples, in the order of their
-        times; ``report`` (RecordingReport): with what is ``absent``. Raises RecordingError: the
-        clock runs backwards, or fewer than ``minimum_samples`` remain.
+        Parameters
+        ----------
+        limits : StampLimits
+            Limits on gaps and disorder of the stamps.
+        minimum_samples : int
+            Least number of samples that have to remain.
+        absent : sequence of str
+            Parts that the recording lacks, for the report.
+
+        Returns
+        -------
+        order : numpy.ndarray of int
+            Indices of the remaining samples, in the order of their times.
+        report : RecordingReport
+            Report on the samples.
+
+        Raises
+        ------
+        RecordingError
+            The clock runs backwards, or too few samples remain.
         """
         samples = self.samples
         with np.errstate(invalid="ignore"):
@@ -410,7 +438,7 @@ class Cleaner:
 
 
 def refuse_absurd(samples: Samples, names, keep) -> None:
-    """Raise RecordingError where a column, as far as kept, holds a number that no sensor says."""
+    """Raise RecordingError if a kept value of a column is beyond :data:`LARGEST_VALUE`."""
     values = samples.matrix(names)
     absurd = np.argwhere(keep[:, None] & (np.abs(values) > LARGEST_VALUE))
     if len(absurd):

@@ -1,8 +1,8 @@
-"""ROS messages and their bytes: the one place that knows how they are laid out, without any ROS.
+"""Layout of the bytes of ROS messages, without ROS.
 
-Each is a std_msgs/Header, perhaps a string, and a payload of fixed size. In ROS 1 all of it is
-little-endian and packed (http://wiki.ros.org/msg). ROS 2 (CDR) puts four bytes in front that say
-how the rest is written, has no sequence number, ends a string with a NUL, and begins a number at a
+A message is a std_msgs/Header, perhaps a string, and a payload of fixed size. In ROS 1 all of it is
+little-endian and packed (http://wiki.ros.org/msg). ROS 2 (CDR) begins with four bytes that state
+the encoding, has no sequence number, ends a string with a NUL, and begins a number at a
 multiple of its size, counted from behind those four bytes (OMG, Common Object Request Broker
 Architecture 3.0, section 15.3). So the stamp is behind four bytes in both.
 
@@ -60,11 +60,18 @@ def _pose_quantities(name):
 
 @dataclass(frozen=True)
 class MessageType:
-    """A message that can be read and written.
+    """Type of messages that can be read and written.
 
-    ``name``: as ROS 1 writes it; ``strings``: strings between header and payload; ``payload``
-    (numpy.dtype): its fields as ROS 1 packs them; ``quantities`` (dict of str to str): quantity as
-    in :class:`.Samples` -> field of the payload.
+    Parameters
+    ----------
+    name : str
+        Name as ROS 1 writes it.
+    strings : int
+        Number of strings between header and payload.
+    payload : numpy.dtype
+        Fields as ROS 1 packs them.
+    quantities : dict of str to str
+        Quantity as in :class:`.Samples` -> field of the payload.
     """
 
     name: str
@@ -74,29 +81,29 @@ class MessageType:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all fields."""
+        """Names of all fields."""
         return self.payload.names or ()
 
     def fields(self, *beginnings: str) -> list[str]:
-        """Return the names of the fields that begin so, in the order of the beginnings."""
-        return [name for one in beginnings for name in self.names if name.startswith(one)]
+        """Return the names of the fields with these beginnings, in the order of the beginnings."""
+        return [name for start in beginnings for name in self.names if name.startswith(start)]
 
     def place(self, beginning: str) -> slice:
-        """Return where the fields that begin so are, which stand together, among all of them."""
+        """Return the slice, among all fields, of the adjacent fields with this beginning."""
         names = self.fields(beginning)
         first = self.names.index(names[0])
         return slice(first, first + len(names))
 
     def layout(self, ros2: bool, phase: int = 0) -> np.dtype:
-        """Return the payload where it begins so many bytes behind a multiple of eight."""
+        """Return the layout of a payload that begins ``phase`` bytes behind a multiple of eight."""
         if not ros2:
             return self.payload
         formats: list = [self.payload[name] for name in self.names]
         offsets, end = [], phase
-        for one in formats:
-            begin = _aligned(end, one.itemsize)
+        for field in formats:
+            begin = _aligned(end, field.itemsize)
             offsets.append(begin - phase)
-            end = begin + one.itemsize
+            end = begin + field.itemsize
         described: Any = {"names": list(self.names), "formats": formats, "offsets": offsets}
         described["itemsize"] = end - phase
         return np.dtype(described)
@@ -186,8 +193,8 @@ TEMPERATURE = _message(
 
 REFERENCE_TYPES = (ODOMETRY, POSE_STAMPED, POSE_WITH_COVARIANCE_STAMPED, NAV_SAT_FIX)
 IMU_TYPES = (IMU,)
-# Of a receiver, beside its NavSatFix; its velocity is one to the east and north, as
-# nmea_navsat_driver has it.
+# A receiver publishes its velocity to the east and north next to its NavSatFix, as
+# nmea_navsat_driver does.
 VELOCITY_TYPES = (TWIST_STAMPED, TWIST_WITH_COVARIANCE_STAMPED)
 HEADING_TYPES = (QUATERNION_STAMPED, IMU, POSE_STAMPED, POSE_WITH_COVARIANCE_STAMPED, ODOMETRY)
 OTHER_TYPES = {"magnetometer": (MAGNETIC_FIELD,), "thermometer": (TEMPERATURE,)}
@@ -204,18 +211,18 @@ IMU_YAW = _message("imu_simulation_framework/ImuYaw", _numbers("yaw", "yaw_unwra
 IMU_VECTORS = ("orientation", "angular_velocity", "linear_acceleration")
 SIGNALS = IMU.fields(*(f"{vector}." for vector in IMU_VECTORS))
 COVARIANCES = IMU.fields(*(f"{vector}_covariance" for vector in IMU_VECTORS))
-"""Fields of an IMU: what it measures, and nine numbers for each of the three."""
+"""Fields of an IMU: its signals, and the nine numbers of each covariance."""
 
 FIELD = MAGNETIC_FIELD.fields("magnetic_field.")
-"""Of a magnetometer."""
+"""Fields of a magnetometer."""
 
 STATE = ODOMETRY.fields("pose.pose.", "twist.twist.")
-"""Of a body: position, orientation, linear and angular velocity."""
+"""Fields of a body's state: position, orientation, linear and angular velocity."""
 
 STAMP_PLACE = 4
-"""Bytes before the stamp of a message, of its sequence number or of how the rest is written."""
+"""Bytes before the stamp of a message: the sequence number in ROS 1, the encoding in ROS 2."""
 
-_LITTLE_ENDIAN = b"\0\1\0\0"  # and without parameters
+_LITTLE_ENDIAN = b"\0\1\0\0"  # encoding of ROS 2, without parameters
 _STAMP = struct.Struct("<2I")
 
 
@@ -236,7 +243,7 @@ def _string(text, ros2):
 
 
 def _beginning(texts: Iterable[str], ros2: bool) -> bytes:
-    """Return what is before a payload, without stamp and sequence number."""
+    """Return the bytes before a payload, with zeros for stamp and sequence number."""
     data = (_LITTLE_ENDIAN if ros2 else bytes(STAMP_PLACE)) + bytes(_STAMP.size)
     for text in texts:
         data += bytes(-len(data) % 4 if ros2 else 0) + _string(text, ros2)
@@ -244,10 +251,18 @@ def _beginning(texts: Iterable[str], ros2: bool) -> bytes:
 
 
 class Packer:
-    """Writes messages of one type that differ in stamps and some of their fields.
+    """Writer of messages of a type that differ in stamps and some of their fields.
 
-    ``texts``: frame of the header, and what other texts the message begins with; ``fields``: those
-    of the payload that are alike in all messages. What is not named is zero.
+    Parameters
+    ----------
+    kind : MessageType
+        Type of the messages.
+    texts : iterable of str
+        Frame of the header and other strings before the payload.
+    fields : mapping of str to float, optional
+        Fields of the payload that are equal in all messages; all others are zero.
+    ros2 : bool
+        Whether to write messages of ROS 2.
     """
 
     def __init__(
@@ -267,11 +282,18 @@ class Packer:
             self._template["payload"][name] = value
 
     def pack(self, stamps: np.ndarray, fields: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return messages with these stamps (n,) [ns] and fields (n,) or (), each after its length.
+        """Return messages, each after its length, as ROS 1 transmits them.
 
-        So they travel in ROS 1, with another ``sequence`` each; :func:`separate` takes them apart.
+        :func:`separate` splits them.
+
+        Parameters
+        ----------
+        stamps : numpy.ndarray, shape (n,)
+            Stamps [ns].
+        fields : mapping of str to numpy.ndarray, shape (n,) or ()
+            Fields of the payload.
         """
-        # Several times faster than np.repeat, which copies field by field.
+        # This is several times faster than np.repeat, which copies field by field.
         data = bytearray(self._template.tobytes() * len(stamps))
         messages = np.frombuffer(data, self._template.dtype)
         stamp, payload = messages["stamp"].T, messages["payload"]
@@ -282,11 +304,20 @@ class Packer:
 
 
 class ImuPackers:
-    """Write the messages of an IMU: what it says, how wrong it is, and what its magnetometer says.
+    """Writer of the messages of an IMU: signals, errors and magnetometer.
 
-    ``covariances`` (tuple): of orientation, angular velocity and acceleration, nine numbers each;
-    ``magnetic_covariance`` (tuple of 9 float): of its magnetometer. Each method takes stamps (n,)
-    [ns] and returns what :meth:`Packer.pack` does.
+    Each method takes stamps (n,) [ns] and returns messages as :meth:`Packer.pack`.
+
+    Parameters
+    ----------
+    covariances : tuple
+        Covariances of orientation, angular velocity and acceleration, nine numbers each.
+    magnetic_covariance : tuple of 9 float
+        Covariance of the magnetometer.
+    frame : str
+        Frame of the IMU.
+    ros2 : bool
+        Whether to write messages of ROS 2.
     """
 
     def __init__(
@@ -299,20 +330,20 @@ class ImuPackers:
         self._field = Packer(MAGNETIC_FIELD, [frame], dict(zip(names, magnetic_covariance)), ros2)
 
     def data(self, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Write what the IMU says: rows (n, 10) of its signals."""
+        """Write sensor_msgs/Imu with rows (n, 10) of its signals."""
         return self._data.pack(stamps, dict(zip(SIGNALS, rows.T)))
 
     def field(self, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Write what its magnetometer says: fields (n, 3) [T]."""
+        """Write sensor_msgs/MagneticField with rows (n, 3) [T]."""
         return self._field.pack(stamps, dict(zip(FIELD, rows.T)))
 
     def bias(self, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Write how wrong it is then, but for white noise, as Hector's plug-in does; the same."""
+        """Write rows (n, 10) of the IMU's errors without white noise, as Hector's plug-in does."""
         return self._bias.pack(stamps, dict(zip(SIGNALS, rows.T)))
 
 
 def odometry_packer(frame: str, ros2: bool = False) -> Packer:
-    """Return what writes where a frame is in the world, in fields :data:`STATE`."""
+    """Return a Packer of odometry of a frame in the world, with the fields :data:`STATE`."""
     return Packer(ODOMETRY, [WORLD_FRAME, frame], ros2=ros2)
 
 
@@ -331,11 +362,24 @@ def as_packed(data: bytes) -> np.ndarray:
 def numbers_of(
     messages: Sequence[bytes], kind: MessageType, fields
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Read n messages whose payload is numbers of eight bytes, whatever their texts are.
+    """Read messages that end with a payload of numbers of eight bytes, with any texts.
 
-    They end with it, as in ROS 1, and in ROS 2 where nobody has padded them.
+    All messages of ROS 1 end so, and those of ROS 2 without padding.
 
-    Returns stamps (n,) [ns], and the fields (n, fields).
+    Parameters
+    ----------
+    messages : sequence of bytes
+        Messages.
+    kind : MessageType
+        Their type.
+    fields : iterable of str
+        Names of the fields to read.
+
+    Returns
+    -------
+    stamps : numpy.ndarray of int, shape (n,)
+        Stamps [ns].
+    values : numpy.ndarray, shape (n, fields)
     """
     head = slice(STAMP_PLACE, STAMP_PLACE + _STAMP.size)
     stamps = np.frombuffer(b"".join([data[head] for data in messages]), "<u4").reshape(-1, 2)
@@ -347,15 +391,25 @@ def numbers_of(
 
 
 def last_numbers(data: bytes, kind: MessageType) -> list[float]:
-    """Return the payload of one such message."""
+    """Return the payload of a message for :func:`numbers_of`."""
     return np.frombuffer(data[-kind.payload.itemsize :], "<f8").tolist()
 
 
 class NumbersMessage(NamedTuple):
-    """A message of header, perhaps a text, and numbers of eight bytes.
+    """Message of a header, perhaps a text, and numbers of eight bytes.
 
-    ``stamp`` [ns]; ``numbers`` (n,) are the payload, which begins at byte ``place``; ``child`` is
-    the text, if there is one: an odometry's child_frame_id.
+    Parameters
+    ----------
+    stamp : int
+        Stamp [ns].
+    frame : str
+        Frame of the header.
+    numbers : numpy.ndarray, shape (n,)
+        Payload.
+    place : int
+        Byte at which the payload begins.
+    child : str
+        Text behind the header, an odometry's child_frame_id; empty without one.
     """
 
     stamp: int
@@ -366,10 +420,7 @@ class NumbersMessage(NamedTuple):
 
 
 def read_numbers(data: bytes, kind: MessageType, ros2: bool) -> NumbersMessage | None:
-    """Return what a message says; None if it is not laid out as its kind should be.
-
-    The payload of the kind is numbers of eight bytes.
-    """
+    """Read a message whose payload is numbers of eight bytes; None if its layout is wrong."""
     spare, end = (8 if ros2 else 1), STAMP_PLACE + _STAMP.size
     if len(data) < end or (ros2 and data[1] != _LITTLE_ENDIAN[1]):
         return None
@@ -398,9 +449,25 @@ def with_numbers(
     frame: str | None = None,
     stamp: int | None = None,
 ) -> bytes:
-    """Return the message with other numbers and, if said, in another frame or of another time [ns].
+    """Return a message with other numbers and perhaps another frame or stamp.
 
-    It has no text but the frame. With as many numbers as a sensor_msgs/MagneticField has it is one.
+    It must have no text but the frame. Its type may change with the numbers: with those of a
+    sensor_msgs/MagneticField it is such a message.
+
+    Parameters
+    ----------
+    data : bytes
+        Original message.
+    message : NumbersMessage
+        The same message, as :func:`read_numbers` returns it.
+    numbers : iterable of float
+        New payload.
+    ros2 : bool
+        Whether it is a message of ROS 2.
+    frame : str, optional
+        New frame.
+    stamp : int, optional
+        New stamp [ns].
     """
     begin = data[: message.place]
     if frame is not None:
@@ -413,11 +480,25 @@ def with_numbers(
 def decode(
     data: np.ndarray, starts: np.ndarray, lengths: np.ndarray, kind: MessageType, ros2: bool
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Decode n messages of one type at once; only their strings vary in length.
+    """Decode messages of a type at once; only their strings vary in length.
 
-    ``data``: bytes in which the messages begin at ``starts`` and have ``lengths``. Returns columns
-    (n,): the type's quantities, and ``stamp`` [s, nan where not set]; and which messages are laid
-    out as they should be. The values of others are nan.
+    Parameters
+    ----------
+    data : numpy.ndarray of uint8
+        Bytes with the messages.
+    starts, lengths : numpy.ndarray of int, shape (n,)
+        First byte and length of each message.
+    kind : MessageType
+        Type of the messages.
+    ros2 : bool
+        Whether they are messages of ROS 2.
+
+    Returns
+    -------
+    columns : dict of str to numpy.ndarray, shape (n,)
+        The type's quantities, and ``stamp`` [s, nan where not set].
+    good : numpy.ndarray of bool, shape (n,)
+        Whether each message has the layout of the type; the values of others are nan.
     """
     columns = {name: np.full(len(starts), np.nan) for name in (*kind.quantities, "stamp")}
     good = np.zeros(len(starts), bool)
@@ -425,26 +506,26 @@ def decode(
     rows = np.flatnonzero((lengths >= least) & (starts + lengths <= len(data)))
     if ros2:
         rows = rows[data[starts[rows] + 1] == _LITTLE_ENDIAN[1]]
-    # Counted from the stamp on, from where ROS 2 aligns.
+    # Positions count from the stamp on, to which ROS 2 aligns.
     begin, size = starts[rows] + STAMP_PLACE, lengths[rows] - STAMP_PLACE
     position = np.full(len(rows), _STAMP.size)
     for _ in range(1 + kind.strings):
-        # Behind the end, where a broken one leads to, there is no room for a payload.
+        # A broken length leads behind the end, where there is no room for a payload.
         position = np.minimum(_aligned(position, 4 if ros2 else 1), size - 4)
         position = np.minimum(position + 4 + uint32(data, begin + position), size - 4)
     # Messages whose payloads begin alike are laid out alike.
     phase = position % 8 if ros2 else np.zeros_like(position)
-    for one in np.unique(phase):
-        layout = kind.layout(ros2, one)
+    for shared_phase in np.unique(phase):
+        layout = kind.layout(ros2, shared_phase)
         spare = size - position - layout.itemsize
-        fits = np.flatnonzero((phase == one) & (spare >= 0) & (spare < (8 if ros2 else 1)))
+        fits = np.flatnonzero((phase == shared_phase) & (spare >= 0) & (spare < (8 if ros2 else 1)))
         place = begin[fits] + position[fits]
         payload = data[place[:, None] + np.arange(layout.itemsize)].view(layout)[:, 0]
         for quantity, name in kind.quantities.items():
             columns[quantity][rows[fits]] = payload[name]
         good[rows[fits]] = True
     seconds, nanoseconds = uint32(data, begin), uint32(data, begin + 4)
-    # ROS has no other way to say that a stamp was not set.
+    # In ROS a zero stamp means that it was not set.
     unset = (seconds == 0) & (nanoseconds == 0)
     columns["stamp"][rows] = np.where(unset, np.nan, seconds + nanoseconds / 1e9)
     return columns, good

@@ -1,4 +1,4 @@
-"""A reference trajectory from samples of poses or of satellite positions."""
+"""Reference trajectory from samples of poses or of satellite positions."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ from . import cleaning
 from .file_access import COLUMN_FORMATS
 from .frames import ReferenceConventions, conventional_reference
 
-_NO_FIX, _UNKNOWN_COVARIANCE = -1, 0
+_NO_FIX, _UNKNOWN_COVARIANCE = -1, 0  # STATUS_NO_FIX, COVARIANCE_TYPE_UNKNOWN of NavSatFix
 
 
 def reference_table(
@@ -35,10 +35,27 @@ def reference_table(
     minimum_samples=cleaning.MINIMUM_SAMPLES,
     time_offset=0.0,
 ):
-    """Make Poses, and a RecordingReport, of samples as recorded.
+    """Compute the poses of a reference from samples as recorded.
 
-    ``settings`` are for satellite positions; the other parameters are those of
-    :func:`.read_reference`. Raises RecordingError: the samples cannot be used.
+    Parameters
+    ----------
+    samples : Samples
+        Poses, or positions with or without a heading.
+    conventions, stamp_limits, minimum_samples, time_offset
+        See :func:`.read_reference`.
+    settings : FixSettings, optional
+        Settings of the smoothing of satellite positions.
+
+    Returns
+    -------
+    poses : pandas.DataFrame
+        Poses over time [s].
+    report : RecordingReport
+
+    Raises
+    ------
+    RecordingError
+        The samples cannot be used.
     """
     samples = conventional_reference(samples, conventions or ReferenceConventions())
     make = _from_fixes if has_to_be_smoothed(samples) else _from_poses
@@ -47,25 +64,35 @@ def reference_table(
 
 
 def has_to_be_smoothed(samples) -> bool:
-    """Return whether these are positions whose heading is to be made of their course."""
+    """Return whether samples are positions whose heading has to be computed from their course."""
     poses = samples.has(cleaning.POSITION) and (samples.has(QUATERNION) or "yaw" in samples)
     return not poses
 
 
-_FEWEST_POSES = 20
+_FEWEST_POSES = 20  # without which a constant orientation is no placeholder
 _MIN_EXTENT = 3.0  # m; satellite positions of a robot at rest wander less
-_CHORDS = 40
-# Resultant length of the doubled directions of a path that a robot with a constant heading can
-# drive, to and fro: noise and sideslip of 10 deg leave 0.94, a quarter turn 0.64.
+_CHORDS = 40  # into which a path is cut, to compare their directions
+# Least resultant length of the doubled directions of a path driven to and fro with a constant
+# heading: noise and sideslip of 10 deg leave 0.94, a quarter turn 0.64.
 _STRAIGHT = 0.9
 
 
 def without_placeholder(samples):
-    """Return samples of poses without an orientation that was never set.
+    """Remove an orientation that was never set from samples of poses.
 
     Satellite odometry, such as ``/odometry/gps`` of robot_localization, fills the orientation with
     a constant. It is no yaw where the path bends. Where the robot hardly moves, or only to and fro
     on a line, the orientation stays.
+
+    Parameters
+    ----------
+    samples : Samples
+        Poses.
+
+    Returns
+    -------
+    Samples
+        Positions alone with a remark, or the samples as they are.
     """
     if not samples.has(cleaning.POSITION) or len(samples) < _FEWEST_POSES:
         return samples
@@ -124,10 +151,10 @@ def _from_poses(samples, settings, limits, minimum_samples, time_offset):
 
 
 def _stated_deviations(samples, remarks):
-    """Return standard deviations (n,) of the yaw [rad] as messages state them; None if they do not.
+    """Return the standard deviations (n,) of the yaw [rad] that messages state, or None.
 
-    A zero, or a quarter turn, says nothing, and neither does one that never changes: that is in a
-    driver's configuration and knows nothing of the drive.
+    Zero or a quarter turn means unknown. A constant comes from a driver's configuration, and is no
+    estimate of this drive.
     """
     variances = samples.columns.get("yaw_variance")
     if variances is None:
@@ -141,7 +168,7 @@ def _stated_deviations(samples, remarks):
         remarks.append(
             f"the yaw's standard deviation is stated as {np.degrees(deviations[known][0]):.3g} deg "
             "all the time, which is no estimate and is not used; yaw_deviation, turn_error and "
-            "turn_slip can say how wrong the reference's heading is"
+            "turn_slip can state the error of the reference's heading"
         )
         return None
     return np.where(known, deviations, np.nan)
@@ -150,22 +177,22 @@ def _stated_deviations(samples, remarks):
 def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     cleaner = cleaning.Cleaner(samples, time_offset)
     names = cleaning.POSITION if samples.has(cleaning.POSITION) else cleaning.GLOBAL_POSITION
-    without = np.zeros(len(samples), dtype=bool)
+    has_no_fix = np.zeros(len(samples), dtype=bool)
     if names is cleaning.GLOBAL_POSITION:
-        without = cleaning.at_zero(*(samples.columns[name] for name in names))
+        has_no_fix = cleaning.at_zero(*(samples.columns[name] for name in names))
     if "status" in samples:
-        without |= samples.columns["status"] <= _NO_FIX
-    cleaner.drop(without, "no_fix", "the receiver never had a fix")
+        has_no_fix |= samples.columns["status"] <= _NO_FIX
+    cleaner.drop(has_no_fix, "no_fix", "the receiver never had a fix")
     cleaner.drop_nan(names)
-    beside = [name for name in ("altitude", *cleaning.VELOCITY) if name in samples]
-    if beside:
-        cleaning.refuse_absurd(samples, beside, cleaner.keep)
+    further = [name for name in ("altitude", *cleaning.VELOCITY) if name in samples]
+    if further:
+        cleaning.refuse_absurd(samples, further, cleaner.keep)
     if names is cleaning.GLOBAL_POSITION:
         refuse_outside(samples, cleaner)
     variances = _variances(samples, cleaner.remarks)
     known = (variances > 0.0).all(axis=1) & np.isfinite(variances).all(axis=1)
     cleaner.count(cleaner.keep & ~known, "unknown_variance")
-    # A smooth path needs three positions, whatever the caller is content with.
+    # A smooth path needs three positions, even if the caller accepts fewer.
     order, report = cleaner.finish(limits, max(3, minimum_samples))
     fix = pd.DataFrame(
         {name: samples.columns[name][order] for name in names},
@@ -177,7 +204,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         variances = np.where(known[:, None], variances, usual)
         report = replace(report, remarks=(*report.remarks, remark))
     fix["variance_east"], fix["variance_north"] = variances.T
-    for name in beside:
+    for name in further:
         fix[name] = samples.columns[name][order]
     heading = _heading(samples)
     if heading is not None:
@@ -190,9 +217,9 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
             advice = f"{held} of {len(fix)} positions repeat the one before: did the receiver hang?"
         elif not known.any():
             advice = (
-                f"nothing tells how good the positions are, and {np.sqrt(variances.mean()):.2g} m "
-                "is assumed; expected a drive, a standard deviation beside them, or a smaller "
-                "minimum speed"
+                f"the error of the positions is not known, and {np.sqrt(variances.mean()):.2g} m "
+                "is assumed; expected a drive, a column with their standard deviation, or a "
+                "smaller minimum speed"
             )
         else:
             advice = "expected a drive or a smaller minimum speed"
@@ -210,11 +237,10 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
 
 
 def _usual_variance(fix, settings):
-    """Return the variance of a position [m^2] that nothing tells, and a sentence on it.
+    """Return the variance of positions without a stated one [m^2], and a sentence on it.
 
-    Latitude and longitude are a receiver's, with a receiver's errors. Positions in metres may be a
-    total station's, whose drive of some metres were all error if it were taken for a receiver: they
-    are as good as they jitter.
+    Latitude and longitude have the errors of a receiver. Positions in metres may be those of a
+    total station on a drive of some metres, so that their variance is estimated from their jitter.
     """
     if "x" not in fix:
         return UNKNOWN_VARIANCE, (
@@ -225,13 +251,13 @@ def _usual_variance(fix, settings):
     new = ~repeated_fixes(times, positions, settings.minimum_speed)
     error = jitter(times[new] - times[0], positions[new])
     return error**2, (
-        f"where the error of a position is not known, {error:.2g} m is assumed, by how much the "
-        "positions jitter"
+        f"where the error of a position is not known, {error:.2g} m is assumed, the jitter of the "
+        "positions"
     )
 
 
 def refuse_outside(samples, cleaner):
-    """Raise RecordingError where a latitude or longitude that is used is none in degrees."""
+    """Raise RecordingError if a latitude or longitude in use is out of range in degrees."""
     latitude, longitude = (samples.columns[name] for name in cleaning.GLOBAL_POSITION)
     outside = cleaner.keep & ((np.abs(latitude) > 90.0) | (np.abs(longitude) > 360.0))
     if outside.any():
@@ -243,7 +269,7 @@ def refuse_outside(samples, cleaner):
 
 
 def _heading(samples):
-    """Return the heading beside the fixes [rad], as of two antennas; nan where unknown, or None."""
+    """Return the heading of the fixes [rad], as of two antennas; nan where unknown, or None."""
     if samples.has(QUATERNION):
         quaternions = samples.matrix(QUATERNION)
         norms = np.linalg.norm(quaternions, axis=1)
@@ -255,16 +281,18 @@ def _heading(samples):
 
 
 def _variances(samples, remarks):
-    """Return variances of the positions [m^2], shape (n, 2); nan where nothing tells them."""
+    """Return variances of the positions [m^2], shape (n, 2); nan where unknown."""
     missing = np.full(len(samples), np.nan)
     variances = np.column_stack([samples.columns.get(name, missing) for name in cleaning.VARIANCES])
     if "covariance_type" in samples:
         variances[samples.columns["covariance_type"] == _UNKNOWN_COVARIANCE] = np.nan
     with np.errstate(invalid="ignore"):
         known = np.isfinite(variances).all(axis=1) & (variances > 0.0).all(axis=1)
-    given = [name for name in ("position_error", "hdop") if name in samples]
-    if given and not known.all():
+    qualities = [name for name in ("position_error", "hdop") if name in samples]
+    if qualities and not known.all():
         quality = (samples.columns.get(name) for name in ("position_error", "hdop"))
         variances[~known] = variances_from_quality(*quality)[~known, None]
-        remarks.append(f"the variances of the positions are made of {' and '.join(given)}")
+        remarks.append(
+            f"the variances of the positions are computed from {' and '.join(qualities)}"
+        )
     return variances

@@ -1,4 +1,4 @@
-"""Tables of numbers in text files, with line numbers for what is wrong in them."""
+"""Tables of numbers in text files, with line numbers for error messages."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ..core.errors import RecordingError
 from ..core.sentences import escape_unprintable, quote
 
 LINE = "line"
-"""What column maps call the number of a row's line, where no column has that name."""
+"""Name of the line number of a row in column maps, where no column has that name."""
 _COMMENTS = ("#", "//")
 ROWS_AT_ONCE = 5_000
-"""Rows that are taken apart together: lines of text take many times the memory of numbers."""
+"""Rows that are parsed together: lines of text take many times the memory of numbers."""
 
-_LONGEST_CELL = 20  # lines; a quotation mark alone is no quotation
-_LONGEST_LINE = 100_000  # characters; Python's and pandas' readers give up beyond some more
+_LONGEST_CELL = 20  # lines of a quoted cell; a longer one is a quotation mark without a second
+_LONGEST_LINE = 100_000  # characters; the csv reader of Python refuses a cell of 131072
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
-_FIRST_LINES = 100  # So many lines of a kind tell whether numbers have decimal commas
+_FIRST_LINES = 100  # lines in which decimal commas are searched
 _PREAMBLE = 60  # lines at most before a table begins
-_ROWS_BELOW = 4  # so many lines of one width are a table
+_ROWS_BELOW = 4  # lines of the same width, from which on they are a table
 _WITH_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
 _MISSING = ("", "nan", "NaN", "NAN", "-nan", "NA", "N/A", "null", "None")
@@ -35,11 +35,18 @@ _MISSING = ("", "nan", "NaN", "NAN", "-nan", "NA", "N/A", "null", "None")
 
 @dataclass(frozen=True)
 class TextTable:
-    """Cells of a text file as text, read into numbers column by column.
+    """Cells of a text file, read into numbers column by column.
 
-    ``cells`` are numbers already where all of a column is; ``lines`` has the line number of each
-    row. ``namesakes`` says of names that stand more than once in the header how the others are
-    called in ``cells``.
+    Parameters
+    ----------
+    path : str
+        The file, for messages.
+    cells : pandas.DataFrame
+        Columns of numbers, or of text where a cell is no number.
+    lines : numpy.ndarray of int, shape (n,)
+        Line number of each row.
+    namesakes : dict of str to list of str
+        Name that occurs repeatedly in the header -> names of the other columns in ``cells``.
     """
 
     path: str
@@ -48,9 +55,9 @@ class TextTable:
     namesakes: dict[str, list[str]] = field(default_factory=dict)
 
     def texts(self, column) -> pd.Series:
-        """Return a column as text, without blanks around it; what is missing is empty.
+        """Return a column as text without blanks around it, empty where it is missing.
 
-        Raises RecordingError if another column of that name says something else.
+        Raises RecordingError if another column of that name has other values.
         """
         self._refuse_ambiguous(column)
         text = self.cells[column].astype(str).str.strip()
@@ -59,8 +66,8 @@ class TextTable:
     def numbers(self, column) -> np.ndarray:
         """Return a column as numbers; whole ones stay whole, empty and ``nan`` cells are nan.
 
-        Raises RecordingError if a cell is no number, or another column of that name says something
-        else.
+        Raises RecordingError if a cell is no number, or another column of that name has other
+        values.
         """
         self._refuse_ambiguous(column)
         cells = self.cells[column]
@@ -78,9 +85,9 @@ class TextTable:
 
     @property
     def ambiguous(self) -> dict[str, str]:
-        """Names of several columns that do not say the same -> a sentence on it."""
+        """Name of several columns with different values -> a clause on them."""
         return {
-            column: f"{1 + len(others)} columns are called {quote(column)} and do not say the same"
+            column: f"{1 + len(others)} columns are called {quote(column)}, with different values"
             for column, others in self.namesakes.items()
             if not all(self.cells[column].equals(self.cells[other]) for other in others)
         }
@@ -116,11 +123,12 @@ def parse_table(
     Raises
     ------
     RecordingError
-        There is nothing, a line has too many cells or is too long, or a quotation mark is alone.
+        The text is empty, a line has too many cells or is too long, or a quotation mark has no
+        second one.
     """
     blocks = [text] if isinstance(text, str) else text()
     tables = list(table_blocks(path, blocks, names, rows_at_once))
-    if not _of_one_kind([table.cells for table in tables]):
+    if not _have_same_kinds([table.cells for table in tables]):
         # A column of numbers and text is text as a whole, as it stands in the file.
         return parse_table(path, text, names, rows_at_once=None)
     if len(tables) == 1:
@@ -172,9 +180,9 @@ class _Header(NamedTuple):
 
 
 def _read_header(path, lines, names) -> _Header:
-    """Return the header of a table from its numbered lines; ``names``: those that are given."""
+    """Return the header of a table from its numbered lines, or from ``names``."""
     if names is None:
-        lines = _below_preamble(lines)
+        lines = _skip_preamble(lines)
     comment, first = _first_line(path, lines)
     rows: Iterator[tuple[int, str]] = (
         row for row in lines if row[1].strip() and not _is_comment(row[1])
@@ -216,7 +224,7 @@ def _names_and_rows(names, line, separator, rows):
         united = with_units(_with_sources(names, cells_below.pop(1)), cells_below)
         below = below[1:] if united else below
     rows = itertools.chain(below[1:] if united else below, rows)
-    return united or _in_groups(names, cells_below[:2]), line, separator, rows
+    return united or _prefix_groups(names, cells_below[:2]), line, separator, rows
 
 
 def _checked_rows(path, block, header: _Header):
@@ -239,7 +247,7 @@ MAX_NAME = 500  # letters; a column's name with the names of the messages around
 def refuse_endless_names(path, names) -> None:
     """Raise RecordingError where a table has more, or longer, names than a recording has.
 
-    What columns are is decided by comparing them, which takes longer than their number grows.
+    Columns are compared with each other, so that the time grows faster than their number.
     """
     if len(names) > MAX_COLUMNS:
         raise RecordingError(
@@ -254,44 +262,44 @@ def refuse_endless_names(path, names) -> None:
             )
 
 
-def _below_preamble(lines):
-    """Return lines from where their table begins, behind what a program says before it.
+def _skip_preamble(lines):
+    """Return lines from the beginning of their table, behind the preamble of a program.
 
-    That is where a line and those below it have the same number of cells, three or more and more
-    than the first line has, and most of those below are numbers.
+    The table begins where a line and those below it have the same number of cells, at least three
+    and more than the first line has, and most cells below are numbers.
     """
     head = list(itertools.islice(lines, _PREAMBLE))
-    told = [(n, line) for n, (_, line) in enumerate(head) if line.strip()]
-    told = [(n, line) for n, line in told if not line.lstrip().startswith(_COMMENTS)]
-    widths = [_width(line, _separator(line)) for _, line in told]
-    for place in range(1, len(told) - _ROWS_BELOW + 1):
-        below = range(place, place + _ROWS_BELOW)
-        separator, width = _separator(told[place][1]), widths[place]
-        first = _width(told[0][1], separator)
-        filled = re.sub(r"[,;\t \r]*\Z", "", told[place][1])
-        if _width(filled, separator) < max(3, first + 1) or {width} != {widths[k] for k in below}:
+    texts = [(n, line) for n, (_, line) in enumerate(head) if line.strip()]
+    texts = [(n, line) for n, line in texts if not line.lstrip().startswith(_COMMENTS)]
+    widths = [_width(line, _separator(line)) for _, line in texts]
+    for place in range(1, len(texts) - _ROWS_BELOW + 1):
+        rows = range(place, place + _ROWS_BELOW)
+        separator, width = _separator(texts[place][1]), widths[place]
+        first = _width(texts[0][1], separator)
+        filled = re.sub(r"[,;\t \r]*\Z", "", texts[place][1])
+        if _width(filled, separator) < max(3, first + 1) or {width} != {widths[k] for k in rows}:
             continue
-        cells = [cell for k in below[1:] for cell in _cells(told[k][1], separator) if cell]
+        cells = [cell for k in rows[1:] for cell in _cells(texts[k][1], separator) if cell]
         # Three names or more above wider rows of numbers are a header that lacks some.
-        lacking = first >= 3 and _is_data(_cells(told[place][1], separator))
+        lacking = first >= 3 and _is_data(_cells(texts[place][1], separator))
         if not lacking and sum(bool(_NUMBER.match(cell)) for cell in cells) > len(cells) // 2:
-            # Lines of names and of units in one table's width.
+            # The header may have lines of names and of units with the width of the table.
             while place > 1 and abs(widths[place - 1] - width) <= 1:
-                if any(map(_NUMBER.match, _cells(told[place - 1][1], separator))):
+                if any(map(_NUMBER.match, _cells(texts[place - 1][1], separator))):
                     break
                 place -= 1
-            return itertools.chain(head[told[place][0] :], lines)
+            return itertools.chain(head[texts[place][0] :], lines)
     return itertools.chain(head, lines)
 
 
 def _decimal(lines, separator) -> str:
-    """Return the sign before a number's fraction in these lines; empty if there is none."""
+    """Return the decimal sign of the numbers in these lines; empty if there is none."""
     if separator not in (";", "\t"):
         return "."
-    telling = list(lines[:_FIRST_LINES])
+    sample = list(lines[:_FIRST_LINES])
     for sign in (",", "."):
-        telling += itertools.islice((line for line in lines if sign in line), _FIRST_LINES)
-    cells = [cell for line in telling for cell in _cells(line, separator)]
+        sample += itertools.islice((line for line in lines if sign in line), _FIRST_LINES)
+    cells = [cell for line in sample for cell in _cells(line, separator)]
     if any("." in cell and _NUMBER.match(cell) for cell in cells):
         return "."
     return "," if any(_WITH_COMMA.match(cell) for cell in cells) else ""
@@ -316,14 +324,14 @@ def _read_block(path, lines, separator, width, decimal):
     return cells
 
 
-def _of_one_kind(blocks) -> bool:
-    """Return whether each column is of numbers in all blocks, or of text in all."""
+def _have_same_kinds(blocks) -> bool:
+    """Return whether each column has numbers in all blocks, or text in all."""
     kinds = zip(*([kind.kind for kind in block.dtypes] for block in blocks))
     return all(len(set(kind)) == 1 or set(kind) <= {"i", "f"} for kind in kinds)
 
 
 def _logical_lines(path, blocks):
-    """Yield number and text of each line; what is broken within quotes is put together."""
+    """Yield number and text of each line; lines within quotation marks are joined."""
     begun, parts = 0, []
     for number, line in enumerate(text_lines(blocks), 1):
         if len(line) > _LONGEST_LINE:
@@ -345,21 +353,21 @@ def _logical_lines(path, blocks):
 
 
 def text_lines(blocks):
-    """Yield what ``splitlines()`` of blocks of text put together returns, without a list of it."""
-    rest = ""
+    """Yield the lines of blocks of text as ``splitlines()``, without a list of them."""
+    pending = ""
     for block in blocks:
         for begin in range(0, len(block), _LONGEST_LINE):
-            rest += block[begin : begin + _LONGEST_LINE]
-            # Whatever else ends a line, a line feed does.
-            end = rest.rfind("\n") + 1
-            # What ends the last line may go on in the next piece.
-            end = end or len(rest) - len(rest.splitlines(keepends=True)[-1])
-            if not end and len(rest) > _LONGEST_LINE + 1:
-                # Too long a line, of which the beginning is enough.
-                end = len(rest)
-            yield from rest[:end].splitlines()
-            rest = rest[end:]
-    yield from rest.splitlines()
+            pending += block[begin : begin + _LONGEST_LINE]
+            # A line feed always ends a line.
+            end = pending.rfind("\n") + 1
+            # Another end of line may continue in the next piece, as \r\n does.
+            end = end or len(pending) - len(pending.splitlines(keepends=True)[-1])
+            if not end and len(pending) > _LONGEST_LINE + 1:
+                # The beginning of a line that is too long suffices to refuse it.
+                end = len(pending)
+            yield from pending[:end].splitlines()
+            pending = pending[end:]
+    yield from pending.splitlines()
 
 
 def _cells(line, separator) -> list[str]:
@@ -371,22 +379,22 @@ def _cells(line, separator) -> list[str]:
 
 def _is_data(cells) -> bool:
     """Return whether a line holds numbers, and perhaps dates and some words, instead of names."""
-    given = [cell for cell in cells if cell not in _MISSING]
-    numbers = {cell for cell in given if _NUMBER.match(cell) or _WITH_COMMA.match(cell)}
-    if sum(cell in numbers and "." in cell for cell in given) > len(given) // 2:
+    present = [cell for cell in cells if cell not in _MISSING]
+    numbers = {cell for cell in present if _NUMBER.match(cell) or _WITH_COMMA.match(cell)}
+    if sum(cell in numbers and "." in cell for cell in present) > len(present) // 2:
         return True
-    return bool(numbers) and all(cell in numbers or _DATE.match(cell) for cell in given)
+    return bool(numbers) and all(cell in numbers or _DATE.match(cell) for cell in present)
 
 
 def _is_named(cells, comment, separator) -> bool:
     """Return whether a line with a number in it is below a comment that names its cells."""
     names = _cells(comment.strip().lstrip("#/"), separator) if comment else []
-    numbers = [any(map(_NUMBER.match, one)) for one in (cells, names)]
-    return len(names) == len(cells) and numbers == [True, False]
+    has_numbers = [any(map(_NUMBER.match, row)) for row in (cells, names)]
+    return len(names) == len(cells) and has_numbers == [True, False]
 
 
 def _with_sources(names, sources) -> list[str]:
-    """Return names of which those that are repeated have before them what a line below says."""
+    """Return names with the cells of a line below in front of repeated names."""
     sources = [re.sub(r"\A\d+:\s*", "", source) for source in sources]
     return [
         f"{source} {name}".strip() if names.count(name) > 1 else name
@@ -395,11 +403,23 @@ def _with_sources(names, sources) -> list[str]:
 
 
 def with_units(names, below) -> list[str]:
-    """Return names with what the line below them says, none if that holds no units and no names.
+    """Return names with the units or further names of the line below them.
 
-    ``below``: cells of the two lines below. A line of units has no number and at most one cell for
-    each name, and numbers are below it. Where one name stands for several columns, written once or
-    repeated, and the cells below differ, these are the columns' own names.
+    A line of units has no number and at most one cell for each name, and numbers are below it.
+    Where a name stands for several columns, written once or repeated, and the cells below differ,
+    these are the columns' own names.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+    below : list of list of str
+        Cells of the two lines below.
+
+    Returns
+    -------
+    list of str
+        Empty if the line has neither units nor names.
     """
     if len(below) < 2 or len(below[0]) > len(names) or not any(below[0]):
         return []
@@ -409,21 +429,21 @@ def with_units(names, below) -> list[str]:
         return []
     units = [re.sub(r"[\[\]()]", "", cell).strip() for cell in below[0]]
     leaders: Iterator[str] = itertools.accumulate(names, lambda before, name: name or before)
-    columns, said = itertools.zip_longest(leaders, names, units, fillvalue=""), []
+    columns, full_names = itertools.zip_longest(leaders, names, units, fillvalue=""), []
     for leader, group in itertools.groupby(columns, lambda column: column[0]):
         _, theirs, own = zip(*group)
         if leader and len(own) > 1 and all(own) and len(set(own)) == len(own):
-            said += [f"{leader} {unit}" for unit in own]
+            full_names += [f"{leader} {unit}" for unit in own]
         else:
-            said += [f"{name} [{unit}]" if unit else name for name, unit in zip(theirs, own)]
-    return said
+            full_names += [f"{name} [{unit}]" if unit else name for name, unit in zip(theirs, own)]
+    return full_names
 
 
-def _in_groups(names, below) -> list[str]:
-    """Return names that are repeated, and those beside them, with their group's before them.
+def _prefix_groups(names, below) -> list[str]:
+    """Return names with the name of their group in front, where names are repeated.
 
-    A message that was flattened has columns ``position, x, y, z, orientation, x, y, z, w``, of
-    which those with the names of the groups are empty. ``below``: cells of the two lines below.
+    A flattened message has columns ``position, x, y, z, orientation, x, y, z, w``, in which the
+    columns with the names of groups are empty. ``below`` are the cells of the two lines below.
     """
     groups, group = [], ""
     for place, name in enumerate(names):
@@ -439,7 +459,7 @@ def _in_groups(names, below) -> list[str]:
 
 
 def _names(comment, separator, cells) -> list[str]:
-    """Names of columns that have none: from the comment above, if it fits, else their places."""
+    """Return the names of columns from the comment above, if it fits, else from their places."""
     names = _cells(comment.strip().lstrip("#/"), separator) if comment else []
     fits = len(names) == len(cells) or (len(names) == len(cells) - 1 and not cells[-1])
     usual = [f"col{place}" for place in range(1, len(cells) + 1)]
@@ -454,20 +474,20 @@ def _ended(line, separator, width):
 
 
 def as_numbers(cells: pd.Series) -> pd.Series:
-    """Return a column as numbers if all that is given in it are some, else as it is."""
+    """Return a column as numbers if all its filled cells are numbers, else as it is."""
     numbers = pd.to_numeric(cells.mask(cells == ""), errors="coerce")
     return numbers if numbers.notna().sum() == (cells.notna() & (cells != "")).sum() else cells
 
 
 def distinct_names(names) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the names, ``.1``, ``.2`` behind repeated ones, and name -> what those became."""
+    """Return names with ``.1``, ``.2`` behind repetitions, and name -> its repetitions."""
     distinct: dict[str, bool] = {}
-    namesakes, given = collections.defaultdict(list), set(names)
+    namesakes, original = collections.defaultdict(list), set(names)
     numbers: dict = collections.defaultdict(lambda: itertools.count(1))
     for name in names:
         if name in distinct:
             free = (f"{name}.{n}" for n in numbers[name])
-            namesakes[name].append(next(n for n in free if n not in given and n not in distinct))
+            namesakes[name].append(next(n for n in free if n not in original and n not in distinct))
             name = namesakes[name][-1]
         distinct[name] = True
     return list(distinct), dict(namesakes)
@@ -475,7 +495,7 @@ def distinct_names(names) -> tuple[list[str], dict[str, list[str]]]:
 
 def _separator(line) -> str:
     for separator in ";\t":
-        # Decimal commas may be more than what is between the numbers.
+        # Decimal commas may be more frequent than the separator.
         if separator in line and _is_data(_cells(line, separator)):
             return separator
     best = max(",;\t", key=line.count)

@@ -48,7 +48,7 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
         *((ROWS, f"{HEADER},{cell}", "line 1 has 1310") for cell in LONG),
         # It is cut.
         (with_row(f"5.0,{'x' * 9000},0.0,0.0"), HEADER, "'xxx"),
-        (TWICE, "time,x,y,x,yaw", "2 columns are called 'x' and do not say the same"),
+        (TWICE, "time,x,y,x,yaw", "2 columns are called 'x', with different values"),
         (with_row("5.0,-1e308,0,0"), HEADER, "line 52: x is -1e+308, expected"),
         (with_row("5.0,2.5,0,1e30"), HEADER, "line 52: yaw is 1e+30, expected"),
         *(

@@ -97,7 +97,7 @@ def test_oversmoothed_path_is_rejected_with_reason():
     x, y = recorded.columns.pop("x"), recorded.columns.pop("y")
     latitude, longitude, _ = pymap3d.enu2geodetic(x, y, 0.0, 48.0, 11.0, 0.0)
     recorded.columns.update(latitude=latitude, longitude=longitude)
-    with pytest.raises(RecordingError, match="nothing tells how good the positions are, and 2.5 m"):
+    with pytest.raises(RecordingError, match="error of the positions is not known, and 2.5 m"):
         reference_table(recorded)
 
 
