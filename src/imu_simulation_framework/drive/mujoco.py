@@ -1,4 +1,4 @@
-"""The robot in MuJoCo: commands of its drivetrain in, true motion and ideal IMU out."""
+"""Simulation of the robot in MuJoCo: from commands to ground truth and ideal IMU signals."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ from .robots.parameters import RobotParameters
 mujoco = import_optional("mujoco", "the robot in MuJoCo")
 
 GROUND = "ground"
-# Where the base's degrees of freedom are in MuJoCo's vectors of positions and velocities; then come
-# the driven wheels', and those of what steers with the wheels on it.
+# Indices of the base in MuJoCo's vectors of positions and velocities. The driven wheels follow it,
+# then the steering joints with their wheels.
 BASE_POSITION, BASE_QUATERNION = slice(0, 3), slice(3, 7)
 BASE_VELOCITY, BASE_ANGULAR_VELOCITY, BASE_FREEDOM = slice(0, 3), slice(3, 6), 6
 
-# Contacts this stiff let the robot sink in by 2 um instead of MuJoCo's default 0.3 mm, which would
-# make the wheels' effective radius, and with it every distance, 0.17 % too small, and slide
-# sideways in curves by a quarter. They cost no time: the solver needs one iteration either way.
+# The robot sinks into contacts of this stiffness by 2 um. With MuJoCo's defaults it sinks in by
+# 0.3 mm, which reduces the effective radius of the wheels, and thus each distance, by 0.17 %, and
+# it slides sideways in curves by a quarter. The stiffness costs no time: the solver needs one
+# iteration in both cases.
 _CONTACT_TIME_CONSTANT = 0.005  # s
 _CONTACT_IMPEDANCE = (0.99, 0.999, 0.001)
 
-_STEERING_BANDWIDTH = 100.0  # rad/s, of what holds a steering joint at its angle
+_STEERING_BANDWIDTH = 100.0  # rad/s; bandwidth of the position control of a steering joint
 
 
 def build_model(
@@ -43,21 +44,32 @@ def build_model(
     terrain: Terrain | None = None,
     bodies: Sequence[FerrousBody] = (),
 ):
-    """Return the MjModel of the robot, free on level ground, its wheels velocity-controlled.
+    """Return the MjModel of the robot, free on the ground, with velocity-controlled wheels.
 
-    The model's degrees of freedom are the free joint of base_footprint, then the driven wheels in
-    the order of ``wheel_joints`` of :class:`.RobotParameters`, then what steers and rolls; its
-    actuators are those of the driven wheels, then of the steering joints. Raises
-    ConfigurationError: the description cannot be expanded, or the physics rate is too low for the
-    motors.
+    The degrees of freedom of the model are the free joint of base_footprint, then the driven wheels
+    in the order of ``wheel_joints`` of :class:`.RobotParameters`, then the steering and the rolling
+    joints. The actuators are those of the driven wheels, then those of the steering joints.
 
-    ``physics_rate``: physics steps per second [Hz]; ``terrain``: bumps on the ground; it is level
-    without; ``bodies``: shapes in the world that nothing touches.
+    Parameters
+    ----------
+    parameters : RobotParameters
+        Parameters and description of the robot.
+    physics_rate : float
+        Physics steps per second [Hz].
+    terrain : Terrain, optional
+        Bumps on the ground, which is level by default.
+    bodies : sequence of FerrousBody
+        Magnetic bodies, as shapes without contacts.
+
+    Raises
+    ------
+    ConfigurationError
+        The description cannot be expanded, or the physics rate is too low for the motors.
     """
     try:
         spec = _specification(robot_description(parameters))
     except ValueError as error:
-        raise _refused(parameters, error) from None
+        raise _rejection(parameters, error) from None
     # A URDF's root link is fixed to the world unless it gets a joint.
     _body(spec, ROBOT_FRAME).add_freejoint()
     _add_ground(spec, terrain)
@@ -71,17 +83,17 @@ def build_model(
     try:
         model = spec.compile()
     except ValueError as error:
-        raise _refused(parameters, error) from None
+        raise _rejection(parameters, error) from None
     model.opt.timestep = 1.0 / physics_rate
-    # Not an implicit integrator: those solve the contacts without regard to the motors' damping
-    # and apply it afterwards, so that every change of the command kicks the robot forward.
+    # Implicit integrators solve the contacts without the motors' damping and apply it afterwards,
+    # so that each change of the command pushes the robot forward.
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    # Friction that is equal in all directions; the pyramidal cone depends on the heading.
+    # The friction of the elliptic cone is isotropic; the pyramidal cone's depends on the heading.
     model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     for joint in parameters.wheel_joints:
         model.dof_armature[_degree_of_freedom(model, joint)] = parameters.motors.motor_inertia
     for joint in parameters.steering_joints:
-        # What a critically damped motor of this bandwidth drives.
+        # This inertia makes the position control critically damped.
         inertia = parameters.steering_gain / _STEERING_BANDWIDTH**2
         model.dof_armature[_degree_of_freedom(model, joint)] = inertia
     _set_contacts(model, parameters)
@@ -89,7 +101,7 @@ def build_model(
     return model
 
 
-def _refused(parameters, error) -> ConfigurationError:
+def _rejection(parameters, error) -> ConfigurationError:
     reason = " ".join(str(error).split())
     return ConfigurationError(f"{parameters.path}: MuJoCo refuses the robot: {reason}")
 
@@ -99,15 +111,15 @@ def _degree_of_freedom(model, joint) -> int:
 
 
 def _specification(urdf):
-    # Without fusestatic="false" the IMU's link would vanish into its parent. What is only seen may
-    # be in formats that MuJoCo does not read.
+    # With fusestatic the IMU's link would become part of its parent. Visual meshes are discarded,
+    # because they may have formats that MuJoCo does not read.
     settings = (
         '<mujoco><compiler fusestatic="false" discardvisual="true" inertiafromgeom="false"/>'
         "</mujoco>"
     )
     urdf = urdf.replace("</robot>", settings + "</robot>")
     if not hasattr(mujoco.MjSpec, "body"):
-        # MuJoCo 3.2, the last one for Python 3.8: from_string is no constructor yet.
+        # In MuJoCo 3.2, the last version for Python 3.8, from_string is not a constructor.
         spec = mujoco.MjSpec()
         spec.from_string(urdf)
         return spec
@@ -122,7 +134,7 @@ def _add_ground(spec, terrain):
     ground = spec.worldbody.add_geom()
     ground.name = GROUND
     ground.type = mujoco.mjtGeom.mjGEOM_PLANE
-    ground.size = [0.0, 0.0, 1.0]  # zero: without end
+    ground.size = [0.0, 0.0, 1.0]  # zero: unbounded
     if terrain is None:
         return
     for index, middle in enumerate(terrain.spheres()):
@@ -135,7 +147,7 @@ def _add_ground(spec, terrain):
 
 def _add_bodies(spec, bodies):
     for index, body in enumerate(bodies):
-        # A site has a shape and touches nothing.
+        # A site has a shape and no contacts.
         site = spec.worldbody.add_site()
         site.name = f"iron_{index}"
         is_bar = isinstance(body, Bar)
@@ -169,114 +181,131 @@ def _set_contacts(model, parameters):
         model.geom_solref[index] = _CONTACT_TIME_CONSTANT, 1.0
         model.geom_solimp[index, :3] = _CONTACT_IMPEDANCE
         is_robot = not name.startswith(GROUND)
-        # The robot touches the ground, and not itself, which a simple shape may at a steered wheel.
+        # The robot has contacts with the ground only; simple shapes may overlap at a steered wheel.
         model.geom_contype[index], model.geom_conaffinity[index] = is_robot, not is_robot
-        # A contact takes the larger friction of its two partners unless one has priority.
+        # The friction of a contact is the larger one of both geoms unless one of them has priority.
         model.geom_priority[index] = is_robot
         wheel = wheels.get(int(model.geom_bodyid[index]))
         if wheel is not None:
             model.geom_friction[index, 0] = parameters.friction(wheel)
         elif "caster" in name or (parameters.description and is_robot):
             model.geom_friction[index, 0] = parameters.contact.caster_friction
-            # Three values have friction, one has none and is cheaper.
+            # A contact of dimension 1 has no friction and needs less computation.
             model.geom_condim[index] = 3 if parameters.contact.caster_friction > 0.0 else 1
 
 
 def _require_stable_motors(model, parameters, physics_rate):
-    # Explicit integration of torque = gain * error oscillates when a step's torque changes the
-    # velocity by more than the error; least inertia has a wheel in the air.
+    # Explicit integration of torque = gain * error oscillates if the torque changes the velocity
+    # within a step by more than the error. The inertia is least for a wheel without contact.
     mujoco.mj_setConst(model, mujoco.MjData(model))
     wheels = [_degree_of_freedom(model, joint) for joint in parameters.wheel_joints]
     inertia = float(min(model.dof_M0[wheels]))
     gain = parameters.motors.velocity_gain
-    lowest = gain / inertia
-    if physics_rate < lowest:
+    min_rate = gain / inertia
+    if physics_rate < min_rate:
         raise ConfigurationError(
             f"{parameters.path}: drive.velocity_gain {gain} needs a physics rate of at least "
-            f"{lowest:.0f} Hz with wheels of this inertia, but it is {physics_rate} Hz."
+            f"{min_rate:.0f} Hz with wheels of this inertia, but it is {physics_rate} Hz."
         )
 
 
 class Motors:
-    """Controllers of the motors, once per sample.
+    """Controllers of the motors, which act once per sample period.
 
-    The driven wheels of a side are commanded alike. MuJoCo's actuators act in each physics step, in
-    proportion to the error. In a curve the wheels drive against the robot's inertia, and by that
-    alone it would turn 1 % too slowly at 1.2 m/s and 0.8 rad/s; an integral takes the standing
-    error away. What steers is led to its angle at its rate. A command acts after the robot's delay,
+    All driven wheels of a side have the same command. MuJoCo's actuators apply a torque in
+    proportion to the error in each physics step. Proportional control alone leaves a steady-state
+    error, for example a yaw rate 1 % too low at 1.2 m/s and 0.8 rad/s; an integral removes it. The
+    steering angles change at most at the steering rate. A command acts after the robot's delay,
     rounded to sample periods.
 
-    ``period``: sample period [s].
+    Parameters
+    ----------
+    parameters : RobotParameters
+        Parameters of the robot.
+    period : float
+        Sample period [s].
     """
 
     def __init__(self, parameters: RobotParameters, period: float):
         self._drivetrain = drivetrain = parameters.drivetrain
-        # The integral acts as an addition to the commanded velocity, worth no more than what
-        # the motor can give, so that it does not wind up while a wheel is held.
+        # The integral is added to the commanded velocity. It is limited to the largest torque of
+        # the motor, so that it does not wind up while a wheel is blocked.
         factor = parameters.motors.velocity_integral_gain * period / parameters.motors.velocity_gain
-        # Taking more than half of the error per sample would make slow samplings oscillate.
+        # A factor above one half would cause oscillations at low sample rates.
         self._factor = min(factor, 0.5)
         self._limit = parameters.motors.max_wheel_torque / parameters.motors.velocity_gain
         self._per_side = len(parameters.wheel_joints) // len(WHEELS)
         self._delay = round(parameters.motors.command_delay / period)
-        self._angle = getattr(drivetrain, "max_steering_angle", 0.0)
-        self._turn = getattr(drivetrain, "max_steering_rate", 0.0) * period
+        self._max_angle = getattr(drivetrain, "max_steering_angle", 0.0)
+        self._max_turn = getattr(drivetrain, "max_steering_rate", 0.0) * period
         self.reset()
 
     def reset(self):
-        """Command standstill, straight ahead, and forget."""
+        """Command standstill with straight wheels, and clear the integrals and the delay."""
         steering = len(self._drivetrain.commands) - len(WHEELS)
         self._commanded = [0.0] * len(WHEELS) * self._per_side, [0.0] * steering
         self._integrals = [0.0] * len(WHEELS) * self._per_side
         self._angles = [0.0] * steering
-        self._on_the_way = deque([self._commanded] * self._delay)
+        self._delayed_commands = deque([self._commanded] * self._delay)
 
     def command(self, *commands):
-        """Set what is wanted, see :attr:`.Drivetrain.commands`; beyond the limits it is cut off."""
-        limit, most = self._drivetrain.limits.max_wheel_velocity, self._angle
+        """Set the commands, see :attr:`.Drivetrain.commands`, within their limits."""
+        limit, max_angle = self._drivetrain.limits.max_wheel_velocity, self._max_angle
         sides = (min(max(side, -limit), limit) for side in commands[: len(WHEELS)])
-        wheels = [wanted for wanted in sides for _ in range(self._per_side)]
-        angles = [min(max(angle, -most), most) for angle in commands[len(WHEELS) :]]
+        wheels = [velocity for velocity in sides for _ in range(self._per_side)]
+        angles = [min(max(angle, -max_angle), max_angle) for angle in commands[len(WHEELS) :]]
         self._commanded = wheels, angles
 
     def control(self, velocities):
-        """Return what MuJoCo's actuators are to hold, given the driven wheels' velocities [rad/s].
+        """Return the set points of MuJoCo's actuators.
 
-        These are velocities [rad/s], then angles of what steers [rad].
+        Parameters
+        ----------
+        velocities : sequence of float
+            Velocities of the driven wheels [rad/s].
+
+        Returns
+        -------
+        list of float
+            Velocities of the driven wheels [rad/s], then angles of the steering joints [rad].
         """
         integrals, factor, limit = self._integrals, self._factor, self._limit
-        held = []
-        self._on_the_way.append(self._commanded)
-        wheels, steering = self._on_the_way.popleft()
-        for wheel, wanted in enumerate(wheels):
-            integral = integrals[wheel] + factor * (wanted - velocities[wheel])
+        set_points = []
+        self._delayed_commands.append(self._commanded)
+        wheels, steering = self._delayed_commands.popleft()
+        for wheel, commanded in enumerate(wheels):
+            integral = integrals[wheel] + factor * (commanded - velocities[wheel])
             integrals[wheel] = integral = min(max(integral, -limit), limit)
-            held.append(wanted + integral)
+            set_points.append(commanded + integral)
         if steering:
-            turn, angles = self._turn, self._angles
-            steps = (min(max(w - angle, -turn), turn) for w, angle in zip(steering, angles))
+            turn, angles = self._max_turn, self._angles
+            steps = (min(max(goal - angle, -turn), turn) for goal, angle in zip(steering, angles))
             self._angles = [angle + step for angle, step in zip(angles, steps)]
-            held += self._angles
-        return held
+            set_points += self._angles
+        return set_points
 
 
 class IntegratingImu:
-    """From the base's motion at the sample times to angular velocity and specific force.
+    """Ideal IMU that integrates the motion of the base over each sample period.
 
-    The angular velocity is the rotation since the last sample over the period. The specific force
-    is the change of the IMU's velocity over the period, less gravity; in the base's axes
-    ``f = dv/dt + omega x v + g up`` (Groves: Principles of GNSS, Inertial, and Multisensor
-    Integrated Navigation Systems, section 5.3), its mean taken by the trapezoidal rule.
+    The angular velocity is the rotation since the last sample, divided by the period. The specific
+    force is the change of the IMU's velocity over the period, less gravity. In the axes of the base
+    it is ``f = dv/dt + omega x v + g up`` (Groves: Principles of GNSS, Inertial, and Multisensor
+    Integrated Navigation Systems, section 5.3), averaged by the trapezoidal rule.
 
-    Quaternions are in MuJoCo's order w, x, y, z. What was observed at the ends of n sample periods
-    are the velocity of the base's origin in the base's axes [m/s], the orientation of the IMU in
-    the world (n, 4), and in the IMU's axes its angular velocity [rad/s] and the specific force
-    [m/s^2], (n, 3) each. All is computed with plain numbers, to the bits of MuJoCo's functions:
-    to call one of these for three numbers takes longer.
+    Quaternions are in MuJoCo's order w, x, y, z. The computation uses plain floats and has the same
+    results as MuJoCo's functions to the last bit; a call of these for three numbers takes longer.
 
-    ``position`` (sequence of 3 float): of the IMU in the base [m]; ``quaternion`` (sequence of 4
-    float): orientation of the IMU in the base; ``rate``: samples per second [Hz]; ``gravity``
-    [m/s^2].
+    Parameters
+    ----------
+    position : sequence of 3 float
+        Position of the IMU in the base [m].
+    quaternion : sequence of 4 float
+        Orientation of the IMU in the base.
+    rate : float
+        Samples per second [Hz].
+    gravity : float
+        Gravity [m/s^2].
     """
 
     def __init__(self, position, quaternion, rate, gravity):
@@ -290,20 +319,36 @@ class IntegratingImu:
         self._motion: tuple[float, ...] = ()
 
     def start(self, quaternion) -> tuple[np.ndarray, ...]:
-        """Begin anew with a base at rest; return what is observed of one sample at rest."""
+        """Restart at rest with an orientation of the base; return its sample, as :meth:`samples`."""
         self._quaternion = quaternion.tolist()
-        rest = [(0.0, 0.0, 0.0)]
-        velocities, orientations, (self._motion,) = self._observe([self._quaternion], rest, rest)
+        zero = [(0.0, 0.0, 0.0)]
+        velocities, orientations, (self._motion,) = self._observe([self._quaternion], zero, zero)
         up = (self._gravity * part for part in self._motion[6:])
-        force = [_rotated(self._base_to_imu, up)]
-        return tuple(map(np.array, (velocities, orientations, rest, force)))
+        force = [_rotate(self._base_to_imu, up)]
+        return tuple(map(np.array, (velocities, orientations, zero, force)))
 
     def samples(self, quaternions, velocities, angular_velocities) -> tuple[np.ndarray, ...]:
-        """Take the base's motion at the ends of consecutive periods; return what is observed.
+        """Return the signals of the IMU over consecutive sample periods.
 
-        ``quaternions`` (ndarray (n, 4)): orientation of the base in the world; ``velocities``
-        (ndarray (n, 3)): of the base's origin in the world's axes [m/s]; ``angular_velocities``
-        (ndarray (n, 3)): in the base's axes [rad/s].
+        Parameters
+        ----------
+        quaternions : ndarray, shape (n, 4)
+            Orientation of the base in the world at the ends of the periods.
+        velocities : ndarray, shape (n, 3)
+            Velocity of the base's origin in the world frame [m/s].
+        angular_velocities : ndarray, shape (n, 3)
+            Angular velocity of the base in its own axes [rad/s].
+
+        Returns
+        -------
+        velocities : ndarray, shape (n, 3)
+            Velocity of the base's origin in the axes of the base [m/s].
+        orientations : ndarray, shape (n, 4)
+            Orientation of the IMU in the world.
+        rates : ndarray, shape (n, 3)
+            Angular velocity in the axes of the IMU [rad/s].
+        forces : ndarray, shape (n, 3)
+            Specific force in the axes of the IMU [m/s^2].
         """
         quaternions = quaternions.tolist()
         velocities, orientations, motions = self._observe(
@@ -322,26 +367,26 @@ class IntegratingImu:
             )
             x, y, z = _rotation_vector(_product(_inverse(self._quaternion), quaternion))
             self._quaternion = quaternion
-            rates.append(_rotated(base_to_imu, (rate * x, rate * y, rate * z)))
-            forces.append(_rotated(base_to_imu, force))
+            rates.append(_rotate(base_to_imu, (rate * x, rate * y, rate * z)))
+            forces.append(_rotate(base_to_imu, force))
         return tuple(map(np.array, (velocities, orientations, rates, forces)))
 
     def _observe(self, quaternions, velocities, angular_velocities):
         # In the base's axes: velocity v of the IMU, omega x v, and the vertical.
         rx, ry, rz = self.position.tolist()
-        in_base, orientations, motions = [], [], []
+        origin_velocities, orientations, motions = [], [], []
         rows = zip(quaternions, velocities, angular_velocities)
         for quaternion, velocity, (wx, wy, wz) in rows:
             world_to_base = _inverse(quaternion)
-            vx, vy, vz = of_origin = _rotated(world_to_base, velocity)
-            in_base.append(of_origin)
+            vx, vy, vz = origin_velocity = _rotate(world_to_base, velocity)
+            origin_velocities.append(origin_velocity)
             orientations.append(_product(quaternion, self._mounting))
             vx += wy * rz - wz * ry
             vy += wz * rx - wx * rz
             vz += wx * ry - wy * rx
             turning = (wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx)
-            motions.append((vx, vy, vz, *turning, *_rotated(world_to_base, _UP)))
-        return in_base, orientations, motions
+            motions.append((vx, vy, vz, *turning, *_rotate(world_to_base, _UP)))
+        return origin_velocities, orientations, motions
 
 
 def _inverse(quaternion):
@@ -359,7 +404,7 @@ def _product(first, second):
     )
 
 
-def _rotated(quaternion, vector):
+def _rotate(quaternion, vector):
     (w, x, y, z), (vx, vy, vz) = quaternion, vector
     tx = w * vx + y * vz - z * vy
     ty = w * vy + z * vx - x * vz
@@ -377,34 +422,45 @@ def _rotation_vector(quaternion):
     angle = 2.0 * math.atan2(sine, w)
     if angle > math.pi:
         angle -= 2.0 * math.pi
-    if sine < _NO_TURN:
+    if sine < _MIN_SINE:
         return angle, 0.0, 0.0
-    one = 1.0 / sine
-    return angle * (one * x), angle * (one * y), angle * (one * z)
+    scale = 1.0 / sine
+    return angle * (scale * x), angle * (scale * y), angle * (scale * z)
 
 
 _UP = 0.0, 0.0, 1.0
-_NO_TURN = 1e-15  # sine of half an angle, which has no axis
+_MIN_SINE = 1e-15  # sine of half an angle, below which the axis of a rotation is undefined
 
-_SETTLING_TIME = 2.0  # s; the contacts' oscillation dies out within tenths of it
-_REST = 1e-6  # m/s and rad/s
+_SETTLING_TIME = 2.0  # s; the oscillation of the contacts decays within some tenths of a second
+_MAX_STANDSTILL_VELOCITY = 1e-6  # m/s and rad/s; velocity of a robot that has settled
 _MAX_TILT = math.radians(3.0)
 _XYZW = [1, 2, 3, 0]  # MuJoCo's quaternions are in the order w, x, y, z
 
 
 class SimulatorState(NamedTuple):
-    """The robot at one sample time, or at several: all then have the samples as their first axis.
+    """State of the robot at one sample time, or at several, along the first axis of all arrays.
 
-    All arrays are the receiver's own.
+    The arrays are copies, which a caller may keep.
 
-    ``time`` [s]. ``position`` (3,) [m] and ``orientation`` (4,) [quaternion x, y, z, w] of
-    base_footprint in the world; its ``linear_velocity`` (3,) [m/s] and ``angular_velocity`` (3,)
-    [rad/s] in its own axes; ``wheel_positions`` (w,) [rad] and ``wheel_velocities`` (w,) [rad/s],
-    in the order of ``joints`` of :class:`.RobotParameters`, what steers included. Of the IMU:
-    ``imu_orientation`` (4,) in the world and, in the IMU's axes, ``imu_angular_velocity`` (3,)
-    [rad/s] and ``specific_force`` (3,) [m/s^2], both as means over the sample period that ends now.
-    ``wheel_torques`` [N m] are those of the driven wheels' motors in the last physics step, or
-    means over the sample period where these were asked for.
+    Attributes
+    ----------
+    time : float or ndarray
+        Simulated time [s].
+    position, orientation : ndarray, shapes (3,) and (4,)
+        Position [m] and quaternion (x, y, z, w) of base_footprint in the world.
+    linear_velocity, angular_velocity : ndarray, shape (3,)
+        Velocity [m/s] and angular velocity [rad/s] of base_footprint in its own axes.
+    wheel_positions, wheel_velocities : ndarray, shape (w,)
+        Angles [rad] and velocities [rad/s] of the ``joints`` of :class:`.RobotParameters`, the
+        steering joints included.
+    imu_orientation : ndarray, shape (4,)
+        Quaternion (x, y, z, w) of the IMU in the world.
+    imu_angular_velocity, specific_force : ndarray, shape (3,)
+        Angular velocity [rad/s] and specific force [m/s^2] in the axes of the IMU, as means over
+        the sample period that ends now.
+    wheel_torques : ndarray, shape (d,)
+        Torques of the motors of the d driven wheels in the last physics step, or their means over
+        the sample period [N m].
     """
 
     time: Any  # float, or ndarray of several
@@ -421,29 +477,49 @@ class SimulatorState(NamedTuple):
 
     @property
     def imu_truth(self) -> ImuTruth:
-        """What an IMU without errors would say."""
+        """Ideal signals of the IMU."""
         return ImuTruth(self.imu_orientation, self.imu_angular_velocity, self.specific_force)
 
     def sample(self, number: int) -> SimulatorState:
-        """Return one of several samples."""
+        """Return the state at one of several sample times."""
         return SimulatorState(*(values[number] for values in cast(Any, self)))
 
 
 class MujocoSimulator:
-    """The robot on its ground, advanced one sample period at a time.
+    """Simulation of the robot on the ground in steps of one sample period.
 
-    The IMU's signals are the changes of orientation and velocity over a sample period, divided by
-    it: what an IMU that integrates internally delivers, and how Gazebo's plug-ins compute theirs.
-    Unlike MuJoCo's own sensors they do not lag the pose by a physics step and do not alias the
-    contacts' oscillations, and the summed angular velocity is the orientation.
+    The signals of the IMU are the changes of orientation and velocity over a sample period, divided
+    by the period, as an IMU with internal integration outputs them. Gazebo's plug-ins compute them
+    in the same way. In contrast to MuJoCo's own sensors they do not lag the pose by a physics step
+    and do not alias the oscillations of the contacts, and the sum of the rotations is the
+    orientation.
 
-    The same commands give the same states, bit for bit, for one version of MuJoCo. Raises
-    ConfigurationError: the rates do not fit together, or the robot's description cannot be
-    expanded. Raises SimulatorError: the robot does not stand still on the ground. ``physics_rate``:
-    physics steps per second [Hz]; ``sample_rate``: samples per second [Hz]; the physics rate must
-    be a multiple of it; ``terrain`` (Terrain): bumps on the ground; it is level without;
-    ``bodies``: shown where they are; nothing touches them; ``gravity`` [m/s^2]; ``mean_torques``:
-    whether the motors' torques are means over the sample period, which takes some time.
+    The same commands result in the same states, bit for bit, for one version of MuJoCo.
+
+    Parameters
+    ----------
+    parameters : RobotParameters
+        Parameters and description of the robot.
+    physics_rate : float
+        Physics steps per second [Hz], a multiple of the sample rate.
+    sample_rate : float
+        Samples per second [Hz].
+    terrain : Terrain, optional
+        Bumps on the ground, which is level by default.
+    bodies : sequence of FerrousBody
+        Magnetic bodies, as shapes without contacts.
+    gravity : float
+        Gravity [m/s^2].
+    mean_torques : bool
+        Whether the torques of the motors are means over the sample period, which takes more time.
+
+    Raises
+    ------
+    ConfigurationError
+        The physics rate is not a multiple of the sample rate, or the robot's description cannot be
+        expanded.
+    SimulatorError
+        The robot does not stand still on the ground.
     """
 
     def __init__(
@@ -470,7 +546,7 @@ class MujocoSimulator:
         self._model.opt.gravity[:] = (0.0, 0.0, -check_number("gravity", gravity, above=0.0))
         self._data = mujoco.MjData(self._model)
         self.gravity = gravity
-        # Views of MuJoCo's memory; to ask for one takes as long as to copy it.
+        # Views of MuJoCo's memory are kept, because creating one takes as long as copying its data.
         self._position = self._data.qpos
         self._velocity = self._data.qvel
         self._control = self._data.ctrl
@@ -479,80 +555,91 @@ class MujocoSimulator:
         self._base_quaternion = self._data.qpos[BASE_QUATERNION]
         driven = len(parameters.wheel_joints)
         self._wheel_velocities = self._data.qvel[BASE_FREEDOM : BASE_FREEDOM + driven]
-        found = [_degree_of_freedom(self._model, name) for name in parameters.joints]
-        self._velocities_of = np.array(found)
-        # Of the free joint's a quaternion takes the place of three angles.
-        self._positions_of = self._velocities_of + 1
-        self._steering = self._positions_of[driven : self._model.nu]
+        freedoms = [_degree_of_freedom(self._model, name) for name in parameters.joints]
+        self._joint_velocities = np.array(freedoms)
+        # The free joint has four numbers for its orientation and three for its angular velocity.
+        self._joint_positions = self._joint_velocities + 1
+        self._steering = self._joint_positions[driven : self._model.nu]
         self._warnings = self._data.warning.number
         self.sample_period = 1.0 / sample_rate
         self._motors = Motors(parameters, self.sample_period)
-        # With the base at the world's origin, world axes are the base's.
+        # With the base at the origin of the world, both have the same axes.
         self._base_position[:] = 0.0
         self._base_quaternion[:] = 1.0, 0.0, 0.0, 0.0
         mujoco.mj_kinematics(self._model, self._data)
         imu = self._data.body(IMU_FRAME)
         self._imu = IntegratingImu(imu.xpos, imu.xquat, sample_rate, gravity)
-        self._rest_position, self._rest_quaternion = self._settle(parameters)
+        self._settled_position, self._settled_quaternion = self._settle(parameters)
         self.reset()
 
     @property
     def state(self) -> SimulatorState:
-        """The state after the last step or change of the pose."""
+        """State after the last step or change of the pose."""
         return self._states.sample(-1)
 
     @property
     def imu_mounting(self) -> tuple[np.ndarray, np.ndarray]:
-        """Place of the IMU in the base (3,) [m], and its orientation there (4,), x, y, z, w."""
+        """Position (3,) [m] and orientation (4,) (x, y, z, w) of the IMU in the base."""
         return self._imu.position, self._imu.quaternion[_XYZW]
 
     def reset(self, x=0.0, y=0.0, yaw=0.0) -> SimulatorState:
-        """Go back to time zero, with the robot at rest at this pose [m, m, rad]."""
+        """Return to time zero, with the robot at rest at a pose [m, m, rad]."""
         mujoco.mj_resetData(self._model, self._data)
         self._samples = 0
         return self.set_pose(x, y, yaw)
 
     def set_pose(self, x, y, yaw) -> SimulatorState:
-        """Put the robot, at rest and standing on the ground, at this pose [m, m, rad].
+        """Place the robot at rest on the ground at a pose [m, m, rad].
 
-        Time goes on, the wheels keep their angles, the command becomes zero, and what steers is
-        straight. The IMU feels nothing of the jump. Raises SimulatorError: the pose is not finite.
+        The simulated time and the angles of the wheels remain, the command becomes zero, and the
+        steering becomes straight. The IMU does not measure the jump.
+
+        Raises
+        ------
+        SimulatorError
+            The pose is not finite.
         """
         if not all(map(math.isfinite, (x, y, yaw))):
             raise SimulatorError(f"The robot cannot be put at x = {x}, y = {y}, yaw = {yaw}.")
         turn = np.empty(4)
         mujoco.mju_axisAngle2Quat(turn, np.array([0.0, 0.0, 1.0]), yaw)
-        mujoco.mju_rotVecQuat(self._base_position, self._rest_position, turn)
+        mujoco.mju_rotVecQuat(self._base_position, self._settled_position, turn)
         self._base_position[:2] += x, y
-        mujoco.mju_mulQuat(self._base_quaternion, turn, self._rest_quaternion)
+        mujoco.mju_mulQuat(self._base_quaternion, turn, self._settled_quaternion)
         self._data.qvel[:] = 0.0
         self._position[self._steering] = 0.0
         self._motors.reset()
-        # The solver starts from the last accelerations; those of another pose are wrong here.
+        # The solver starts from the last accelerations, which belong to another pose.
         self._data.qacc_warmstart[:] = 0.0
         self._stand_on_bumps(x, y)
         samples = self._imu.start(self._base_quaternion)
         position, velocity = (part[np.newaxis].copy() for part in (self._position, self._velocity))
-        self._keep(position, velocity, np.zeros((1, self._model.nu)), samples)
+        self._store(position, velocity, np.zeros((1, self._model.nu)), samples)
         return self.state
 
     def command(self, *commands):
-        """Command the drivetrain, see :attr:`.Drivetrain.commands`, as far as its limits go.
+        """Set the commands, see :attr:`.Drivetrain.commands`, within their limits.
 
-        Raises SimulatorError: a number is not finite.
+        Raises
+        ------
+        SimulatorError
+            A number is not finite.
         """
         if not all(map(math.isfinite, commands)):
             raise SimulatorError(f"The wheels cannot turn with {join_names(commands)}.")
         self._motors.command(*commands)
 
     def step(self) -> SimulatorState:
-        """Advance by one sample period. Raises SimulatorError: the physics became unstable."""
+        """Advance by one sample period, see :meth:`steps`."""
         return self.steps(1).sample(0)
 
     def steps(self, count: int) -> SimulatorState:
-        """Advance by several sample periods, at least one; return all their samples.
+        """Advance by at least one sample period; return the states of all samples.
 
-        Raises SimulatorError: the physics became unstable.
+        Raises
+        ------
+        SimulatorError
+            The physics became unstable.
         """
         data, model = self._data, self._model
         positions = np.empty((count, model.nq))
@@ -573,7 +660,7 @@ class MujocoSimulator:
             position[:] = self._position
             velocity[:] = self._velocity
         self._samples += count
-        # MuJoCo answers instability with a warning, and by setting the robot back to the origin.
+        # After an instability MuJoCo increments a warning and resets the robot to the origin.
         if np.count_nonzero(self._warnings):
             time = self._samples / self._sample_rate
             raise SimulatorError(f"The physics became unstable at {time:g} s.")
@@ -582,10 +669,10 @@ class MujocoSimulator:
             velocities[:, BASE_VELOCITY],
             velocities[:, BASE_ANGULAR_VELOCITY],
         )
-        return self._keep(positions, velocities, torques, samples)
+        return self._store(positions, velocities, torques, samples)
 
-    def _keep(self, positions, velocities, torques, samples) -> SimulatorState:
-        """Put observed samples together; the last one is the state from now on."""
+    def _store(self, positions, velocities, torques, samples) -> SimulatorState:
+        """Store samples as the present states; the last one is the state."""
         velocity, imu_quaternion, rate, force = samples
         self._states = SimulatorState(
             np.arange(self._samples + 1 - len(positions), self._samples + 1) / self._sample_rate,
@@ -593,8 +680,8 @@ class MujocoSimulator:
             positions[:, BASE_QUATERNION].take(_XYZW, axis=1),
             velocity,
             velocities[:, BASE_ANGULAR_VELOCITY],
-            positions.take(self._positions_of, axis=1),
-            velocities.take(self._velocities_of, axis=1),
+            positions.take(self._joint_positions, axis=1),
+            velocities.take(self._joint_velocities, axis=1),
             imu_quaternion.take(_XYZW, axis=1),
             rate,
             force,
@@ -603,7 +690,7 @@ class MujocoSimulator:
         return self._states
 
     def _stand_on_bumps(self, x, y):
-        """Let the robot down onto the bumps below it, if there are any; no time passes."""
+        """Lower the robot onto the bumps below it, if there are any, at constant time."""
         terrain = self._terrain
         if terrain is None or not terrain.has_bumps_near(x, y, self._footprint):
             return
@@ -620,11 +707,11 @@ class MujocoSimulator:
         mujoco.mj_step(self._model, self._data, steps)
 
     def _settle(self, parameters):
-        """Return the place and the orientation of the base of a robot that stands at the origin."""
-        # MuJoCo's contacts are compliant: the robot sinks in a little before it stands.
+        """Return position and orientation of the base of a robot at rest at the origin."""
+        # The robot sinks into MuJoCo's compliant contacts before it rests.
         mujoco.mj_resetData(self._model, self._data)
         self._wait_until_settled()
-        if not np.all(np.abs(self._data.qvel) < _REST):
+        if not np.all(np.abs(self._data.qvel) < _MAX_STANDSTILL_VELOCITY):
             raise SimulatorError(
                 f"{parameters.path}: the robot does not stand still on level ground"
             )
@@ -635,7 +722,7 @@ class MujocoSimulator:
                 f"{parameters.path}: the robot leans by {math.degrees(tilt):.0f} deg on level "
                 "ground: its wheels and casters do not reach equally far down, or it falls over"
             )
-        # What little it moved and turned while it sank does not belong to standing still.
+        # The small motion during the sinking is not part of the pose.
         position[:2] = 0.0
         quaternion[3] = 0.0
         mujoco.mju_normalize4(quaternion)

@@ -525,7 +525,7 @@ class SpeedAndYawRateController(Controller):
         """
 
     def correct(self, v, yaw_rate, error):
-        """Return the corrected speed [m/s] and yaw rate [rad/s], see `Controller.correct`.
+        """Return the corrected speed [m/s] and yaw rate [rad/s], see :meth:`.Controller.correct`.
 
         Raises
         ------
