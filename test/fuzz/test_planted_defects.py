@@ -34,8 +34,8 @@ def refusal_of_good_bag(monkeypatch):
 
 
 def success_after_refusal(monkeypatch):
-    run = programs._code
-    monkeypatch.setattr(programs, "_code", lambda *words, **more: run(*words, **more) and 0)
+    run = programs._exit_code
+    monkeypatch.setattr(programs, "_exit_code", lambda *words, **more: run(*words, **more) and 0)
 
 
 def refusal_without_file_name(monkeypatch):

@@ -14,18 +14,24 @@ TWO_PI = 2.0 * math.pi
 
 
 def _rotation():
-    # Imported here, since every node knows angles, and it takes 27 MB.
+    # Every node imports this module, and scipy's module takes 27 MB.
     from scipy.spatial.transform import Rotation
 
     return Rotation
 
 
 def wrap(angle):
-    """Bring an angle into (-pi, pi].
+    """Wrap an angle to (-pi, pi].
 
-    An angle that is already there is returned unchanged, bit for bit.
+    Parameters
+    ----------
+    angle : float or array_like
+        Angle [rad]. An angle in the interval is returned unchanged, bit for bit.
 
-    ``angle`` (float or array_like): [rad], as what is returned, in the same shape.
+    Returns
+    -------
+    float or ndarray
+        Wrapped angle [rad], in the same shape.
     """
     if isinstance(angle, (float, int)):
         wrapped = angle - TWO_PI * math.ceil((angle - math.pi) / TWO_PI)
@@ -40,62 +46,114 @@ def wrap(angle):
 
 
 def difference(a, b):
-    """Return ``a - b`` wrapped to (-pi, pi] [rad]; scalars or arrays."""
+    """Return the difference of two angles, wrapped to (-pi, pi].
+
+    Parameters
+    ----------
+    a, b : float or array_like
+        Angles [rad].
+
+    Returns
+    -------
+    float or ndarray
+        ``a - b`` [rad], wrapped.
+    """
     if isinstance(a, float) and isinstance(b, float):
         return wrap(a - b)
     return wrap(np.subtract(a, b))
 
 
 def unwrap(angles, axis=-1):
-    """Remove the jumps of a full turn from angles (array_like) that follow each other [rad].
+    """Remove jumps of a full turn from a sequence of angles.
 
-    The first one stays. Consecutive angles must differ by less than half a turn, otherwise the
-    sense of rotation is not known. Not-a-number spoils all that follows, so remove it first.
+    Parameters
+    ----------
+    angles : array_like
+        Angles [rad]. Consecutive angles must differ by less than half a turn, otherwise the sense
+        of rotation is ambiguous. A nan makes all later angles nan; remove it first.
+    axis : int, optional
+        Axis along which the angles follow each other.
 
-    ``axis``: along which they follow each other.
+    Returns
+    -------
+    ndarray
+        Unwrapped angles [rad]; the first angle is unchanged.
     """
     return np.unwrap(np.asarray(angles, dtype=float), axis=axis)
 
 
 def interpolate(times, known_times, angles):
-    """Interpolate angles linearly, the short way round.
+    """Interpolate angles linearly, along the shorter arc.
 
-    What is returned is unwrapped [rad], in the shape of ``times`` (float or array_like); before and
-    after the known ones the first and the last angle hold. ``known_times`` (n,): increasing.
-    ``angles`` (n,): [rad]; wrapped or not, see :func:`unwrap`.
+    Parameters
+    ----------
+    times : float or array_like
+        Times of the result [s].
+    known_times : array_like, shape (n,)
+        Increasing times of the angles [s].
+    angles : array_like, shape (n,)
+        Angles [rad], wrapped or not, see :func:`unwrap`.
+
+    Returns
+    -------
+    float or ndarray
+        Unwrapped angles [rad], in the shape of ``times``. Before the first and after the last
+        known time, the first and the last angle are returned.
     """
     return np.interp(times, known_times, unwrap(angles))
 
 
 def roll_pitch_yaw_from_quaternion(quaternions):
-    """Return roll, pitch and yaw (..., 3) of quaternions (..., 4) in order x, y, z, w [rad].
+    """Convert quaternions to roll, pitch and yaw.
 
-    Pitch is in [-pi/2, pi/2], the others in [-pi, pi].
+    Parameters
+    ----------
+    quaternions : array_like, shape (..., 4)
+        Quaternions x, y, z, w of any length but zero.
 
-    Raises ValueError: if a quaternion has length zero.
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Roll, pitch and yaw [rad]. Pitch is in [-pi/2, pi/2], roll and yaw are in [-pi, pi].
+
+    Raises
+    ------
+    ValueError
+        A quaternion has length zero.
     """
     quaternions = np.asarray(quaternions, dtype=float)
     if quaternions.size == 0:
         return np.empty(quaternions.shape[:-1] + (3,))
     rotations = _rotation().from_quat(quaternions.reshape(-1, 4))
     with warnings.catch_warnings():
-        # With the nose straight up roll and yaw are one rotation, which scipy calls yaw.
+        # At a pitch of 90 degrees only the sum of roll and yaw is defined; scipy sets roll to 0.
         warnings.filterwarnings("ignore", "Gimbal lock detected")
         yaw_pitch_roll = rotations.as_euler("ZYX")
     return yaw_pitch_roll[:, ::-1].reshape(quaternions.shape[:-1] + (3,))
 
 
 def yaw_from_quaternion(quaternions):
-    """Return the yaw [rad], in [-pi, pi], of quaternions (..., 4) in order x, y, z, w.
+    """Return the yaw of quaternions.
 
-    The result has shape (...); one quaternion gives a float.
+    Parameters
+    ----------
+    quaternions : array_like, shape (..., 4)
+        Quaternions x, y, z, w of any length but zero.
 
-    Raises ValueError: if a quaternion has length zero.
+    Returns
+    -------
+    float or ndarray, shape (...)
+        Yaw [rad], in [-pi, pi]; a float for a single quaternion.
+
+    Raises
+    ------
+    ValueError
+        A quaternion has length zero.
     """
     if len(quaternions) == 4 and np.ndim(quaternions[0]) == 0:
         x, y, z, w = quaternions
-        # Of one that is no nearer to the vertical than 60 degrees, of which half the sine is 0.43,
-        # scipy does not warn; to tell it not to takes longer than the yaw.
+        # scipy does not warn at pitches below 60 degrees (half the sine is 0.43), and suppressing
+        # its warning takes longer than the conversion.
         if abs(w * y - x * z) < 0.43 * (x * x + y * y + z * z + w * w):
             return float(_rotation().from_quat(quaternions).as_euler("ZYX")[0])
     yaw = roll_pitch_yaw_from_quaternion(quaternions)[..., 2]
@@ -103,18 +161,36 @@ def yaw_from_quaternion(quaternions):
 
 
 def fast_yaw(x: float, y: float, z: float, w: float) -> float:
-    """Return the yaw [rad], in [-pi, pi], of one quaternion of any length but zero.
+    """Return the yaw of a single quaternion, for sample-by-sample computation.
 
-    It is :func:`yaw_from_quaternion` but for the last digit and for a body on its nose, of which it
-    makes any yaw; plain numbers are 25 times as fast, where a drive asks for it sample by sample.
+    The result equals that of :func:`yaw_from_quaternion` to rounding, except at a pitch of 90
+    degrees, where the yaw is undefined. Plain numbers are 25 times as fast as arrays.
+
+    Parameters
+    ----------
+    x, y, z, w : float
+        Components of a quaternion of any length but zero.
+
+    Returns
+    -------
+    float
+        Yaw [rad], in [-pi, pi].
     """
     return math.atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
 
 
 def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
-    """Return unit quaternions (..., 4) of roll, pitch and yaw (..., 3) [rad].
+    """Convert roll, pitch and yaw to unit quaternions.
 
-    Their order is x, y, z, w, with w >= 0 so that equal orientations are equal numbers.
+    Parameters
+    ----------
+    roll_pitch_yaw : array_like, shape (..., 3)
+        Roll, pitch and yaw [rad].
+
+    Returns
+    -------
+    ndarray, shape (..., 4)
+        Quaternions x, y, z, w with w >= 0, so that equal orientations have equal numbers.
     """
     angles = np.asarray(roll_pitch_yaw, dtype=float)
     if angles.size == 0:
@@ -125,10 +201,22 @@ def quaternion_from_roll_pitch_yaw(roll_pitch_yaw):
 
 
 def quaternion_product(x, y, z, w, x2, y2, z2, w2):
-    """Return x, y, z, w of the product of two quaternions, given by component.
+    """Multiply two quaternions by components.
 
-    For inner loops, with numbers or with arrays, to the bits of scipy's Rotation, which says more
-    clearly what is meant.
+    The function serves inner loops. Its result is bit-identical to that of scipy's Rotation, which
+    is clearer elsewhere.
+
+    Parameters
+    ----------
+    x, y, z, w : float or ndarray
+        Components of the left factor.
+    x2, y2, z2, w2 : float or ndarray
+        Components of the right factor.
+
+    Returns
+    -------
+    tuple
+        Components x, y, z, w of the product.
     """
     return (
         w * x2 + w2 * x + (y * z2 - z * y2),
@@ -139,10 +227,17 @@ def quaternion_product(x, y, z, w, x2, y2, z2, w2):
 
 
 def relative_rotations(first, second):
-    """Return the rotation vectors that lead from orientations to others, in the axes of the first.
+    """Return the rotation vectors from orientations to other orientations.
 
-    ``first``, ``second`` (n, 4): quaternions x, y, z, w of length one. A vector (n, 3) is axis
-    times angle [rad], of at most half a turn.
+    Parameters
+    ----------
+    first, second : ndarray, shape (n, 4)
+        Unit quaternions x, y, z, w.
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        Rotation vectors (axis times angle) in the axes of ``first`` [rad], of at most half a turn.
     """
     x, y, z, w = first.T
     # For many rotations several times faster than scipy's Rotation.

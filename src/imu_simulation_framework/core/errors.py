@@ -1,10 +1,9 @@
-"""What can go wrong, said in one sentence for the person at the keyboard.
+"""Exceptions with messages for the user, optional libraries, and versions of libraries.
 
-Tools print the sentence and exit with code 2, nodes log it as fatal and end the
-experiment, services answer with it; anything else that is raised is a defect.
+Programs print the message of a :class:`FrameworkError` and exit with code 2. Nodes log it as fatal
+and end the experiment. Services return it. Any other exception is a defect.
 
-Pip's extras are here, too, as a library that is missing is such an error, and the versions of what
-decides digits.
+The module lists the extras of the package as well, since a missing library is such an error.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from typing import Any, Iterator
 
 from .sentences import escape_unprintable
 
-_LONGEST = 1500
+MAX_MESSAGE_LENGTH = 1500  # characters; about a screen of text
 
 
 class FrameworkError(Exception):
-    """Root of all errors whose message is a sentence for the user."""
+    """Base class of all errors with a message for the user."""
 
     def __str__(self) -> str:
         text = escape_unprintable(super().__str__())
-        if len(text) <= _LONGEST:
+        if len(text) <= MAX_MESSAGE_LENGTH:
             return text
-        # Whatever a file or an argument has put into it, file and advice stay readable.
-        half = _LONGEST // 2
+        # The beginning names the file and the end the remedy; both stay readable.
+        half = MAX_MESSAGE_LENGTH // 2
         return f"{text[:half]} [...] {text[-half:]} ({len(text)} characters)"
 
 
@@ -37,9 +36,14 @@ class ConfigurationError(FrameworkError):
 
 @contextlib.contextmanager
 def prefix_errors(words: str, kind: type[FrameworkError] = ConfigurationError) -> Iterator[None]:
-    """Have the sentence of an error of this kind, if the block raises one, begin with some words.
+    """Put words in front of the message of an error that the block raises.
 
-    What is raised is of this very kind.
+    Parameters
+    ----------
+    words : str
+        Beginning of the message, such as the path of a file with a colon and a blank.
+    kind : type of FrameworkError, optional
+        Class of errors that are caught. A new error of this class is raised.
     """
     try:
         yield
@@ -48,7 +52,7 @@ def prefix_errors(words: str, kind: type[FrameworkError] = ConfigurationError) -
 
 
 class StepError(ConfigurationError, ValueError):
-    """An IMU that is stepped is given what it cannot take."""
+    """An argument of a step of an IMU is invalid."""
 
 
 class RecordingError(FrameworkError):
@@ -56,26 +60,35 @@ class RecordingError(FrameworkError):
 
 
 class NotRecordedError(RecordingError):
-    """A recording holds nothing of what is looked for."""
+    """A recording does not contain a required quantity or topic."""
 
 
 class ImplausibleRecordingError(RecordingError):
-    """A recording whose parts contradict each other, so that no result means anything."""
+    """Parts of a recording contradict each other, so that its results have no meaning."""
 
 
 class MotionError(FrameworkError):
-    """A motion is malformed, too short, or not what a sensor needs."""
+    """A motion is malformed, too short, or lacks a quantity that a sensor requires."""
 
 
 class TrajectoryError(FrameworkError):
-    """A trajectory is empty, too short, or more than the robot can do."""
+    """A trajectory is empty, too short, or exceeds the limits of the robot."""
 
 
 class TooFastError(TrajectoryError):
-    """The robot's wheels cannot follow a trajectory.
+    """A trajectory exceeds the limits of the robot's wheels.
 
-    ``excess``: where and how much, without the advice. ``scale``, ``smoothing_window``: either of
-    them would do, None if none does.
+    Parameters
+    ----------
+    excess : str
+        Place and size of the excess, a part of the message.
+    advice : str
+        Remedy, a part of the message.
+    scale : float, optional
+        Scale of the trajectory that is within the limits; None if there is none.
+    smoothing_window : float, optional
+        Length of the smoothing [s] with which the trajectory is within the limits; None if there
+        is none.
     """
 
     def __init__(
@@ -86,19 +99,19 @@ class TooFastError(TrajectoryError):
 
 
 class SimulatorError(FrameworkError):
-    """The simulator does not answer, or answers with a failure."""
+    """The simulator does not respond, or reports a failure."""
 
 
 class ResultError(FrameworkError):
-    """A result cannot be written or read back."""
+    """A result cannot be written or read."""
 
 
 class EnsembleError(FrameworkError):
-    """An ensemble of simulated errors is too small, or does not fit what is judged by it."""
+    """An ensemble is too small, or does not match the recorded error that is judged by it."""
 
 
 class ClusterError(FrameworkError):
-    """Processes that shall share work do not answer, do not fit, or have given up."""
+    """Worker processes do not respond, run another version, or have failed."""
 
 
 EXTRAS = {
@@ -114,19 +127,32 @@ EXTRAS = {
     "python_calamine": "formats",
     "xacro": "simulator",
 }
-"""Module -> the extra of setup.py that brings it."""
+"""Extra of setup.py that installs a module, by the name of the module."""
 
 
 class MissingLibraryError(ConfigurationError, ModuleNotFoundError):
-    """A library that the job needs is not installed; ``name`` is the module's."""
+    """A required library is not installed; ``name`` is the name of its module."""
 
 
-def import_optional(module: str, for_what: str) -> Any:
-    """Import a library that is installed only where it is asked for.
+def import_optional(module: str, user: str) -> Any:
+    """Import a library that only an extra of this package installs.
 
-    ``module``: a key of ``EXTRAS``, or a module inside one. ``for_what``: what needs it, for the
-    sentence: "a report". Raises :class:`.MissingLibraryError`: it is not installed; the sentence
-    says how to install it.
+    Parameters
+    ----------
+    module : str
+        A key of ``EXTRAS``, or a module inside such a package.
+    user : str
+        Subject of the message, with its article, such as "a report".
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    MissingLibraryError
+        The library is not installed. The message contains the command that installs it.
     """
     library = module.partition(".")[0]
     try:
@@ -134,7 +160,7 @@ def import_optional(module: str, for_what: str) -> Any:
     except ImportError as error:
         extra = EXTRAS[library]
         raise MissingLibraryError(
-            f"{for_what} needs the Python library {library}, which is not installed or cannot be "
+            f"{user} needs the Python library {library}, which is not installed or cannot be "
             f'loaded ({error}); install it with the extra {extra}: pip install ".[{extra}]" in the '
             "repository",
             name=library,
@@ -142,8 +168,8 @@ def import_optional(module: str, for_what: str) -> Any:
 
 
 def versions() -> dict:
-    """Return the versions of this package, Python and the libraries that decide the digits."""
-    from importlib.metadata import version  # takes longer than all of the errors
+    """Return the versions of this package, of Python and of the libraries that affect results."""
+    from importlib.metadata import version  # Its import is slow, and few programs need it.
 
     import imu_simulation_framework
 

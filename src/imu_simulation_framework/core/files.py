@@ -1,7 +1,7 @@
-"""Files: where the package's own are, and reading those that anybody may have put there.
+"""Paths of the package's own files, and bounded reading of files of unknown origin.
 
-Those are read only if they are regular ones, and not without a limit; XML is bounded before a
-parser makes anything of it.
+Only regular files are read, up to a limit of size. XML is checked for its depth and number of tags
+before a parser builds a tree.
 """
 
 import io
@@ -19,25 +19,23 @@ from .errors import FrameworkError
 from .whole_files import describe_file_kind
 
 SETTINGS_LIMIT = 16 * 2**20
-"""Bytes of a file of settings or parameters; more is no such file."""
+"""Largest file of settings or parameters [bytes]; larger files are rejected."""
 
 TABLE_LIMIT = 4 * 2**30
-"""Bytes of a table as text, which is read as a whole: a day of an IMU at 100 Hz has 3.5 GB as
-``rostopic echo -p`` prints it."""
+"""Largest table as text [bytes]; a day of an IMU at 100 Hz has 3.5 GB as ``rostopic echo -p``."""
 
 BLOCK_SIZE = 2**20
-"""Bytes that are read at once."""
+"""Size of the blocks in which files are read [bytes]."""
 
 
 class UnusableFileError(OSError):
-    """A file that cannot be read because of what it is; its text ends a sentence."""
+    """A file of the wrong kind or size; the text is the end of a message."""
 
 
-class _Unwaited(io.FileIO):
-    """A file that ends where nothing is to be read.
+class _NonBlockingFile(io.FileIO):
+    """A file that ends where no data are available, as those of /proc/kmsg.
 
-    One of the kernel's may have nothing to say yet, like /proc/kmsg. Read without waiting, Python
-    gives None for that.
+    Python returns None for a read that would block.
     """
 
     def readinto(self, buffer):
@@ -48,41 +46,83 @@ class _Unwaited(io.FileIO):
 
 
 def open_regular(path):
-    """Open a regular file, or a link to one, as a binary file to read.
+    """Open a regular file, or a link to a regular file, for binary reading.
 
-    Opening a FIFO would wait for somebody to write into it, and a device like /dev/zero never
-    ends; both are refused before that.
+    FIFOs, which block until there is a writer, and devices, which may never end, are rejected
+    before they are opened.
 
-    Raises OSError: it cannot be opened, or is no regular file.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    io.BufferedReader
+        The open file.
+
+    Raises
+    ------
+    OSError
+        The file cannot be opened, or is not a regular file.
     """
-    # Opening a device may already do something: rewind a tape, take a terminal.
+    # Opening a device may have an effect: rewind a tape, take a terminal.
     _require_regular(os.stat(path))
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        # Somebody may have put another file there meanwhile.
+        # The file may have been replaced between the check and the opening.
         _require_regular(os.fstat(descriptor))
-        return io.BufferedReader(_Unwaited(descriptor))
+        return io.BufferedReader(_NonBlockingFile(descriptor))
     except BaseException:
         os.close(descriptor)
         raise
 
 
 def read_settings(path) -> str:
-    """Return the text of a file of settings or parameters, which is small.
+    """Read the text of a file of settings or parameters.
 
-    Raises OSError: it cannot be read, is no regular file, or is larger than any such file;
-    UnicodeDecodeError: it is no text in UTF-8.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read, is not a regular file, or exceeds :data:`SETTINGS_LIMIT`.
+    UnicodeDecodeError
+        The file is not encoded in UTF-8.
     """
     with open_regular(path) as file:
         return read_at_most(file, SETTINGS_LIMIT).decode("utf-8")
 
 
 def read_at_most(file, limit) -> bytes:
-    """Return all that is left in a file.
+    """Read the remainder of a file, up to a limit.
 
-    ``file`` (binary file). ``limit``: bytes. Raises OSError: it is more than the limit.
+    Parameters
+    ----------
+    file : binary file
+        An open file.
+    limit : int
+        Largest number of bytes.
+
+    Returns
+    -------
+    bytes
+        The remainder of the file.
+
+    Raises
+    ------
+    UnusableFileError
+        The remainder exceeds the limit.
     """
-    # Block by block: memory is only taken for what is there.
+    # Reading by blocks allocates memory for existing data only.
     blocks, size = [], 0
     for block in iter(lambda: file.read(BLOCK_SIZE), b""):
         size += len(block)
@@ -93,7 +133,7 @@ def read_at_most(file, limit) -> bytes:
 
 
 def format_size(size) -> str:
-    """Return a size as a person writes it, like ``16 MiB``."""
+    """Format a size [bytes] with a unit, as in ``16 MiB``."""
     for unit in ("bytes", "KiB", "MiB"):
         if size < 1024:
             return f"{size:.3g} {unit}"
@@ -110,12 +150,18 @@ PACKAGE = "imu_simulation_framework"
 
 
 def package_share() -> Path:
-    """Return the folder with config.ini, urdf, data, ...
+    """Return the folder of the package's files: config.ini, config, urdf, data and others.
 
-    That is the repository's root when the library runs from its source or devel space, and
-    share/imu_simulation_framework of the install space otherwise.
+    Returns
+    -------
+    Path
+        Root of the repository, if the library runs from its source or devel space; otherwise
+        share/imu_simulation_framework of the install space.
 
-    Raises :class:`.FrameworkError`: neither is found.
+    Raises
+    ------
+    FrameworkError
+        Neither folder exists.
     """
     library = Path(__file__).resolve().parents[1]
     source = library.parents[1]
@@ -130,10 +176,18 @@ def package_share() -> Path:
 
 
 def plain_path(path) -> str:
-    """Return the path without ``..`` and ``.``, as a person would write it, to the same place.
+    """Remove ``..`` and ``.`` from a path.
 
-    Where a link is in front of a ``..`` the way without both would lead elsewhere; there it
-    is the path behind all links.
+    Parameters
+    ----------
+    path : str or Path
+        A path.
+
+    Returns
+    -------
+    str
+        The shortened path. Where a ``..`` follows a symbolic link, shortening would lead to
+        another place; there it is the real path.
     """
     shortened, real = os.path.normpath(path), os.path.realpath(path)
     return shortened if os.path.realpath(shortened) == real else real
@@ -144,11 +198,11 @@ RECORDING_SUFFIXES = (
     *(".nmea", ".gpx", ".ubx", ".vbo", ".ulg", ".bin", ".mat", ".npy", ".npz", ".h5", ".hdf5"),
     *(".parquet", ".xlsx", ".json"),
 )
-"""Endings of recordings; anything else behind a point is a part of the name, as in a date."""
+"""Suffixes of recordings; other text after a point is a part of the name, as in a date."""
 
 
 def recording_name(path) -> str:
-    """Return the name of a recording's file or folder without its endings."""
+    """Return the name of a recording's file or folder without its suffixes."""
     name = Path(path).name
     while Path(name).suffix.lower() in RECORDING_SUFFIXES:
         name = Path(name).stem
@@ -156,20 +210,23 @@ def recording_name(path) -> str:
 
 
 def default_configuration_path() -> Path:
-    """Return the bundled config.ini."""
+    """Return the path of the bundled config.ini."""
     return package_share() / "config.ini"
 
 
 def urdf_path(name: str) -> Path:
-    """Return a file of the bundled robot description."""
+    """Return the path of a file of the bundled robot description."""
     return package_share() / "urdf" / name
 
 
 def drive_folder() -> Path:
-    """Return where the bundled drives are, and the others are made on first use.
+    """Return the folder of the bundled drives and of those that are generated on first use.
 
-    That is the package's data folder, or where ROS keeps its files (``ROS_HOME``) when the
-    package's folder cannot be written, as when it is installed for everybody.
+    Returns
+    -------
+    Path
+        The package's data folder if it is writable, otherwise a folder in ``ROS_HOME``, as in a
+        system-wide installation.
     """
     bundled = package_share() / "data"
     if os.access(bundled, os.W_OK):
@@ -179,12 +236,24 @@ def drive_folder() -> Path:
 
 
 def format_json(value) -> str:
-    """Return the text of a JSON file."""
+    """Format a value as the text of a JSON file."""
     return json.dumps(to_json_types(value), indent=2, allow_nan=False) + "\n"
 
 
 def to_json_types(value):
-    """Only what JSON knows: numpy's numbers become Python's, what is not finite None."""
+    """Convert a value to the types of JSON.
+
+    Parameters
+    ----------
+    value : object
+        A value, nested to any depth.
+
+    Returns
+    -------
+    dict, list, str, int, float, bool or None
+        The value with Python's numbers in place of numpy's. Numbers that are not finite become
+        None, values of other types become text.
+    """
     if isinstance(value, dict):
         return {str(key): to_json_types(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -199,14 +268,22 @@ def to_json_types(value):
 
 
 XML_LIMIT = 8 * 2**20
-"""Bytes of a file; far above any robot's or aircraft's."""
+"""Largest XML file [bytes], far above any description of a robot or an aircraft."""
 
 MAX_TAGS = 200_000
-MAX_DEPTH = 200  # a reader that calls itself for each, as JSBSim does, overflows its stack
+MAX_DEPTH = 200  # levels of tags; recursive parsers, such as JSBSim's, overflow their stack
 
 
 class UnusableXmlError(ValueError):
-    """XML that is not read; its text ends a sentence, ``line`` is where."""
+    """XML that is rejected.
+
+    Parameters
+    ----------
+    reason : str
+        Text of the error, the end of a message.
+    line : int
+        Number of the line.
+    """
 
     def __init__(self, reason: str, line: int) -> None:
         super().__init__(reason)
@@ -214,13 +291,21 @@ class UnusableXmlError(ValueError):
 
 
 def require_bounded_xml(content: bytes) -> None:
-    """Refuse XML that is nested too deeply, has too many tags, or declares entities.
+    """Check that XML is not nested too deeply, has not too many tags and declares no entities.
 
-    Nothing is built of it: memory and depth do not grow with what is in it. What is not well-formed
-    the parser refuses that reads it then, at the same place.
+    The check builds no tree, so its memory and recursion depth are constant. XML that is not
+    well-formed passes; the parser that reads it afterwards reports the error.
 
-    ``content``: a whole file. Raises :class:`.UnusableXmlError`: it is so, or larger than
-    ``XML_LIMIT``.
+    Parameters
+    ----------
+    content : bytes
+        Content of a file.
+
+    Raises
+    ------
+    UnusableXmlError
+        The XML exceeds :data:`MAX_DEPTH`, :data:`MAX_TAGS` or :data:`XML_LIMIT`, or declares
+        entities.
     """
     parser = expat.ParserCreate()
     depth = tags = 0
@@ -244,5 +329,5 @@ def require_bounded_xml(content: bytes) -> None:
     parser.EntityDeclHandler = lambda *_: refuse("entities are not read; remove them")
     if len(content) > XML_LIMIT:
         raise UnusableXmlError(f"it is larger than {XML_LIMIT // 2**20} MiB", 1)
-    with suppress(expat.ExpatError, LookupError):  # an encoding that is not known
+    with suppress(expat.ExpatError, LookupError):  # LookupError: unknown encoding
         parser.Parse(content, True)

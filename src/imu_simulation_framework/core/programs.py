@@ -1,6 +1,6 @@
-"""What all programs share, those of ROS as well: their arguments, and how they end.
+"""Argument parsing, exit codes and separate processes of all programs, including ROS nodes.
 
-They never end with a traceback. What takes much memory they have done in a process of its own.
+No program ends with a traceback on an error that a user or the machine can cause.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from .sentences import escape_unprintable, shorten
 from .whole_files import explain_file_error
 
 REFUSED = 2
-"""Exit code of a program that cannot do its work."""
+"""Exit code of a program after an error."""
+
 SIGNALLED = 128
-"""Exit code of a program that a signal ended, less the signal's number, as shells have it."""
+"""Exit code of a program that a signal ended, less the number of the signal, as in shells."""
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def use_one_thread() -> None:
-    """Have numpy and scipy compute in one thread unless the environment says otherwise.
+    """Restrict numpy and scipy to one thread, unless environment variables set the number.
 
-    To be called before they are imported. Matrices of a few states are all that most programs have:
-    with a thread for each core an exponential of one takes ten times as much processor time, on a
-    busy machine more.
+    The function has to be called before they are imported. The matrices of most programs have few
+    states; with a thread per core, a matrix exponential takes ten times as much processor time.
     """
     names = [f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL")]
     if not any(name in os.environ for name in names):
@@ -43,28 +43,36 @@ def use_one_thread() -> None:
 
 
 def use_one_arena() -> None:
-    """Have all threads take their memory from one place, where the C library is glibc.
+    """Let all threads allocate memory from one arena, if the C library is glibc.
 
-    To be called before there are others. What a thread frees stays with it otherwise: a node of
-    ROS, with a thread for each connection, keeps 1 to 3 MB more, and one that then reads and draws
-    a whole drive 20 MB.
+    The function has to be called before other threads start. With an arena per thread, freed
+    memory stays with its thread: a ROS node, with a thread per connection, keeps 1 to 3 MB more,
+    and 20 MB more after it has read and drawn a whole drive.
     """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
-_M_ARENA_MAX = -8  # of malloc.h
+_M_ARENA_MAX = -8  # parameter of mallopt, from malloc.h of glibc
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """As argparse's, with the text as it is; an error is one line without endless words."""
+    """Parser that keeps the line breaks of its description and prints errors in one line.
+
+    Parameters
+    ----------
+    description : str, optional
+        Description for the help.
+    **others
+        Further arguments of :class:`argparse.ArgumentParser`.
+    """
 
     def __init__(self, description: str | None = None, **others) -> None:
         others.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(description=description, **others)
 
     def parse_known_args(self, args=None, namespace=None):
-        """Parse as argparse does, but refuse ``--option=--``, of which Python 3.11 makes a list."""
+        """Parse as argparse does, but reject ``--option=--``, a list for Python 3.11."""
         for word in sys.argv[1:] if args is None else args:
             if word == "--":
                 break
@@ -73,7 +81,7 @@ class ArgumentParser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message) -> NoReturn:
-        """Print the error to standard error, with an option that may be meant; end with code 2."""
+        """Print an error with the most similar option to standard error, and exit with code 2."""
         words = re.sub(r"\S{200,}", lambda word: shorten(word.group()), escape_unprintable(message))
         unknown = re.match(r"unrecognized arguments: (-[^\s=]*)", message)
         if unknown:
@@ -82,8 +90,8 @@ class ArgumentParser(argparse.ArgumentParser):
         self.exit(REFUSED, f"{self.prog}: error: {words}\n")
 
 
-class _Signalled(KeyboardInterrupt):
-    """A signal that asks to end; like Ctrl+C no ``except Exception`` stops it."""
+class _EndingSignal(KeyboardInterrupt):
+    """A signal that ends the program; ``except Exception`` does not catch it."""
 
     def __init__(self, number):
         super().__init__(number)
@@ -91,69 +99,83 @@ class _Signalled(KeyboardInterrupt):
 
 
 def run_tool(main, arguments=None) -> int:
-    """Run a tool's main function and turn what a user or the machine can cause into exit codes.
+    """Run the main function of a program and convert errors to exit codes.
 
-    ``main``: takes the list of arguments; returns an exit code, None meaning 0. ``arguments`` (list
-    of str, optional): the command line without the program's name, by default ``sys.argv[1:]``.
-    Returns 2 when the tool cannot do its work: after a :class:`.FrameworkError`, when a file or
-    standard output cannot be read or written, when memory does not suffice or something is nested
-    too deeply; 130, 143 or 129 after SIGINT (Ctrl+C), SIGTERM or SIGHUP; 141 when whoever read the
-    output has gone, as for a program ended by SIGPIPE; else what ``main`` returned. But for the
-    last two, a sentence goes to standard error.
+    Parameters
+    ----------
+    main : callable
+        Function of the list of arguments. It returns an exit code, or None for 0.
+    arguments : list of str, optional
+        Command line without the name of the program, by default ``sys.argv[1:]``.
+
+    Returns
+    -------
+    int
+        Exit code:
+
+        - 2 after a :class:`.FrameworkError`, if a file or standard output cannot be read or
+          written, if memory does not suffice, or if an input is nested too deeply,
+        - 130, 143 or 129 after SIGINT (Ctrl+C), SIGTERM or SIGHUP,
+        - 141 if the reader of standard output has gone, as after SIGPIPE,
+        - otherwise the exit code of ``main``.
+
+        In the first two cases a message is printed to standard error.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - as long as the program
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - open until the program ends
     if sys.stdout is None:
-        _say("standard output is closed, so that nobody would see the result")
+        _print_error("standard output is closed, expected an open one for the result")
         return REFUSED
-    # A name may hold what no text can; it is shown as well as it can be. What a caller has put in
-    # the stream's place may not know how.
+    # Names of files may contain bytes that are no text; they are printed escaped. A stream that a
+    # caller has put in place of standard output may lack the method.
     with suppress(AttributeError):
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     handlers = _catch_signals()
     try:
-        code = _code(main, arguments)
-        # A reader that has gone, or a full disk, is noticed here rather than at the end.
-        flushed = _code(lambda _: sys.stdout.flush(), [], what="standard output")
+        code = _exit_code(main, arguments)
+        # A closed pipe or a full disk shows here instead of at the interpreter's end.
+        flushed = _exit_code(lambda _: sys.stdout.flush(), [], "standard output")
         return code or flushed
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
-def _code(main, arguments, what="the file system") -> int:
-    """Return the exit code of a function; what it raises becomes one, after a sentence."""
+def _exit_code(main, arguments, target="the file system") -> int:
+    """Return the exit code of a function; print the error that it raises."""
     try:
         code = main(arguments)
         return 0 if code is None else code
     except FrameworkError as error:
-        _say(f"{error}{_folder_of_call()}")
+        _print_error(f"{error}{_explain_missing_folder()}")
     except SystemExit as error:
-        # argparse has said what there is to say.
+        # argparse has printed the error.
         return error.code if isinstance(error.code, int) else int(error.code is not None)
-    except _Signalled as error:
-        _say(f"ended by {signal.Signals(error.number).name}; no file is left half-written")
+    except _EndingSignal as error:
+        _print_error(f"ended by {signal.Signals(error.number).name}; no file is left half-written")
         return SIGNALLED + error.number
     except KeyboardInterrupt:
         return SIGNALLED + signal.SIGINT
     except BrokenPipeError:
-        _give_up_output()
+        _discard_output()
         return SIGNALLED + signal.SIGPIPE
     except OSError as error:
-        why = f"cannot be read or written: {explain_file_error(error)}{_folder_of_call()}"
-        _say(f"{error.filename or what}: {why}")
-        _give_up_output()
+        reason = (
+            f"cannot be read or written: {explain_file_error(error)}{_explain_missing_folder()}"
+        )
+        _print_error(f"{error.filename or target}: {reason}")
+        _discard_output()
     except MemoryError:
         advice = "end other programs, or use a shorter recording or smaller numbers"
-        _say(f"there is not enough memory for this; {advice}")
+        _print_error(f"there is not enough memory for this; {advice}")
     except RecursionError:
-        _say("the input is nested too deeply")
+        _print_error("the input is nested too deeply")
     return REFUSED
 
 
-def _folder_of_call() -> str:
-    """Return the end of a sentence when the current folder was removed, else nothing."""
+def _explain_missing_folder() -> str:
+    """Return the end of a message if the current folder was removed, else an empty text."""
     try:
         os.getcwd()
     except OSError:
@@ -161,16 +183,16 @@ def _folder_of_call() -> str:
     return ""
 
 
-def _say(sentence) -> None:
-    # No path of this machine is so long.
-    sentence = re.sub(r"\S{4096,}", lambda word: shorten(word.group()), str(sentence))
-    # Standard error may be closed or full, too; then the exit code must do.
+def _print_error(message) -> None:
+    # Linux limits paths to 4096 bytes, so a longer word is no path.
+    message = re.sub(r"\S{4096,}", lambda word: shorten(word.group()), str(message))
+    # Standard error may be closed or full, too; then only the exit code reports the error.
     with suppress(OSError):
-        print(f"{os.path.basename(sys.argv[0])}: {sentence}", file=sys.stderr)
+        print(f"{os.path.basename(sys.argv[0])}: {message}", file=sys.stderr)
 
 
-def _give_up_output() -> None:
-    """Drop what standard output could not take: the interpreter tries once more at its end."""
+def _discard_output() -> None:
+    """Discard buffered output that cannot be written; the interpreter retries at its end."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -178,17 +200,17 @@ def _give_up_output() -> None:
 
 
 def _catch_signals() -> dict:
-    """Turn signals that would end the program into exceptions; return the handlers before.
+    """Convert signals that end the program to exceptions; return the previous handlers.
 
-    Whatever is being written is then cleared away. Who ignores a signal (nohup) goes on to.
+    Unfinished files are then removed. A signal that is ignored (nohup) stays ignored.
     """
 
     def on_signal(number, _):
         for other in handlers:
-            # Clearing away is not interrupted; it takes no time. roslaunch's handlers stay.
+            # A second signal does not interrupt the removal of files. roslaunch's handlers stay.
             if signal.getsignal(other) is on_signal:
                 signal.signal(other, lambda *_: None)
-        raise _Signalled(number)
+        raise _EndingSignal(number)
 
     handlers = {}
     for number in _ENDING_SIGNALS:
@@ -196,34 +218,40 @@ def _catch_signals() -> dict:
         if before in (signal.SIG_DFL, signal.default_int_handler):
             try:
                 handlers[number] = signal.signal(number, on_signal)
-            except ValueError:  # not in the main thread, where no signal arrives either
+            except ValueError:  # Signals arrive in the main thread only.
                 break
     return handlers
 
 
 class SeparateProcess:
-    """An object in a process of its own, which ends with the ``with`` statement it is used in.
+    """An object in a separate process that ends with the ``with`` statement.
 
-    ``module``, ``class_name``: what the object is; its module is imported there only; ``what``:
-    what it does, for the sentence of a process that has ended too early.
+    Parameters
+    ----------
+    module, class_name : str
+        Module and name of the object's class. Only the separate process imports the module.
+    task : str
+        Subject of the message if the process ends too early, such as "the expansion".
 
     Notes
     -----
-    The process starts from nothing, so that this one may have other threads; and not as one of
-    multiprocessing, which would leave another process beside this one until it ends.
+    The process is not forked, so that this process may have threads. multiprocessing would spawn
+    it as well, but keeps a further process, its resource tracker, until this process ends.
     """
 
-    def __init__(self, module: str, class_name: str, what: str) -> None:
-        self._what = what
+    def __init__(self, module: str, class_name: str, task: str) -> None:
+        self._task = task
         self._pipe, theirs = multiprocessing.Pipe()
         with theirs:
-            place = theirs.fileno()
+            descriptor = theirs.fileno()
             lines = (
                 f"import sys; sys.path[:] = {list(map(str, sys.path))}",
-                f"from {__name__} import _serve; _serve({place}, {module!r}, {class_name!r})",
+                f"from {__name__} import _serve; _serve({descriptor}, {module!r}, {class_name!r})",
             )
             command = [sys.executable, "-c", "\n".join(lines)]
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[place])
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, pass_fds=[descriptor]
+            )
 
     def __enter__(self) -> SeparateProcess:
         return self
@@ -234,29 +262,43 @@ class SeparateProcess:
         self._pipe.close()
 
     def call(self, method: str, *arguments) -> Any:
-        """Call a method of the object and return what it returns.
+        """Call a method of the object.
 
-        Raises FrameworkError: as the method has raised it, with its sentence; or the process has
-        ended.
+        Parameters
+        ----------
+        method : str
+            Name of the method.
+        *arguments
+            Arguments of the method; they are pickled.
+
+        Returns
+        -------
+        object
+            Result of the method.
+
+        Raises
+        ------
+        FrameworkError
+            The method has raised it, or the process has ended.
         """
         try:
             self._pipe.send((method, arguments))
             refused, result = self._pipe.recv()
         except (EOFError, OSError):
-            # Whatever else was raised there was printed there.
+            # The process has printed the traceback of any other exception.
             code = self._process.wait()
             if code == -signal.SIGXCPU:
-                raise FrameworkError(f"{self._what} takes too much processor time") from None
-            raise FrameworkError(f"{self._what} has ended with code {code}") from None
+                raise FrameworkError(f"{self._task} takes too much processor time") from None
+            raise FrameworkError(f"{self._task} has ended with code {code}") from None
         if refused is not None:
             raise FrameworkError(refused)
         return result
 
 
-def _serve(place: int, module: str, class_name: str) -> None:
-    # Whoever started this process ends it.
+def _serve(descriptor: int, module: str, class_name: str) -> None:
+    # The parent process ends this one, also after Ctrl+C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    pipe = multiprocessing.connection.Connection(place)
+    pipe = multiprocessing.connection.Connection(descriptor)
     served: Any = None
     while True:
         try:

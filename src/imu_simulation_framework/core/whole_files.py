@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all, and why that may fail."""
+"""Atomic writing of files, and explanations of errors of files."""
 
 import errno
 import io
@@ -13,19 +13,41 @@ from .errors import ResultError
 
 
 def write_whole(path, content):
-    """Write a file so that it is there as a whole or not at all.
+    """Write a file atomically: either completely or not at all.
 
-    ``path``: the file; an existing one is replaced. ``content`` (bytes). Raises
-    :class:`.ResultError`: it cannot be written; the sentence says why and what to do.
+    Parameters
+    ----------
+    path : str or Path
+        The file; an existing one is replaced.
+    content : bytes
+        Content of the file.
+
+    Raises
+    ------
+    ResultError
+        The file cannot be written; the message contains the reason and a remedy.
     """
     with replace_file(path) as aside, open(aside, "wb") as file:
         file.write(content)
 
 
 def make_folder(path) -> Path:
-    """Make a folder, and those above it, if it is not there.
+    """Make a folder and its parents, unless it exists.
 
-    Raises :class:`.ResultError`: it cannot be made.
+    Parameters
+    ----------
+    path : str or Path
+        The folder.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    ResultError
+        The folder cannot be made.
     """
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
@@ -34,45 +56,69 @@ def make_folder(path) -> Path:
     return Path(path)
 
 
-_UNREPEATABLE = {
+# Metadata that differ between machines or days: program, version and date.
+_OMITTED_METADATA = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     "svg": {"Creator": None, "Date": None},
 }
-"""What would differ between the files of two machines or days: program, version, date."""
-FIGURE_FORMATS = tuple(_UNREPEATABLE)
+
+FIGURE_FORMATS = tuple(_OMITTED_METADATA)
+"""Formats of figures, as suffixes of files."""
 
 
 def render_figure(figure, format="png") -> bytes:
-    """Return a matplotlib figure as the content of a file, the same bytes each time.
+    """Render a figure reproducibly: equal figures give equal bytes.
 
-    ``figure`` (Figure). ``format``: ``png``, ``pdf`` or ``svg``.
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+    format : str, optional
+        Format, of :data:`FIGURE_FORMATS`.
+
+    Returns
+    -------
+    bytes
+        Content of the file.
     """
-    # Whoever has a figure has loaded it; nodes without figures shall not.
+    # Nodes without figures do not load matplotlib.
     import matplotlib
 
     content = io.BytesIO()
-    # The names of an SVG's parts are random otherwise.
+    # Identifiers in an SVG are random without a salt.
     with matplotlib.rc_context({"svg.hashsalt": "figure"}):
-        figure.savefig(content, format=format, metadata=_UNREPEATABLE[format])
+        figure.savefig(content, format=format, metadata=_OMITTED_METADATA[format])
     return content.getvalue()
 
 
 @contextmanager
 def replace_file(path):
-    """Give the name of a file to be written, which becomes ``path`` when the block has ended well.
+    """Replace a file by a temporary file that the block writes.
 
-    If it has not, nothing is left of what was written.
+    The temporary file becomes ``path`` at the end of the block. It is removed if the block raises.
 
-    ``path``: the file. An existing one is replaced by one of the same mode and owner. Raises
-    :class:`.ResultError`: it cannot be written; the sentence says why and what to do. What is
-    there, but no regular file (a folder, a device, a FIFO, a link), is left alone.
+    Parameters
+    ----------
+    path : str or Path
+        The file. The new file has the mode and the owner of an existing one.
+
+    Yields
+    ------
+    Path
+        The temporary file, which the block has to write.
+
+    Raises
+    ------
+    ResultError
+        The file cannot be written; the message contains the reason and a remedy. A folder, a
+        device, a FIFO and a link are never replaced.
     """
     path = Path(path)
     try:
-        before = _replaceable(path)
-        # A folder that no other user may enter, of a name that was unknown before: no link can wait
-        # in it, and the file gets the mode of any new file.
+        before = _stat_replaceable(path)
+        # No other user can enter the folder or predict its name, so no link can be planted in it;
+        # and the file gets the mode of any new file.
         folder = path.parent / f".{secrets.token_hex(16)}.part"
         try:
             os.mkdir(folder, 0o700)
@@ -80,26 +126,35 @@ def replace_file(path):
             yield aside
             _sync(aside)
             if before is not None:
-                _take_after(aside, before)
+                _copy_owner_and_mode(aside, before)
             os.replace(aside, path)
         finally:
-            # Also on KeyboardInterrupt: nothing half-written may stay.
+            # Unfinished files are removed on KeyboardInterrupt as well.
             _remove(folder)
     except OSError as error:
         raise ResultError(f"{path}: cannot be written: {explain_file_error(error)}") from error
-    # Not every file system can force a new name to the disk.
+    # Some file systems cannot synchronise folders.
     with suppress(OSError):
         _sync(path.parent)
 
 
 def refuse_overwriting(path, inputs):
-    """Refuse to write a result over what it is made from.
+    """Check that a result does not overwrite an input.
 
-    ``path``: where the result is to go. ``inputs`` (iterable of str or Path): what the tool reads.
-    Raises :class:`.ResultError`: it is one of them, by whatever name.
+    Parameters
+    ----------
+    path : str or Path
+        File of the result.
+    inputs : iterable of str or Path
+        Files that the program reads.
+
+    Raises
+    ------
+    ResultError
+        The result and an input are the same file, also through links.
     """
     for source in inputs:
-        # What is not there, or cannot be looked at, is not overwritten either.
+        # A file that does not exist or cannot be examined cannot be overwritten either.
         with suppress(OSError):
             if os.path.samefile(path, source):
                 raise ResultError(
@@ -108,7 +163,7 @@ def refuse_overwriting(path, inputs):
 
 
 def describe_file_kind(mode) -> str:
-    """Return what a file is that is no regular one, in words, by its ``st_mode``."""
+    """Describe the kind of a file that is not regular, by its ``st_mode``, as in "a folder"."""
     return next((words for test, words in _KINDS if test(mode)), "no file of a known kind")
 
 
@@ -122,8 +177,8 @@ _KINDS = (
 )
 
 
-def _replaceable(path):
-    """Return the state of the regular file that is there, None if nothing is."""
+def _stat_replaceable(path):
+    """Return the status of a regular file, None if there is no file."""
     try:
         state = os.lstat(path)
     except FileNotFoundError:
@@ -138,11 +193,11 @@ def _replaceable(path):
     )
 
 
-def _take_after(path, before):
-    """Give a file the owner and the mode of the one that it is to replace."""
+def _copy_owner_and_mode(path, before):
+    """Set the owner and the mode of a file to those of the file that it replaces."""
     now = os.stat(path)
     if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
-        # Only root may give files away.
+        # Only root may change the owner.
         with suppress(PermissionError):
             os.chown(path, before.st_uid, before.st_gid)
     os.chmod(path, stat.S_IMODE(before.st_mode))
@@ -152,13 +207,13 @@ def _remove(folder):
     try:
         shutil.rmtree(folder, ignore_errors=True)
     except KeyboardInterrupt:
-        # A signal in this very moment.
+        # The signal has interrupted the removal.
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
 def _sync(path):
-    """Force a file, or a new name in a folder, to the disk."""
+    """Flush a file or a folder to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -167,7 +222,18 @@ def _sync(path):
 
 
 def explain_file_error(error) -> str:
-    """Return why a file could not be read or written, and what to do, for the end of a sentence."""
+    """Explain why a file cannot be read or written.
+
+    Parameters
+    ----------
+    error : OSError or UnicodeDecodeError
+        The error.
+
+    Returns
+    -------
+    str
+        Reason and, if there is one, remedy: the end of a message.
+    """
     if isinstance(error, UnicodeDecodeError):
         return "it is no UTF-8 text"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -1,9 +1,9 @@
-"""Expansion of xacro files, of robots as of IMU parameters.
+"""Expansion of xacro files of robots and of IMU parameters.
 
-A xacro file holds Python expressions, and macros that may double without end. A file that somebody
-else has written is expanded in a process of its own with limits of processor time, memory and
-output; each expression is checked before it is evaluated, and each file is bounded before it is
-read. The package's own files are expanded in this process.
+A xacro file contains Python expressions, and macros whose output may grow exponentially. A file
+from outside the package is expanded in a separate process with limits of processor time, memory
+and output. Each expression is checked before it is evaluated, and the size of each file is checked
+before it is parsed. The package's own files are expanded in this process.
 """
 
 from __future__ import annotations
@@ -28,44 +28,75 @@ from .sentences import quote
 from .whole_files import explain_file_error
 
 CPU_TIME = 3  # s; a description of 1000 links takes 1 s
-MEMORY = 300 * 2**20  # bytes beyond those that the process has at its beginning
-INCLUDED = XML_LIMIT  # bytes of all files together
+MEMORY = 300 * 2**20  # bytes, in addition to the memory of the process at its start
+MAX_TOTAL_SIZE = XML_LIMIT  # bytes of all files together
 OPEN_FILES = 64
-LONGEST_EXPRESSION = 10_000  # letters
+MAX_EXPRESSION_LENGTH = 10_000  # characters
 
-# Attributes that lead from a generator, a frame or a function to everything else, and those that
-# look up attributes by names in texts.
-_REACHING = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
-_REACHING_NAMES = {"format", "format_map", "mro", "with_traceback"}
-_REMOVED = ("vars", "type")  # of xacro's namespace ``python``
+# Attributes that lead from a generator, a frame or a function to all other objects, and attributes
+# that look up attributes by names in texts.
+_UNSAFE_PREFIXES = ("_", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
+_UNSAFE_ATTRIBUTES = {"format", "format_map", "mro", "with_traceback"}
+_UNSAFE_BUILTINS = ("vars", "type")  # removed from xacro's namespace ``python``
 
 
 def expand_xacro(path, arguments: Mapping[str, Any] | None = None) -> str:
-    """Return the URDF that a xacro file describes.
+    """Expand a xacro file in this process, without limits.
 
-    Raises ConfigurationError: the file cannot be read or evaluated, or xacro is not installed.
-    ``path`` (str or Path): the xacro file; ``arguments``: values of its ``xacro:arg``. A mapping
-    stays one, for ``xacro.arg(...)``; anything else becomes text, as on the command line.
+    Parameters
+    ----------
+    path : str or Path
+        The xacro file.
+    arguments : mapping, optional
+        Values of its ``xacro:arg``. A mapping is passed unchanged, for ``xacro.arg(...)``; other
+        values are converted to text, as on the command line.
+
+    Returns
+    -------
+    str
+        The URDF.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read or evaluated.
+    MissingLibraryError
+        xacro is not installed.
     """
     arguments = arguments or {}
     mappings = {k: v if isinstance(v, Mapping) else str(v) for k, v in arguments.items()}
     xacro = import_optional("xacro", "a xacro file")
-    # Of a missing attribute xacro makes a RuntimeError, of a macro that calls itself a
-    # RecursionError, and of what is no UTF-8 a ValueError.
-    refusals = (xacro.XacroException, ExpatError, OSError, RuntimeError, ValueError)
+    # xacro raises RuntimeError for a missing attribute, RecursionError for a macro that calls
+    # itself, and ValueError for text that is not UTF-8.
+    xacro_errors = (xacro.XacroException, ExpatError, OSError, RuntimeError, ValueError)
     try:
         with open_regular(path) as file:
             require_bounded(read_at_most(file, XML_LIMIT))
         document = xacro.process_file(str(Path(path).resolve()), mappings=mappings)
-    except refusals as error:
+    except xacro_errors as error:
         raise ConfigurationError(f"{path}: the file cannot be expanded: {error}.") from error
     return document.toxml()
 
 
 def expand_description(file: Path, arguments: Mapping[str, Any]) -> str:
-    """Return the URDF of a description, which may be a xacro file.
+    """Read a robot's description, and expand it with limits if it is a xacro file.
 
-    Raises ConfigurationError: it cannot be read or expanded within the limits.
+    Parameters
+    ----------
+    file : Path
+        URDF or xacro file.
+    arguments : mapping
+        Values of its ``xacro:arg``.
+
+    Returns
+    -------
+    str
+        The URDF.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, or cannot be expanded within the limits.
     """
     try:
         with open_regular(file) as opened:
@@ -78,15 +109,15 @@ def expand_description(file: Path, arguments: Mapping[str, Any]) -> str:
         raise ConfigurationError(f"{file}: the file cannot be read: {reason}.") from None
     if not arguments and urdf_path("").resolve() in file.resolve().parents:
         return expand_xacro(file)
-    with SeparateProcess(__name__, XacroExpander.__name__, f"{file}: its expansion") as apart:
+    with SeparateProcess(__name__, XacroExpander.__name__, f"{file}: its expansion") as process:
         try:
-            return apart.call("expand", str(file.resolve()), dict(arguments))
+            return process.call("expand", str(file.resolve()), dict(arguments))
         except FrameworkError as error:
             raise ConfigurationError(str(error)) from None
 
 
 class XacroExpander:
-    """What runs in the process of its own."""
+    """Expansion of xacro files with limits, for a separate process."""
 
     def __init__(self) -> None:
         self._xacro = import_optional("xacro", "a xacro file")
@@ -103,18 +134,24 @@ class XacroExpander:
             (resource.RLIMIT_NOFILE, OPEN_FILES),
         ):
             _lower_limit(limit, value, value)
-        # The first limit ends it by SIGXCPU, by which it is recognised, the second by SIGKILL.
+        # SIGXCPU at the soft limit identifies the cause; SIGKILL follows at the hard limit.
         _lower_limit(resource.RLIMIT_CPU, time, time + 1)
 
     def expand(self, path: str, arguments: Mapping[str, Any]) -> str:
-        """Return the URDF that a xacro file describes.
+        """Expand a xacro file.
 
         Parameters
         ----------
         path : str
             Absolute path of the file.
         arguments : mapping
-            Values of its ``xacro:arg``; a mapping stays one.
+            Values of its ``xacro:arg``. A mapping is passed unchanged, other values are converted
+            to text.
+
+        Returns
+        -------
+        str
+            The URDF.
 
         Raises
         ------
@@ -126,8 +163,8 @@ class XacroExpander:
             for name, value in arguments.items()
         }
         try:
-            self._find_packages_beside(Path(path))
-            # Its warnings would fail where standard error is a file, which is not to grow.
+            self._search_parents_for_packages(Path(path))
+            # The process may write no file, so warnings would fail where standard error is a file.
             printed = io.StringIO()
             with redirect_stdout(printed), redirect_stderr(printed):
                 text = self._xacro.process_file(path, mappings=mappings).toxml()
@@ -135,11 +172,11 @@ class XacroExpander:
             return text
         except UnusableXmlError as error:
             reason = f"line {error.line} of the result: {error}"
-        except Exception as error:  # whatever an expression of somebody else's file raises
-            reason = self._reason(error)
+        except Exception as error:  # An expression may raise any exception.
+            reason = self._explain(error)
         raise ConfigurationError(f"{path}: the file cannot be expanded: {reason}.")
 
-    def _reason(self, error: Exception) -> str:
+    def _explain(self, error: Exception) -> str:
         cause: Any = error
         while getattr(cause, "exc", None) is not None:
             cause = cause.exc
@@ -154,22 +191,22 @@ class XacroExpander:
         return " ".join(str(error).split()) or type(error).__name__
 
     def _guard(self) -> None:
-        """Have xacro read bounded files only, and evaluate nothing that is not checked."""
+        """Replace xacro's open, eval and compile by checked versions."""
         modules = [self._xacro]
         for name in ("xacro.substitution_args", "roslaunch.substitution_args"):
             with suppress(ImportError):
                 modules.append(importlib.import_module(name))
         for module in modules:
-            # A name of the module hides the builtin function.
+            # A global name of the module hides the built-in function.
             module.open = self._open  # type: ignore[attr-defined]
             module.eval = _checked_eval  # type: ignore[attr-defined]
             module.compile = _checked_compile  # type: ignore[attr-defined]
         python = getattr(self._xacro, "_global_symbols", {}).get("python", {})
-        for name in _REMOVED:
+        for name in _UNSAFE_BUILTINS:
             python.pop(name, None)
 
     def _open(self, name, *_, **__) -> io.TextIOBase:
-        """Return a file as text; YAML files as well as included ones."""
+        """Open an included or a YAML file as text, with limits."""
         # xacro prints the second and third argument of an OSError.
         try:
             with open_regular(name) as file:
@@ -177,8 +214,10 @@ class XacroExpander:
         except OSError as error:
             raise OSError(errno.EINVAL, explain_file_error(error), name) from None
         self._read += len(content)
-        if self._read > INCLUDED:
-            raise OSError(errno.EFBIG, f"all files have more than {INCLUDED // 2**20} MiB", name)
+        if self._read > MAX_TOTAL_SIZE:
+            raise OSError(
+                errno.EFBIG, f"all files have more than {MAX_TOTAL_SIZE // 2**20} MiB", name
+            )
         if content.lstrip()[:1] == b"<":
             try:
                 require_bounded(content)
@@ -186,10 +225,10 @@ class XacroExpander:
                 raise OSError(errno.EINVAL, f"line {error.line}: {error}", name) from None
         return io.StringIO(content.decode("utf-8"))
 
-    def _find_packages_beside(self, file: Path) -> None:
-        """Have ``$(find PACKAGE)`` look in the folders above the file, before where ROS looks.
+    def _search_parents_for_packages(self, file: Path) -> None:
+        """Let ``$(find PACKAGE)`` search the folders above the file before ROS's package path.
 
-        A robot's description can then be read from a clone without a workspace around it.
+        A robot's description can then be read from a clone outside any workspace.
         """
         try:
             arguments: Any = importlib.import_module("xacro.substitution_args")
@@ -197,18 +236,18 @@ class XacroExpander:
         except (ImportError, AttributeError):  # xacro of ROS 1 asks rospkg
             return
 
-        def find_beside(name: str) -> str:
-            place = find_package_above(file, name)
-            if place is not None:
-                return str(place)
+        def find_in_parents(name: str) -> str:
+            folder = find_package_above(file, name)
+            if folder is not None:
+                return str(folder)
             self._missing.append(name)
             return find(name)
 
-        arguments._eval_find = find_beside
+        arguments._eval_find = find_in_parents
 
 
 def _lower_limit(limit: int, soft: int, hard: int) -> None:
-    """Set a limit of this process, unless the limit that it has inherited is lower."""
+    """Set a limit of this process, but never above the inherited hard limit."""
     inherited = resource.getrlimit(limit)[1]
     if inherited != resource.RLIM_INFINITY:
         soft, hard = min(soft, inherited), min(hard, inherited)
@@ -216,7 +255,20 @@ def _lower_limit(limit: int, soft: int, hard: int) -> None:
 
 
 def find_package_above(file: Path, name: str) -> Path | None:
-    """Return the folder of a package in the folders above a file; None if there is none."""
+    """Search the folders above a file, and the folders in them, for a ROS package.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    name : str
+        Name of the package.
+
+    Returns
+    -------
+    Path or None
+        Folder of the package; None if it is not there.
+    """
     for folder in file.resolve().parents:
         for place in (folder, folder / name):
             if place.name == name and (place / "package.xml").is_file():
@@ -225,17 +277,27 @@ def find_package_above(file: Path, name: str) -> Path | None:
 
 
 def require_harmless(expression: str) -> None:
-    """Refuse a Python expression that reaches beyond the names that it is given.
+    """Check that a Python expression cannot access objects outside its namespace.
 
-    Raises ValueError, SyntaxError, RecursionError: it does, or is no expression.
+    Parameters
+    ----------
+    expression : str
+        The expression.
+
+    Raises
+    ------
+    ValueError
+        The expression is too long, or uses an attribute or a name that is not allowed.
+    SyntaxError, RecursionError
+        The text is not an expression, or is nested too deeply.
     """
-    if len(expression) > LONGEST_EXPRESSION:
-        raise ValueError(f"an expression has more than {LONGEST_EXPRESSION} letters")
+    if len(expression) > MAX_EXPRESSION_LENGTH:
+        raise ValueError(f"an expression has more than {MAX_EXPRESSION_LENGTH} characters")
     for node in ast.walk(ast.parse(expression.strip(), mode="eval")):
         name = ""
         if isinstance(node, ast.Attribute):
             name = node.attr
-            if name.startswith(_REACHING) or name in _REACHING_NAMES:
+            if name.startswith(_UNSAFE_PREFIXES) or name in _UNSAFE_ATTRIBUTES:
                 raise ValueError(f"an expression uses the attribute {quote(name)}")
         elif isinstance(node, (ast.Name, ast.arg)):
             name = node.id if isinstance(node, ast.Name) else node.arg
@@ -258,5 +320,5 @@ def _checked_eval(source, *others) -> Any:
 
 
 def is_plain_urdf(content: bytes) -> bool:
-    """Return whether a description has nothing for xacro to expand."""
+    """Return whether a description contains nothing for xacro to expand."""
     return b"xacro" not in content and b"${" not in content and b"$(" not in content

@@ -1,9 +1,10 @@
-"""YAML files, read as nothing but data, or one sentence on what is wrong with one.
+"""Safe reading of YAML files, which evaluates no text of a file as code.
 
-rosparam and xacro, once imported, make ``yaml.safe_load`` of the whole process evaluate the text
-behind ``!radians`` and in ``rad(...)`` as Python. Here nothing that a file or an argument says is
-evaluated. ruamel.yaml has unique keys and YAML 1.2's numbers of itself, but neither limits aliases
-and depth (a text of ten lines keeps it busy for minutes) nor reads ``yes`` as PyYAML does.
+rosparam and xacro, once imported, change ``yaml.safe_load`` for the whole process: it evaluates
+the text after ``!radians`` and in ``rad(...)`` as Python. The loader of this module does not.
+
+ruamel.yaml requires unique keys and reads the numbers of YAML 1.2 as well. However, it does not
+limit aliases and depth (a text of ten lines takes it minutes), and reads ``yes`` differently.
 """
 
 from __future__ import annotations
@@ -23,24 +24,28 @@ from .sentences import quote
 from .whole_files import explain_file_error
 
 MAX_DEPTH = 100
-"""Levels of lists and mappings in each other. Parameters have a handful; PyYAML's time grows with
-the square of their number, and some thousands end its recursion."""
+"""Largest number of nested lists and mappings. Files of parameters have up to about five levels.
+PyYAML's time grows with the square of the number, and some thousands exceed Python's recursion."""
 
 MAX_VALUES = 10**6
-"""Values of a text with each alias unfolded; ten lines can stand for more than any memory holds."""
+"""Largest number of values with all aliases expanded; ten lines can expand beyond any memory."""
 
 Described = TypeVar("Described")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_OF_YAML = "tag:yaml.org,2002:"
+_YAML_TAG = "tag:yaml.org,2002:"
 
 
 class PlainLoader(yaml.SafeLoader):
     """The safe loader with YAML's own tags only, and limits on depth and aliases.
 
-    A key may not occur twice, and 1e-4 is a number, also without a point; 12:30 is a text, as in
-    YAML 1.2, where PyYAML reads a number to the base of 60. Anything else is a
-    ``yaml.YAMLError``.
+    Keys are unique. As in YAML 1.2, 1e-4 is a number without a decimal point, and 12:30 is a text,
+    which PyYAML reads as a number to the base of 60. Violations raise ``yaml.YAMLError``.
+
+    Parameters
+    ----------
+    stream : str or file
+        YAML text.
     """
 
     def __init__(self, stream) -> None:
@@ -49,7 +54,7 @@ class PlainLoader(yaml.SafeLoader):
         self._values_of_anchor: dict = {}
 
     def compose_node(self, parent, index):
-        """Build what stands next, and count the values that it stands for."""
+        """Compose the next node, and count its values with aliases expanded."""
         before, event = self._values, self.peek_event()
         node = super().compose_node(parent, index)
         if isinstance(event, yaml.AliasEvent):
@@ -57,8 +62,8 @@ class PlainLoader(yaml.SafeLoader):
                 self._refuse(f"{event.anchor!r} stands within itself", event.start_mark)
             self._values += self._values_of_anchor[event.anchor]
             if self._values > MAX_VALUES:
-                many = f"its aliases stand for more than {MAX_VALUES} values"
-                self._refuse(many, event.start_mark)
+                problem = f"its aliases stand for more than {MAX_VALUES} values"
+                self._refuse(problem, event.start_mark)
         else:
             self._values += 1
             if event.anchor is not None:
@@ -66,12 +71,12 @@ class PlainLoader(yaml.SafeLoader):
         return node
 
     def resolve(self, kind, value, implicit):
-        """Return the tag of a node that has none."""
+        """Return the tag of a node without an explicit tag."""
         tag = super().resolve(kind, value, implicit)
-        sexagesimal = tag in (f"{_OF_YAML}int", f"{_OF_YAML}float") and ":" in value
+        sexagesimal = tag in (f"{_YAML_TAG}int", f"{_YAML_TAG}float") and ":" in value
         return self.DEFAULT_SCALAR_TAG if sexagesimal else tag
 
-    # Told where the text is split into words: PyYAML reads ahead of what it builds.
+    # The depth is checked by the scanner, since PyYAML scans ahead of the nodes that it composes.
     def fetch_flow_collection_start(self, TokenClass):
         """Begin a list or mapping in brackets."""
         self._require_shallow()
@@ -84,23 +89,23 @@ class PlainLoader(yaml.SafeLoader):
         return super().add_indent(column)
 
     def construct_object(self, node, deep=False):
-        """Make what a node says; a text that is not of the kind its tag claims is refused."""
+        """Construct the value of a node; reject a text that does not match its tag."""
         try:
             return super().construct_object(node, deep)
-        except (AttributeError, IndexError, KeyError):  # PyYAML's words for it
-            kind = node.tag[len(_OF_YAML) :]
+        except (AttributeError, IndexError, KeyError):  # raised by PyYAML for such a text
+            kind = node.tag[len(_YAML_TAG) :]
             raise yaml.constructor.ConstructorError(
                 None, None, f"{quote(node.value)} is tagged {kind}, but is none", node.start_mark
             ) from None
 
     def construct_mapping(self, node, deep=False):
-        """Make a mapping whose keys are all different."""
+        """Construct a mapping, and reject duplicate keys."""
         seen = set()
         for key_node, _ in node.value:
-            if key_node.tag == f"{_OF_YAML}merge":  # what it brings may be said again
+            if key_node.tag == f"{_YAML_TAG}merge":  # merged keys may be overridden
                 continue
             key = self.construct_object(key_node, deep=True)
-            # What cannot be a key is refused by the loader itself.
+            # PyYAML itself rejects unhashable keys.
             if not isinstance(key, Hashable):
                 continue
             if key in seen:
@@ -115,67 +120,103 @@ class PlainLoader(yaml.SafeLoader):
             self._refuse(f"it is nested too deeply, more than {MAX_DEPTH} levels", self.get_mark())
 
     @staticmethod
-    def _refuse(sentence, mark):
-        mark.buffer = None  # a hundred brackets, which do not help
-        raise yaml.MarkedYAMLError(None, None, sentence, mark)
+    def _refuse(problem, mark):
+        mark.buffer = None  # The quoted line would be a hundred brackets.
+        raise yaml.MarkedYAMLError(None, None, problem, mark)
 
 
-# Tables of this class alone: what is added to SafeLoader later does not reach them either.
+# The class has its own tables, so that later additions to SafeLoader do not change it.
 PlainLoader.yaml_constructors = {
     tag: constructor
     for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
-    if tag is None or tag.startswith(_OF_YAML)
+    if tag is None or tag.startswith(_YAML_TAG)
 }
 PlainLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag.startswith(_OF_YAML)]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag.startswith(_YAML_TAG)]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 PlainLoader.yaml_multi_constructors = {}
 PlainLoader.add_implicit_resolver(
-    f"{_OF_YAML}float",
+    f"{_YAML_TAG}float",
     re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+\Z"),
     list("-+.0123456789"),
 )
 
 NOT_YAML = (yaml.YAMLError, RecursionError, ValueError, TypeError)
-"""What :func:`load_plain` raises for a text that is no YAML, or nested too deeply."""
+"""Exceptions of :func:`load_plain` for a text that is not YAML, or nested too deeply."""
 
 
 def load_plain(text):
-    """Return what a YAML text says: mappings, lists, texts, numbers, truth values, dates, None.
+    """Load a YAML text.
 
-    ``text`` (str or file). Raises what :data:`NOT_YAML` has.
+    Parameters
+    ----------
+    text : str or file
+        YAML text.
+
+    Returns
+    -------
+    object
+        Mappings, lists, texts, numbers, booleans, dates and None.
+
+    Raises
+    ------
+    yaml.YAMLError, RecursionError, ValueError, TypeError
+        The text is not YAML, or nested too deeply; see :data:`NOT_YAML`.
     """
     return yaml.load(text, Loader=PlainLoader)
 
 
 def explain_yaml_error(error) -> str:
-    """Return what is wrong with a text that is no YAML, in one line, for the end of a sentence."""
+    """Return the reason of an error of :func:`load_plain` in one line, the end of a message."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     return " ".join(str(error).split())
 
 
-def read_yaml(path: str | os.PathLike[str], what: str) -> Any:
-    """Return what a YAML file says, as :func:`.load_plain` does.
+def read_yaml(path: str | os.PathLike[str], subject: str) -> Any:
+    """Read a YAML file.
 
-    ``what``: what it holds, for the sentence: "the GNSS receiver". Raises
-    :class:`.ConfigurationError`: the file cannot be read, or is not YAML.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    subject : str
+        Content of the file, for messages: "the GNSS receiver".
+
+    Returns
+    -------
+    object
+        Content of the file, as :func:`load_plain` returns it.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, or is not YAML.
     """
     try:
         return load_plain(read_settings(path))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
-            f"{path}: {what} cannot be read: {explain_file_error(error)}."
+            f"{path}: {subject} cannot be read: {explain_file_error(error)}."
         ) from error
     except NOT_YAML as error:
         raise ConfigurationError(f"{path}: not valid YAML: {explain_yaml_error(error)}.") from error
 
 
 def accept_names(**readers: Callable[[Any], Any]) -> Callable[[Function], Function]:
-    """Decorate a function so that it takes these parameters also by a name, or from a file.
+    """Decorate a function so that parameters may also be a name or a path of a file.
 
-    ``**readers``: by parameter, what makes its value of a text or a path; also of each in a list.
+    Parameters
+    ----------
+    **readers : callable
+        For each such parameter, the function that reads its value from a name or a path. It is
+        applied to each item of a list.
+
+    Returns
+    -------
+    callable
+        The decorator.
     """
 
     def decorate(function):
@@ -185,17 +226,17 @@ def accept_names(**readers: Callable[[Any], Any]) -> Callable[[Function], Functi
             return reader(value) if isinstance(value, (str, os.PathLike)) else value
 
         @functools.wraps(function)
-        def named(*args, **kwargs):
-            given = signature.bind(*args, **kwargs)
+        def call(*args, **kwargs):
+            bound = signature.bind(*args, **kwargs)
             for parameter, reader in readers.items():
-                value = given.arguments.get(parameter)
+                value = bound.arguments.get(parameter)
                 if isinstance(value, (list, tuple)):
-                    given.arguments[parameter] = [read(one, reader) for one in value]
+                    bound.arguments[parameter] = [read(item, reader) for item in value]
                 elif value is not None:
-                    given.arguments[parameter] = read(value, reader)
-            return function(*given.args, **given.kwargs)
+                    bound.arguments[parameter] = read(value, reader)
+            return function(*bound.args, **bound.kwargs)
 
-        return named
+        return call
 
     return decorate
 
@@ -206,13 +247,29 @@ def bundled_names(folder: str) -> list[str]:
 
 
 def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Path:
-    """Return the file that is meant: a path, or the name of one in the package's config.
+    """Find the file of a description by its path or by its name in the package's config.
 
-    ``folder``: of the package's config. ``kind``: what it describes, with its article: "a GNSS
-    receiver". Raises :class:`.ConfigurationError`: there is neither.
+    Parameters
+    ----------
+    name : str or Path
+        Path of a file, or name of a bundled description.
+    folder : str
+        Folder of the package's config.
+    kind : str
+        Subject of the description with its article, for the message: "a GNSS receiver".
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ConfigurationError
+        There is neither such a file nor such a bundled description.
     """
     path = Path(name)
-    # Unlike Path.exists, this finds nothing behind a name that is too long for a file.
+    # Unlike Path.exists, os.path.exists does not raise for a name that is too long.
     if os.path.exists(path):
         return path
     bundled = package_share() / "config" / folder / f"{path.name}.yaml"
@@ -226,19 +283,37 @@ def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Pa
 
 def read_description(
     path: str | os.PathLike[str],
-    what: str,
+    subject: str,
     make: Callable[[Any], Described],
     named: bool = False,
     may_be_empty: bool = False,
 ) -> Described:
-    """Return what a file describes.
+    """Read a description from a YAML file.
 
-    ``what``: what it describes, for the sentence: "the GNSS receiver". ``make``: makes it of the
-    file's keys and values. ``named``: whether it has a name, which is the file's unless it says
-    one. ``may_be_empty``: whether a file that says nothing is one in which every key is left out.
-    Raises :class:`.ConfigurationError`: the file cannot be read, or ``make`` refuses what it holds.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    subject : str
+        Subject of the description, for messages: "the GNSS receiver".
+    make : callable
+        Function that makes the description of the file's keys and values.
+    named : bool, optional
+        Whether the description has the key ``name``, by default the name of the file.
+    may_be_empty : bool, optional
+        Whether an empty file is a description without any key.
+
+    Returns
+    -------
+    object
+        Result of ``make``.
+
+    Raises
+    ------
+    ConfigurationError
+        The file cannot be read, or ``make`` rejects its content.
     """
-    content = read_yaml(path, what)
+    content = read_yaml(path, subject)
     if content is None and may_be_empty:
         content = {}
     with prefix_errors(f"{path}: "):
