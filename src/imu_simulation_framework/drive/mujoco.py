@@ -319,7 +319,7 @@ class IntegratingImu:
         self._motion: tuple[float, ...] = ()
 
     def start(self, quaternion) -> tuple[np.ndarray, ...]:
-        """Restart at rest with an orientation of the base; return its sample, as :meth:`samples`."""
+        """Restart with a base at rest; return one sample, see :meth:`samples`."""
         self._quaternion = quaternion.tolist()
         zero = [(0.0, 0.0, 0.0)]
         velocities, orientations, (self._motion,) = self._observe([self._quaternion], zero, zero)

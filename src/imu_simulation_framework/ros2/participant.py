@@ -21,7 +21,7 @@ from ..drive.configuration import PUBLISHED, SECTIONS, Configuration
 from ..drive.experiment.imu import SPECIFICATION
 from ..drive.experiment_arguments import node_configuration
 from ..drive.results.files import ResultFolder
-from ..drive.session.driving import wrong_command
+from ..drive.session.driving import describe_command_error
 from .node import Node
 
 RESULT = "experiment/result"  # topic with the folder and prefix of the results
@@ -200,7 +200,7 @@ class Participant(ExperimentNode):
             )
 
     def _on_command(self, message):
-        problem = wrong_command(message.data, self.commands)
+        problem = describe_command_error(message.data, self.commands)
         if problem:
             self.fail(f"{self.program}: {problem}")
             return

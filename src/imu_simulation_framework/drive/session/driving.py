@@ -1,4 +1,4 @@
-"""The drive: how far the robot is from the reference, and one command for each error."""
+"""Sessions of a drive: tracking errors of the robot, and a command for each of them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,29 @@ from ..experiment.imu import imu_label, imu_remarks
 from ..results.files import ResultFolder, create_result_folder
 from ..tracking.controllers import Follower, Pose2D, Reference, TrackingError, tracking_error
 
-LONGEST_STEP = 5.0
-"""Seconds of the drive from one error to the next; a simulator that hurries may lose some."""
+# Longest time between two tracking errors [s]; a fast simulator may lose some messages.
+MAX_STEP = 5.0
 
 
 @dataclass(frozen=True)
 class DriveToFollow:
-    """What whoever leads the drive needs of it.
+    """Trajectory of a drive with the reports of its preparation.
 
-    ``name``: for the results' folder; ``reference``: with velocities; ``start``,
-    ``stop``: first and last time of the drive on the recording's clock [s]; ``length``: of the path
-    [m]; ``read``: of the reference and of the recorded IMU, where there is one: what was read, then
-    what was found in it that a person should know; ``warnings``: what else a person should know.
+    Attributes
+    ----------
+    name : str
+        Name for the folder of the results.
+    reference : Reference
+        Reference with velocities.
+    start, stop : float
+        First and last time of the drive on the recording's clock [s].
+    length : float
+        Length of the path [m].
+    read : tuple of tuple of str
+        Report on the reference, and on the recorded IMU if there is one: a summary of the
+        recording, then its findings.
+    warnings : tuple of str
+        Further warnings for the user.
     """
 
     name: str
@@ -44,18 +55,43 @@ class DriveToFollow:
     warnings: tuple[str, ...]
 
     def save(self, folder: ResultFolder, configuration: str) -> None:
-        """Add it to a folder that has the table ``trajectory_data``, for :meth:`load`.
+        """Write the drive into a folder that contains the table ``trajectory_data``.
 
-        Raises ResultError. ``configuration``: the text of the config.ini that it was read for.
+        Parameters
+        ----------
+        folder : ResultFolder
+            Folder with the table.
+        configuration : str
+            Content of the config.ini of the drive.
+
+        Raises
+        ------
+        ResultError
+            The file cannot be written.
         """
         facts = {name: value for name, value in vars(self).items() if name != "reference"}
         folder.write_text(_FACTS, format_json({**facts, "configuration": configuration}))
 
     @classmethod
     def load(cls, folder: ResultFolder, configuration: str) -> DriveToFollow | None:
-        """Take out what :meth:`save` added; None if it was nothing, or for another configuration.
+        """Read a drive that :meth:`save` has written, and remove its file.
 
-        Raises ResultError: the trajectory cannot be read.
+        Parameters
+        ----------
+        folder : ResultFolder
+            Folder with the table ``trajectory_data``.
+        configuration : str
+            Content of the config.ini of the drive.
+
+        Returns
+        -------
+        DriveToFollow or None
+            None if the folder has no drive, or that of another configuration.
+
+        Raises
+        ------
+        ResultError
+            The trajectory cannot be read.
         """
         if not folder.path(_FACTS).exists():
             return None
@@ -70,23 +106,43 @@ class DriveToFollow:
 
 _FACTS = "drive.json"
 
+# Arguments of :class:`.SeparateProcess` for the preparation of a drive. A process of its own
+# keeps the 100 MB of the readers of recordings out of the node.
 PREPARATION = (
     "imu_simulation_framework.drive.session.preparation",
     "PreparationSession",
     "the preparation of the drive",
 )
-"""What prepares a drive, as :class:`.SeparateProcess` wants it: readers of recordings, and tables,
-which take 100 MB."""
 
 
 @contextmanager
 def prepared_drive(
     configuration: Configuration, place: str, inform: Callable, warn: Callable
 ) -> Iterator[tuple[DriveToFollow, ResultFolder]]:
-    """Yield what is to be driven and a folder for its results, which is given what was read of it.
+    """Prepare a drive and a folder for its results.
 
-    Raises FrameworkError: it cannot be driven. ``place``: folder and prefix where a launcher has
-    kept it, empty if none has: then it is read now; ``inform``, ``warn``: called with sentences.
+    The tables of the preparation are written into the folder when the context ends.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Configuration of the experiment.
+    place : str
+        Folder and prefix of a drive that a launcher has already prepared; empty if there is none.
+    inform, warn : callable
+        Functions that take a sentence for the user.
+
+    Yields
+    ------
+    drive : DriveToFollow
+        Trajectory and reports.
+    folder : ResultFolder
+        New folder for the results.
+
+    Raises
+    ------
+    FrameworkError
+        The robot cannot follow the drive.
     """
     with ExitStack() as until_written:
         kept = ResultFolder.from_prefix(place) if place else None
@@ -94,9 +150,9 @@ def prepared_drive(
         if drive is None:
             preparation = until_written.enter_context(SeparateProcess(*PREPARATION))
             drive, kept = preparation.call("read", configuration), None
-        for what_was_read, *found in drive.read:
-            inform(what_was_read)
-            for sentence in found:
+        for summary, *findings in drive.read:
+            inform(summary)
+            for sentence in findings:
                 warn(sentence)
         for sentence in (*imu_remarks(configuration), *drive.warnings):
             warn(sentence)
@@ -111,25 +167,44 @@ def prepared_drive(
             folder.take(kept)
 
 
-def wrong_command(data: Sequence[float], commands: Sequence[str]) -> str:
-    """Return what is wrong with the numbers of a command; empty if nothing is.
+def describe_command_error(data: Sequence[float], commands: Sequence[str]) -> str:
+    """Describe the error of an invalid command.
 
-    ``commands``: names of what they have to be, see :attr:`.Drivetrain.commands`; empty if any
-    drivetrain's will do.
+    Parameters
+    ----------
+    data : sequence of float
+        Numbers of the command.
+    commands : sequence of str
+        Names of the expected numbers, see :attr:`.Drivetrain.commands`; empty for any drivetrain.
+
+    Returns
+    -------
+    str
+        Expected and received numbers; empty if the command is valid.
     """
-    enough = len(data) == len(commands) if commands else len(data) >= len(WHEELS)
-    if enough and all(map(math.isfinite, data)):
+    is_complete = len(data) == len(commands) if commands else len(data) >= len(WHEELS)
+    if is_complete and all(map(math.isfinite, data)):
         return ""
-    what = "two finite wheel velocities"
+    expected = "two finite wheel velocities"
     if len(commands) > len(WHEELS):
-        what = f"{len(commands)} finite numbers ({', '.join(commands)})"
-    return f"expected {what} on {topics.WHEEL_COMMAND}, got {list(data)}"
+        expected = f"{len(commands)} finite numbers ({', '.join(commands)})"
+    return f"expected {expected} on {topics.WHEEL_COMMAND}, got {list(data)}"
 
 
 class DriveSession:
-    """Follows a trajectory from its first to its last control period.
+    """Session that computes the commands of a drive from its tracking errors.
 
-    ``time``: of the drive, that of the newest error [s]; ``finished``: whether the drive is over.
+    Parameters
+    ----------
+    follower : Follower
+        Reference and controller.
+
+    Attributes
+    ----------
+    time : float
+        Time of the newest tracking error since the start of the drive [s].
+    finished : bool
+        Whether the drive is over.
     """
 
     def __init__(self, follower: Follower) -> None:
@@ -139,11 +214,11 @@ class DriveSession:
 
     @property
     def duration(self) -> float:
-        """How long the whole drive takes [s]."""
+        """Duration of the whole drive [s]."""
         return self._follower.reference.duration
 
     def progress(self, elapsed: float) -> str:
-        """Return a sentence on how far the drive is, and how fast it is simulated.
+        """Describe the progress and the speed of the simulation.
 
         Parameters
         ----------
@@ -156,7 +231,7 @@ class DriveSession:
         )
 
     def first_pose(self):
-        """Return where the robot has to stand before the first command, a :class:`.Pose2D`."""
+        """Return the pose of the robot before the first command, a :class:`.Pose2D`."""
         return self._follower.reference.pose_at(0.0)
 
     def begin(self) -> tuple[float, ...]:
@@ -168,10 +243,19 @@ class DriveSession:
         return self._follower.standstill()
 
     def answer(self, time: float, error: TrackingError) -> tuple[float, ...]:
-        """Return the command that answers an error; standstill once the drive is over.
+        """Return the command for a tracking error; standstill after the end of the drive.
 
-        Raises SimulatorError: it is no number, or of another time. ``time``: after the drive's
-        beginning [s]; ``error``: of this moment.
+        Parameters
+        ----------
+        time : float
+            Time since the start of the drive [s].
+        error : TrackingError
+            Tracking error at this time.
+
+        Raises
+        ------
+        SimulatorError
+            A number is not finite, or the time jumps.
         """
         numbers = (time, *error)
         if not all(map(math.isfinite, numbers)):
@@ -179,7 +263,7 @@ class DriveSession:
                 f"{topics.TRAJECTORY_ERROR}: expected finite numbers, got {list(numbers)}"
             )
         step = time - self.time
-        if abs(step) > LONGEST_STEP:
+        if abs(step) > MAX_STEP:
             raise SimulatorError(
                 f"{topics.TRAJECTORY_ERROR}: its time jumped by {step:.6g} s after "
                 f"{self.time:.2f} s: a stamp is wrong, the simulation was reset, or messages were "
@@ -190,16 +274,16 @@ class DriveSession:
         return self.standstill() if self.finished else self._follower.command(time, error)
 
 
-STAMP_TOLERANCE = 1e-6  # stamps that differ by less are the same instant, s
+STAMP_TOLERANCE = 1e-6  # s; stamps with a smaller difference belong to the same time
 
+# A robot that moves faster than three times its reported speed plus this value [m/s] was displaced.
 JUMP_SPEED = 5.0
-"""A robot that moves by this much more [m/s] than three times its speed was put elsewhere."""
 
-_TIPPED_OVER = 0.5  # cosine of 60 deg, more than a robot leans that still drives
+_MIN_UPRIGHT_COSINE = 0.5  # cosine of 60 deg, more than the tilt of any driving robot
 
 
 class TruePose(NamedTuple):
-    """Where the robot is at a stamp [ns]: position [m], orientation, and velocity [m/s]."""
+    """Ground truth at a stamp [ns]: position [m], quaternion (x, y, z, w) and velocity [m/s]."""
 
     stamp: int
     x: float
@@ -210,7 +294,7 @@ class TruePose(NamedTuple):
 
 
 class TrackedPose(NamedTuple):
-    """An error of a stamp [ns], ``time`` [s] after the drive's beginning, and the two poses."""
+    """Tracking error and poses at a stamp [ns], ``time`` [s] after the start of the drive."""
 
     stamp: int
     time: float
@@ -220,15 +304,19 @@ class TrackedPose(NamedTuple):
 
 
 class TrackingSession:
-    """Answers the ground truth of each control period with one tracking error.
+    """Session that computes one tracking error per control period from the ground truth.
 
-    Time zero of the experiment is the stamp of the ground truth at which the first wheel
-    command was given. In lock-step time stands still until then, so it is the stamp of
-    the first ground truth, whichever of the two comes first; otherwise it is the newest ground
-    truth when the command comes.
+    Time zero of the experiment is the stamp of the ground truth at the first wheel command. In
+    lock-step the simulated time does not advance before this command, so time zero is the first
+    stamp, even if the command arrives before it. Otherwise it is the newest stamp at the arrival of
+    the command.
 
-    ``period``: control period [s]; ``lock_step``: whether simulated time stands still until the
-    first command.
+    Parameters
+    ----------
+    period : float
+        Control period [s].
+    lock_step : bool
+        Whether the simulated time does not advance before the first command.
     """
 
     def __init__(self, period: float, lock_step: bool) -> None:
@@ -238,29 +326,36 @@ class TrackingSession:
         self._held_stamp: int | None = None
         self._zero: int | None = None
         self._last: tuple[int, float, float] | None = None
-        self._answers = 0
+        self._periods = 0
 
     @property
     def begun(self) -> bool:
-        """Whether any ground truth has come."""
+        """Whether any ground truth was received."""
         return self._held_stamp is not None
 
     def follow(self, reference: Reference) -> None:
-        """Judge the robot against this reference; before, nothing is a first command."""
+        """Compare the robot with a reference from now on; earlier commands do not count."""
         self._reference = reference
 
     def commanded(self) -> None:
-        """Learn that a wheel command was given."""
+        """Register a wheel command."""
         if self._reference is not None and self._zero is None:
             self._zero = self._held_stamp
 
     def ground_truth(self, pose: TruePose) -> TrackedPose | None:
-        """Take one sample of the ground truth; return the answer if one is due.
+        """Process one sample of the ground truth.
 
-        Raises SimulatorError: it is not finite, or during the drive the robot has tipped over, or
-        somebody has put it elsewhere.
+        Returns
+        -------
+        TrackedPose or None
+            Tracking error, once per control period; None in between.
+
+        Raises
+        ------
+        SimulatorError
+            The pose is not finite, or during the drive the robot has tipped over or was displaced.
         """
-        # Of a sum one look tells, and this is asked of every message.
+        # One check of the sum is faster than a check of each number, for each message.
         if not math.isfinite(pose.x + pose.y + sum(pose.orientation)):
             numbers = (pose.x, pose.y, *pose.orientation)
             raise SimulatorError(
@@ -273,13 +368,13 @@ class TrackingSession:
                 self._zero = self._held_stamp
         if self._zero is None or self._reference is None:
             return None
-        self._ensure_driven(pose)
+        self._ensure_not_displaced(pose)
         time = (pose.stamp - self._zero) / NANOSECONDS
-        if time < (self._answers + 1) * self._period - STAMP_TOLERANCE:
+        if time < (self._periods + 1) * self._period - STAMP_TOLERANCE:
             return None
         self._ensure_upright(pose)
-        # A due message that was lost is not answered late, the next one is.
-        self._answers = int((time + STAMP_TOLERANCE) / self._period)
+        # If the sample at the due time was lost, the next one takes its place.
+        self._periods = int((time + STAMP_TOLERANCE) / self._period)
         actual = Pose2D(pose.x, pose.y, fast_yaw(*pose.orientation))
         reference = self._reference.pose_at(time)
         return TrackedPose(pose.stamp, time, tracking_error(reference, actual), reference, actual)
@@ -287,26 +382,26 @@ class TrackingSession:
     def _ensure_upright(self, pose) -> None:
         x, y, z, w = pose.orientation
         vertical = w * w + z * z - x * x - y * y
-        if vertical < _TIPPED_OVER:
+        if vertical < _MIN_UPRIGHT_COSINE:
             lean = math.degrees(math.acos(max(-1.0, vertical)))
             raise SimulatorError(
                 f"the robot has tipped over: {(pose.stamp - self._zero) / NANOSECONDS:.2f} s after "
                 f"the start it leans by {lean:.0f} deg"
             )
 
-    def _ensure_driven(self, pose) -> None:
+    def _ensure_not_displaced(self, pose) -> None:
         last, self._last = self._last, (pose.stamp, pose.x, pose.y)
         if last is None:
             return
         moved = math.hypot(pose.x - last[1], pose.y - last[2])
         elapsed = (pose.stamp - last[0]) / NANOSECONDS
-        # Half a period more: a simulator may say its speed of a step before.
-        longest = abs(elapsed) + 0.5 * self._period
-        if moved <= JUMP_SPEED * longest:
+        # Half a period is added, because a simulator may report the speed of the previous step.
+        max_elapsed = abs(elapsed) + 0.5 * self._period
+        if moved <= JUMP_SPEED * max_elapsed:
             return
-        if moved > (JUMP_SPEED + 3.0 * math.hypot(pose.v_x, pose.v_y)) * longest:
+        if moved > (JUMP_SPEED + 3.0 * math.hypot(pose.v_x, pose.v_y)) * max_elapsed:
             raise SimulatorError(
                 f"the robot was moved {moved:.2f} m within {elapsed:.2f} s, "
-                f"{(pose.stamp - self._zero) / NANOSECONDS:.2f} s after the start: somebody has "
-                "set its pose"
+                f"{(pose.stamp - self._zero) / NANOSECONDS:.2f} s after the start: its pose was "
+                "set from outside"
             )

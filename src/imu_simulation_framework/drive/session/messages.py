@@ -1,4 +1,4 @@
-"""Bytes of the messages of a drive, as its sessions want them, in ROS 1 and in ROS 2."""
+"""Conversion between the bytes of ROS 1 and ROS 2 messages and the rows of a drive's sessions."""
 
 import math
 from functools import partial
@@ -12,47 +12,81 @@ from ...recordings import messages
 from ..robots.parameters import RobotParameters
 from .driving import TruePose
 
-_SAID = (
+# Fields of the odometry that a row for :class:`.ExperimentRecord` has.
+_ODOMETRY_FIELDS = (
     *("pose.pose.position.x", "pose.pose.position.y"),
     *("pose.pose.orientation.z", "pose.pose.orientation.w"),
     *("twist.twist.linear.x", "twist.twist.angular.z"),
 )
-"""Fields of an odometer: those that a row of it has, as an :class:`.ExperimentRecord` takes it."""
 
 imu_rows = partial(messages.numbers_of, kind=messages.IMU, fields=messages.SIGNALS)
 magnetic_rows = partial(messages.numbers_of, kind=messages.MAGNETIC_FIELD, fields=messages.FIELD)
 ground_truth_rows = partial(messages.numbers_of, kind=messages.ODOMETRY, fields=messages.STATE)
-odometer_rows = partial(messages.numbers_of, kind=messages.ODOMETRY, fields=_SAID)
+odometer_rows = partial(messages.numbers_of, kind=messages.ODOMETRY, fields=_ODOMETRY_FIELDS)
 
 _POSE, _TWIST = messages.ODOMETRY.place("pose.pose."), messages.ODOMETRY.place("twist.twist.")
 
 
 def true_pose(data: bytes) -> TruePose:
-    """Read one nav_msgs/Odometry."""
+    """Read the pose and the velocity of one serialised nav_msgs/Odometry."""
     numbers = messages.last_numbers(data, messages.ODOMETRY)
     x, y, _, *orientation = numbers[_POSE]
     return TruePose(messages.stamp_of(data), x, y, tuple(orientation), *numbers[_TWIST][:2])
 
 
 def pack_states(packer: messages.Packer, stamps: np.ndarray, state: Any) -> np.ndarray:
-    """Write odometry of a simulator's states (n,) at stamps (n,) [ns]."""
+    """Serialise the states of a simulator as odometry.
+
+    Parameters
+    ----------
+    packer : Packer
+        Packer of nav_msgs/Odometry.
+    stamps : ndarray of int, shape (n,)
+        Stamps [ns].
+    state : SimulatorState
+        States at these stamps.
+    """
     columns = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
     return packer.pack(stamps, dict(zip(messages.STATE, np.concatenate(columns, axis=1).T)))
 
 
 def pack_odometry(packer: messages.Packer, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Write what an odometer says: rows (n, columns) at stamps (n,) [ns]."""
-    return packer.pack(stamps, dict(zip(_SAID, rows.T)))
+    """Serialise the output of an odometer.
+
+    Parameters
+    ----------
+    packer : Packer
+        Packer of nav_msgs/Odometry.
+    stamps : ndarray of int, shape (n,)
+        Stamps [ns].
+    rows : ndarray, shape (n, columns)
+        Position, orientation, speed and yaw rate at these stamps.
+    """
+    return packer.pack(stamps, dict(zip(_ODOMETRY_FIELDS, rows.T)))
 
 
 def motor_row(message: Any, robot: RobotParameters) -> np.ndarray:
-    """Return what a sensor_msgs/JointState, of joints in any order, tells of a robot's motors.
+    """Return the states of a robot's motors from a joint state.
 
-    It is one row of :meth:`.RobotParameters.motor_rows`. Raises SimulatorError: the velocity of a
-    wheel, or the position of what steers, is not in it.
+    Parameters
+    ----------
+    message : sensor_msgs.msg.JointState
+        Positions and velocities of joints in any order.
+    robot : RobotParameters
+        Robot whose motors are of interest.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        One row of :meth:`.RobotParameters.motor_rows`.
+
+    Raises
+    ------
+    SimulatorError
+        The message lacks the velocity of a wheel or the position of a steering joint.
     """
     rows = []
-    for what, values, joints in (
+    for quantity, values, joints in (
         ("positions", message.position, robot.steering_joints),
         ("velocities", message.velocity, robot.wheel_joints),
     ):
@@ -60,7 +94,7 @@ def motor_row(message: Any, robot: RobotParameters) -> np.ndarray:
         missing = [joint for joint in joints if joint not in known]
         if missing:
             raise SimulatorError(
-                f"{topics.JOINT_STATES}: expected {what} of {', '.join(joints)}, got "
+                f"{topics.JOINT_STATES}: expected {quantity} of {', '.join(joints)}, got "
                 f"none of {', '.join(missing)}"
             )
         rows.append([[known.get(joint, math.nan) for joint in robot.commanded_joints]])

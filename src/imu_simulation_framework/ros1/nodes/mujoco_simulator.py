@@ -19,7 +19,7 @@ from ...core import topics
 from ...core.errors import ConfigurationError, FrameworkError
 from ...core.sentences import quote
 from ...core.yaml_files import NOT_YAML, load_plain
-from ...drive.session.driving import wrong_command
+from ...drive.session.driving import describe_command_error
 from ...drive.session.simulation import SimulatedRobot
 from ...recordings.messages import ImuPackers
 from ...srv import (
@@ -183,7 +183,7 @@ class MujocoSimulatorNode(Node):
             publish_packed(self._imu_bias, self._packers.bias(*samples.bias_rows()))
 
     def _on_command(self, message):
-        problem = wrong_command(message.data, self._robot.robot.drivetrain.commands)
+        problem = describe_command_error(message.data, self._robot.robot.drivetrain.commands)
         if problem:
             self.fail(f"{self.name}: {problem}")
             return
