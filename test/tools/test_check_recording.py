@@ -34,13 +34,13 @@ def undrawn(monkeypatch):
 
 
 def check(*arguments):
-    """Return exit code and texts."""
+    """Return the exit code and the printed texts of a call."""
     done = call_tool(TOOL, *arguments)
     return done.returncode, done
 
 
 def written_config(out):
-    """The config.ini, after a look at the figure beside it."""
+    """Return the path of the written config.ini, after a check of the figure in its folder."""
     assert (out / "recording.png").read_bytes().startswith(PNG)
     return out / "config.ini"
 

@@ -1,4 +1,4 @@
-"""The tool heading_budget.py, as a person calls it."""
+"""Calls of the program heading_budget.py."""
 
 import math
 import re
@@ -41,7 +41,7 @@ def _undrawn(monkeypatch):
 
 @pytest.fixture(scope="module", autouse=True)
 def _catalogue_read_once():
-    """Read the bundled parts, among which each call looks for a better one, once for all calls."""
+    """Read the bundled parts, from which each call recommends a better part, once for all calls."""
     parts = imu_options.bundled_parts()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(imu_options, "bundled_parts", lambda: dict(parts))
@@ -63,7 +63,7 @@ class Answer(NamedTuple):
         return pd.read_csv(self.folder / f"{name}.csv").set_index(index)
 
     def line(self, beginning):
-        """Return the only line that begins so."""
+        """Return the only line that begins with this text."""
         (line,) = [line for line in self.text.splitlines() if line.startswith(beginning)]
         return line
 
@@ -209,7 +209,7 @@ def test_scale_factor_of_this_unit_is_known():
     title = "drive a, zeroed at rest for 10 s: yaw error after 60 s"
     assert answer.text.startswith(title)
     budget = answer.table("budget", "source")
-    # One round.
+    # A full circle.
     assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(-3.6, rel=1e-2)
     assert budget.loc["scale factor", "differs"] == "known"
 
@@ -230,7 +230,7 @@ def test_turn_of_the_earth_that_is_left_out_is_noted_for_good_gyroscopes():
     ).text
     note = f"good: the Earth's turning is left out: it adds -{EARTH_TURN:.3g} deg times the sine"
     assert note in text
-    # The drift of the other one is far larger.
+    # The drift of the other IMU is far larger.
     assert text.count("Earth") == 1
 
 
@@ -291,7 +291,7 @@ def test_twenty_hours_need_no_more_than_500_megabytes():
         "from pathlib import Path\n"
         "from imu_simulation_framework.commands.heading_budget import main\n"
         "main(['--straight', '20h', '--imu', 'mti300', '--out', 'long'])\n"
-        # Not the largest ever, which counts the process before it became this one.
+        # VmHWM, because ru_maxrss would include the process before exec.
         "print(int(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0]) / 1024)\n"
     )
     command = [sys.executable, "-c", code]
@@ -299,7 +299,7 @@ def test_twenty_hours_need_no_more_than_500_megabytes():
     assert done.returncode == 0, done.stderr
     assert float(done.stdout.split()[-1]) < 500.0
     bands = pd.read_csv("long/bands.csv").set_index("time")
-    # As by steps of 10 ms, to which the flicker's shortest process belongs.
+    # The shortest process of the flicker belongs to samples of 10 ms.
     model = isf.yaw_error_model(
         isf.read_part("mti300"), isf.straight(3000.0, rate=1.0), 1.0, sample=0.01,
         operation=isf.Operation(),
@@ -315,12 +315,12 @@ def test_odometer_slip_grows_with_distance_next_to_imu():
     Path("wheels.yaml").write_text(ODOMETER)
     Path("good.yaml").write_text(GOOD)
     answer = answered("--straight", "2min", "--imu", "good.yaml", "--odometer", "wheels.yaml")
-    # Both wheels walk by 2 mm in a metre, for 120 m, half a metre apart.
+    # Both wheels slip by 2 mm/sqrt(m) over 120 m, at a track of 0.5 m.
     std = math.degrees(0.002 * math.sqrt(2.0 * 120.0) / 0.5)
     bands = answer.table("bands", "imu")
     assert bands.loc["wheels"].iloc[-1]["std"] == pytest.approx(std, rel=1e-6)
     assert "most is wheel slip" in answer.text
-    # A standstill takes the Earth's turning off.
+    # A standstill removes the Earth's rotation.
     assert "Earth" not in answer.text
 
 
@@ -373,7 +373,7 @@ def test_recorded_flight_is_over_the_turning_earth():
     assert title in answer.text
     budget = answer.table("budget", "source")
     turning = math.degrees(-EARTH_RATE * math.sin(math.radians(50.0)) * 60.0)
-    # And the way turns the vertical: east by 60 m/s is 1e-5 rad/s about north, and back.
+    # The transport rate turns the vertical: 60 m/s east is 1e-5 rad/s about north, and back.
     assert budget.loc["Earth's turning", "mean [deg]"] == pytest.approx(turning, abs=0.02)
     assert budget.loc["scale factor", "mean [deg]"] == pytest.approx(
         -0.002 * math.degrees(4.5) * math.cos(math.atan(60.0**2 / 800.0 / 9.81)) ** 2, rel=0.05

@@ -1,4 +1,4 @@
-"""The tool identify_yaw_error.py, as a person calls it."""
+"""Calls of the program identify_yaw_error.py."""
 
 import dataclasses
 import math
@@ -40,7 +40,7 @@ def _few_draws(monkeypatch):
 
 
 def tables_of(duration=120.0, seed=1, bias=BIAS):
-    """Tables whose recorded IMU has a known yaw error."""
+    """Return tables whose recorded IMU has a known yaw error."""
     tables = make_tables(duration)
     reference, imu = tables.reference.copy(), tables.imu_real.copy()
     generator = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""judge_imu.py, as a person calls it."""
+"""Calls of the program judge_imu.py."""
 
 import dataclasses
 import json
@@ -40,7 +40,7 @@ def _specifications(_empty_working_directory):
 
 
 def tables_of(duration=60.0, seed=1, noise=0.0):
-    """Tables whose recorded IMU has an angle random walk, and the reference perhaps white noise."""
+    """Return tables with an angle random walk of the IMU and optional noise of the reference."""
     tables = make_tables(duration)
     reference, imu = tables.reference.copy(), tables.imu_real.copy()
     generator = np.random.default_rng(seed)
@@ -165,7 +165,7 @@ def test_drives_of_one_imu_are_judged_together(tmp_path):
     rms = next(look for look in looks if look["name"] == "rms error")
     assert pit[1] == pytest.approx(rms["percentile"] / 100.0)
     assert right["drives"][1]["p"] == pytest.approx(looks[0]["p_value"])
-    # The scale factor of a unit is that of all its drives: its errors go up and down together.
+    # All drives of a unit share its scale factor, so that their errors are correlated.
     drive = read_drive(str(folders[0]))
     imu = isf.read_imu_specification("unit.yaml")
     model = isf.yaw_error_model(imu, drive.motion())
@@ -178,7 +178,7 @@ def test_drives_of_one_imu_are_judged_together(tmp_path):
     expected = (0.002 * turned) ** 2 / np.var(first[:, -1])
     assert 0.2 < expected < 0.8
     assert together == pytest.approx(expected, abs=4.0 / np.sqrt(400.0))
-    # So is what nobody knows of an identified model's mean bias; how biases spread is a drive's.
+    # The unknown mean bias of an identified model is shared, too; the spread is per drive.
     known = {"rate_bias_uncertainty": 3e-4, "rate_bias_spread": 2e-4}
     parameters = YawErrorParameters(**known, rate_bias_spread_uncertainty=1e-4)
     model = isf.yaw_error_model(parameters, drive.motion())
@@ -204,7 +204,7 @@ def test_ensemble_of_the_full_sensor_gives_the_same_verdicts(tmp_path):
 def test_noise_of_the_reference_does_not_count_where_it_is_known(tmp_path):
     folder = result(tmp_path, noise=NOISE, duration=120.0)
     text = judged(folder, "--imu", "right.yaml", "--imu", "identified.yaml", "--runs", 399)
-    # An identified model knows the noise of its own drive.
+    # An identified model contains the reference noise of its own drive.
     assert verdicts() == {"right": "too little", "identified": "not rejected"}
     assert "counts as the IMU's" in text and "fits it better than it would another one" in text
     known = ("--imu", "right.yaml", "--runs", 399, "--reference-noise")

@@ -1,4 +1,4 @@
-"""monte_carlo.py, as a person calls it."""
+"""Calls of the program monte_carlo.py."""
 
 import gzip
 import math
@@ -40,7 +40,7 @@ def test_ensemble_of_a_random_bias_is_the_closed_form():
     sigma = math.degrees(1e-3 * 60.0)
     assert last["time [s]"] == 60.0
     assert abs(last["std [deg]"] / sigma - 1.0) < 4.0 / math.sqrt(2.0 * runs)
-    # Of a quantile of a normal number: sqrt(p (1 - p) / n) / density.
+    # Standard error of a normal quantile: sqrt(p (1 - p) / n) / density.
     for p, z, density in (
         (2.5, -1.95996, 0.058445),
         (50, 0.0, 0.398942),

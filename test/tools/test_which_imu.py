@@ -1,4 +1,4 @@
-"""The command which_imu.py, beside the model's own numbers."""
+"""Calls of the program which_imu.py, compared with the yaw error model."""
 
 import math
 

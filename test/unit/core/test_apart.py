@@ -1,4 +1,4 @@
-"""Work in a process of its own: answers, refusals, and an end that nobody has asked for."""
+"""Separate processes: results, errors, and unexpected ends."""
 
 import os
 import sys
@@ -10,26 +10,26 @@ from imu_simulation_framework.core.programs import SeparateProcess
 
 
 class Worker:
-    """What the tests have done elsewhere."""
+    """Object whose methods run in the separate process."""
 
     def __init__(self):
         self.calls = 0
 
     def add(self, first, second):
-        """Return a sum, how often this object was asked, and where it lives."""
+        """Return a sum, the number of calls of this object, and its process."""
         self.calls += 1
         return first + second, self.calls, os.getpid()
 
     def refuse(self):
-        """Raise one of the package's errors."""
+        """Raise an error of the package."""
         raise RecordingError("drive.csv, line 3: no number")
 
     def fill(self):
-        """Ask for more memory than there can be."""
+        """Allocate more memory than a machine has."""
         return bytearray(sys.maxsize)
 
     def die(self):
-        """End without an answer."""
+        """End the process without a result."""
         os._exit(7)
 
 

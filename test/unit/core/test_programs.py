@@ -1,4 +1,4 @@
-"""Whatever ends a tool: one sentence, an exit code, no traceback."""
+"""Ends of programs: a message of one line and an exit code, without a traceback."""
 
 import errno
 import os
@@ -79,7 +79,7 @@ sys.exit(run_tool(main))
 
 
 def run(text="'x'", redirection="", **options):
-    """Run a tool that prints, by a shell that redirects its outputs."""
+    """Run a program that prints, in a shell that redirects its outputs."""
     return subprocess.run(
         ["sh", "-c", f'exec "$0" -c "$1" {redirection}', sys.executable, TOOL.format(text=text)],
         capture_output=True,

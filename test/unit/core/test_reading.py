@@ -1,4 +1,4 @@
-"""Whatever is read is a regular file, of a size that it can have; the rest is said at once."""
+"""Checks before a file is read: its kind, its size and the size of its unpacked content."""
 
 import bz2
 import gzip

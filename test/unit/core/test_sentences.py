@@ -1,4 +1,4 @@
-"""What a person wrote stands whole in the sentence about it, but not what only a program writes."""
+"""Quotation of values in messages: short values in full, long values shortened."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def nested(depth):
 
 
 def shared(depth):
-    """As YAML's aliases can say it: a few lines, and 9 ** depth things."""
+    """Return nested lists as of YAML aliases: few objects that print as 9 ** depth values."""
     value = ["lol"]
     for _ in range(depth):
         value = [value] * 9

@@ -10,7 +10,7 @@ RUNS = 6000
 
 
 def averaged_periodograms(segments, first, values):
-    """Of white noise, relative to its density, without the functions that are tested."""
+    """Return periodograms of white noise over its density, independent of the tested functions."""
     noise = np.random.default_rng(11).normal(size=(RUNS, LENGTH // 2 * (segments + 1)))
     window = 0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(LENGTH) / LENGTH)
     frequencies = np.arange(first, first + values)
@@ -31,7 +31,7 @@ def test_averaged_density_has_variance_of_its_degrees_of_freedom(segments, value
     assert density.var() == pytest.approx(2.0 / freedom, rel=4.0 * standard_error)
     low, high = signals.variance_interval(freedom)
     covered = np.mean((density * low < 1.0) & (density * high > 1.0))
-    # Four standard errors, and one percent for what is not quite a chi-square distribution.
+    # Four standard errors, and 1 % because the distribution is only nearly chi-square.
     assert covered == pytest.approx(0.95, abs=0.01 + 4.0 * np.sqrt(0.95 * 0.05 / RUNS))
 
 
@@ -59,7 +59,7 @@ def test_white_noise_density_and_degrees_of_freedom_match_welch():
     standard_error = 1.0 / np.sqrt(len(spectrum.density) * 18.0 / 35.0)
     expected = 2.0 * sigma**2 / rate
     assert np.mean(spectrum.density) == pytest.approx(expected, rel=3.0 * standard_error)
-    # 36 / 19 for a segment, for many of them; Welch's 1967 paper and later ones.
+    # Each of many segments counts 36 / 19 (Welch 1967).
     assert signals.degrees_of_freedom(10000, 1) / 10000 == pytest.approx(36.0 / 19.0, rel=1e-3)
     assert signals.degrees_of_freedom(1, 1) == pytest.approx(2.0)
 
@@ -73,7 +73,7 @@ def test_logarithmic_average_is_the_mean_within_equal_bands():
     np.testing.assert_allclose(centre, [5.0, 54.5, 549.5])
     bands = (frequency[:9], frequency[9:99], frequency[99:])
     np.testing.assert_allclose(density, [np.mean(band**2) for band in bands])
-    # Where a band holds one value, nothing is averaged.
+    # A band with a single value is not averaged.
     centre, density = signals.logarithmic_average(spectrum, per_decade=40)
     np.testing.assert_array_equal(centre[:10], frequency[:10])
     np.testing.assert_array_equal(density[:10], frequency[:10] ** 2)

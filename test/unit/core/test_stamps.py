@@ -1,4 +1,4 @@
-"""Time stamps: what is found in them, and the order that remains."""
+"""Findings in time stamps, and the order of the remaining samples."""
 
 import json
 

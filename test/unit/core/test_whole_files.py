@@ -1,4 +1,4 @@
-"""What writing replaces, what it leaves alone, and what is left when it is broken off."""
+"""Replacement of whole files: permissions, links, and interrupted writes."""
 
 import os
 import signal

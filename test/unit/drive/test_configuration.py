@@ -1,4 +1,4 @@
-"""config.ini against its schema, overrides, refusals, and what runs by it."""
+"""Configuration: schema of config.ini, overrides, rejected values, and dependent settings."""
 
 import dataclasses
 import re
@@ -185,7 +185,7 @@ def test_errors_missing_in_specification_are_remarked():
             load_configuration(overrides={**sections, "simulation": {"latitude": latitude}})
         )
 
-    assert len(remarks("bno055", standstill=10.0)) == 1  # which takes the Earth's turning off
+    assert len(remarks("bno055", standstill=10.0)) == 1  # which removes the Earth's rotation
     at_rest, earth = remarks("bno055")
     assert at_rest.startswith("bno055 has only errors at rest")
     assert earth.startswith("the Earth's rotation, 15 deg/h times the sine of the latitude, is")
@@ -214,7 +214,7 @@ def test_magnetic_environment_of_named_place_is_made_for_affected_imus(
     sections = {"magnetic_environment": {"file": "steel_beam", **place}}
     named = make_magnetic_environment(load_configuration(overrides=sections))
     assert len(named.bars) == 1
-    # The British Geological Survey's, as in test_environment.py.
+    # Values of the British Geological Survey, as in test_environment.py.
     expected = np.array([5450.0, 24040.0, 51381.0]) * 1e-9
     np.testing.assert_allclose(named.undisturbed, expected, rtol=0.0, atol=1e-9)
     path = tmp_path / "hall.yaml"
@@ -235,7 +235,7 @@ def test_imu_in_file_of_another_tool_is_read(tmp_path):
     configuration = load_configuration(overrides=given)
     told = describe_imu(configuration)["parameters"]["specification"]["gyroscope"]
     assert told["white_noise"] == pytest.approx(bundled.gyroscope.white_noise, rel=1e-6)
-    # As gz sim does, which is no good where a heading's error is looked for.
+    # gz sim publishes the true orientation, which hides the error of a heading.
     assert "true orientation" in " ".join(imu_remarks(configuration))
     given["imu_specification"] = {"file": "hector"}
     with pytest.raises(ConfigurationError, match="parameters of a plug-in: say imu:=hector"):

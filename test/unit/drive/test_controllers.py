@@ -1,4 +1,4 @@
-"""Following a reference: kinematics, errors, what wheels can do, and controllers in closed loop."""
+"""Path following: kinematics, tracking errors, wheel limits, and controllers in closed loop."""
 
 import math
 import re
@@ -37,8 +37,8 @@ PERIOD = 0.05
 NO_ERROR = TrackingError(0.0, 0.0, 0.0, 0.0)
 
 
-# Where the magnitude came from all parts and the sign from the error alone, a remaining integral
-# would act backwards.
+# If the output took its sign from the error and its magnitude from the sum of all terms, a
+# remaining integral would act in the wrong direction.
 @pytest.mark.parametrize(
     ("gains", "options", "errors", "outputs"),
     [
@@ -105,14 +105,14 @@ def made(name, **gains):
 
 
 def wheels_of(controller, left, right, error):
-    """Return the wheel velocities that a controller makes of those of the reference."""
+    """Return the wheel velocities that a controller commands for reference velocities."""
     return DRIVETRAIN.inverse(*controller.correct(*DRIVETRAIN.forward(left, right), error))
 
 
 @pytest.mark.parametrize("name", control.CONTROLLERS)
 def test_controllers_pass_reference_velocities_without_error(name):
     assert made(name).correct(0.4, -0.6, NO_ERROR) == (0.4, -0.6)
-    # Open loop there is none that would count.
+    # The open loop ignores all errors.
     if name == "open_loop":
         assert made(name).correct(0.4, 0.6, TrackingError(1.0, 2.0, 1.0, -1.0)) == (0.4, 0.6)
 
@@ -202,7 +202,7 @@ def test_impossible_gains_are_refused(key, value, words):
 
 
 class Robot(NamedTuple):
-    """A robot that rolls without slip behind first-order wheels, but not as assumed.
+    """Robot with first-order wheels and without slip whose parameters deviate from the model.
 
     The time constant is larger than that of the simulated robots, the robot turns less than
     it should (scrubbing), and its left wheel is larger.
@@ -243,7 +243,7 @@ def _rms(values):
 
 
 def _figure_eight(direction=1.0):
-    """A lemniscate of 8 m at up to 0.8 m/s, two rounds; forwards or backwards."""
+    """Return two rounds of a lemniscate of 8 m at up to 0.8 m/s, forwards or backwards."""
     times = np.arange(0.0, 80.0, PERIOD)
     phase = 2.0 * math.pi / 40.0 * times
     x, y = 4.0 * np.sin(phase), 2.0 * np.sin(2.0 * phase)
@@ -304,7 +304,7 @@ def test_controllers_at_rest_reduce_along_track_and_yaw_error_only(name):
 
 
 def _noisy_eight(period=PERIOD):
-    """The figure of eight with 3 cm of smooth noise to its side, as smoothed fixes have."""
+    """Return the figure of eight with smooth lateral noise of 3 cm, as of smoothed fixes."""
     table = _figure_eight()
     phases = np.random.default_rng(3).uniform(0.0, 2.0 * math.pi, 20)
     frequencies = np.linspace(0.4, 1.0, 20)
@@ -321,7 +321,7 @@ def test_rolled_trajectory_has_no_sideslip_and_stays_near_recording(period):
     rolled = wheel_limits.roll_along(table, ROBOT)
     assert list(rolled.columns) == list(table.columns)
     assert rolled.index.equals(table.index)
-    # What is left behind is the noise, and not the path.
+    # Rolling removes the noise and keeps the path.
     away = np.hypot(rolled["x"] - table["x"], rolled["y"] - table["y"])
     assert _rms(away) < 0.045
     x, y, yaw, v = (rolled[name].to_numpy() for name in ("x", "y", "yaw", "v"))
@@ -387,7 +387,7 @@ def test_controllers_converge_to_moving_path_from_offset(direction, name, offset
 
 
 def test_stopping_and_turning_on_the_spot_do_not_upset_the_robot():
-    # 3 s each: drive, stop, turn by 120 deg, stop, drive on; from 0.1 m beside.
+    # 3 s each: drive, stop, turn by 120 deg, stop, drive; the start is 0.1 m off the path.
     times = np.arange(0.0, 15.0, PERIOD)
     v = np.where(times < 3.0, 1.0, 0.0) + np.where(times >= 12.0, 1.0, 0.0)
     yaw_rate = np.where((times >= 6.0) & (times < 9.0), math.radians(40.0), 0.0)
@@ -534,7 +534,7 @@ def test_check_suggests_neither_shorter_windows_nor_scales_that_do_not_help():
 
 def test_wheel_velocity_is_compared_with_preceding_command():
     commanded = indexed([0.0, 1.0, 2.0], left=[5.0, 6.0, 7.0], right=[-5.0, -6.0, -7.0])
-    # The first one is from before any command; the second from the moment the next one comes.
+    # The first sample precedes all commands; the second has the stamp of the next command.
     actual = indexed([0.0, 1.0, 1.5, 3.0], left=[0.0, 4.5, 6.0, 7.5], right=[0.0, -5.0, -6.0, -7.0])
     found = compare_wheels(commanded, actual)
     np.testing.assert_array_equal(found.error.index, [1.0, 1.5, 3.0])
@@ -592,6 +592,6 @@ def test_offset_of_heading_is_that_of_the_equation(wheel):
     error = TrackingError(0.0, side, 0.0, side)
     assert error.to_robot_axes() == pytest.approx((0.0, side))
     _, yaw_rate = controller.correct(radius * wheel, 0.0, error)
-    # w_0 = 2 rad/s, as the class says.
+    # w_0 = 2 rad/s, as in the docstring of the class.
     offset = 0.8 * side * wheel / (wheel**2 + 2.0**2)
     assert yaw_rate == pytest.approx(radius / ROBOT.drivetrain.half_track * offset)

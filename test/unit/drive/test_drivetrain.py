@@ -1,4 +1,4 @@
-"""Drivetrains against closed formulas: what they command, what they reach, and how a car drives."""
+"""Drivetrains against closed formulas: commands, reachable velocities, and cars in MuJoCo."""
 
 import math
 from dataclasses import replace
@@ -105,7 +105,7 @@ def test_car_velocities_are_limited_by_steering_and_wheels():
 def test_steering_is_held_at_standstill_and_limited_in_rate():
     commanded = CAR.reachable(CAR.inverse(0.5, 0.5 / CAR.min_turning_radius), (0.0,) * 4, PERIOD)
     assert max(commanded[2:]) == pytest.approx(RATE * PERIOD)
-    # The driven wheels turn as the steering stands, not as it shall.
+    # The driven wheels follow the actual steering angle, not the commanded angle.
     v, yaw_rate = CAR.forward(*commanded)
     assert commanded[:2] == pytest.approx(CAR.wheels(v, yaw_rate))
     stopped = CAR.reachable(CAR.inverse(0.0, 0.7), commanded, PERIOD)
@@ -187,12 +187,12 @@ def test_car_in_mujoco_drives_its_circle_within_one_per_mille(robot, curvature, 
     assert speed == pytest.approx(v, rel=1e-3)
     assert yaw_rate == pytest.approx(v * curvature, rel=1e-3, abs=1e-6)
     if curvature:
-        # Of what it was at on the way, not of its rates.
+        # The radius follows from positions, not from rates.
         x, y = states.position[:, 0], states.position[:, 1]
         fit = np.column_stack([2.0 * x, 2.0 * y, np.ones_like(x)])
         (a, b, c), *_ = np.linalg.lstsq(fit, x**2 + y**2, rcond=None)
         assert math.sqrt(c + a * a + b * b) == pytest.approx(1.0 / abs(curvature), rel=5e-3)
-    # Its steering stands as commanded, and what rolls freely rolls along.
+    # The steering is as commanded, and the undriven wheels roll without slip.
     np.testing.assert_allclose(states.wheel_positions[-1, 2:4], commanded[2:], atol=1e-3)
     for place, angle, rolled in zip(
         robot.drivetrain.steering, commanded[2:], states.wheel_velocities[:, 4:].mean(axis=0)
@@ -209,7 +209,7 @@ def test_steering_servo_turns_at_its_rate_and_stops_at_limit(robot):
     half = simulator.steps(round(50 * most / rate)).wheel_positions[-1, 2:4]
     np.testing.assert_allclose(half, 0.5 * most, atol=3.0 * rate * 0.01)
     np.testing.assert_allclose(simulator.steps(100).wheel_positions[-1, 2:4], most, rtol=1e-2)
-    # Put elsewhere it stands straight.
+    # A new pose resets the steering.
     np.testing.assert_allclose(simulator.set_pose(1.0, 2.0, 3.0).wheel_positions[2:4], 0.0)
 
 
@@ -253,7 +253,7 @@ def test_standing_car_integrates_no_yaw_error(robot, name):
     error = TrackingError(0.3, 0.0, 0.0, 0.0)
     for _ in range(100):
         assert waiting.correct(0.0, 0.0, error) == (0.0, 0.0)
-    # One step of the integral at most, before it is known that the car stands.
+    # The integral may take one step before the standstill is recognised.
     assert waiting.correct(0.5, 0.0, error) == pytest.approx(
         fresh.correct(0.5, 0.0, error), abs=0.1
     )

@@ -1,4 +1,4 @@
-"""Ensembles on several processes have the same numbers, also when a process is lost."""
+"""Ensembles on several processes, whose results are independent of the number of processes."""
 
 import os
 import pickle
@@ -40,7 +40,7 @@ def equal(ensemble, other):
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
-    """Give a slow machine the limits of the tests; only the tests of silence have shorter ones."""
+    """Use time limits for slow machines; the tests of silence set shorter limits."""
     monkeypatch.setattr(executors, "ANSWER_WITHIN", PATIENCE)
     monkeypatch.setattr(executors, "PATIENCE", PATIENCE)
 
@@ -53,7 +53,7 @@ def free_address():
 
 @pytest.fixture
 def start(tmp_path):
-    """Start a program of Dask as a process of its own."""
+    """Start a program of Dask as a separate process."""
     processes = []
 
     def start(program, *arguments, package=True):

@@ -1,4 +1,4 @@
-"""A robot with controllers of its own, in the experiment's world."""
+"""Sessions with an external robot, transformed to the world frame of the experiment."""
 
 import math
 
@@ -78,13 +78,13 @@ def test_wheel_commands_become_twist_and_silence_stops_robot_once():
 
 def test_command_delay_counts_from_answered_state():
     robot = session()
-    robot.command(1.0, 1.0)  # the first one answers nothing
+    robot.command(1.0, 1.0)  # the first command answers no state
     for stamp, answered in ((1, 0), (2, 1), (3, 1), (9, 1)):
         robot.odometry(stamp * SECOND // 10, state_at(0.0, 0.0, 0.0))
         robot.due(stamp * SECOND // 10)
         for _ in range(answered):
             robot.command(1.0, 1.0)
-    # The second one answers 0.1 s at 0.2 s, the third 0.2 s at 0.3 s, the last one 0.3 s at 0.9 s.
+    # The second command answers 0.1 s at 0.2 s, the third 0.2 s at 0.3 s, the last 0.3 s at 0.9 s.
     assert "up to 0.60 s of the robot's time after the state that they answer" in robot.too_late()
 
 
@@ -94,7 +94,7 @@ def test_overtaking_messages_and_final_zeros_are_not_late():
     for tenth in range(1, 20):
         robot.odometry(tenth * SECOND // 10, state_at(0.0, 0.0, 0.0))
         if tenth < 10:
-            robot.command(1.0, 1.0)  # overtakes what it answers
+            robot.command(1.0, 1.0)  # arrives before the state that it answers
         robot.due(tenth * SECOND // 10)
     for _ in range(3):
         robot.command(0.0, 0.0)

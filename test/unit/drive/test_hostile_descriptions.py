@@ -1,4 +1,4 @@
-"""A robot's description of somebody else can neither run code nor use up the machine."""
+"""Malicious robot descriptions, which neither run code nor exhaust memory or time."""
 
 import os
 
@@ -21,12 +21,12 @@ def load(folder, text, **keys):
 
 
 def describe_with(added):
-    """Return a xacro file that would be a robot without what is added."""
+    """Return a xacro file of a valid robot with an addition."""
     return description().replace('<robot name="own">', XACRO + added)
 
 
 def refuse(folder, text, **keys):
-    """Return the sentence with which a description is refused."""
+    """Return the message with which a description is rejected."""
     with pytest.raises(ConfigurationError) as caught:
         MujocoSimulator(load(folder, text, **keys))
     sentence = str(caught.value)

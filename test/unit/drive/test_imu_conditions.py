@@ -1,4 +1,4 @@
-"""Conditions at an IMU, and the GNSS receiver, conditions the states of the robot."""
+"""Conditions at the IMU and the GNSS receiver, from the states of the robot."""
 
 import numpy as np
 import pandas as pd
@@ -113,7 +113,7 @@ def states(motion, chosen):
 
 
 def drive(session, motion, step):
-    """``[(time, fixes), ...]`` of a drive in pieces of so many states."""
+    """Return ``[(time, fixes), ...]`` of a drive in pieces of this number of states."""
     told = []
     for first in range(0, len(motion), step):
         piece = states(motion, slice(first, first + step))
@@ -136,7 +136,7 @@ def test_arrived_fixes_are_those_of_motion(motion, step):
     )
     turn = fixes["heading"] - expected["heading"].iloc[: len(fixes)]
     np.testing.assert_allclose(np.exp(1j * turn), 1.0, atol=1e-9)
-    assert len(expected) - len(fixes) in (1, 2)  # the last ones come too late
+    assert len(expected) - len(fixes) in (1, 2)  # the last fixes arrive too late
     for time, table in told:
         assert (table["arrival"] <= time + 1e-9).all()
         assert (table["arrival"] > time - step / 100.0 - 1e-9).all()

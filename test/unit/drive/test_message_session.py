@@ -1,4 +1,4 @@
-"""What is recorded of a drive: which messages a bag gets, and when all is there; without ROS."""
+"""Recording of a drive without ROS: messages of the bag, and completeness."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def contents(messages):
 
 def test_message_counts_after_next_stamp(begun):
     assert begun.take(topics.IMU, at(0.0), "first") == []
-    # A simulator that waits repeats itself.
+    # A waiting simulator repeats its messages.
     assert begun.take(topics.IMU, at(0.0), "again") == []
     assert contents(begun.take(topics.IMU, at(0.01), "next")) == ["again"]
     assert contents(begun.rest()) == ["next"]
@@ -58,7 +58,7 @@ def test_message_without_stamp_gets_clock_time_after_session_begin(session):
 
 def test_message_after_drive_is_ignored(session):
     session.take(topics.IMU, at(DURATION), "last")
-    # Samples of one control period more answer the last command.
+    # Samples of a further control period follow the last command.
     assert contents(session.take(topics.IMU, at(DURATION + 0.04), "answer")) == ["last"]
     assert contents(session.take(topics.IMU, at(DURATION + 0.1), "late")) == ["answer"]
     assert session.take(topics.IMU, at(DURATION + 0.2), "later") == []
@@ -82,7 +82,7 @@ def test_drive_is_over_with_last_error_and_complete_with_last_command(session):
     ("heard", "last"),
     [
         ([(topics.GROUND_TRUTH, DURATION - 0.01)], (topics.GROUND_TRUTH, DURATION)),
-        # Of the few joint states the last one of the drive is enough.
+        # The last joint state of the drive suffices, since they are sparse.
         ([(topics.JOINT_STATES, 7.8)], (topics.JOINT_STATES, 8.0)),
         # The recorded IMU may have ended before.
         ([(topics.YAW_REAL, 3.0), (topics.YAW_ERROR_REAL, 3.0)], None),
@@ -111,7 +111,7 @@ def test_static_transforms_get_stamp_of_first_message():
     (message,) = session.take(topics.STATIC_TRANSFORMS, None, "late")
     assert (message.stamp, message.content) == (at(0.0), "late")
     assert contents(session.rest()) == ["clock", "second"]
-    # Where nothing is driven there are none.
+    # Without driven joints there are no joint states.
     nothing = MessageSession(PERIOD)
     nothing.take(topics.STATIC_TRANSFORMS, None, "robot")
     nothing.ends_after(DURATION)
@@ -150,7 +150,7 @@ def test_command_read_before_errors_or_after_clock_counts(session, errors_first)
 def test_lock_step_command_is_stamped_by_its_number():
     session = MessageSession(PERIOD, lock_step=True)
     session.ends_after(DURATION)
-    # Both are read before the first error, and the clock before the second one.
+    # Both commands are read before the first error, and the clock before the second command.
     assert session.take(topics.WHEEL_COMMAND, None, "first") == []
     session.take(topics.CLOCK, at(PERIOD), "clock")
     assert session.take(topics.WHEEL_COMMAND, None, "second") == []
@@ -181,7 +181,7 @@ def stamps_of(times):
 
 @pytest.fixture
 def recording():
-    """Everything of a drive but the wheels."""
+    """Return a session with all samples of a drive except wheel velocities."""
     recording = RecordingSession(PERIOD)
     recording.ends_after(TICKS * PERIOD)
     stamps = stamps_of(PERIOD * np.arange(TICKS + 1))
@@ -227,7 +227,7 @@ def test_robot_arrives_despite_missing_imu_messages():
         assert not recording.arrived
         recording.add_error(stamp, stamp / NANOSECONDS, TrackingError(0.0, 0.0, 0.0, 0.0))
     assert recording.arrived
-    # It grows with messages of the drive, not with those that come later.
+    # The end grows with messages of the drive, not with later messages.
     before = recording.recorded_until
     recording.add_ground_truth(stamps_of(2.0), np.zeros((1, 13)))
     assert recording.recorded_until == before

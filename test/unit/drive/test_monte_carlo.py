@@ -1,4 +1,4 @@
-"""Ensembles: whatever the pieces and interruptions, the same numbers; damage is noticed."""
+"""Ensembles in chunks: equal results after interruptions, and detection of damaged chunks."""
 
 import hashlib
 import io
@@ -27,7 +27,7 @@ SENSOR = isf.ImuSpecification(name="sensor", gyroscope=GYROSCOPE)
 
 
 class Walks(samplers.Drawing):
-    """Quick to draw; counts what was drawn."""
+    """Sampler of random walks that records its calls."""
 
     chunk = 8
     time = np.arange(50.0)
@@ -109,7 +109,7 @@ def with_hash(content):
 
 
 def forged(path, change):
-    """The content of a chunk's file with other arrays in it, and its right hash."""
+    """Return the content of a chunk file with changed arrays and a valid hash."""
     body = io.BytesIO()
     with np.load(io.BytesIO(path.read_bytes().partition(b"\n")[2])) as file:
         np.savez_compressed(body, **{**file, **change(file)})
@@ -156,7 +156,7 @@ def test_folder_or_chunk_of_another_job_is_rejected(tmp_path):
         monte_carlo(Walks(seed=2), 8, tmp_path)
     with pytest.raises(ResultError, match="with another kept as curves"):
         monte_carlo(Walks(), 8, tmp_path, keep=3)
-    # So it is with another version of a library.
+    # Another version of a library is rejected, too.
     job = json.loads((tmp_path / "job.json").read_text())
     job["versions"]["numpy"] = "1.0"
     (tmp_path / "job.json").write_text(json.dumps(job))
@@ -251,10 +251,10 @@ def test_another_motion_imu_or_seed_is_another_job():
         samplers.SensorDrawing(sources.straight(20.0), SENSOR, period=2.0),
     ]
     identities = [json.dumps(drawing.identity()) for drawing in others]
-    # Level motion on a straight line feels the same at any speed.
+    # Level motion on a straight line has the same signals at any speed.
     assert json.dumps(base) == identities[0]
     assert len({json.dumps(base), *identities[1:]}) == 5
-    # Of the three signals that there are: jobs of other versions go on.
+    # Only the available signals count, so that jobs of other versions continue.
     motion = sources.straight(20.0)
     assert base["motion"] == samplers.digest(motion.period, *imu_truth(motion)[:3])
 
@@ -281,7 +281,7 @@ def test_magnetic_heading_is_sampled_in_given_environment():
     places = (isf.MagneticEnvironment(earth=(x, y, -45e-6)) for x, y in ((0.0, 2e-5), (-2e-5, 0.0)))
     drawn = [samplers.SensorDrawing(motion, imu, magnetic_environment=place) for place in places]
     errors = [drawing.errors(0, 2) for drawing in drawn]
-    # North is a quarter turn further to the left than the sensor is told.
+    # Magnetic north is a quarter turn further to the left than the sensor assumes.
     np.testing.assert_allclose(
         np.exp(1j * (errors[1] - errors[0])), np.full(errors[0].shape, 1j), atol=1e-9
     )

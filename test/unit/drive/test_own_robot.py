@@ -1,4 +1,4 @@
-"""Robots with descriptions of their own, held to closed formulas of their wheels."""
+"""Robots from a user's description, compared with closed formulas of their wheels."""
 
 import math
 import os
@@ -36,9 +36,9 @@ def joint(child, xyz, kind="fixed", parent="base_link", rpy="0 0 0", axis="0 1 0
 
 
 def description(radii=(RADIUS, RADIUS), imu_rpy="0 0 0"):
-    """A robot whose root is neither on the ground nor above its axle, with all that URDFs have.
+    """Return a robot with many features of URDF, whose root is off the ground and off the axle.
 
-    The left wheel's link is turned so that its own z axis is across the robot, the right one's axis
+    The z axis of the left wheel's link lies across the robot, and the axis of the right wheel
     points the other way.
     """
     left, right = (collision(f'cylinder radius="{radius}" length="0.02"') for radius in radii)
@@ -86,7 +86,7 @@ def robot(tmp_path):
 
 
 def driven(parameters, left, right, seconds=4.0):
-    """Return the second half of a drive from rest, which is in steady motion."""
+    """Return the second half of a drive from standstill, which is steady motion."""
     simulator = MujocoSimulator(parameters)
     simulator.command(left, right)
     return type(simulator.state)(
@@ -95,7 +95,7 @@ def driven(parameters, left, right, seconds=4.0):
 
 
 def test_joint_without_axis_turns_about_x(robot):
-    # What URDF has for one that says nothing, here across the robot and the other way round.
+    # The x axis is the default of URDF; here it lies across the robot in the opposite direction.
     turned = f'rpy="0 0 {-math.pi / 2}"'
     before = 'rpy="0 0 0"/><axis xyz="0 -1 0"/>'
     assert before in description()
@@ -110,7 +110,7 @@ def test_robot_moves_with_rolling_wheels(robot, left, right):
     v, yaw_rate = RADIUS * (left + right) / 2.0, RADIUS * (right - left) / (2.0 * HALF_TRACK)
     assert np.mean(states.linear_velocity[:, 0]) == pytest.approx(v, rel=2e-3, abs=2e-4)
     assert np.mean(states.angular_velocity[:, 2]) == pytest.approx(yaw_rate, rel=2e-3, abs=2e-4)
-    # MuJoCo's friction creeps under a force, here what keeps the middle of mass on its circle.
+    # MuJoCo's friction creeps under a force, here under the centripetal force.
     assert np.abs(states.linear_velocity[:, 1]).max() < 5e-3
     # Forward is positive for both wheels, whichever way they are mounted.
     np.testing.assert_allclose(states.wheel_velocities.mean(axis=0), [left, right], rtol=2e-3)
@@ -120,7 +120,7 @@ def test_ground_truth_is_below_axle_and_imu_at_its_link(robot):
     parameters = robot()
     assert parameters.imu_position == pytest.approx(IMU)
     states = driven(parameters, -3.0, 3.0)
-    # On the spot, but for that creep; what is ahead of the axle by x is accelerated by -x omega^2.
+    # The robot turns on the spot except for creep; a point x ahead of the axle has -x omega^2.
     assert np.hypot(*states.position[:, :2].T).max() < 5e-3
     assert np.abs(states.position[:, 2]).max() < 1e-4
     rate = RADIUS * 3.0 / HALF_TRACK
@@ -174,7 +174,7 @@ def test_multipliers_are_those_of_diff_drive_controller(robot):
     radii = {"left_wheel_radius_multiplier": 1.01, "right_wheel_radius_multiplier": 0.99}
     parameters = robot(description((1.01 * RADIUS, 0.99 * RADIUS)), **radii)
     states = driven(parameters, *parameters.drivetrain.inverse(0.4, 0.0))
-    # Its controller knows them: it goes straight, and as fast as it shall.
+    # The controller accounts for them: the robot drives straight and at the commanded speed.
     assert abs(np.mean(states.angular_velocity[:, 2])) < 2e-4
     assert np.mean(states.linear_velocity[:, 0]) == pytest.approx(0.4, rel=2e-3)
     wider = robot(four_wheels(), **SKID, wheel_separation_multiplier=1.8)
@@ -345,7 +345,7 @@ def test_undrivable_description_is_rejected_in_one_line(robot, change, sentence)
 
 
 def in_gazebo(parameters, plugin="hector"):
-    """What Gazebo is given of a robot."""
+    """Return the description of a robot for Gazebo."""
     path = parameters.path
     parameters = load_robot_parameters(path, "gazebo")
     arguments = {"imu_plugin": plugin, "imu_topic": "imu/data", "rate": 50.0}
@@ -439,7 +439,7 @@ WHEELBASE = 0.3
 def car(
     pin="revolute", axis="0 0 1", wheel="continuous", limit='lower="-0.5" upper="0.4"', more=""
 ):
-    """A car whose right kingpin points down, and whose front wheels are smaller than the driven."""
+    """Return a car whose right kingpin points down and whose front wheels are smaller."""
     small = 0.8 * RADIUS
     rear, front = (collision(f'cylinder radius="{one}" length="0.02"') for one in (RADIUS, small))
     limit = f'<limit {limit} velocity="2" effort="1"/>' if limit else ""

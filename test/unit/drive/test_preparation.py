@@ -1,4 +1,4 @@
-"""The drive that is replayed beside the reference as it was recorded."""
+"""Preparation of a drive: the trajectory to follow, and the recorded reference."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def prepared(tmp_path):
 
 
 def recorded(noise=NOISE, seed=1):
-    """Poses at uneven stamps, 10 Hz on the mean."""
+    """Return poses at uneven stamps with a mean rate of 10 Hz."""
     generator = np.random.default_rng(seed)
     times = np.cumsum(generator.uniform(0.05, 0.15, 600))
     yaw = yaw_at(times)
@@ -64,7 +64,7 @@ def test_imu_is_judged_against_recorded_reference(prepared):
     reference = drive.reference
     stamps = reference.index.to_numpy() + drive.start
     rows = np.searchsorted(columns["time"], stamps - 1e-3)
-    # Every stamp between the ends is there, and is one of the recording's own.
+    # All stamps of the recording between the ends are kept, and no others.
     assert np.all(np.diff(rows) == 1)
     np.testing.assert_allclose(columns["time"][rows], stamps, atol=1e-6)
     for name in ("x", "y", "yaw"):
@@ -93,7 +93,7 @@ def test_cropped_drive_needs_same_wheel_speeds_as_whole_drive(prepared):
 def test_smoothing_shift_is_reported_and_remarked_if_large(prepared):
     path, drive = prepared(recorded(), trajectory={"smoothing_window": 2.0, "check_limits": False})
     smoothing = drive.report["smoothing"]
-    # A local fit over 20 samples leaves little of white noise: what is moved is the noise.
+    # A local fit over 20 samples leaves little of white noise, so that the shift is the noise.
     # Its estimated deviation has a standard error of 1 / sqrt(2 n), 3 % here; the fit takes
     # (Cleveland's weights, degree 2) about a sixth of its variance.
     assert smoothing["yaw_rms"] == pytest.approx(NOISE, rel=0.2)
@@ -147,11 +147,11 @@ def test_positions_alone_are_a_reference_that_knows_where_it_knows_its_heading(p
     true = np.interp(known.index, times, yaw)
     error = (drive.reference["yaw"] - true)[known == 1.0]
     error -= error.median()
-    # The report says itself what is to be expected.
+    # The expected value is in the report itself.
     expected = np.radians(drive.report["positioning"]["heading_deviation_deg"])
     assert np.sqrt(np.mean(error**2)) < 2.0 * expected
     assert "yaw_known" not in drive.trajectory
-    # Where the trajectory begins and how it is turned and scaled, the fixes are.
+    # The fixes are placed, rotated and scaled like the trajectory.
     _, half = prepared(columns, trajectory={"check_limits": False, "scale": 0.5})
     for made in (drive, half):
         fixes, path = made.fixes, made.trajectory

@@ -1,4 +1,4 @@
-"""What an experiment records goes to files as it comes, and becomes its tables."""
+"""Record of an experiment: streams of samples in files, and the tables made of them."""
 
 import errno
 import os
@@ -26,12 +26,12 @@ def folder(tmp_path):
 
 
 def yaw_at(time):
-    """More than one turn, so that it has to be unwrapped [rad]."""
+    """Return a yaw over more than a full turn, which has to be unwrapped [rad]."""
     return 1.5 * time
 
 
 def record_of_a_drive(folder=None, wheels=True):
-    """Ten seconds at 100 Hz with a command each 50 ms; a second before them too."""
+    """Return ten seconds at 100 Hz with a command every 50 ms, after a second before the drive."""
     record = ExperimentRecord()
     record.add_odometer()
     if folder is not None:
@@ -89,7 +89,7 @@ def test_tables_in_blocks_are_those_of_the_samples(folder, monkeypatch):
     turning = tables["wheel_velocities_actual"]
     np.testing.assert_allclose(turning.index, 0.05 * np.arange(1, 201), atol=1e-12)
     np.testing.assert_allclose(turning["left"], turning.index - 0.01, atol=1e-12)
-    # The table that is written part by part is the one that is made at once.
+    # The table that is written in parts equals the table that is made at once.
     kept = files.write_recorded_tables(folder, record, ZERO, ZERO + 10_000 * MILLISECOND)
     for name, table in tables.items():
         pd.testing.assert_frame_equal(folder.read_table(name), table, check_exact=True)
@@ -144,7 +144,7 @@ def test_samples_of_killed_experiment_become_tables(folder):
         table = folder.read_table(name)
         expected = whole[name].whole().iloc[: len(table)]
         pd.testing.assert_frame_equal(table, expected, check_exact=True)
-        # What was in memory is lost: a fraction of a second, or a second of commands.
+        # Samples in memory are lost: a fraction of a second, or a second of commands.
         assert table.index[-1] > 8.9
     assert not list(folder.folder.glob("*.samples"))
 
@@ -167,7 +167,7 @@ def test_samples_before_drive_or_of_other_columns_are_rejected(folder):
 
 
 def record_with_a_receiver(folder=None, delay=0.0):
-    """A fix each 200 ms; the third has a position only, the fifth says that there is none."""
+    """Return a record with a fix every 200 ms, some without heading or without position."""
     record = ExperimentRecord()
     record.add_receiver(delay)
     if folder is not None:
@@ -196,7 +196,7 @@ def test_receiver_messages_become_table_of_fixes():
     assert np.flatnonzero(missing).tolist() == [3, 5]
     np.testing.assert_allclose(table["heading"][~missing], yaw_at(table.index[~missing]))
     assert np.isfinite(table["latitude"].iloc[3]) and np.isnan(table["latitude"].iloc[5])
-    # What may not have arrived does not count, neither does what has no fix at all.
+    # Fixes that may not have arrived and messages without a fix do not count.
     late = record_with_a_receiver(delay=0.3).tables(ZERO, end)["gnss_simulated"].whole()
     assert late.index[-1] == pytest.approx(9.6)
     assert "gnss_simulated" not in record_with_a_receiver(delay=11.0).tables(ZERO, end)

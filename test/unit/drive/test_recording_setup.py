@@ -1,4 +1,4 @@
-"""What a recording is taken for when nobody has described it, and the config.ini that says so."""
+"""Set-up of undescribed recordings: inferred settings, and the written config.ini."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ FIX, IMU = "sensor_msgs/NavSatFix", "sensor_msgs/Imu"
     ("topics", "expected"),
     [
         ({"/odom": (ODOMETRY, 9), "/fix": (FIX, 9)}, ["/odom", "/fix"]),
-        # What fuses the IMU in question comes last, ground truth first.
+        # Ground truth has priority, and results fused with the IMU in question come last.
         (
             {
                 "/odometry/filtered": (ODOMETRY, 9),
@@ -150,7 +150,7 @@ def test_lone_orientation_is_reference_for_imu_of_another_file(tmp_path):
     assert check.reference.table["yaw"].to_numpy() == pytest.approx(yaw, abs=1e-9)
     assert not check.reference.table[["x", "y"]].any(axis=None)
     assert "the reference has no positions: it is taken to turn on the spot" in check.remarks
-    # Of one file it were compared with itself.
+    # In a single file the orientation would be compared with itself.
     alone = check_recording(set_up(config, paths[0]).load())
     assert "expected columns for time and x y yaw" in alone.problems[0]
 

@@ -34,7 +34,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def yaw_figure_only(monkeypatch):
-    """Reduce the figures of a result to one, because drawing all of them takes seconds."""
+    """Draw only one figure of a result, because drawing all figures takes seconds."""
     monkeypatch.setattr(report, "FIGURES", {"imu_yaw": FIGURES["imu_yaw"]})
 
 
@@ -142,7 +142,7 @@ def test_lost_messages_are_counted():
         "longest_gap_s": pytest.approx(0.04),
         "expected_according_to": "stamps",
     }
-    # The simulator knows better than the stamps, which cannot show a loss at an end.
+    # The simulator counts losses at the ends, which stamps do not show.
     assert messages["imu_simulated"]["expected"] == 2002
     assert messages["imu_simulated"]["received"] == 2001
     assert messages["imu_simulated"]["expected_according_to"] == "simulator"

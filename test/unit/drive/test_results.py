@@ -263,6 +263,6 @@ def test_longest_accepted_folder_takes_every_file(tmp_path):
 
 
 def _deep(folder, length):
-    """A folder below, whose path has so many characters."""
+    """Return a subfolder whose path has this number of characters."""
     more = length - len(str(folder)) - 1
     return folder / (more // 200 * (199 * "a" + "/") + max(1, more % 200) * "b")

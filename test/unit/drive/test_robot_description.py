@@ -1,4 +1,4 @@
-"""The robot's parameters and the description that is built from them."""
+"""Parameters of the robot, and the robot description that is generated from them."""
 
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ def numbers():
 
 @pytest.fixture
 def write(tmp_path):
-    """Return what writes a robot's numbers, one of them perhaps changed."""
+    """Return a function that writes parameters of a robot with an optional change."""
 
     def write_parameters(content, section="", key="", value=None):
         if section:

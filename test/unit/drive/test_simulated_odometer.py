@@ -1,4 +1,4 @@
-"""The odometer of the simulated robot: readings of states and in MuJoCo, and settings."""
+"""Odometer of the simulated robot: readings of given states, readings in MuJoCo, settings."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def motion():
 
 
 def read_in_pieces(session, motion, step):
-    """Return stamps [s] and rows of a drive in pieces of so many states."""
+    """Return stamps [s] and rows of a drive in pieces of this number of states."""
     stamps = np.rint(motion.time * 1e9).astype(np.int64)
     body = motion.velocity.copy()
     yaw = motion.yaw
@@ -72,7 +72,7 @@ def test_odometer_between_states_reads_at_next_state_and_outputs_means(motion):
 
 
 def test_errors_in_mujoco_are_umbmarks():
-    """Of a straight drive and of a circle with wheels that are unequal and a wrong track."""
+    """A straight drive shows unequal wheels, and a circle a wrong track."""
     odometer = isf.OdometerSpecification(diameter_ratio=1.01, track_ratio=1.02, scale=0.99)
     ratio, tracks, scale = odometer.diameter_ratio, odometer.track_ratio, odometer.scale
     per_way = (1.0 - ratio**2) / (2.0 * ratio * scale * odometer.track)
@@ -93,12 +93,12 @@ def test_errors_in_mujoco_are_umbmarks():
         way, turn = np.sum(np.cos(along) * x + np.sin(along) * y), yaw[-1] - yaw[0]
         said = unwrap(2.0 * np.arctan2(rows[:, 2], rows[:, 3]))
         expected = per_way * way + per_turn * turn
-        # What it rolls is the speed's integral, whose trapezoids of 0.01 s are within a step times
+        # The rolled distance is the integral of the speed; trapezoids of 0.01 s err by a step times
         # the speed's changes; a chord is shorter by a share of the turn of a step squared / 24.
         unsure = 0.01 * np.sum(np.abs(np.diff(velocity[:, 0])))
         unsure += np.max(np.diff(yaw) ** 2) / 24.0 * 200 * 0.05 * np.max(np.abs(velocity[:, 0]))
         assert said[-1] - said[0] == pytest.approx(expected, abs=abs(per_way) * unsure + 1e-9)
-        # The error is large beside that.
+        # The error is large compared with this bound.
         assert abs(expected - turn) > 50.0 * abs(per_way) * unsure
 
 
@@ -163,7 +163,7 @@ def test_drive_with_odometer_is_complete_with_last_reading():
     for add, columns in ((session.add_imu, 10), (session.add_ground_truth, 13)):
         add(np.array([end]), np.zeros((1, columns)))
     assert not session.complete
-    # Those of 0 s, of 29/30 s and of the end, where the sampled states are 10 ms apart.
+    # Readings at 0 s, 29/30 s and the end; the sampled states are 10 ms apart.
     for stamp, is_last in ((0, False), (970_000_000, False), (end, True)):
         session.add_odometry(np.array([stamp]), row)
         assert session.complete is is_last

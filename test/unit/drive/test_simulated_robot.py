@@ -1,4 +1,4 @@
-"""The simulated robot's samples, as they are given away."""
+"""Samples of the simulated robot, as they are published and recorded."""
 
 from functools import lru_cache
 
@@ -73,7 +73,7 @@ HALL = (
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """Drive for five seconds with an IMU, measured after so many samples at a time."""
+    """Drive for five seconds with an IMU that is measured after this number of samples."""
     folder = tmp_path_factory.mktemp("imus")
     (folder / "hall.yaml").write_text(HALL)
 

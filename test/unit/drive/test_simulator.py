@@ -1,4 +1,4 @@
-"""The MuJoCo simulator against kinematics, mechanics, and MuJoCo's own sensors."""
+"""MuJoCo simulator against kinematics, mechanics, and the sensors of MuJoCo."""
 
 import math
 
@@ -36,7 +36,7 @@ def _changed(parameters, folder, **sections):
 
 
 def _drive(simulator, left, right, duration, ramp_time=RAMP_TIME):
-    """Ramp up to these wheel velocities and hold them; the states of all samples."""
+    """Return the states while the wheels ramp up to these velocities and hold them."""
     start = simulator.state.wheel_velocities
     states = []
     for sample in range(round(duration / PERIOD)):
@@ -56,7 +56,7 @@ def _all_bytes(states):
 
 def test_straight_drive_covers_rolled_distance(simulator, parameters):
     states = _drive(simulator, 10.0, 10.0, 6.0) + _drive(simulator, 0.0, 0.0, 2.0)
-    # Ramping up and down takes one ramp's time at full velocity from the whole.
+    # Ramping up and down costs the distance of one ramp time at full velocity.
     distance = parameters.drivetrain.wheel_radius * 10.0 * 6.0
     assert states[-1].position[0] == pytest.approx(distance, rel=1e-3)
     assert states[-1].position[0] == pytest.approx(
@@ -235,7 +235,7 @@ def test_drive_is_independent_of_start_pose(simulator):
     moved = _drive(simulator, 3.0, 6.0, 4.0)[-1]
     cosine, sine = math.cos(1.0), math.sin(1.0)
     x, y = plain.position[:2]
-    # Friction that knows no direction: what remains is rounding, amplified by the contacts.
+    # Friction is isotropic; the remaining difference is rounding, amplified by the contacts.
     assert moved.position[:2] == pytest.approx(
         [100.0 + cosine * x - sine * y, 50.0 + sine * x + cosine * y], abs=1e-6
     )
@@ -313,7 +313,7 @@ def test_four_wheels_have_identified_sideslip_at_any_speed(four_wheels, v):
         states = _drive(MujocoSimulator(four_wheels), *drivetrain.inverse(v, yaw_rate), 6.0)[200:]
         v_x, v_y, _ = np.mean([state.linear_velocity for state in states], axis=0)
         turning = np.mean([state.angular_velocity[2] for state in states])
-        # It grows faster than the yaw rate: half as large in slow turns, 1.6 times in fast ones.
+        # It grows faster than the yaw rate: half as large in slow turns, 1.6 times in fast turns.
         assert -np.arctan2(v_y, v_x) == pytest.approx(drivetrain.sideslip(turning), rel=0.2)
 
 

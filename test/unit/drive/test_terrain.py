@@ -1,4 +1,4 @@
-"""Bumps and iron: where they are, how high, the same in both simulators."""
+"""Terrain: positions and heights of bumps and iron, equal in both simulators."""
 
 import math
 import re
@@ -69,7 +69,7 @@ def test_robot_rolls_over_and_stands_on_bumps():
     level = simulator.set_pose(0.0, 0.0, 0.0)
     assert abs(level.position[2]) < 1e-5
     x, y, z = terrain.spheres()[0]
-    # The axle's middle over the bump: the wheels stand on its flanks or beside it.
+    # The middle of the axle is over the bump; the wheels stand on its flanks or next to it.
     standing = simulator.set_pose(x, y - load_robot_parameters().drivetrain.half_track, 0.0)
     assert standing.position[2] == pytest.approx(0.5 * (z + terrain.radius), abs=0.003)
     simulator.reset()
@@ -121,5 +121,5 @@ def test_middles_of_bumps_are_within_quarter_of_spacing_of_grid(spacing):
     line = (np.arange(count) - 0.5 * (count - 1)) * spacing
     away = np.abs(middles[..., np.newaxis] - line).min(axis=-1)
     assert away.max() <= 0.25 * spacing
-    # Uniform: of more than a hundred coordinates one is in the outer fifth but for 2e-10.
+    # For over 100 uniform coordinates the outer fifth is empty with a probability of 2e-10.
     assert away.max() > 0.2 * spacing

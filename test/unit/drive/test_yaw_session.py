@@ -1,4 +1,4 @@
-"""Live yaws and yaw errors without ROS: unwrapped, on one clock, as the comparison has them."""
+"""Live yaws and yaw errors without ROS, unwrapped and on a common clock."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def of(samples, topic):
 
 
 def errors_of(samples):
-    """Unwrapped errors of the simulated IMU."""
+    """Return the unwrapped errors of the simulated IMU."""
     return [sample.unwrapped for sample in of(samples, topics.YAW_ERROR_SIMULATED)]
 
 
@@ -73,7 +73,7 @@ def test_recorded_yaw_is_aligned_with_drive_start(session):
 
 
 def test_recorded_error_counts_from_recording_start(session):
-    # Nobody has watched at 1 s, where it is zero.
+    # No sample was at 1 s, where the error is zero.
     (error,) = of(session.add_imu(at(2.0), 0.0), topics.YAW_ERROR_REAL)
     assert error.unwrapped == pytest.approx(0.1 - 2.0)
 
@@ -110,7 +110,7 @@ def test_simulated_error_is_zero_at_drive_start():
         found += session.add_ground_truth(at(0.01 * k), 0.0)
         found += session.add_imu(at(0.01 * k), -off)
     assert not errors_of(found) and not session.begun
-    # As an answer to samples of the drive.
+    # The next samples of the drive release the held errors.
     session.begin(ZERO)
     found = session.add_ground_truth(at(0.05), 0.0) + session.add_imu(at(0.05), -0.8)
     stamps = [error.stamp for error in of(found, topics.YAW_ERROR_SIMULATED)]

@@ -1,4 +1,4 @@
-"""Any unit of a part: what differs from unit to unit, in the linear model and in full runs."""
+"""Errors that vary from unit to unit of a part, in the linear model and in full simulations."""
 
 import math
 
@@ -105,7 +105,7 @@ def test_part_takes_measured_numbers_before_sheet_before_class():
         assert getattr(gyroscope, name) == (estimate.median,) * 3
         assert getattr(part.specification.units, name) == estimate.spread
         assert part.origins[name] == estimate.origin
-    # Its sheet has neither; nobody has measured them of this part.
+    # The data sheet has neither, and no measurement of this part is known.
     assert part.origins["scale_factor"] == "class of part"
     assert gyroscope.scale_factor_and_misalignment[2][2] > 0.0
     unmeasured = part_of(isf.read_imu_specification("icm20602"))

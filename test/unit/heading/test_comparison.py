@@ -25,7 +25,7 @@ def yaw(values, rate=100.0, start=0.0):
 
 
 def wavy_yaw(time):
-    """A heading that turns on and on and never repeats within 200 s."""
+    """Return a heading that turns continuously and does not repeat within 200 s."""
     return 0.1 * time + np.sin(0.9 * time) + 0.4 * np.sin(2.3 * time + 1.0)
 
 
@@ -54,7 +54,7 @@ def test_yaw_error_is_reference_minus_imu_from_zero_modulo_turns():
     imu += 2 * np.pi * (time > 30.0)
     wrapped = compare_yaw(yaw(imu), yaw(reference), ComparisonSettings()).error
     np.testing.assert_allclose(wrapped, expected, atol=1e-9)
-    # One outlying first sample does not shift the error.
+    # An outlier at the first sample does not shift the error.
     imu, reference = yaw(np.zeros(2000)), yaw(np.zeros(2000))
     imu.iloc[0] = 0.2
     error = compare_yaw(imu, reference, ComparisonSettings()).error
@@ -74,7 +74,7 @@ def test_yaw_error_has_no_samples_outside_reference_time():
 def test_yaw_error_between_samples_of_slow_reference_ignores_turning():
     time, seen = np.arange(10001) / 100.0, np.arange(501) / 5.0
     imu = yaw(wavy_yaw(3.0 * time) + 0.001 * time)
-    # Nobody knows how far the IMU turned within its gap.
+    # The angle that the IMU turned within its gap is unknown.
     imu = imu[(imu.index < 40.03) | (imu.index > 42.38)]
     reference = yaw(wavy_yaw(3.0 * seen), rate=5.0)
     result = compare_yaw(imu, reference, ComparisonSettings(start_window=0.001))
@@ -96,13 +96,13 @@ def test_error_statistics_of_uneven_samples_equal_known_numbers():
     time = uneven_times()
     assert edge_samples(time, 2.0) == np.sum(time < time[0] + 2.0)
     assert edge_samples(time, 2.0, at_end=True) == np.sum(time > time[-1] - 2.0)
-    # Of a short series a tenth, and always a sample.
+    # A short series uses a tenth of its duration, and at least one sample.
     assert edge_samples(time[:101], 3.0) == np.sum(time < time[0] + 0.1 * (time[100] - time[0]))
     assert edge_samples(time[:1], 3.0) == edge_samples(time[:1], 3.0, at_end=True) == 1
 
 
 def uneven_times():
-    """Stamps of 29 Hz, and later of 60 Hz, none of them quite even."""
+    """Return uneven stamps of 29 Hz, and later of 60 Hz."""
     steps = np.concatenate([np.full(300, 1 / 29), np.full(900, 1 / 60)])
     steps *= np.random.default_rng(7).uniform(0.8, 1.2, len(steps))
     return 1.6e9 + np.cumsum(steps)
@@ -138,7 +138,7 @@ def test_late_course_is_aligned_without_alignment_setting(lag):
     poses = pd.DataFrame({"yaw": wavy_yaw(known - lag) + wrong}, index=known)
     poses = poses.assign(yaw_std=np.radians(1.0), yaw_error_time=0.2, yaw_lag=0.5, turn_error=0.0)
     result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], ComparisonSettings(), poses)
-    # At steps of 1 s the noise of two courses and the changing rate tell the lag.
+    # At steps of 1 s the noise of two courses and the changing rate determine the lag.
     rate = np.gradient(wavy_yaw(time), time)
     error = np.radians(1.0) * np.sqrt(2.0) / np.sqrt(240.0 * np.var(rate[100:] - rate[:-100]))
     if lag == 0.0:
@@ -152,7 +152,7 @@ def test_late_course_is_aligned_without_alignment_setting(lag):
 
 
 def test_lag_is_estimated_from_measured_course_only():
-    # Corners of a second and a half, of which a receiver tells the course once a second.
+    # Corners take 1.5 s, and the receiver measures the course once per second.
     random, time = np.random.default_rng(5), np.arange(40001) / 100.0
     rates = np.zeros(len(time))
     for start in range(1000, 39000, 2000):
@@ -224,7 +224,7 @@ def test_estimated_zero_ignores_poor_reference_at_start():
     known = poses.assign(yaw_std=std, yaw_error_time=5.0, yaw_lag=0.0, turn_error=0.0)
     start = compare_yaw(imu, poses["yaw"], ComparisonSettings(zero="start"), known)
     result = compare_yaw(imu, poses["yaw"], ComparisonSettings(), known)
-    # Where nothing is known of the reference, or it is asked for, it is the median of the start.
+    # Without an error of the reference, or on request, the median of the start is used.
     assert exact.zero == start.zero == "start" and exact.start_offset == start.start_offset
     assert exact.error.equals(start.error) and exact.zero_words == ""
     off = abs(result.start_offset - 0.7)
@@ -330,7 +330,7 @@ def test_missing_recorded_imu_is_remarked_and_arguments_unchanged():
     ):
         result = compare_tables(tables, align=True)
         assert result.real is None and result.difference is None
-        # The simulated one is never shifted.
+        # The simulated yaw is never shifted.
         assert result.simulated.time_shift is None
         assert any(words in remark for remark in result.remarks)
 
@@ -383,6 +383,6 @@ def test_lateness_against_poses_without_stated_error(late):
     imu = pd.Series(wavy_yaw(time - late), index=time)
     found, left = lateness(imu, poses, 0.2, None)
     assert found.shift == pytest.approx(late, abs=0.01) and left < 0.01
-    # Where the two have hardly a moment in common nothing is told.
+    # A very short overlap gives no result.
     alone = imu.set_axis(time + time[-1])
     assert lateness(alone, poses, 0.2, None) == (None, 0.2)

@@ -1,4 +1,4 @@
-"""What is kept of an ensemble: the same in any pieces, and right."""
+"""Statistics of an ensemble, independent of the size of its chunks."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The page's answers beside those of the commands and of Python that it shows."""
+"""Answers of the page, compared with the commands and the Python code that it shows."""
 
 import contextlib
 import io
@@ -41,7 +41,7 @@ def answers():
 
 def agree(answers, question, printed):
     found = WITHIN.findall(printed)
-    # Of motions in coarser steps, which the filter's lean in a curve notices; three digits shown.
+    # Coarser motion steps affect the filter's tilt in curves; the page shows three digits.
     assert [name for name, *_ in found] == list(question.imu)
     for name, *sizes in found:
         part = answers.part(question, name)

@@ -1,4 +1,4 @@
-"""What the page asks, as texts and as an address."""
+"""Questions of the page, as texts and as the query of an address."""
 
 import math
 

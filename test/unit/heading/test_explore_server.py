@@ -1,4 +1,4 @@
-"""The page's server: forged requests are refused, and a question that takes too long."""
+"""Server of the page: rejection of forged requests and of questions that take too long."""
 
 import json
 

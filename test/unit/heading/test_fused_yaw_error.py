@@ -1,4 +1,4 @@
-"""A gyroscope's and an odometer's heading fused: closed formulas, a Kalman filter, drawn runs."""
+"""Fused heading of gyroscope and odometer, against formulas, a Kalman filter and ensembles."""
 
 import math
 
@@ -117,7 +117,7 @@ def test_fused_heading_keeps_standstills_of_gyroscope():
     zeroed = isf.yaw_error_model(imu, moved, 1.0, operation=operation)
     odometer = isf.yaw_error_model(isf.OdometerSpecification(slip=0.5), moved, 1.0)
     fused = isf.FusedYawError(zeroed, odometer)
-    # Wheels that slip by half a metre in each say little.
+    # Wheels that slip by 0.5 m per metre contribute little.
     assert fused.variance()[-1] == pytest.approx(zeroed.variance()[-1], rel=0.01)
 
 

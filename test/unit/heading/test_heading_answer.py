@@ -1,4 +1,4 @@
-"""The answer of a heading budget: what holds to the end, and when the limit is passed."""
+"""Answer of a heading budget: percentiles at the end, and first passage of the limit."""
 
 import math
 
@@ -17,7 +17,7 @@ LIMIT = math.radians(3.0)
 
 @pytest.fixture(scope="module")
 def model():
-    """A rate bias only: what leaves the limit does not come back."""
+    """Return a model of a bias only, whose errors never return within the limit."""
     bias = TriadSpecification(turn_on_bias_sigma=[0.0, 0.0, math.radians(0.05)])
     motion = isf.straight(60.0)
     operation = Operation(standstill=0.0)

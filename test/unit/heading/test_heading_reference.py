@@ -1,4 +1,4 @@
-"""The yaw error's model with a magnetic heading against the sensors that it stands for."""
+"""Yaw error model with a magnetic heading, against simulations of the sensors."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ def ensemble(imu, motion, environment, runs):
 
 
 def quiet(gyroscope=None, accelerometer=None, magnetometer=None):
-    """The IMU with errors of these alone."""
+    """Return the IMU with only these errors."""
     return replace(
         IMU,
         gyroscope=isf.TriadSpecification(**(gyroscope or {})),
@@ -72,7 +72,7 @@ def test_magnetic_heading_model_equals_full_runs(environment):
     [
         ("angle random walk", {"gyroscope": {"white_noise": 1e-3}}, 1e-6 * CONSTANT / 2.0),
         ("rate bias", {"gyroscope": {"turn_on_bias_sigma": 1e-3}}, 1e-6 * CONSTANT**2),
-        # The density of the heading is that of the field over its level part.
+        # The noise density of the heading is that of the field divided by its horizontal part.
         ("magnetometer noise", {"magnetometer": {"white_noise": 1e-7}}, 2.5e-5 / (2.0 * CONSTANT)),
     ],
 )

@@ -1,4 +1,4 @@
-"""Sentences on parameters that the drives of an identification leave open."""
+"""Messages on parameters that the drives of an identification do not determine."""
 
 import math
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""UMBmark's errors identified from simulated odometers on a drive, and what is refused."""
+"""Identification of UMBmark's errors from simulated odometers, and rejected inputs."""
 
 import math
 
@@ -50,7 +50,7 @@ def test_odometer_intervals_cover_simulated_errors(motion):
         assert abs(np.std(standardised) - 1.0) < 4.0 / math.sqrt(2.0 * RUNS)
     noise = np.mean([one.noise for one in found])
     assert noise == pytest.approx(1e-3, rel=0.1)
-    assert sum(one.wander > 1.0 for one in found) <= 2  # of a hundred one is to be expected
+    assert sum(one.wander > 1.0 for one in found) <= 2  # one of a hundred is expected
 
 
 def test_odometer_errors_without_slip_and_noise_are_exact(motion):
@@ -82,7 +82,7 @@ def test_odometer_prediction_covers_changing_wheels(motion):
         halves.append((observed - predicted) / std)
         wander.append(found.wander)
     assert np.median(wander) > 5.0
-    # Of steps alone it would be 4.9; half a drive alone tells the rest of it badly.
+    # Steps alone would give 4.9; half a drive determines the remainder poorly.
     assert np.std(halves) < 2.6
 
 

@@ -1,4 +1,4 @@
-"""Looks at an error, their p-values and the sentence, against definitions, chance and sensors."""
+"""Judgement of yaw errors: p-values and verdicts, against definitions, chance and sensors."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ RUNS = 199
 
 
 def drives(generator, runs, drift=1.0, bias=0.0, noise=0.0):
-    """Errors of a random walk, a rate of its own for each and one for all, and white noise."""
+    """Return errors of a random walk, individual and common rates, and white noise."""
     walk = np.cumsum(generator.normal(size=(runs, len(TIME))), axis=1)
     rate = bias + generator.normal(size=(runs, 1)) / 100.0
     errors = drift * (0.1 * walk + rate * TIME) + noise * generator.normal(size=walk.shape)
@@ -55,7 +55,7 @@ def test_curve_statistics_of_many_curves_equal_those_of_each():
 
 
 def test_holm_steps_down():
-    # By hand: 0.01 * 4, 0.02 * 3, 0.03 * 2, and never less than the one before.
+    # By hand: 0.01 * 4, 0.02 * 3, 0.03 * 2, and never less than the previous value.
     np.testing.assert_allclose(holm([0.03, 0.01, 0.9, 0.02]), [0.06, 0.04, 0.9, 0.06])
     np.testing.assert_allclose(holm([0.5, 0.9]), [1.0, 1.0])
 
@@ -76,7 +76,7 @@ def test_p_values_of_right_model_are_uniform():
         # Even within their steps, the last of which is half as wide where two sides meet.
         step = np.minimum((1.0 if name == "envelope" else 2.0) / (RUNS + 1), values)
         places = np.array(values) - step * generator.uniform(size=DRAWS)
-        # Of seven looks at chance one has a p-value of 0.01 in every fourteenth test.
+        # At least one of seven true hypotheses has a p-value of 0.01 in every fourteenth test.
         assert stats.kstest(places, "uniform").pvalue > 0.01 / len(p_values), name
     # Corrected, a true model is rejected in 5 % of the drives at most, at whichever look.
     assert rejected / DRAWS < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / DRAWS)
@@ -104,7 +104,7 @@ def test_judgement_sentence_has_count_and_verdict(observed, model, verdict):
 def test_judgement_of_few_drives_asks_for_more():
     ensemble = np.outer(np.linspace(-1.0, 1.0, 1000), TIME)
     judgement = isf.judge(TIME, ensemble[998] + 1e-6 * TIME, ensemble)
-    # One on this side is farther out; on the other side two are as far from the end.
+    # One curve on this side is farther out; on the other side two are as far from the end.
     assert judgement.envelope.as_extreme == 3
     assert "3 of 1000 simulated drives" in judgement.sentence
     look = judge_statistic("rms", 2.5, np.arange(1.0, 100.0))
@@ -140,7 +140,7 @@ def test_calibration_of_right_model_is_even():
         observed = drives(generator, count, **options)
         return several_drives.calibrations([isf.judge(TIME, one, model) for one in observed])
 
-    # Of one in a thousand seeds.
+    # One in a thousand seeds has a smaller p-value.
     assert min(holm([one.p_value for one in found(20)])) > 0.001
     twice = found(20, drift=3.0)
     assert all(one.p_value < 1e-4 for one in twice)
@@ -182,14 +182,14 @@ def test_pooled_verdict_of_single_unit():
     assert found.alone > 0.05 >= found.together
     apart = pooled(observed, model, one_unit=False)
     assert np.isnan(apart.together) and not apart.rejected and "together" not in apart.sentence
-    # One of five, by itself.
+    # One of five drives on its own.
     model = drawn(2999)
     observed = drawn(1)
     observed[2] *= 20.0
     found = pooled(observed, model, one_unit=False)
     assert found.rejected and "c rejects this model: A" in found.sentence
 
-    # What all drives share is no more evidence than one of them.
+    # An error shared by all drives is no more evidence than a single drive.
     rejected = [pooled(drawn(1, 1.0, 30.0), drawn(299, 1.0, 30.0)).rejected for _ in range(40)]
     assert sum(rejected) <= stats.binom.ppf(0.999, 40, 0.05)
 
@@ -234,13 +234,13 @@ def test_shown_tests_are_in_degrees():
 
 
 def random_walks(generator, runs, samples):
-    """Errors that begin at zero, where all are equal, and drift apart."""
+    """Return random walks, which are all zero at the start."""
     walks = np.cumsum(generator.normal(size=(runs, samples)), axis=1)
     return walks - walks[:, :1]
 
 
 def by_definition(observed, ensemble):
-    """P-value and 95 % hull as the paper defines them, curve by curve and time by time."""
+    """Return p-value and 95 % hull by the paper's definition, per curve and time."""
     curves = [list(observed), *map(list, ensemble)]
     count = len(curves)
     sorted_ranks = []
@@ -340,7 +340,7 @@ def test_hector_settings_of_thesis_are_rejected_on_drive_a(recorded, imu, curve,
     judgement = isf.judge(times, observed, ensemble)
     looks = {look.name: look for look in judgement.statistics}
     assert judgement.rejected
-    # The slow one drifts as far, but is too restless on the way.
+    # The slow IMU drifts as far, but varies too much on the way.
     assert (judgement.envelope.p_value <= 0.05) == curve
     assert (looks["rms"].p_value <= 0.05) == too_little
     wander = looks["psd 0.02 to 0.2 Hz"]

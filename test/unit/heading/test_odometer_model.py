@@ -1,4 +1,4 @@
-"""The linear model of an odometer's yaw error against simulated ones and closed formulas."""
+"""Linear model of an odometer's yaw error, against simulations and closed formulas."""
 
 import math
 
@@ -21,7 +21,7 @@ ALL = {
 
 @pytest.fixture(scope="module")
 def motion():
-    """Two rounds one way and back to where it began, driven backwards, at 10 Hz."""
+    """Return two rounds forwards and the same path backwards to the start, at 10 Hz."""
     time = np.arange(0.0, 80.0, 0.1)
     yaw = 4.0 * np.pi * np.sin(np.pi * time / 79.9) ** 2
     speed = np.where(time < 40.0, 1.0, -0.5)
@@ -44,7 +44,7 @@ def test_odometer_tolerances_equal_simulated_deviations(motion, key):
     low, high = simulated(mean - sigma), simulated(mean + sigma)
     std, largest = 0.5 * np.abs(high - low), np.max(np.abs(model.mean()))
     assert np.max(std) > 1e-3
-    # What is not linear is a share of the square of the relative errors, at most 0.03.
+    # The nonlinear part is a fraction of the squared relative errors, at most 0.03.
     np.testing.assert_allclose(simulated(mean), model.mean(), atol=0.03 * 0.03 * largest + 1e-9)
     deviation = np.sqrt(model.variance())
     np.testing.assert_allclose(std, deviation, rtol=0.03, atol=0.01 * np.max(std))
@@ -58,7 +58,7 @@ def test_odometer_model_equals_simulated_odometers(motion):
     found = np.array([isf.yaw_error(run, motion).to_numpy()[::10][places] for run in runs])
     std = np.sqrt(model.variance()[places])
     assert np.all(std > 1e-3)
-    # What is not linear is a share of the square of the relative errors.
+    # The nonlinear part is a fraction of the squared relative errors.
     margin = 0.03 * np.max(np.abs(model.mean())) * 0.03 + 1e-9
     assert np.all(abs(found.mean(axis=0) - model.mean()[places]) < 4.0 * std / RUNS**0.5 + margin)
     assert np.all(abs(found.std(axis=0, ddof=1) / std - 1.0) < 4.0 / math.sqrt(2.0 * RUNS) + 0.01)
@@ -77,7 +77,7 @@ def test_odometer_slip_is_brownian_motion_of_rolled_distance():
     np.testing.assert_allclose(np.sqrt(model.variance()), sigma * np.sqrt(model.time), rtol=1e-6)
     covariance = sigma**2 * np.minimum.outer(model.time, model.time)
     np.testing.assert_allclose(model.covariance(), covariance, atol=1e-12)
-    # It has left a barrier by then as seldom as the reflection principle's series says.
+    # The probability of crossing a barrier by then is the series of the reflection principle.
     limit = sigma * math.sqrt(200.0)
     odd = 2 * np.arange(20) + 1
     series = np.exp(-((odd * np.pi) ** 2) / 8.0) * (-1.0) ** np.arange(20) / odd
@@ -103,5 +103,5 @@ def test_odometer_ticks_are_noise_within_a_step(motion):
     odometer = isf.OdometerSpecification(rate=10.0, ticks_per_turn=100, track=0.4)
     model = isf.yaw_error_model(odometer, motion, 1.0)
     error = isf.yaw_error(isf.simulate_odometer(motion, odometer), motion)
-    # Its readings are hardly correlated: a wheel turns by some ticks from one to the next.
+    # Readings are hardly correlated, because a wheel turns by several ticks between them.
     assert float(np.std(error)) == pytest.approx(math.sqrt(model.variance()[-1]), rel=0.15)

@@ -1,4 +1,4 @@
-"""A heading that is zeroed at standstill: closed forms, and what full simulations give."""
+"""Gyroscope zeroing at standstill, against closed formulas and full simulations."""
 
 import math
 from dataclasses import replace
@@ -43,7 +43,7 @@ TERMS = {
 
 
 def operations(stops):
-    """Operations by name, two of which zero the rate at the stops."""
+    """Return operations by name; two of them zero the gyroscope at the stops."""
     return {
         "zeroed": isf.Operation(standstill=5.0),
         "stops": isf.Operation(standstill=5.0, stops=stops),
@@ -65,14 +65,14 @@ def specification(**gyroscope):
 
 
 def errors_of_runs(imu, motion, operation, runs, seed=11):
-    """Yaw errors (runs, samples) of the whole sensor with its filter."""
+    """Return yaw errors (runs, samples) of the whole sensor with its filter."""
     model = imu_model(operated(imu, operation, motion), motion.period, seed)
     yaw = model.batch(imu_truth(motion, speed=True), runs, parts=("yaw",)).yaw
     return np.unwrap(motion.yaw - yaw, axis=1)
 
 
 DISTINCT = ("walk", "offset", "quantisation", "temperature")
-"""Terms whose zeroing differs; each of the others is zeroed as one of them."""
+"""Return terms that differ in their zeroing; all other terms behave like one of them."""
 RUNS = 600
 QUICK_CASES = [(term, "stops") for term in DISTINCT]
 GATE_CASES = [
@@ -223,7 +223,7 @@ def test_detector_finds_stops_of_shaken_robot():
         vibration=Vibration(spectrum=((5.0, 0.05), (40.0, 0.05))),
     )
     model = isf.yaw_error_model(imu, motion, 0.5, operation=operation)
-    # Where the robot stands, later by the window of a second, and nowhere else.
+    # The mask covers the standstills, later by the window of 1 s, and nothing else.
     assert [stop.end for stop in model.standstills] == pytest.approx([18, 33, 48, 63, 78], abs=0.5)
     assert all(stop.held_from >= stop.start + 0.5 for stop in model.standstills)
 
@@ -257,7 +257,7 @@ def test_stops_of_a_motion_are_found():
     stops = isf.Operation(stops="found").standstills(motion)
     found = [(stop.start, stop.end) for stop in stops]
     np.testing.assert_allclose(found, [(30.0, 34.0), (60.0, 64.0), (90.0, 94.0)], atol=0.11)
-    # Its velocity is the change of its position, and its force that of its velocity.
+    # Velocity is the derivative of position, and force that of velocity.
     step = motion.period
     velocity, force = (np.gradient(x[:, 0], step) for x in (motion.position, motion.velocity))
     np.testing.assert_allclose(velocity[1:-1], motion.velocity[1:-1, 0], atol=0.02)
@@ -293,7 +293,7 @@ def test_better_part_is_least_precise_that_keeps_limit_else_best():
     }
     operation = isf.Operation(standstill=10.0)
     motion = isf.straight(100.0, rate=RATE)
-    # Of white noise after a standstill N^2 (t + t^2 / T); 1.96 of its root is kept in 95 %.
+    # White noise after a standstill has the variance N^2 (t + t^2 / T); 1.96 sigma covers 95 %.
     size = 1.96e-4 * math.sqrt(100.0 + 100.0**2 / 10.0)
     for limit, times in ((5.0 * size, 4.0), (0.5 * size, 1.0), (100.0 * size, 16.0)):
         part = better_part(parts, motion, limit, 100.0, operation)

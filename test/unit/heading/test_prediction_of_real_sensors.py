@@ -1,4 +1,4 @@
-"""What test/benchmarks/prediction_real.py computes, on data whose drift and coverage are known."""
+"""Results of test/benchmarks/prediction_real.py for data of known drift and coverage."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ def test_prediction_of_growing_rate():
     time = np.arange(0.0, 100.0, 0.1)
     begins, errors = prediction_real.drifts(time, 1e-3 * time, 10.0, 20.0)
     assert begins == pytest.approx([0.0, 30.0, 60.0])
-    # From the middle of the standstill to that of the rest: 15 s, in each window alike.
+    # From the middle of the first standstill to that of the last: 15 s in each window.
     assert errors == pytest.approx(np.full(3, -1e-3 * 15.0 * 20.0), rel=1e-9)
 
 

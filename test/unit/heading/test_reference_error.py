@@ -1,4 +1,4 @@
-"""What of a yaw error is the reference's own: closed forms, and intervals over simulated drives."""
+"""Share of the reference in a yaw error: closed formulas, and intervals on simulated drives."""
 
 import dataclasses
 import math
@@ -29,7 +29,7 @@ DRIVE_TIME = TIME[TIME < 300.0]
 
 
 def correlated(random, time_constant):
-    """A series of unit variance, by its recursion."""
+    """Return a correlated series of unit variance, by recursion."""
     kept = math.exp(-STEP / time_constant)
     values = np.empty(len(DRIVE_TIME))
     values[0] = random.standard_normal()
@@ -39,7 +39,7 @@ def correlated(random, time_constant):
 
 
 def drive(random, kind, imu_size):
-    """An observed error, what is known of the reference, and the IMU's own error: rms and final."""
+    """Return an observed error, the reference's error model, and rms and final IMU error."""
     rate = 8.0 * DEGREE * correlated(random, 6.0)
     turn = np.cumsum(rate) * STEP
     std, time_constant, lag, turn_error = np.zeros(len(DRIVE_TIME)), 10.0, 0.0, 0.0
@@ -100,7 +100,7 @@ def test_split_intervals_cover_error_of_imu_and_zero():
 def test_split_of_reference_error_alone_gives_none_to_imu():
     random = np.random.default_rng(8)
     drives = [drive(random, kind, 0.0)[:2] for kind in [*KINDS] * DRIVES]
-    # NaN where the reference is better than it says.
+    # NaN where the reference is better than stated.
     found = [split_error(error, known, START).imu_low > 0.0 for error, known in drives]
     assert np.mean(found) < 0.05 + 4.0 * math.sqrt(0.05 * 0.95 / len(found))
 
@@ -209,7 +209,7 @@ def test_course_of_smoothed_fixes_has_stated_error():
     random, step = np.random.default_rng(5), 0.05
     fine, ratios, alike = np.arange(0.0, 240.0, step), [], []
     for _ in range(8):
-        # As the smoothing takes a motion to be; a steadier one has less error than it says.
+        # The motion has the assumed liveliness; a steadier motion has less error than stated.
         jumps = 0.2 * math.sqrt(step) * random.standard_normal((len(fine), 2))
         velocity = np.array([4.0, 0.0]) + np.cumsum(jumps, axis=0)
         true = np.unwrap(np.arctan2(velocity[:, 1], velocity[:, 0]))
@@ -224,8 +224,8 @@ def test_course_of_smoothed_fixes_has_stated_error():
         later = round(float(poses["yaw_error_time"].iloc[0]) * TRAJECTORY_RATE)
         products = error.to_numpy()[later:] * error.to_numpy()[:-later]
         alike.append(float(np.mean(products)) / ratios[-1])
-    # Some 150 independent errors in each of eight drives, which tell a size to 2 %; how lively the
-    # robot is is estimated, too, within some 10 %.
+    # About 150 independent errors in each of eight drives determine a size to 2 %; the liveliness
+    # of the robot is estimated, too, within about 10 %.
     assert math.sqrt(np.mean(ratios)) == pytest.approx(1.0, abs=0.2)
     assert np.mean(alike) == pytest.approx(math.exp(-1.0), abs=0.1)
 
@@ -239,7 +239,7 @@ def test_course_error_is_receiver_error_across_path():
         table = pd.DataFrame(2.0 * np.outer(times, direction) + noise, times, ["x", "y"])
         table = table.assign(variance_east=0.01, variance_north=0.16)
         deviations.append(trajectory_from_fixes(table).poses["yaw_std"].median())
-    # Smoothing takes more out of the larger one, and how lively the robot is, is estimated of each.
+    # Smoothing removes more of the larger error, and the liveliness is estimated for each.
     assert deviations[0] > 1.3 * deviations[1]
 
 
@@ -260,8 +260,8 @@ def test_expected_spectrum_equals_density_of_process(lag, turn_error):
     density += [turn_error**2 * power_spectral_density(TIME, turn).density]
     _, expected = logarithmic_average(dataclasses.replace(found, density=sum(density)), 3)
     frequency, mean = logarithmic_average(found, 3)
-    # Four values and more in a band, of 20 runs: a standard error of 0.11. Beside the peak of the
-    # turns, whose strength is that of 20 random constants.
+    # At least four values per band and 20 runs: a standard error of 0.11. The peak of the turns
+    # is left out, since its strength is that of 20 random constants.
     seen = (frequency > 0.01) & (np.abs(np.log10(frequency * 4.0 * math.pi)) > 0.3 * (lag > 0.0))
     assert mean[seen] == pytest.approx(expected[seen], rel=0.35)
     # Between samples of a slower reference the error is a line, which has no noise up there.

@@ -51,7 +51,7 @@ def test_relative_error_of_random_walk_grows_with_root_of_distance():
     progress = travelled_distance(path(time))
     entries = relative_errors(series(np.cumsum(steps), time), progress, [10.0, 100.0])
     for entry in entries:
-        # Changes over overlapping stretches: four standard errors of the independent ones.
+        # Changes over overlapping stretches: four standard errors of independent stretches.
         expected = 1e-3 * np.sqrt(entry.length)
         assert entry.rms == pytest.approx(expected, rel=4.0 / np.sqrt(2.0 * entry.independent))
 
@@ -59,11 +59,11 @@ def test_relative_error_of_random_walk_grows_with_root_of_distance():
 def test_relative_error_leaves_out_stretches_that_end_in_a_gap():
     time = np.arange(0.0, 100.01, 0.1)
     known = (time < 40.0) | (time > 60.0)
-    # Between its ends a line across the gap would say 0.5 at 50 s.
+    # A line across the gap would give 0.5 at 50 s.
     error = series(np.where(time > 50.0, 1.0, 0.0), time)[known]
     (entry,) = relative_errors(error, travelled_distance(path(time)), [5.0])
     assert entry.maximum_absolute == 0.0
-    # Those that begin or end between 40 and 60 s.
+    # Stretches that begin or end between 40 and 60 s are missing.
     assert entry.stretches == pytest.approx(1901 - 500, abs=8)
 
 

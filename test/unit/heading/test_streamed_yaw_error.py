@@ -1,4 +1,4 @@
-"""Yaw errors of streamed samples, against those of whole tables."""
+"""Yaw errors of streamed samples, against yaw errors of whole tables."""
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,12 @@ PERIOD = 10_000_000
 
 
 def turning(stamps):
-    """Yaw of a robot that turns several times round, and back [rad]."""
+    """Return the yaw of a robot that makes several full turns, and back [rad]."""
     return 7.0 * np.sin(0.4 * np.asarray(stamps) * 1e-9)
 
 
 def streams(phase, count=2000):
-    """Stamps and wrapped yaws of the truth and of an IMU that drifts."""
+    """Return stamps and wrapped yaws of the ground truth and of a drifting IMU."""
     truth = PERIOD * np.arange(count)
     imu = truth + phase
     drifted = wrap(turning(imu) - 0.3 - 0.02 * imu * 1e-9)
@@ -31,7 +31,7 @@ def test_streamed_yaw_errors_equal_those_of_whole_tables(phase, lag):
     truth, imu = streams(phase)
     pairs = StreamedYawError()
     known = []
-    # One of the streams is behind by so many samples.
+    # One stream lags by this number of samples.
     for k in range(len(truth) + lag):
         if k < len(truth):
             known += pairs.add_imu(*imu[k])

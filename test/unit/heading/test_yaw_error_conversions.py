@@ -44,7 +44,7 @@ def test_specification_from_parameters_drifts_equally():
     parameters = YawErrorParameters(yaw_drift_sigma=sigma, yaw_drift_time=time)
     zero = np.zeros(len(TIME))
     variance = isf.YawErrorModel(TIME, tuple(parameters.sources(TIME, zero, zero))).variance()
-    # Of x(t) - x(0) for a first-order Gauss-Markov process.
+    # Covariance of x(t) - x(0) for a first-order Gauss-Markov process.
     np.testing.assert_allclose(variance, 2.0 * sigma**2 * -np.expm1(-TIME / time), atol=1e-15)
 
 
@@ -62,7 +62,7 @@ RANDOM = (terms.YAW_DRIFT, terms.REFERENCE_NOISE)
 
 
 def observed(model, count):
-    """Drives of a model on which nothing turns."""
+    """Return drives of a model without turns."""
     zero = np.zeros(len(model.time))
     return [
         terms.ObservedYawError(f"{index}", model.time, error, zero, zero)
@@ -79,7 +79,7 @@ def test_hector_parameters_are_identified():
     assert "yaw_drift_sigma" in identify.choose(drives[:1], [terms.RATE_BIAS]).fit.values
     chosen = fit(Likelihood(drives, RANDOM, (terms.RATE_BIAS,)))
     hector = hector_of(chosen, motion.period)
-    # A process of n / 2 correlation times knows its variance, and its time, to sqrt(2 / n) or so.
+    # n / 2 correlation times determine variance and correlation time to about sqrt(2 / n).
     rel = 3.0 * math.sqrt(2.0 / (4.0 * 600.0 * 0.05 / 2.0))
     assert hector.parameters.yaw_drift == pytest.approx(0.5, rel=0.5 * rel)
     assert hector.parameters.yaw_drift_frequency == pytest.approx(0.05, rel=rel)
@@ -103,7 +103,7 @@ def test_yaw_error_model_file_is_read_back(tmp_path):
     path.write_text(yaw_error_model_text("mine", list("abcd"), entries, {"step": 1.0}))
     again = read_yaw_error_model(path)
     defaults = YawErrorParameters()
-    # Of a bias whose spread is known from four drives 95 % are as near as Student says.
+    # Student's distribution covers 95 % of the biases whose spread comes from four drives.
     student = t(3).ppf(0.975) / norm.ppf(0.975)
     more = SAYABLE.rate_bias_spread * math.sqrt(student**2 - 1.0)
     open_ = {"rate_bias_spread_uncertainty": more}

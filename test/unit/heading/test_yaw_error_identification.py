@@ -45,7 +45,7 @@ TIME = np.arange(301.0)
 
 
 def turning(rate, error=None):
-    """A drive of so much turning per second."""
+    """Return a drive with this turning per second."""
     steps = np.concatenate([[0.0], np.broadcast_to(rate, len(TIME) - 1)])
     error = np.sin(TIME) if error is None else error
     return ObservedYawError("a", TIME, error, np.cumsum(steps), np.cumsum(np.abs(steps)))
@@ -61,7 +61,7 @@ def few_draws(monkeypatch):
 
 
 def covers(result, truth):
-    """Whether the interval of each parameter that was identified has the true value."""
+    """Return whether the interval of each identified parameter covers the true value."""
     return [
         result.estimates[parameter].low <= value <= result.estimates[parameter].high
         for parameter, value in truth.items()
@@ -79,7 +79,7 @@ def test_angle_random_walk_is_identified_without_bias_and_within_its_intervals()
         for number in range(3)
     ]
     held = [holds for result in results for holds in covers(result, truth)]
-    # As many as in 99.9 % of cases, of intervals that hold and of models that are right in 90 %.
+    # Binomial 0.1 % limits: 95 % of the intervals cover the truth, 90 % of the models are right.
     assert len(held) >= 0.9 * len(truth) * len(results)
     assert sum(held) >= binom.ppf(0.001, len(held), 0.95)
     right = sum(set(result.estimates) == set(truth) for result in results)
@@ -112,7 +112,7 @@ def test_rate_drift_is_identified_and_its_parts_add_up_to_the_error():
     assert 0.7 * noise < parts[RESIDUAL].std() < noise
     named = {"rate bias", "scale factor per net turn", "Gauss-Markov drift of the rate"}
     assert named <= set(parts.columns)
-    # And what the checks cannot see is said.
+    # The limits of the checks are reported.
     assert reliability.UNSEEN in result.sentences
     table = result.tried
     chosen = table[table["chosen"]]
@@ -120,7 +120,7 @@ def test_rate_drift_is_identified_and_its_parts_add_up_to_the_error():
     expected = 2.0 * table["parameters"] - 2.0 * table["log_likelihood"]
     np.testing.assert_allclose(table["aic"], expected)
     np.testing.assert_allclose(table["above_best"], table["aic"] - table["aic"].iloc[0])
-    # What holds the chosen one is not worse, and what is a part of it not better.
+    # A model that contains the chosen model is not worse, and a part of it is not better.
     nested = table[table["p"].notna()]
     more = nested["parameters"] > chosen["parameters"].item()
     assert (nested.loc[more, "likelihood_ratio"] > -0.01).all()
@@ -128,7 +128,7 @@ def test_rate_drift_is_identified_and_its_parts_add_up_to_the_error():
 
 
 def test_failed_line_search_continues_without_slopes():
-    # Along a ridge, which is what L-BFGS-B ends on: 0.27 below the top, if alone.
+    # L-BFGS-B alone ends on a ridge, 0.27 below the maximum.
     def ridge(x):
         return -30.0 * abs(x[0] - x[1] + 0.3) - 0.5 * (x[0] + x[1]) ** 2
 
@@ -136,14 +136,14 @@ def test_failed_line_search_continues_without_slopes():
     assert highest == pytest.approx(0.0, abs=1e-3)
     assert highest == pytest.approx(ridge(place), abs=1e-9)
     assert identify.p_value(0.0, 1) == identify.p_value(-3.0, 2) == 0.5
-    # Of one degree of freedom the tail is that of both sides of a normal variable.
+    # The tail for one degree of freedom is the two-sided tail of a normal variable.
     assert identify.p_value(0.5 * 1.96**2, 1) == pytest.approx(0.025, rel=1e-3)
     assert identify.p_value(2.0, 2) == pytest.approx(0.5 * np.exp(-2.0))
 
 
 def test_search_that_went_astray_is_repeated_from_the_larger_model(monkeypatch):
-    # What scipy's search once made of this drive's rate random walk, on one kind of processor only:
-    # it was refused beside a drift that explains hardly more.
+    # Wrong optimum of scipy's search for this drive on one kind of processor: the rate random walk
+    # was rejected in favour of a drift that explains hardly more.
     lost = {"rate_random_walk": 1.564e-3, "reference_noise": 1.1037e-3}
 
     def astray(likelihood, start=None):
@@ -212,7 +212,7 @@ def test_bias_spread_is_identified_from_several_drives():
     pooled = identify_yaw_error(drives)
     found = pooled.estimates["rate_bias_spread"]
     # The drives' own estimates, whose curves are nearly at right angles: their scale factors'
-    # weighted mean, and the scatter of their biases less what each is uncertain by.
+    # weighted mean, and the scatter of their biases less the uncertainty of each.
     constants = reliability.identifiable_constants(drives)[0][:2]
     random = (ANGLE_RANDOM_WALK, REFERENCE_NOISE)
     single = [fit(Likelihood([drive], random, constants)).constants for drive in drives]
@@ -262,7 +262,7 @@ def test_drive_of_another_sensor_is_rejected_by_the_model_of_the_others(monkeypa
 
     monkeypatch.setattr(identify, "identify_yaw_error", identify_others)
     drives = same_sensor_drives()
-    # Of three drives more than one in a hundred sets has one that is rejected.
+    # More than one in a hundred sets of three drives contains a rejected drive.
     assert not any(judged.rejected for judged in predicted_from_others(drives, runs=999))
     first, second, third = (drive.name for drive in drives)
     assert identified == [[second, third], [first, third], [first, second]]
@@ -290,7 +290,7 @@ def test_unidentifiable_constants_are_reported():
     assert names(turning(0.3)) == ["rate_bias"]
     assert names(turning(np.abs(both))) == ["rate_bias", "scale_factor"]
     assert len(names(turning(both))) == 3
-    # A second drive to the other side tells what a steady turn does not.
+    # A second drive in the other direction separates bias and scale factor.
     assert names(turning(0.3), turning(-0.3)) == ["rate_bias", "scale_factor"]
     still = reliability.identifiable_constants([turning(0.0)])[1]
     assert all("several full turns" in sentence for sentence in still)
@@ -319,7 +319,7 @@ def test_residual_checks_have_power_and_level():
     p = [reliability.check_residuals([scale * generator.standard_normal(600)])[2].p
          for scale in np.geomspace(0.5, 2.0, 400)]  # fmt: skip
     assert kstest(p, "uniform").pvalue > 0.01
-    # Binomial: 4 of 400 expected, more than 12 in one of 3000 cases.
+    # Binomial distribution: 4 of 400 expected, more than 12 in one of 3000 cases.
     assert np.sum(np.array(p) < reliability.LEVEL) <= 12
 
 
@@ -357,7 +357,7 @@ def test_observed_yaw_error_has_even_steps_and_rejects_bad_input():
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
 def test_faults_of_reference_are_not_attributed_to_sensor():
-    # A reference that is 0.3 s late, jumps once, and has one outlier.
+    # The reference is 0.3 s late, jumps once, and has an outlier.
     drive = study.drive_with_reference(1, "white", "a sensor", 300.0)
     lag, rate = 0.3, drive.reference.rate
     error = drive.error - lag * rate
@@ -389,13 +389,13 @@ def test_faults_of_reference_are_not_attributed_to_sensor():
 def test_turn_is_taken_from_steadier_heading():
     import pandas as pd
 
-    # Else the noise of the reference is in its error and in its turn, and a scale factor of one
+    # Otherwise the reference noise is in the error and in the turn, and a scale factor of 1
     # explains it.
     yaw, noise = 0.02 * TIME, 0.01 * np.random.default_rng(1).standard_normal(len(TIME))
     for imu, right in ((yaw, yaw + noise), (yaw + noise, yaw)):
         error, reference = pd.Series(right - imu, TIME), pd.Series(right, TIME)
         observed = observed_yaw_error("a", error, reference)
-        # A straight line as the heading is, but for 4 standard errors of its fit, twice that of the
+        # The heading is a straight line within 4 standard errors of its fit, twice that of the
         # mean at the ends.
         np.testing.assert_allclose(np.diff(observed.net_turn, 2), 0.0, atol=1e-12)
         reach = 4.0 * 2.0 * 0.01 * np.sqrt(2.0 / len(TIME))
@@ -421,7 +421,7 @@ def test_small_turns_back_of_steady_heading_count():
 
 
 def known_reference(rate, error, std, correlation_time):
-    """A drive at a rate (n,), with an error of the reference that is white or small."""
+    """Return a drive at a rate (n,) with a white or a small error of the reference."""
     net = np.cumsum(rate)
     known = ReferenceError(TIME, np.full(len(TIME), std), correlation_time, rate, net)
     return ObservedYawError("a", TIME, error, net, np.cumsum(np.abs(rate)), known)
@@ -476,13 +476,13 @@ def test_constant_intervals_include_unseen_random_walk():
     bias, with_walk = (reliability.intervals(each)["rate_bias"] for each in (found, wider))
     std = np.sqrt(found.constants[1][0, 0])
     assert bias.high - bias.low > 2.0 * 1.96 * std
-    # As wide as where the walk is in the model; both limits of the walk are within a few per cent.
+    # The width equals that with the walk in the model; both limits agree within a few per cent.
     assert bias.high - bias.low == pytest.approx(with_walk.high - with_walk.low, rel=0.1)
 
 
 def test_constant_of_few_samples_has_student_interval():
-    # Of 30 independent steps of a random walk whose strength is unknown. All strengths alike
-    # beforehand, one degree of freedom is lost besides that of the mean.
+    # 30 independent steps of a random walk of unknown strength. With a uniform prior of strengths
+    # one degree of freedom is lost in addition to that of the mean.
     time, steps = np.arange(31.0), 1e-3 * np.random.default_rng(5).standard_normal(30)
     error, straight = np.concatenate([[0.0], np.cumsum(steps)]), np.zeros(31)
     drive = ObservedYawError("a", time, error, straight, straight)
@@ -499,7 +499,7 @@ def test_constant_of_few_samples_has_student_interval():
 
 @pytest.mark.gate
 def test_constant_intervals_average_over_strengths():
-    # A random walk that the likelihood has at nothing, beside a drift that has its part.
+    # The likelihood puts the random walk at zero, since a drift takes its part.
     drive = replace(study.drive_with_reference(0, "correlated", "a sensor"), reference=None)
     constants = reliability.identifiable_constants([drive])[0][:2]
     likelihood = Likelihood([drive], [ANGLE_RANDOM_WALK, YAW_DRIFT], constants)

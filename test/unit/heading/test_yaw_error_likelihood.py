@@ -24,7 +24,7 @@ OTHERS = {**VALUES, "angle_random_walk": 8e-4, "reference_noise": 2e-3}
 
 
 def drive(length, seed, wobble):
-    """A drive that turns nearly steadily, the less so the larger the wobble."""
+    """Return a drive that turns nearly steadily, with a wobble of this size."""
     times = np.arange(length + 1.0)
     rate = 0.1 + wobble * np.sin(times / 20.0)
     turn = np.concatenate([[0.0], np.cumsum(rate[1:])])
@@ -69,7 +69,7 @@ def test_fitted_part_of_rate_drift_is_its_integral():
     values = {"angle_random_walk": 1e-6, "rate_drift_sigma": 1e-3, "rate_drift_time": 100.0,
               "reference_noise": 1e-6}  # fmt: skip
     part = fitted_parts(Fit(likelihood, values, likelihood(values)))[terms.RATE_DRIFT.name]
-    # To within what a drift forgets in one and a half steps of 5 s.
+    # The tolerance is the decay of a drift in 1.5 steps of 5 s.
     np.testing.assert_allclose(part - part.iloc[0], error, rtol=0.0, atol=0.075 * 0.1)
 
 
@@ -108,7 +108,7 @@ class Dense:
 
 
 def of_reference(one, values):
-    """Covariance of what a reference adds, whose lag is 0.2 s where nothing is known of it."""
+    """Return the covariance of the reference's error, with a default lag of 0.2 s."""
     slip = values.get("reference_slip", 0.0)
     covariance = slip**2 * np.minimum.outer(one.absolute_turn, one.absolute_turn)
     if one.reference is None:
@@ -143,7 +143,7 @@ def test_likelihood_with_reference_error_equals_matrices():
     estimates, covariance = likelihood.constants_of(likelihood.filtered(ones))
     std = np.sqrt(np.diag(dense.covariance))
     np.testing.assert_allclose(estimates / std, dense.constants / std, rtol=0.0, atol=0.01)
-    # Of the scale factor, which the reference's turn error hides, little is known; its prior is
+    # The scale factor is poorly determined, since the reference's turn error hides it; its prior is
     # broad, and not flat.
     np.testing.assert_allclose(covariance, dense.covariance, rtol=0.015)
 

@@ -59,7 +59,7 @@ def test_budget_adds_up_to_bands_and_probabilities():
     np.testing.assert_allclose(bands["mean"] - bands["lower_50"], 0.67448975 * std)
     within = MODEL.probability_within(0.05)[100]
     assert within == pytest.approx(norm.cdf(0.05, 0.01, std[100]) - norm.cdf(-0.05, 0.01, std[100]))
-    # What is the same in every run is within or is not, and always is or is not.
+    # A constant that is equal in all runs is either always within or never.
     known = YawErrorModel(TIME, (KnownError("known", 0.01 * TIME),))
     for limit, share in ((1.001, 1.0), (0.999, 0.0)):
         assert known.probability_within(limit)[100] == share
@@ -107,7 +107,7 @@ def test_invalid_model_is_rejected(make, sentence):
 
 
 def _wiener_within(limit, std):
-    """Probability that a Wiener process that ends with a standard deviation has not left a band."""
+    """Return the probability that a Wiener process of this final deviation stays in a band."""
     k = np.arange(100)
     odd = 2 * k + 1
     return 4.0 / np.pi * np.sum((-1.0) ** k / odd * np.exp(-((odd * np.pi * std / limit) ** 2) / 8))

@@ -1,4 +1,4 @@
-"""The linear model of the yaw error against the sensors that it stands for."""
+"""Linear yaw error model, against simulations of the sensors."""
 
 import math
 from dataclasses import replace
@@ -41,7 +41,7 @@ EVERYTHING = isf.ImuSpecification(
 
 
 def ensemble(imu, motion, runs, every):
-    """Yaw errors (runs, n) of the whole sensor."""
+    """Return yaw errors (runs, n) of the whole sensor."""
     parts = []
     for first in range(0, runs, 50):
         model = imu_model(imu, motion.period, seed=7)
@@ -56,7 +56,7 @@ def ensemble(imu, motion, runs, every):
 def assert_same_distribution(errors, model, sigmas=3.5):
     runs = len(errors)
     std = np.sqrt(model.variance())
-    # At its first sample the sensor is told its yaw, and Hector's drift has made its first step.
+    # The first sample sets the sensor's yaw, after the first step of Hector's drift.
     random = (std > 0.0) & (model.time >= 1.0)
     off = np.mean(errors, axis=0) - model.mean()
     assert np.max(np.abs(off[random]) / std[random]) < sigmas / np.sqrt(runs)
@@ -84,12 +84,12 @@ QUIET = isf.ImuSpecification(
     gyroscope=isf.TriadSpecification(white_noise=5e-5, bias_instability=5e-6),
     output=isf.OutputSpecification(rate=RATE, filter_time_constant=3.0),
 )
-"""As good as a BNO055 at rest, so that what its filter makes of accelerations is not small."""
+"""The IMU is as good as a BNO055 at rest, so that the filter's tilt error is not small."""
 
 
 def test_filter_on_circle_turns_slower_by_cosine_of_tilt():
-    # In steady circles the estimated vertical stands still in the body; of the filter's equation
-    # (fusion.py) to first order it is a / (1 + i w T) away from the true one, a being the
+    # In steady circles the estimated vertical is constant in the body frame. The filter's equation
+    # (fusion.py) gives to first order its deviation a / (1 + i w T) from the true vertical, a the
     # acceleration over gravity, and the gyroscope's rate about it is w times its cosine.
     motion = isf.rounds(10, 5.0, 2.0, RATE)
     model = isf.yaw_error_model(QUIET, motion)
@@ -107,7 +107,7 @@ def test_filter_on_circle_turns_slower_by_cosine_of_tilt():
 
 
 def tumbling(rate):
-    """A minute of fast turns about all axes, sampled at a rate [Hz]."""
+    """Return a minute of fast turns about all axes, sampled at a rate [Hz]."""
     time = np.arange(0.0, 60.0, 1.0 / rate)
     turned = 1.0 - np.cos(0.5 * time)
     angles = np.stack([0.7 * time, 3.0 * turned, 1.1 * time], axis=1)
@@ -151,7 +151,7 @@ def test_nonlinear_errors_are_reported_and_requirements_scale():
     limits = isf.yaw_error_model(imu, motion).limits
     for said, words in zip(limits, ("by up to 17 deg", "z saturates at 0.1", "steps", "vqf")):
         assert words in said
-    # The largest tilt is told, not that at the start.
+    # The largest tilt is reported, not that at the start.
     time = np.arange(0.0, 10.0, 0.01)
     turns = Rotation.from_euler("x", 0.3 * np.sin(0.3 * time))
     rolling = isf.Motion.from_poses(time, np.zeros((len(time), 3)), turns.as_quat())
@@ -186,8 +186,8 @@ def test_model_of_every_error_on_flight_equals_full_runs(gimbal):
     runs = 150
     errors = ensemble(EVERYTHING, motion, runs, round(RATE))[:, : len(model.time)]
     std = np.sqrt(model.variance())
-    # As the flight banks and the gimbal tilts, the noise of three axes is mixed as on average, and
-    # what the filter's error of the tilt makes of the yaw comes and goes (model.limits says so).
+    # Banking and the gimbal mix the noise of three axes as on average, and the yaw error by the
+    # filter's tilt error varies (see model.limits).
     later = model.time >= 20.0
     off = (np.mean(errors, axis=0) - model.mean())[later] / std[later]
     excess = np.std(errors, axis=0, ddof=1)[later] / std[later] - 1.0
@@ -205,7 +205,7 @@ def test_model_of_gyroscope_at_rest_turns_with_earth(latitude):
 
 
 def test_model_of_eastward_aircraft_includes_transport_rate():
-    # Of east, north and up at 200 m/s: the vertical turns about north, east and north about it.
+    # Transport rate at 200 m/s: the vertical turns about north, and east and north about it.
     rate, speed, latitude = 10.0, 200.0, np.radians(60.0)
     time = np.arange(1001) / rate
     transverse = ecef_of(latitude, 0.0, 0.0)[0] / np.cos(latitude)

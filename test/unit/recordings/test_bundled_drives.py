@@ -1,4 +1,4 @@
-"""The drives' files, and the tool that makes them."""
+"""Files of the bundled drives, and the program that generates them."""
 
 import csv
 import gzip

@@ -1,4 +1,4 @@
-"""Guessed column maps of look-alikes of what others record, and what cannot be told of them."""
+"""Guessed column maps of synthetic recordings, and columns that stay undetermined."""
 
 import gzip
 
@@ -43,7 +43,7 @@ def quaternion(half, form="q{}"):
 
 
 def test_car_and_receiver_in_one_table_are_recognised():
-    """Degrees, km/h, milliseconds since 1970, and the time of the day as hhmmss beside."""
+    """The columns have degrees, km/h, milliseconds since 1970, and the time of day as hhmmss."""
     rates = zip(("rollrate", "pitchrate", "yawrate"), np.degrees(CAR.rates).T)
     found = guess(
         time=74800000 + np.round(1e3 * (TIME % 60.0) + 1e5 * (TIME // 60.0)),
@@ -100,7 +100,7 @@ WHOLE = {**{name: np.round(1e7 * values) for name, values in PLACE.items()}, "al
     "columns, quantity, written",
     [
         (pose(heading=AZIMUTH), "heading", "heading [deg cw from north]"),
-        # A yaw keeps its convention to itself.
+        # The name yaw states no convention.
         (pose(yaw=AZIMUTH), "yaw", "yaw [deg]"),
         (given(**PLACE, accuracy=REST + 3.0), "position_error", "accuracy [m]"),
         # A receiver's whole numbers.
@@ -157,7 +157,7 @@ def inertial(gyro=1.0, accel=1.0, **columns):
         ),
         # A name that a map cannot hold is replaced by its place.
         ({"%time": 1e9 * SECONDS, **CAR.inertial()}, "time", "col1 [ns]"),
-        # A stamp of another clock gives way to that of the computer.
+        # The computer's stamp has priority over a stamp of another clock.
         *(
             ({"receipt": SECONDS, "stamp": at + TIME, **CAR.inertial()}, "time", f"{taken} [s]")
             for at, taken in (
@@ -166,7 +166,7 @@ def inertial(gyro=1.0, accel=1.0, **columns):
                 (1.7e9 - 0.01, "stamp"),
             )
         ),
-        # Gyroscopes by what the yaw does, accelerometers by gravity.
+        # The yaw determines the gyroscope's unit, gravity the accelerometer's.
         *(
             (inertial(gyro=factor, yaw=angle * wrapped(CAR.yaw)), *found)
             for factor, unit in ((1.0, "rad/s"), (DEGREES, "deg/s"))
@@ -208,7 +208,7 @@ def test_counts_of_quaternion_and_gyroscope_are_scaled(size):
     "unknown, noise, quantity", [(None, 0.0, "course"), (None, 0.2, "heading"), (-3000.0, 0.0, "")]
 )
 def test_heading_held_at_rest_is_course_of_receiver(unknown, noise, quantity):
-    """What two antennas measure goes on at rest."""
+    """A heading of two antennas varies at rest, too."""
     stop = TIME > 45.0
     still = np.flatnonzero(~stop)[-1]
     held = AZIMUTH + noise * np.random.default_rng(3).standard_normal(len(TIME))
@@ -268,7 +268,7 @@ def test_unit_of_carried_gyroscope_is_not_inferred_from_size():
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("size, unit", [(1.0, "rad/s"), (np.pi / 180.0, "deg/s")])
 def test_unit_of_moving_gyroscope_is_inferred_from_gravity(size, unit, sign):
-    # By its size alone it could be either.
+    # The size alone does not determine the unit.
     time, random = 0.02 * np.arange(6000), np.random.default_rng(6)
     rates = size * np.column_stack([np.cos(w * time) for w in (2.1, 1.7, 2.9)])
     steps = Rotation.from_rotvec(0.02 * rates)
@@ -318,7 +318,7 @@ def test_table_without_header_is_recognised(tmp_path, longitude):
         assert found.reference == {"time": "col1 [ms]", **fixes}
         assert found.unused == ["col8", "col9", "col10"]
     else:
-        # Below 90 degrees they are not told apart.
+        # Below 90 degrees they cannot be distinguished.
         assert found.reference == {}
         assert "col11" in found.unused
 
@@ -347,7 +347,7 @@ def test_unit_of_angle_is_inferred_from_values(tmp_path):
 
 def test_long_packed_file_is_sampled_with_whole_quotations(tmp_path):
     time = 0.01 * np.arange(30000)
-    # It stands at first: its beginning alone tells nothing.
+    # The robot stands at first, so that the beginning alone gives no evidence.
     moving = np.maximum(time - 150.0, 0.0)
     yaw = wrapped(10.0 * np.sin(0.3 * moving))
     rate = np.degrees(3.0 * np.cos(0.3 * moving)) * (moving > 0.0)
@@ -370,14 +370,14 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
     "columns, names",
     [
         (given(yaw=0.3 * np.sin(TIME)), "yaw"),
-        # Turns are counted.
+        # The yaw is unwrapped.
         (given(yaw=CAR.yaw), "yaw"),
         # A roll of three degrees is no half turn.
         (
             given(roll=3.0 * np.sin(TIME), pitch=np.cos(TIME), yaw=2.0 * np.sin(0.3 * TIME)),
             "roll pitch yaw",
         ),
-        # It is not where the positions go, sometimes minus one, or they go nowhere.
+        # The heading is not the course, is sometimes -1, or the positions do not move.
         (fix(direction=180.0 + 170.0 * np.sin(5.0 * TIME)), "speed direction"),
         (fix(course=np.where(TIME < 5.0, -1.0, AZIMUTH)), "speed course"),
         (given(lat=REST + 48.0, lon=REST + 48.0, speed=TIME, course=AZIMUTH), "speed course"),
@@ -392,7 +392,7 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
         # It never changes, or is mostly missing.
         (given(**quaternion(REST), **CAR.inertial()), "qx qy qz qw"),
         (given(yaw=SPARSE, **CAR.inertial()), "yaw"),
-        # Of either.
+        # The yaw may belong to the reference or to the IMU.
         (pose(yaw=wrapped(CAR.yaw), **CAR.inertial()), "yaw"),
         # They hardly move.
         (given(x=1e-2 * CAR.east / np.ptp(CAR.east), y=REST), "x y"),
@@ -404,7 +404,7 @@ def test_undetermined_columns_are_left_out(columns, names):
     assert found.reasons
     written = " ".join([*found.reference.values(), *found.imu.values()])
     assert not any(f"{name} [" in written for name in names.split())
-    # What can be told stays beside it.
+    # Determined columns are kept.
     assert ("gyro_z" in found.imu) == ("gyro_z" in columns)
     assert ("latitude" in found.reference) == ("lat" in columns and "lat" not in names)
 
@@ -446,7 +446,7 @@ def test_row_counts_and_clock_times_are_no_time():
     "names, reference, imu",
     [
         (["gt_yaw"], "gt_yaw [rad]", None),
-        # The yaw is the IMU's, so that of the reference is made of its course.
+        # The yaw belongs to the IMU, so that the reference's yaw is its course.
         (["imu_yaw"], None, "imu_yaw [rad]"),
         (["yaw", "imu_yaw"], "yaw [rad]", "imu_yaw [rad]"),
         ([], None, None),

@@ -47,7 +47,7 @@ def test_sense_of_gyroscope_shows_however_sensor_is_mounted(
     reference, imu = traffic_drive()
     imu = bare(turned_about_vertical(degrees)(imu))
     imu = scaled(scaled(imu, GYRO, gyroscope), ACCEL, accelerometer)
-    # The responses are those of the motion itself: their angle is 90 deg within the noise.
+    # The responses follow the motion: their angle is 90 deg within the noise.
     assert lateral_of(check(reference, imu)).sine == pytest.approx(sense, abs=0.02)
 
 

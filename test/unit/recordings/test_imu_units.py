@@ -1,4 +1,4 @@
-"""Units of an IMU that the recording itself contradicts are refused, and right ones are not."""
+"""Units of an IMU: rejection of units that the recording contradicts."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""How far an IMU is from the truth, axis by axis, and limits to it."""
+"""Validation of an IMU against the truth, axis by axis, and its limits."""
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ def test_errors_are_truth_minus_imu_with_their_own_statistics(truth):
         assert statistics.mean == pytest.approx(column.mean())
         assert statistics.standard_deviation == pytest.approx(column.std())
         assert statistics.maximum_absolute == pytest.approx(np.abs(column).max())
-        # White noise: its deviation at one sample is its standard deviation, and falls by sqrt(10).
+        # White noise: the deviation at one sample is the standard deviation and falls with sqrt(n).
         assert one.allan_deviation[0] == pytest.approx(0.01, rel=0.1)
         assert one.value("allan_deviation", one.tau[0] * 10) == pytest.approx(
             0.01 / np.sqrt(10), rel=0.2
@@ -78,7 +78,7 @@ def test_clocks_are_put_together_by_the_yaw_rates_if_asked(truth):
     validation = validate_imu(late, slow, align=True)
     assert validation.shift == pytest.approx(0.15, abs=0.005)
     assert "the IMU is 0.15" in validation.remarks[0]
-    # A circle's yaw rate does not tell.
+    # The yaw rate of a circle gives no evidence.
     assert "times were not aligned" in validate_imu(truth, truth, align=True).remarks[0]
     with pytest.raises(RecordingError, match="no yaw to align"):
         validate_imu(truth.drop(columns="yaw"), truth, align=True)

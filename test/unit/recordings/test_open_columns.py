@@ -1,4 +1,4 @@
-"""What the names of columns leave open, and numbers beside them tell: which axis, unit or scale."""
+"""Axes, units and scales that names of columns leave open and values determine."""
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ SWAY = 3.0 * np.sin(0.7 * TIME)
 
 
 def said(found, *words):
-    """Return whether one reason has all of these words."""
+    """Return whether a reason contains all of these words."""
     return any(all(word in reason for word in words) for reason in found.reasons)
 
 
@@ -54,7 +54,7 @@ def test_heading_among_euler_angles_is_inferred_from_gyroscope_on_side():
 
 
 def test_euler_angles_without_a_gyroscope():
-    """The one that alone goes from 0 to a full turn is that about the vertical."""
+    """The only angle over a full turn is the angle about the vertical."""
     found = guess(t=TIME, **euler(HEADING, SWAY, -SWAY))
     assert found.imu["heading"] == "Euler_X [deg cw from north]"
     assert guess(t=TIME, **euler(SWAY, -SWAY, HEADING)).imu["yaw"] == "Euler_Z [deg]"
@@ -141,7 +141,7 @@ def increments(**columns):
 
 
 def test_axes_that_are_counted_from_1():
-    """As programs write them that have matrices; nine such numbers are no quaternion."""
+    """Matrix libraries write such names; nine such numbers are no quaternion."""
     names = {f"gyro_{k + 1}": CAR.rates[:, k] for k in range(3)}
     names.update({f"acc_{k + 1}": CAR.forces[:, k] for k in range(3)})
     found = guess(t=TIME, **names, pos_1=CAR.east, pos_2=CAR.north, pos_3=REST + 0.5)
@@ -153,7 +153,7 @@ def test_axes_that_are_counted_from_1():
 
 
 def test_changes_from_sample_to_sample_become_rates_by_gravity():
-    """As NovAtel's CORRIMU has them; of the first drivers for it, so do their messages."""
+    """NovAtel's CORRIMU and messages of its first drivers have such increments."""
     found = increments()
     assert found.imu["accel_z"] == "acc_z * 50 [m/s^2]"
     assert found.imu["gyro_z"] == "gyro_z * 50 [rad/s]"
@@ -161,7 +161,7 @@ def test_changes_from_sample_to_sample_become_rates_by_gravity():
 
 
 def test_accelerations_without_gravity_are_no_changes_of_velocity():
-    """Of 0.2 m/s^2 at 50 Hz, which times the rate are as long as gravity."""
+    """0.2 m/s^2 at 50 Hz, multiplied by the rate, is as large as gravity."""
     noise = 0.13 * np.random.default_rng(8).standard_normal((len(TIME), 3))
     found = guess(t=TIME, **{f"acc_{axis}": noise[:, k] for k, axis in enumerate("xyz")})
     assert said(found, "acc_x, acc_y, acc_z", "so without gravity, left out")
@@ -191,7 +191,7 @@ def test_counts_of_an_accelerometer_by_gravity_and_of_a_gyroscope_by_a_yaw():
 
 
 def test_large_whole_numbers_are_no_degrees_per_second():
-    """NovAtel's RAWIMU."""
+    """NovAtel's RAWIMU has such counts."""
     rates = np.rint(1e5 * CAR.rates)
     found = guess(t=TIME, **{f"gyro_{axis}": rates[:, k] for k, axis in enumerate("xyz")})
     assert found.imu == {}
@@ -312,7 +312,7 @@ def test_odometry_orientation_is_not_used_for_imu(tmp_path):
 
 @pytest.mark.parametrize("beside, unit", [({}, ""), ({"yaw": YAW}, "mrad/s")])
 def test_whole_thousandths_are_not_taken_for_degrees(beside, unit):
-    """As MAVLink's RAW_IMU has them: mg and mrad/s, named xacc and xgyro."""
+    """MAVLink's RAW_IMU has mg and mrad/s in xacc and xgyro."""
     forces, rates = np.rint(1e3 * CAR.forces / GRAVITY), np.rint(1e3 * CAR.rates)
     columns = {f"{axis}acc": forces[:, k] for k, axis in enumerate("xyz")}
     columns.update({f"{axis}gyro": rates[:, k] for k, axis in enumerate("xyz")})
@@ -323,7 +323,7 @@ def test_whole_thousandths_are_not_taken_for_degrees(beside, unit):
 
 @pytest.mark.parametrize("unit", ["rad/s", "deg/s", ""])
 def test_times_in_tenths_of_milliseconds_are_inferred_from_orientation(unit):
-    """As Xsens' text exports have them, in a column that is called time alone."""
+    """Text exports of Xsens have such times in a column named time."""
     sizes = {"deg/s": 180.0 / np.pi}
     inertial = CAR.inertial()
     for name in ("gyro_x", "gyro_y", "gyro_z"):
@@ -343,7 +343,7 @@ def test_times_in_tenths_of_milliseconds_are_inferred_from_orientation(unit):
 @pytest.mark.parametrize("size", [100.0, 1000.0 / GRAVITY])
 @pytest.mark.parametrize("names", ["{}acc {}gyro", "acc_{} gyro_{}"])
 def test_counts_of_a_bno055_are_not_taken_for_thousandths(size, names):
-    """A hundred a m/s^2, or mg, and sixteen a deg/s, nearly a mrad/s, as MAVLink has them."""
+    """A BNO055 outputs 100 counts per m/s^2 and 16 per deg/s, which resembles mg and mrad/s."""
     lean, rates = 0.15 * np.sin(0.9 * TIME), CAR.rates.copy()
     rates[:, 1] += np.gradient(lean, TIME)
     forces = GRAVITY * np.column_stack([-np.sin(lean), REST, np.cos(lean)])
@@ -371,7 +371,7 @@ def test_gyroscope_counts_next_to_accelerations_are_not_degrees():
 
 @pytest.mark.parametrize("kind", ["Gyroscope{} [rad/s]", "Accelerometer{} [m/s²]"])
 def test_columns_that_gopros_telemetry_numbers(tmp_path, kind):
-    """The first of z, x, y has a name; without an axis in it which is which is not known."""
+    """Only the first of z, x, y has a name; without an axis in it the order is unknown."""
     values = CAR.rates + 0.001 if kind.startswith("G") else CAR.forces
     for first, count in ((" (z)", 3), ("", 0)):
         path = tmp_path / f"{count}.csv"
@@ -383,7 +383,7 @@ def test_columns_that_gopros_telemetry_numbers(tmp_path, kind):
 
 
 def test_accelerations_of_a_car_by_their_directions():
-    """As AiM's RaceStudio exports them, upwards negative."""
+    """AiM's RaceStudio exports such names, upwards negative."""
     names = ("InlineAcc [g]", "LateralAcc [g]", "VerticalAcc [g]")
     columns = dict(zip(names, (CAR.forces * [1.0, -1.0, -1.0] / GRAVITY).T))
     rates = {"YawRate [deg/s]": -np.degrees(CAR.rates[:, 2])}
@@ -463,7 +463,7 @@ def test_forces_and_rates_that_are_not_whole_are_no_sensors():
 
 
 def test_rates_of_a_format_that_has_rad_per_second():
-    """Of a telephone in the hand, which neither lies still nor turns fast."""
+    """A telephone in the hand neither lies still nor turns fast."""
     noisy = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
     forces = {f"linear_acceleration_{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
     for stem in ("angular_velocity", "gyro"):
@@ -473,7 +473,7 @@ def test_rates_of_a_format_that_has_rad_per_second():
 
 
 def test_velocities_to_the_north_and_east():
-    """As programs with a north-east-down world have them; the positions tell."""
+    """Programs with a north-east-down world have such names; positions decide."""
     north, east = (CAR.speed * wave(CAR.yaw) for wave in (np.sin, np.cos))
     columns = {"lat": CAR.latitude, "lon": CAR.longitude, "vel[0]": north, "vel[1]": east}
     found = guess(t=TIME, **columns)
@@ -484,7 +484,7 @@ def test_velocities_to_the_north_and_east():
 
 
 def test_angles_of_another_order_give_way_to_a_quaternion_that_turns_as_the_gyroscope_does():
-    """As HiPNUC's, which are about z, x and y."""
+    """HiPNUC's angles are about z, x and y."""
     angles = np.column_stack([YAW, 40.0 * np.sin(0.5 * TIME), 50.0 * np.sin(0.8 * TIME + 1.0)])
     turned = Rotation.from_euler("ZXY", angles, degrees=True)
     rates = (turned[:-1].inv() * turned[1:]).as_rotvec() * RATE

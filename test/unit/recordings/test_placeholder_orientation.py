@@ -1,4 +1,4 @@
-"""An orientation that was never set is no yaw of a reference."""
+"""Placeholder orientations, which are not used as the yaw of a reference."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Faults that are planted into recordings are identified, and good recordings raise no alarm."""
+"""Plausibility of recordings: detection of planted faults without false alarms."""
 
 import functools
 from dataclasses import replace
@@ -70,7 +70,7 @@ def part(samples, kept):
 
 
 def at_rest(reference):
-    """Odometry at rest stays the same to the last bit, for as long as it takes."""
+    """Return odometry at rest, which is constant to the last bit."""
     return constant(reference, ("x", "y", *QUATERNION), (1.0, 2.0, 0.0, 0.0, 0.0, 1.0))
 
 
@@ -85,7 +85,7 @@ def test_good_recording_gives_no_false_alarm(name):
 
 @pytest.mark.parametrize("agreeing", [True, False])
 def test_yaw_that_deviates_from_course_is_accepted_if_imu_agrees(agreeing):
-    """What is carried, or flies, goes anywhere."""
+    """Carried or flying bodies may move in any direction."""
     reference, imu = made_drive(duration=300.0)
     steps = np.random.default_rng(3).standard_normal((2, len(reference)))
     smooth = np.cumsum(np.cumsum(steps, axis=1), axis=1) / 1e3
@@ -96,7 +96,7 @@ def test_yaw_that_deviates_from_course_is_accepted_if_imu_agrees(agreeing):
 
 
 def test_noise_of_the_reference_is_no_spinning_wheel():
-    """It makes the turns longer as well, but not those that the gyroscope has."""
+    """Noise increases the turned angle, but not that of the gyroscope."""
     reference, imu = made_drive(duration=300.0)
     noise = np.radians(15.0) * np.random.default_rng(2).standard_normal(len(reference))
     noisy = with_yaw(reference, lambda yaw: yaw + noise)
@@ -118,7 +118,7 @@ def test_planted_fault_is_identified_and_its_settings_correct_it(name, planted):
     result = check(*samples)
     (finding,) = [finding for finding in result.findings if fault in finding.fault]
     assert finding.evidence
-    # Others may go with it, but no grave one that could be taken for the cause.
+    # Further findings are allowed, but no grave finding that could be mistaken for the cause.
     assert all(other is finding for other in result.grave)
     if not finding.settings:
         return
@@ -161,7 +161,7 @@ def test_imu_without_orientation_is_checked_by_gyroscope(drive):
     assert names(check(reference, bare)) == []
     result = check(reference, scaled(bare, GYRO, 180.0 / np.pi))
     assert names(result) == [faults.DEGREES]
-    # The orientation is made of it.
+    # The orientation is integrated from the gyroscope.
     assert result.grave
 
 
@@ -172,7 +172,7 @@ LEFT_OUT = [("gyro_y",), ("gyro_x",), GYRO[:2], GYRO, ("accel_x",), ACCEL, QUATE
 def test_imu_with_missing_quantities_is_checked_by_remaining_quantities(left_out):
     reference, imu = made_drive()
     if left_out == (*GYRO, *ACCEL):
-        # With another's noise it is an orientation sensor and no copy of the reference.
+        # Independent noise makes it an orientation sensor and no copy of the reference.
         imu = with_yaw(imu, lambda yaw: yaw + 1e-3 * np.sin(elapsed(imu)))
     assert names(check(reference, drop_columns(imu, *left_out))) == []
     if "gyro_z" not in left_out:
@@ -243,7 +243,7 @@ def round_and_round(imu_sense):
 
 
 def test_steady_circle_reveals_mirrored_yaw():
-    # Its IMU has no error at all.
+    # The IMU has no error at all.
     assert names(round_and_round(1.0)) == [faults.NOT_INDEPENDENT]
     result = round_and_round(-1.0)
     assert faults.MIRRORED_YAW in result.grave[0].fault
@@ -260,7 +260,7 @@ def test_faulty_gyroscope_is_reported_but_not_grave():
         result = check(reference, broken)
         assert names(result)
         assert not result.grave
-        # Without an orientation the yaw would be made of it.
+        # Without an orientation the yaw would be integrated from it.
         assert check(reference, drop_columns(broken, *QUATERNION)).grave
 
 
@@ -269,7 +269,7 @@ def test_pose_file_is_no_imu_for_itself():
     result = check(reference, drop_columns(reference, "x", "y"))
     assert names(result) == [faults.SAME_YAW]
     assert result.grave
-    # An orientation of its own is one, however good; if it is too good, that is said.
+    # An independent orientation is accepted; a suspiciously good orientation is reported.
     other = with_yaw(reference, lambda yaw: yaw + 1e-6 * np.sin(elapsed(reference)))
     result = check(reference, drop_columns(other, "x", "y"))
     assert names(result) == [faults.NOT_INDEPENDENT]
@@ -289,7 +289,7 @@ def test_antenna_heading_is_not_course():
 
 @pytest.mark.parametrize("factor", [0.5, 2.0, 180.0 / np.pi])
 def test_quaternion_of_scaled_yaw_is_reported(factor):
-    """sin(yaw) in place of sin(yaw / 2), or of degrees."""
+    """Programs have written sin(yaw) in place of sin(yaw / 2), or the sine of degrees."""
     reference, imu = made_drive()
     wrong = with_yaw(imu, lambda yaw: factor * np.unwrap(yaw))
     result = check(reference, wrong)
@@ -300,7 +300,7 @@ def test_quaternion_of_scaled_yaw_is_reported(factor):
 
 
 def test_slowly_following_yaw_is_no_fault():
-    """As of an IMU that trusts its magnetometer more than its gyroscope: amplitudes shrink."""
+    """An IMU that weights its magnetometer above its gyroscope shrinks amplitudes."""
     reference, imu = made_drive()
     times = elapsed(imu)
 

@@ -1,4 +1,4 @@
-"""The measures that the verdict on a recording rests on: turns, directions of a path, clocks."""
+"""Measures of plausibility: relations of headings, directions of a path, clock offsets."""
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ def test_equal_headings_with_or_without_bias_agree():
 
 
 def meandering(degrees_per_second, generator):
-    """An angle whose rate has this standard deviation and is correlated over three seconds."""
+    """Return an angle whose rate has this deviation and a correlation time of 3 s."""
     rate = np.zeros(len(TIMES))
     kept = np.exp(-1.0 / (3.0 * RATE))
     for k in range(1, len(TIMES)):
@@ -54,7 +54,7 @@ def meandering(degrees_per_second, generator):
     [(0.05, 2.0, False), (0.1, 1.0, False), (0.2, 1.0, False), (0.6, 1.0, True), (2.0, 3.0, True)],
 )
 def test_noise_that_hides_slow_turns_does_not_make_them_unrelated(turning, noise, conclusive):
-    """Turning and noise in degrees, a second and of the reference."""
+    """Turning is in deg/s, and noise of the reference in deg."""
     generator = np.random.default_rng(1)
     angle = meandering(turning, generator)
     noisy = angle + np.radians(noise) * generator.standard_normal(len(angle))
@@ -67,7 +67,7 @@ def test_noise_that_hides_slow_turns_does_not_make_them_unrelated(turning, noise
 
 @pytest.mark.parametrize("period", [4.0, 8.0, 16.0])
 def test_turns_to_and_fro_that_are_not_shared_stay_unrelated(period):
-    """Though over long windows neither turns."""
+    """Over long windows neither heading turns."""
     noise = np.radians(0.5) * np.random.default_rng(4).standard_normal(len(TIMES))
     weaving = np.radians(6.0) * np.sin(2.0 * np.pi * TIMES / period) + noise
     for other in (noise[::-1], np.radians(6.0) * np.sin(np.sqrt(5.0) * TIMES)):
@@ -94,7 +94,7 @@ def test_heading_delay_is_estimated(delay):
 
 
 def test_delay_without_clear_improvement_is_zero():
-    # What repeats itself fits again a round later.
+    # A periodic heading fits again a period later.
     angle = np.sin(2.0 * np.pi * TIMES / 5.0)
     assert related(angle, angle + 1e-3 * np.sin(TIMES)).delay == 0.0
 
@@ -111,7 +111,7 @@ def test_noise_lowers_correlation_and_scale_as_much_as_it_must(seed):
     expected = np.sqrt(share)
     deviation = (1.0 - share) / np.sqrt(relation.windows)
     assert relation.correlation == pytest.approx(expected, abs=4.0 * deviation)
-    # Of a regression coefficient, Var = residual variance / (n variance of the regressor).
+    # Var of a regression coefficient = residual variance / (n variance of the regressor).
     deviation = np.sqrt(share * (1.0 - share) / relation.windows)
     assert relation.scale == pytest.approx(share, abs=4.0 * deviation)
 

@@ -1,4 +1,4 @@
-"""Headers that loggers and people's programs really write, and what is understood of each."""
+"""Headers of real loggers and programs, and the columns recognised in them."""
 
 import re
 
@@ -37,7 +37,7 @@ VALUES = {
 }
 """In SI units."""
 AXES = {"gyro": "xyz", "accel": "xyz", "q": "wxyz"}
-"""Vectors, which a table of the tests has in one entry."""
+"""Vectors, which are a single entry of a test's table."""
 
 
 def mapped(text):
@@ -165,7 +165,7 @@ HEADERS = {
         "longitude=LOCATION Longitude : [deg]; altitude=LOCATION Altitude ( m) [m]; "
         "position_error=LOCATION Accuracy ( m) [m]",
     ),
-    # Which of its axes this gyroscope's yaw is about, nobody knows: it is left out.
+    # The vertical axis of this gyroscope is undetermined, so that it is left out.
     "a telephone in a car": (
         "GPS LATITUDE (degrees), GPS LONGITUDE (degrees), GPS ALTITUDE (m), GPS SPEED (Kmh), "
         "GPS ACCURACY (m), GPS ORIENTATION (°),GPS SATELLITES IN RANGE, TIME SINCE START (ms), "
@@ -382,7 +382,7 @@ def test_scalar_of_numbered_quaternion_is_inferred_from_gyroscope(scalar, tiltin
     assert any(
         f"with the {scalar} for w it turns as the gyro" in reason for reason in found.reasons
     )
-    # Without one, or with one that has other axes, the first is taken, and that is said.
+    # Without a gyroscope, or with other axes, the first part is taken and reported.
     others = {"gyro_x": rates[:, 2], "gyro_y": rates[:, 0], "gyro_z": rates[:, 1]}
     for beside in ({}, {} if tilting else others):
         found = guess(t=TIME, **columns, **beside)

@@ -17,7 +17,7 @@ FRD = [1.0, -1.0, -1.0]
 
 
 class Flat(Car):
-    """The car, and what an autopilot in it logs."""
+    """Car on flat ground, with the log of an autopilot in it."""
 
     def __init__(self):
         super().__init__()
@@ -28,7 +28,7 @@ class Flat(Car):
 
 
 def assert_is_the_car(car, imu, reference):
-    """The tables are those of the car, in axes of ROS."""
+    """Assert that the tables are those of the car, in the axes of ROS."""
     rows = np.rint((imu.index.to_numpy() - START / 1e6) * RATE).astype(int)
     assert len(rows) >= len(TIME) - 20
     assert_inertial(imu, car, rows, 2e-6)
@@ -75,7 +75,7 @@ def px4_topics(car):
 
 
 def ardupilot_messages(car):
-    """Name -> types of the fields, and their columns."""
+    """Return name -> (types of the fields, columns)."""
     every, some = car.microseconds, car.microseconds[SLOW]
     rates, forces = (np.repeat(values * FRD, 2, axis=0) for values in (car.rates, car.forces))
     forces[1::2] *= 1.01  # of a second IMU

@@ -46,7 +46,7 @@ def store_of(version):
 
 
 def messages_of(car, store):
-    """Topic -> (type, [(ns, message)])."""
+    """Return topic -> (type, [(ns, message)])."""
     types = store.types
 
     def header(ns):
@@ -127,7 +127,7 @@ def test_messages_without_definitions_use_layout_of_distribution(tmp_path, versi
     path.write_text(yaml.safe_dump(description))
     (table,) = read_bag_tables(tmp_path / "bag").tables.values()
     assert table.cells["/solid.type"].tolist() == [3, 3, 3]
-    if distribution == "humble":  # which is taken where nothing says it, of a file and of a folder
+    if distribution == "humble":  # the default of files and folders that state no distribution
         path.unlink()
         for unsaid in (tmp_path / "bag", tmp_path / "bag/bag.db3"):
             (table,) = read_bag_tables(unsaid).tables.values()

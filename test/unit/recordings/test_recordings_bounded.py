@@ -1,4 +1,4 @@
-"""Recordings whose size is in their names or headers are refused before they are understood."""
+"""Recordings with oversized names or headers, which are rejected before they are parsed."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""CSV that is broken in ways that spreadsheets, editors and crashes break it."""
+"""CSV tables as spreadsheets, editors and crashes damage them."""
 
 import csv
 
@@ -25,7 +25,7 @@ def write(tmp_path, lines, header=HEADER):
 
 
 def with_row(row, place=50):
-    """The rows with another one in the place of line ``place + 2``."""
+    """Return the rows with line ``place + 2`` replaced."""
     return [*ROWS[:place], row, *ROWS[place + 1 :]]
 
 
@@ -42,7 +42,7 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
             (with_row(f"5.0,{cell},0.0,0.0"), HEADER, "line 52: a quotation mark is not")
             for cell in ('"2.5', '2.5"')
         ),
-        # They swallow lines: which of two sentences says so, pandas decides.
+        # Open quotations swallow lines; pandas decides which of two errors it reports.
         (with_row('5.0,2"5,"0.0,0.0'), HEADER, "drive.csv: "),
         *((with_row(f"5.0,{cell},0.0,0.0"), HEADER, "line 52 has 1310") for cell in LONG),
         *((ROWS, f"{HEADER},{cell}", "line 1 has 1310") for cell in LONG),
@@ -79,7 +79,7 @@ def test_missing_time_is_counted_with_line_in_any_unit(tmp_path, unit, in_one, t
 
 
 def test_quote_in_comment_and_repeated_columns_are_accepted(tmp_path):
-    # A mark in a comment opens nothing; columns of one name are equal, or not used.
+    # A quote in a comment opens no quotation; columns of equal name are equal or unused.
     rows = [f"{row},{row.split(',')[1]},{k},1,2" for k, row in enumerate(ROWS)]
     path = write(tmp_path, ['# wheels of 10"', *rows], HEADER + ",x,n,n,n.1")
     assert len(reading.read_reference(path).table) == 100
@@ -90,8 +90,8 @@ def test_quote_in_comment_and_repeated_columns_are_accepted(tmp_path):
 
 @pytest.mark.parametrize("rows_at_once", [1, 3, 1000])
 def test_table_parsed_in_blocks_equals_table_parsed_at_once(rows_at_once):
-    # Whole numbers and fractions, a column of text here and numbers there, one that begins
-    # empty, cells within quotes, comments and empty lines in between, two ways to end a line.
+    # Whole numbers and fractions, a column of texts and numbers, a column that begins
+    # empty, quoted cells, comments and empty lines in between, two kinds of line ends.
     text = (
         "time,mixed,late,name\n1,1.50,,a\n# no row\n2.25,x,,b\r\n\n3,2.50,7,'c\nc'\n"
         "4,007,8,d\n9007199254740993,1e3,,e\n"
@@ -152,7 +152,7 @@ def test_preamble_of_logger_is_skipped(tmp_path, preamble, end):
 
 
 def test_header_of_names_units_and_sources_is_read(tmp_path):
-    """As RaceChrono has it; of a name that stands twice the source tells which it is."""
+    """RaceChrono writes such headers; the source distinguishes columns of equal name."""
     lines = [
         "Made by a Logger of version 9.1.",
         "Format,3",

@@ -1,4 +1,4 @@
-"""Column maps: units, expressions, places, dates, and what they refuse."""
+"""Column maps: units, expressions, column numbers, dates, and rejected descriptions."""
 
 import math
 from pathlib import Path
@@ -31,7 +31,7 @@ def table(tmp_path, **columns):
 
 
 def imu(tmp_path, description, **columns):
-    """The gyroscope's z of one column map."""
+    """Return the z axis of the gyroscope, read with one column description."""
     path = table(tmp_path, **columns)
     samples = read_imu_samples(path, columns={"time": "t", "gyro_z": description})
     return samples.columns["gyro_z"]
@@ -113,7 +113,7 @@ def test_standard_deviation_is_squared_and_nmea_minutes_become_degrees(tmp_path)
 
 
 def test_speed_and_course_of_a_receiver_become_its_velocity_unless_not_known(tmp_path):
-    """A quarter turn from north to east, told in km/h and degrees clockwise from north."""
+    """The quarter turn from north to east is in km/h and degrees clockwise from north."""
     course = np.linspace(0.0, 90.0, COUNT)
     path = table(tmp_path, course=course.tolist(), v=[36.0] * COUNT)
     columns = {**FIXES, "speed": "v [km/h]", "course": "course [deg]"}
@@ -266,7 +266,7 @@ def test_unmapped_column_without_use_is_ignored(tmp_path):
     "name", ["x [m/s2]", "z [rad/s^2]", "y (g)", "roll [deg/s]", "temperature [°C]", "pitch [dps]"]
 )
 def test_column_with_unit_of_another_quantity_is_not_taken_by_name(tmp_path, name):
-    """Nor is it said that a column map, which nobody has written, gives a wrong unit."""
+    """The message does not blame a column map, since the user has given none."""
     columns = {"time": SECONDS.tolist(), "gyro_z [rad/s]": NUMBERS.tolist()}
     path = table(tmp_path, **columns, **{name: NUMBERS.tolist()})
     assert read_imu(path).table["gyro_z"].to_numpy() == pytest.approx(NUMBERS)
@@ -292,7 +292,7 @@ def test_file_with_column_map_is_read_as_csv(tmp_path):
     path.write_text("\n".join(f"{t} 0 0 {n} 0 0 0 1" for t, n in zip(SECONDS, NUMBERS)))
     recorded = read_imu(path, columns={"time": "#1", "yaw": "#4", "gyro_z": "#4 [deg/s]"}, rate=5.0)
     assert list(recorded.table.columns) == ["roll", "pitch", "yaw", "gyro_z"]
-    # Times of no use are replaced by those of a rate.
+    # A rate replaces unusable times.
     assert recorded.table.index.to_numpy() == pytest.approx(2.0 * SECONDS)
     assert recorded.table["yaw"].to_numpy() == pytest.approx(NUMBERS)
     assert recorded.table["gyro_z"].to_numpy() == pytest.approx(np.radians(NUMBERS))

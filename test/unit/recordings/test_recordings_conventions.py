@@ -1,4 +1,4 @@
-"""What others write in every convention, read as one drive, and what conventions may be."""
+"""Conventions of recordings: each is read as the same drive, and unknown values are rejected."""
 
 import itertools
 import math
@@ -28,7 +28,7 @@ EVERY = list(itertools.product(("enu", "ned"), ("xyzw", "wxyz"), (False, True)))
 
 
 def recorded(frame, order, inverse):
-    """Positions, quaternions, gyroscope and accelerometer in a convention."""
+    """Return positions, quaternions, gyroscope and accelerometer in a convention."""
     values = POSITIONS, ORIENTATIONS, GYRO, ACCEL
     if frame == "ned":
         values = (
@@ -162,7 +162,7 @@ def test_invalid_quaternion_stays_invalid(useless, yaw_convention):
 @pytest.mark.parametrize("frame", frames.FRAMES)
 @pytest.mark.parametrize("convention", frames.YAW_CONVENTIONS)
 def test_yaw_in_quaternion_follows_yaw_convention(frame, convention):
-    """Somebody made a quaternion of roll, pitch and a heading of another kind."""
+    """The quaternion was made of roll, pitch and a heading of another convention."""
     sign, offset = frames.YAW_CONVENTIONS[convention]
     roll, pitch, yaw = ANY_ANGLES.T
     heading = sign * (yaw - offset)
@@ -189,7 +189,7 @@ def test_levelling_turns_gravity_upright_whatever_the_mounting():
     for up in ups / np.linalg.norm(ups, axis=1, keepdims=True):
         roll, pitch = frames.levelling_roll_pitch(9.8 * up)
         levelled = Rotation.from_euler("ZYX", (0.3, pitch, roll)).apply(up)
-        # Quarter turns are taken for what is within 10 degrees of one, in both angles.
+        # Angles within 10 degrees of a quarter turn are taken for a quarter turn.
         assert levelled[2] > math.cos(math.radians(15.0))
 
 

@@ -63,7 +63,7 @@ def json_lines(path, car, written=json.dumps):
 
 
 def json_of_sensors(path, car):
-    """As Sensor Logger writes it: numbers as texts, samples of all sensors in one array."""
+    """Write JSON like Sensor Logger: numbers as texts, all sensors in one array."""
     samples = [
         {"sensor": name, "time": f"{round(1e9 * time)}", **dict(zip("xyz", map(repr, values)))}
         for name, rows in (("Gyroscope", car.rates), ("Accelerometer", car.forces))
@@ -105,14 +105,14 @@ def numpy_arrays(path, car):
 
 
 def json_of_columns(path, car):
-    """One object over many lines, with a list for each column."""
+    """Write a single object over many lines, with a list for each column."""
     vectors = {"gyro": car.rates.tolist(), "acc": dict(zip("xyz", car.forces.T.tolist()))}
     path.write_text(json.dumps({"device": "a", "data": {"t": TIME.tolist(), **vectors}}, indent=1))
     return path
 
 
 def json_of_a_camera(path, car):
-    """Telemetry of a camera as it is exported: what the parts of vectors are stands beside them."""
+    """Write telemetry of a camera as exported, with separate names of vector components."""
     streams = {
         key: {
             "samples": [
@@ -174,7 +174,7 @@ WRITERS = {
 def test_equal_content_gives_equal_table_in_every_file_format(car, tmp_path, name):
     table = read_imu(WRITERS[name](tmp_path / name, car)).table
     start = 1.7e9 if name == "sensors.json" else 0.0
-    # Times of 1.7e9 s have steps of 2.4e-7 s.
+    # Times of 1.7e9 s have a resolution of 2.4e-7 s.
     assert table.index.to_numpy() - start == pytest.approx(TIME, abs=3e-7 if start else 1e-12)
     assert_inertial(table, car, tolerance=1e-14)
 

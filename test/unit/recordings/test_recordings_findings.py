@@ -1,4 +1,4 @@
-"""What is wrong in a recording but can be left out: it is counted and its place told."""
+"""Findings in a recording: faulty samples are left out, counted and located."""
 
 import json
 import math
@@ -19,7 +19,7 @@ LEVEL = (0.0, 0.0, 9.8)
 
 
 def odometry(stamps=STAMPS, positions=None, orientations=None):
-    """A straight drive; positions or orientations of single samples are replaced."""
+    """Return a straight drive with replaced positions or orientations of single samples."""
     positions, orientations = positions or {}, orientations or {}
     return [
         writers.odometry(
@@ -34,7 +34,7 @@ def imu(orientation=IDENTITY, accel=LEVEL, unknown=()):
 
 
 def fixes(single=None, **every):
-    """1.1 m/s to the north."""
+    """Return fixes that move north at 1.1 m/s."""
     rows = [{"latitude": 48.0 + 1e-6 * k, "longitude": 11.0, **every} for k in range(COUNT)]
     for k, changes in (single or {}).items():
         rows[k].update(changes)
@@ -42,7 +42,7 @@ def fixes(single=None, **every):
 
 
 def written(tmp_path, messages, **options):
-    """A bag, received in the order in which it is written."""
+    """Write a bag whose messages are received in the written order."""
     receipt = [STAMPS[0] + 1000 + PERIOD * k for k in range(len(messages))]
     path = tmp_path / "a.bag"
     return writers.write_bag(path, {"/topic": messages}, receipt=receipt, **options)
@@ -54,7 +54,7 @@ def test_good_recording_has_no_remark(tmp_path):
 
 
 def stamped(others):
-    """The drive with other stamps: sample -> which it has."""
+    """Return the drive with changed stamps, given as {sample: stamp}."""
     return odometry([others.get(k, stamp) for k, stamp in enumerate(STAMPS)])
 
 
@@ -74,10 +74,10 @@ LONG = {4: tuple(1.01 * part for part in HALF), 6: tuple(1.0005 * part for part 
         (stamped(SWAPPED), "unordered", 1, 22, 2.0, COUNT, ("x", 20, 2.1)),
         (stamped({5: 0}), "missing", 1, 6, None, COUNT - 1, ("x", 5, 0.6)),
         (odometry(PAUSE), "gaps", 1, 21, 4.0, COUNT, ("x", 20, 2.0)),
-        # What is dropped leaves a gap.
+        # Dropped samples leave a gap.
         (odometry(positions=dict.fromkeys(range(30, 40), (NAN, 0, 0))), "gaps", 1, 41, 4.0, 50, ()),
         (odometry(**WITHOUT_NUMBERS), "nan", 2, 8, 0.7, COUNT - 2, ()),
-        # Nobody needs the height.
+        # The height is not required.
         (odometry(positions={7: (0.7, 0.0, NAN)}), "nan", 0, None, None, COUNT, ()),
         (odometry(orientations=LONG), UNNORMALISED, 1, 5, 0.4, COUNT, ("yaw", 6, 0.5)),
         (odometry(orientations={4: (0,) * 4}), "zero_quaternions", 1, 5, 0.4, COUNT - 1, ()),
@@ -133,7 +133,7 @@ def test_lines_with_empty_or_missing_cells_are_counted_by_their_place(tmp_path):
     rows[10] = "1.0,"
     path = tmp_path / "a.csv"
     path.write_text("# a drive\n\ntime,yaw\n" + "\n".join(rows[:5]) + "\n\n" + "\n".join(rows[5:]))
-    # Three lines before the first row, an empty one behind the fifth.
+    # Three lines precede the first row, and an empty line follows the fifth.
     assert read_imu(path).report.nan.first_place == 15
     path = writers.write_rostopic_csv(tmp_path / "a.csv", odometry())
     text = path.read_text()

@@ -1,4 +1,4 @@
-"""What a receiver tells, on the way from samples to a path, and in topics beside its positions."""
+"""GNSS fixes: variances, velocities and headings, on the way from samples to a path."""
 
 import json
 import warnings
@@ -22,7 +22,7 @@ COUNT, RATE = 300, 5.0
 
 
 def truth():
-    """A car on a winding road at 6 m/s: times, positions, velocities, yaw."""
+    """Return times, positions, velocities and yaw of a car on a winding road at 6 m/s."""
     times = np.arange(COUNT) / RATE
     fine = np.arange(COUNT * 20) / (20.0 * RATE)
     yaw = 1.2 * np.sin(fine / 6.0) + 0.02 * fine
@@ -32,7 +32,7 @@ def truth():
 
 
 def samples(deviation=0.5, **columns):
-    """As a reader returns them; ``columns`` beside the positions."""
+    """Return samples of positions as a reader returns them, with further ``columns``."""
     times, positions, _, _ = truth()
     noise = deviation * np.random.default_rng(7).standard_normal(positions.shape)
     latitude, longitude, _ = pymap3d.enu2geodetic(*(positions + noise).T, 0.0, 48.0, 11.0, 0.0)
@@ -73,7 +73,7 @@ def test_variances_come_from_covariance_then_error_then_default():
 
 
 def on_the_floor(rate, error, seed=1):
-    """Positions of a robot that goes round a circle of a metre, by a total station."""
+    """Return positions by a total station of a robot on a circle of 1 m."""
     times = np.arange(0.0, 120.0, 1.0 / rate)
     noise = error * np.random.default_rng(seed).standard_normal((len(times), 2))
     x, y = (np.column_stack([np.cos(times / 2.0), np.sin(times / 2.0)]) + noise).T
@@ -114,7 +114,7 @@ def test_doppler_velocities_are_used_and_reported():
 @pytest.mark.parametrize("form", ["yaw", "quaternion"])
 def test_heading_recorded_with_fixes_is_used(form):
     _, _, _, yaw = truth()
-    # Crabwise by 40 deg, which no course can tell.
+    # The heading has a sideslip of 40 deg, which the course does not show.
     heading = yaw + np.radians(40.0)
     heading[100:103] = np.nan
     if form == "yaw":

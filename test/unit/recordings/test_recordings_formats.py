@@ -99,7 +99,7 @@ def test_poses_from_rostopic_echo_with_and_without_arrays(tmp_path, make, arrays
 
 def test_imu_is_equal_in_every_format(tmp_path):
     bag = writers.write_bag(tmp_path / "a.bag", {"/imu/data": imu_messages()})
-    # Named as this package's own tables.
+    # The columns are named like the package's own tables.
     read_imu(bag).table.to_csv(tmp_path / "a.csv")
     echo = writers.write_rostopic_csv(tmp_path / "b.csv", imu_messages())
     for path in (bag, echo, tmp_path / "a.csv"):
@@ -127,7 +127,7 @@ def test_poses_as_they_are_and_packed_by_gzip(tmp_path, kind):
 
 
 def fix_messages():
-    """A straight drive to the north-east; every variance differs."""
+    """Return a straight drive to the north-east with distinct variances."""
     return [
         writers.fix(stamp, 48.0 + 1e-6 * k, 11.0 + 2e-6 * k, variance=1.0 + 0.01 * k)
         for k, stamp in enumerate(STAMPS)
@@ -169,7 +169,7 @@ def test_csv_with_any_separator(tmp_path, separator):
 
 
 def test_csv_from_a_spreadsheet(tmp_path):
-    """A mark of the byte order, CRLF, comments, empty lines and names in quotes."""
+    """The file has a byte order mark, CRLF, comments, empty lines and quoted names."""
     lines = ["\ufeff# by hand", '"t, since start [ms]","heading"', ""]
     lines += [f"{100 * k},{10.0 * k}" for k in range(COUNT)] + ["", ""]
     path = tmp_path / "a.csv"
@@ -190,7 +190,7 @@ def test_messages_of_two_publishers_are_in_the_order_of_reception(tmp_path):
             writer.add_connection("/imu", kind, typestore=writers.STORE, callerid=caller)
             for caller in ("/one", "/two")
         ]
-        # The later half first, so that the order in the file is not that of reception.
+        # The later half is first, so that the order in the file differs from that of reception.
         for index in [*range(25, COUNT), *range(25)]:
             data = writers.STORE.serialize_ros1(messages[index], kind)
             writer.write(connections[index % 2], STAMPS[index], data)
@@ -217,7 +217,7 @@ def test_bag_index_pointing_before_message_is_followed():
 
 
 def test_mounting_turns_the_imu_into_the_robots_axes(tmp_path):
-    """An IMU that stands on its side and looks to the right measures the same robot."""
+    """The IMU is mounted on its side, pointing to the right of the robot."""
     mounting = (math.pi / 2.0, 0.0, -math.pi / 2.0)
     imu_to_robot = Rotation.from_euler("ZYX", mounting[::-1])
     orientations = (Rotation.from_quat(ORIENTATIONS) * imu_to_robot).as_quat()

@@ -1,4 +1,4 @@
-"""IMUs that were recorded without an orientation get one of their own."""
+"""Fusion of an orientation for IMUs that were recorded without an orientation."""
 
 import math
 
@@ -108,7 +108,7 @@ def test_gap_is_interpolated_and_reported(tmp_path):
 
 
 def test_jitter_of_stamps_keeps_integrated_angle():
-    """A constant rate, at times that are off by up to half a step, and in bursts."""
+    """The rate is constant; stamps jitter by up to half a step, or come in bursts."""
     random = np.random.default_rng(4)
     rates = np.tile([0.0, 0.0, 0.7], (COUNT, 1))
     jitter = TIMES + random.uniform(-0.45, 0.45, COUNT) / RATE

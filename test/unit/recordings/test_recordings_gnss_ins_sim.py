@@ -1,4 +1,4 @@
-"""A folder that gnss-ins-sim has written gives the reference and the IMU, in ROS's axes."""
+"""Folders of gnss-ins-sim, read as reference and IMU in the axes of ROS."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What programs print: messages as ``rostopic echo`` does, and logs of receivers as text."""
+"""Printed recordings: messages of ``rostopic echo``, and text logs of receivers."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def echoed(time, yaw, rates, forces, ros):
 def test_messages_of_rostopic_echo_are_read(tmp_path, ros):
     path = tmp_path / "imu.txt"
     samples = zip(TIME, CAR.yaw, CAR.rates, CAR.forces)
-    # The last one is cut off.
+    # The last message is truncated.
     path.write_text("\n".join([*(echoed(*one, ros) for one in samples), "header:", "  stamp:"]))
     table = isf.read_imu(path).table
     assert len(table) == len(TIME)
@@ -49,7 +49,7 @@ def test_messages_of_rostopic_echo_are_read(tmp_path, ros):
 
 
 def test_messages_of_ros2_topic_echo_csv_are_read(tmp_path):
-    """``--csv`` names nothing: only how many columns there are tells which message they are of."""
+    """``--csv`` prints no names, so that the number of columns determines the message type."""
     imu, odometry, pose = (tmp_path / f"{name}.csv" for name in ("imu", "odometry", "pose"))
     rows: tuple = ([], [], [])
     matrix, zeros = [0.0] * 9, [0.0] * 36
@@ -153,7 +153,7 @@ def clock(seconds):
 
 
 def vbox():
-    """Racelogic's log: minutes, the longitude positive to the west, the degree of Latin-1."""
+    """Return a log of Racelogic: minutes, west longitude positive, degree sign in Latin-1."""
     header = ["satellites", "time", "latitude", "longitude", "velocity kmh", "heading", "height"]
     header += ["Vertical velocity m/s", "Long accel g", "Lat accel g"]
     own = ["RollRate", "PitchRate", "YawRate", "X_Accel", "Y_Accel", "Z_Accel"]

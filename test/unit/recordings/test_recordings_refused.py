@@ -1,4 +1,4 @@
-"""Recordings that cannot serve are refused with one sentence that says why."""
+"""Unusable recordings, which are rejected with a message of one line."""
 
 import math
 import struct
@@ -34,7 +34,7 @@ def fixes(place):
 
 
 def bag(messages, **others):
-    """What writes a bag with messages that are received at even times."""
+    """Return a function that writes a bag whose messages are received at even times."""
     topics = {"/topic": messages, **{f"/{name}": other for name, other in others.items()}}
     return lambda folder: writers.write_bag(folder / "a.bag", topics, receipt=STAMPS)
 
@@ -53,7 +53,7 @@ def file(name, content):
 
 
 def kitti(values, name="", text=""):
-    """What writes a folder of KITTI, with another text in one of its files."""
+    """Return a function that writes a folder of KITTI with a changed file."""
 
     def written(folder):
         path = writers.write_kitti(folder, 1e9 + 0.1 * np.arange(COUNT), values)
@@ -65,7 +65,7 @@ def kitti(values, name="", text=""):
 
 
 def echo(messages, *changed):
-    """What writes what rostopic echo -p prints of messages, with a word in it changed."""
+    """Return a function that writes the output of rostopic echo -p with a changed word."""
 
     def written(folder):
         path = writers.write_rostopic_csv(folder / "a.csv", messages)
@@ -76,14 +76,14 @@ def echo(messages, *changed):
 
 
 def angles(line="1.1,1.0"):
-    """A table of times and headings, with another line 13."""
+    """Return a function that writes a table of times and headings with a changed line 13."""
     lines = [f"{time},1.0" for time in TIMES]
     lines[11] = line
     return file("a.csv", "\n".join(["t,heading", *lines]).encode())
 
 
 def raw_bag(topics):
-    """What writes a bag of the bytes of messages, {topic: (kind, [bytes])}."""
+    """Return a function that writes a bag of serialised messages {topic: (kind, [bytes])}."""
 
     def written(folder):
         with writers.Writer(folder / "a.bag") as writer:
@@ -166,7 +166,7 @@ REFERENCES = [
         file("a.tum", b"".join(b"%d 0 0 0 0 0 0 1\n" % stamp for stamp in STAMPS)),
         "with time = #1 [ns]",
     ),
-    # A velocity and a heading beside positions.
+    # A velocity and a heading in addition to positions.
     case(
         bag(odometry(), vel=velocities(0)),
         "topic /vel: can be joined only to positions in sensor_msgs/NavSatFix",

@@ -1,4 +1,4 @@
-"""ROS 2 bags give what the same messages in a ROS 1 bag give."""
+"""ROS 2 bags, compared with ROS 1 bags of the same messages."""
 
 import sqlite3
 import struct
@@ -52,7 +52,7 @@ def assert_equal_samples(ours, expected):
 
 
 def write(kind, path, content):
-    """A bag of each storage; what to open."""
+    """Write a bag in a storage and return the path to open."""
     if kind.startswith("mcap"):
         packed = {"compression": "LZ4", "chunk_size": 1000}
         of_kind = {"mcap in packed chunks": packed, "mcap without index": {"chunked": False}}

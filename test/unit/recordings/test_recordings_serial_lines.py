@@ -1,4 +1,4 @@
-"""What receivers and IMUs print line by line: NMEA 0183, VectorNav, and numbers between words."""
+"""Lines of receivers and IMUs: NMEA 0183, VectorNav, and numbers between words."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ def minutes(degrees, letters, digits):
 
 
 def nmea(car, stamp=lambda time: ""):
-    """The lines of a receiver with two antennas, five times a second."""
+    """Return the lines of a receiver with two antennas at 5 Hz."""
     lines = []
     for k in range(0, len(TIME), 10):
         since = MIDNIGHT + TIME[k]
@@ -50,7 +50,7 @@ def test_nmea_epoch_becomes_row(car, tmp_path):
     recorded = read_reference(path)
     table = recorded.table
     assert recorded.report.usable == len(TIME[SLOW])
-    # From the day that RMC says on, 2024 being a leap year.
+    # The day is from RMC; 2024 is a leap year.
     start = pd.Timestamp("2024-02-28").timestamp() + MIDNIGHT
     times = table.index.to_numpy() - start
     assert times[0] == pytest.approx(0.0, abs=3e-7)
@@ -172,7 +172,7 @@ def test_lines_without_content_are_rejected(tmp_path, text, message):
 
 
 def tagged(car, kinds):
-    """Lines in turn of a gyroscope, an accelerometer and, ten times as slowly, a receiver."""
+    """Return lines of a gyroscope, an accelerometer and, at a tenth of their rate, a receiver."""
     for k, time in enumerate(TIME):
         place = car.latitude[k], car.longitude[k], car.speed[k], np.degrees(car.azimuth[k])
         for kind, values in zip(kinds, (car.rates[k], car.forces[k], place)):
@@ -181,7 +181,7 @@ def tagged(car, kinds):
 
 
 def gnss_logger(car):
-    """Android's: an own clock since 1970 for fixes, and a common one; two sources of fixes."""
+    """Return lines of Android's GnssLogger, with two clocks and two sources of fixes."""
     lines = ["# ", "# Version: v3.0 Platform: 13", "# "]
     lines.append("# UncalGyro,utcTimeMillis,elapsedRealtimeNanos,UncalGyroXRadPerSec,"
                  "UncalGyroYRadPerSec,UncalGyroZRadPerSec,DriftXRadPerSec")  # fmt: skip
@@ -200,7 +200,7 @@ def gnss_logger(car):
 
 
 def get_sensor_data(car):
-    """The logs of the IPIN competitions: of fixes the sensor's clock is another one."""
+    """Return a log of the IPIN competitions, whose fixes have another sensor clock."""
     lines = ["% LogFile created by the 'GetSensorData' App", "%"]
     lines.append("% Gyroscope data: \t'GYRO;AppTimestamp(s);SensorTimestamp(s);Gyr_X(rad/s);"
                  "Gyr_Y(rad/s);Gyr_Z(rad/s);Accuracy(integer)'")  # fmt: skip
@@ -216,7 +216,7 @@ def get_sensor_data(car):
 
 
 def with_a_header(car):
-    """One header of all kinds, as in the data of a competition on telephones in cars."""
+    """Return lines with a common header, as in a competition on telephones in cars."""
     lines = ["MessageType,utcTimeMillis,MeasurementX,MeasurementY,MeasurementZ"]
     for kind, time, values in tagged(car, ("UncalGyro", "UncalAccel", "Fix")):
         if kind != "Fix":

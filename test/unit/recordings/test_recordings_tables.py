@@ -25,7 +25,7 @@ def nanoseconds(times):
 
 
 def phone(car):
-    """The sensors of a telephone, each with its own times."""
+    """Return the tables of a telephone's sensors, each with its own times."""
     between = TIME[:-1] + 0.007
     force = np.column_stack([np.interp(between, TIME, axis) for axis in car.forces.T])
     yaw = np.interp(SLOW, TIME, car.yaw)
@@ -80,7 +80,7 @@ def test_other_sensors_are_interpolated_at_gyroscope_times(car, zipped):
     table = read_imu(zipped, columns=guess.imu).table
     times = table.index.to_numpy() - START / 1e9
     rows = np.rint(50.0 * times).astype(int)
-    # Times of 1.7e9 s have steps of 2.4e-7 s.
+    # Times of 1.7e9 s have a resolution of 2.4e-7 s.
     assert times == pytest.approx(TIME[rows], abs=3e-7)
     rates, forces = table[["gyro_x", "gyro_y", "gyro_z"]], table[["accel_x", "accel_y", "accel_z"]]
     assert np.array_equal(rates, car.rates[rows])
@@ -90,7 +90,7 @@ def test_other_sensors_are_interpolated_at_gyroscope_times(car, zipped):
         assert forces[f"accel_{axis}"].to_numpy() == pytest.approx(expected, abs=1e-4)
     # Interpolated along the chord over 0.04 s of at most 0.55 rad/s.
     assert wrap(table["yaw"].to_numpy() - car.yaw[rows]) == pytest.approx(0.0, abs=1e-4)
-    # All but what is before the first sample or behind the last of another table.
+    # Samples before the first or after the last sample of another table are missing.
     assert len(rows) >= len(TIME) - 2
 
 
@@ -99,7 +99,7 @@ def test_gravity_is_added_to_accelerations_without_it(car, tmp_path, name):
     tables = phone(car)
     measured = tables.pop("TotalAcceleration")
     tables[name] = tables.pop("Accelerometer")
-    times = tables["Gyroscope"]["time"]  # Other ones
+    times = tables["Gyroscope"]["time"]  # Other
     tables["Gravity"] = {"time": times, "z": np.full(len(TIME), 9.81), "y": 0.0, "x": 0.0}
     guess = guess_columns(write_folder(tmp_path / "drive", tables))
     assert guess.imu["accel_z"] == f"{name}+Gravity.z [m/s^2]"
@@ -107,7 +107,7 @@ def test_gravity_is_added_to_accelerations_without_it(car, tmp_path, name):
     rows = np.rint(RATE * (table.index.to_numpy() - START / 1e9)).astype(int)
     expected = np.interp(nanoseconds(TIME[rows]), measured["time"], measured["x"])
     assert table["accel_x"].to_numpy() == pytest.approx(expected, abs=1e-4)
-    # That of another recording is of no use.
+    # The table of another recording is of no use.
     tables["Gravity"]["time"] = times + 1_000_000_000_000
     assert "accel_z" not in guess_columns(write_folder(tmp_path / "other", tables)).imu
 
@@ -260,7 +260,7 @@ def test_tables_without_time_use_time_table_of_equal_length(car, tmp_path):
 
 
 def test_many_tables_are_each_examined_few_times(tmp_path, monkeypatch):
-    """A log of an autopilot has hundreds, and perhaps no IMU."""
+    """The log of an autopilot has hundreds of tables, perhaps without an IMU."""
     looked, tables, understood = [], 40, guessing.candidates_of
 
     def counted(*arguments):

@@ -1,4 +1,4 @@
-"""Samples that repeat the one before are left out of an analysis of noise, and counted."""
+"""Repeated samples, which are counted and left out of an analysis of noise."""
 
 import numpy as np
 import pandas as pd

@@ -33,12 +33,12 @@ PORTRAIT = Rotation.from_matrix([[0, -1, 0], [0, 0, 1], [-1, 0, 0]])
 READING = Rotation.from_euler("x", -25.0, degrees=True) * PORTRAIT
 ANY = Rotation.from_euler("ZYX", [20.0, 35.0, -120.0], degrees=True)
 OTHER = Rotation.from_euler("ZYX", [70.0, -25.0, 40.0], degrees=True)
-# Of what the noise leaves open of a direction that is a mean over thousands of samples [rad].
+# rad; uncertainty by noise of a direction that is a mean over thousands of samples
 ANGLE = 0.02
 
 
 def carried(lean=6.0):
-    """Reference and IMU of a body that also rolls and pitches, by so many degrees."""
+    """Return reference and IMU of a body that also rolls and pitches, by these degrees."""
     reference, imu = drive()
     of_imu = leaning(imu, lean)
     turns = (of_imu[:-1].inv() * of_imu[1:]).as_rotvec() * IMU_RATE
@@ -61,7 +61,7 @@ def leaning(samples, degrees):
 
 
 def turned(imu, turn):
-    """The same, by a sensor whose axes a rotation makes of the robot's."""
+    """Return the samples of a sensor whose axes are rotated from those of the robot."""
     for names in (GYRO, ACCEL):
         imu = with_columns(imu, **dict(zip(names, turn.apply(imu.matrix(names)).T)))
     return with_orientation(imu, orientation(imu) * turn.inv())
@@ -81,7 +81,7 @@ def opposite_roll(imu):
 
 
 def without_path(reference):
-    """A yaw alone: nothing but the IMU says which way it turned."""
+    """Return the reference without positions, so that only the IMU shows the sense of turning."""
     return constant(reference, ("x", "y"), (0.0, 0.0))
 
 
@@ -205,7 +205,7 @@ def test_third_heading_identifies_wrong_scale(recording, factor):
     for samples, words in (
         ((reference, scaled(imu, GYRO, factor)), "it is the gyroscope that"),
         ((reference, scaled_yaw(imu)), "it is the IMU's yaw that"),
-        # A yaw is mostly made of its gyroscope: two against one do not decide.
+        # A yaw is usually integrated from its gyroscope, so that a majority of two does not decide.
         ((stretched, imu), "of the reference or the IMU's yaw or the gyroscope"),
         ((reference, bare(scaled(imu, GYRO, factor))), "of the reference or the gyroscope"),
     ):
@@ -222,7 +222,7 @@ def test_headings_that_agree_within_their_noise_have_no_scale_remark():
         assert not check(reference, imu).remarks
         assert not check(reference, scaled(imu, GYRO, 1.03)).remarks
         generator = np.random.default_rng(2)
-        # As large as its rates: the regression's scale becomes small, and its bound does not.
+        # The noise is as large as the rates: the estimated scale is small, its bound is not.
         noise = 0.3 * generator.standard_normal(len(imu)) * np.sqrt(IMU_RATE)
         noisy = with_columns(imu, gyro_z=imu.columns["gyro_z"] + 0.3 * noise)
         assert not check(reference, noisy).remarks
