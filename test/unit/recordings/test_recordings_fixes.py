@@ -58,7 +58,7 @@ def test_variances_come_from_covariance_then_error_then_default():
     error, given = np.full(COUNT, 2.0), np.full(COUNT, 0.25)
     report = reference_table(samples(position_error=error))[1]
     assert stated(report) == pytest.approx(np.sqrt(2.0))
-    assert any("made of position_error" in remark for remark in report.remarks)
+    assert any("computed from position_error" in remark for remark in report.remarks)
     assert not report.unknown_variance
     given[:100] = np.nan
     variances = {"variance_east": given, "variance_north": given}
