@@ -1,1 +1,1 @@
-"""What all packages stand on: angles, units, errors, names, colours, files read and written."""
+"""Foundation of all packages: angles, units, errors, names, colours, reading and writing files."""

@@ -1,6 +1,6 @@
-"""The colours of figures, of the live views and of rviz; a test holds the views' files to them."""
+"""Colours of figures, of the live views and of rviz; a test compares the views' files."""
 
-# What is compared; luminance as well as hue tells it apart, so that it survives a grey print.
+# Signals that figures compare. They differ in luminance as well, for printing in grey.
 REAL = "#0b2a5b"
 SIMULATED = "#e07a10"
 DIFFERENCE = "#1d6b4f"
@@ -11,12 +11,12 @@ DISTANCE = "#c2c2c2"
 FIXES = "#2fa36b"
 DIRECTION = "#c0392b"
 
-# The background of the live views, behind the colours of the IMUs.
+# Background of the live views, behind the colours of the IMUs.
 LIVE_TRUTH = "#b0b0b0"
 LIVE_REFERENCE_PATH = "#787878"
 MAGNETIC_FIELD = "#1e5ac8"
 
-# Of an Allan analysis.
+# Curves of an Allan analysis.
 RECORDINGS = (REAL, "#4a7fb5", "#7b5ea7", "#5a8a80")
 SENSOR = "#000000"
 OUTSIDE = "#c03030"
@@ -25,15 +25,15 @@ RANDOM_WALK = "#8a2b4a"
 RATE_RAMP = "#a08a10"
 GAUSS_MARKOV = "#2a6ab0"
 
-# Of many lines in one figure, neighbours of different luminance.
+# Many lines in a figure; neighbours differ in luminance.
 SERIES = (REAL, SIMULATED, FIXES, ODOMETER, "#4aa3df", "#a3322a", "#b59a00")
-"""Of equals; an eighth is grey."""
+"""Colours of equal series; the eighth and later ones are grey."""
 PALE_SERIES = (REFERENCE, "#f3cfa3", "#b5dcc5")
-"""Of what is true, behind the first of :data:`SERIES`."""
+"""Colours of ground truth, behind the first colours of :data:`SERIES`."""
 SIMULATED_SERIES = (SIMULATED, "#a3322a", "#d8a800", "#c26a8f", "#7a5a3a")
-"""Of several simulated IMUs beside a recorded one."""
+"""Colours of several simulated IMUs next to a recorded IMU."""
 
-# Of a value of either sign: ends, and what is between them.
+# Scale of values with either sign: positions from 0 to 1, and colours.
 DIVERGING = (
     (0.0, "#3b4cc0"),
     (0.25, "#8db0fe"),
@@ -42,7 +42,7 @@ DIVERGING = (
     (1.0, "#b40426"),
 )
 
-# What is not data.
+# Elements other than data.
 SHADE = "#000000"
 DARK_GREY = "#555555"
 TEXT_GREY = "#666666"

@@ -1,4 +1,4 @@
-"""Recorded signals: their power spectral density, and how late one is against another."""
+"""Power spectral density of signals, and delay between two signals."""
 
 from __future__ import annotations
 
@@ -11,18 +11,26 @@ import numpy as np
 from . import angles
 
 MINIMUM_SAMPLES = 16
-"""Fewer samples have no spectrum worth drawing, and show no delay."""
+"""Smallest number of samples for a spectrum or a delay."""
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """One-sided power spectral density and how it was estimated.
+    """One-sided power spectral density, and parameters of its estimation.
 
-    ``frequency`` (n,): [Hz], ascending, without zero; ``density`` (..., n): unit of the signal
-    squared, per Hz; its integral is the signal's variance; ``rate``: of the uniform grid's samples
-    [Hz]; ``segment_length``: samples in one segment, a power of two; ``segments``: how many
-    half-overlapping ones were averaged. With a single one each value scatters by 100 %: average
-    over neighbouring frequencies before judging.
+    Parameters
+    ----------
+    frequency : ndarray, shape (n,)
+        Ascending frequencies without zero [Hz].
+    density : ndarray, shape (..., n)
+        Density, in the squared unit of the signal per Hz. Its integral is the signal's variance.
+    rate : float
+        Sample rate of the uniform grid [Hz].
+    segment_length : int
+        Samples of a segment, a power of two.
+    segments : int
+        Number of averaged, half-overlapping segments. The standard deviation of the density from a
+        single segment is 100 %; average over neighbouring frequencies before judging it.
     """
 
     frequency: np.ndarray
@@ -33,13 +41,26 @@ class Spectrum:
 
 
 def median_rate(time) -> float:
-    """Sample rate [Hz] that belongs to the median step of ascending times [s]."""
+    """Return the sample rate [Hz] of the median step of ascending times [s]."""
     return 1.0 / float(np.median(np.diff(time)))
 
 
 def uniform_grid(start, stop, rate) -> np.ndarray:
-    """Return times [s] from ``start`` in steps of 1 / rate that do not pass ``stop``."""
-    # A stop that is a whole number of steps away must not be lost to rounding.
+    """Return evenly spaced times.
+
+    Parameters
+    ----------
+    start, stop : float
+        First time, and bound of the last time [s].
+    rate : float
+        Sample rate [Hz].
+
+    Returns
+    -------
+    ndarray
+        Times from ``start`` to at most ``stop`` [s].
+    """
+    # Rounding must not drop a last sample that coincides with stop.
     count = int(np.floor((stop - start) * rate + 1e-6)) + 1
     return np.minimum(start + np.arange(count) / rate, stop)
 
@@ -47,16 +68,27 @@ def uniform_grid(start, stop, rate) -> np.ndarray:
 def power_spectral_density(time, values, detrend="constant"):
     """Estimate the power spectral density by Welch's method.
 
-    The signal is brought to a uniform grid by linear interpolation, then cut into
-    half-overlapping segments with a Hann window. A segment is as long as a power of two
-    can be, because the slow part of a heading error is what matters and only a long
-    segment resolves it.
+    The signal is interpolated linearly to a uniform grid, then divided into half-overlapping
+    segments with a Hann window. The length of a segment is the largest possible power of two, since
+    only long segments resolve the slow part of a heading error.
 
-    ``time`` (n,): strictly ascending times [s]. ``values`` (..., n): the signal, or several of the
-    same times. ``detrend`` ({"constant", "linear"}): what is taken out of each segment. A heading
-    that turns on and on needs "linear".
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Strictly ascending times [s].
+    values : array_like, shape (..., n)
+        Signal, or several signals at the same times.
+    detrend : {"constant", "linear"}, optional
+        Trend that is subtracted from each segment. A heading that turns continually requires
+        "linear".
 
-    What is returned is a :class:`Spectrum`, None if there are fewer than 16 samples.
+    Returns
+    -------
+    Spectrum or None
+        None if there are fewer than :data:`MINIMUM_SAMPLES` samples.
+
+    References
+    ----------
     P. D. Welch, The use of fast Fourier transform for the estimation of power spectra,
     IEEE Trans. Audio Electroacoust. 15 (1967) 70-73.
     """
@@ -67,7 +99,7 @@ def power_spectral_density(time, values, detrend="constant"):
     if len(time) < MINIMUM_SAMPLES:
         return None
     rate = median_rate(time)
-    uniform = _interpolated(uniform_grid(time[0], time[-1], rate), time, values)
+    uniform = _interpolate(uniform_grid(time[0], time[-1], rate), time, values)
     length = uniform.shape[-1]
     if length < MINIMUM_SAMPLES:
         return None
@@ -79,24 +111,35 @@ def power_spectral_density(time, values, detrend="constant"):
     return Spectrum(frequency[1:], density[..., 1:], rate, segment_length, segments)
 
 
-def _interpolated(grid, time, values):
+def _interpolate(grid, time, values):
     if values.ndim == 1:
         return np.interp(grid, time, values)
     if len(grid) == len(time) and np.allclose(grid, time, rtol=0.0, atol=1e-9):
         return values
     after = np.clip(np.searchsorted(time, grid), 1, len(time) - 1)
-    part = (grid - time[after - 1]) / (time[after] - time[after - 1])
-    return values[..., after - 1] * (1.0 - part) + values[..., after] * part
+    weight = (grid - time[after - 1]) / (time[after] - time[after - 1])
+    return values[..., after - 1] * (1.0 - weight) + values[..., after] * weight
 
 
 def logarithmic_average(spectrum, per_decade=40):
     """Average a density within bands of equal width on a logarithmic axis.
 
-    At low frequencies, where a band holds one value, nothing changes; at high
-    frequencies a band averages hundreds, so the scatter falls while power is kept.
+    A band at low frequencies contains a single value, which stays. A band at high frequencies
+    contains hundreds of values, so that averaging reduces the scatter and keeps the power.
 
-    ``per_decade``: bands per factor of ten. Returned are the mean frequency of each band that is
-    not empty [Hz], and the mean density (..., bands) of the band.
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The spectrum.
+    per_decade : int, optional
+        Bands per factor of ten.
+
+    Returns
+    -------
+    frequency : ndarray, shape (bands,)
+        Mean frequency of each band that is not empty [Hz].
+    density : ndarray, shape (..., bands)
+        Mean density of each such band.
     """
     first, count = _bands(spectrum, per_decade)
     return (
@@ -106,10 +149,21 @@ def logarithmic_average(spectrum, per_decade=40):
 
 
 def confidence_factors(spectrum, per_decade=40, level=0.95):
-    """Factors between which the true density lies, for :func:`logarithmic_average`'s densities.
+    """Return factors of the confidence interval of densities of :func:`logarithmic_average`.
 
-    Returned are a lower and an upper factor for each band; the density times these is the interval
-    of the confidence ``level``.
+    Parameters
+    ----------
+    spectrum : Spectrum
+        The spectrum.
+    per_decade : int, optional
+        Bands per factor of ten.
+    level : float, optional
+        Level of confidence.
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (bands,)
+        Factors; the density times these is the interval.
     """
     _, counts = _bands(spectrum, per_decade)
     freedom = [degrees_of_freedom(spectrum.segments, int(count)) for count in counts]
@@ -117,84 +171,109 @@ def confidence_factors(spectrum, per_decade=40, level=0.95):
 
 
 def degrees_of_freedom(segments, values) -> float:
-    """Of a density averaged over half-overlapping segments and neighbouring frequencies.
+    """Return the degrees of freedom of a density averaged over segments and frequencies.
 
-    Two values of the periodogram of a locally flat Gaussian process have the covariance
-    ``density^2 |A(d, m)|^2``, d segments and m frequencies apart, with
+    Two values of the periodogram of a locally flat Gaussian process, d segments and m frequencies
+    apart, have the covariance ``density^2 |A(d, m)|^2`` with
 
         A(d, m) = sum_t w(t) w(t + d S) exp(2 pi i m t / L) / sum_t w(t)^2
 
     for a window w of length L and segments that begin S = L / 2 after each other. For one
-    frequency that is Welch's equation for overlapping segments: 36 / 19 degrees a segment for
-    many of them. Of the two lowest frequencies, from which the mean or trend was taken, the
-    values scatter somewhat less.
+    frequency that is Welch's equation for overlapping segments: 36 / 19 degrees per segment if
+    there are many. The scatter of the two lowest frequencies is somewhat smaller, since the mean or
+    the trend was subtracted.
 
-    ``segments``, ``values``: how many were averaged.
+    Parameters
+    ----------
+    segments : int
+        Number of averaged segments.
+    values : int
+        Number of averaged neighbouring frequencies.
 
-    What is returned is twice the squared mean over the variance, 2 for a single value.
+    Returns
+    -------
+    float
+        Twice the squared mean over the variance; 2 for a single value.
+
+    References
+    ----------
     P. D. Welch, IEEE Trans. Audio Electroacoust. 15 (1967) 70-73; D. B. Percival, A. T. Walden,
     Spectral Analysis for Physical Applications (1993), on overlapped segment averaging.
     """
-    apart = np.arange(1, min(values, _RELATED) + 1) - 1
-    weights = np.where(apart == 0, 1.0, 2.0) * (1.0 - apart / values)
+    distances = np.arange(min(values, _CORRELATED_FREQUENCIES))
+    weights = np.where(distances == 0, 1.0, 2.0) * (1.0 - distances / values)
     same, adjacent = _covariances()
-    variance = float(weights @ same[apart])
-    variance += 2.0 * (1.0 - 1.0 / segments) * float(weights @ adjacent[apart])
+    variance = float(weights @ same[distances])
+    variance += 2.0 * (1.0 - 1.0 / segments) * float(weights @ adjacent[distances])
     return 2.0 * segments * values / variance
 
 
-_RELATED = 16  # values that are so many frequencies apart have nothing in common any more
+_CORRELATED_FREQUENCIES = 16  # values this many frequencies apart are taken as uncorrelated
 
 
 @functools.lru_cache(maxsize=None)
 def _covariances(length=1024):
-    """|A(d, m)|^2 for segments d = 0, 1 apart and frequencies m = 0, 1, ... apart."""
+    """Return |A(d, m)|^2 for d = 0 and 1, each for m = 0, 1, ..."""
     from scipy import signal
 
     window = signal.get_window("hann", length)
     overlap = window[length // 2 :] * window[: length // 2]
     return [
-        np.abs(np.fft.fft(product, length)[:_RELATED]) ** 2 / np.sum(window**2) ** 2
+        np.abs(np.fft.fft(product, length)[:_CORRELATED_FREQUENCIES]) ** 2 / np.sum(window**2) ** 2
         for product in (window**2, overlap)
     ]
 
 
 def _bands(spectrum, per_decade):
-    """Return the first value of each band that is not empty, and how many values it has."""
+    """Return the index of the first value, and the number of values, of each non-empty band."""
     band = np.floor(per_decade * np.log10(spectrum.frequency / spectrum.frequency[0]))
     _, first = np.unique(band, return_index=True)
     return first, np.diff(np.append(first, len(band)))
 
 
 def variance_interval(degrees_of_freedom, level=0.95):
-    """Return factors between which the true variance lies, for one estimated.
+    """Return factors of the confidence interval of an estimated variance.
 
-    The estimate times these factors is the interval: that of a variance of Gaussian values, whose
-    estimate over the truth has a chi-square distribution over its degrees of freedom.
+    The estimated variance of Gaussian values, divided by the true variance, has a chi-square
+    distribution divided by its degrees of freedom.
 
-    ``degrees_of_freedom`` (array_like). ``level``: of confidence. Returned are a lower and an upper
-    factor.
+    Parameters
+    ----------
+    degrees_of_freedom : array_like
+        Degrees of freedom of the estimate.
+    level : float, optional
+        Level of confidence.
+
+    Returns
+    -------
+    lower, upper : float or ndarray
+        Factors; the estimate times these is the interval.
     """
     from scipy import special
 
     half = 0.5 * np.asarray(degrees_of_freedom, dtype=float)
     tail = 0.5 * (1.0 - level)
-    # The quantile of chi-square is twice that of a gamma distribution of half the freedom.
+    # Chi-square with k degrees of freedom is twice a gamma variate with the shape k / 2.
     return half / special.gammaincinv(half, 1.0 - tail), half / special.gammaincinv(half, tail)
 
 
-MINIMUM_CORRELATION = 0.3  # below it two headings have too little in common for a shift
-_TRIED = 41  # delays from which the best one begins a fit
-_FITS = 3  # of a delay, each with the misfit that the one before has left as the size of errors
+MINIMUM_CORRELATION = 0.3  # of two yaw rates; below it a time shift is not reported
+_START_DELAYS = 41  # delays on a grid, of which the best is the start of the fit
+_FITS = 3  # iterations of the fit, each with the error scale from the residuals of the previous
 
 
 class TimeShift(NamedTuple):
-    """A delay and how well it is supported.
+    """Delay of a signal, with its correlation.
 
-    ``shift`` [s] is positive when the signal is late: signal(t) looks like
-    reference(t - shift), so ``shift`` is to be subtracted from the signal's stamps.
-    ``correlation`` is the coefficient of the yaw rates at that shift. ``problem`` is
-    empty, or a sentence that says why no shift was found; then ``shift`` is zero.
+    Parameters
+    ----------
+    shift : float
+        Delay [s], positive for a late signal: signal(t) corresponds to reference(t - shift).
+        Subtract it from the stamps of the signal. Zero if there is a problem.
+    correlation : float
+        Correlation coefficient of the yaw rates at this shift.
+    problem : str
+        Reason why no shift was found; empty otherwise.
     """
 
     shift: float
@@ -203,16 +282,25 @@ class TimeShift(NamedTuple):
 
 
 def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_shift) -> TimeShift:
-    """Find the delay of a heading against another by cross-correlation of yaw rates.
+    """Find the delay between two yaws by cross-correlation of their yaw rates.
 
-    Rates are correlated rather than headings, for a heading that drifts, or that turns on
-    and on, correlates with any other. Each lag's coefficient is normalised by the energy
-    of the part that overlaps, and a parabola through the largest and its neighbours gives
-    a fraction of a sample.
+    Yaw rates are correlated, since a yaw that drifts or turns continually correlates with any
+    other. The coefficient of each lag is normalised by the energy of the overlapping part. A
+    parabola through the largest coefficient and its neighbours gives a fraction of a sample.
 
-    ``signal_time``, ``reference_time`` (array_like): strictly ascending stamps [s]. ``signal_yaw``,
-    ``reference_yaw`` (array_like): headings [rad]; any multiple of a full turn may be added to a
-    sample. ``max_shift`` (float): largest shift looked for, to either side [s].
+    Parameters
+    ----------
+    signal_time, reference_time : array_like
+        Strictly ascending stamps [s].
+    signal_yaw, reference_yaw : array_like
+        Yaws [rad], wrapped or not.
+    max_shift : float
+        Largest shift to either side [s].
+
+    Returns
+    -------
+    TimeShift
+        The delay of the signal.
     """
     signal_time = np.asarray(signal_time, dtype=float)
     reference_time = np.asarray(reference_time, dtype=float)
@@ -227,66 +315,92 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
     grid = uniform_grid(start, stop, rate)
 
     def yaw_rate(time, yaw):
-        turning = np.gradient(np.interp(grid, time, angles.unwrap(yaw))) * rate
-        return turning - np.mean(turning)
+        rates = np.gradient(np.interp(grid, time, angles.unwrap(yaw))) * rate
+        return rates - np.mean(rates)
 
     late, reference = yaw_rate(signal_time, signal_yaw), yaw_rate(reference_time, reference_yaw)
-    # More than half the drive as a shift would compare two different drives.
+    # A shift by more than half the drive would compare different parts of it.
     largest_lag = min(int(np.ceil(max_shift * rate)), len(grid) // 2)
     lags = np.arange(-largest_lag, largest_lag + 1)
     correlation = normalised_correlation(late, reference, lags)
     best = int(np.argmax(correlation))
-    found = float(correlation[best])
-    if found < MINIMUM_CORRELATION:
-        problem = f"the yaw rates correlate by {found:.2f} at best, at least "
+    highest = float(correlation[best])
+    if highest < MINIMUM_CORRELATION:
+        problem = f"the yaw rates correlate by {highest:.2f} at best, at least "
         problem += f"{MINIMUM_CORRELATION:g} is needed to align in time"
-        return TimeShift(0.0, found, problem)
+        return TimeShift(0.0, highest, problem)
     if best in (0, len(lags) - 1):
         problem = f"the yaw rates fit best at the largest shift allowed, {max_shift:g} s, so none "
-        return TimeShift(0.0, found, problem + "was applied; allow a larger one")
-    return TimeShift(float((lags[best] + parabola_peak(correlation, best)) / rate), found)
+        return TimeShift(0.0, highest, problem + "was applied; allow a larger one")
+    return TimeShift(float((lags[best] + parabola_peak(correlation, best)) / rate), highest)
 
 
 def estimate_delay(times, increments, integral, used, largest) -> tuple[float, float]:
-    """Return how late an integral is against measured increments, and its standard deviation.
+    """Estimate the delay of an integral against measured increments by robust least squares.
 
-    The delay [s] that brings them nearest to each other, by robust least squares. Unlike a
-    correlation it says how sure it is. 0 and an infinite deviation where nothing tells.
+    Unlike a correlation, the fit gives a standard deviation.
 
-    ``times`` (n,) [s]; ``increments`` (n - 1, m) of what the ``integral``, a function of k times
-    that returns (k, m), should have changed by between them; ``used`` (n - 1,): which of them
-    count. ``largest`` delay, to either side [s].
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Times of the measurements [s].
+    increments : ndarray, shape (n - 1, m)
+        Measured increments between these times.
+    integral : callable
+        Function of k times [s] that returns the integral, shape (k, m).
+    used : ndarray of bool, shape (n - 1,)
+        Mask of the increments that are used.
+    largest : float
+        Largest delay to either side [s].
+
+    Returns
+    -------
+    delay : float
+        Delay [s]; 0 if the data do not determine it.
+    deviation : float
+        Standard deviation of the delay [s]; infinite if the data do not determine it.
     """
     from scipy.optimize import least_squares
 
     used = used & (times[:-1] > times[0] + largest) & (times[1:] < times[-1] - largest)
 
-    def apart(delay):
+    def residuals(delay):
         return (increments - np.diff(integral(times + delay), axis=0))[used].ravel()
 
     if np.count_nonzero(used) < MINIMUM_SAMPLES:
         return 0.0, np.inf
-    # A motion that repeats itself has several delays that fit better than their neighbours.
-    tried = np.linspace(-largest, largest, _TRIED)
-    delay = tried[np.argmin([np.abs(apart(one)).sum() for one in tried])]
+    # A periodic motion has several local minima.
+    delays = np.linspace(-largest, largest, _START_DELAYS)
+    delay = delays[np.argmin([np.abs(residuals(start)).sum() for start in delays])]
     limits = -largest, largest
-    # A delay makes the misfit large, whose size is that without it.
+    # Residuals are large before the delay is fitted; their scale is that of the fitted delay.
     for _ in range(_FITS):
-        size = max(1.4826 * float(np.median(np.abs(apart(delay)))), 1e-9)
-        found = least_squares(
-            apart, delay, bounds=limits, loss="soft_l1", f_scale=size, diff_step=1e-3
+        # The median absolute deviation times 1.4826 is the standard deviation of Gaussian values.
+        size = max(1.4826 * float(np.median(np.abs(residuals(delay)))), 1e-9)
+        fit = least_squares(
+            residuals, delay, bounds=limits, loss="soft_l1", f_scale=size, diff_step=1e-3
         )
-        delay = float(found.x[0])
-    squares = float(np.sum(found.jac**2))
+        delay = float(fit.x[0])
+    squares = float(np.sum(fit.jac**2))
     if squares == 0.0 or abs(delay) > 0.99 * largest:
         return 0.0, np.inf
     return delay, size / np.sqrt(squares)
 
 
 def parabola_peak(values, best) -> float:
-    """Return how far beside the index of the largest value the parabola through it has its peak.
+    """Return the distance from the largest value to the peak of the parabola through it.
 
-    In samples, at most half a one; 0 at the ends, where there is no neighbour.
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        Values.
+    best : int
+        Index of the largest value.
+
+    Returns
+    -------
+    float
+        Distance in samples, from -0.5 to 0.5; 0 at the ends, where a neighbour is missing.
     """
     if not 0 < best < len(values) - 1:
         return 0.0
@@ -296,9 +410,20 @@ def parabola_peak(values, best) -> float:
 
 
 def normalised_correlation(late, reference, lags):
-    """Return the coefficient of late[k + lag] with reference[k] over the k where both exist.
+    """Return correlation coefficients of two signals for several lags.
 
-    They may be of different lengths.
+    Parameters
+    ----------
+    late, reference : ndarray, shape (n,) and (m,)
+        Signals with the same sample rate.
+    lags : ndarray of int
+        Lags in samples.
+
+    Returns
+    -------
+    ndarray
+        For each lag the coefficient of late[k + lag] with reference[k], over their overlap; 0
+        where the overlap has no energy.
     """
     from scipy import signal
 

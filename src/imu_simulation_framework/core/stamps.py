@@ -1,4 +1,4 @@
-"""Time stamps of a recording: what is wrong with them, how they are put in order, and gaps."""
+"""Time stamps of a recording: their order, errors, gaps and rate."""
 
 from __future__ import annotations
 
@@ -7,22 +7,30 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 
 STAMP_TOLERANCE = 1e-6
-"""By how much a stamp may be beside the time that was meant [s]."""
+"""Tolerance between a stamp and its nominal time [s]."""
 
 GAP_FACTOR = 5.0
-"""A step of more than so many median steps is a gap."""
+"""Smallest gap as a multiple of the median step."""
 
 MIN_GAP = 0.5
-"""A step this long [s] is no gap, however close the other samples are: a heading hardly changes."""
+"""Longest step that is not a gap at any rate [s]; a heading changes little in this time."""
 
 
 def find_gap_ends(time) -> np.ndarray:
-    """Return indices of the samples that come first behind a gap.
+    """Return the indices of the first samples after gaps.
 
     A gap is a step of more than :data:`GAP_FACTOR` median steps and more than
     :data:`MIN_GAP` seconds.
 
-    ``time`` (n,): strictly ascending [s].
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Strictly ascending times [s].
+
+    Returns
+    -------
+    ndarray of int
+        Indices.
     """
     steps = np.diff(np.asarray(time, dtype=float))
     if len(steps) == 0:
@@ -32,16 +40,28 @@ def find_gap_ends(time) -> np.ndarray:
 
 
 def interpolate_outside_gaps(time, values, when) -> np.ndarray:
-    """Return a series at other times, linear between samples; nan in its gaps, before and after it.
+    """Interpolate a series linearly at other times, except in its gaps.
 
-    ``time``, ``values`` (n,): times strictly ascending [s]. ``when`` (m,) [s].
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Strictly ascending times of the series [s].
+    values : array_like, shape (n,)
+        Values of the series.
+    when : array_like, shape (m,)
+        Times of the result [s].
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        Interpolated values; nan in gaps, before the series and after it.
     """
     time, when = np.asarray(time, dtype=float), np.asarray(when, dtype=float)
     if len(time) == 0:
         return np.full(len(when), np.nan)
     result = np.interp(when, time, values, left=np.nan, right=np.nan)
     behind = find_gap_ends(time)
-    # Of a time within a gap both neighbours are the gap's ends.
+    # A time is in a gap if its next sample is the end of a gap.
     after = np.searchsorted(time, when, side="left")
     exact = (after < len(time)) & (time[np.minimum(after, len(time) - 1)] == when)
     result[np.isin(after, behind) & ~exact] = np.nan
@@ -52,16 +72,37 @@ NANOSECONDS = 1_000_000_000
 
 
 def count_periods(first: int, stamps, rate: float) -> np.ndarray:
-    """Return how many whole periods of a rate [Hz] have passed at stamps (n,) since one [ns]."""
+    """Count the whole periods of a rate between a first stamp and later stamps.
+
+    Parameters
+    ----------
+    first : int
+        First stamp [ns].
+    stamps : ndarray of int, shape (n,)
+        Stamps [ns].
+    rate : float
+        Rate [Hz].
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        Numbers of periods.
+    """
     return np.floor((stamps - first) / NANOSECONDS * rate + 1e-6).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Occurrences:
-    """How often something was found, and where first.
+    """Number of occurrences of a finding, and its first occurrence.
 
-    ``first_place`` is a message, line or index, as the caller numbers samples; ``first_time`` is
-    after the recording's first sample [s], None if it has no time.
+    Parameters
+    ----------
+    count : int
+        Number of occurrences.
+    first_place : int, optional
+        Message, line or index of the first occurrence, as the caller numbers samples.
+    first_time : float, optional
+        Time of the first occurrence after the first sample [s]; None without a time.
     """
 
     count: int = 0
@@ -74,13 +115,18 @@ class Occurrences:
 
 @dataclass(frozen=True)
 class StampLimits:
-    """When time stamps are only reported, and when they cannot be used.
+    """Limits beyond which time stamps are reported or rejected.
 
-    ``gap_factor``: a step longer than this many median periods is a gap; ``backward_step``: a
-    longer step back [s] means that the clock itself went back; ``unordered_fraction``: a larger
-    share of unordered samples means that they have no usable order, three of them are always
-    accepted; ``longest_gap``: across a longer one [s] nothing can be said about the drive, or the
-    clock was set.
+    Parameters
+    ----------
+    gap_factor : float
+        A step of more than this number of median periods is reported as a gap.
+    backward_step : float
+        Largest accepted step back [s]. A longer step means that the clock was set back.
+    unordered_fraction : float
+        Largest accepted share of unordered samples; three are always accepted.
+    longest_gap : float
+        Longest accepted gap [s]. In a longer gap the clock may have been set.
     """
 
     gap_factor: float = GAP_FACTOR
@@ -90,23 +136,41 @@ class StampLimits:
 
 
 RATE_REMEDY = "state the rate, with --rate HZ or as time = line / HZ [s] in a column map"
-"""Remedy where stamps are of no use; samples then follow each other evenly."""
+"""Remedy for unusable stamps, the end of a message; samples are then evenly spaced."""
 
 
 @dataclass(frozen=True)
 class StampReport:
-    """What the time stamps of a recording are like.
+    """Properties of the time stamps of a recording.
 
-    ``samples``, ``usable``: how many were looked at, and remain; ``start``, ``stop``: first and
-    last time on the recording's clock [s], nan if nothing remains; ``rate``: over the whole time
-    [Hz], and ``median_period`` [s], nan below two samples; ``missing``: samples without a time,
-    dropped; ``unordered``: older than one before them, sorted in; ``duplicates``: with the time of
-    another one, of which the first remains; ``gaps``: steps that are long against the median, at
-    the sample behind; ``longest_gap``, ``longest_gap_time``: its length and its start after the
-    first sample [s], 0 without gaps; ``backward_step``, ``backward_place``: longest step back from
-    one sample to the next [s], and where that was. ``packet``: samples that come together, as those
-    that a host reads from a buffer; 1 where each comes by itself. ``mean_rate``: of all samples
-    with a time, whatever their stamps [Hz], nan where these are all the same.
+    Parameters
+    ----------
+    samples, usable : int
+        Number of samples, and number of samples that remain.
+    start, stop : float
+        First and last time on the recording's clock [s]; nan if no sample remains.
+    rate : float
+        Mean rate of the remaining samples [Hz]; nan below two samples.
+    median_period : float
+        Median step of the remaining samples [s]; nan below two samples.
+    missing : Occurrences
+        Samples without a time, which are dropped.
+    unordered : Occurrences
+        Samples that are older than a previous sample; they are sorted.
+    duplicates : Occurrences
+        Samples with the time of a previous sample, which are dropped.
+    gaps : Occurrences
+        Steps that are long compared with the median; a gap is counted at the sample after it.
+    longest_gap, longest_gap_time : float
+        Length of the longest gap, and its start after the first sample [s]; 0 without gaps.
+    backward_step : float
+        Longest step back between consecutive samples [s].
+    backward_place : int, optional
+        Place of this step, None if there is none.
+    packet : int
+        Number of samples that arrive together, as from a buffer; 1 if they arrive singly.
+    mean_rate : float
+        Rate of all samples with a time, including duplicates [Hz]; nan if all times are equal.
     """
 
     samples: int = 0
@@ -134,7 +198,7 @@ class StampReport:
 
     @property
     def packets_text(self) -> str:
-        """What the stamps of packets say of the rate; empty without packets."""
+        """Description of packets and of the mean rate; empty without packets."""
         if self.packet == 1:
             return ""
         return (
@@ -148,7 +212,20 @@ class StampReport:
         return self.stop - self.start
 
     def refusal(self, limits: StampLimits, place_name="sample") -> str:
-        """Return why these stamps cannot be used, as half a sentence; empty if they can."""
+        """Return the reason why the stamps are unusable.
+
+        Parameters
+        ----------
+        limits : StampLimits
+            Limits of usable stamps.
+        place_name : str, optional
+            Name of the places, such as "message" or "line".
+
+        Returns
+        -------
+        str
+            The reason, the end of a message; empty if the stamps are usable.
+        """
         if self.never_set:
             return (
                 f"all {self.samples - self.missing.count} time stamps are {self.start:g} s, so "
@@ -173,7 +250,7 @@ class StampReport:
         return ""
 
     def to_dict(self) -> dict:
-        """Return plain numbers, for a summary; what is not a number is None."""
+        """Return the fields for a summary; numbers that are not finite become None."""
         return {
             key: None if isinstance(value, float) and not np.isfinite(value) else value
             for key, value in asdict(self).items()
@@ -181,35 +258,80 @@ class StampReport:
 
 
 def seconds_from_nanoseconds(nanoseconds):
-    """Return whole nanoseconds as seconds.
+    """Convert whole nanoseconds to seconds.
 
-    The whole seconds are separated first: nanoseconds since 1970 do not fit a float64, so
-    that a plain division would round twice.
+    Whole seconds are converted separately. Nanoseconds since 1970 exceed the precision of a
+    float64, so that a plain division would round twice.
+
+    Parameters
+    ----------
+    nanoseconds : int or array_like of int
+        Nanoseconds.
+
+    Returns
+    -------
+    float or ndarray
+        Seconds.
     """
     return seconds_from_counts(nanoseconds, NANOSECONDS)
 
 
 def seconds_from_counts(counts, per_second):
-    """Return counts of a whole part of a second as seconds; nan and infinities stay."""
+    """Convert counts of a fraction of a second to seconds.
+
+    Parameters
+    ----------
+    counts : number or array_like
+        Counts. Values that are not finite stay.
+    per_second : int
+        Counts per second.
+
+    Returns
+    -------
+    float or ndarray
+        Seconds.
+    """
     counts = np.asarray(counts)
     with np.errstate(invalid="ignore"):
-        seconds, rest = np.divmod(counts, per_second)
-    seconds = seconds + rest / float(per_second)
+        seconds, remainder = np.divmod(counts, per_second)
+    seconds = seconds + remainder / float(per_second)
     return np.where(np.isinf(counts), counts, seconds)[()] if counts.dtype.kind == "f" else seconds
 
 
 def count_occurrences(mask, times, places=None) -> Occurrences:
-    """Count where a mask (n,) is true and tell the first place.
+    """Count the true values of a mask, and locate the first.
 
-    ``mask`` (n,). ``times`` (n,): time of each sample [s], nan where it has none. ``places`` (n,):
-    number of each sample in the recording, default 0, 1, 2. The smallest of the times counts as
-    zero.
+    Parameters
+    ----------
+    mask : ndarray of bool, shape (n,)
+        The mask.
+    times : array_like, shape (n,)
+        Time of each sample [s], nan where it is missing.
+    places : ndarray of int, shape (n,), optional
+        Number of each sample in the recording, by default 0, 1, 2.
+
+    Returns
+    -------
+    Occurrences
+        Their time is relative to the smallest of the times.
     """
     return count_places(np.flatnonzero(mask), times, places)
 
 
 def count_places(where, times, places=None) -> Occurrences:
-    """Count growing indices and tell the first, as :func:`count_occurrences` does of a mask."""
+    """Count ascending indices, and locate the first.
+
+    Parameters
+    ----------
+    where : ndarray of int
+        Ascending indices.
+    times, places : array_like
+        Times and places of all samples, as in :func:`count_occurrences`.
+
+    Returns
+    -------
+    Occurrences
+    """
     if len(where) == 0:
         return Occurrences()
     times = np.asarray(times, dtype=float)
@@ -224,16 +346,27 @@ def count_places(where, times, places=None) -> Occurrences:
 
 
 def examine_stamps(times, places=None, limits=None):
-    """Look at time stamps and find the order in which the samples serve.
+    """Examine time stamps, and sort the samples by time.
 
-    Samples without a time are left out, unordered ones sorted in, and of those with equal
-    times the first one recorded remains. Whether the result should be used at all is reported
-    by :meth:`StampReport.refusal`.
+    Samples without a time are dropped, unordered samples are sorted, and the first of several
+    samples with the same time remains. :meth:`StampReport.refusal` decides whether the result is
+    usable.
 
-    ``times`` (n,): time of each sample [s] in the order of recording; nan where it is missing.
-    ``places`` (n,): number of each sample in the recording, for the report; default 0, 1, 2.
-    Returned are the indices of the remaining samples, whose times grow strictly, and a
-    :class:`StampReport`.
+    Parameters
+    ----------
+    times : array_like, shape (n,)
+        Time of each sample [s] in the order of recording, nan where it is missing.
+    places : array_like of int, shape (n,), optional
+        Number of each sample in the recording, by default 0, 1, 2.
+    limits : StampLimits, optional
+        Limits; only the factor of gaps is used.
+
+    Returns
+    -------
+    order : ndarray of int
+        Indices of the remaining samples, whose times strictly ascend.
+    report : StampReport
+        Properties of the stamps.
     """
     limits = limits or StampLimits()
     times = np.asarray(times, dtype=float)
@@ -267,7 +400,7 @@ def examine_stamps(times, places=None, limits=None):
 
 
 def _growing_stamps(times, places, limits):
-    """Return what :func:`examine_stamps` does of times that grow strictly, with little memory."""
+    """Examine strictly ascending times with little memory, as :func:`examine_stamps` does."""
     median_period = float("nan")
     if len(times) > 1:
         median_period = float(np.median(np.diff(times), overwrite_input=True))
@@ -289,38 +422,46 @@ def _growing_stamps(times, places, limits):
     )
 
 
-_FEWEST_PACKETS = 10
-_SAME_SIZE = 0.8  # Share of the packets that have the usual size
-_SHORT_STEP = 0.2  # A step within a packet, as a share of the one from packet to packet
+_MIN_PACKETS = 10
+_MIN_SHARE_OF_EQUAL_SIZE = 0.8  # of packets with the median size
+_MAX_STEP_RATIO = 0.2  # largest step within packets, relative to the step between packets
 
 
 def packet_size(times) -> int:
-    """Return how many samples come together, 1 where each comes by itself.
+    """Return the number of samples that arrive together.
 
-    A host that reads a buffer stamps its samples within a moment of each other, or with one time,
-    and then waits for the next ones.
+    A host that reads a buffer stamps its samples with nearly equal times, and then waits for the
+    next packet.
 
-    ``times`` (n,): time of each sample [s] in the order of recording.
+    Parameters
+    ----------
+    times : array_like, shape (n,)
+        Time of each sample [s] in the order of recording.
+
+    Returns
+    -------
+    int
+        Samples of a packet; 1 if samples arrive singly.
     """
     steps = np.diff(np.asarray(times, dtype=float))
     steps = steps[np.isfinite(steps)]
-    if len(steps) < 2 * _FEWEST_PACKETS:
+    if len(steps) < 2 * _MIN_PACKETS:
         return 1
-    # Between packets there are as many steps as there are packets, and nearly all of the time.
+    # Steps between packets are longer than the mean step, since those within are nearly zero.
     mean = float(np.mean(steps))
     behind = np.flatnonzero(steps > mean)
-    if len(behind) < _FEWEST_PACKETS:
+    if len(behind) < _MIN_PACKETS:
         return 1
     sizes = np.diff(behind)
     size = int(np.median(sizes))
     within = np.delete(steps, behind)
-    if size < 2 or np.mean(sizes == size) < _SAME_SIZE:
+    if size < 2 or np.mean(sizes == size) < _MIN_SHARE_OF_EQUAL_SIZE:
         return 1
-    alike = float(np.percentile(within, 90)) < _SHORT_STEP * float(np.median(steps[behind]))
-    return size if alike else 1
+    are_short = float(np.percentile(within, 90)) < _MAX_STEP_RATIO * float(np.median(steps[behind]))
+    return size if are_short else 1
 
 
 def _mean_rate(times) -> float:
     span = float(np.max(times) - np.min(times)) if len(times) else 0.0
-    # The last packet has no step behind it.
+    # No step follows the last packet.
     return (len(times) - packet_size(times)) / span if span > 0.0 else float("nan")

@@ -1,6 +1,6 @@
-"""Tables: the names of their columns, each in one place, and CSV that reads back to the last bit.
+"""Column names of all tables, and CSV files that preserve each bit of a number.
 
-What the tables are, with the units of their columns, stands in the package's own docstring.
+The docstring of the package describes the tables and the units of their columns.
 """
 
 from __future__ import annotations
@@ -58,18 +58,36 @@ _LONGEST_LINE = 2**20  # bytes
 
 
 def table_to_csv(table) -> str:
-    """Return a table as CSV: a header, a line per sample, each number as short as it can be exact.
+    """Format a table as CSV, with a header and a line per sample.
 
-    Python's own notation of a float is the shortest that reads back to the same float, so a
-    table is the same after writing and reading, and equal tables give equal bytes.
+    Python's notation of a float is the shortest that reads back to the same float. A table is
+    therefore unchanged after writing and reading, and equal tables give equal bytes.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A table of numbers.
+
+    Returns
+    -------
+    str
+        The CSV.
     """
     return "".join(iterate_csv([table]))
 
 
 def iterate_csv(tables):
-    """Yield the CSV of tables that follow each other, whole lines; see :func:`table_to_csv`.
+    """Yield the CSV of consecutive tables in parts, see :func:`table_to_csv`.
 
-    ``tables`` (iterable of DataFrame): at least one, with the same columns each.
+    Parameters
+    ----------
+    tables : iterable of DataFrame
+        At least one table; all have the same columns.
+
+    Yields
+    ------
+    str
+        Complete lines.
     """
     for number, table in enumerate(tables):
         if number == 0:
@@ -83,10 +101,20 @@ def iterate_csv(tables):
 
 
 def escape_formula(text: str) -> str:
-    """Return a text as a cell that is no formula in a spreadsheet: with an apostrophe before it.
+    """Prefix a text with an apostrophe if a spreadsheet would read it as a formula.
 
-    Spreadsheets calculate what begins with ``=``, ``+``, ``-`` or ``@``, also from a file
-    (OWASP: CSV injection). Numbers stay as they are.
+    Spreadsheets evaluate cells that begin with ``=``, ``+``, ``-`` or ``@``, also from a CSV file
+    (OWASP: CSV injection).
+
+    Parameters
+    ----------
+    text : str
+        Text of a cell.
+
+    Returns
+    -------
+    str
+        The text; numbers are unchanged.
     """
     if not text.lstrip().startswith(("=", "+", "-", "@")):
         return text
@@ -100,11 +128,23 @@ def escape_formula(text: str) -> str:
 def read_csv(path, columns=None) -> pd.DataFrame:
     """Read a table that was written by :func:`table_to_csv`.
 
-    ``columns`` (sequence of str, optional): those of the columns that are wanted beside the time;
-    by default all. Raises :class:`.ResultError`: the file is missing, cut off, not a table of
-    numbers, or its time does not increase.
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    columns : sequence of str, optional
+        Columns that are read, in addition to the time; by default all. Missing columns are
+        ignored.
 
-    Returned: float64, index ``time`` [s]; of the wanted columns those that are there.
+    Returns
+    -------
+    DataFrame
+        float64, index ``time`` [s].
+
+    Raises
+    ------
+    ResultError
+        The file is missing, truncated, not a table of numbers, or its time does not increase.
     """
     path = Path(path)
     try:
@@ -118,55 +158,55 @@ def _read(path, file, columns):
     import pandas as pd
 
     header, parts, first = None, [], 1
-    # The text takes several times the memory of its numbers, so it is read in pieces.
-    for text in _pieces(file):
+    # The text takes several times the memory of its numbers, so it is read in parts.
+    for text in _iterate_lines(file):
         if header is None:
             header = text.split("\n", 1)[0].rstrip("\r").split(",")
             if header[0] != "time":
-                wrong = f"the first column must be time, found {quote(header[0])}"
-                raise ResultError(f"{path}: line 1: {wrong}")
+                problem = f"the first column is {quote(header[0])}, expected time"
+                raise ResultError(f"{path}: line 1: {problem}")
             if len(set(header)) != len(header):
                 raise ResultError(f"{path}: line 1: a column name occurs twice")
         if not text.endswith("\n"):
             line = first + text.count("\n")
             raise ResultError(f"{path}: line {line}: no end of line, the file seems to be cut off")
-        part = _numbers(path, text, header, first)
-        wanted = header if columns is None else [name for name in header if name in columns]
-        parts.append(part[["time", *(name for name in wanted if name != "time")]])
+        part = _parse_numbers(path, text, header, first)
+        names = header if columns is None else [name for name in header if name in columns]
+        parts.append(part[["time", *(name for name in names if name != "time")]])
         first += text.count("\n")
     if header is None:
-        raise ResultError(f"{path}: the file is empty, a header with the column time was expected")
+        raise ResultError(f"{path}: the file is empty, expected a header with the column time")
     table = pd.concat(parts, ignore_index=True)
     time = table["time"].to_numpy()
-    wrong = ~np.isfinite(time)
-    wrong[1:] |= ~(time[1:] > time[:-1])
-    if wrong.any():
-        line = 2 + int(np.argmax(wrong))
+    is_invalid = ~np.isfinite(time)
+    is_invalid[1:] |= ~(time[1:] > time[:-1])
+    if is_invalid.any():
+        line = 2 + int(np.argmax(is_invalid))
         raise ResultError(f"{path}: line {line}, column time: does not increase from line to line")
     return table.set_index("time")
 
 
-def _pieces(file):
-    """Yield the text of a file in pieces of whole lines; the last one may lack its end."""
-    rest, size = b"", 0
+def _iterate_lines(file):
+    """Yield the text of a file in parts of complete lines; the last line may lack its end."""
+    remainder, size = b"", 0
     for block in iter(lambda: file.read(BLOCK_SIZE), b""):
         size += len(block)
         if size > TABLE_LIMIT:
             raise UnusableFileError(f"it is larger than {format_size(TABLE_LIMIT)}")
-        whole, feed, begun = block.rpartition(b"\n")
-        if not feed:
-            rest += block
-            if len(rest) > _LONGEST_LINE:
+        complete, line_end, incomplete = block.rpartition(b"\n")
+        if not line_end:
+            remainder += block
+            if len(remainder) > _LONGEST_LINE:
                 raise UnusableFileError(f"it has a line of more than {format_size(_LONGEST_LINE)}")
             continue
-        yield (rest + whole + feed).decode("utf-8")
-        rest = begun
-    if rest.strip() or (rest and size > len(rest)):
-        yield rest.decode("utf-8")
+        yield (remainder + complete + line_end).decode("utf-8")
+        remainder = incomplete
+    if remainder.strip() or (remainder and size > len(remainder)):
+        yield remainder.decode("utf-8")
 
 
-def _numbers(path, text, header, first):
-    """Return the numbers of whole lines, of which the first has number ``first`` in the file."""
+def _parse_numbers(path, text, header, first):
+    """Return the numbers of complete lines; ``first`` is the number of the first line."""
     import pandas as pd
 
     if text.count(",") != text.count("\n") * (len(header) - 1):
@@ -189,20 +229,19 @@ def _numbers(path, text, header, first):
 
 
 def _broken_line(path, text, header, first) -> ResultError:
-    """Return the error that names the first line and column that is no number."""
+    """Return the error with the first line and column that is not a number."""
     skipped = 1 if first == 1 else 0
     for number, line in enumerate(text.splitlines()[skipped:], start=first + skipped):
         cells = line.split(",")
         if len(cells) != len(header):
             return ResultError(
-                f"{path}: line {number}: {len(header)} values were expected, found {len(cells)}"
+                f"{path}: line {number}: has {len(cells)} values, expected {len(header)}"
             )
         for name, cell in zip(header, cells):
             try:
                 float(cell)
             except ValueError:
                 return ResultError(
-                    f"{path}: line {number}, column {name}: a number was expected, "
-                    f"found {quote(cell)}"
+                    f"{path}: line {number}, column {name}: is {quote(cell)}, expected a number"
                 )
     return ResultError(f"{path}: not a table of numbers")

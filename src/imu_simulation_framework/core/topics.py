@@ -1,8 +1,7 @@
-"""Names of the topics of an experiment, and of services that belong to them; remap them as usual.
+"""Names of an experiment's topics and services, and of the robot's frames, joints and controllers.
 
-They are relative: in the root namespace, as in a bag, :func:`absolute_topic` gives their names. So
-are the names of the robot's frames, joints and wheel controllers, as its description gives them. A
-test holds ``urdf/``, ``rviz/`` and the views to them.
+Names of topics are relative and can be remapped; :func:`absolute_topic` returns the name in the
+root namespace, as in a bag. A test compares the names with ``urdf/``, ``rviz/`` and the views.
 """
 
 from __future__ import annotations
@@ -14,41 +13,54 @@ from .errors import ConfigurationError
 from .sentences import quote
 
 WORLD_FRAME = "odom"
-"""Fixed in the world; what Gazebo calls ``world`` lies in the same place."""
+"""World frame of an experiment; Gazebo's ``world`` has the same origin and axes."""
 
 ROBOT_FRAME = "base_footprint"
-"""On the ground below the middle of the wheels' axle, with x forward."""
+"""Body frame, on the ground below the middle of the wheels' axle, with x forward."""
 
 IMU_FRAME = "imu_link"
+
 GNSS_FRAME = "gnss_link"
-"""Of the GNSS receiver's antenna."""
+"""Frame of the GNSS receiver's antenna."""
 
 AIRCRAFT_FRAME = "base_link"
-"""At an aircraft's centre of gravity, with x forward, y left, z up."""
+"""Body frame of an aircraft, at its centre of gravity, with x forward, y left, z up."""
+
 GIMBAL_FRAMES = ("pan_link", "tilt_link", "roll_link")
-"""From an aircraft to its IMU, each on the one before it; the IMU is on the last one."""
+"""Frames of a gimbal's joints, from the aircraft to its IMU, which is on the last frame."""
 
 SIDES = ("left", "right")
 
 
 def wheel_joints(per_side: int) -> tuple[str, ...]:
-    """Return the joints of so many driven wheels on each side: left ones first, then right ones."""
+    """Return the names of the joints of driven wheels.
+
+    Parameters
+    ----------
+    per_side : int
+        Number of driven wheels on each side.
+
+    Returns
+    -------
+    tuple of str
+        Joints of the left wheels, then of the right wheels.
+    """
     numbers = [""] if per_side == 1 else [f"_{number}" for number in range(1, per_side + 1)]
     return tuple(f"{side}_wheel{number}_joint" for side in SIDES for number in numbers)
 
 
 WHEEL_JOINTS = wheel_joints(1)
-"""Of the bundled robot."""
+"""Wheel joints of the bundled robot."""
 
 JOINT_STATE_CONTROLLER = "joint_state_controller"
 WHEEL_CONTROLLER = "wheel_velocity_controller"
-"""Of ros_control in Gazebo; the topic of the wheels' commands is below this name."""
+"""Controller of ros_control in Gazebo; the topic of wheel commands is in its namespace."""
 
 WHEEL_GROUP_CONTROLLER = "wheel_group_controller"
-"""The same for a robot with several wheels on a side: it wants a velocity for each of them."""
+"""Controller for several wheels per side; its commands contain a velocity for each wheel."""
 
 STEERING_CONTROLLER = "steering_controller"
-"""Of each joint that steers, with its number behind it."""
+"""Prefix of the controllers of steering joints; the number of the joint follows."""
 
 CLOCK = "/clock"
 DIAGNOSTICS = "/diagnostics"
@@ -87,12 +99,25 @@ MAGNETIC_ARROW = "imu/mag/arrow"
 
 
 def absolute_topic(topic: str) -> str:
-    """Return a topic's full name in the root namespace."""
+    """Return the absolute name of a topic in the root namespace."""
     return f"/{topic.lstrip('/')}"
 
 
 def sibling_topic(topic: str, other: str) -> str:
-    """Return the name of a topic with the last part of another: ``/imu/mag`` for ``/imu/data``."""
+    """Return a name in the namespace of a topic, with the last part of another topic.
+
+    Parameters
+    ----------
+    topic : str
+        Topic whose namespace is kept, such as ``/imu/data``.
+    other : str
+        Topic whose last part is taken, such as ``imu/mag``.
+
+    Returns
+    -------
+    str
+        The name, such as ``/imu/mag``.
+    """
     namespace, slash, _ = topic.rpartition("/")
     return f"{namespace}{slash}{other.rpartition('/')[2]}"
 
@@ -101,12 +126,32 @@ _TOPIC = re.compile(r"[~/A-Za-z][\w/]*", re.ASCII)
 
 
 def check_topic(name: str, value: Any, needed: bool = False) -> str:
-    """Return the name of a topic; an empty one stands for none, unless it is needed."""
-    given = str(value)
-    legal = _TOPIC.fullmatch(given) and "//" not in given and given not in ("/", "~")
-    if not legal and (given or needed):
+    """Check the name of a topic.
+
+    Parameters
+    ----------
+    name : str
+        Name of the setting, with which the message begins.
+    value : object
+        Name of the topic. An empty name means that there is no topic.
+    needed : bool, optional
+        Whether an empty name is rejected.
+
+    Returns
+    -------
+    str
+        The name of the topic.
+
+    Raises
+    ------
+    ConfigurationError
+        The name is not valid in ROS, or is empty although it is needed.
+    """
+    topic = str(value)
+    is_valid = _TOPIC.fullmatch(topic) and "//" not in topic and topic not in ("/", "~")
+    if not is_valid and (topic or needed):
         raise ConfigurationError(
-            f"{name} is {quote(given)}, expected the name of a topic: letters, digits and _ "
+            f"{name} is {quote(topic)}, expected the name of a topic: letters, digits and _ "
             "between slashes, as /imu/data"
         )
-    return given
+    return topic

@@ -1,10 +1,10 @@
-"""Constants of nature and of the simulated world, and units by their names, as factors to SI.
+"""Physical constants, and conversion of units of measurement to SI units.
 
-The unit g and the world are two things: an accelerometer's data sheet in g means the one, what a
-robot's accelerometer feels at rest is the other.
+The unit g of data sheets (:data:`STANDARD_GRAVITY`) differs from the gravity that a simulated
+accelerometer measures at rest (:data:`WORLD_GRAVITY`).
 
-A unit is written as data sheets do, ``deg/h/sqrt(h)``, ``m s^-2``, ``ug/sqrt(Hz)``: names of
-:data:`SIZES` with powers and roots, separated by a blank, or by ``/`` in front of what divides.
+Units are written as in data sheets: ``deg/h/sqrt(h)``, ``m s^-2``, ``ug/sqrt(Hz)``. They consist of
+names of :data:`SIZES` with powers and roots. A blank separates factors, ``/`` precedes a divisor.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ SIZES = {
     "G": 1e-4,
     "mG": 1e-7,
 }
-"""Name -> size in SI units, angles in radians; g is the unit of force, G is gauss."""
+"""Size of each unit in SI units, with angles in rad; g is the standard gravity, G is gauss."""
 
 _PART = re.compile(r"([ /]?)(?:sqrt\((\w+)\)|([A-Za-z]+|1)(?:\^?(-?\d+))?)")
 
@@ -68,27 +68,52 @@ _PART = re.compile(r"([ /]?)(?:sqrt\((\w+)\)|([A-Za-z]+|1)(?:\^?(-?\d+))?)")
 def factor(unit: str) -> float:
     """Return the size of a unit in SI units.
 
-    ``unit``: empty for a number. Raises ValueError: it is not written as a unit is, or has a name
-    that is not in :data:`SIZES`.
+    Parameters
+    ----------
+    unit : str
+        The unit; empty for a dimensionless number.
+
+    Returns
+    -------
+    float
+        Factor from the unit to SI units.
+
+    Raises
+    ------
+    ValueError
+        The syntax is wrong, or a name is not in :data:`SIZES`.
     """
     value = 1.0
     for name, power in _parts(unit):
         if name not in SIZES:
-            raise ValueError(f"{unit!r} has {name!r}, which is no unit")
+            raise ValueError(f"{unit!r} contains {name!r}, which is no unit")
         size = SIZES[name]
-        # In the order in which it is written, as a person would compute it.
+        # Evaluation in written order rounds as a calculation by hand does.
         size = math.sqrt(size) if abs(power) == 0.5 else size ** abs(power)
         value = value * size if power > 0.0 else value / size
     return value
 
 
 def factors(*units: str) -> dict[str, float]:
-    """Return the sizes of several units by their names."""
+    """Return the sizes of several units in SI units, by their names."""
     return {unit: factor(unit) for unit in units}
 
 
 def multiply_by_time(unit: str, power: int) -> str:
-    """Return a unit times a power of the second: ``rad/s^2`` from ``rad/s`` and -1."""
+    """Multiply a unit by a power of the second.
+
+    Parameters
+    ----------
+    unit : str
+        The unit, such as ``rad/s``.
+    power : int
+        Exponent of the second, such as -1.
+
+    Returns
+    -------
+    str
+        The product, such as ``rad/s^2``.
+    """
     parts = dict(_parts(unit))
     parts["s"] = parts.get("s", 0) + power
     text = ""
@@ -102,25 +127,41 @@ def multiply_by_time(unit: str, power: int) -> str:
 def _parts(unit):
     position = 0
     while position < len(unit):
-        found = _PART.match(unit, position)
-        if found is None or bool(found[1]) != (position > 0):
-            raise ValueError(f"{unit!r} is not written as a unit is")
-        position = found.end()
-        power = 0.5 if found[2] else int(found[4] or 1)
-        yield found[2] or found[3], -power if found[1] == "/" else power
+        match = _PART.match(unit, position)
+        if match is None or bool(match[1]) != (position > 0):
+            raise ValueError(f"{unit!r} does not have the syntax of a unit")
+        position = match.end()
+        power = 0.5 if match[2] else int(match[4] or 1)
+        yield match[2] or match[3], -power if match[1] == "/" else power
 
 
 _AMOUNT = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)")
 
 
 def parse_amount(text: str, default: str, units: Sequence[str]) -> float:
-    """Return an amount in SI units that a person wrote, as ``10min``.
+    """Parse a number with a unit, such as ``10min``.
 
-    ``default``: the unit of a number without one. ``units``: those that are accepted.
-    Raises ValueError: it is no finite number with one of the units behind it.
+    Parameters
+    ----------
+    text : str
+        The text.
+    default : str
+        Unit of a number without a unit.
+    units : sequence of str
+        Accepted units.
+
+    Returns
+    -------
+    float
+        The amount in SI units.
+
+    Raises
+    ------
+    ValueError
+        The text is not a finite number, or its unit is not accepted.
     """
-    found = _AMOUNT.fullmatch(text.strip())
-    unit = (found.group(2) or default) if found else ""
-    if found is None or unit not in units or not math.isfinite(float(found.group(1))):
+    match = _AMOUNT.fullmatch(text.strip())
+    unit = (match.group(2) or default) if match else ""
+    if match is None or unit not in units or not math.isfinite(float(match.group(1))):
         raise ValueError(f"{text!r} is no number with one of {', '.join(units)}")
-    return float(found.group(1)) * factor(unit)
+    return float(match.group(1)) * factor(unit)
