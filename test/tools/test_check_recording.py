@@ -70,7 +70,7 @@ def test_good_drive_checked_from_the_shell_is_usable(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_columns_without_a_unit_are_left_open_with_lines_that_work(tmp_path):
+def test_columns_without_unit_are_left_open_with_usable_lines(tmp_path):
     # A telephone in the hand: its rates neither rest nor turn fast, so that their size shows no
     # unit.
     car = Car()
@@ -91,7 +91,7 @@ def test_columns_without_a_unit_are_left_open_with_lines_that_work(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_layout_of_the_command_line_maps_unknown_columns(tmp_path):
+def test_layout_option_maps_unknown_columns(tmp_path):
     car = Car()
     columns = {"tick": np.rint(1e3 * TIME), "x": 0.1 * car.east, "y": 0.1 * car.north}
     columns.update(zip("uvwabc", np.hstack([np.degrees(car.rates), car.forces]).T))
@@ -124,7 +124,7 @@ def test_setting_on_command_line_is_applied_and_written(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_paths_of_a_given_config_lead_to_the_same_files(tmp_path):
+def test_relative_paths_of_config_lead_to_same_files(tmp_path):
     drives.write_bag(tmp_path / "drive.bag", *drives.drive())
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "robot.yaml").write_text("nothing that is read here")

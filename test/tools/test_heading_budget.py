@@ -94,7 +94,7 @@ TILT = 0.2 / WORLD_GRAVITY / math.hypot(1.0, 0.2 * 3.0)
 TILT_MEAN = math.degrees(120.0 * (1.0 - math.cos(TILT)))
 
 
-def test_budget_of_circles_is_the_closed_form(circles):
+def test_budget_of_circles_equals_closed_form(circles):
     scale_factor_error = math.degrees(-0.002 * 120.0)
     mean = scale_factor_error + TILT_MEAN
     std = math.degrees(math.sqrt(1e-6 * 600.0 + (2e-4 * 600.0) ** 2))
@@ -128,7 +128,7 @@ def test_requirements_on_circles_are_standard_deviations(circles):
         assert within == pytest.approx(0.95, abs=0.005 * 0.23 + 1e-4), error
 
 
-def test_requirements_without_an_imu_are_printed_in_units_of_data_sheets():
+def test_requirements_without_imu_are_printed_in_data_sheet_units():
     answer = answered(
         "--straight", "10min", "--require", "5deg", "--probability", "95%", "--report",
         *AS_SWITCHED_ON,
@@ -167,7 +167,7 @@ def test_imus_of_equal_name_are_numbered(comparison):
     assert list(dict.fromkeys(bands["imu"])) == ["bno055 (1)", "hector", "bno055 (2)", "mpu6050"]
 
 
-def test_notes_name_the_imu_that_they_are_about(comparison):
+def test_notes_name_their_imu(comparison):
     assert "note: bno055 has only errors at rest" in comparison.text
     assert "note: hector: its yaw error is a plug-in's" in comparison.text
     assert "bno055_datasheet has the values of the data sheet; --inflate makes" in comparison.text
@@ -214,7 +214,7 @@ def test_scale_factor_of_this_unit_is_known():
     assert budget.loc["scale factor", "differs"] == "known"
 
 
-def test_another_part_has_the_size_of_its_own_line():
+def test_recommended_part_has_size_of_its_own_line():
     answer = answered(
         "--rounds", "1", "--radius", "5", "--stops", "every 10s for 2s", "--within", "1deg",
         "--imu", "mpu6050", "--imu", "stim300",
@@ -223,7 +223,7 @@ def test_another_part_has_the_size_of_its_own_line():
     assert f"another part, stim300, {size} deg (95 %)" in answer.text
 
 
-def test_turn_of_the_earth_that_is_left_out_is_noted_for_good_gyroscopes():
+def test_omitted_earth_rotation_is_noted_for_good_gyroscopes():
     Path("good.yaml").write_text(GOOD)
     text = answered(
         "--straight", "1min", "--imu", "good.yaml", "--imu", "bmi088", *AS_SWITCHED_ON
@@ -234,7 +234,7 @@ def test_turn_of_the_earth_that_is_left_out_is_noted_for_good_gyroscopes():
     assert text.count("Earth") == 1
 
 
-def test_turn_of_the_earth_at_a_latitude_is_a_source_and_can_exceed_a_requirement():
+def test_earth_rotation_at_latitude_is_error_source():
     Path("good.yaml").write_text(GOOD)
     answer = answered(
         "--straight", "1min", "--imu", "good.yaml", "--latitude", "50", "--require", "0.1deg",
@@ -248,7 +248,7 @@ def test_turn_of_the_earth_at_a_latitude_is_a_source_and_can_exceed_a_requiremen
     assert float(answer.table("requirements", "error").loc["rate bias", "if alone"]) == 0.0
 
 
-def test_recording_of_satellite_positions_has_its_own_latitude():
+def test_latitude_is_taken_from_recorded_fixes():
     time = np.arange(0.0, 60.0, 0.2)
     east = np.degrees(2.0 * time / (6378137.0 * math.cos(math.radians(-35.0))))
     pd.DataFrame({"time": time, "latitude": -35.0 + 0.0 * time, "longitude": 149.0 + east}).to_csv(
@@ -264,7 +264,7 @@ def test_recording_of_satellite_positions_has_its_own_latitude():
     assert mean == pytest.approx(turning, abs=2e-3)
 
 
-def test_band_of_the_bias_instability_is_noted_with_its_effect_and_can_be_set():
+def test_band_of_bias_instability_is_noted_and_settable():
     Path("flicker.yaml").write_text(
         "name: flicker\n"
         "gyroscope: {bias_instability: {value: 10, unit: deg/h, meaning: allan_minimum}}\n"
@@ -324,7 +324,7 @@ def test_odometer_slip_grows_with_distance_next_to_imu():
     assert "Earth" not in answer.text
 
 
-def test_track_of_an_odometer_counts_turns_on_circles():
+def test_track_error_of_odometer_grows_with_turns_on_circles():
     Path("wheels.yaml").write_text(ODOMETER)
     rounds = str(120.0 / (2.0 * math.pi))
     answer = answered("--rounds", rounds, "--radius", "5", "--odometer", "wheels.yaml")
@@ -360,7 +360,7 @@ def test_fused_heading_on_circles_weighs_scale_factor_and_track():
     assert all(name in answer.page for name in fused)
 
 
-def test_recorded_flight_is_over_the_turning_earth():
+def test_recorded_flight_includes_earth_rotation():
     motion = circling(60.0, latitude=50.0, radius=800.0, speed=60.0, rate=50.0)
     flight = motion.table()
     flight[["roll", "pitch", "yaw"]] = np.degrees(flight[["roll", "pitch", "yaw"]])
@@ -380,7 +380,7 @@ def test_recorded_flight_is_over_the_turning_earth():
     )
 
 
-def test_magnetic_headings_are_compared_in_a_clean_and_in_a_disturbed_place():
+def test_magnetic_headings_are_compared_in_clean_and_disturbed_field():
     answer = answered(
         "--rounds", "2", "--radius", "5", "--imu", "bno055_magnetometer",
         "--heading", "gyroscope", "rejecting", "--magnetic-environment", "clean", "steel_beam",
@@ -398,7 +398,7 @@ def test_magnetic_headings_are_compared_in_a_clean_and_in_a_disturbed_place():
     assert abs(clean - beam) > 0.1
 
 
-def test_magnetic_heading_knows_the_declination_of_its_place():
+def test_magnetic_heading_uses_declination_of_place():
     Path("west.yaml").write_text("earth: [-5.0e-6, 20.0e-6, -45.0e-6]\n")
     bands = answered(
         "--straight", "60s", "--imu", "bno055_magnetometer", "--heading", "magnetometer",

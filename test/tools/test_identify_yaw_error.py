@@ -59,7 +59,7 @@ def identified(*arguments):
     return printed_by(call_tool("identify_yaw_error.py", *arguments))
 
 
-def test_identified_model_has_the_true_parameters_and_is_read_by_other_tools(tmp_path):
+def test_identified_model_has_true_parameters_and_is_read_by_other_programs(tmp_path):
     folder = write_result(tmp_path / "results", tables=tables_of(200.0)).folder
     text = identified(folder, "--out", "found", "--name", "mine", "--report")
     assert {path.name for path in Path("found").iterdir()} == FILES | {"identification.html"}
@@ -147,7 +147,7 @@ def test_several_drives_are_pooled_and_predicted_from_each_other(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_recording_of_a_configuration_is_identified():
+def test_recording_of_configuration_is_identified():
     tables = tables_of(40.0)
     tables.reference[["x", "y", "yaw"]].to_csv("reference.csv")
     tables.imu_real[["yaw"]].to_csv("imu.csv")
@@ -162,7 +162,7 @@ def test_recording_of_a_configuration_is_identified():
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_gyroscope_is_identified_where_the_yaw_is_corrected(tmp_path):
+def test_gyroscope_is_identified_despite_corrected_yaw(tmp_path):
     tables = tables_of(120.0)
     imu = tables.imu_real.copy()
     imu["roll"] = imu["pitch"] = 0.0

@@ -106,7 +106,7 @@ def test_models_of_right_small_and_large_noise_get_different_verdicts(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_judgement_is_that_of_the_library(tmp_path):
+def test_judgement_of_program_equals_library(tmp_path):
     folder = result(tmp_path)
     judged(folder, "--imu", "right.yaml", "--runs", 200, "--seed", 7)
     assert {path.name for path in Path("judgement").iterdir()} == {
@@ -130,7 +130,7 @@ def test_judgement_is_that_of_the_library(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_drives_of_one_imu_are_judged_together(tmp_path):
+def test_drives_of_same_imu_are_judged_together(tmp_path):
     folders = [
         write_result(tmp_path / str(seed), tables=tables_of(seed=seed)).folder
         for seed in (1, 2, 3, 4)
@@ -191,7 +191,7 @@ def test_drives_of_one_imu_are_judged_together(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_ensemble_of_the_full_sensor_gives_the_same_verdicts(tmp_path):
+def test_ensemble_of_full_sensor_gives_same_verdicts(tmp_path):
     folder = result(tmp_path, duration=40.0)
     judged(
         folder, "--imu", "right.yaml", "--imu", "small.yaml", "--runs", 199, "--what", "sensor",
@@ -201,7 +201,7 @@ def test_ensemble_of_the_full_sensor_gives_the_same_verdicts(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_noise_of_the_reference_does_not_count_where_it_is_known(tmp_path):
+def test_known_reference_noise_is_not_attributed_to_imu(tmp_path):
     folder = result(tmp_path, noise=NOISE, duration=120.0)
     text = judged(folder, "--imu", "right.yaml", "--imu", "identified.yaml", "--runs", 399)
     # An identified model contains the reference noise of its own drive.
@@ -214,7 +214,7 @@ def test_noise_of_the_reference_does_not_count_where_it_is_known(tmp_path):
     assert verdicts() == {"right": "not rejected"}
 
 
-def test_judgement_that_would_overwrite_its_input_is_refused(tmp_path):
+def test_judgement_onto_its_input_is_rejected(tmp_path):
     folder = result(tmp_path)
     Path("judgement").mkdir()
     Path("judgement/judgement.json").write_text(Path("right.yaml").read_text())

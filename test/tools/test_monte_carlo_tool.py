@@ -25,7 +25,7 @@ def drawn(*arguments):
     return printed_by(call_tool("monte_carlo.py", *arguments, "--workers", "1"))
 
 
-def test_ensemble_of_a_random_bias_is_the_closed_form():
+def test_ensemble_of_random_bias_equals_closed_form():
     runs = 2000
     text = drawn(
         "--straight", "60s", "--imu", "mine.yaml", "--runs", runs, "--what", "linear",
@@ -70,12 +70,12 @@ def test_ensemble_of_a_random_bias_is_the_closed_form():
 SHORT = ("--straight", "20s", "--imu", "mine.yaml", "--runs", "100", "--standstill", "0")
 
 
-def test_share_of_no_run_has_an_upper_limit():
+def test_share_of_zero_runs_has_upper_limit():
     text = drawn(*SHORT, "--within", "1mdeg")
     assert "all the time: none of 100 runs (at most 3 % inside" in text
 
 
-def test_second_call_writes_the_same_files_and_draws_a_damaged_chunk_again():
+def test_second_call_writes_same_files_and_repeats_damaged_chunk():
     arguments = (*SHORT, "--workers", "1", "--within", "90deg")
     first = call_tool("monte_carlo.py", *arguments)
     assert "all the time: all 100 runs (at most 3 % outside" in first.stdout

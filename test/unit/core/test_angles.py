@@ -28,7 +28,7 @@ def test_wrap_returns_half_open_interval_and_keeps_inner_values():
     assert angles.wrap(values).tolist() == [angles.wrap(float(value)) for value in values]
 
 
-def test_differences_and_turns_cross_the_seam():
+def test_angle_differences_cross_half_turn():
     across = angles.difference(math.radians(-179.0), math.radians(179.0))
     assert across == pytest.approx(math.radians(2.0))
     assert angles.difference(np.array([3.0]), -3.0) == pytest.approx(6.0 - 2.0 * math.pi)
@@ -36,7 +36,7 @@ def test_differences_and_turns_cross_the_seam():
     assert angles.unwrap(angles.wrap(yaw)) == pytest.approx(yaw)
 
 
-def test_quaternions_are_in_ros_order_of_any_length_and_yaw_turns_about_the_world():
+def test_quaternions_have_ros_order_and_yaw_turns_about_world_z():
     quaternion = angles.quaternion_from_roll_pitch_yaw([0.0, 0.0, math.pi / 2])
     assert quaternion == pytest.approx([0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)])
     assert angles.yaw_from_quaternion(quaternion) == pytest.approx(math.pi / 2)
@@ -51,7 +51,7 @@ def test_quaternions_are_in_ros_order_of_any_length_and_yaw_turns_about_the_worl
 
 
 @pytest.mark.parametrize("shape", [(), (5,), (4, 3), (0,)])
-def test_roll_pitch_yaw_round_trip_keeps_the_shape(shape):
+def test_roll_pitch_yaw_round_trip_keeps_shape(shape):
     generator = np.random.default_rng(2)
     expected = generator.uniform(-1.5, 1.5, (*shape, 3))
     quaternions = angles.quaternion_from_roll_pitch_yaw(expected)
@@ -62,7 +62,7 @@ def test_roll_pitch_yaw_round_trip_keeps_the_shape(shape):
     assert np.allclose(result, expected, atol=1e-12)
 
 
-def test_turns_are_those_of_scipy_up_to_half_a_turn():
+def test_rotation_vectors_equal_scipy_up_to_half_turn():
     generator = np.random.default_rng(7)
     first = Rotation.random(200, random_state=1)
     vectors = generator.normal(size=(200, 3)) * np.logspace(-14.0, 0.0, 200)[:, np.newaxis]

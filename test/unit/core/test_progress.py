@@ -10,7 +10,7 @@ def test_short_work_writes_no_lines(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_long_work_writes_percentage_once_a_period(capsys, monkeypatch):
+def test_long_work_writes_percentage_once_per_period(capsys, monkeypatch):
     clock = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     with progress.progress_bar(desc="driving", total=50.0, disable=False) as bar:

@@ -83,7 +83,7 @@ def test_oversized_text_is_rejected(tmp_path, monkeypatch, limit, size, name, wo
 
 
 @pytest.mark.parametrize("name", ["bomb.csv.gz", "bomb.bag", "bomb.tum", "bomb.db3.zst"])
-def test_file_that_unpacks_to_a_huge_size_is_rejected(tmp_path, monkeypatch, name):
+def test_file_of_huge_unpacked_size_is_rejected(tmp_path, monkeypatch, name):
     monkeypatch.setattr(file_access, "RATIO_FROM", 2**20)
     path, content = tmp_path / name, b"time,x,y\n" + b"1,2,3\n" * 350_000
     path.write_bytes(zstd(bytes(2**22)) if name.endswith(".zst") else gzip.compress(content))

@@ -101,7 +101,7 @@ def test_setting_within_its_declaration_is_accepted_as_value_and_as_text(key, va
         ("colours", (), ","),
     ],
 )
-def test_setting_beyond_its_declaration_is_refused_by_its_name(key, value, text):
+def test_setting_beyond_its_declaration_is_rejected_by_name(key, value, text):
     with pytest.raises(ConfigurationError, match=f"^{key} is .*, expected "):
         Example(**{key: value})
     with pytest.raises(ConfigurationError, match=rf"^a.ini, \[b\] {key}: is .*, expected "):
@@ -112,7 +112,7 @@ def test_default_that_is_no_choice_is_accepted():
     assert Example(side="").side == "" and Example(limit=None).limit is None
 
 
-def test_number_without_maximum_is_bounded_by_the_kind_of_settings():
+def test_number_without_maximum_is_bounded_by_kind_of_settings():
     assert Part(2e10).mass == 2e10
     with pytest.raises(ConfigurationError, match="^mass is "):
         Part(2e12)
@@ -122,7 +122,7 @@ def test_own_keys_come_before_inherited_keys():
     assert [key.name for key in keys_of(Extended)][:2] == ["name", "length"]
 
 
-def test_integer_becomes_a_float_where_a_number_is_declared():
+def test_integer_becomes_float_for_declared_number():
     assert isinstance(Example(length=3).length, float)
 
 
@@ -154,7 +154,7 @@ def test_mapping_of_settings_with_parts_makes_equal_settings():
         ([1], r"the whole is \[1\]"),
     ],
 )
-def test_mapping_that_is_no_settings_is_refused_by_its_key(content, place):
+def test_mapping_of_wrong_settings_is_rejected_by_key(content, place):
     with pytest.raises(ConfigurationError, match=place):
         from_mapping(Whole, content, "the whole")
 
@@ -167,7 +167,7 @@ DECLARED: dict = {**{kind: {} for kind in KINDS}, Bar: {"position": (0.0, 0.0, 0
 
 
 @pytest.mark.parametrize("kind", DECLARED)
-def test_number_of_a_yaml_file_beyond_its_bounds_is_refused_by_its_name(kind):
+def test_yaml_number_beyond_bounds_is_rejected_by_name(kind):
     for key in dataclasses.fields(kind):
         is_number = key.metadata and key.type.replace(" | None", "") == "float"
         if not is_number and key.metadata.get("check") not in (check_axes, checked_parameter):
@@ -182,7 +182,7 @@ def test_number_of_a_yaml_file_beyond_its_bounds_is_refused_by_its_name(kind):
                 kind(**{**DECLARED[kind], key.name: value})
 
 
-def test_check_of_a_setting_begins_its_message_with_the_name_that_is_passed():
+def test_check_of_setting_begins_message_with_passed_name():
     with pytest.raises(ConfigurationError, match="^the length is -1"):
         check_setting(Example, KEYS["length"], "the length", -1)
 

@@ -64,7 +64,7 @@ def test_white_noise_density_and_degrees_of_freedom_match_welch():
     assert signals.degrees_of_freedom(1, 1) == pytest.approx(2.0)
 
 
-def test_logarithmic_average_is_the_mean_within_equal_bands():
+def test_logarithmic_average_is_mean_within_equal_bands():
     frequency = np.arange(1.0, 1000.0)
     spectrum = signals.Spectrum(
         frequency, frequency**2, rate=2000.0, segment_length=2048, segments=1

@@ -46,7 +46,7 @@ def test_gaps_of_five_periods_and_more_are_counted_with_the_longest():
     assert not report.gaps
 
 
-def test_more_than_three_unordered_stamps_and_long_gaps_are_refused():
+def test_more_than_three_unordered_stamps_or_long_gaps_are_rejected():
     for swaps, refused in ((3, False), (4, True)):
         times = regular(12)
         for first in range(0, 3 * swaps, 3):
@@ -84,7 +84,7 @@ def test_nanoseconds_are_rounded_once_and_nonfinite_values_are_kept():
 
 
 @pytest.mark.parametrize("within", [0.0, 1e-4])
-def test_packets_of_a_host_are_counted_with_their_mean_rate(within):
+def test_packets_of_host_are_counted_with_mean_rate(within):
     count, size, rate = 600, 10, 100.0
     index = np.arange(count)
     times = index // size * (size / rate) + index % size * within

@@ -134,7 +134,7 @@ sys.exit(run_tool(main))
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
-def test_signal_while_writing_leaves_the_old_file_only(tmp_path, number, code):
+def test_signal_while_writing_leaves_old_file_only(tmp_path, number, code):
     (tmp_path / "file").write_bytes(b"old")
     process = subprocess.Popen(
         [sys.executable, "-c", WRITING_FOR_EVER, str(tmp_path / "file")],

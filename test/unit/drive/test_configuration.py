@@ -45,7 +45,7 @@ def test_override_replaces_file_value_unless_empty(tmp_path):
     assert settings.control.yaw_integral == 3.0
 
 
-def test_relative_paths_start_at_the_file_or_the_working_directory_and_lead_where_the_system_goes(
+def test_relative_paths_start_at_file_or_working_directory(
     tmp_path,
 ):
     path = _write(tmp_path, "[recording]\npath = a.bag\n[reference]\npath = b.csv\n")
@@ -147,7 +147,7 @@ def test_special_characters_survive_written_copy(tmp_path, name):
     assert load_configuration(copy).recording.path == str(tmp_path / name)
 
 
-def test_formats_of_figures_are_a_list(tmp_path):
+def test_figure_formats_form_list(tmp_path):
     settings = load_configuration(_write(tmp_path, "[experiment]\nfigure_formats = svg,png\n"))
     assert settings.experiment.figure_formats == ("svg", "png")
     assert "figure_formats = svg, png\n" in settings.to_ini()
@@ -157,7 +157,7 @@ def test_formats_of_figures_are_a_list(tmp_path):
             load_configuration(_write(tmp_path, ""), {"experiment": {"figure_formats": text}})
 
 
-def test_figure_format_none_stands_alone(tmp_path):
+def test_figure_format_none_excludes_other_formats(tmp_path):
     path = _write(tmp_path, "[experiment]\nfigure_formats = none\n")
     assert load_configuration(path).experiment.formats == ()
     path = _write(tmp_path, "[experiment]\nfigure_formats = png, none\n")

@@ -68,7 +68,7 @@ def test_pid_terms_follow_their_equation(gains, options, errors, outputs):
     assert [pid.step(error) for error in errors] == pytest.approx(outputs)
 
 
-def test_filtered_derivative_of_a_ramp_approaches_it_with_its_time_constant():
+def test_filtered_derivative_of_ramp_converges_with_time_constant():
     time_constant = 0.5
     pid = Pid(0.0, 0.0, 1.0, 0.01, derivative_time_constant=time_constant)
     outputs = [pid.step(3.0 * 0.01 * k) for k in range(301)]
@@ -78,7 +78,7 @@ def test_filtered_derivative_of_a_ramp_approaches_it_with_its_time_constant():
     assert outputs[300] == pytest.approx(3.0, rel=0.005)
 
 
-def test_error_that_is_not_a_number_is_not_integrated():
+def test_nan_error_is_not_integrated():
     pid = Pid(1.0, 1.0, 0.0, PERIOD)
     with pytest.raises(ValueError, match="nan"):
         pid.step(math.nan)
@@ -95,7 +95,7 @@ def test_error_that_is_not_a_number_is_not_integrated():
         ((0.0, 0.0, 0.0, 0.1, 0.0, 0.0), "output limit"),
     ],
 )
-def test_impossible_settings_of_a_pid_are_refused(arguments, words):
+def test_impossible_pid_settings_are_rejected(arguments, words):
     with pytest.raises(ConfigurationError, match=words):
         Pid(*arguments)
 
@@ -169,7 +169,7 @@ def test_tracking_distances_are_along_robot_axes_for_any_yaw():
     assert 0.5 * (left + right) == pytest.approx(-5.0)
 
 
-def test_distance_integral_does_not_wind_up_while_the_wheels_are_at_their_limit():
+def test_distance_integral_does_not_wind_up_at_wheel_limit():
     controller = made("yaw_distance_pid", distance_proportional=1.0, distance_integral=1.0)
     for _ in range(400):
         wheels_of(controller, 15.0, 15.0, TrackingError(0.0, 0.5, 0.5, 0.0))
@@ -196,7 +196,7 @@ def test_wheels_are_never_commanded_beyond_their_limit(name):
         ("correction_limit", 0, "^correction_limit is 0, expected"),
     ],
 )
-def test_impossible_gains_are_refused(key, value, words):
+def test_impossible_gains_are_rejected(key, value, words):
     with pytest.raises(ConfigurationError, match=words):
         ControllerGains(**{key: value})
 
@@ -281,7 +281,7 @@ def test_ramsete_decreases_lyapunov_function_as_in_paper(v, yaw_rate):
 
 
 @pytest.mark.parametrize("v", [-1.0, -0.05, 0.1, 0.8])
-def test_gains_of_lq_solve_the_riccati_equation(v):
+def test_lq_gains_solve_riccati_equation(v):
     gains = ControllerGains()
     side = gains.lq_cross_weight * v**2 / (v**2 + 0.2**2)
     state = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, v], [0.0, 0.0, 0.0]])
@@ -386,7 +386,7 @@ def test_controllers_converge_to_moving_path_from_offset(direction, name, offset
     assert np.max(np.abs(after[:, 0])) < math.radians(5.0)
 
 
-def test_stopping_and_turning_on_the_spot_do_not_upset_the_robot():
+def test_stop_and_spot_turn_keep_tracking_error_small():
     # 3 s each: drive, stop, turn by 120 deg, stop, drive; the start is 0.1 m off the path.
     times = np.arange(0.0, 15.0, PERIOD)
     v = np.where(times < 3.0, 1.0, 0.0) + np.where(times >= 12.0, 1.0, 0.0)
@@ -422,7 +422,7 @@ def test_tracking_errors_are_positive_ahead_and_left_and_wrapped():
 
 
 @pytest.mark.parametrize("times", [[10.0, 11.0, 12.0], [10.0, 10.1, 12.0]])
-def test_reference_interpolates_and_stands_still_outside(times):
+def test_reference_interpolates_and_holds_ends(times):
     table = indexed(times, x=[0.0, 2.0, 2.0], y=[1.0, 1.0, 3.0], yaw=[0.0, 3.0, 7.0])
     reference = Reference.from_table(table)
     middle = 0.5 * (times[0] + times[1])
@@ -433,7 +433,7 @@ def test_reference_interpolates_and_stands_still_outside(times):
     assert reference.duration == 2.0
 
 
-def test_velocities_are_zero_outside_the_reference_if_they_were_given():
+def test_given_velocities_are_zero_outside_reference():
     poses = {"x": [0.0, 1.0], "y": [0.0, 0.0], "yaw": [0.0, 0.0]}
     reference = Reference.from_table(
         indexed([0.0, 1.0], **poses, v=[0.9, 1.0], yaw_rate=[0.4, 0.2])
@@ -508,7 +508,7 @@ def test_limit_check_reports_time_and_ratio_and_its_advice_works():
         check(trajectory.scale(poses, factor + 0.01), limits)
 
 
-def test_check_suggests_the_whole_window_and_scale_when_it_knows_the_present_ones():
+def test_limit_check_suggests_window_and_scale_relative_to_present_values():
     poses = _step_in_speed()
     limits = RobotLimits(15.0, 20.0)
     present = trajectory.scale(trajectory.smooth(poses, 0.5), 0.9)
@@ -523,7 +523,7 @@ def test_check_suggests_the_whole_window_and_scale_when_it_knows_the_present_one
         check(remedy, limits)
 
 
-def test_check_suggests_neither_shorter_windows_nor_scales_that_do_not_help():
+def test_limit_check_suggests_no_useless_window_or_scale():
     gentle = _circle(np.arange(800) / 20.0)
     with pytest.raises(TrajectoryError, match=r"smoothing over 4 s would fit"):
         check(_step_in_speed(), RobotLimits(15.0, 20.0), recorded=gentle, present_window=3.0)
@@ -550,7 +550,7 @@ def test_wheel_velocity_is_compared_with_preceding_command():
 
 
 @pytest.mark.parametrize("controller", ["ramsete", "lq"])
-def test_wheels_that_slide_otherwise_in_gazebo_are_commanded_so_that_the_robot_turns_alike(
+def test_wheel_commands_for_gazebo_give_same_yaw_rate(
     controller,
 ):
     path = urdf_path("robot_four_wheels.yaml")
@@ -585,7 +585,7 @@ def test_sideslip_in_turn_is_no_yaw_error(controller):
 
 
 @pytest.mark.parametrize("wheel", [0.5, 2.0, 4.0, -4.0])
-def test_offset_of_heading_is_that_of_the_equation(wheel):
+def test_heading_offset_equals_that_of_equation(wheel):
     gains = {"yaw_integral": 0.0, "yaw_derivative": 0.0, "distance_integral": 0.0}
     controller = made("yaw_distance_pid", distance_proportional=0.8, yaw_proportional=1.0, **gains)
     radius, side = ROBOT.drivetrain.wheel_radius, 0.1

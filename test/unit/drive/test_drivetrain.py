@@ -49,7 +49,7 @@ UNEQUAL = [replace(drivetrain, radius_multipliers=UNLIKE) for drivetrain in (DIF
 
 @pytest.mark.parametrize("drivetrain", [DIFFERENTIAL, CAR, TRICYCLE, *UNEQUAL])
 @pytest.mark.parametrize(("v", "yaw_rate"), [(0.8, 0.9), (-0.5, 0.3), (-0.05, -0.06), (1.0, 0.0)])
-def test_forward_is_the_inverse_of_inverse(drivetrain, v, yaw_rate):
+def test_forward_kinematics_inverts_inverse_kinematics(drivetrain, v, yaw_rate):
     commands = drivetrain.inverse(v, yaw_rate)
     assert len(commands) == len(drivetrain.commands)
     assert drivetrain.forward(*commands) == pytest.approx((v, yaw_rate), abs=1e-12)
@@ -115,7 +115,7 @@ def test_steering_is_held_at_standstill_and_limited_in_rate():
 @pytest.mark.parametrize(
     ("places", "words"), [((), "one or two places"), (((0.0, 0.1),), "ahead of or behind")]
 )
-def test_steering_on_the_driven_axle_or_none_is_refused(places, words):
+def test_steering_on_driven_axle_or_missing_is_rejected(places, words):
     with pytest.raises(ConfigurationError, match=words):
         AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, steering=places)
 

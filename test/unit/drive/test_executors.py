@@ -98,12 +98,12 @@ def worker(start, address, **options):
 
 
 @pytest.mark.gate
-def test_local_processes_give_the_same_numbers():
+def test_local_processes_give_same_results():
     drawing = sensor()
     assert equal(monte_carlo(drawing, RUNS, workers=2), monte_carlo(drawing, RUNS))
 
 
-def test_linear_drawing_sent_to_another_process_gives_the_same_numbers():
+def test_linear_sampler_in_another_process_gives_same_results():
     linear = LinearDrawing(isf.yaw_error_model(SENSOR, sensor().motion), chunk=256)
     received = pickle.loads(pickle.dumps(linear))
     assert equal(monte_carlo(received, 1000), monte_carlo(linear, 1000))

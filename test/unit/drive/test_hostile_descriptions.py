@@ -148,7 +148,7 @@ def test_root_that_is_no_robot_is_rejected(tmp_path):
     assert "its root is <sdf>" in refuse(tmp_path, text)
 
 
-def test_warning_of_xacro_is_no_failure_where_output_is_a_file(tmp_path):
+def test_xacro_warning_is_no_failure_with_output_in_file(tmp_path):
     added = '<xacro:property name="p" value="${xacro.warning(\'old\')}"/><xacro:if value="${p}"/>'
     with open(tmp_path / "printed", "w") as printed:
         former = os.dup(2)

@@ -73,7 +73,7 @@ def test_interrupted_job_continues_from_its_chunks(tmp_path):
     assert again.drawn == [(24, 8), (32, 8)]
 
 
-def test_more_runs_go_on_from_those_that_are_there(tmp_path):
+def test_additional_runs_continue_from_existing_runs(tmp_path):
     monte_carlo(Walks(), 12, tmp_path)
     more = Walks()
     assert equal(monte_carlo(more, 24, tmp_path), monte_carlo(Walks(), 24))
@@ -81,7 +81,7 @@ def test_more_runs_go_on_from_those_that_are_there(tmp_path):
     assert more.drawn == [(8, 8), (16, 8)]
 
 
-def test_whole_curves_of_the_first_runs_are_kept():
+def test_curves_of_first_runs_are_kept():
     ensemble = monte_carlo(Walks(), 30, keep=11)
     np.testing.assert_array_equal(ensemble.curves, Walks().errors(0, 11).astype(np.float32))
 

@@ -128,7 +128,7 @@ def test_ground_truth_is_below_axle_and_imu_at_its_link(robot):
     np.testing.assert_allclose(force[:2], -(rate**2) * np.array(IMU[:2]), rtol=0.02, atol=2e-3)
 
 
-def test_mujoco_gets_the_masses_of_the_description_and_no_others(robot):
+def test_mujoco_model_has_masses_of_description_only(robot):
     model = MujocoSimulator(robot())._model
     # A link without inertial weighs nothing, whatever its shapes.
     assert model.body_mass.sum() == pytest.approx(3.0 + 2 * 0.2 + 3 * 0.1)
@@ -161,7 +161,7 @@ def test_imu_pose_of_parameters_replaces_description(robot):
     assert {"imu_link", "imu_link_of_the_description"} <= set(names)
 
 
-def test_unequal_wheels_turn_a_robot_that_is_to_go_straight(robot):
+def test_unequal_wheels_turn_robot_on_straight_command(robot):
     left, right = 1.01 * RADIUS, 0.99 * RADIUS
     parameters = robot(description((left, right)))
     assert parameters.drivetrain.wheel_radius == pytest.approx(RADIUS)
@@ -222,7 +222,7 @@ def test_skid_steered_robot_turns_with_estimated_track(robot):
     assert said.drivetrain.sideslip_time == -0.05
 
 
-def test_limits_are_those_of_the_joints(robot):
+def test_wheel_limits_are_read_from_joints(robot):
     text = description().replace(
         '<axis xyz="0 -1 0"/>', '<axis xyz="0 -1 0"/><limit effort="2.5" velocity="7"/>'
     )
@@ -525,7 +525,7 @@ def test_gazebo_car_steers_by_velocity_and_front_wheels_roll_freely(robot):
         assert float(limit.get("velocity")) == parameters.drivetrain.max_steering_rate
 
 
-def test_weight_on_all_wheels_of_a_car_gives_torque_of_its_motors(robot):
+def test_car_torque_uses_weight_on_all_wheels(robot):
     parameters = robot(car(), **STEERED)
     # Body, and on each side a driven wheel, a kingpin and a front wheel; two wheels are driven.
     mass = 3.0 + 2.0 * (0.2 + 0.1 + 0.2)
@@ -534,7 +534,7 @@ def test_weight_on_all_wheels_of_a_car_gives_torque_of_its_motors(robot):
     assert parameters.steering_gain == pytest.approx(grip * RADIUS / math.radians(0.5))
 
 
-def test_ground_is_below_the_larger_of_unequal_wheels(robot):
+def test_ground_is_below_larger_of_unequal_wheels(robot):
     height = robot().imu_position[2]
     assert height == pytest.approx(IMU[2])
     for radii in ((RADIUS, 0.9 * RADIUS), (0.9 * RADIUS, RADIUS)):

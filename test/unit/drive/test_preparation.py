@@ -127,7 +127,7 @@ def test_rolling_shift_is_reported_and_reference_unchanged(prepared):
     assert any(remark.startswith("rolling moves the yaw") for remark in rolling.smoothing_remarks)
 
 
-def test_positions_alone_are_a_reference_that_knows_where_it_knows_its_heading(prepared):
+def test_reference_of_positions_marks_intervals_of_known_heading(prepared):
     generator = np.random.default_rng(1)
     times = np.arange(0.0, 100.0, 0.2)
     # At rest for twenty seconds, a long way before and after.

@@ -55,7 +55,7 @@ def record_of_a_drive(folder=None, wheels=True):
     return record
 
 
-def test_tables_in_blocks_are_those_of_the_samples(folder, monkeypatch):
+def test_tables_in_blocks_equal_samples(folder, monkeypatch):
     monkeypatch.setattr(sample_store, "_ROWS_PER_BLOCK", 64)
     record = record_of_a_drive(folder)
     assert record.zero() == ZERO
@@ -149,7 +149,7 @@ def test_samples_of_killed_experiment_become_tables(folder):
     assert not list(folder.folder.glob("*.samples"))
 
 
-def test_tables_that_are_there_are_left_alone(folder):
+def test_existing_tables_are_kept(folder):
     record = record_of_a_drive(folder)
     files.write_recorded_tables(folder, record, ZERO, ZERO + 5_000 * MILLISECOND)
     files.complete_tables(folder)
@@ -204,7 +204,7 @@ def test_receiver_messages_become_table_of_fixes():
     assert "odometer" not in record_with_a_receiver().tables(ZERO, end)
 
 
-def test_fixes_are_left_behind_as_the_rest(folder):
+def test_fixes_of_killed_experiment_are_kept(folder):
     record_with_a_receiver(folder).flush()
     left = ExperimentRecord.left_behind(folder)
     end = ZERO + 10_000 * MILLISECOND
@@ -254,7 +254,7 @@ def test_samples_in_memory_and_file_form_one_table(path, before):
 
 
 @pytest.mark.parametrize("at_once", [1, 5, 30])
-def test_rows_that_come_together_are_as_rows_that_come_alone(path, at_once):
+def test_rows_appended_together_equal_single_rows(path, at_once):
     store = Stream(COLUMNS)
     store.keep_in(path)
     for begin in range(0, 300, at_once):
@@ -293,7 +293,7 @@ def test_samples_of_killed_process_are_read_except_last_few(path):
     check(Stream.open(path), 1000)
 
 
-def test_while_the_disk_is_full_samples_stay_in_memory(path, monkeypatch):
+def test_samples_stay_in_memory_while_disk_is_full(path, monkeypatch):
     store = Stream(COLUMNS)
     store.keep_in(path)
     fill(store, range(100))

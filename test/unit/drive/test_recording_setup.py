@@ -45,7 +45,7 @@ def test_likely_references(topics, expected):
     assert found[len(found) - len(fused) :] == fused
 
 
-def test_likely_topics_begin_with_an_imus_orientation():
+def test_likely_topics_begin_with_imu_orientation():
     topics = {"/imu/data_raw": (IMU, 9), "/imu/data": (IMU, 9), "/odom": (ODOMETRY, 9)}
     assert likely_topics(topics, IMU_TYPES) == ["/imu/data", "/imu/data_raw"]
 
@@ -103,7 +103,7 @@ def test_config_holds_changed_settings_with_reasons_of_later_finding(tmp_path):
 
 
 @pytest.mark.parametrize(("format_name", "file"), [("", "imu.yaml"), ("sdf:", "imu.sdf")])
-def test_paths_of_a_configuration(tmp_path, format_name, file):
+def test_written_paths_are_relative_to_configuration(tmp_path, format_name, file):
     config = tmp_path / "config.ini"
     imu = f"[imu_specification]\nfile = {format_name}{file}\n"
     config.write_text(f"[recording]\npath = drive.bag\n{imu}")

@@ -46,7 +46,7 @@ def information(seed=1, wall_time=2.0):
     )
 
 
-def test_result_files_that_are_read_back_give_the_same_summary(folder):
+def test_result_files_read_back_give_same_summary(folder):
     summary = write_results(folder, make_tables(20.0), None, information())
     names = {path.name for path in folder.folder.iterdir()}
     assert names == (
@@ -115,7 +115,7 @@ def test_figure_caption_names_drive_model_seed_and_date(folder):
     assert f"<!-- {footer} -->" in folder.read_text("imu_yaw.svg")
 
 
-def test_control_errors_of_a_denser_odometry_have_no_gaps():
+def test_control_errors_of_denser_odometry_have_no_gaps():
     tables = make_tables(20.0)
     # At 20 Hz each is of the first odometry, at 30 Hz, after a control period.
     times = np.unique(np.ceil(0.05 * np.arange(400) * 30.0 - 1e-9) / 30.0)
@@ -157,7 +157,7 @@ def test_summary_of_values_without_json_type_is_strict_json(folder):
 
 
 @pytest.mark.parametrize("stop", [3.0, 0.05, 0.0, -1.0])
-def test_experiment_that_ended_early_has_a_complete_result(folder, stop):
+def test_experiment_that_ended_early_has_complete_result(folder, stop):
     tables = cut(make_tables(20.0), stop)
     tables.save(folder)
     summary, comparison = evaluate(tables, None, information())
@@ -200,7 +200,7 @@ def test_matplotlib_that_cannot_be_imported_leaves_tables_and_summary(folder, mo
     assert len(ExperimentTables.load(folder).imu_simulated) > 0
 
 
-def test_full_disk_at_the_figures_leaves_tables_and_summary(folder, monkeypatch):
+def test_full_disk_at_figures_leaves_tables_and_summary(folder, monkeypatch):
     def full(name, *_):
         raise ResultError(f"{name}: the disk is full")
 
@@ -211,7 +211,7 @@ def test_full_disk_at_the_figures_leaves_tables_and_summary(folder, monkeypatch)
     assert json.loads(folder.read_text("summary.json"))["yaw_error"]["real"]
 
 
-def test_table_without_a_column_or_with_a_huge_number_is_rejected(folder):
+def test_table_without_column_or_with_huge_number_is_rejected(folder):
     tables = make_tables(5.0)
     tables.save(folder)
     folder.write_table("imu_real", tables.imu_real.drop(columns="yaw"))

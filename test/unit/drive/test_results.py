@@ -51,7 +51,7 @@ def test_result_folder_has_prefix_and_next_number(tmp_path):
     assert create_result_folder(tmp_path, "a", "b", START).folder.name == "11"
 
 
-def test_experiments_that_start_together_never_share_a_run(tmp_path):
+def test_simultaneous_experiments_get_different_run_numbers(tmp_path):
     folders = []
     threads = [
         threading.Thread(

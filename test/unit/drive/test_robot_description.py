@@ -191,7 +191,7 @@ def test_robot_without_casters_needs_wheels_at_both_ends(four_wheels, write):
         load_robot_parameters(write(four_wheels, "wheel", "positions", [0.0]))
 
 
-def test_files_that_are_missing_or_broken_are_named(tmp_path):
+def test_missing_or_broken_files_are_named(tmp_path):
     with pytest.raises(ConfigurationError, match="nowhere.yaml: .* cannot be read"):
         load_robot_parameters(tmp_path / "nowhere.yaml")
     broken = tmp_path / "broken.xacro"

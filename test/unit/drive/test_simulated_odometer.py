@@ -43,7 +43,7 @@ def read_in_pieces(session, motion, step):
 
 
 @pytest.mark.parametrize("step", [1, 5, 7])
-def test_odometer_readings_equal_the_motion_for_any_piece_size(motion, step):
+def test_odometer_readings_equal_motion_for_any_piece_size(motion, step):
     expected = isf.simulate_odometer(motion, ERRORS, seed=6)
     time, rows = read_in_pieces(OdometerSession(ERRORS, 6), motion, step)
     np.testing.assert_allclose(time, expected.index, rtol=0.0, atol=1e-9)
@@ -71,7 +71,7 @@ def test_odometer_between_states_reads_at_next_state_and_outputs_means(motion):
     np.testing.assert_allclose(rows[1:, 5], turned / np.diff(time), rtol=0.0, atol=1e-9)
 
 
-def test_errors_in_mujoco_are_umbmarks():
+def test_odometer_errors_in_mujoco_equal_umbmark():
     """A straight drive shows unequal wheels, and a circle a wrong track."""
     odometer = isf.OdometerSpecification(diameter_ratio=1.01, track_ratio=1.02, scale=0.99)
     ratio, tracks, scale = odometer.diameter_ratio, odometer.track_ratio, odometer.scale
@@ -102,7 +102,7 @@ def test_errors_in_mujoco_are_umbmarks():
         assert abs(expected - turn) > 50.0 * abs(per_way) * unsure
 
 
-def test_odometer_in_an_experiment_reads_the_motion_of_the_robot(tmp_path):
+def test_odometer_in_experiment_reads_motion_of_robot(tmp_path):
     (tmp_path / "odometer.yaml").write_text("scale_sigma: 0.01\nslip: 0.001\n")
     text = "[trajectory]\nstop = 3\n[odometer]\nfile = odometer.yaml\n[experiment]\nseed = 4\n"
     configuration = configured(tmp_path, text)

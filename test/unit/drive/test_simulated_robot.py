@@ -37,7 +37,7 @@ def test_repeated_samples_of_sensor_are_recorded_once(tmp_path):
     assert record.imu.backwards == 0
 
 
-def test_gravity_is_a_setting(tmp_path):
+def test_gravity_follows_its_setting(tmp_path):
     samples = robot(tmp_path, "rate: 100.0", gravity=3.71).tick(0.0, 0.0)
     force = samples.state.specific_force[-1]
     assert force[2] == pytest.approx(3.71, abs=1e-3)
@@ -104,7 +104,7 @@ def measured(tmp_path_factory):
 
 @pytest.mark.parametrize("name", [*IMUS, *sorted(PRESETS)])
 @pytest.mark.parametrize("at_once", [7, pytest.param(MEASURED_AT_ONCE - 5, marks=pytest.mark.gate)])
-def test_imu_that_is_measured_later_has_the_same_bits(measured, name, at_once):
+def test_imu_measured_later_has_same_bits(measured, name, at_once):
     if name == "vqf":
         pytest.importorskip("vqf")
     for (stamps, rows), (later, same) in zip(measured(1, name), measured(at_once, name)):
@@ -113,6 +113,6 @@ def test_imu_that_is_measured_later_has_the_same_bits(measured, name, at_once):
         np.testing.assert_array_equal(same, rows)
 
 
-def test_single_sample_is_rounded_as_in_a_block(measured):
+def test_single_sample_is_rounded_as_in_block(measured):
     for single, block in zip(measured(1, "everything", 100), measured(300, "everything", 100)):
         np.testing.assert_array_equal(block[1], single[1])

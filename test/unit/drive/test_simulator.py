@@ -67,9 +67,7 @@ def test_straight_drive_covers_rolled_distance(simulator, parameters):
 
 
 @pytest.mark.parametrize("wheel_velocity", [0.2, 3.0, 6.0, -3.0])
-def test_turn_on_the_spot_is_within_0_3_percent_of_kinematics(
-    simulator, parameters, wheel_velocity
-):
+def test_spot_turn_is_within_0_3_percent_of_kinematics(simulator, parameters, wheel_velocity):
     states = _drive(simulator, -wheel_velocity, wheel_velocity, 6.0)
     _, yaw_rate = parameters.drivetrain.forward(-wheel_velocity, wheel_velocity)
     assert _yaws(states)[-1] == pytest.approx(yaw_rate * (6.0 - 0.5 * RAMP_TIME), rel=3e-3)
@@ -91,7 +89,7 @@ def test_circle_is_within_0_3_percent_of_kinematics(simulator, parameters, left,
     assert states[-1].angular_velocity[2] == pytest.approx(yaw_rate, rel=3e-3)
 
 
-def test_torque_limit_bounds_the_acceleration(simulator, parameters):
+def test_torque_limit_bounds_acceleration(simulator, parameters):
     numbers = parameters.numbers
     radius, wheel_mass = numbers["wheel"]["radius"], numbers["wheel"]["mass"]
     mass = numbers["chassis"]["mass"] + numbers["imu"]["mass"]
@@ -120,14 +118,14 @@ def test_imu_at_rest_measures_gravity_only(simulator):
     assert np.abs(rate).max() < 1e-8
 
 
-def test_summed_gyroscope_is_the_true_yaw(simulator):
+def test_integrated_gyroscope_equals_true_yaw(simulator):
     states = _drive(simulator, 2.0, 5.0, 3.0) + _drive(simulator, 6.0, 1.0, 3.0)
     rate = np.array([state.imu_angular_velocity[2] for state in states])
     # Level ground: the robot pitches by micrometres per wheelbase when it accelerates.
     np.testing.assert_allclose(np.cumsum(rate) * PERIOD, _yaws(states), atol=1e-8)
 
 
-def test_imu_signals_are_the_means_of_mujocos_own_in_a_tilted_mounting(parameters, tmp_path):
+def test_tilted_imu_signals_are_means_of_mujoco_sensors(parameters, tmp_path):
     mounting = {"orientation": [0.4, -0.3, 1.0], "position": [0.20, 0.10, 0.30]}
     # Then the actuators' input is the command, and a bare model can be driven alike.
     direct = {"velocity_integral_gain": 0.0}
@@ -202,7 +200,7 @@ def test_equal_commands_give_equal_bits(parameters):
     assert _all_bytes(states(first)) == expected
 
 
-def test_set_pose_leaves_the_robot_at_rest_and_the_imu_feels_no_jump(simulator):
+def test_set_pose_keeps_robot_at_rest_without_imu_jump(simulator):
     before = _drive(simulator, 5.0, 8.0, 1.5)[-1]
     placed = simulator.set_pose(10.0, -4.0, 2.5)
     assert placed.time == before.time
@@ -218,7 +216,7 @@ def test_set_pose_leaves_the_robot_at_rest_and_the_imu_feels_no_jump(simulator):
     assert states[-1].time == pytest.approx(before.time + 50 * PERIOD, abs=1e-12)
 
 
-def test_reset_sets_time_to_zero_at_the_given_pose(simulator):
+def test_reset_sets_time_to_zero_at_given_pose(simulator):
     _drive(simulator, 5.0, 8.0, 1.0)
     state = simulator.reset(1.0, 2.0, -3.0)
     assert state.time == 0.0
@@ -277,13 +275,13 @@ def test_unstable_physics_is_noticed(simulator, tmp_path, monkeypatch):
         *(({"gravity": gravity}, "gravity") for gravity in (0.0, -9.81, math.nan)),
     ],
 )
-def test_rates_and_gravity_that_do_not_fit_are_refused(parameters, settings, words):
+def test_incompatible_rates_or_gravity_are_rejected(parameters, settings, words):
     with pytest.raises(ConfigurationError, match=words):
         MujocoSimulator(parameters, **settings)
 
 
 @pytest.mark.parametrize("command", [(math.nan, 1.0), (1.0, math.inf)])
-def test_commands_that_are_no_numbers_are_refused(simulator, command):
+def test_nan_commands_are_rejected(simulator, command):
     with pytest.raises(SimulatorError, match="cannot turn with"):
         simulator.command(*command)
     with pytest.raises(SimulatorError, match="cannot be put at"):
@@ -317,7 +315,7 @@ def test_four_wheels_have_identified_sideslip_at_any_speed(four_wheels, v):
         assert -np.arctan2(v_y, v_x) == pytest.approx(drivetrain.sideslip(turning), rel=0.2)
 
 
-def test_unequal_wheels_draw_the_robot_aside(parameters, tmp_path):
+def test_unequal_wheels_turn_robot(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, wheel={"diameter_ratio": 1.02})
     states = _drive(MujocoSimulator(changed), 5.0, 5.0, 4.0)[200:]
     # E_d of UMBmark: both wheels' mean radius stays, the yaw rate is the rims' difference.

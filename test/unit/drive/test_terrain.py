@@ -94,7 +94,7 @@ LENGTHS = ("height", "spacing", "radius", "size")
         ({"spacing": 1e-300}, "10000 bumps"),
     ],
 )
-def test_ground_that_cannot_be_is_refused_by_name(settings, words):
+def test_impossible_terrain_is_rejected_by_name(settings, words):
     assert len(Terrain(size=100.0, spacing=1.0).spheres()) > 9000
     with pytest.raises(ConfigurationError, match=words):
         Terrain(**settings)

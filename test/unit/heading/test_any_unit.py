@@ -82,7 +82,7 @@ def test_units_are_within_tolerances_and_differ_between_runs():
     assert PART.this_unit().gyroscope == PART.gyroscope
 
 
-def test_unit_of_a_run_is_the_same_stepped_and_in_batches(motion):
+def test_unit_of_run_is_equal_in_steps_and_batches(motion):
     truth = imu_truth(motion)
     together = imu_model(PART, motion.period, 2).batch(truth, 2, parts=("angular_velocity",))
     for run in range(2):

@@ -46,7 +46,7 @@ def test_reductions_of_any_parts_add_up():
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-4, 1.0, 1e3])
-def test_ensemble_quantiles_are_within_a_bin_of_exact_ones(scale):
+def test_ensemble_quantiles_are_within_a_bin_of_exact_quantiles(scale):
     values = scale * np.random.default_rng(3).standard_normal((20000, 2)) + 0.3 * scale
     probabilities = [0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995]
     found = ensemble.quantiles(ensemble.count_values(values), probabilities)

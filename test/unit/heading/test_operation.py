@@ -250,7 +250,7 @@ def test_ranking_uses_steps_at_stops(stops, period):
     assert free.until(61).absolute_quantile(0.95) > 1.3 * wanted
 
 
-def test_stops_of_a_motion_are_found():
+def test_stops_of_motion_are_detected():
     motion = isf.Operation(stops="every 30s for 4s").moved(isf.straight(100.0))
     assert motion.duration == pytest.approx(100.0 + 3 * 5.0, abs=0.5)
     assert motion.position[-1, 0] == pytest.approx(100.0, abs=0.05)

@@ -67,7 +67,7 @@ def test_budget_adds_up_to_bands_and_probabilities():
 
 
 @pytest.mark.parametrize("names", [[name] for name in RANDOM] + [RANDOM])
-def test_realisations_have_the_covariance(names):
+def test_realisations_have_covariance_of_model(names):
     model = MODEL.only(*names)
     errors = model.realisations(RUNS, seed=3)
     variance = model.variance()

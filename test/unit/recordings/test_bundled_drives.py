@@ -51,7 +51,7 @@ def test_committed_drive_equals_generated_drive_and_is_small_and_labelled(tmp_pa
         assert {line.split(",", column + 1)[column] for line in lines} == {frame}
 
 
-def test_gps_file_has_the_fields_of_pose_stamped_and_its_numbers(tmp_path):
+def test_gps_file_has_fields_of_pose_stamped(tmp_path):
     drive = with_laps(DRIVES["a"], 1)
     path, _ = bundled_drives.write_drive(drive, tmp_path)
     poses = simulate_drive(drive)[1]
@@ -68,7 +68,7 @@ def test_gps_file_has_the_fields_of_pose_stamped_and_its_numbers(tmp_path):
     assert set(np.diff(stamps)) == {200_000_000}
 
 
-def test_imu_file_has_the_fields_of_imu_and_its_numbers(tmp_path):
+def test_imu_file_has_fields_of_imu(tmp_path):
     drive = with_laps(DRIVES["c"], 1)
     reference_path, path = bundled_drives.write_drive(drive, tmp_path)
     samples = simulate_drive(drive)[2]
@@ -87,7 +87,7 @@ def test_imu_file_has_the_fields_of_imu_and_its_numbers(tmp_path):
     assert _rows(reference_path)[-1]["field.header.stamp"] == str(stamps[-1])
 
 
-def test_same_drive_gives_the_same_bytes_and_another_seed_others(tmp_path):
+def test_equal_seed_gives_equal_bytes_and_other_seed_differs(tmp_path):
     generate_drive.main(["c", "--laps", "1", "--seed", "5", "--out", str(tmp_path)])
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == [f"drive_c_1laps_seed5_{kind}.csv.gz" for kind in ("gps", "imu")]

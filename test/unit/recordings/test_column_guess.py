@@ -184,11 +184,11 @@ def inertial(gyro=1.0, accel=1.0, **columns):
         ),
     ],
 )
-def test_times_and_units_of_an_imu(columns, quantity, written):
+def test_imu_times_and_units_are_inferred(columns, quantity, written):
     assert guess(**columns).imu[quantity] == written
 
 
-def test_receipts_out_of_a_buffer_give_no_way_to_stamps_of_another_clock():
+def test_buffered_receipt_times_give_way_to_device_stamps():
     """Ten samples at a time are received within a millisecond, measured they were evenly."""
     bursts = 1.7e9 + 0.2 * (np.arange(len(TIME)) // 10) + 1e-4 * (np.arange(len(TIME)) % 10)
     found = guess(receipt=bursts, stamp=69210.0 + TIME, **CAR.inertial())
@@ -223,7 +223,7 @@ def test_heading_held_at_rest_is_course_of_receiver(unknown, noise, quantity):
     assert {"course", "heading"} & set(found) == {quantity} - {""}
 
 
-def test_rows_without_a_fix_are_at_zero():
+def test_zero_positions_are_rows_without_fix():
     without = np.arange(len(TIME)) % 5 > 0
     place = {name: np.where(without, 0.0, values) for name, values in PLACE.items()}
     found = guess(t=TIME, **place, speed=np.where(without, 0.0, CAR.speed), course=AZIMUTH)
@@ -284,7 +284,7 @@ def test_unit_of_moving_gyroscope_is_inferred_from_gravity(size, unit, sign):
     assert any("gravity turns" in reason for reason in found.reasons)
 
 
-def test_dates_with_a_zone_as_text_in_a_first_column_without_a_name(tmp_path):
+def test_dates_with_time_zone_in_unnamed_column_are_read(tmp_path):
     stamps = np.datetime64("2020-07-16T12:35:00", "ms") + np.round(1e3 * TIME).astype("m8[ms]")
     columns = {"": [f"{stamp}-12:00".replace("T", " ") for stamp in stamps], **PLACE}
     path = write_csv(tmp_path / "a.csv", columns)
@@ -505,7 +505,7 @@ Temperature (C)|seq|col3|-0.25|"""
 
 
 @pytest.mark.parametrize("name", UNKNOWN.replace("\n", "|").split("|"))
-def test_names_that_say_something_else_are_not_known(name):
+def test_names_of_other_quantities_are_not_recognised(name):
     assert meaning_of(name) is None
 
 
@@ -526,7 +526,7 @@ def test_name_that_contains_time_is_time_if_no_other_is(name, unit):
     assert guess(**{**table, name: REST}).imu.get("time") is None
 
 
-def test_units_in_the_line_below_the_names(tmp_path):
+def test_units_in_line_below_names_are_read(tmp_path):
     path, car = tmp_path / "a.csv", Car()
     lines = ["Time;wx;wy;wz;roll;pitch;yaw", "[ms];[deg/s];[deg/s];[deg/s];;;deg"]
     rows = np.column_stack([1e3 * TIME, np.degrees(car.rates), REST, REST, np.degrees(car.yaw)])

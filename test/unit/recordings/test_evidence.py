@@ -81,7 +81,7 @@ def test_right_unit_in_header_is_confirmed_by_each_witness(tmp_path, units, size
     assert [check.quantities for check in checks] == [ACCEL, GYRO, GYRO]
 
 
-def test_rates_that_gravity_confirms_are_not_refused_for_a_wrong_orientation(tmp_path):
+def test_rates_confirmed_by_gravity_are_accepted_despite_wrong_orientation(tmp_path):
     # Angles in rad whose header states degrees turn a 57th of the motion.
     times, rates, forces, orientation = make_motion()
     angles = Rotation.from_quat(orientation).as_euler("ZYX")[:, ::-1]

@@ -109,7 +109,7 @@ def test_gyroscope_in_other_unit_is_rejected_where_sensor_turns(
         assert read_imu(path).report.orientation_source == "recorded"
 
 
-def test_unit_that_is_stated_in_conventions_is_believed(tmp_path):
+def test_unit_stated_in_conventions_is_used(tmp_path):
     times, gyro, accel = make_record_at_rest()
     path = write_table(tmp_path / "table.csv", times, np.degrees(gyro), accel / GRAVITY)
     conventions = ImuConventions(gyro_unit="deg/s", accel_unit="g")
@@ -118,7 +118,7 @@ def test_unit_that_is_stated_in_conventions_is_believed(tmp_path):
     np.testing.assert_allclose(recorded.axes[5], accel[:, 2], atol=1e-9)
 
 
-def test_si_units_are_accepted_at_rest_in_motion_and_on_the_moon(tmp_path):
+def test_si_units_are_accepted_at_rest_in_motion_and_on_moon(tmp_path):
     times, gyro, accel = make_record_at_rest()
     read_both_ways(write_table(tmp_path / "rest.csv", times, gyro, accel))
     read_both_ways(write_table(tmp_path / "moon.csv", times, gyro, accel / 6.0))

@@ -71,7 +71,7 @@ def test_truth_is_interpolated_across_at_most_two_missing_samples(truth):
         assert len(validate_imu(imu, holed).time) == 800 - left_out
 
 
-def test_clocks_are_put_together_by_the_yaw_rates_if_asked(truth):
+def test_clocks_are_aligned_by_yaw_rates_on_request(truth):
     slow = isf.simulate_imu(isf.read_drive("a"), "ideal").iloc[:6000]
     late = slow.copy()
     late.index = late.index + 0.15
@@ -132,7 +132,7 @@ def test_limits_are_judged_and_nan_fails(truth):
         ({"rate": [1]}, "rate is [1], expected keys"),
     ],
 )
-def test_limits_that_are_none_are_refused(content, words):
+def test_invalid_limits_are_rejected(content, words):
     with pytest.raises(ConfigurationError) as refused:
         read_limits(content)
     assert words in str(refused.value)

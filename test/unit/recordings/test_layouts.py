@@ -85,7 +85,7 @@ def test_rate_decides_between_clocks_of_equal_header(tmp_path, count, size, name
     np.testing.assert_allclose(stamps, TIME, atol=1e-4)
 
 
-def test_telephone_in_the_hand_has_the_units_of_its_logger(tmp_path):
+def test_handheld_telephone_has_units_of_its_logger(tmp_path):
     # Rates that neither rest nor turn fast show no unit by their size.
     rates = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
     stamps = np.rint(1e9 * (1.7e9 + TIME)).astype(np.int64)
@@ -129,14 +129,14 @@ def test_absent_quantities_are_left_out():
     assert sorted(maps.imu) == ["accel_x", "accel_y", "gyro_x", "gyro_y", "time"]
 
 
-def test_accelerations_without_the_length_of_gravity_contradict_a_layout(tmp_path):
+def test_accelerations_without_gravity_contradict_layout(tmp_path):
     path = write_table(tmp_path / "a.csv", "b", 1.0 / GRAVITY)
     guess = guess_columns(path, layout=LAYOUT)
     assert guess.layout == ""
     assert LAYOUT.name in guess.reasons[0] and "accel_x" in guess.reasons[0]
 
 
-def test_rates_that_turn_too_far_contradict_a_layout(tmp_path):
+def test_rates_that_turn_too_far_contradict_layout(tmp_path):
     layout = RecordingLayout(
         name="with yaw",
         header=("t", "yaw"),
@@ -154,7 +154,7 @@ def test_rates_that_turn_too_far_contradict_a_layout(tmp_path):
     assert guess.imu["gyro_z"] == "gz [deg/s]"
 
 
-def test_named_layout_without_its_header_is_refused(tmp_path):
+def test_named_layout_without_its_header_is_rejected(tmp_path):
     path = tmp_path / "a.csv"
     pd.DataFrame({"t": TIME, "p": TIME}).to_csv(path, index=False)
     with pytest.raises(RecordingError, match="counter"):
@@ -176,7 +176,7 @@ def test_named_layout_without_its_header_is_refused(tmp_path):
         ("[a]", '{time: "a [s]", qw: "b [1]"}\nframe: ned', "frame"),
     ],
 )
-def test_invalid_layout_is_refused_with_its_key(tmp_path, header, columns, key):
+def test_invalid_layout_is_rejected_with_key(tmp_path, header, columns, key):
     path = tmp_path / "mine.yaml"
     path.write_text(f"header: {header}\nimu_columns: {columns}\n")
     with pytest.raises(ConfigurationError, match=key) as refusal:

@@ -31,7 +31,7 @@ def euler(x, y, z, form="Euler_{}"):
 
 
 @pytest.mark.parametrize("form", ["Euler_{}", "euler{}", "imu.euler_angles.{}", "EULER {} (deg)"])
-def test_bnos_euler_x_is_a_heading_by_the_gyroscope(form):
+def test_bno_euler_x_is_heading_by_gyroscope(form):
     found = guess(t=TIME, **euler(HEADING, SWAY, -SWAY, form), **CAR.inertial())
     angles = {"roll", "pitch", "yaw", "heading"} & set(found.imu)
     assert angles == {"heading"}
@@ -40,7 +40,7 @@ def test_bnos_euler_x_is_a_heading_by_the_gyroscope(form):
     assert set(found.unused) == {form.format("Y"), form.format("Z")}
 
 
-def test_euler_z_is_a_yaw_by_the_gyroscope():
+def test_euler_z_is_yaw_by_gyroscope():
     found = guess(t=TIME, **euler(SWAY, -SWAY, YAW), **CAR.inertial())
     assert [found.imu[name] for name in ("roll", "pitch", "yaw")] == [
         f"Euler_{axis} [deg]" for axis in "XYZ"
@@ -53,7 +53,7 @@ def test_heading_among_euler_angles_is_inferred_from_gyroscope_on_side():
     assert "heading" in guess(t=TIME, **euler(HEADING, SWAY, -SWAY), **side).imu
 
 
-def test_euler_angles_without_a_gyroscope():
+def test_euler_angles_without_gyroscope_are_assigned_by_range():
     """The only angle over a full turn is the angle about the vertical."""
     found = guess(t=TIME, **euler(HEADING, SWAY, -SWAY))
     assert found.imu["heading"] == "Euler_X [deg cw from north]"
@@ -82,7 +82,7 @@ EAST, NORTH = CAR.speed * np.cos(CAR.yaw), CAR.speed * np.sin(CAR.yaw)
 PLACE = {"x": CAR.east, "y": CAR.north}
 
 
-def test_velocities_along_x_and_y_are_those_of_the_reference():
+def test_velocities_along_x_and_y_belong_to_reference():
     found = guess(t=TIME, **PLACE, vx=EAST, vy=NORTH)
     assert found.reference["velocity_east"] == "vx [m/s]"
     assert found.reference["velocity_north"] == "vy [m/s]"
@@ -95,13 +95,13 @@ def test_velocities_along_x_and_y_are_those_of_the_reference():
         ({"vx": EAST, "vy": NORTH, "yaw": CAR.yaw}, "a velocity, which is of use only beside"),
     ],
 )
-def test_velocities_that_are_not_used_are_named(columns, words):
+def test_unused_velocities_are_named(columns, words):
     found = guess(t=TIME, **PLACE, **columns)
     assert "velocity_east" not in found.reference
     assert said(found, "vx, vy", words)
 
 
-def test_velocities_of_which_the_direction_is_not_known_are_left_out():
+def test_velocities_of_unknown_direction_are_left_out():
     straight = {"x": CAR.speed.cumsum() / RATE, "y": 0.01 * np.sin(TIME)}
     found = guess(t=TIME, **straight, vx=CAR.speed, vy=REST + 0.001)
     assert "velocity_east" not in found.reference
@@ -126,7 +126,7 @@ def test_columns_of_equal_name_are_distinguished_by_unit(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["Gyroscope.csv", "2020-my_gyro.csv", "drive.csv"])
-def test_axes_alone_are_those_of_the_sensor_after_which_the_file_is_called(tmp_path, name):
+def test_axes_alone_belong_to_sensor_in_file_name(tmp_path, name):
     path = tmp_path / name
     axes = {axis: CAR.rates[:, k].tolist() for k, axis in enumerate("xyz")}
     writers.write_csv(path, {"seconds_elapsed": TIME.tolist(), **axes})
@@ -140,7 +140,7 @@ def increments(**columns):
     return guess(t=TIME, **step, **columns)
 
 
-def test_axes_that_are_counted_from_1():
+def test_axes_numbered_from_1_are_recognised():
     """Matrix libraries write such names; nine such numbers are no quaternion."""
     names = {f"gyro_{k + 1}": CAR.rates[:, k] for k in range(3)}
     names.update({f"acc_{k + 1}": CAR.forces[:, k] for k in range(3)})
@@ -152,7 +152,7 @@ def test_axes_that_are_counted_from_1():
     assert not {"qw", "qx"} & set(found.imu)
 
 
-def test_changes_from_sample_to_sample_become_rates_by_gravity():
+def test_velocity_increments_become_rates_by_gravity():
     """NovAtel's CORRIMU and messages of its first drivers have such increments."""
     found = increments()
     assert found.imu["accel_z"] == "acc_z * 50 [m/s^2]"
@@ -160,14 +160,14 @@ def test_changes_from_sample_to_sample_become_rates_by_gravity():
     assert said(found, "as changes of velocity from sample to sample")
 
 
-def test_accelerations_without_gravity_are_no_changes_of_velocity():
+def test_accelerations_without_gravity_are_no_increments():
     """0.2 m/s^2 at 50 Hz, multiplied by the rate, is as large as gravity."""
     noise = 0.13 * np.random.default_rng(8).standard_normal((len(TIME), 3))
     found = guess(t=TIME, **{f"acc_{axis}": noise[:, k] for k, axis in enumerate("xyz")})
     assert said(found, "acc_x, acc_y, acc_z", "so without gravity, left out")
 
 
-def test_changes_of_angle_become_rates_by_a_heading():
+def test_angle_increments_become_rates_by_heading():
     turned = {f"gyro_{axis}": 4.0 * CAR.rates[:, k] / 200.0 for k, axis in enumerate("xyz")}
     found = guess(t=0.25 * TIME, yaw=YAW, **turned)
     assert found.imu["gyro_z"] == "gyro_z * 200 [rad/s]"
@@ -182,7 +182,7 @@ def counts(**columns):
     return guess(t=TIME, **forces, **{f"g{a}": rates[:, k] for k, a in enumerate("xyz")}, **columns)
 
 
-def test_counts_of_an_accelerometer_by_gravity_and_of_a_gyroscope_by_a_yaw():
+def test_counts_are_scaled_by_gravity_and_yaw():
     found = counts()
     assert found.imu["accel_z"] == "az / 8192 [g]"
     assert "gyro_z" not in found.imu
@@ -262,7 +262,7 @@ def test_line_number_serves_as_time(tmp_path, name):
     assert "no column 'line'" in refusal(read_imu_samples, path, columns={"gyro_z": "line"})
 
 
-def test_rows_of_a_rotation_matrix_without_names_are_no_gravity(tmp_path):
+def test_unnamed_rotation_matrix_rows_are_no_gravity(tmp_path):
     turned = Rotation.from_euler("zyx", np.column_stack([CAR.yaw, SWAY / 50.0, SWAY / 40.0]))
     columns = np.column_stack([TIME, turned.as_matrix().reshape(-1, 9)])
     path = tmp_path / "a.txt"
@@ -273,13 +273,13 @@ def test_rows_of_a_rotation_matrix_without_names_are_no_gravity(tmp_path):
 @pytest.mark.parametrize(
     "name, unit", [("Gyro_X_deg_per_s", "deg/s"), ("gyro_x_rad_per_sec", "rad/s")]
 )
-def test_units_with_per_between(name, unit):
+def test_units_with_per_are_recognised(name, unit):
     columns = {name.replace("X", axis.upper()).replace("_x_", f"_{axis}_"): CAR.rates[:, k]
                for k, axis in enumerate("xyz")}  # fmt: skip
     assert guess(t=TIME, **columns).imu["gyro_x"] == f"{name} [{unit}]"
 
 
-def test_seconds_of_gps():
+def test_gps_seconds_are_recognised():
     assert guess(GPST=3.9e5 + TIME, **CAR.inertial()).imu["time"] == "GPST [s]"
 
 
@@ -370,7 +370,7 @@ def test_gyroscope_counts_next_to_accelerations_are_not_degrees():
 
 
 @pytest.mark.parametrize("kind", ["Gyroscope{} [rad/s]", "Accelerometer{} [m/s²]"])
-def test_columns_that_gopros_telemetry_numbers(tmp_path, kind):
+def test_numbered_columns_of_gopro_telemetry_are_recognised(tmp_path, kind):
     """Only the first of z, x, y has a name; without an axis in it the order is unknown."""
     values = CAR.rates + 0.001 if kind.startswith("G") else CAR.forces
     for first, count in ((" (z)", 3), ("", 0)):
@@ -382,7 +382,7 @@ def test_columns_that_gopros_telemetry_numbers(tmp_path, kind):
         assert [c.split()[0] for n, c in vector.items() if n[-1] in "xy"] == ["1", "2"][:count]
 
 
-def test_accelerations_of_a_car_by_their_directions():
+def test_accelerations_named_by_directions_are_recognised():
     """AiM's RaceStudio exports such names, upwards negative."""
     names = ("InlineAcc [g]", "LateralAcc [g]", "VerticalAcc [g]")
     columns = dict(zip(names, (CAR.forces * [1.0, -1.0, -1.0] / GRAVITY).T))
@@ -408,7 +408,7 @@ def test_comment_line_names_columns_of_numbers_and_words(tmp_path):
 
 @pytest.mark.parametrize("mark", [".", ","])
 @pytest.mark.parametrize("day", ["", "2024-03-01 ", "2024/03/01 "])
-def test_fractions_of_seconds_stand_behind_a_point_or_a_comma(mark, day):
+def test_fractions_of_seconds_follow_point_or_comma(mark, day):
     texts = pd.Series([f"{day}09:59:59{mark}250", f"{day}10:00:01{mark}000"])
     assert np.diff(seconds_of_dates(texts)) == pytest.approx([1.75], abs=1e-6)
 
@@ -423,13 +423,13 @@ def test_fractions_of_seconds_stand_behind_a_point_or_a_comma(mark, day):
         (1_766_385_749, 1, "s"),
     ],
 )
-def test_counts_since_a_telephone_was_switched_on_are_no_dates(begin, step, unit):
+def test_uptime_counts_of_telephone_are_no_dates(begin, step, unit):
     count = begin + step * np.arange(200)
     pieces = np.zeros(200, dtype=int)
     assert time_unit(count.astype(float), pieces, IMU_STEPS)[0] == unit
 
 
-def test_fixes_a_second_apart_in_microseconds_since_1970():
+def test_fixes_in_microseconds_since_1970_are_recognised():
     count = 1_766_385_749_423_015 + 1_000_000 * np.arange(200.0)
     assert time_unit(count, np.zeros(200, dtype=int), FIX_STEPS)[0] == "us"
     # A camera's poses with the nanoseconds of a telephone, which were the year 2000.
@@ -447,7 +447,7 @@ def test_fixes_a_second_apart_in_microseconds_since_1970():
         ("pqr", "f_{}"),
     ],
 )
-def test_names_with_the_part_that_measures_or_a_field_of_a_protocol(gyro, accel):
+def test_names_with_part_or_protocol_field_are_recognised(gyro, accel):
     names = list("pqr") if gyro == "pqr" else [gyro.format(axis.upper()) for axis in "xyz"]
     columns = {name: CAR.rates[:, k] for k, name in enumerate(names)}
     columns.update({accel.format(axis): CAR.forces[:, k] for k, axis in enumerate("xyz")})
@@ -456,13 +456,13 @@ def test_names_with_the_part_that_measures_or_a_field_of_a_protocol(gyro, accel)
     assert found.imu["accel_x"] == f"{accel.format('x')} [m/s^2]"
 
 
-def test_forces_and_rates_that_are_not_whole_are_no_sensors():
+def test_incomplete_forces_and_rates_are_no_sensors():
     forces = {f"f_{axis}": CAR.forces[:, k] for k, axis in enumerate("xyz")}
     assert not guess(t=TIME, **forces).imu
     assert not guess(t=TIME, r=CAR.rates[:, 2]).imu
 
 
-def test_rates_of_a_format_that_has_rad_per_second():
+def test_rates_in_rad_per_second_are_recognised():
     """A telephone in the hand neither lies still nor turns fast."""
     noisy = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
     forces = {f"linear_acceleration_{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
@@ -472,7 +472,7 @@ def test_rates_of_a_format_that_has_rad_per_second():
         assert ("gyro_z" in found.imu) == (stem == "angular_velocity"), found.reasons
 
 
-def test_velocities_to_the_north_and_east():
+def test_velocities_north_and_east_are_recognised():
     """Programs with a north-east-down world have such names; positions decide."""
     north, east = (CAR.speed * wave(CAR.yaw) for wave in (np.sin, np.cos))
     columns = {"lat": CAR.latitude, "lon": CAR.longitude, "vel[0]": north, "vel[1]": east}
@@ -483,7 +483,7 @@ def test_velocities_to_the_north_and_east():
     assert swapped.reference["velocity_east"] == "vel[0] [m/s]"
 
 
-def test_angles_of_another_order_give_way_to_a_quaternion_that_turns_as_the_gyroscope_does():
+def test_quaternion_that_agrees_with_gyroscope_replaces_angles_of_other_order():
     """HiPNUC's angles are about z, x and y."""
     angles = np.column_stack([YAW, 40.0 * np.sin(0.5 * TIME), 50.0 * np.sin(0.8 * TIME + 1.0)])
     turned = Rotation.from_euler("ZXY", angles, degrees=True)
@@ -518,7 +518,7 @@ def test_vector_index_is_no_unit(tmp_path):
     "name, count, unit",
     [("time_us", 1e9, "ns"), ("timestamp_ms", 1.0, "s"), ("time_ms", 1e3, ""), ("t_s", 1.0, "")],
 )
-def test_time_unit_of_a_name_is_taken_unless_its_steps_are_incredible(name, count, unit):
+def test_time_unit_in_name_is_used_unless_steps_are_implausible(name, count, unit):
     found = guess(**{name: count * (1.7e9 + TIME)}, **CAR.inertial())
     if unit:
         assert found.time == "" and said(found, name, f"[{unit}] fits")
@@ -556,7 +556,7 @@ def test_places_of_unknown_order_are_open_both_ways(tmp_path):
     assert found.open_columns["latitude"] == ["col2 [deg]", "col3 [deg]"]
 
 
-def test_lone_gyroscope_of_unknown_unit_is_open_in_a_recording_of_tables(tmp_path):
+def test_lone_gyroscope_of_unknown_unit_is_open_in_recording_of_tables(tmp_path):
     rates = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
     for name, vectors in (("gyro", rates), ("magnetometer", CAR.forces)):
         table = {"seconds": TIME, **dict(zip("xyz", vectors.T))}

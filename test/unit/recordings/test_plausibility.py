@@ -95,7 +95,7 @@ def test_yaw_that_deviates_from_course_is_accepted_if_imu_agrees(agreeing):
     assert finding.grave != agreeing
 
 
-def test_noise_of_the_reference_is_no_spinning_wheel():
+def test_reference_noise_is_no_wheel_slip():
     """Noise increases the turned angle, but not that of the gyroscope."""
     reference, imu = made_drive(duration=300.0)
     noise = np.radians(15.0) * np.random.default_rng(2).standard_normal(len(reference))
@@ -202,7 +202,7 @@ def test_gap_is_no_fault(which):
     assert names(check(*samples)) == []
 
 
-def test_lost_samples_or_a_yaw_a_little_off_in_scale_are_no_fault():
+def test_lost_samples_or_small_scale_error_are_no_fault():
     reference, imu = made_drive()
     kept = np.random.default_rng(1).random(len(imu)) > 0.3
     assert names(check(reference, part(imu, kept))) == []

@@ -66,7 +66,7 @@ def test_noise_that_hides_slow_turns_does_not_make_them_unrelated(turning, noise
 
 
 @pytest.mark.parametrize("period", [4.0, 8.0, 16.0])
-def test_turns_to_and_fro_that_are_not_shared_stay_unrelated(period):
+def test_unshared_oscillations_stay_unrelated(period):
     """Over long windows neither heading turns."""
     noise = np.radians(0.5) * np.random.default_rng(4).standard_normal(len(TIMES))
     weaving = np.radians(6.0) * np.sin(2.0 * np.pi * TIMES / period) + noise
@@ -116,7 +116,7 @@ def test_noise_lowers_correlation_and_scale_as_much_as_it_must(seed):
     assert relation.scale == pytest.approx(share, abs=4.0 * deviation)
 
 
-def test_headings_that_hardly_turn_or_stand_still_are_not_related():
+def test_headings_that_hardly_turn_are_not_related():
     generator = np.random.default_rng(1)
     drift = np.radians(0.5) * TIMES
     relation = related(1e-4 * generator.standard_normal(len(TIMES)), drift)

@@ -105,7 +105,7 @@ def test_table_parsed_in_blocks_equals_table_parsed_at_once(rows_at_once):
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("mark", ["", "#"])
-def test_separators_at_the_ends_of_lines_begin_no_cell(separator, mark):
+def test_trailing_separators_begin_no_cell(separator, mark):
     lines = [mark + "a,b,c", "1,2,3,", "4,5,,", "6,7,8"]
     table = parse_table("a.csv", "\n".join(lines).replace(",", separator))
     assert list(table.cells.columns) == ["a", "b", "c"]
@@ -114,7 +114,7 @@ def test_separators_at_the_ends_of_lines_begin_no_cell(separator, mark):
 
 
 @pytest.mark.parametrize("separator", [";", "\t"])
-def test_decimal_commas_between_semicolons_or_tabs(separator):
+def test_decimal_commas_with_semicolons_or_tabs_are_read(separator):
     lines = ['"Time (s)";"x (m)"', "0;1", "0,1;1", "2,5E-1;-3,25", "1e3;"]
     table = parse_table("a.csv", "\n".join(lines).replace(";", separator))
     np.testing.assert_array_equal(table.numbers("Time (s)"), [0.0, 0.1, 0.25, 1000.0])
@@ -124,7 +124,7 @@ def test_decimal_commas_between_semicolons_or_tabs(separator):
         np.testing.assert_array_equal(bare.numbers(name), numbers)
 
 
-def test_decimal_commas_behind_many_whole_numbers():
+def test_decimal_commas_after_many_whole_numbers_are_read():
     rows = [f"{k};0" for k in range(250)] + ["250;0,5"]
     table = parse_table("a.csv", "a;b\n" + "\n".join(rows), rows_at_once=100)
     np.testing.assert_array_equal(table.numbers("a"), np.arange(251))
@@ -177,7 +177,7 @@ def test_signs_in_latin_1_are_read(tmp_path):
     assert guess_columns(tmp_path / "a.csv").imu["gyro_z"] == "GyrZ [\xb0/s] [deg/s]"
 
 
-def test_empty_cells_behind_the_last_name_are_none(tmp_path):
+def test_empty_cells_after_last_name_are_ignored(tmp_path):
     path = write(tmp_path, [f"{row},,," for row in ROWS])
     assert len(reading.read_reference(path).table) == len(ROWS)
 

@@ -53,7 +53,7 @@ UNITS = {
 
 
 @pytest.mark.parametrize("quantity", UNITS)
-def test_units(quantity):
+def test_units_of_columns_are_converted(quantity):
     for unit, factor in UNITS[quantity].items():
         assert QUANTITIES[quantity].units[unit] == pytest.approx(factor, rel=1e-15)
 
@@ -112,7 +112,7 @@ def test_standard_deviation_is_squared_and_nmea_minutes_become_degrees(tmp_path)
     assert samples.columns["variance_north"] == pytest.approx((2.0 * NUMBERS) ** 2)
 
 
-def test_speed_and_course_of_a_receiver_become_its_velocity_unless_not_known(tmp_path):
+def test_speed_and_course_of_receiver_become_velocity_if_known(tmp_path):
     """The quarter turn from north to east is in km/h and degrees clockwise from north."""
     course = np.linspace(0.0, 90.0, COUNT)
     path = table(tmp_path, course=course.tolist(), v=[36.0] * COUNT)
@@ -131,7 +131,7 @@ def test_speed_and_course_of_a_receiver_become_its_velocity_unless_not_known(tmp
     assert np.array_equal(np.isnan(own.columns["velocity_east"]), np.arange(COUNT) < 5)
 
 
-def test_units_of_time_also_in_two_columns(tmp_path):
+def test_time_units_are_converted_also_in_two_columns(tmp_path):
     for unit, factor in {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}.items():
         assert times(table(tmp_path), f"n [{unit}]") == pytest.approx(factor * NUMBERS, rel=1e-15)
     sec, nsec = ([int(k) for k in one] for one in np.divmod(np.arange(COUNT), 10))
@@ -150,7 +150,7 @@ MORNING = 1_432_202_400.0  # of that day in UTC: 16576 days and ten hours
     [("T", "Z", 0), (" ", "", 0), ("T", "+02:00", -7200), (" ", ".000", None)],
 )
 @pytest.mark.parametrize("unit", ["", " [iso8601]"])
-def test_dates(tmp_path, between, behind, zone, unit):
+def test_dates_are_read_as_times(tmp_path, between, behind, zone, unit):
     path = table(tmp_path, date=[date.format(between) + behind for date in DATES])
     if zone is None:
         sentence = refusal(read_imu, path, columns={"time": f"date{unit}", "yaw": "n"})
@@ -189,7 +189,7 @@ def test_quotation_over_two_lines_is_one_cell(tmp_path):
     assert (report.samples, report.nan.count, report.nan.first_place) == (COUNT, 1, 2 + 2 * 7)
 
 
-def test_names_in_the_comment_above_the_numbers(tmp_path):
+def test_names_in_comment_above_numbers_are_read(tmp_path):
     path = tmp_path / "a.csv"
     lines = ["# a drive", "#timestamp [ns],yaw [deg]"]
     lines += [f"{round(1e9 * t)},{n}" for t, n in zip(SECONDS, NUMBERS)]
@@ -201,7 +201,7 @@ def test_names_in_the_comment_above_the_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("names", [("time [ms]", "yaw [deg cw]"), ("time (ms)", "yaw (deg cw)")])
-def test_units_in_the_files_own_header_need_no_map(tmp_path, names):
+def test_units_in_header_need_no_column_map(tmp_path, names):
     columns = {names[0]: (1000.0 * SECONDS).tolist(), names[1]: NUMBERS.tolist()}
     recorded = read_imu(writers.write_csv(tmp_path / "a.csv", columns)).table
     assert recorded.index.to_numpy() == pytest.approx(SECONDS)
@@ -215,7 +215,7 @@ def test_units_in_the_files_own_header_need_no_map(tmp_path, names):
         *((10.0, 0.0, "ms"), (5_000.0, 0.0, "us"), (5_000_000.0, 0.0, "ns")),
     ],
 )
-def test_times_that_are_not_in_seconds_are_refused_with_their_unit(tmp_path, step, start, unit):
+def test_times_not_in_seconds_are_rejected_with_unit(tmp_path, step, start, unit):
     path = table(tmp_path, clock=(start + step * np.arange(COUNT)).tolist())
     sentence = refusal(read_imu, path, columns={"time": "clock", "yaw": "n"})
     assert f"write time = clock [{unit}], or [s] if they are seconds" in sentence

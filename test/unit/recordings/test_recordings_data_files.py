@@ -200,7 +200,7 @@ def test_truncated_file_is_rejected_in_one_line(car, tmp_path, name):
         ('{"t":' * 100_000, "is no JSON|has .* characters"),
     ],
 )
-def test_other_json_is_refused(tmp_path, content, message):
+def test_foreign_json_is_rejected(tmp_path, content, message):
     path = tmp_path / "a.json"
     path.write_text(content)
     with pytest.raises(RecordingError, match=message):
@@ -228,7 +228,7 @@ def test_missing_library_is_reported_with_pip_extra(car, tmp_path, monkeypatch, 
         guess_columns(path)
 
 
-def test_dates_in_a_workbook_are_times(tmp_path, car):
+def test_workbook_dates_are_times(tmp_path, car):
     stamps = [f"2024-05-01 10:00:{time:09.6f}" for time in TIME[:2900]]
     rows = zip(stamps, *car.rates[:2900].T)
     path = write_xlsx(tmp_path / "a.xlsx", [("time", "wx", "wy", "wz"), *rows])

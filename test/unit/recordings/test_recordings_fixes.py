@@ -82,7 +82,7 @@ def on_the_floor(rate, error, seed=1):
 
 @pytest.mark.parametrize("rate", [1.0, 10.0, 100.0])
 @pytest.mark.parametrize("error", [0.001, 0.01])
-def test_positions_in_metres_are_as_good_as_they_jitter(rate, error):
+def test_variance_of_metric_positions_is_estimated_from_jitter(rate, error):
     recorded, times, yaw = on_the_floor(rate, error)
     table, report = reference_table(recorded)
     difference = wrap(table["yaw"].to_numpy() - np.interp(table.index, times, yaw))
@@ -139,7 +139,7 @@ def test_outlier_is_reported_with_line():
 
 
 @pytest.mark.parametrize("kind", ["bag", "ros2", "rostopic_csv"])
-def test_variances_of_a_fix_are_the_first_two_of_its_covariances_diagonal(tmp_path, kind):
+def test_fix_variances_are_horizontal_diagonal_of_covariance(tmp_path, kind):
     # Row-major in east, north, up: nine numbers of which none stands for another.
     covariance = np.array([[4.0, 0.1, 0.2], [0.3, 16.0, 0.4], [0.5, 0.6, 100.0]]).ravel()
     times, positions, _, _ = truth()
@@ -181,7 +181,7 @@ def test_velocity_nearest_to_fix_is_used(tmp_path, make, late):
     assert np.array_equal(samples.columns["latitude"], [fix.latitude for fix in ROUGH_FIXES])
 
 
-def test_velocities_may_be_faster_than_positions_or_missing(tmp_path):
+def test_velocities_of_higher_rate_or_missing_are_accepted(tmp_path):
     times = [START + PERIOD // 10 * k for k in range(10 * TOLD)]
     messages = [writers.twist_stamped(time, (k, 0.0, 0.0)) for k, time in enumerate(times)]
     path = writers.write_ros2_bag(tmp_path / "a", {"/fix": ROUGH_FIXES, "/vel": messages})
@@ -239,7 +239,7 @@ def test_course_has_error_columns_and_bounds_error_of_antenna_heading():
     assert np.sqrt(2.0 / 3.0) < np.degrees(table["yaw_std"]).median() < 1.2
 
 
-def test_places_without_any_number_are_not_at_zero():
+def test_missing_positions_are_not_zero():
     nowhere = np.full(5, np.nan)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -61,7 +61,7 @@ def assert_is_the_imu(table, tolerance=0.0):
 
 
 @pytest.mark.parametrize("make", POSE_MAKERS)
-def test_poses_in_a_bag(tmp_path, make):
+def test_poses_are_read_from_bag(tmp_path, make):
     path = writers.write_bag(tmp_path / "a.bag", {"/pose": poses(make), "/imu": imu_messages()})
     recorded = read_reference(path)
     assert_is_the_drive(recorded.table)
@@ -85,7 +85,7 @@ def test_compressed_bag_of_many_chunks_is_read(tmp_path, compression):
 
 @pytest.mark.parametrize("arrays", [True, False])
 @pytest.mark.parametrize("make", POSE_MAKERS)
-def test_poses_from_rostopic_echo_with_and_without_arrays(tmp_path, make, arrays):
+def test_poses_are_read_from_rostopic_echo_with_and_without_arrays(tmp_path, make, arrays):
     path = writers.write_rostopic_csv(
         tmp_path / "a.csv",
         poses(make),
@@ -109,7 +109,7 @@ def test_imu_is_equal_in_every_format(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["bag", "rostopic_csv", "csv", "tum"])
-def test_poses_as_they_are_and_packed_by_gzip(tmp_path, kind):
+def test_poses_are_equal_in_plain_and_gzip_files(tmp_path, kind):
     path, messages = tmp_path / "a", poses(writers.odometry)
     write = {
         "bag": lambda: writers.write_bag(path, {"/odom": messages}),
@@ -134,7 +134,7 @@ def fix_messages():
     ]
 
 
-def test_fixes_are_the_same_in_every_format(tmp_path):
+def test_fixes_are_equal_in_every_format(tmp_path):
     bag = read_reference(writers.write_bag(tmp_path / "a.bag", {"/fix": fix_messages()}))
     echo = read_reference(writers.write_rostopic_csv(tmp_path / "a.csv", fix_messages()))
     rows = [(m.latitude, m.longitude, m.position_covariance[0], 0.0) for m in fix_messages()]
@@ -161,14 +161,14 @@ def test_times_can_be_shifted(tmp_path):
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "  ", ", "])
-def test_csv_with_any_separator(tmp_path, separator):
+def test_csv_with_any_separator_is_read(tmp_path, separator):
     cells = {"time": [0.1 * k for k in range(COUNT)], "yaw": list(YAW)}
     table = read_imu(writers.write_csv(tmp_path / "a.csv", cells, separator)).table
     assert np.array_equal(table["yaw"], YAW)
     assert np.array_equal(table.index, cells["time"])
 
 
-def test_csv_from_a_spreadsheet(tmp_path):
+def test_csv_of_spreadsheet_is_read(tmp_path):
     """The file has a byte order mark, CRLF, comments, empty lines and quoted names."""
     lines = ["\ufeff# by hand", '"t, since start [ms]","heading"', ""]
     lines += [f"{100 * k},{10.0 * k}" for k in range(COUNT)] + ["", ""]
@@ -180,7 +180,7 @@ def test_csv_from_a_spreadsheet(tmp_path):
     assert recorded.report.usable == COUNT
 
 
-def test_messages_of_two_publishers_are_in_the_order_of_reception(tmp_path):
+def test_messages_of_two_publishers_are_in_order_of_reception(tmp_path):
     path = tmp_path / "a.bag"
     writer = writers.Writer(path)
     messages = imu_messages()
@@ -216,7 +216,7 @@ def test_bag_index_pointing_before_message_is_followed():
     assert read == [b"first", b"second one"]
 
 
-def test_mounting_turns_the_imu_into_the_robots_axes(tmp_path):
+def test_mounting_rotates_imu_to_body_axes(tmp_path):
     """The IMU is mounted on its side, pointing to the right of the robot."""
     mounting = (math.pi / 2.0, 0.0, -math.pi / 2.0)
     imu_to_robot = Rotation.from_euler("ZYX", mounting[::-1])

@@ -162,7 +162,7 @@ def test_message_of_wrong_layout_is_rejected(tmp_path, change):
     ("options", "index"),
     [({"compression": CompressionType.ZSTD, "chunk_size": 300}, True), ({}, True), ({}, False)],
 )
-def test_messages_of_mcap_are_in_the_order_of_their_times(tmp_path, options, index):
+def test_mcap_messages_are_in_order_of_time(tmp_path, options, index):
     order = np.random.default_rng(3).permutation(COUNT).tolist()
     path = tmp_path / "a.mcap"
     if not index:

@@ -225,7 +225,7 @@ def with_a_header(car):
 
 
 @pytest.mark.parametrize("written", [gnss_logger, get_sensor_data, with_a_header])
-def test_lines_of_several_kinds_are_a_table_for_each(car, tmp_path, written):
+def test_lines_of_several_kinds_become_separate_tables(car, tmp_path, written):
     path = tmp_path / "a.txt"
     path.write_text("\n".join(written(car)) + "\n")
     assert recording_format(path) == "tables"

@@ -104,7 +104,7 @@ def up_after(turn, settings):
     [pytest.param(drive, id="robot"), pytest.param(carried, id="carried", marks=pytest.mark.gate)],
 )
 @pytest.mark.parametrize("turn", [ANY, OTHER, READING], ids=["any", "other", "reading"])
-def test_mounting_of_a_sensor_turned_about_several_axes_is_estimated(recording, turn, imu):
+def test_mounting_about_several_axes_is_estimated(recording, turn, imu):
     reference, straight = recording()
     planted = imu(turned(straight, turn))
     result = check(reference, planted)
@@ -115,7 +115,7 @@ def test_mounting_of_a_sensor_turned_about_several_axes_is_estimated(recording, 
     assert not check(reference, planted, **changes).findings
 
 
-def test_sensors_turned_against_an_orientation_that_is_right_leave_it_alone():
+def test_rotated_sensors_leave_correct_orientation_unchanged():
     reference, straight = carried()
     quaternions = {name: straight.columns[name] for name in QUATERNION}
     result = check(reference, with_columns(turned(straight, OTHER), **quaternions))
@@ -248,7 +248,7 @@ def test_reference_with_horizontal_z_axis_is_reported_without_settings():
 
 
 @pytest.mark.parametrize("down", [False, True])
-def test_turns_that_oppose_a_noisy_reference_are_explained_by_a_sensor_upside_down(down):
+def test_turns_opposing_noisy_reference_indicate_inverted_sensor(down):
     reference, straight = drive()
     turned_over = Rotation.from_euler("x", 180.0 if down else 0.0, degrees=True)
     observations = Interpretation(
