@@ -36,7 +36,7 @@ def test_bno_euler_x_is_heading_by_gyroscope(form):
     angles = {"roll", "pitch", "yaw", "heading"} & set(found.imu)
     assert angles == {"heading"}
     assert found.imu["heading"] == f"{form.format('X')} [deg cw from north]"
-    assert said(found, "is the heading", "against what the gyroscope does")
+    assert said(found, "is the heading", "against the gyroscope")
     assert set(found.unused) == {form.format("Y"), form.format("Z")}
 
 
@@ -92,7 +92,7 @@ def test_velocities_along_x_and_y_belong_to_reference():
     "columns, words",
     [
         ({"vx": CAR.speed, "vy": REST + 0.01}, "do not point where the positions go"),
-        ({"vx": EAST, "vy": NORTH, "yaw": CAR.yaw}, "a velocity, which is of use only beside"),
+        ({"vx": EAST, "vy": NORTH, "yaw": CAR.yaw}, "a velocity, which is used only with"),
     ],
 )
 def test_unused_velocities_are_named(columns, words):

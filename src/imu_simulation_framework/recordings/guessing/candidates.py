@@ -1,4 +1,4 @@
-"""The columns of a table as candidates for quantities, and the best of those with one meaning."""
+"""Columns of a table as candidates for quantities, and the choice among them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pandas as pd
 from .names import Meaning, meaning_of, plainly_a_time
 from .vocabulary import BODY_RATES
 
-# Share of the rows of the fullest column of a kind that another one has to fill. A sensor whose
-# samples are in a table with a faster one fills less.
+# Share of filled rows of another column of a kind, relative to the fullest column. A sensor in a
+# table with a faster sensor fills fewer rows.
 _MIN_FILLED = 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A column that may be mapped.
+    """Column that may be mapped.
 
     Parameters
     ----------
@@ -47,13 +47,13 @@ class Candidate:
         return float(np.mean(np.isfinite(self.values))) if len(self.values) else 0.0
 
     @property
-    def silent(self) -> bool:
+    def is_zero(self) -> bool:
         """Whether all of its numbers are zero."""
         return not np.any(self.values[np.isfinite(self.values)])
 
     @property
     def mapped(self) -> str:
-        """Name in a column map: the place if a map cannot hold the name."""
+        """Name in a column map, or the place if a map cannot contain the name."""
         plain = self.name and not any(sign in self.name for sign in ";\"'\n\r#%=")
         return self.name if plain else f"col{self.place}"
 
@@ -67,13 +67,12 @@ class Candidate:
         words : str
             Sense and zero of an angle.
         factor : str
-            ``" / 131"``.
+            Factor or divisor, such as ``" / 131"``.
         """
         return f"{self.mapped}{factor} [{unit}{' ' if words else ''}{words}]"
 
 
-# Nanoseconds since 1970, the largest numbers of a recording, have 19 digits.
-_LARGEST_NUMBER = 1e20
+_LARGEST_NUMBER = 1e20  # nanoseconds since 1970, the largest numbers, have 19 digits
 
 
 def candidates_of(names, values, meanings=None, before=0):
@@ -88,7 +87,7 @@ def candidates_of(names, values, meanings=None, before=0):
     meanings : sequence of Meaning or None, optional
         Meanings of the names, by default of each name alone.
     before : int
-        Number of the columns before them.
+        Number of columns in front of them.
     """
     candidates = []
     meanings = [meaning_of(str(name)) for name in names] if meanings is None else meanings
@@ -106,23 +105,23 @@ def candidates_of(names, values, meanings=None, before=0):
 
 
 def with_a_time(candidates):
-    """Return candidates of which one is a time, if a name has the word: ``rover_time_us``.
+    """Return candidates with a time among them, if a name has such a word: ``rover_time_us``.
 
-    Where another name is known as a time, such a word is part of any name: ``exposure_time``.
+    Where another column is known as a time, the word has no meaning: ``exposure_time``.
     """
-    if any(_is(candidate, kind) for candidate in candidates for kind in ("time", "date")):
+    if any(_is_kind(candidate, kind) for candidate in candidates for kind in ("time", "date")):
         return candidates
     return [c if c.meaning else replace(c, meaning=plainly_a_time(c.name)) for c in candidates]
 
 
 def best_scalar(candidates, kind):
     """Return the plainest and fullest column of numbers of a kind, or None."""
-    found = [c for c in candidates if _is(c, kind) and c.texts is None and c.filled > 0.0]
-    return min(found, key=_rank, default=None)
+    columns = [c for c in candidates if _is_kind(c, kind) and c.texts is None and c.filled > 0.0]
+    return min(columns, key=_rank, default=None)
 
 
 def vectors(candidates, kind, axes):
-    """Return groups of columns, by axis, that are one vector, the plainest and fullest first.
+    """Return groups of columns, by axis, that form a vector, the plainest and fullest first.
 
     Groups that are empty, or zero throughout, are left out.
 
@@ -137,21 +136,21 @@ def vectors(candidates, kind, axes):
     """
     groups = {}
     for candidate in candidates:
-        if _is(candidate, kind) and candidate.texts is None and candidate.filled > 0.0:
+        if _is_kind(candidate, kind) and candidate.texts is None and candidate.filled > 0.0:
             meaning = candidate.meaning
             groups.setdefault(meaning.stem, {}).setdefault(meaning.axis, candidate)
     complete = [
         group
-        for stem, group in zip(groups, map(_from_0, groups.values()))
+        for stem, group in zip(groups, map(_name_counted_axes, groups.values()))
         if set("xyz" if stem == BODY_RATES else axes) <= set(group)
         and "matrix" not in group
-        and not all(c.silent for c in group.values())
+        and not all(c.is_zero for c in group.values())
     ]
     return sorted(complete, key=lambda group: _rank(next(iter(group.values()))))
 
 
-def _from_0(group):
-    """Return a vector's columns by axis, also where the file counts its axes from 1."""
+def _name_counted_axes(group):
+    """Return a vector's columns by x, y, z, also where the file counts its axes from 1."""
     if "3" not in group:
         return group
     counted = {"y": "x", "z": "y", "3": "z"}
@@ -159,9 +158,9 @@ def _from_0(group):
 
 
 def quaternions(candidates):
-    """Return groups of quaternions as :func:`vectors`, by the axes that their names state.
+    """Return groups of columns that form a quaternion, by the axes that their names state.
 
-    The first of parts that are numbered from 1 is the scalar.
+    The first of four parts numbered from 1 is the scalar; see :func:`vectors`.
     """
     counted = [
         dict(zip("wxyz", (group[number] for number in "xyz4")))
@@ -183,12 +182,12 @@ def matrix(columns) -> np.ndarray:
 
 
 def shared_unit(columns):
-    """Return the unit that names of columns state: empty if none, None if they contradict."""
+    """Return the unit that names of columns state, empty if none, None if they differ."""
     units = {column.meaning.unit for column in columns if column.meaning} - {""}
     return None if len(units) > 1 else "".join(units)
 
 
-def _is(candidate, kind):
+def _is_kind(candidate, kind):
     return candidate.meaning is not None and candidate.meaning.kind == kind
 
 

@@ -25,7 +25,7 @@ from .orientations import with_euler_angles
 
 @dataclass
 class ColumnGuess:
-    """Column maps that fit the columns of a table.
+    """Column maps that fit the columns of a table, with reasons.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class ColumnGuess:
         Quantity -> ``column [unit]``. Empty if the table has none; that of an IMU may lack the
         time, which only an Allan analysis can do without.
     time : str
-        Column of the time with its unit, whether or not it is in a map; empty if none.
+        Column of the time with its unit, even if it is in no map; empty if none.
     reasons : list of str
         A sentence for each decision.
     unused : list of str
@@ -65,16 +65,16 @@ def guess_from_candidates(candidates, pieces=None, spans=()) -> ColumnGuess:
     pieces : array_like, shape (n,), optional
         Piece of the recording of each row, if only some rows are given.
     spans : sequence of tuple of float
-        First and last time [s] of the clocks of another table, of which one may be shared.
+        First and last time [s] of the clocks of another table, which may share one of them.
     """
     rows = len(candidates[0].values) if candidates else 0
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)
     guess, used = ColumnGuess(), set()
     if rows >= 3 and any(candidate.meaning for candidate in candidates):
         candidates = with_a_time(candidates)
-        used = _by_names(guess, candidates, pieces, spans)
+        used = _guess_by_names(guess, candidates, pieces, spans)
     elif rows >= 3:
-        used = _by_shapes(guess, candidates, pieces)
+        used = _guess_by_shapes(guess, candidates, pieces)
         guess.time = {**guess.imu, **guess.reference}.get("time", "")
     places = {candidate.place for candidate in used}
     guess.unused = [c.name for c in candidates if c.place not in places]
@@ -83,7 +83,7 @@ def guess_from_candidates(candidates, pieces=None, spans=()) -> ColumnGuess:
     return guess
 
 
-def _by_names(guess, candidates, pieces, spans):
+def _guess_by_names(guess, candidates, pieces, spans):
     inertial = vectors(candidates, "gyro", "") + vectors(candidates, "accel", "")
     positions = "poses" if vectors(candidates, "position", "xy") else ""
     positions = "fixes" if best_scalar(candidates, "latitude") else positions
@@ -105,7 +105,7 @@ def _by_names(guess, candidates, pieces, spans):
         lines = possible_times(candidates, pieces, usual)
         guess.reasons.append(
             "no column could be identified as the time, so that there is no reference, and the "
-            f"IMU is only of use for an Allan analysis with its rate given; {_to_state_time(lines)}"
+            f"IMU is only of use for an Allan analysis with its rate; {_clause_on_time(lines)}"
         )
         if positions:
             guess.open_reference = {"time": lines, **place_lines(candidates, pieces)}
@@ -114,14 +114,14 @@ def _by_names(guess, candidates, pieces, spans):
     candidates = with_euler_angles(candidates, seconds, pieces, guess.reasons)
     if positions == "fixes":
         candidates = with_courses(candidates, seconds, pieces, guess.reasons)
-    found = guess_imu(candidates, seconds, pieces, positions, guess.reasons)
-    imu = found.columns
-    if time and found.open_columns and not imu:
+    imu_columns = guess_imu(candidates, seconds, pieces, positions, guess.reasons)
+    imu = imu_columns.columns
+    if time and imu_columns.open_columns and not imu:
         guess.open_columns["time"] = [time.written]
-    guess.open_columns.update(found.open_columns)
-    used = found.used
+    guess.open_columns.update(imu_columns.open_columns)
+    used = imu_columns.used
     if time:
-        others = [column for column in candidates if column not in found.orientation]
+        others = [column for column in candidates if column not in imu_columns.orientation]
         reference = guess_reference(others, seconds, pieces, guess.reasons)
         used = used | reference.used
         guess.open_reference = reference.open_columns
@@ -136,17 +136,17 @@ def _by_names(guess, candidates, pieces, spans):
     return used
 
 
-BY_LINES = "line / 100 [s]"
-"""Line of a column map for samples that follow each other evenly, here at 100 Hz."""
+EVEN_SAMPLES = "line / 100 [s]"
+"""Line of a column map for evenly sampled rows, here at 100 Hz."""
 
-_FIRST_COLUMNS = 3  # of a table, among which a time without a name is
+_FIRST_COLUMNS = 3  # of a table, which may be a time without a name
 
 
 def possible_times(candidates, pieces, usual) -> list[str]:
     """Return the possible lines of a column map for the time, where it cannot be determined.
 
-    They are the columns that are named as times or, without one, that grow among the first ones,
-    each in the units with credible steps, and last the number of the line.
+    They contain the columns named as times or, without one, the increasing ones among the first
+    columns, each in the units with credible steps, and last the number of the line.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def possible_times(candidates, pieces, usual) -> list[str]:
         for unit, multiple in measures.TIME_MULTIPLES.items():
             if low <= step / multiple <= high:
                 lines.append(column.written(unit))
-    return [*lines, BY_LINES]
+    return [*lines, EVEN_SAMPLES]
 
 
 def _grows(column, pieces) -> bool:
@@ -176,17 +176,17 @@ def _grows(column, pieces) -> bool:
     return len(steps) > 0 and bool((steps > 0.0).all())
 
 
-def _to_state_time(lines) -> str:
-    """Return how to state the time, by one of the possible lines of a map."""
-    *columns, by_lines = lines
-    evenly = f"where samples follow each other evenly, time = {by_lines} gives their rate"
+def _clause_on_time(lines) -> str:
+    """Return a clause on how to state the time by the possible lines of a map."""
+    *columns, even_line = lines
+    evenly = f"where samples follow each other evenly, time = {even_line} gives their rate"
     either = " or ".join(columns)
     return f"state it, as in time = {either}; {evenly}" if columns else evenly
 
 
 PIECES, ROWS = 8, 1000
-"""Number of pieces of a long table that are read as a sample, and rows of each. A piece of 1000
-rows has ten seconds at 100 Hz, in which a robot turns."""
+"""Number of pieces of a long table that serve as a sample, and rows of each. A piece of 1000 rows
+lasts ten seconds at 100 Hz, in which a robot turns."""
 
 
 def pieces_of(count):
@@ -213,13 +213,13 @@ _MAX_LENGTH_DEVIATION = 0.1
 need stronger evidence than named ones, for which :data:`.MAX_GRAVITY_SPREAD` is allowed."""
 
 _MIN_LENGTH_DEVIATION = 1e-4
-"""The same of a sensor with the least noise, 0.1 mg. The row of a rotation matrix has none."""
+"""The same for a sensor with the least noise, 0.1 mg; the row of a rotation matrix has none."""
 
 _MAX_EXTENT = 1.0  # deg; 111 km, further than a ground vehicle is recorded at a high rate
 _MAX_FIX_STEP = 1e-4  # deg; 11 m, further than a vehicle drives between two fixes of 10 Hz
 
 
-def _by_shapes(guess, candidates, pieces):
+def _guess_by_shapes(guess, candidates, pieces):
     """Fill the ColumnGuess of a table without names; return the set of the candidates used."""
     numbers = [c for c in candidates if c.texts is None and c.filled == 1.0]
     imu, used = _inertial(numbers, guess.reasons)
@@ -229,7 +229,7 @@ def _by_shapes(guess, candidates, pieces):
         guess.imu = imu
         steps = measures.IMU_STEPS if imu else measures.FIX_STEPS
         lines = possible_times(numbers, pieces, steps)
-        guess.reasons.append(f"no column could be identified as the time; {_to_state_time(lines)}")
+        guess.reasons.append(f"no column could be identified as the time; {_clause_on_time(lines)}")
         guess.open_columns.update({"time": lines} if imu else {})
         if reference:
             guess.open_reference.update(
@@ -266,10 +266,10 @@ def _time(numbers, pieces, usual, reasons):
 
 
 def _inertial(numbers, reasons):
-    """Return three columns with gravity, and three beside them that could be a gyroscope's."""
+    """Return three columns with gravity, and three adjacent ones that may be a gyroscope's."""
 
-    def like_rates(columns):
-        # About zero on average, and never still.
+    def may_be_rates(columns):
+        # Rates are about zero on average, and never constant.
         values = matrix(columns)
         spread = values.std(axis=0)
         return (spread > 0.0).all() and (np.abs(np.median(values, axis=0)) < 2.0 * spread).all()
@@ -283,53 +283,52 @@ def _inertial(numbers, reasons):
         length = np.linalg.norm(forces, axis=1)
         if unit not in ("g", "m/s^2") or length.std() > _MAX_LENGTH_DEVIATION * size:
             continue
-        beside = [numbers[first + 3 : first + 6], numbers[first - 3 : first] if first >= 3 else []]
-        rates = [g for g in beside if len(g) == 3 and _places(g) == 2 and like_rates(g)]
+        adjacent = [numbers[first + 3 : first + 6]]
+        adjacent += [numbers[first - 3 : first]] if first >= 3 else []
+        rates = [g for g in adjacent if len(g) == 3 and _places(g) == 2 and may_be_rates(g)]
         if len(rates) != 1 or length.std() < _MIN_LENGTH_DEVIATION * size:
-            # Gravity alone could be a quaternion's part or a direction.
+            # Without a gyroscope, gravity may be part of a quaternion or a direction.
             continue
-        (gyro,), of_gyro = rates, measures.gyro_unit(matrix(rates[0]), forces)
+        (gyro,), gyro_unit = rates, measures.gyro_unit(matrix(rates[0]), forces)
         reasons.append(f"{_names(accel)}: {size:.3g} long, gravity in {unit}")
         columns = {f"accel_{axis}": c.written(unit) for axis, c in zip("xyz", accel)}
-        if not of_gyro:
-            unknown = "perhaps the gyroscope, in which unit cannot be determined"
+        if not gyro_unit:
+            unknown = "perhaps the gyroscope, whose unit cannot be determined"
             reasons.append(f"{_names(gyro)}: {unknown}")
             return columns, set(accel)
         reasons.append(
-            f"{_names(gyro)}: beside the accelerometer, about zero on average, in {of_gyro} by "
+            f"{_names(gyro)}: next to the accelerometer, about zero on average, in {gyro_unit} by "
             "size alone, which is only a guess"
         )
-        columns.update({f"gyro_{axis}": c.written(of_gyro) for axis, c in zip("xyz", gyro)})
+        columns.update({f"gyro_{axis}": c.written(gyro_unit) for axis, c in zip("xyz", gyro)})
         return columns, {*accel, *gyro}
     return {}, set()
 
 
 def _place(numbers, guess):
-    """Return the columns that are latitude and longitude, and the set of them."""
-    for one, other in zip(numbers[:-1], numbers[1:]):
-        pair = [one, other]
-        if _places(pair) != 1 or not all(_like_place(column.values) for column in pair):
+    """Return the lines of latitude and longitude, and the set of their columns."""
+    for pair in map(list, zip(numbers[:-1], numbers[1:])):
+        if _places(pair) != 1 or not all(_may_be_degrees(column.values) for column in pair):
             continue
         east = [column for column in pair if np.abs(column.values).max() > 90.0]
         if len(east) != 1:
             guess.reasons.append(
-                f"{_names(pair)}: perhaps latitude and longitude, which of them is which cannot "
-                "be determined, left out"
+                f"{_names(pair)}: perhaps latitude and longitude, whose order cannot be "
+                "determined, left out"
             )
             lines = [column.written("deg") for column in pair]
             guess.open_reference.update(latitude=lines, longitude=lines[::-1])
             continue
-        north = one if east[0] is other else other
+        north = pair[0] if east[0] is pair[1] else pair[1]
         guess.reasons.append(
-            f"{north.name}, {east[0].name}: latitude and longitude, the one beyond 90 deg is the "
-            "longitude"
+            f"{north.name}, {east[0].name}: latitude and longitude, which is beyond 90 deg"
         )
         return {"latitude": north.written("deg"), "longitude": east[0].written("deg")}, set(pair)
     return {}, set()
 
 
-def _like_place(values):
-    """Return degrees that vary little and in fine steps, and are not near zero."""
+def _may_be_degrees(values):
+    """Return whether values vary little and in fine steps, as degrees, and are not near zero."""
     steps = np.abs(np.diff(values))
     steps = steps[steps > 0.0]
     return (
@@ -353,7 +352,7 @@ _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
 _DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")
 _CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
 _IN_WHOLE_SECONDS = "written to whole seconds, in each of which there are several samples"
-_MIN_NEW_TIMES = 0.5  # share of the rows whose time differs from that of the row before
+_MIN_NEW_TIMES = 0.5  # share of the rows with another time than the row before
 _MIN_SINCE_1970 = 6e8  # s, 1989; clocks that were never set count from 1970 or 1980
 _MAX_CLOCK_OFFSET = 60.0  # s; clocks that are synchronised by NTP or GPS differ by less than one
 _RATE_RATIO = 1.5  # of the rates of two clocks; packets of two samples have a ratio of 2
@@ -361,7 +360,7 @@ _RATE_RATIO = 1.5  # of the rates of two clocks; packets of two samples have a r
 
 @dataclass(frozen=True, eq=False)
 class TimeColumn:
-    """A time.
+    """Time of a table, in one or two columns.
 
     Parameters
     ----------
@@ -374,7 +373,7 @@ class TimeColumn:
     reason : str
         Clause for the report.
     unit : str, optional
-        The unit, where only the size of its steps determines it.
+        Unit, where only the size of the steps determines it.
     """
 
     written: str
@@ -385,7 +384,7 @@ class TimeColumn:
 
     @property
     def span(self) -> tuple[float, float]:
-        """20th and 80th percentile [s]; the first times may be zero, before a clock is set."""
+        """20th and 80th percentile [s]; a clock may not be set yet at the first times."""
         low, high = np.nanpercentile(self.seconds, [20.0, 80.0])
         return float(low), float(high)
 
@@ -394,19 +393,19 @@ class TimeColumn:
         return bool(np.nanmedian(self.seconds) > _MIN_SINCE_1970)
 
 
-def overlap(one, other) -> bool:
+def overlap(span, other) -> bool:
     """Return whether two spans of time (first, last) overlap."""
-    return max(one[0], other[0]) <= min(one[1], other[1])
+    return max(span[0], other[0]) <= min(span[1], other[1])
 
 
 def all_times(candidates, pieces, usual):
-    """Return a TimeColumn for each time among columns, and remarks on those that are none.
+    """Return a TimeColumn for each time among columns, and remarks on columns that are no time.
 
     The parameters are those of :func:`find_time`.
     """
     named = [c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > 0.5]
-    found, remarks = [*_of_dates(candidates, named), *_of_pairs(named, pieces)], []
-    paired = {column for time in found for column in time.columns}
+    times, remarks = [*_dates(candidates, named), *_second_pairs(named, pieces)], []
+    paired = {column for time in times for column in time.columns}
     for column in named:
         if column in paired or column.texts is not None:
             continue
@@ -429,12 +428,12 @@ def all_times(candidates, pieces, usual):
         seconds = column.values / measures.TIME_MULTIPLES[unit]
         text = f"{column.name}, {reason}: [{unit}]"
         guessed = unit * reason.startswith("usually")
-        found.append(TimeColumn(column.written(unit), (column,), seconds, text, guessed))
-    for column in named if not found else ():
+        times.append(TimeColumn(column.written(unit), (column,), seconds, text, guessed))
+    for column in named if not times else ():
         if _all_match(TIME_OF_DAY, column):
             seconds, text = seconds_of(column), f"{column.name}, the time of day as text: [iso8601]"
             if np.mean(measures.steps_within(seconds, pieces) > 0.0) > _MIN_NEW_TIMES:
-                found.append(TimeColumn(column.written("iso8601"), (column,), seconds, text))
+                times.append(TimeColumn(column.written("iso8601"), (column,), seconds, text))
             else:
                 remarks.append(f"{column.name} is not taken as the time: it is {_IN_WHOLE_SECONDS}")
         elif column.texts is not None:
@@ -443,7 +442,7 @@ def all_times(candidates, pieces, usual):
             remarks.append(
                 f"{column.name} is not taken as the time: {quote(text)} is no known form"
             )
-    return found, remarks
+    return times, remarks
 
 
 def find_time(candidates, pieces, usual, spans=()):
@@ -464,14 +463,14 @@ def find_time(candidates, pieces, usual, spans=()):
     -------
     time : TimeColumn or None
     remarks : list of str
-        On columns that are named as times and are none.
+        Remarks on columns that are named as times but are no time.
     """
-    found, remarks = all_times(candidates, pieces, usual)
-    if not found:
+    times, remarks = all_times(candidates, pieces, usual)
+    if not times:
         return None, remarks
-    found = [time for time in found if any(overlap(time.span, span) for span in spans)] or found
-    best = min(found, key=_rank)
-    for other in filter(_is_stamp, found if best.since_1970 and not _is_stamp(best) else ()):
+    times = [time for time in times if any(overlap(time.span, span) for span in spans)] or times
+    best = min(times, key=_rank)
+    for other in filter(_is_stamp, times if best.since_1970 and not _is_stamp(best) else ()):
         lasting = [time.span[1] - time.span[0] for time in (best, other)]
         steps = measures.step(best.seconds, pieces) / measures.step(other.seconds, pieces)
         if steps < 1.0 / _RATE_RATIO and 1.0 / _RATE_RATIO < lasting[0] / lasting[1] < _RATE_RATIO:
@@ -480,11 +479,11 @@ def find_time(candidates, pieces, usual, spans=()):
                 f"which {other.columns[0].name} has one by one"
             )
             return other, remarks
-    for other in found if _is_stamp(best) else ():
+    for other in times if _is_stamp(best) else ():
         meaning = other.columns[0].meaning
         receipt = meaning is not None and meaning.stem in ("receipt", "time")
         apart = np.nanmedian(np.abs(best.seconds - other.seconds))
-        # What was received late, out of a buffer, comes at other steps than it was measured at.
+        # Samples received late, out of a buffer, have other steps than at their measurement.
         rates = measures.step(best.seconds, pieces) / measures.step(other.seconds, pieces)
         other_clock = receipt and other.since_1970 and apart > _MAX_CLOCK_OFFSET
         if best is not other and other_clock and 1.0 / _RATE_RATIO < rates < _RATE_RATIO:
@@ -515,9 +514,9 @@ def _is_stamp(time):
     return bool(meaning) and "stamp" in meaning.stem
 
 
-def _of_dates(candidates, named):
-    """Yield times as text: date and clock in one column or in two."""
-    # A table that was saved with its index has the time in a column without a name.
+def _dates(candidates, named):
+    """Yield times as text, with date and clock in one or two columns."""
+    # The index of a saved table is a column without a name.
     nameless = [c for c in candidates[:1] if not c.name or c.name.lower().startswith("unnamed: ")]
     dates = [c for c in candidates if c.meaning and c.meaning.kind == "date"]
     for column in named + nameless + dates:
@@ -525,14 +524,15 @@ def _of_dates(candidates, named):
         if not np.isfinite(seconds).any():
             continue
         whole = np.nanmax(seconds % 1.0) == 0.0
-        for rest in [one for one in named if whole and one.meaning.unit == "ms"]:
-            if _is_part(rest.values):
-                written = f"{column.written('iso8601')} + {rest.written('ms')}"
-                reason = f"whole seconds in {column.name}, milliseconds in {rest.name}"
-                yield TimeColumn(written, (column, rest), seconds + rest.values / 1e3, reason)
+        for fraction in [c for c in named if whole and c.meaning.unit == "ms"]:
+            if _is_part(fraction.values):
+                written = f"{column.written('iso8601')} + {fraction.written('ms')}"
+                reason = f"whole seconds in {column.name}, milliseconds in {fraction.name}"
+                total = seconds + fraction.values / 1e3
+                yield TimeColumn(written, (column, fraction), total, reason)
         reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
         yield TimeColumn(column.written("iso8601"), (column,), seconds, reason)
-    # RTKLIB has the sign of a comment where it names the date.
+    # RTKLIB writes the sign of a comment in the place of the date's name.
     dates += [c for c in candidates[:1] if c.meaning is None]
     for date, clock in itertools.product(dates, named):
         if _all_match(_DATE, date) and _all_match(_CLOCK, clock):
@@ -543,38 +543,38 @@ def _of_dates(candidates, named):
 
 
 def _is_part(milliseconds):
-    """Whether all are milliseconds within a second, and fill it."""
+    """Return whether values are milliseconds within a second, and fill it."""
     known = milliseconds[np.isfinite(milliseconds)]
     return len(known) > 0 and known.min() >= 0.0 and 500.0 < known.max() < 1000.0
 
 
 def _all_match(pattern, column):
-    given = [text for text in column.texts if text] if column.texts is not None else []
-    return bool(given) and all(pattern.match(text) for text in given)
+    texts = [text for text in column.texts if text] if column.texts is not None else []
+    return bool(texts) and all(pattern.match(text) for text in texts)
 
 
 def seconds_of(column):
-    """Return a candidate for a time in the unit that it has, or in seconds if it is of dates."""
+    """Return the values of a time in its own unit, or in seconds if it has dates."""
     return column.values if column.texts is None else seconds_of_dates(pd.Series(column.texts))
 
 
-def _of_pairs(named, pieces):
-    """Yield whole seconds and nanoseconds in two columns."""
+def _second_pairs(named, pieces):
+    """Yield times with whole seconds and nanoseconds in two columns."""
     numbers = [column for column in named if column.texts is None]
-    for whole, rest in itertools.product(numbers, numbers):
-        units = (whole.meaning.unit, rest.meaning.unit)
-        if units != ("s", "ns") or _relatives(whole) != _relatives(rest):
+    for whole, fraction in itertools.product(numbers, numbers):
+        units = (whole.meaning.unit, fraction.meaning.unit)
+        if units != ("s", "ns") or _shared_words(whole) != _shared_words(fraction):
             continue
-        fits = np.nanmin(rest.values) >= 0.0 and np.nanmax(rest.values) < 1e9
+        fits = np.nanmin(fraction.values) >= 0.0 and np.nanmax(fraction.values) < 1e9
         fits = fits and np.nanmax(np.abs(whole.values % 1.0)) == 0.0
-        seconds = whole.values + rest.values / 1e9
+        seconds = whole.values + fraction.values / 1e9
         if fits and measures.time_unit(seconds, pieces, measures.FIX_STEPS)[0]:
-            written = f"{whole.written('s')} + {rest.written('ns')}"
-            reason = f"seconds in {whole.name}, nanoseconds in {rest.name}"
-            yield TimeColumn(written, (whole, rest), seconds, reason)
+            written = f"{whole.written('s')} + {fraction.written('ns')}"
+            reason = f"seconds in {whole.name}, nanoseconds in {fraction.name}"
+            yield TimeColumn(written, (whole, fraction), seconds, reason)
 
 
-def _relatives(column):
-    """Return the words that columns of one time share: not their units."""
+def _shared_words(column):
+    """Return the words that the columns of a time share, which are not units."""
     words = column.meaning.stem.split()
     return [] if len(words) == 1 and words[0] not in ("stamp", "timestamp", "time") else words

@@ -1,4 +1,4 @@
-"""Which columns of a table are an IMU's, and which are a reference's."""
+"""Choice of the columns of an IMU and of a reference in a table."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .orientations import chosen, ordered
 
 _RADIANS = factors("rad", "deg")
 _NAUTICAL = "cw from north"
-# Share of the rows with an angular velocity or force that an orientation must have. A slower
-# source would thin the IMU's samples; lines that a logger lost are some per cent.
+# Share of the rows with an angular velocity or force in which an orientation must be filled. A
+# slower source would thin out the IMU's samples; a logger loses some per cent of its lines.
 _MIN_FILLED = 0.9
 _QUATERNION_COUNTS = (1, 1000, 10000, 2**14, 2**30)
 """Counts of a part of a quaternion that is 1: 2^14 of BNO055 (data sheet, 3.6.5.5), 2^30 of
@@ -92,14 +92,14 @@ def guess_imu(candidates, seconds, pieces, positions, reasons) -> ImuColumns:
     if attitude and attitude.unit is None:
         attitude.settle(gyro if gyro_unit.unit else {}, gyro_unit, seconds, pieces, reasons)
     foreign = {c for a in attitudes if a.is_from_reference for c in a.columns}
-    found = ImuColumns({}, set(), {c for a in attitudes for c in a.columns} - foreign, {})
+    imu = ImuColumns({}, set(), {c for a in attitudes for c in a.columns} - foreign, {})
     if attitude:
-        _take_attitude(found, attitude)
-    _take_gyro(found, gyro, gyro_unit)
+        _take_attitude(imu, attitude)
+    _take_gyro(imu, gyro, gyro_unit)
     for axis in accel:
-        found.columns[f"accel_{axis}"] = accel[axis].written(accel_unit.unit, "", accel_unit.factor)
-    found.used.update(accel.values())
-    return found
+        imu.columns[f"accel_{axis}"] = accel[axis].written(accel_unit.unit, "", accel_unit.factor)
+    imu.used.update(accel.values())
+    return imu
 
 
 def _gyro(candidates):
@@ -111,7 +111,7 @@ def _gyro(candidates):
 def _forces(candidates, gyro):
     """Return the groups of columns that may be an accelerometer's."""
     forces = fullest_first(vectors(candidates, "accel", "xyz"))
-    # f alone is any force.
+    # Without a gyroscope, columns called f may be any force.
     return [group for group in forces if gyro or group["x"].meaning.stem != "f"]
 
 
@@ -125,31 +125,31 @@ def _full(attitudes, inertial, reasons):
     return full
 
 
-def _take_attitude(found: ImuColumns, attitude):
+def _take_attitude(imu: ImuColumns, attitude):
     if attitude.unit is None:
-        found.open_columns.update(attitude.alternatives())
+        imu.open_columns.update(attitude.alternatives())
         return
-    found.columns.update(attitude.written())
-    found.used.update(attitude.columns)
+    imu.columns.update(attitude.written())
+    imu.used.update(attitude.columns)
 
 
-def _take_gyro(found: ImuColumns, gyro, gyro_unit: GyroUnit):
+def _take_gyro(imu: ImuColumns, gyro, gyro_unit: GyroUnit):
     if gyro_unit.unit:
         for axis in sorted(gyro):
             column = gyro[axis].written(gyro_unit.unit, factor=gyro_unit.factor)
-            found.columns[f"gyro_{axis}"] = column
-        found.used.update(gyro.values())
+            imu.columns[f"gyro_{axis}"] = column
+        imu.used.update(gyro.values())
     if gyro_unit.alternatives:
         for axis in sorted(gyro):
-            found.open_columns[f"gyro_{axis}"] = [
-                gyro[axis].written(unit, factor=by) for unit, by in gyro_unit.alternatives
+            imu.open_columns[f"gyro_{axis}"] = [
+                gyro[axis].written(unit, factor=scale) for unit, scale in gyro_unit.alternatives
             ]
 
 
 def turns_tenfold(candidates, seconds, pieces) -> bool:
     """Return whether an orientation turns as a gyroscope does if times are ten times too long.
 
-    Devices that count 0.1 ms have steps as of milliseconds, and of 40 Hz at most. Rates that are
+    Steps of devices that count 0.1 ms look like milliseconds and at most 40 Hz. Rates that are
     whole numbers may be tenths of a degree instead. The parameters are those of :func:`guess_imu`.
     """
     gyro = list(_gyro(candidates).values())
@@ -157,7 +157,7 @@ def turns_tenfold(candidates, seconds, pieces) -> bool:
         return False
     stated, motion = shared_unit(gyro), (0.1 * seconds, pieces)
     sizes = [factor(stated)] if stated else list(factors("rad/s", "deg/s").values())
-    for attitude in [one for one in _attitudes(candidates, *motion, []) if one.unit]:
+    for attitude in [a for a in _attitudes(candidates, *motion, []) if a.unit]:
         scale, correlation = measures.turn_scale(*motion, attitude.values(), matrix(gyro))
         matches = any(abs(scale / size - 1.0) < _TICK_TOLERANCE for size in sizes)
         if correlation > AGREEMENT and matches:
@@ -166,7 +166,7 @@ def turns_tenfold(candidates, seconds, pieces) -> bool:
 
 
 def _own(attitudes, positions, reasons):
-    """Return the IMU's orientations in a table that has an IMU, and perhaps positions."""
+    """Return the IMU's orientations in a table with an IMU and perhaps positions."""
     imu_attitudes = [attitude for attitude in attitudes if attitude.is_from_imu]
     others = [attitude for attitude in attitudes if attitude.is_from_reference]
     plain = [attitude for attitude in attitudes if attitude not in imu_attitudes + others]
@@ -179,14 +179,14 @@ def _own(attitudes, positions, reasons):
         if lone_heading or (positions == "poses" and not others):
             plain.remove(attitude)
             reasons.append(
-                f"{attitude.names}: may be the IMU's or go with the positions, left out; add it "
-                "where it belongs"
+                f"{attitude.names}: may be the IMU's or the reference's, left out; add it where it "
+                "belongs"
             )
     return imu_attitudes + plain
 
 
 class _Attitude:
-    """An orientation: a quaternion, or angles."""
+    """Orientation as a quaternion or as angles."""
 
     def __init__(self, columns, unit, words="", factor=""):
         self.by_name, self.unit, self.words, self.factor = columns, unit, words, factor
@@ -199,7 +199,7 @@ class _Attitude:
         self.is_from_reference = any(meaning.is_from_reference for meaning in meanings)
 
     def values(self):
-        """Return quaternions, or yaw or roll, pitch, yaw [rad]; of an unknown unit yaw as it is."""
+        """Return quaternions or angles [rad]; the yaw as it is if its unit is unknown."""
         if self.quaternion:
             return matrix(self.columns)
         if self.unit is None:
@@ -237,7 +237,7 @@ class _Attitude:
 
 
 def _attitudes(candidates, seconds, pieces, reasons):
-    found = []
+    attitudes = []
     for group in fullest_first(quaternions(candidates)):
         length = np.linalg.norm(matrix(list(group.values())), axis=1)
         known = length[np.isfinite(length)]
@@ -250,22 +250,22 @@ def _attitudes(candidates, seconds, pieces, reasons):
             reasons.append(f"{names}: of length {size:.3g}, no quaternion, left out")
             continue
         if all(np.ptp(c.values[np.isfinite(c.values)]) == 0.0 for c in group.values()):
-            reasons.append(f"{names}: never changes, no orientation that was measured, left out")
+            reasons.append(f"{names}: never changes, no measured orientation, left out")
             continue
         if any(c.meaning.is_numbered for c in group.values()):
             group = ordered(group, candidates, seconds, pieces, reasons)
         columns = {f"q{axis}": group[axis] for axis in "xyzw"}
         if counts[0] != 1:
             reasons.append(f"{names}: of length {size:.4g}, as counts of which {counts[0]} are 1")
-        found.append(_Attitude(columns, "1", factor=f" / {counts[0]}" * (counts[0] != 1)))
+        attitudes.append(_Attitude(columns, "1", factor=f" / {counts[0]}" * (counts[0] != 1)))
     for origin in dict.fromkeys(c.meaning.origin for c in candidates if c.meaning):
         related = [c for c in candidates if c.meaning and c.meaning.origin == origin]
-        found += _angles(related, seconds, pieces, reasons)
-    return found
+        attitudes += _angles(related, seconds, pieces, reasons)
+    return attitudes
 
 
 def _angles(candidates, seconds, pieces, reasons):
-    """Return roll, pitch and yaw, or yaw alone, of columns with the same origin."""
+    """Return roll, pitch and yaw, or only the yaw, of columns with the same origin."""
     yaw, heading = best_scalar(candidates, "yaw"), best_scalar(candidates, "heading")
     name, last = ("yaw", yaw) if yaw else ("heading", heading)
     if last is None:
@@ -289,7 +289,7 @@ def _angles(candidates, seconds, pieces, reasons):
 
 
 def _accel(groups, sample_rate, reasons):
-    """Return the columns by axis and their PossibleUnit, of the first vector with gravity in it."""
+    """Return the columns by axis and the PossibleUnit of the first vector with gravity."""
     for group in groups:
         columns = {axis: group[axis] for axis in "xyz"}
         unit = _accel_unit(list(columns.values()), sample_rate, reasons)
@@ -321,9 +321,9 @@ def _accel_unit(columns, sample_rate, reasons) -> PossibleUnit | None:
 
 
 def with_courses(candidates, seconds, pieces, reasons):
-    """Return candidates in which a heading that is held at low speed is a receiver's course.
+    """Return candidates in which a heading that is constant at low speed is a receiver's course.
 
-    The heading of two antennas goes on changing. The parameters are those of :func:`guess_imu`.
+    The heading of two antennas changes at any speed. The parameters are those of :func:`guess_imu`.
     """
     speed, heading = (best_scalar(candidates, kind) for kind in ("speed", "heading"))
     if speed is None or heading is None or best_scalar(candidates, "course"):
@@ -369,11 +369,24 @@ class ReferenceColumns(NamedTuple):
 
 
 def place_lines(candidates, pieces) -> dict[str, list[str]]:
-    """Return quantity -> possible lines of a column map for positions without a time."""
-    found = _Reference(candidates, np.full(len(pieces), np.nan), pieces, [])
-    if found.fixes() or found.poses():
-        return {quantity: [column] for quantity, column in found.columns.items()}
-    return found.open_columns
+    """Return the possible lines of a column map for positions without a time.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    pieces : numpy.ndarray, shape (n,)
+        Piece of the recording of each row.
+
+    Returns
+    -------
+    dict of str to list of str
+        Quantity -> lines.
+    """
+    reference = _Reference(candidates, np.full(len(pieces), np.nan), pieces, [])
+    if reference.add_fixes() or reference.add_poses():
+        return {quantity: [column] for quantity, column in reference.columns.items()}
+    return reference.open_columns
 
 
 def guess_reference(candidates, seconds, pieces, reasons) -> ReferenceColumns:
@@ -381,26 +394,26 @@ def guess_reference(candidates, seconds, pieces, reasons) -> ReferenceColumns:
 
     The other parameters are those of :func:`guess_imu`.
     """
-    found = _Reference(candidates, seconds, pieces, reasons)
-    if found.fixes():
-        found.altitude()
-        found.quality()
-        found.doppler()
-        found.orientation()
-    elif not found.poses():
-        found.quaternion(alone=True)
-    elif not found.orientation():
-        if not found.moves():
+    reference = _Reference(candidates, seconds, pieces, reasons)
+    if reference.add_fixes():
+        reference.add_altitude()
+        reference.add_quality()
+        reference.add_velocity()
+        reference.add_orientation()
+    elif not reference.add_poses():
+        reference.add_quaternion(alone=True)
+    elif not reference.add_orientation():
+        if not reference.is_moving():
             return ReferenceColumns({}, set(), {})
-        found.quality()
-        found.doppler()
-    if not {"velocity_east", "speed"} & set(found.columns):
-        found.without_velocity()
-    return ReferenceColumns(found.columns, found.used, found.open_columns)
+        reference.add_quality()
+        reference.add_velocity()
+    if not {"velocity_east", "speed"} & set(reference.columns):
+        reference.remark_unused_velocity()
+    return ReferenceColumns(reference.columns, reference.used, reference.open_columns)
 
 
 class _Reference:
-    """The column map of a reference, to which the methods add columns."""
+    """Column map of a reference, to which the methods add columns."""
 
     def __init__(self, candidates, seconds, pieces, reasons):
         self.candidates, self.reasons = candidates, reasons
@@ -408,14 +421,14 @@ class _Reference:
         self.motion = (seconds, pieces)
         self.scaled = False
 
-    def fixes(self) -> bool:
-        """Return whether there are a latitude and a longitude."""
+    def add_fixes(self) -> bool:
+        """Add latitude and longitude; return whether there are any."""
         north = best_scalar(self.candidates, "latitude")
         east = best_scalar(self.candidates, "longitude")
         if not north or not east:
             return False
         names = f"{north.name}, {east.name}"
-        if north.silent and east.silent:
+        if north.is_zero and east.is_zero:
             self.reasons.append(f"{names}: zero throughout, left out")
             return False
         unit, reason = shared_unit((north, east)), "by name"
@@ -433,11 +446,11 @@ class _Reference:
         self.scaled = unit == "e7"
         self._take("latitude", north, words, factor=factor)
         self._take("longitude", east, words, factor=factor)
-        places = np.array([measures.degrees_of(one.values, unit) for one in (north, east)])
+        places = np.array([measures.degrees_of(column.values, unit) for column in (north, east)])
         self.motion += measures.local_metres(*np.where(at_zero(*places), np.nan, places))
         return True
 
-    def altitude(self):
+    def add_altitude(self):
         altitude = best_scalar(self.candidates, "altitude")
         if altitude is None:
             return
@@ -445,7 +458,7 @@ class _Reference:
         whole = self.scaled and np.nanmax(np.abs(altitude.values % 1.0)) == 0.0
         self._take("altitude", altitude, altitude.meaning.unit or ("mm" if whole else "m"))
 
-    def quality(self):
+    def add_quality(self):
         """Add the receiver's own estimates of its errors."""
         for kind in ("hdop", "position_error"):
             column = best_scalar(self.candidates, kind)
@@ -455,19 +468,19 @@ class _Reference:
             sensors = {c.meaning.kind for c in self.candidates if c.meaning} & {"gyro", "accel"}
             if sensors and column.meaning.stem == "accuracy" and not column.meaning.unit:
                 self.reasons.append(f"{column.name}: may be the IMU's, left out")
-            elif np.nanmin(column.values) < 0.0 or column.silent:
+            elif np.nanmin(column.values) < 0.0 or column.is_zero:
                 self.reasons.append(f"{column.name}: not always known, left out")
             else:
                 unit = "1" if kind == "hdop" else column.meaning.unit or "m"
                 self._take(kind, column, unit)
         for kind, unit in (("sigma", "m"), ("variance", "m^2")):
             pair = [best_scalar(self.candidates, f"{kind}_{axis}") for axis in ("east", "north")]
-            if all(pair) and not any(column.silent for column in pair):
+            if all(pair) and not any(column.is_zero for column in pair):
                 for axis, column in zip(("east", "north"), pair):
                     self._take(f"{kind}_{axis}", column, column.meaning.unit or unit)
                 break
 
-    def doppler(self):
+    def add_velocity(self):
         """Add velocity east and north, or else speed and course."""
         pair = [best_scalar(self.candidates, f"velocity_{axis}") for axis in ("east", "north")]
         named = all(pair)
@@ -507,18 +520,18 @@ class _Reference:
             self._take("speed", speed, unit)
             self._take("course", course, *words)
 
-    def without_velocity(self):
-        """Add a reason that the velocity is of no use beside a heading."""
+    def remark_unused_velocity(self):
+        """Add a reason why a velocity is not used with a heading."""
         groups = vectors(self.candidates, "velocity", "xy")
         names = ", ".join(column.name for group in groups[:1] for column in group.values())
         if names and not any(reason.startswith(names) for reason in self.reasons):
             self.reasons.append(
-                f"{names}: a velocity, which is of use only beside positions without a heading, "
+                f"{names}: a velocity, which is used only with positions without a heading, "
                 "left out"
             )
 
-    def poses(self) -> bool:
-        """Return whether there are x and y."""
+    def add_poses(self) -> bool:
+        """Add x, y and z; return whether there are x and y."""
         groups = vectors(self.candidates, "position", "xy")
         if not groups:
             return False
@@ -540,8 +553,8 @@ class _Reference:
         self.motion += (group["x"].values, group["y"].values)
         return True
 
-    def quaternion(self, alone=False) -> bool:
-        """Return whether there is a quaternion, ``alone`` one that by its name is not the IMU's."""
+    def add_quaternion(self, alone=False) -> bool:
+        """Add a quaternion, without positions (``alone``) only if its name states a reference."""
         for group in quaternions(self.candidates):
             length = np.nanmedian(np.linalg.norm(matrix(list(group.values())), axis=1))
             if abs(length - 1.0) < 0.05 and (group["w"].meaning.is_from_reference or not alone):
@@ -550,15 +563,15 @@ class _Reference:
                 return True
         return False
 
-    def orientation(self) -> bool:
-        """Return whether there is an orientation beside the positions."""
+    def add_orientation(self) -> bool:
+        """Add the orientation to the positions; return whether there is one."""
         fixes = "latitude" in self.columns
-        if self.quaternion():
+        if self.add_quaternion():
             return True
         theta = () if best_scalar(self.candidates, "roll") else ("theta",)
         for kind in ("yaw", "heading", *theta):
             column = best_scalar(self.candidates, kind)
-            known = column is not None and not column.silent
+            known = column is not None and not column.is_zero
             words = self._angle(column, named=kind == "heading" or fixes) if known else None
             quantity = "heading" if kind == "heading" else "yaw"
             if not words:
@@ -576,16 +589,16 @@ class _Reference:
             return True
         return False
 
-    def moves(self) -> bool:
-        """Return whether the positions, which have no heading, are of something that drives."""
+    def is_moving(self) -> bool:
+        """Return whether positions without a heading are those of a drive."""
         extent = np.hypot(*(np.nanmax(axis) - np.nanmin(axis) for axis in self.motion[2:]))
         if extent < _MIN_EXTENT:
             self.reasons.append(
-                f"there are positions, but no heading beside them, and they move {extent:.2g} m "
-                "only: no reference"
+                f"there are positions without a heading, and they move {extent:.2g} m only: no "
+                "reference"
             )
             return False
-        self.reasons.append("there is no heading beside the positions: their course is taken")
+        self.reasons.append("there is no heading with the positions: their course is taken")
         return True
 
     def _speed_unit(self, names, speeds, stated):
@@ -600,7 +613,7 @@ class _Reference:
         return unit
 
     def _angle(self, column, named=True):
-        """Return unit and words of an angle in the horizontal, None if not to be determined."""
+        """Return unit and words of a horizontal angle, None if they cannot be determined."""
         stated = column.meaning.unit
         sense = measures.sense_of(column.values, *self.motion)
         if sense and not sense[0] and column.meaning.kind == "course":

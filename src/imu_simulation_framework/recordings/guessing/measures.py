@@ -1,7 +1,8 @@
-"""Units by the size and the steps of numbers, and relations of quantities in a real motion.
+"""Units from the size and the steps of numbers, and from relations of quantities in a motion.
 
-In all functions ``seconds`` (n,) are times [s], and ``pieces`` (n,) the piece of the recording of
-each row; rows of two pieces are never compared. ``east`` and ``north`` (n,) are positions [m].
+In all functions ``seconds`` (n,) are times [s], and ``pieces`` (n,) is the piece of the recording
+of each row; rows of different pieces are never compared. ``east`` and ``north`` (n,) are positions
+[m].
 
 The bounds of turns, displacements, speeds and leans are not critical: with half and with twice of
 each, the same columns and units are chosen for 24 simulated drives of a car with mixed names, units
@@ -80,7 +81,7 @@ def turn_scale(seconds, pieces, angles, gyro):
     if angles.shape[1] != 4:
         turns.append(_angle_between(angles[first, -1:], angles[last, -1:]))
         all_measured += list(np.abs(measured.T))
-    fits = [_proportion(one, other) for one in all_measured for other in turns]
+    fits = [_proportion(rates, turn) for rates in all_measured for turn in turns]
     return max(fits, key=lambda fit: fit[1])
 
 
@@ -132,8 +133,8 @@ def same_turns(seconds, pieces, quaternions, gyro):
         vertical in the world, as a vehicle's is.
     """
     set_ = np.linalg.norm(quaternions, axis=1) > 0.0
-    given = (one[set_] for one in (seconds, pieces, quaternions, gyro))
-    seconds, pieces, quaternions, gyro = _complete(*given)
+    filled = (values[set_] for values in (seconds, pieces, quaternions, gyro))
+    seconds, pieces, quaternions, gyro = _complete(*filled)
     first, last = windows(seconds, pieces)
     if len(first) < 10:
         return 0.0
@@ -150,9 +151,9 @@ def same_turns(seconds, pieces, quaternions, gyro):
 
 
 def _complete(seconds, *others):
-    """Return the rows in which all are numbers; the first of the others are pieces."""
+    """Return the rows in which all values are numbers; the second argument are the pieces."""
     rows = np.isfinite(np.column_stack([seconds, *others[1:]])).all(axis=1)
-    return [one[rows] for one in (seconds, *others)]
+    return [values[rows] for values in (seconds, *others)]
 
 
 def _integrated(seconds, gyro, first, last):
@@ -161,7 +162,7 @@ def _integrated(seconds, gyro, first, last):
     return sums[last] - sums[first]
 
 
-_MIN_TILT_CORRELATION = 0.25  # below, the size of a unit is low by more than 1/16
+_MIN_TILT_CORRELATION = 0.25  # below it, the size of a unit is low by more than 1/16
 
 
 def gravity_scale(seconds, pieces, forces, gyro):
@@ -179,14 +180,13 @@ def gravity_scale(seconds, pieces, forces, gyro):
     Returns
     -------
     scale, correlation : float
-        Both 0 with too few rows, or if chance may make the correlation: up to 0.25, and up to five
-        standard errors.
+        Both 0 with too few rows, or if the correlation is below 0.25 or five standard errors.
     """
     seconds, pieces, forces, gyro = _complete(seconds, pieces, forces, gyro)
     first, last = windows(seconds, pieces)
     if len(first) < 10:
         return 0.0, 0.0
-    # Over a window most of what shakes averages out.
+    # Most vibration averages out over a window.
     width = int(last[0] - first[0])
     sums = np.vstack([np.zeros(3), np.cumsum(forces, axis=0)])
     inside = np.clip(np.arange(len(seconds)) - width // 2, 0, len(seconds) - width)
@@ -202,20 +202,20 @@ def gravity_scale(seconds, pieces, forces, gyro):
     return common / size, correlation
 
 
-def yaws_agree(seconds, pieces, one, other):
-    """Return whether two yaws turn alike, perhaps of opposite sense throughout.
+def yaws_agree(seconds, pieces, yaw, other):
+    """Return whether two yaws turn alike, perhaps with opposite senses throughout.
 
     Parameters
     ----------
-    seconds, pieces, one, other : numpy.ndarray, shape (n,)
+    seconds, pieces, yaw, other : numpy.ndarray, shape (n,)
         Yaws in radians.
 
     Returns
     -------
     bool or None
-        None if one of them hardly turns.
+        None if one yaw hardly turns.
     """
-    seconds, pieces, *yaws = _complete(seconds, pieces, one, other)
+    seconds, pieces, *yaws = _complete(seconds, pieces, yaw, other)
     first, last = windows(seconds, pieces)
     if len(first) < 10:
         return None
@@ -300,7 +300,7 @@ def speed_unit(speeds, seconds, pieces, east, north):
     unit : str
         Empty if it cannot be determined.
     ratio : float
-        Of the speeds to those of the positions in m/s.
+        Ratio of the speeds to those of the positions in m/s.
     """
     first, last = chords(seconds, pieces, east, north)
     if len(first) == 0:
@@ -358,12 +358,13 @@ def sense_of(angles, seconds, pieces, east, north):
 
 
 TIME_MULTIPLES = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-"""How many of a unit are a second."""
+"""Number of a unit in a second."""
 
 IMU_STEPS = (3e-4, 0.25)
+"""Usual steps of an IMU [s], which decide between two possible units; the ratio of the bounds is
+less than 1000, so that at most one unit fits."""
 FIX_STEPS = (0.04, 12.0)
-"""Usual steps [s] from one sample to the next, by which to decide where two units are possible;
-their ends are less than 1000 apart, so that one unit at most fits."""
+"""Usual steps of a receiver [s], as :data:`IMU_STEPS`."""
 
 _POSSIBLE_STEPS = (3e-4, 12.0)  # s, of IMUs and receivers together
 _SINCE_1970 = (6e8, 4e9)  # s, from 1989, before any recording of this kind, to 2096
@@ -377,8 +378,8 @@ _EARTH_RADIUS = 6.371e6  # m, mean radius (IUGG)
 def credible_steps(usual):
     """Return the least and largest step [s] with which a stated unit is credible.
 
-    The fastest recordings have 50 kHz; an IMU has a sample every two seconds at least, and a
-    receiver a position every two minutes.
+    The fastest recordings have 50 kHz. The slowest IMUs have a sample every two seconds, and the
+    slowest receivers a position every two minutes.
 
     Parameters
     ----------
@@ -412,7 +413,7 @@ def time_unit(values, pieces, usual):
         since_1970, seconds = size / multiple, step / multiple
         if not (_SINCE_1970[0] < since_1970 < _SINCE_1970[1] and seconds < _LONGEST_STEP):
             continue
-        # A thousandth of it since a telephone was switched on, weeks ago, is as large.
+        # The next smaller unit since a telephone was switched on, weeks ago, is as large.
         early = since_1970 < _MIN_TELEPHONE_TIME or (usual == IMU_STEPS and seconds != 1.0)
         if unit != "ns" and early and seconds > IMU_STEPS[1]:
             return _FINER[unit], f"usually {step:.4g} from row to row"
@@ -429,7 +430,7 @@ def time_unit(values, pieces, usual):
 
 
 def _is_clock_face(values):
-    """Whether all numbers can be read as hhmmss, with up to three digits behind, over a minute."""
+    """Return whether numbers can be hhmmss, with up to three more digits, over a minute."""
     values = values[np.isfinite(values)]
     for digits in (1.0, 10.0, 100.0, 1000.0):
         face = np.floor(values / digits)
@@ -443,8 +444,8 @@ def _is_clock_face(values):
 def angle_unit(yaw, seconds, pieces, others=()):
     """Determine whether a yaw is in ``deg`` or ``rad``; empty if that cannot be determined.
 
-    A yaw that is wrapped jumps by a full turn. Without a jump a yaw beyond 2 pi may be one in
-    radians that counts turns, unless it then would turn too fast.
+    A wrapped yaw jumps by a full turn. A yaw beyond 2 pi without a jump may be unwrapped radians,
+    unless it would turn too fast.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Names of columns: which quantity, axis and unit they state.
+"""Quantity, axis and unit in the name of a column.
 
-A name is cut into words; words that only say where the quantity comes from are dropped; the others
-must be a known name as a whole. A word that is not known makes the column unknown, so that
-``gyro_bias_x`` or ``mag_field.x`` are not taken for what they are not. The words are those of
+A name is cut into words. Words that only state the origin of the quantity are dropped; the others
+must be a known name as a whole. An unknown word makes the column unknown, so that ``gyro_bias_x``
+or ``mag_field.x`` is not taken for an angular velocity or a position. The words are in
 ``config/column_vocabulary.yaml``.
 """
 
@@ -17,14 +17,14 @@ import pandas as pd
 from .vocabulary import vocabulary
 
 WITH_GRAVITY = "+Gravity"
-"""Behind the name of a table of accelerations without gravity, to which it is added."""
+"""Suffix of the name of a table of accelerations to which gravity was added."""
 
 _BRACKET = re.compile(r"\s*[\[(](?P<unit>[^\[\]()]*)[\])]\s*\Z")
 _WORD = re.compile(r"[a-z]+\d*|\d+")
 _CAMEL_CASE = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # Counted from 1 they are shifted later
-# What an axis alone is if its unit says so.
-_BY_UNIT = ("accel", "gyro", "velocity", "euler")
+_NUMBERED = {"0": "x", "1": "y", "2": "z", "3": "z"}  # axes counted from 1 are shifted later
+# Quantities of an axis without a name that its unit may state.
+_BARE_AXIS_KINDS = ("accel", "gyro", "velocity", "euler")
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Meaning:
     kind : str
         Quantity of the vocabulary: ``time``, ``gyro``, ``accel``, ``quaternion``, ``latitude`` ...
     axis : str
-        Of a vector or quaternion, else empty.
+        Axis of a vector or quaternion, else empty.
     stem : str
         Words without axis and unit; the columns of one vector share them.
     unit : str
@@ -83,7 +83,7 @@ def meaning_of(name):
         if not stated and "".join(words_of(match["unit"])) not in words_known.clocks:
             return None
     words = words_of(text)
-    # The words of a unit stand before the number of an axis.
+    # The words of a unit precede the number of an axis.
     number = words[-1:] if words and words[-1].isdigit() else []
     plain = words[: len(words) - len(number)]
     for tail in range(3 if not stated else 0, 0, -1):
@@ -95,7 +95,7 @@ def meaning_of(name):
 
 
 def _unit_of(words):
-    """Return the unit that words are, ``deg per s``; empty if they are none."""
+    """Return the unit of words such as ``deg per s``; empty if they are none."""
     if len(words) == 3 and words[1] == "per":
         return canonical_unit(f"{words[0]}/{words[2]}")
     return vocabulary().unit_words.get(tuple(words), "")
@@ -143,8 +143,10 @@ def _meaning_of_words(words, unit):
     kind, axis, shared = known
     text = " ".join(plain)
     if kind == "position" and not shared and unit:
-        # An axis alone, whose unit tells the quantity.
-        fitting = (name for name in ("position", *_BY_UNIT) if _fitting_unit(name, unit, text))
+        # The unit of an axis without a name determines the quantity.
+        fitting = (
+            name for name in ("position", *_BARE_AXIS_KINDS) if _fitting_unit(name, unit, text)
+        )
         kind = next(fitting, kind)
     unit = _fitting_unit(kind, unit, text)
     if unit is None:
@@ -180,7 +182,7 @@ def _origin(word):
 
 
 def _fitting_unit(kind, unit, text):
-    """Return the unit, empty if none is said, None if such a quantity cannot have it."""
+    """Return the unit, empty if none is stated, None if the quantity cannot have it."""
     if not unit:
         return vocabulary().units.get(text, "") if kind == "time" else ""
     possible = vocabulary().quantity_units[kind]
@@ -190,7 +192,7 @@ def _fitting_unit(kind, unit, text):
 
 
 def meaning_in(table, column):
-    """Return the Meaning of a column's name in a table of several: ``Gyroscope`` and ``x``.
+    """Return the Meaning of a column's name in one of several tables: ``Gyroscope`` and ``x``.
 
     The two names together may state a quantity; otherwise the column's alone has to.
 
@@ -211,7 +213,7 @@ def meaning_in(table, column):
     words, known = words_of(table), vocabulary()
     bare = alone.kind == "position" and not alone.stem
     if bare and known.not_measured.isdisjoint(words):
-        # Words before may be of a file: 20240101_gyro.csv
+        # The first words may be a file's: 20240101_gyro.csv
         together = _meaning_of_last_words(words, column)
         if together:
             return together
@@ -222,7 +224,7 @@ def meaning_in(table, column):
 
 
 def meaning_in_file(path, name):
-    """Return the Meaning of a column's name; x alone in ``my_gyroscope.csv`` is a gyroscope's."""
+    """Return the Meaning of a column's name; x in ``my_gyroscope.csv`` is a gyroscope's."""
     alone = meaning_of(name)
     if alone is None or alone.kind != "position" or alone.stem:
         return alone
@@ -240,7 +242,7 @@ def _meaning_of_last_words(words, name):
 
 _STAMP = ["stamp.sec", "stamp.nanosec", ""]
 _POSE = [f"position.{axis}" for axis in "xyz"] + [f"orientation.{axis}" for axis in "xyzw"]
-_INERTIAL = [[""] * 9 + [f"{of}.{axis}" for axis in "xyz"] for of in ("gyro", "accel")]
+_INERTIAL = [[""] * 9 + [f"{name}.{axis}" for axis in "xyz"] for name in ("gyro", "accel")]
 _ECHOED = {
     len(names): names
     for names in (
@@ -281,7 +283,7 @@ def understood_names(source, names, columns) -> list[str]:
     if len(names) not in (3, 4) or not is_axis_of(source, "x"):
         return names
     axes = iter("xyz")
-    grows = [k for k, one in enumerate(columns) if pd.Series(one).is_monotonic_increasing]
+    grows = [k for k, values in enumerate(columns) if pd.Series(values).is_monotonic_increasing]
     return [
         "time" if len(names) == 4 and k in grows[:1] else next(axes, "") for k in range(len(names))
     ]

@@ -1,8 +1,8 @@
-"""Orientations whose names leave something open, which the turns of a gyroscope tell.
+"""Orientations with ambiguous names, which the turns of a gyroscope decide.
 
-Of Euler angles called x, y and z the one about the vertical may be z, as Xsens and others have it,
-or x, a heading clockwise in degrees, as Bosch's BNO055 has it (data sheet, Orientation, Euler
-angles). Of a numbered quaternion the first or the last part may be the scalar.
+Among Euler angles called x, y and z the angle about the vertical may be z, as Xsens and others
+write it, or x, a heading clockwise in degrees, as Bosch's BNO055 outputs it (data sheet,
+Orientation, Euler angles). The scalar of a numbered quaternion may be its first or its last part.
 """
 
 from dataclasses import replace
@@ -16,17 +16,28 @@ from . import measures
 from .candidates import fullest_first, matrix, shared_unit, vectors
 
 DISAGREEMENT = 0.5
-"""Correlation of turns up to which two sensors do not measure the same motion. Between this and
+"""Correlation of turns, up to which two sensors measure different motions. Between this and
 :data:`.AGREEMENT` nothing is decided."""
 
-_EVEN_STEP = 0.02  # s, of rows without times; a correlation does not depend on it
+_EVEN_STEP = 0.02  # s between rows without times; a correlation does not depend on it
 
 
 def with_euler_angles(candidates, seconds, pieces, reasons):
-    """Return candidates, Euler angles x, y, z with the kinds that they are; add to the reasons.
+    """Return candidates in which Euler angles x, y, z are a yaw, a heading, a roll or a pitch.
 
-    The angles about the other axes are roll, pitch only where that about z turns like a yaw: which
-    of them is which, loggers of a BNO055 do not agree on.
+    The other two angles are roll and pitch only where the angle about z is a yaw, since loggers of
+    a BNO055 do not agree on their order.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    seconds : numpy.ndarray, shape (n,)
+        Time of each row [s], nan if unknown.
+    pieces : numpy.ndarray, shape (n,)
+        Piece of the recording of each row.
+    reasons : list of str
+        Sentences are added.
     """
     kinds, seconds = {}, _steps(seconds)
     for group in vectors(candidates, "euler", "xyz"):
@@ -40,15 +51,15 @@ def with_euler_angles(candidates, seconds, pieces, reasons):
         if (axis, kind) == ("z", "yaw"):
             kinds.update({group["x"]: "roll", group["y"]: "pitch"})
     return [
-        replace(one, meaning=replace(one.meaning, kind=kinds[one], axis=""))
-        if one in kinds
-        else one
-        for one in candidates
+        replace(candidate, meaning=replace(candidate.meaning, kind=kinds[candidate], axis=""))
+        if candidate in kinds
+        else candidate
+        for candidate in candidates
     ]
 
 
 def _about_the_vertical(group, candidates, seconds, pieces):
-    """Return the axis of the Euler angle that is a yaw or a heading, which, and why; or empty."""
+    """Return axis and kind of the Euler angle about the vertical, and the reason; or empty."""
     stated = shared_unit(group.values())
     largest = max(np.nanmax(np.abs(column.values)) for column in group.values())
     unit = stated or ("deg" if largest > 2.0 * np.pi + 0.02 else "rad")
@@ -62,8 +73,10 @@ def _about_the_vertical(group, candidates, seconds, pieces):
         }
         best, other = sorted(alike, key=lambda axis: -abs(alike[axis]))
         if abs(alike[best]) > AGREEMENT and abs(alike[other]) < DISAGREEMENT:
-            kind, sense = ("yaw", "as") if alike[best] > 0.0 else ("heading", "against what")
-            reason = f"it turns {sense} the gyroscope does about the vertical"
+            is_yaw = alike[best] > 0.0
+            kind = "yaw" if is_yaw else "heading"
+            sense = "as the gyroscope does" if is_yaw else "against the gyroscope"
+            reason = f"it turns {sense} about the vertical"
             return best, kind, f"{reason} (correlation {alike[best]:.2f})"
     turn = 2.0 * np.pi / factor(unit)
     round_ = [axis for axis in "xz" if _goes_round(group[axis].values, turn)]
@@ -74,7 +87,7 @@ def _about_the_vertical(group, candidates, seconds, pieces):
 
 
 def _steps(seconds):
-    """Return the times or, where none is known, even ones: a correlation needs no rate."""
+    """Return the times or, if none is known, even steps: a correlation needs no rate."""
     return seconds if np.isfinite(seconds).any() else _EVEN_STEP * np.arange(len(seconds))
 
 
@@ -83,7 +96,7 @@ def _goes_round(angles, turn):
 
 
 def _vertical_rates(candidates):
-    """Return rates (n,) about the direction of gravity, or about z where nothing measures that."""
+    """Return rates (n,) about the direction of gravity, or about z without an accelerometer."""
     for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
         rates = matrix([gyro[axis] for axis in "xyz"])
         for accel in fullest_first(vectors(candidates, "accel", "xyz")):
@@ -96,7 +109,21 @@ def _vertical_rates(candidates):
 
 
 def ordered(group, candidates, seconds, pieces, reasons):
-    """Return a quaternion's columns by axis, of which the numbers do not tell which one is w."""
+    """Return a numbered quaternion's columns by axis, with w as the gyroscope decides.
+
+    Parameters
+    ----------
+    group : dict of str to Candidate
+        Columns by axis, the first of which is w.
+    candidates : list of Candidate
+        Columns of the table.
+    seconds : numpy.ndarray, shape (n,)
+        Time of each row [s], nan if unknown.
+    pieces : numpy.ndarray, shape (n,)
+        Piece of the recording of each row.
+    reasons : list of str
+        Sentences are added.
+    """
     parts = [group[axis] for axis in "wxyz"]
     first = "1" if parts[-1].meaning.axis == "4" else "0"
     named = f"{', '.join(column.name for column in parts)}: numbered from {first}"
@@ -104,8 +131,10 @@ def ordered(group, candidates, seconds, pieces, reasons):
     for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
         rates = matrix([gyro[axis] for axis in "xyz"])
         alike = [
-            measures.same_turns(seconds, pieces, matrix([one[axis] for axis in "xyzw"]), rates)
-            for one in (group, last)
+            measures.same_turns(
+                seconds, pieces, matrix([parts_by_axis[axis] for axis in "xyzw"]), rates
+            )
+            for parts_by_axis in (group, last)
         ]
         if max(alike) > AGREEMENT and min(alike) < DISAGREEMENT:
             best = int(np.argmax(alike))
@@ -119,9 +148,28 @@ def ordered(group, candidates, seconds, pieces, reasons):
 
 
 def chosen(attitudes, gyro, seconds, pieces, reasons):
-    """Of two orientations the first, a quaternion, unless the angles alone contradict it.
+    """Choose among an IMU's orientations.
 
-    Where the gyroscope turns as the quaternion does, angles are of another order, as HiPNUC's are.
+    A quaternion is preferred, unless angles contradict it. If the gyroscope confirms the
+    quaternion, the angles are in another order, as HiPNUC's are.
+
+    Parameters
+    ----------
+    attitudes : list
+        Orientations, quaternions first.
+    gyro : dict of str to Candidate
+        Columns of the gyroscope by axis.
+    seconds : numpy.ndarray, shape (n,)
+        Time of each row [s], nan if unknown.
+    pieces : numpy.ndarray, shape (n,)
+        Piece of the recording of each row.
+    reasons : list of str
+        Sentences are added.
+
+    Returns
+    -------
+    orientation or None
+        None without any.
     """
     if len(attitudes) < 2:
         return attitudes[0] if attitudes else None
@@ -151,7 +199,7 @@ def _turns_with(gyro, first, second, seconds, pieces):
         return False
     rates, angles = matrix([gyro[axis] for axis in "xyz"]), second.values()
     alike = [
-        measures.same_turns(seconds, pieces, one, rates)
-        for one in (first.values(), quaternion_from_roll_pitch_yaw(angles))
+        measures.same_turns(seconds, pieces, quaternion, rates)
+        for quaternion in (first.values(), quaternion_from_roll_pitch_yaw(angles))
     ]
     return alike[0] > max(DISAGREEMENT, 2.0 * alike[1])

@@ -19,7 +19,7 @@ from .names import meaning_in, meaning_of, understood_names, words_of
 _TIMES = ("time", "date")
 _DIRECTIONS = ("quaternion", "yaw", "heading", "euler")
 _RECEIVERS = frozenset(["gps", "gps2", "gnss", "location", "fix", "navsat"])
-_ESTIMATES = frozenset(["flp", "fused", "network", "nlp"])  # A telephone's, of its IMU or of radios
+_ESTIMATES = frozenset(["flp", "fused", "network", "nlp"])  # positions by a telephone's IMU, radio
 
 
 def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
@@ -32,33 +32,33 @@ def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
     """
     if len(recorded.tables) == 1:
         return guess_from_candidates(*spread_candidates(recorded, *recorded.tables))
-    guess, found = ColumnGuess(), _Tables(recorded)
-    spans = [span for leader in found.reference_leaders()[:1] for span in found.spans(leader)]
-    for what, leaders, candidates_of_leader, open_columns in (
-        ("imu", found.imu_leaders(), found.imu_candidates, guess.open_columns),
-        ("reference", found.reference_leaders(), found.place_candidates, guess.open_reference),
+    guess, tables = ColumnGuess(), _Tables(recorded)
+    spans = [span for leader in tables.reference_leaders()[:1] for span in tables.spans(leader)]
+    for role, leaders, candidates_of_leader, open_columns in (
+        ("imu", tables.imu_leaders(), tables.imu_candidates, guess.open_columns),
+        ("reference", tables.reference_leaders(), tables.place_candidates, guess.open_reference),
     ):
         for leader in leaders:
             candidates, pieces = candidates_of_leader(leader)
-            one = guess_from_candidates(candidates, pieces, spans)
-            guess.reasons += [reason for reason in one.reasons if reason not in guess.reasons]
-            still_open = {"imu": one.open_columns, "reference": one.open_reference}[what]
+            own = guess_from_candidates(candidates, pieces, spans)
+            guess.reasons += [reason for reason in own.reasons if reason not in guess.reasons]
+            still_open = {"imu": own.open_columns, "reference": own.open_reference}[role]
             for quantity, lines in still_open.items():
                 open_columns.setdefault(quantity, lines)
-            if getattr(one, what):
-                setattr(guess, what, getattr(one, what))
+            if getattr(own, role):
+                setattr(guess, role, getattr(own, role))
                 open_columns.clear()
                 open_columns.update(still_open)
-                guess.time = guess.time or one.time
-                spans = found.spans(leader, one.time)
+                guess.time = guess.time or own.time
+                spans = tables.spans(leader, own.time)
                 break
     every = {} if guess.imu or guess.reference else _candidates(recorded)
     for candidates, pieces in map(_spread, every.values()):
         if not any(candidate.meaning for candidate in candidates):
-            one = guess_from_candidates(candidates, pieces)
-            guess.imu, guess.reference = guess.imu or one.imu, guess.reference or one.reference
-            guess.reasons += [reason for reason in one.reasons if one.imu or one.reference]
-    if not any(_kinds(one).intersection(_TIMES) for one in found.by_table.values()):
+            own = guess_from_candidates(candidates, pieces)
+            guess.imu, guess.reference = guess.imu or own.imu, guess.reference or own.reference
+            guess.reasons += [reason for reason in own.reasons if own.imu or own.reference]
+    if not any(_kinds(columns).intersection(_TIMES) for columns in tables.by_table.values()):
         guess.reasons.append("no table has a column that could be identified as the time")
     taken = " ".join([*guess.imu.values(), *guess.reference.values()])
     guess.unused = [name for name in recorded.columns if name not in taken]
@@ -80,62 +80,73 @@ def spread_candidates(recorded: RecordedTables, name):
 
 def _spread(candidates):
     rows, pieces = pieces_of(len(candidates[0].values))
-    return [_at(candidate, rows) for candidate in candidates], pieces
+    return [_select(candidate, rows) for candidate in candidates], pieces
 
 
 def _candidates(recorded):
-    found, before = {}, 0
+    by_table, count = {}, 0
     for name, table in recorded.tables.items():
         columns = list(table.cells.columns)
         values = [table.cells[column] for column in columns]
         own = [recorded.local(column) for column in columns] if recorded.named else columns
         meanings = [
-            meaning_in(name, said) if recorded.named else meaning_of(said)
-            for said in understood_names(name, own, values)
+            meaning_in(name, column) if recorded.named else meaning_of(column)
+            for column in understood_names(name, own, values)
         ]
-        found[name] = candidates_of(columns, values, meanings, before)
-        before += len(columns)
-    return found
+        by_table[name] = candidates_of(columns, values, meanings, count)
+        count += len(columns)
+    return by_table
 
 
 class _Tables:
     """Candidates of each table whose names are understood, all of their rows."""
 
     def __init__(self, recorded):
-        found = _candidates(recorded)
-        self.by_table = {name: [c for c in with_a_time(found[name]) if c.meaning] for name in found}
+        self.by_table = {
+            name: [c for c in with_a_time(columns) if c.meaning]
+            for name, columns in _candidates(recorded).items()
+        }
         self.local, self.frame = recorded.local, recorded.frame
 
     def spans(self, name, written=""):
-        """Return the spans of the times of a table, or of one alone, as it is written in a map."""
+        """Return the spans of the times of a table, or of a single time as a map writes it."""
         candidates, pieces = _spread(self.by_table[name])
         times, _ = all_times(candidates, pieces, measures.FIX_STEPS)
         return [time.span for time in times if time.written == (written or time.written)]
 
-    def having(self, *kinds):
-        """Return the tables with a time and one of these kinds, those with most rows first."""
+    def tables_with(self, *kinds):
+        """Return the tables with a time and a column of these kinds, the longest first."""
         rows = {
-            name: len(found[0].values)
-            for name, found in self.by_table.items()
-            if _kinds(found).intersection(_TIMES) and _kinds(found).intersection(kinds)
+            name: len(columns[0].values)
+            for name, columns in self.by_table.items()
+            if _kinds(columns).intersection(_TIMES) and _kinds(columns).intersection(kinds)
         }
         names = [name for name in rows if rows[name] >= MINIMUM_SAMPLES]
         return sorted(names, key=lambda name: -rows[name])
 
     def imu_leaders(self):
         """Return the tables that may lead an IMU, the likeliest first."""
-        gyros = self.having("gyro")
+        gyros = self.tables_with("gyro")
         both = [name for name in gyros if "accel" in _kinds(self.by_table[name])]
-        orientations = [*self.having("quaternion"), *self.having("yaw", "heading", "euler")]
+        orientations = [
+            *self.tables_with("quaternion"),
+            *self.tables_with("yaw", "heading", "euler"),
+        ]
         orientations = [name for name in orientations if not self._has_places(name)]
-        others = [*orientations, *self.having("accel")] if not gyros else []
-        return list(dict.fromkeys([*both, *gyros, *(n for n in others if not self.true(n))]))
+        others = [*orientations, *self.tables_with("accel")] if not gyros else []
+        return list(
+            dict.fromkeys([*both, *gyros, *(n for n in others if not self.is_reference(n))])
+        )
 
     def reference_leaders(self):
         """Return the tables with positions: a simulator's truth, receivers, then others."""
-        fixes = [n for n in self.having("latitude") if best_scalar(self.by_table[n], "longitude")]
-        poses = [n for n in self.having("position") if vectors(self.by_table[n], "position", "xy")]
-        true = [name for name in [*poses, *fixes] if self.true(name)]
+        fixes = [
+            n for n in self.tables_with("latitude") if best_scalar(self.by_table[n], "longitude")
+        ]
+        poses = [
+            n for n in self.tables_with("position") if vectors(self.by_table[n], "position", "xy")
+        ]
+        true = [name for name in [*poses, *fixes] if self.is_reference(name)]
         words = {name: set(words_of(name)) for name in fixes}
         received = [n for n in fixes if words[n] & _RECEIVERS and not words[n] & _ESTIMATES]
         return list(dict.fromkeys([*true, *received, *fixes, *poses]))
@@ -144,35 +155,37 @@ class _Tables:
         """Return whether a table has positions: its orientation is odometry's or a filter's."""
         return not _kinds(self.by_table[name]).isdisjoint(("position", "latitude"))
 
-    def true(self, name):
-        """Return whether a table is not of the IMU by its name."""
+    def is_reference(self, name):
+        """Return whether the name of a table states another source than the IMU."""
         return any(c.meaning.is_from_reference for c in self.by_table[name])
 
     def place_candidates(self, name):
-        """Return candidates of rows spread over a table with places, and which piece each is of."""
+        """Return candidates of rows spread over a table with positions, and their pieces."""
         candidates, pieces = _spread(self.by_table[name])
-        if self.true(name) and _kinds(candidates).isdisjoint(_DIRECTIONS):
+        if self.is_reference(name) and _kinds(candidates).isdisjoint(_DIRECTIONS):
             clock = [c for c in candidates if c.meaning.kind in _TIMES]
-            for other in filter(self.true, self.having("quaternion")):
+            for other in filter(self.is_reference, self.tables_with("quaternion")):
                 turned = [c for c in self.by_table[other] if c.meaning.kind == "quaternion"]
-                candidates = candidates + self._at_times_of(clock, other, turned)
+                candidates = candidates + self._sample(clock, other, turned)
                 break
         return (_east_first(candidates) if self.frame == "ned" else candidates), pieces
 
     def imu_candidates(self, leader):
-        """Return candidates of an IMU: of the table that leads and, at its times, of others."""
+        """Return candidates of an IMU from the leading table and, at its times, from others."""
         own, pieces = _spread(self.by_table[leader])
         together = [c for c in own if c.meaning.kind in ("gyro", *_TIMES)]
         clock = [c for c in own if c.meaning.kind in _TIMES]
         for kinds in (("accel",), ("quaternion",), ("roll", "pitch", "yaw", "heading", "euler")):
             if kinds[0] == "roll" and "quaternion" in _kinds(together):
                 break
-            for name in dict.fromkeys([leader, *self.having(*kinds)]):
+            for name in dict.fromkeys([leader, *self.tables_with(*kinds)]):
                 mine = [c for c in own if c.meaning.kind in kinds]
                 if name != leader:
                     mine = [c for c in self.by_table[name] if c.meaning.kind in kinds]
-                    foreign = self.true(name) or (kinds[0] != "accel" and self._has_places(name))
-                    mine = [] if foreign else self._at_times_of(clock, name, mine)
+                    foreign = self.is_reference(name) or (
+                        kinds[0] != "accel" and self._has_places(name)
+                    )
+                    mine = [] if foreign else self._sample(clock, name, mine)
                 if _complete(kinds[0], mine):
                     together += mine
                     break
@@ -180,7 +193,7 @@ class _Tables:
                 together += [c for c in own if c.meaning.kind in kinds and kinds[0] == "accel"]
         return together, pieces
 
-    def _at_times_of(self, clock, name, candidates):
+    def _sample(self, clock, name, candidates):
         """Return candidates of a table at the nearest of its times; none on another clock."""
         for time in clock:
             local = self.local(time.name)
@@ -196,7 +209,7 @@ class _Tables:
             places = np.searchsorted(grid[order], times).clip(0, len(order) - 1)
             common = (times >= grid[order[0]]) & (times <= grid[order[-1]])
             if common.any():
-                return [_at(candidate, order[places]) for candidate in candidates]
+                return [_select(candidate, order[places]) for candidate in candidates]
         return []
 
 
@@ -204,7 +217,7 @@ def _kinds(candidates):
     return {candidate.meaning.kind for candidate in candidates}
 
 
-def _at(candidate, rows):
+def _select(candidate, rows):
     texts = None if candidate.texts is None else candidate.texts[rows]
     return replace(candidate, values=candidate.values[rows], texts=texts)
 
@@ -220,7 +233,7 @@ def _complete(kind, candidates):
 
 
 def _east_first(candidates):
-    """Return candidates whose x points north, with the values that x and y have in ENU."""
+    """Return candidates in which x and y of north-east-down have their values in ENU."""
     values = {c.meaning.stem + c.meaning.axis: c.values for c in candidates}
     other = {"x": "y", "y": "x"}
     return [
