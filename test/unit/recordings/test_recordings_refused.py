@@ -143,7 +143,7 @@ REFERENCES = [
     case(raw_bag({"/odom": (KIND, SHORT)}), "message 18 is not laid out as nav_msgs/Odometry"),
     case(bag(odometry()), "no topic /other; the bag has /topic (nav_msgs/Odo", topic="/other"),
     case(bag(imu()), "/topic is of type sensor_msgs/Imu, expected nav_msgs", topic="/topic"),
-    case(bag(odometry(), a=odometry()), "several topics can be used, say which: /a, /topic"),
+    case(bag(odometry(), a=odometry()), "several topics can be used; choose one of: /a, /topic"),
     case(angles(), "time and x y yaw or x y qx qy qz qw", columns={"time": "t", "x": "t"}),
     case(bag(odometry(STAMPS[:9])), "9 of 9 samples can be used, expected at least 10"),
     # Stamps: all alike, back by seconds, with years in between, pairwise exchanged.

@@ -1,6 +1,6 @@
-"""Recordings whose samples the format itself describes: bags, what rostopic prints, TUM.
+"""Recordings whose samples the format describes: bags, CSV of rostopic, TUM.
 
-TUM is the format of the TUM RGB-D benchmark: ``time x y z qx qy qz qw`` a line.
+TUM is the format of the TUM RGB-D benchmark, with ``time x y z qx qy qz qw`` in each line.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ def read_any_bag(path, topic, message_types) -> Samples:
         file_access.read_start(path)
         samples = read_bag(path, topic, message_types)
     for values in samples.columns.values():
-        # A damaged one may be of the kind that makes every calculation warn (signalling).
+        # A damaged number may be a signalling nan, with which every calculation warns.
         values[np.isnan(values)] = np.nan
     return samples
 
 
-# Independent of the IMU in question, then whatever else; what fuses that IMU comes last.
+# Words in topics of references that are independent of the IMU, which are preferred, and of
+# estimates that fuse it, which come last.
 _INDEPENDENT = ("ground_truth", "groundtruth", "vicon", "mocap", "rtk", "wheel", "odom")
 _FUSED = ("filtered", "fused", "ekf", "ukf", "amcl", "combined", "estimate", "navsat")
 
@@ -43,9 +44,14 @@ def topics_of_bag(path) -> dict:
 
 
 def likely_topics(topics, message_types) -> list[str]:
-    """Return the topics of some types that have messages, the likeliest to be meant first.
+    """Return the topics of some types that have messages, the likeliest first.
 
-    ``message_types`` are in order of preference.
+    Parameters
+    ----------
+    topics : dict of str to tuple of (str, int)
+        Topic -> type and number of messages.
+    message_types : sequence of MessageType
+        Types in order of preference.
     """
     kinds = [message_type.name for message_type in message_types]
     suitable = [name for name, (kind, count) in topics.items() if kind in kinds and count]
@@ -65,7 +71,7 @@ _RECEIPT, _STAMP, _PREFIX = "%time", "field.header.stamp", "field."
 
 
 def read_rostopic(path, table, message_types) -> Samples:
-    """Return the messages of one topic, whose type shows in the columns.
+    """Read the messages of a topic, whose type the columns determine.
 
     Parameters
     ----------
@@ -74,16 +80,16 @@ def read_rostopic(path, table, message_types) -> Samples:
     table : TextTable
         Table that ``rostopic echo -p`` wrote.
     message_types : sequence of MessageType
-        Types of which it may be.
+        Possible types.
 
     Raises
     ------
     NotRecordedError
-        It has columns of none of these types.
+        The columns are those of none of these types.
     """
     present = set(table.cells.columns)
     for message_type in message_types:
-        # rostopic echo --noarr leaves covariances out, which can be done without.
+        # rostopic echo --noarr omits covariances, which are optional.
         needed = {_PREFIX + name for name in message_type.names if not _ARRAY.search(name)}
         if present.issuperset({_RECEIPT, *needed}):
             break
@@ -98,7 +104,7 @@ def read_rostopic(path, table, message_types) -> Samples:
         for quantity, name in message_type.quantities.items()
         if _PREFIX + name in present
     }
-    # A cell that is missing makes the whole column floating, which costs half a microsecond.
+    # A missing cell makes the whole column floating, which costs half a microsecond of precision.
     columns["receipt"] = seconds_from_nanoseconds(table.numbers(_RECEIPT)).astype(float)
     columns["stamp"] = np.full(len(table.lines), np.nan)
     if _STAMP in present:

@@ -1,12 +1,13 @@
-"""Logs of autopilots: of PX4 (ULog) a table for each topic, of ArduPilot one for each message.
+"""Logs of autopilots, with a table for each topic of PX4 (ULog) or message of ArduPilot.
 
-Of a topic or message with several instances the first has its name, others a number behind it:
+The first of several instances of a topic or message has its name, others have a number behind it:
 ``sensor_gps_1``, ``IMU_1``. The world is north-east-down and the body forward-right-down.
 
-What follows a damaged place of PX4's log is read from the next mark of synchronisation on
-(https://docs.px4.io/main/en/dev_log/ulog_file_format.html). ArduPilot's (DataFlash, ``.bin`` and
-``.log``) describes itself: messages FMT say of each other message its number, length, name, the
-types of its fields and their names (https://ardupilot.org/copter/docs/logmessages.html).
+Behind a damaged place, PX4's log is read from the next mark of synchronisation on
+(https://docs.px4.io/main/en/dev_log/ulog_file_format.html). ArduPilot's log (DataFlash, ``.bin``
+and ``.log``) describes itself: its messages FMT contain number, length and name of each other
+message, and the types and names of its fields
+(https://ardupilot.org/copter/docs/logmessages.html).
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _FORMAT, _ADDED, _DATA = b"FAD"
 _TYPES = {f"{u}int{8 * n}_t": f"<{u or 'i'}{n}" for u in ("", "u") for n in (1, 2, 4, 8)}
 _TYPES.update({"float": "<f4", "double": "<f8", "bool": "u1", "char": "S1"})
 _FIELD = re.compile(r"(?P<type>\w+)(?:\[(?P<count>\d{1,4})\])? (?P<name>\w+)\Z")
-_DEEPEST = 5
+_DEEPEST = 5  # formats inside each other, which damage may make endless
 
 
 def read_ulog(path) -> dict[str, pd.DataFrame]:
-    """Return the topics of a log; one that a crash has cut off as far as it is.
+    """Read the topics of a log, which a crash may have cut off.
 
-    Raises RecordingError: it is no such log, or damaged from its beginning on.
+    Raises RecordingError if it is no such log, or damaged at its beginning.
     """
     content = b"".join(unpacked_blocks(path))
     if len(content) < _HEADER:
@@ -50,7 +51,7 @@ def read_ulog(path) -> dict[str, pd.DataFrame]:
         try:
             kind = _layout(name, formats)
         except (KeyError, ValueError):
-            # Its format is not there, or damaged.
+            # The format is missing or damaged.
             continue
         starts, sizes = np.array(places[number], dtype=np.int64).reshape(-1, 2).T
         starts = starts[sizes >= kind.itemsize]
@@ -90,7 +91,7 @@ def _messages(content):
 def _layout(name, formats, depth=0) -> np.dtype:
     """Return the layout of a format, without the padding at its end, which is not logged.
 
-    Raises KeyError, ValueError: it is not there, or no format.
+    Raises KeyError if it is missing, ValueError if it is no format.
     """
     if depth > _DEEPEST:
         raise ValueError("a format inside itself")
@@ -115,11 +116,11 @@ def _columns(rows, prefix=""):
         parts = [(prefix + name, values)]
         if values.ndim == 2:
             parts = [(f"{prefix}{name}[{k}]", part) for k, part in enumerate(values.T)]
-        for label, one in parts:
-            if one.dtype.names:
-                yield from _columns(one, f"{label}.")
+        for label, part in parts:
+            if part.dtype.names:
+                yield from _columns(part, f"{label}.")
             else:
-                yield label, one
+                yield label, part
 
 
 _MARK = b"\xa3\x95"  # and the number of the message
@@ -151,7 +152,7 @@ def read_binary_log(path) -> dict[str, pd.DataFrame]:
         numbers = [pair for pair in zip(labels, types) if pair[1] not in "anNZ"]
         columns = {label: rows[label] * _FACTORS.get(letter, 1) for label, letter in numbers}
         tables[name] = pd.DataFrame(columns)
-    return _by_instance(path, tables)
+    return _split_instances(path, tables)
 
 
 def _described(content):
@@ -162,7 +163,7 @@ def _described(content):
     while place < end:
         number = content[place + 2]
         if content[place : place + 2] != _MARK or number not in lengths:
-            # What is damaged is left out up to the next message, and with it the one before.
+            # A damaged part is left out up to the next message, with the message before it.
             if last and places[last]:
                 places[last].pop()
             last = 0
@@ -170,21 +171,21 @@ def _described(content):
             if place < 0:
                 break
             continue
-        after = place + lengths[number]
-        if after > len(content):
+        end_of_message = place + lengths[number]
+        if end_of_message > len(content):
             break
         if number == _FMT:
-            one = content[place + 3 : after]
+            body = content[place + 3 : end_of_message]
             name, types, labels = (
                 part.split(b"\0")[0].decode("ascii", "replace")
-                for part in (one[2:6], one[6:22], one[22:86])
+                for part in (body[2:6], body[6:22], body[22:86])
             )
-            if one[1] > 3:
-                formats[one[0]] = one[1], name, types, labels.split(",")
-                lengths[one[0]] = one[1]
+            if body[1] > 3:
+                formats[body[0]] = body[1], name, types, labels.split(",")
+                lengths[body[0]] = body[1]
         else:
             places[number].append(place)
-        last, place = number, after
+        last, place = number, end_of_message
     return places, formats
 
 
@@ -192,8 +193,8 @@ def read_text_log(path) -> dict[str, pd.DataFrame]:
     """Return the messages of a log as text; raises RecordingError if none is in it."""
     rows: dict = collections.defaultdict(list)
     for line in text_lines(text_blocks(path)):
-        name, _, rest = line.partition(",")
-        rows[name.strip()].append(rest)
+        name, _, fields = line.partition(",")
+        rows[name.strip()].append(fields)
     tables = {}
     for described in rows.pop("FMT", ()):
         words = [word.strip() for word in described.split(",")]
@@ -206,19 +207,19 @@ def read_text_log(path) -> dict[str, pd.DataFrame]:
             options: dict = {"names": labels, "quoting": csv.QUOTE_NONE, "index_col": False}
             table = pd.read_csv(text, skipinitialspace=True, low_memory=False, **options)
             tables[name] = table.select_dtypes("number")
-    return _by_instance(path, tables)
+    return _split_instances(path, tables)
 
 
-def _by_instance(path, tables):
-    """Return tables of messages with several instances as one for each."""
-    found = {}
+def _split_instances(path, tables):
+    """Return tables of messages with a table for each of several instances."""
+    split = {}
     for name, table in tables.items():
         instance = next((label for label in _INSTANCES if label in table), None)
         parts = [(0, table)] if instance is None else table.groupby(instance)
         for number, part in parts:
-            found[name + (f"_{number}" if number else "")] = part.reset_index(drop=True)
-    if not found:
+            split[name + (f"_{number}" if number else "")] = part.reset_index(drop=True)
+    if not split:
         raise RecordingError(
             f"{path}: holds no message of a log of ArduPilot behind its FMT, expected IMU, GPS, ..."
         )
-    return found
+    return split

@@ -1,8 +1,8 @@
-"""ROS 1 bags, read without ROS, and what bags of both versions of ROS have in common.
+"""Reading of ROS 1 bags without ROS, and functions for bags of both versions of ROS.
 
-The library rosbags reads the index; the messages are then decoded a chunk at a time,
-all at once: of a message only its strings vary in length, so the positions of all
-payloads follow from a few array operations.
+The library rosbags reads the index. Then all messages of a chunk are decoded at once: only the
+strings of a message vary in length, so the positions of all payloads follow from a few array
+operations.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from ..file_access import unpacked
 from ..messages import decode, uint32
 
 LARGEST_CHUNK = 2**28
-"""Bytes; recorders fill chunks to some MB, and a message stays in one."""
+"""Largest chunk of a bag [bytes]; recorders fill chunks to some MB."""
 
-# http://wiki.ros.org/Bags/Format/2.0: a message record's header has the fields op, conn and
-# time in any order, each with its length and name.
+# bytes; the header of a message record has the fields op, conn and time in any order, each with its
+# length and name (http://wiki.ros.org/Bags/Format/2.0).
 _MESSAGE_HEADER_LENGTH = 8 + 13 + 17
 DAMAGE = (AssertionError, EOFError, LookupError, OSError, RuntimeError, ValueError, struct.error)
-"""What the libraries raise of a damaged bag."""
+"""Exceptions that the libraries raise for a damaged bag."""
 
 
 def unpack_bz2(packed) -> bytes:
-    """Return what bzip2 has packed, within limits as all functions here: none is a bomb.
+    """Unpack bytes of bzip2, up to :data:`LARGEST_CHUNK`.
 
-    Raises ValueError: the bytes are cut off, or make more than the limit.
+    Raises ValueError if the bytes are cut off or unpack to more than the limit.
     """
     return _unpacked(bz2.BZ2Decompressor(), packed)
 
 
 def unpack_lz4(packed) -> bytes:
-    """Return what is in a frame of LZ4; raises as :func:`unpack_bz2`."""
+    """Unpack a frame of LZ4; raises as :func:`unpack_bz2`."""
     return _unpacked(LZ4FrameDecompressor(), packed)
 
 
@@ -58,9 +58,9 @@ def _unpacked(unpacker, packed):
 
 
 def unpack_zstd(packed, limit=None) -> bytes:
-    """Return what is in a frame of zstd; raises as :func:`unpack_bz2`."""
+    """Unpack a frame of zstd; raises as :func:`unpack_bz2`."""
     limit = LARGEST_CHUNK if limit is None else limit
-    # The buffer is made before anything is read, so it is not larger than the frame says.
+    # The buffer is allocated before reading, so its size is limited to the stated one.
     size = zstandard.get_frame_parameters(packed).content_size
     known = size != zstandard.CONTENTSIZE_UNKNOWN
     if not known or size <= limit:
@@ -72,7 +72,7 @@ def unpack_zstd(packed, limit=None) -> bytes:
 
 
 def unpack_mcap(kind, packed, size) -> bytes:
-    """Return a chunk of MCAP that says how it is packed, and how many bytes it makes."""
+    """Unpack a chunk of MCAP by its stated compression and size; raises ValueError on damage."""
     if size > LARGEST_CHUNK:
         raise ValueError(f"a chunk of {size} bytes")
     data = _MCAP[kind](packed)
@@ -82,19 +82,30 @@ def unpack_mcap(kind, packed, size) -> bytes:
 
 
 _MCAP: dict[str, Callable[..., bytes]] = {"": bytes, "lz4": unpack_lz4, "zstd": unpack_zstd}
-# What the library unpacks with has no limit.
+# The functions of the library have no limit and are replaced.
 _UNPACK = {bz2.decompress: unpack_bz2, lz4.frame.decompress: unpack_lz4}
 
 
 class UnsuitableTopicError(NotRecordedError):
-    """No topic, or not the one that is named, is of a type that can be read."""
+    """No topic, or not the named topic, has a type that can be read."""
 
 
 def read_bag(path, topic, message_types) -> Samples:
-    """Read one topic of a bag, or of one packed by gzip.
+    """Read a topic of a bag, which may be packed by gzip.
 
-    With an empty ``topic`` the bag must have exactly one whose type is among ``message_types``.
-    Raises RecordingError: the bag cannot be read, or has no such topic.
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+    topic : str
+        Topic; if it is empty, exactly one topic must have one of the types.
+    message_types : sequence of MessageType
+        Types that can be read.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or has no such topic.
     """
     with opened_reader(path) as reader, damage_reported(path):
         topics = topics_of(reader.connections)
@@ -111,13 +122,26 @@ def bag_topics(path) -> dict:
 
 
 def choose_topic(path, topic, topics, types) -> str:
-    """Return the topic that is named, or the only one that can be used.
+    """Return the full name of a topic, or the only topic with a suitable type.
 
-    ``topic``: with or without its first slash; empty for the only one with a suitable type.
-    ``topics`` (dict of str to (str, int)): those of the bag, with type as ROS 1 writes it and
-    number of messages; ``types`` (collection of str): those that can be used. Raises
-    RecordingError: there is none, or several. ``check_recording.py`` and ``compare_yaw.py``, which
-    may guess, take the first of :func:`.likely_topics` instead.
+    ``check_recording.py`` and ``compare_yaw.py``, which may guess, take the first of
+    :func:`.likely_topics` instead.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag, for messages.
+    topic : str
+        Topic with or without its first slash; empty for the only suitable one.
+    topics : dict of str to tuple of (str, int)
+        Topics of the bag, with type as ROS 1 writes it and number of messages.
+    types : collection of str
+        Suitable types.
+
+    Raises
+    ------
+    RecordingError
+        No topic is suitable, or several are.
     """
     expected = " or ".join(types)
     if not any(count for _, count in topics.values()):
@@ -129,7 +153,7 @@ def choose_topic(path, topic, topics, types) -> str:
             return suitable[0]
         if suitable:
             raise RecordingError(
-                f"{path}: several topics can be used, say which: {join_names(sorted(suitable))}"
+                f"{path}: several topics can be used; choose one of: {join_names(sorted(suitable))}"
             )
         raise UnsuitableTopicError(f"{path}: no topic of type {expected}; the bag has {listing}")
     bare = topic.strip("/")
@@ -159,9 +183,9 @@ def samples_of_messages(path, topic, message_type, columns) -> Samples:
 
 @contextmanager
 def opened_reader(path):
-    """Give an open reader of a ROS 1 bag, perhaps packed by gzip, that unpacks within limits.
+    """Open a reader of a ROS 1 bag, perhaps packed by gzip, that unpacks within limits.
 
-    Raises RecordingError: it is no bag, or damaged.
+    Raises RecordingError if the file is no bag or damaged.
     """
     with unpacked(path) as plain:
         with damage_reported(path):
@@ -176,7 +200,7 @@ def opened_reader(path):
 
 @contextmanager
 def damage_reported(path):
-    """Whatever a damaged bag makes the library raise becomes one sentence."""
+    """Convert the exceptions of the library for a damaged bag into a RecordingError."""
     try:
         yield
     except ReaderError as error:
@@ -214,7 +238,7 @@ def ros1_name(kind) -> str:
 
 
 def _read_messages(reader, path, topic, connections, message_type) -> dict:
-    """Columns of all messages of some connections, in the order in which they were recorded."""
+    """Return columns of all messages of some connections, in the order of their recording."""
     entries = [entry for c in connections for entry in reader.indexes[c.id]]
     receipt, chunk, offset = (
         np.fromiter((entry[part] for entry in entries), np.int64, len(entries)) for part in range(3)
@@ -225,9 +249,9 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
 
     columns = {name: np.empty(len(order)) for name in (*message_type.quantities, "stamp")}
     columns["receipt"] = seconds_from_nanoseconds(receipt)
-    by_chunk = np.argsort(chunk, kind="stable")
-    bounds = np.flatnonzero(np.diff(chunk[by_chunk])) + 1
-    for rows in np.split(by_chunk, bounds):
+    chunk_order = np.argsort(chunk, kind="stable")
+    bounds = np.flatnonzero(np.diff(chunk[chunk_order])) + 1
+    for rows in np.split(chunk_order, bounds):
         info = reader.chunks[int(chunk[rows[0]])]
         reader.bio.seek(info.datapos)
         packed = reader.bio.read(info.datasize)
@@ -248,7 +272,7 @@ def _read_messages(reader, path, topic, connections, message_type) -> dict:
 
 
 def _message_bounds(data, offsets):
-    """Return where the messages behind some records of a chunk begin, and how long they are."""
+    """Return beginnings and lengths of the messages in some records of a chunk."""
     header_lengths = uint32(data, offsets)
     if (header_lengths != _MESSAGE_HEADER_LENGTH).any():
         stream = BytesIO(data)
@@ -259,7 +283,7 @@ def _message_bounds(data, offsets):
 
 
 def _skip_connections(chunk, offset) -> int:
-    """Return where the message is; some recorders let the index point to the record before it."""
+    """Return the offset of a message; some recorders index the connection record before it."""
     while True:
         chunk.seek(offset)
         operation = Header.read(chunk).get_uint8("op")

@@ -1,8 +1,8 @@
-"""Topics of a bag as tables, whatever their messages are: the definition in the bag is read.
+"""Topics of a bag as tables, by the definitions of messages in the bag.
 
 A column is a field of the message, ``/vectornav.YawPitchRoll.x``, ``/imu.header.stamp`` [ns], or
-``receipt`` [ns], when a message was recorded. Numbers and small arrays of a fixed size are columns,
-texts and arrays of any size are not.
+``receipt`` [ns], when a message was recorded. Numbers and small arrays of a fixed size are columns;
+texts and arrays of a variable size are not.
 """
 
 import functools
@@ -20,17 +20,26 @@ from ..tables import RecordedTables, recorded_tables
 from .bag import DAMAGE
 from .written_bags import opened_bag
 
-_LARGEST_ARRAY = 9  # a matrix; a covariance of a pose is of no use here
-_LARGEST_MESSAGE = 4096  # bytes
+_LARGEST_ARRAY = 9  # elements, as a matrix; the 36 of a pose's covariance are not used
+_LARGEST_MESSAGE = 4096  # bytes; images and clouds are larger, an odometry has 700
 _TIMES = ("builtin_interfaces/msg/Time", "builtin_interfaces/msg/Duration")
 
 
 def read_bag_tables(path, columns=()) -> RecordedTables:
-    """Return topics of a bag as tables.
+    """Read topics of a bag as tables.
 
-    ``columns``: expressions of a column map, of which the topics are read that they name; without
-    them all with small messages, not those of images and clouds. Raises RecordingError: the bag
-    cannot be read, or no topic has a number.
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+    columns : collection of str
+        Expressions of a column map, whose topics are read; without them all topics with small
+        messages, which leaves out images and clouds.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or no topic has a number.
     """
     tables, unknown, version = {}, [], versions_of(storage_files(path))
     with opened_bag(path) as bag:
@@ -46,7 +55,7 @@ def read_bag_tables(path, columns=()) -> RecordedTables:
                 unknown.append(f"{topic} ({kind})")
             else:
                 tables[topic] = table
-    # Which topics are read depends on what is asked for, so that one alone has its name, too.
+    # A single topic keeps its name, since the number of topics that are read depends on the call.
     if any(len(table.columns) > 1 for table in tables.values()):
         return recorded_tables(path, tables, named=True)
     reason = ""
@@ -65,9 +74,9 @@ def read_bag_tables(path, columns=()) -> RecordedTables:
 
 
 def _store(bag, connection):
-    """Return what reads the messages of a connection by the definition that is in the bag.
+    """Return a typestore with the definition in the bag.
 
-    Where there is none, as in those of ROS 2 before Iron, it is that of the bag's distribution.
+    Bags without definitions, as of ROS 2 before Iron, have that of their distribution.
     """
     known = get_typestore(getattr(Stores, bag.distribution, Stores.ROS2_HUMBLE))
     text = bag.definition(connection)
@@ -84,27 +93,27 @@ def _definitions(store):
 
 
 def _fields(store, kind, prefix=""):
-    """Return path -> size of its array, 0 for a number, -1 for a time."""
-    found = {}
+    """Return path of a field -> size of its array, 0 for a number, -1 for a time."""
+    sizes = {}
     for name, (node, described) in _definitions(store)[kind][1]:
         path = prefix + name
         if node.name == "NAME" and described in _TIMES:
-            found[path] = -1
+            sizes[path] = -1
         elif node.name == "NAME":
-            found.update(_fields(store, described, f"{path}."))
+            sizes.update(_fields(store, described, f"{path}."))
         elif node.name == "BASE" and described[0] != "string":
-            found[path] = 0
+            sizes[path] = 0
         elif node.name == "ARRAY" and described[1] <= _LARGEST_ARRAY:
             inner, scalar = described[0]
             if inner.name == "BASE" and scalar[0] != "string":
-                found[path] = described[1]
-    return found
+                sizes[path] = described[1]
+    return sizes
 
 
-# A program looks at a recording, checks it and reads reference and IMU: of one bag each time.
+# A program lists a recording, checks it and reads reference and IMU, each time from the same bag.
 @functools.lru_cache(maxsize=16)
 def _table(path, topic, _):
-    """Return the messages of a topic; raises KeyError, TypesysError: nothing tells their layout."""
+    """Return the messages of a topic; raises KeyError, TypesysError if their layout is unknown."""
     rows, receipts = [], []
     with opened_bag(path) as bag:
         connection = next(c for c in bag.connections if escape_unprintable(c.topic) == topic)
@@ -114,18 +123,18 @@ def _table(path, topic, _):
         read = store.deserialize_cdr if bag.ros2 else store.deserialize_ros1
         for message in bag.messages(topic):
             try:
-                one = read(message.data, kind)
+                decoded = read(message.data, kind)
             except DAMAGE:
                 raise RecordingError(
                     f"{path}, topic {topic}: message {len(rows) + 1} is not laid out as {kind} in "
                     "the definition that the bag has of it"
                 ) from None
-            rows.append([part(one) for part in get])
+            rows.append([part(decoded) for part in get])
             receipts.append(message.receipt)
     columns = {"receipt": np.array(receipts, dtype=np.int64)}
     for (name, size), values in zip(fields.items(), zip(*rows)):
         if size < 0:
-            columns[name] = np.array([one.sec * NANOSECONDS + one.nanosec for one in values])
+            columns[name] = np.array([time.sec * NANOSECONDS + time.nanosec for time in values])
         elif size:
             array = np.stack(values)
             columns.update({f"{name}[{k}]": array[:, k] for k in range(size)})

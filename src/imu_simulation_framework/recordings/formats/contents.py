@@ -1,4 +1,4 @@
-"""Contents of a recording as its format has them: tables of named columns, or topics of a bag."""
+"""Contents of a recording in its own format: tables of named columns, or topics of a bag."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ..text_table import ROWS_AT_ONCE, table_blocks
 from .any_format import topics_of_bag
 from .table_files import read_table_file
 
-_MAX_NAMES = 40  # names in a line of a report; a log of an autopilot has a thousand
+_MAX_NAMES = 40  # in a line of a report; a log of an autopilot has a thousand
 
 
 @dataclass(frozen=True)
 class TableContents:
-    """A table, or a topic of a bag.
+    """Table, or topic of a bag.
 
     Parameters
     ----------
     name : str
         Name of the table or topic; empty for the only table of a text.
     columns : tuple of str
-        Names of the columns; of a topic its type.
+        Names of the columns, or the type of a topic.
     rows : int, optional
         Number of rows or messages; None if the text is not read to its end.
     """
@@ -63,7 +63,7 @@ class RecordingContents:
 
 
 def list_contents(path: str | os.PathLike[str], format: str = "auto") -> RecordingContents:
-    """Return format and tables of a recording; the latter are empty of TUM and KITTI.
+    """Return format and tables of a recording; TUM and KITTI have no tables.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Folders that gnss-ins-sim writes: a CSV file of each quantity, and one with the times of all.
+"""Folders of gnss-ins-sim, with a CSV file of each quantity, and one with the times of all.
 
 ``ref_pos.csv`` and ``ref_att_euler.csv`` are the true motion, ``gyro-0.csv`` and ``accel-0.csv``
 the IMU of the first run. Axes are north-east-down and forward-right-down, yaw is clockwise from
@@ -36,32 +36,32 @@ _HEADER = re.compile(r"\s*(?P<name>\w+)\s*\((?P<unit>[^()]*)\)\s*\Z")
 
 
 def read_gnss_ins_sim(path) -> dict[str, pd.DataFrame]:
-    """Return the tables ``groundtruth`` and, of an IMU that was simulated, ``imu``.
+    """Read the tables ``groundtruth`` and, if an IMU was simulated, ``imu``.
 
-    Raises RecordingError: a file cannot be read, or has another number of rows than the times.
+    Raises RecordingError if a file cannot be read, or has another number of rows than the times.
     """
     files = {file.name.partition(".csv")[0]: file for file in csv_files(path)}
     times = _read(files[GNSS_INS_SIM[0]])
     tables = {}
     for name, parts in (("groundtruth", _REFERENCE), ("imu", _IMU)):
-        found = [_read(files[part]) for part in parts if part in files]
-        for part in found:
+        columns = [_read(files[part]) for part in parts if part in files]
+        for part in columns:
             if len(part) != len(times):
                 raise RecordingError(
                     f"{path}: {part.attrs['file']} has {len(part)} rows, expected {len(times)} as "
                     f"{times.attrs['file']} has"
                 )
-        if found:
-            tables[name] = pd.concat([times, *found], axis="columns")
-    tables["groundtruth"] = _in_metres(tables["groundtruth"])
+        if columns:
+            tables[name] = pd.concat([times, *columns], axis="columns")
+    tables["groundtruth"] = _convert_to_metres(tables["groundtruth"])
     return tables
 
 
-def _in_metres(reference: pd.DataFrame) -> pd.DataFrame:
+def _convert_to_metres(reference: pd.DataFrame) -> pd.DataFrame:
     """Return a reference with x north, y east and z down [m] in the place of a geodetic position.
 
-    The yaw beside such a position would be taken for that of a receiver with two antennas, and be
-    smoothed with the course; that of a simulation is exact.
+    A yaw with a geodetic position would be taken for that of a receiver with two antennas, and be
+    smoothed with the course; the yaw of a simulation is exact.
     """
     geodetic = [f"{name} [{unit}]" for name, unit in _GEODETIC]
     if not set(geodetic) <= set(reference):

@@ -1,9 +1,9 @@
-"""Raw recordings of KITTI: the OXTS RT3003 of the car, GNSS and inertial sensors fused.
+"""Raw recordings of KITTI: the OXTS RT3003 of the car, with GNSS and inertial sensors fused.
 
-A folder ``oxts`` holds ``timestamps.txt``, a local time a line, and a file of 30 numbers for each
-of them in ``data``, named by the line's number from 0 on (readme.txt of the raw data development
-kit). The orientation is the one of the fused solution, and so are the rates corrected by it: as an
-IMU it is much better than its sensors, and no reference is independent of it.
+A folder ``oxts`` contains ``timestamps.txt``, with a local time in each line, and for each of them
+a file of 30 numbers in ``data``, named by the line's number from 0 on (readme.txt of the raw data
+development kit). Orientation and rates are those of the fused solution: as an IMU it is much better
+than its sensors, and no reference is independent of it.
 """
 
 import re
@@ -17,23 +17,23 @@ from ..cleaning import VELOCITY, Samples
 from ..column_maps import QUANTITIES
 from ..file_access import kitti_folder, read_start
 
-# What is read of the 30 numbers: their positions in a line. Positions are in degrees, angles in
-# radians, forward-left-up and from the east, as here.
+# Places of the values in use among the 30 numbers. Positions are in degrees, angles in radians, and
+# axes forward-left-up and from the east, as in this package.
 _PLACE_AND_VELOCITY = ("latitude", "longitude", "altitude", *EULER, *reversed(VELOCITY))
 _VALUES = {name: place for place, name in enumerate(_PLACE_AND_VELOCITY)}
 _VALUES.update({**dict(zip(ACCEL, range(11, 14))), **dict(zip(GYRO, range(17, 20)))})
 _POSITION_ACCURACY = 23  # m, of north and east
-_NUMBERS = 30
+_NUMBERS = 30  # in the file of a sample
 _TIME = re.compile(r"(?:19|20)\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?")
 _MAX_TIMES = 64 * 2**20  # bytes, some six hours at 100 Hz
-_MAX_SAMPLE = 2**14
+_MAX_SAMPLE = 2**14  # bytes; a file of 30 numbers has less than 1000
 
 
 def read_kitti(path) -> Samples:
     """Read the samples of a folder ``oxts``, or of a drive's folder with it.
 
-    Its times say no zone and are taken for UTC. Raises RecordingError: a file is missing, or is not
-    what it should be.
+    The times have no zone and are taken for UTC. Raises RecordingError if a file is missing or has
+    another content.
     """
     folder = kitti_folder(path)
     if folder is None:
@@ -51,7 +51,7 @@ def read_kitti(path) -> Samples:
     values = np.array([_values(file) for file in files])
     columns = {name: values[:, index] for name, index in _VALUES.items()}
     columns["stamp"] = times[numbers]
-    with np.errstate(over="ignore"):  # what has no square says as little as no accuracy
+    with np.errstate(over="ignore"):  # an accuracy without a square is unknown
         columns["variance_east"] = columns["variance_north"] = values[:, _POSITION_ACCURACY] ** 2
     stated = {name: next(iter(QUANTITIES[name].units)) for name in columns if name in QUANTITIES}
     return Samples(str(path), "kitti", columns, np.array(numbers), "file", stated_units=stated)

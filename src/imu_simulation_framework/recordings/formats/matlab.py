@@ -1,9 +1,10 @@
-"""Data of MATLAB (``.mat`` of versions 5 to 7.3) and HDF5: arrays of one length are a table.
+"""Tables from arrays in files of MATLAB (``.mat`` of versions 5 to 7.3), HDF5 and NumPy.
 
-Vectors are columns by their names, a matrix of up to nine columns is ``gyro[0]``, ``gyro[1]``, ...
-Each struct, or group, is a table by its name; arrays of different lengths in one are several. So
-are arrays of NumPy. Of version 5 numbers, texts and structs are read (MathWorks, MAT-File Format,
-R2024a, chapter 1): scipy reads them, too, but in C, and a damaged file can end the process.
+Arrays of equal length form a table. Vectors are columns by their names, a matrix of up to nine
+columns is ``gyro[0]``, ``gyro[1]``, ... Each struct, or group, is a table by its name; arrays of
+different lengths in it are several tables. Numbers, texts and structs of version 5 are read here
+(MathWorks, MAT-File Format, R2024a, chapter 1): scipy reads them in C, so that a damaged file can
+end the process.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ from ..file_access import (
 )
 from ..text_table import distinct_names
 
-_MOST_COLUMNS = 9
+_MOST_COLUMNS = 9  # of a matrix that is read, as a rotation matrix has
 _DAMAGE: tuple = (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError)
 _DAMAGE += (RuntimeError, StopIteration, TypeError, ValueError, struct.error, zlib.error)
-_HDF5_AT = 512  # bytes; what MATLAB puts before HDF5
+_HDF5_START = 512  # bytes of MATLAB's header in front of HDF5
 
 
 def read_mat(path) -> dict[str, pd.DataFrame]:
     """Return the tables of a file of MATLAB.
 
-    Raises RecordingError: it is damaged, or holds nothing but objects of MATLAB, as timetables are.
+    Raises RecordingError if it is damaged, or contains only objects of MATLAB such as timetables.
     """
     with unpacked(path) as plain:
         with open(plain, "rb") as file:
-            is_hdf5 = file.read(_HDF5_AT + 4)[_HDF5_AT:] == b"\x89HDF"
+            is_hdf5 = file.read(_HDF5_START + 4)[_HDF5_START:] == b"\x89HDF"
         try:
             mat = None if is_hdf5 else Mat5(b"".join(unpacked_blocks(plain)))
         except _DAMAGE as error:
@@ -58,7 +59,7 @@ def read_numpy(path) -> dict[str, pd.DataFrame]:
             if isinstance(loaded, np.ndarray):
                 loaded = {"array": loaded}
             content = {name: loaded[name] for name in loaded}
-        except Exception as error:  # of a header that Python's own parsers read
+        except Exception as error:  # Python's own parsers read the header and raise any exception
             raise damaged(path, "arrays of NumPy", error) from None
     return _tables(path, content, False)
 
@@ -77,53 +78,53 @@ def read_hdf5(path) -> dict[str, pd.DataFrame]:
 
 
 def _group(library, path, group, sizes):
-    """Return what is in a group as dictionaries and arrays; nothing that is in another file."""
-    found = {}
+    """Return the content of a group as dictionaries and arrays, without links to other files."""
+    content: dict[str, Any] = {}
     for name in group:
         link = group.get(name, getlink=True)
         if name.startswith("#") or not isinstance(link, library.HardLink):
             continue
-        one = group[name]
-        if isinstance(one, library.Group):
-            found[name] = _group(library, path, one, sizes)
-        elif one.dtype.kind in "iufbV" and one.external is None and not one.is_virtual:
-            sizes.append(one.nbytes)
+        member = group[name]
+        if isinstance(member, library.Group):
+            content[name] = _group(library, path, member, sizes)
+        elif member.dtype.kind in "iufbV" and member.external is None and not member.is_virtual:
+            sizes.append(member.nbytes)
             if sum(sizes) > UNPACKED_LIMIT:
                 raise RecordingError(f"{path}: holds more than {format_size(UNPACKED_LIMIT)}")
-            found[name] = one[()]
-    return found
+            content[name] = member[()]
+    return content
 
 
 def _tables(path, content, opaque):
-    found: dict[str, dict] = collections.defaultdict(dict)
-    _collect(content, "", found)
-    if not found:
+    tables: dict[str, dict] = collections.defaultdict(dict)
+    _collect(content, "", tables)
+    if not tables:
         raise RecordingError(
             f"{path}: holds no arrays of numbers, expected vectors of one length"
             + ", but timetables or other objects of MATLAB, which only MATLAB reads: there "
             "writetable(timetable2table(Position), 'Position.csv') for each, in a folder" * opaque
         )
-    return {name: pd.DataFrame(columns) for name, columns in found.items()}
+    return {name: pd.DataFrame(columns) for name, columns in tables.items()}
 
 
-def _collect(content, place, found):
-    """Put arrays of one length into a table of ``found``."""
+def _collect(content, place, tables):
+    """Add arrays of equal length as a table."""
     lengths = collections.defaultdict(dict)
     for name, value in content.items():
-        below, labels = f"{place}{name}", content.get(f"{name}_label")
+        path, labels = f"{place}{name}", content.get(f"{name}_label")
         if isinstance(labels, list) and np.shape(value)[1:] == np.shape(labels):
-            # As ArduPilot's ground station writes its logs.
-            found[below].update(zip(distinct_names([*map(str, labels)])[0], value.T))
+            # ArduPilot's ground station writes its logs so.
+            tables[path].update(zip(distinct_names([*map(str, labels)])[0], value.T))
         elif isinstance(value, dict):
-            _collect(value, f"{below}.", found)
+            _collect(value, f"{path}.", tables)
         elif isinstance(value, np.ndarray) and value.dtype.names:
-            _collect({k: value[k] for k in value.dtype.names}, f"{below}.", found)
+            _collect({k: value[k] for k in value.dtype.names}, f"{path}.", tables)
         elif isinstance(value, np.ndarray) and value.dtype.kind in "iufb":
             _columns(name, np.squeeze(value), lengths)
     for length, columns in lengths.items():
         own = place.rstrip(".")
         several = f"{own}_{length}".lstrip("_") if len(lengths) > 1 else own
-        found[several or "table"].update(columns)
+        tables[several or "table"].update(columns)
 
 
 def _columns(name, array, lengths):
@@ -137,26 +138,36 @@ def _columns(name, array, lengths):
         lengths[len(array)].update({f"{name}[{k}]": array[:, k] for k in range(array.shape[1])})
 
 
-def damaged(path, what, error) -> RecordingError:
-    """Return the error of a file that a library cannot read as what it seems to be."""
+def damaged(path, kind, error) -> RecordingError:
+    """Return the error of a file that a library cannot read as its apparent kind."""
     reason = " ".join(str(error).split()) or type(error).__name__
-    return RecordingError(f"{path}: cannot be read as {what}, it is truncated or damaged: {reason}")
+    return RecordingError(f"{path}: cannot be read as {kind}, it is truncated or damaged: {reason}")
 
 
 _KINDS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4"}
 _KINDS.update({9: "f8", 12: "i8", 13: "u8"})
 _MATRIX, _PACKED, _HEADER = 14, 15, 128
 _CELL, _STRUCT, _TEXT, _NUMBERS, _OPAQUE = 1, 2, 4, range(6, 16), 17
-_UTF_8 = 16
-_COMPLEX = 0x800
-_DEEPEST = 20
+_UTF_8 = 16  # type of an element of text
+_COMPLEX = 0x800  # flag of an array
+_DEEPEST = 20  # structs inside each other, which damage may make endless
 
 
 class Mat5:
-    """The variables of a file: ``content`` by name, structs as dictionaries, cells as lists.
+    """Variables of a file of MATLAB, version 5.
 
-    ``opaque``: whether there are objects that only MATLAB reads. Raises ValueError, struct.error or
-    zlib.error: the file is damaged.
+    ``content`` has them by name, structs as dictionaries and cells as lists. ``opaque`` is true if
+    there are objects that only MATLAB reads.
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file.
+
+    Raises
+    ------
+    ValueError, struct.error, zlib.error
+        The file is damaged.
     """
 
     def __init__(self, data: bytes):
@@ -189,7 +200,7 @@ class Mat5:
             place = begin + room
 
     def _matrix(self, data, depth=0):
-        """Return name and value of a matrix; None for what is neither numbers nor struct."""
+        """Return name and value of a matrix; None if it is none of numbers, struct, cells, text."""
         if not data:
             return "", None
         if depth > _DEEPEST:
@@ -226,9 +237,9 @@ class Mat5:
             for field in fields:
                 values[field].append(self._matrix(next(elements)[1], depth + 1)[1])
         if math.prod(shape) == 1:
-            return {field: one for field, (one,) in values.items() if one is not None}
+            return {field: value for field, (value,) in values.items() if value is not None}
         return {
-            field: np.array([one.item() for one in several])
+            field: np.array([value.item() for value in several])
             for field, several in values.items()
-            if all(isinstance(one, np.ndarray) and one.size == 1 for one in several)
+            if all(isinstance(value, np.ndarray) and value.size == 1 for value in several)
         }

@@ -1,13 +1,12 @@
 """Logs of satellite receivers as text: NovAtel's, Racelogic's VBOX (``.vbo``), and GPX.
 
-NovAtel's in ASCII are ``#INSPVAA,...`` and ``%INSPVASA,...``, a line each. Positions and heading of
-INSPVA, positions of BESTPOS, and the IMU of CORRIMU, CORRIMUDATA, RAWIMU and RAWIMUX; all other
-logs are passed over, and so are lines with a wrong checksum. Times are seconds of GPS. Axes are
-turned to forward, left, up: those of a vehicle are right, forward, up (OEM7 Commands and Logs
-Reference Manual). What an IMU reports are changes from sample to sample, and counts where it is
-raw. Of how much a count is, which differs from model to model, gravity tells the model: its rates
-and accelerations are then columns, too, with their units (the same, RAWIMU, Raw IMU Scale Factors).
-All others have no unit here.
+NovAtel's logs in ASCII are lines as ``#INSPVAA,...`` and ``%INSPVASA,...``. Positions and heading
+of INSPVA, positions of BESTPOS, and the IMU of CORRIMU, CORRIMUDATA, RAWIMU and RAWIMUX are read;
+all other logs and lines with a wrong checksum are skipped. Times are seconds of GPS. NovAtel's axes
+of a vehicle, right, forward, up, are turned to forward, left, up (OEM7 Commands and Logs Reference
+Manual). An IMU reports changes from sample to sample, in counts where it is raw. The size of a
+count differs between models. Gravity determines the model, so that rates and accelerations become
+columns with units (the same manual, RAWIMU, Raw IMU Scale Factors); otherwise they have no unit.
 """
 
 from __future__ import annotations
@@ -54,12 +53,12 @@ def read_novatel(path) -> dict[str, pd.DataFrame]:
     rows: dict[str, list[dict[str, float]]] = collections.defaultdict(list)
     for line in text_lines(text_blocks(path)):
         match = _LOG.search(line)
-        # One with a short header has another S at its name's end.
+        # The name of a log with a short header ends with another S.
         names = (match["name"], re.sub(r"S\Z", "", match["name"])) if match else ()
-        name = next((one for one in names if one in _FIELDS), "")
+        name = next((candidate for candidate in names if candidate in _FIELDS), "")
         if match is None or not name:
             continue
-        # As zlib has it, but begun with zeros and not inverted.
+        # The checksum is that of zlib, but begun with zeros and not inverted.
         checksum = zlib.crc32(match["checked"].encode("utf-8", "replace"), 0xFFFFFFFF) ^ 0xFFFFFFFF
         if checksum == int(match["checksum"], 16):
             row = _row(name, match["header"].split(","), match["fields"].split(","))
@@ -69,7 +68,7 @@ def read_novatel(path) -> dict[str, pd.DataFrame]:
             f"{path}: none of NovAtel's logs {', '.join(_FIELDS)} is in it with a right checksum "
             "and a solution"
         )
-    tables = {name: pd.DataFrame(found) for name, found in rows.items()}
+    tables = {name: pd.DataFrame(own) for name, own in rows.items()}
     return {name: _scaled(table) if "RAW" in name else table for name, table in tables.items()}
 
 
@@ -82,14 +81,14 @@ _COUNTS = {
     "STIM300": (2.0**-22, 2.0**-21 * _DEGREE),
     "HG4930": (2.0**-29, 2.0**-33),
 }
-"""Model -> m/s and rad of a count. IMU-CPT and IMU-FSAS share that of the accelerometer alone, so
-that gravity does not tell them apart."""
+"""Model -> m/s and rad of a count. IMU-CPT and IMU-FSAS are left out: only their gyroscopes
+differ, so that gravity does not distinguish them."""
 _GRAVITY = 9.8  # m/s^2
-_MISS = 0.05  # how far the median of a drive's accelerations is from it
+_MISS = 0.05  # relative deviation of the median of a drive's specific force from gravity
 
 
 def _scaled(table):
-    """Return a table of counts with what they are, if gravity is that of one model."""
+    """Add rates and accelerations to a table of counts, if a model fits the length of gravity."""
     steps = np.diff(table["time [s]"])
     step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
     length = float(np.median(np.linalg.norm(table[["accel_x", "accel_y", "accel_z"]], axis=1)))
@@ -105,7 +104,7 @@ def _scaled(table):
 
 
 def _row(name, header, fields):
-    """Return the values of a line by column; none if it is cut or has no solution."""
+    """Return the values of a line by column; none if it is cut off or has no solution."""
     try:
         if name in _SOLVED and set(_SOLVED[name]).isdisjoint(fields):
             return {}
@@ -113,8 +112,8 @@ def _row(name, header, fields):
         place = _WEEK_AT.get(name)
         clock = fields[place:] if place is not None else header[-2 if len(header) == 2 else 4 :]
         row = {"time [s]": _WEEK * int(clock[0]) + float(clock[1])}
-        for column, at in _FIELDS[name].items():
-            value = float(fields[at])
+        for column, index in _FIELDS[name].items():
+            value = float(fields[index])
             row[column.lstrip("-")] = -value if column.startswith("-") else value
         return row
     except (IndexError, ValueError):
@@ -126,11 +125,11 @@ _VBOX = {
     "height": "altitude [m]", "heading": "course [deg]", "velocity": "speed [km/h]",
 }  # fmt: skip
 _DAY = 86400.0  # s
-_STANDARD = 10  # Channels that a receiver has itself, whose units are the format's
+_STANDARD = 10  # channels of the receiver itself, whose units are the format's
 
 
 def read_vbox(path) -> dict[str, pd.DataFrame]:
-    """Return the table of a log of VBOX: sections, of which one names the columns of the data.
+    """Read a log of VBOX: sections, one of which names the columns of the data.
 
     Times are those of day, UTC, ``hhmmss.ss``; latitude and longitude are in minutes, the longitude
     positive to the west (Racelogic, VBO file format). The units of channels that a receiver does
@@ -154,7 +153,7 @@ def read_vbox(path) -> dict[str, pd.DataFrame]:
     units = "\n".join(sections["channel units"]).rstrip("\n").split("\n")
     units = ["", *units][-max(len(names) - _STANDARD, 1) :]
     units = [""] * (len(names) - len(units)) + units
-    plain = [_VBOX.get(one, f"{one} [{unit}]" if unit else one) for one, unit in zip(names, units)]
+    plain = [_VBOX.get(name, f"{name} [{u}]" if u else name) for name, u in zip(names, units)]
     table = pd.DataFrame(rows, columns=distinct_names(plain)[0])
     table = table.apply(pd.to_numeric, errors="coerce")
     clock = table["time [s]"].to_numpy(dtype=float)
@@ -167,7 +166,7 @@ def read_vbox(path) -> dict[str, pd.DataFrame]:
 
 
 _POINT = re.compile(r"<(?:\w+:)?trkpt\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?trkpt>)", re.DOTALL)
-_OF_POINT = re.compile(r"<(?:\w+:)?(time|ele|speed|course|hdop)>([^<]*)<")
+_POINT_FIELD = re.compile(r"<(?:\w+:)?(time|ele|speed|course|hdop)>([^<]*)<")
 _GPX = {
     "lat": "latitude [deg]", "lon": "longitude [deg]", "ele": "altitude [m]",
     "speed": "speed [m/s]", "course": "course [deg]",
@@ -179,7 +178,7 @@ def read_gpx(path) -> dict[str, pd.DataFrame]:
     rows = []
     for match in _POINT.finditer("".join(text_blocks(path))):
         place = re.findall(r"\b(lat|lon)=[\"']([^\"']*)[\"']", match[1])
-        rows.append({**dict(place), **dict(_OF_POINT.findall(match[2] or ""))})
+        rows.append({**dict(place), **dict(_POINT_FIELD.findall(match[2] or ""))})
     if not rows:
         raise RecordingError(f"{path}: this is GPX without a track, expected points <trkpt>")
     table = pd.DataFrame(rows)

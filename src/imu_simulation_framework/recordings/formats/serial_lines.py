@@ -1,12 +1,15 @@
-"""What is printed line by line: sentences of NMEA 0183 and VectorNav, words and numbers, messages.
+"""Recordings of lines: NMEA 0183, VectorNav, words and numbers, printed messages, tagged lines.
 
-All may have the time of their reception before them, as a number or a date. Sentences with a wrong
-checksum are left out, as is everything between them. Of NMEA 0183 an epoch of a receiver is a row:
-position, fix, speed, course and heading. Of VectorNav each kind of message is a table, in its own
-axes, north-east-down and forward-right-down (VN-100 User Manual, Asynchronous Output). Of messages,
-as ``rostopic echo`` and ``ros2 topic echo`` print them, YAML with ``---`` between, fields are
-columns, ``header.stamp.sec``; of a list in one line the first elements, ``data[0]``. Of lines of
-several kinds, as Android's GnssLogger has them, a cell says the kind, and each is a table.
+All lines may begin with the time of their reception, as a number or a date.
+
+- Sentences with a wrong checksum are left out, as is everything between them. An epoch of NMEA 0183
+  is a row with position, fix, speed, course and heading. Each kind of VectorNav's messages is a
+  table, in its own axes, north-east-down and forward-right-down (VN-100 User Manual, Asynchronous
+  Output).
+- ``rostopic echo`` and ``ros2 topic echo`` print messages as YAML with ``---`` between them. Their
+  fields are columns, ``header.stamp.sec``; the first elements of a list in a line are ``data[0]``.
+- Lines of several kinds, as Android's GnssLogger writes them, have a cell with their kind, and each
+  kind is a table.
 """
 
 from __future__ import annotations
@@ -93,7 +96,7 @@ def _stamp(prefix):
 
 
 class _Epochs:
-    """Rows of a receiver, one for each time that it tells."""
+    """Rows of a receiver, by the times of its sentences."""
 
     def __init__(self):
         self.rows: list[dict] = []
@@ -190,11 +193,11 @@ _AXIS = re.compile(r"(.*\W)?([xyzwXYZW])\Z", re.DOTALL)
 
 
 def read_words(path) -> dict[str, pd.DataFrame]:
-    """Return the tables of lines as ``yaw: 12.3 deg, pitch: 0.1``, one for each choice of words."""
+    """Read lines as ``yaw: 12.3 deg, pitch: 0.1`` into a table for each set of words."""
     rows = collections.defaultdict(list)
     for line in text_lines(text_blocks(path)):
-        stamp, rest = _clock_before(line)
-        labelled = _labelled(rest)
+        stamp, text = _split_clock(line)
+        labelled = _labelled(text)
         names = tuple(label for label, _ in labelled)
         if any(map(_is_label, names)):
             rows[names].append([stamp, *(float(number) for _, number in labelled)])
@@ -214,8 +217,8 @@ def read_words(path) -> dict[str, pd.DataFrame]:
     return tables
 
 
-def _clock_before(line):
-    """Return the time of day before a line [s], nan if there is none, and the rest of the line."""
+def _split_clock(line):
+    """Return the time of day at the beginning of a line [s], nan without one, and its text."""
     match = _CLOCK.match(line.lstrip())
     if match is None:
         return np.nan, line
@@ -223,20 +226,20 @@ def _clock_before(line):
 
 
 def _labelled(line):
-    """Return the numbers of a line, as text, with the words and the unit of each.
+    """Return words with unit, and number as text, of each number in a line.
 
     ``Accel X = 1, Y = 2 m/s^2`` has ``Accel X`` and ``Accel Y [m/s^2]``.
     """
     numbers = list(_NUMBER.finditer(line))
     ends = [0, *(number.end() for number in numbers)]
     between = [line[end : next_.start()] for end, next_ in zip(ends, numbers)] + [line[ends[-1] :]]
-    found: list[tuple[str, str]] = []
-    for number, before, after in zip(numbers, between, between[1:]):
-        label = _plain(_BETWEEN.split(before)[-1] if found else before, found)
-        # A number with a unit alone is a time.
-        unit = _unit(_BETWEEN.split(after)[0]) if label or not found else ""
-        found.append((f"{label or 'time'} [{unit}]" if unit else label, number[0]))
-    return found
+    labelled: list[tuple[str, str]] = []
+    for number, preceding, following in zip(numbers, between, between[1:]):
+        label = _plain(_BETWEEN.split(preceding)[-1] if labelled else preceding, labelled)
+        # A number with a unit and no words is a time.
+        unit = _unit(_BETWEEN.split(following)[0]) if label or not labelled else ""
+        labelled.append((f"{label or 'time'} [{unit}]" if unit else label, number[0]))
+    return labelled
 
 
 def _unit(text):
@@ -245,15 +248,15 @@ def _unit(text):
     return word if canonical_unit(word) not in ("", "1") else ""
 
 
-def _plain(label, found):
-    """Return a label without signs around it; of an axis alone with the words of the one before."""
+def _plain(label, previous):
+    """Return a label without signs around it; an axis alone gets the words of the previous one."""
     words = label.strip(" \t:=->[]()").split()
-    if found and len(words) > 1 and _unit(words[0]):
-        words = words[1:]  # the unit of the number before
+    if previous and len(words) > 1 and _unit(words[0]):
+        words = words[1:]  # the unit of the previous number
     label = " ".join(words)
-    before = _AXIS.fullmatch(found[-1][0].partition(" [")[0]) if found else None
+    last = _AXIS.fullmatch(previous[-1][0].partition(" [")[0]) if previous else None
     alone = len(label) == 1 and _AXIS.fullmatch(label)
-    return f"{before[1]}{label}" if before and before[1] and alone else label
+    return f"{last[1]}{label}" if last and last[1] and alone else label
 
 
 def _is_label(name) -> bool:
@@ -261,7 +264,7 @@ def _is_label(name) -> bool:
 
 
 _END = "---"
-_LONGEST_LIST = 9
+_LONGEST_LIST = 9  # elements of a list that are read, as a matrix has
 
 
 def read_echoed(path) -> dict[str, pd.DataFrame]:
@@ -317,15 +320,15 @@ _USUAL = {
     "ATT": "DesRoll Roll DesPitch Pitch DesYaw Yaw",
     "GPS": "Status GMS GWk NSats HDop Lat Lng Alt Spd GCrs",
 }
-"""What a log of ArduPilot has behind the time, and perhaps an instance; its FMT may be cut off."""
-_WITH_INSTANCE = {"IMU": 15, "GPS": 14}  # So many fields or more
+"""Fields behind the time, and perhaps an instance, in a log of ArduPilot whose FMT is cut off."""
+_WITH_INSTANCE = {"IMU": 15, "GPS": 14}  # least number of fields of messages with an instance
 
 
 def read_tagged(path) -> dict[str, pd.DataFrame]:
-    """Return the tables of lines of which one cell says of which kind they are: ``imu,0.1,0.2``.
+    """Read lines with a cell for their kind, ``imu,0.1,0.2``, into a table for each kind.
 
-    Comments as ``# imu,time,x`` or a header name the columns. Raises RecordingError: there is no
-    table.
+    Comments as ``# imu,time,x`` or a header name the columns. Raises RecordingError if no kind has
+    enough lines.
     """
     rows: dict[str, list[str]] = collections.defaultdict(list)
     names: dict[str, list[str]] = {}
@@ -334,7 +337,7 @@ def read_tagged(path) -> dict[str, pd.DataFrame]:
     for text in text_lines(text_blocks(path)):
         cells = tag_cells(text)
         if text.startswith(TAG_COMMENTS):
-            # Perhaps behind some words: % Gyroscope data: 'GYRO;time(s);x(rad/s)'
+            # Words may precede the names: % Gyroscope data: 'GYRO;time(s);x(rad/s)'
             names[re.split(r"\W+", cells[0])[-1]] = [cell.strip("'") for cell in cells[1:]]
             continue
         if place < 0:
@@ -354,19 +357,19 @@ def read_tagged(path) -> dict[str, pd.DataFrame]:
             if pd.api.types.is_numeric_dtype(source) or source.nunique() > _SOURCES:
                 tables[name] = table
                 continue
-            # Of fixes the receiver or the telephone's own estimate.
-            for one, part in table.groupby(own[0]):
-                tables[f"{name} {one}"] = part.reset_index(drop=True)
+            # The source of a fix is the receiver or the telephone's own estimate.
+            for provider, part in table.groupby(own[0]):
+                tables[f"{name} {provider}"] = part.reset_index(drop=True)
     if not tables:
         raise RecordingError(f"{path}: no kind of line comes {MINIMUM_SAMPLES} times")
     return tables
 
 
-_SOURCES = 4  # at most
+_SOURCES = 4  # of fixes in a telephone, at most
 
 
 def _usual_names(name, lines, place):
-    """Return names of the columns of lines that nothing names."""
+    """Return names for the columns of lines without a header."""
     width = 1 + int(np.median([line.count("\t") for line in lines]))
     first = pd.to_numeric(pd.Series([line.partition("\t")[0] for line in lines]), errors="coerce")
     if name in _USUAL and not place and first.is_monotonic_increasing and first.nunique() > 1:

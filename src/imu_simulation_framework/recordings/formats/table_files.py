@@ -1,10 +1,10 @@
-"""Files and folders of tables: workbooks, Parquet, JSON, CSV files, and which module reads others.
+"""Files and folders of tables: workbooks, Parquet, JSON, CSV files, and the readers of others.
 
-A workbook (``.xlsx``, ``.xls``, ``.ods``) has a table on each sheet. JSON is an object a line, also
-as Python prints one, one array of objects, each a sample, or one object with such arrays, or
-arrays of numbers, in it, as cameras' telemetry is exported. Objects inside an object are columns
-with a dot, ``gyro.x``. Where all have a text in ``sensor``, ``name`` or ``topic``, as Sensor Logger
-writes it, each of them is a table.
+A workbook (``.xlsx``, ``.xls``, ``.ods``) has a table on each sheet. JSON has an object in each
+line, also as Python prints it, or an array of objects, each of them a sample, or an object that
+contains such arrays or arrays of numbers, as exported telemetry of cameras does. Objects inside an
+object are columns with a dot, ``gyro.x``. Where all samples have a text in ``sensor``, ``name`` or
+``topic``, as Sensor Logger writes it, each text is a table.
 
 Telephones make folders and zip files of a CSV file for each sensor: Sensor Logger, phyphox and
 others write ``Gyroscope.csv``, ``Accelerometer.csv``, ``Location.csv`` with times on one clock. The
@@ -66,10 +66,16 @@ _DAMAGE = (ArithmeticError, LookupError, MemoryError, OSError, RuntimeError, Typ
 
 
 def read_workbook(path) -> dict[str, pd.DataFrame]:
-    """Return the sheets of a workbook, whose first line names the columns, the next perhaps units.
+    """Read the sheets of a workbook.
 
-    Raises RecordingError: it is damaged, or no workbook. Raises MissingLibraryError:
-    python-calamine is not installed.
+    The first line of a sheet names the columns, and the next may state their units.
+
+    Raises
+    ------
+    RecordingError
+        The file is damaged, or no workbook.
+    MissingLibraryError
+        python-calamine is not installed.
     """
     library = import_optional("python_calamine", "a workbook")
     with unpacked(path) as plain:
@@ -87,8 +93,8 @@ def _sheet(rows):
     if rows and all(isinstance(cell, (int, float)) for cell in rows[0]):
         names = [f"col{k}" for k in range(1, len(names) + 1)]
     else:
-        below = [[str(cell) for cell in row] for row in rows[1:3]]
-        united = with_units(names, below)
+        next_rows = [[str(cell) for cell in row] for row in rows[1:3]]
+        united = with_units(names, next_rows)
         names, rows = distinct_names(united or names)[0], rows[2 if united else 1 :]
     return pd.DataFrame(rows, columns=names).apply(_column)
 
@@ -101,7 +107,7 @@ def _column(cells):
 
 
 def read_parquet(path) -> dict[str, pd.DataFrame]:
-    """Return the table of a Parquet file; raises as :func:`read_workbook`, of pyarrow."""
+    """Read the table of a Parquet file; raises as :func:`read_workbook`, for pyarrow."""
     arrow, parquet = (
         import_optional("pyarrow", "Parquet"),
         import_optional("pyarrow.parquet", "Parquet"),
@@ -113,10 +119,10 @@ def read_parquet(path) -> dict[str, pd.DataFrame]:
                 table = table.flatten()
             columns = {}
             for name, column in zip(table.column_names, table.columns):
-                # What pandas calls the index of a table that has none with a name.
+                # pandas writes an index without a name so.
                 name = "time" if name == "__index_level_0__" else name
                 if arrow.types.is_timestamp(column.type):
-                    # Counts since 1970 in the unit of the file, which their size tells.
+                    # They become counts since 1970 in the file's unit, which their size determines.
                     column = column.cast(arrow.int64())
                 if not arrow.types.is_nested(column.type):
                     columns[name] = column.to_pandas()
@@ -130,7 +136,9 @@ def read_json(path) -> dict[str, pd.DataFrame]:
     lines = (line for line in text_lines(text_blocks(path)) if line.strip())
     first, second = next(lines, "").strip(), next(lines, "")
     if first.startswith("{'") or (second and first.startswith("{") and first.endswith("}")):
-        return _of_samples(path, _samples_of_lines(path, itertools.chain([first, second], lines)))
+        return _sample_tables(
+            path, _samples_of_lines(path, itertools.chain([first, second], lines))
+        )
     try:
         document = json.loads("".join(text_blocks(path)))
     except (ValueError, RecursionError) as error:
@@ -139,24 +147,24 @@ def read_json(path) -> dict[str, pd.DataFrame]:
         rows = pd.DataFrame(document)
         return {"table": rows.rename(columns=lambda place: f"col{place + 1}").apply(as_numbers)}
     if isinstance(document, list):
-        return _of_samples(path, ((f"sample {k}", one) for k, one in enumerate(document, 1)))
-    found: dict[str, pd.DataFrame] = {}
-    _collect(path, document, "table", found)
-    return found or _of_samples(path, [("line 1", document)])
+        return _sample_tables(path, ((f"sample {k}", part) for k, part in enumerate(document, 1)))
+    tables: dict[str, pd.DataFrame] = {}
+    _collect(path, document, "table", tables)
+    return tables or _sample_tables(path, [("line 1", document)])
 
 
-def _of_samples(path, samples):
-    """Return the tables of samples, of which each is a dictionary, and what to call it."""
+def _sample_tables(path, samples):
+    """Return the tables of samples, which are pairs of a name for messages and a dictionary."""
     rows: list[dict] = []
     owners: collections.Counter = collections.Counter()
-    for place, one in samples:
-        if not isinstance(one, dict):
+    for place, sample in samples:
+        if not isinstance(sample, dict):
             raise RecordingError(
                 f"{path}: {place} is no object, expected samples as {{'time': 0.1, 'gyro_z': 0.2}}"
             )
-        rows.append(dict(_flat(one)))
+        rows.append(dict(_flat(sample)))
         refuse_endless_names(path, rows[-1])
-        owners.update(key for key, value in one.items() if isinstance(value, str))
+        owners.update(key for key, value in sample.items() if isinstance(value, str))
     key = next((key for key in ("sensor", "name", "topic") if owners[key] == len(rows)), None)
     tables = collections.defaultdict(list)
     for row in rows:
@@ -178,18 +186,18 @@ _DESCRIBED = re.compile(r"([^()]*)\(([^()]*,[^()]*)\)\s*\Z")
 _WORDS_WITHOUT_MEANING = ("samples", "data", "values", "records", "measurements")
 
 
-def _collect(path, document, name, found):
-    """Add the lists inside an object to the tables: of samples, or of one column each.
+def _collect(path, document, name, tables):
+    """Add the lists inside an object to the tables: lists of samples, or columns.
 
     Parameters
     ----------
     path : path-like
         The recording, for messages.
     document : dict
-        An object of a document of JSON.
+        Object of a document of JSON.
     name : str
-        Name of the table that its lists make.
-    found : dict
+        Name of the table of its lists.
+    tables : dict
         Name -> table.
     """
     columns: dict[int, dict] = collections.defaultdict(dict)
@@ -198,20 +206,20 @@ def _collect(path, document, name, found):
         own = name if key in _WORDS_WITHOUT_MEANING else key
         value = _column_of_pandas(value)
         if isinstance(value, dict):
-            _collect(path, value, own, found)
+            _collect(path, value, own, tables)
         elif _is_list_of(value, dict):
-            _collect_samples(path, document, key, own, found)
+            _collect_samples(path, document, key, own, tables)
         elif isinstance(value, list):
             columns[len(value)].update(_columns_of_list(key, value))
     for length, own_columns in columns.items():
         if length >= MINIMUM_SAMPLES:
-            _add(found, name, pd.DataFrame(own_columns).apply(as_numbers))
+            _add(tables, name, pd.DataFrame(own_columns).apply(as_numbers))
 
 
 def _column_of_pandas(value):
-    """Return the list that is an object with numbers as keys, as pandas writes a column.
+    """Return the list of an object with numbers as keys, as pandas writes a column.
 
-    Objects with such keys are devices, and stay as they are.
+    An object of objects with such keys has devices, and stays as it is.
     """
     if not (isinstance(value, dict) and value and all(map(str.isdigit, value))):
         return value
@@ -223,18 +231,18 @@ def _is_list_of(value, kind) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], kind)
 
 
-def _collect_samples(path, document, key, name, found):
-    """Add the tables of a list of objects, which are samples or have lists of them."""
+def _collect_samples(path, document, key, name, tables):
+    """Add the tables of a list of objects, which are samples or contain lists of samples."""
     objects = document[key]
     if len(objects) < MINIMUM_SAMPLES or any(map(_is_long, objects[0].values())):
         for part in objects:
             if isinstance(part, dict):
-                _collect(path, part, name, found)
+                _collect(path, part, name, tables)
         return
     samples = ((f"sample {k} of {quote(key)}", part) for k, part in enumerate(objects, 1))
-    for sensor, table in _of_samples(path, samples).items():
+    for sensor, table in _sample_tables(path, samples).items():
         described, table = _described(table, document)
-        _add(found, described or (name if sensor == "table" else sensor), table)
+        _add(tables, described or (name if sensor == "table" else sensor), table)
 
 
 def _columns_of_list(key, values) -> dict:
@@ -249,29 +257,29 @@ def _is_long(value):
     return isinstance(value, list) and len(value) >= MINIMUM_SAMPLES
 
 
-def _add(found, name, table):
-    number = sum(one.partition(" ")[0] == name for one in found)
-    found[f"{name} {number + 1}" if name in found else name] = table
+def _add(tables, name, table):
+    number = sum(known.partition(" ")[0] == name for known in tables)
+    tables[f"{name} {number + 1}" if name in tables else name] = table
 
 
-def _described(table, beside):
-    """Return a name and a table whose vector has its parts named, by a text beside the samples.
+def _described(table, siblings):
+    """Return the name of a table, and the table with the parts of its vector named.
 
-    Cameras write ``"name": "Accelerometer (z,x,y)", "units": "m/s2"`` beside ``samples``.
+    Cameras write ``"name": "Accelerometer (z,x,y)", "units": "m/s2"`` next to ``samples``.
     """
     vector = [name for name in table if re.search(r"\[\d\]\Z", name)]
-    for match in (_DESCRIBED.match(text) for text in beside.values() if isinstance(text, str)):
+    for match in (_DESCRIBED.match(text) for text in siblings.values() if isinstance(text, str)):
         parts = re.split(r"\s*,\s*", match[2]) if match else []
         if match and len(parts) == len(vector):
-            units = beside.get("units", beside.get("SIUN", ""))
+            units = siblings.get("units", siblings.get("SIUN", ""))
             units = units if isinstance(units, list) else [units] * len(parts)
-            said = [f"{part} [{u}]" if u else part for part, u in zip(parts, units)]
-            return match[1].strip(), table.rename(columns=dict(zip(vector, said)))
+            labels = [f"{part} [{u}]" if u else part for part, u in zip(parts, units)]
+            return match[1].strip(), table.rename(columns=dict(zip(vector, labels)))
     return "", table
 
 
 def _object(line):
-    """Return what a line of JSON holds, or of what Python prints of a dictionary."""
+    """Return the object in a line of JSON, or of a dictionary as Python prints it."""
     return ast.literal_eval(line.strip()) if line.lstrip().startswith("{'") else json.loads(line)
 
 
@@ -280,7 +288,7 @@ def _flat(sample, prefix=""):
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
         elif isinstance(value, list):
-            # Of a few numbers, as a vector or a quaternion.
+            # Vectors, quaternions and matrices have up to nine elements.
             yield from ((f"{prefix}{key}[{k}]", part) for k, part in enumerate(value[:9]))
         else:
             yield f"{prefix}{key}", value
@@ -289,7 +297,7 @@ def _flat(sample, prefix=""):
 _WORKBOOK = ("xl/", "content.xml")  # files in a workbook, which is a zip file, too
 _ZIP_DAMAGE = (EOFError, NotImplementedError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
 _DESCRIPTIONS = ("metadata", "annotation", "device")
-"""Files beside those of sensors, which describe the telephone and the recording."""
+"""Files that describe the telephone and the recording, and contain no sensor."""
 
 
 def read_folder(path) -> dict[str, TextTable]:
@@ -305,19 +313,19 @@ def read_zip(path) -> Mapping[str, Any]:
     """Return the tables of the CSV files in a zip file; raises as :func:`read_folder`."""
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
-            if any(one.filename.startswith(_WORKBOOK) for one in archive.infolist()):
+            if any(member.filename.startswith(_WORKBOOK) for member in archive.infolist()):
                 return read_workbook(path)
-            if all(one.filename.endswith(".npy") for one in archive.infolist()):
-                if sum(one.file_size for one in archive.infolist()) > UNPACKED_LIMIT:
+            if all(member.filename.endswith(".npy") for member in archive.infolist()):
+                if sum(member.file_size for member in archive.infolist()) > UNPACKED_LIMIT:
                     raise RecordingError(f"{path}: holds more than {format_size(UNPACKED_LIMIT)}")
                 return read_numpy(path)
-            members = [one for one in archive.infolist() if _is_sensor(one.filename)]
+            members = [info for info in archive.infolist() if _is_sensor(info.filename)]
             if not members:
                 raise RecordingError(
                     f"{path}: no CSV file is in this zip file, expected one for each sensor, as "
                     "telephones write them"
                 )
-            texts = {one.filename: partial(_text, path, archive, one) for one in members}
+            texts = {info.filename: partial(_text, path, archive, info) for info in members}
             return _tables({name: (f"{path}: {name}", text) for name, text in texts.items()})
     except _ZIP_DAMAGE as error:
         raise RecordingError(
@@ -332,13 +340,13 @@ def _text(path, archive, member):
 
 
 def _tables(files):
-    """Return the tables of files: name -> (what to call it in messages, its text)."""
-    found = {}
+    """Return the tables of files: name -> (name in messages, text)."""
+    tables = {}
     for name, (source, text) in files.items():
         # A sensor that the telephone lacks leaves its header behind, or nothing.
         if len(list(itertools.islice(text_lines(text()), 2))) == 2:
-            found[_stem(name)] = parse_table(source, text)
-    return {**found, **_with_gravity(found)}
+            tables[_stem(name)] = parse_table(source, text)
+    return {**tables, **_with_gravity(tables)}
 
 
 _LINEAR = ("accelerometer", "linearacceleration", "linearaccelerometer", "accelerometerlinear")
@@ -346,15 +354,15 @@ _AXIS = re.compile(r"(?<![a-z])[xyz](?![a-z])", re.IGNORECASE)
 
 
 def _with_gravity(tables):
-    """Return what an accelerometer measures, where a telephone has gravity and the rest apart."""
+    """Return the table of an accelerometer, where a telephone writes gravity separately."""
     plain = {re.sub(r"[ _]", "", name.lower()): name for name in tables}
     if "gravity" not in plain or "totalacceleration" in plain:
         return {}
     gravity = tables[plain["gravity"]].cells
-    for name in (plain[one] for one in _LINEAR if one in plain):
+    for name in (plain[linear] for linear in _LINEAR if linear in plain):
         table = tables[name]
         parts, theirs = _axes(table.cells), _axes(gravity)
-        clocks = [one for one in table.cells if one in gravity and one not in parts.values()]
+        clocks = [c for c in table.cells if c in gravity and c not in parts.values()]
         columns = [*parts.values(), *clocks[:1]], [*theirs.values(), *clocks[:1]]
         numeric = pd.api.types.is_numeric_dtype
         if not (clocks and set(parts) == set(theirs) == set("xyz")) or not all(
@@ -381,8 +389,8 @@ def _with_gravity(tables):
 
 def _axes(cells):
     """Return axis -> column, of the columns whose name has an axis."""
-    found = {name: _AXIS.findall(name) for name in cells}
-    return {letters[-1].lower(): name for name, letters in found.items() if letters}
+    axes = {name: _AXIS.findall(name) for name in cells}
+    return {letters[-1].lower(): name for name, letters in axes.items() if letters}
 
 
 def _stem(name) -> str:
@@ -417,7 +425,7 @@ TABLE_FILES: dict[str, tuple[Callable[..., Mapping], str]] = {
     "dataflash": (read_binary_log, "ned"),
     "dataflash_text": (read_text_log, "ned"),
 }
-"""How a kind of :func:`.table_kind` is read, from a path to tables by name, and its axes."""
+"""Kind of :func:`.table_kind` -> its reader, from a path to tables by name, and its axes."""
 
 
 def read_table_file(path) -> RecordedTables:
@@ -426,13 +434,13 @@ def read_table_file(path) -> RecordedTables:
     if not kind:
         raise RecordingError(
             f"{path}: cannot be read as format tables, expected a folder, an archive or a file of "
-            "several tables; leave the format to auto, or say csv"
+            "several tables; set the format to auto or csv"
         )
     files = csv_files(path) if os.path.isdir(path) else [path]
     return _read(str(path), kind, versions_of(files))
 
 
-# A program looks at a recording, checks it and reads reference and IMU: of one file each time.
+# A program lists a recording, checks it and reads reference and IMU, each time from the same file.
 @functools.lru_cache(maxsize=2)
 def _read(path, kind, _):
     read, frame = TABLE_FILES[kind]
@@ -440,17 +448,19 @@ def _read(path, kind, _):
 
 
 def _with_times(tables):
-    """Return tables of which those without a time have that of the only one of their length."""
+    """Return tables in which a table without a time has that of the only one of its length."""
     cells = {name: getattr(table, "cells", table) for name, table in tables.items()}
-    times = {name: [one for one in own if is_time(str(one))] for name, own in cells.items()}
+    times = {
+        name: [column for column in own if is_time(str(column))] for name, own in cells.items()
+    }
     clocks: dict[int, list] = collections.defaultdict(list)
     for name in filter(times.get, cells):
         clocks[len(cells[name])].append(cells[name][times[name][0]])
-    found = dict(tables)
+    timed_tables = dict(tables)
     for name, own in cells.items():
         if not times[name] and len(clocks[len(own)]) == 1:
             (clock,) = clocks[len(own)]
             timed = own.assign(**{str(clock.name): clock.to_numpy()})
             table = tables[name]
-            found[name] = timed if table is own else replace(table, cells=timed)
-    return found
+            timed_tables[name] = timed if table is own else replace(table, cells=timed)
+    return timed_tables
