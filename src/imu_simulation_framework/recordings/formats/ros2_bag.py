@@ -1,7 +1,7 @@
-"""ROS 2 bags, read without ROS: a folder as ``ros2 bag record`` makes it, or a file in it.
+"""Reading of ROS 2 bags without ROS: a folder of ``ros2 bag record``, or a file in it.
 
-The two tables of sqlite3, and the records of MCAP (https://mcap.dev/spec), are read here, within
-limits: what the libraries have for both unpacks whatever it is told to.
+The two tables of sqlite3 and the records of MCAP (https://mcap.dev/spec) are read here, within
+limits, since the functions of the libraries unpack any size that a file states.
 
 Messages are decoded all at once, by :func:`.recordings.messages.decode`.
 """
@@ -40,22 +40,33 @@ from ..messages import decode
 from . import bag
 
 _STEPS_PER_BYTE, _STEPS_AT_ONCE, _SMALL = 100, 10**5, 10**5
-"""Of SQLite's machine for a file of so many bytes and more. Reading and sorting a message, which
-has 30 bytes at least, takes some twenty."""
+"""Largest number of steps of SQLite's machine per byte of a file, steps between two checks, and
+least size that counts [bytes]. Reading and sorting a message, which has at least 30 bytes, takes
+some twenty steps."""
 
-# Bytes of a message that is packed by itself, of the types that are read here: some hundred.
-_LARGEST_MESSAGE = 2**20
+_LARGEST_MESSAGE = 2**20  # bytes, if it is packed by itself; the types in use have some hundred
 
-# A damaged length asks for more memory than there is.
+# A damaged length can require more memory than there is.
 _DAMAGE: tuple = (*bag.DAMAGE, MemoryError, OverflowError, TypeError, sqlite3.Error)
 _DAMAGE += (zstandard.ZstdError, McapError)
 
 
 def read_ros2_bag(path, topic, message_types) -> Samples:
-    """Read one topic of a folder with files of kind .db3 or .mcap, or of such a file.
+    """Read a topic of a folder with .db3 or .mcap files, or of such a file.
 
-    They may be packed by zstd or gzip. ``topic`` is empty for the only one of one of the
-    ``message_types``. Raises RecordingError: the bag cannot be read, or has no such topic.
+    Parameters
+    ----------
+    path : path-like
+        Folder or file; files may be packed by zstd or gzip.
+    topic : str
+        Topic; if it is empty, exactly one topic must have one of the types.
+    message_types : sequence of MessageType
+        Types that can be read.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or has no such topic.
     """
     with damage_reported(path), ExitStack() as stack:
         parts = [stored_file(file, stack) for file in file_access.storage_files(path)]
@@ -87,15 +98,15 @@ def ros2_bag_topics(path) -> dict:
 
 def _topics(parts) -> dict:
     topics: dict[str, tuple[str, int]] = {}
-    for name, one in (one for part in parts for one in part.topics.items()):
-        kind = bag.ros1_name(one.kind)
-        topics[name] = (kind, one.messages + topics.get(name, (kind, 0))[1])
+    for name, stored in (item for part in parts for item in part.topics.items()):
+        kind = bag.ros1_name(stored.kind)
+        topics[name] = (kind, stored.messages + topics.get(name, (kind, 0))[1])
     return topics
 
 
 @contextmanager
 def damage_reported(path):
-    """Whatever a damaged bag makes the libraries raise becomes one sentence."""
+    """Convert the exceptions of the libraries for a damaged bag into a RecordingError."""
     try:
         yield
     except _DAMAGE as error:
@@ -106,7 +117,7 @@ def damage_reported(path):
 
 
 def stored_file(file, stack) -> SqliteFile | McapFile:
-    """Return one of a bag's files, open until the stack ends; it may be packed as a whole."""
+    """Open a file of a bag, which may be packed as a whole, until the stack ends."""
     plain = stack.enter_context(file_access.unpacked(file))
     if _start(plain).startswith(file_access.ZSTD_MAGIC):
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -128,7 +139,7 @@ def _start(plain):
 
 
 class StoredTopic(NamedTuple):
-    """What a bag says of a topic: type, number of messages, the type's definition, its language."""
+    """Topic of a bag: type, number of messages, definition of the type, its language."""
 
     kind: str
     messages: int
@@ -137,9 +148,9 @@ class StoredTopic(NamedTuple):
 
 
 class SqliteFile:
-    """A .db3 file of a bag, which may have been made to harm; ``topics`` is name -> StoredTopic.
+    """File .db3 of a bag, which may be malicious; ``topics`` is name -> StoredTopic.
 
-    Raises EOFError, ValueError or sqlite3.Error if it is cut off, or no bag's.
+    Raises EOFError, ValueError or sqlite3.Error if it is cut off, or no file of a bag.
     """
 
     def __init__(self, stack, plain):
@@ -187,17 +198,17 @@ class SqliteFile:
         )
         for number, (key, time, data) in enumerate(rows, 1):
             if not (isinstance(time, int) and isinstance(data, bytes)):
-                what, value, expected = ("timestamp", time, "a whole number of nanoseconds")
+                field, value, expected = ("timestamp", time, "a whole number of nanoseconds")
                 if not isinstance(data, bytes):
-                    what, value, expected = ("data", data, "bytes")
+                    field, value, expected = ("data", data, "bytes")
                 raise ValueError(
-                    f"its table messages has {quote(value)} as {what} of message {number} on "
+                    f"its table messages has {quote(value)} as {field} of message {number} on "
                     f"{names[key]}, expected {expected}"
                 )
             yield names[key], time, data
 
     def _require_table(self, name) -> None:
-        """Refuse a view or a table of a module: they could be anything, and without end."""
+        """Refuse a view or a table of a module, which may compute endless rows."""
         ((kind, text),) = self._database.execute(
             "SELECT type, sql FROM sqlite_master WHERE name = ?", (name,)
         ).fetchall() or [("missing", "")]
@@ -212,7 +223,7 @@ class SqliteFile:
                 )
 
     def _rows(self, table, *columns):
-        """Return rows of a table, None for columns that older bags have not; none without it."""
+        """Return rows of a table, with None in columns that older bags lack; none without it."""
         present = [row[1] for row in self._database.execute(f"PRAGMA table_info({table})")]
         if not present:
             return []
@@ -222,7 +233,7 @@ class SqliteFile:
 
 
 def _require_all_pages(plain) -> None:
-    """Raise EOFError for a database that was cut off; SQLite only notices what it needs.
+    """Raise EOFError for a database that was cut off, which SQLite only notices where it reads.
 
     The header has the page's size at byte 16 and the number of pages at byte 28
     (https://www.sqlite.org/fileformat.html, section 1.3).
@@ -233,13 +244,13 @@ def _require_all_pages(plain) -> None:
     (page,), (count,) = struct.unpack_from(">H", header, 16), struct.unpack_from(">I", header, 28)
     expected = (65536 if page == 1 else page) * count
     if size < expected:
-        raise EOFError(f"{size} bytes, but its header tells of {expected}")
+        raise EOFError(f"{size} bytes, but its header states {expected}")
 
 
 class McapFile:
-    """A .mcap file of a bag, as :class:`SqliteFile`; ``compression`` is that of its first chunk.
+    """File .mcap of a bag, as :class:`SqliteFile`; ``compression`` is that of its first chunk.
 
-    Raises EOFError, ValueError, struct.error or McapError if it is cut off, or no bag's.
+    Raises EOFError, ValueError, struct.error or McapError if it is cut off, or no file of a bag.
     """
 
     compression = ""
@@ -249,7 +260,7 @@ class McapFile:
         self._size = self._file.seek(0, 2)
         self._file.seek(0)
         summary = make_reader(self._file).get_summary()
-        # First time, beginning, length and code of each chunk, or message outside of one.
+        # First time, beginning, length and code of each chunk, or of a message outside of chunks.
         self._places: list[tuple[int, int, int, int]] = []
         self._channels: dict[int, Channel] = {}
         self._schemas: dict[int, Schema] = {}
@@ -266,9 +277,9 @@ class McapFile:
                 raise ValueError(f"messages of {quote(channel.topic)} are not encoded as cdr")
             schema = self._schemas.get(channel.schema_id, Schema(0, b"", "", ""))
             name = escape_unprintable(channel.topic)
-            before = self.topics[name].messages if name in self.topics else 0
+            previous = self.topics[name].messages if name in self.topics else 0
             definition = schema.data.decode("utf-8", "replace")
-            count = counts.get(key, 0) + before
+            count = counts.get(key, 0) + previous
             self.topics[name] = StoredTopic(schema.name, count, definition, schema.encoding)
 
     def messages(self, topics):
@@ -348,8 +359,8 @@ class McapFile:
 
     def _define(self, code, record):
         schema = code == Opcode.SCHEMA
-        one: Any = (Schema if schema else Channel).read(_stream(record))
-        (self._schemas if schema else self._channels)[one.id] = one
+        definition: Any = (Schema if schema else Channel).read(_stream(record))
+        (self._schemas if schema else self._channels)[definition.id] = definition
 
 
 def _stream(record):

@@ -1,9 +1,9 @@
-"""Bags of ROS 1 and ROS 2 as they are written: of many messages at once, or copied byte by byte.
+"""Writing of bags of ROS 1 and ROS 2, from many messages at once or as copies of messages.
 
-What is not understood of a bag can be copied as it is. A ROS 1 bag may be packed by gzip, a ROS 2
-bag is a folder with its ``metadata.yaml``, and is written in the storage and version of what was
-read. What the fields of that file are: rosbag2's ``rosbag2_storage/yaml.hpp``. Since version 9
-(Jazzy) the profiles of quality of service are a list there, and a text before.
+Messages of any type can be copied as bytes. A ROS 1 bag may be packed by gzip. A ROS 2 bag is a
+folder with its ``metadata.yaml``, and is written in the storage and version of the bag that was
+read. The fields of that file are those of rosbag2's ``rosbag2_storage/yaml.hpp``. The profiles of
+quality of service are a list since version 9 (Jazzy), and were a text before.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from . import bag, ros2_bag
 
 METADATA = "metadata.yaml"
 _INFORMATION = "rosbag2_bagfile_information"
-_NEWEST_VERSION = 9
+_NEWEST_VERSION = 9  # of metadata.yaml
 _WITH_HASHES, _WITH_PROFILES = 7, 9
 """Versions of the metadata since which types have hashes, and profiles are a list."""
 
@@ -57,7 +57,7 @@ CREATE INDEX timestamp_idx ON messages (timestamp ASC);
 
 
 class Stored(NamedTuple):
-    """How a topic is stored: serialization, profiles as in the metadata, definition's language."""
+    """Storage of a topic: serialization, profiles as in the metadata, language of definitions."""
 
     serialization_format: str
     offered_qos_profiles: Any
@@ -65,7 +65,7 @@ class Stored(NamedTuple):
 
 
 class StoredConnection(NamedTuple):
-    """A topic of a bag, with the names that the library rosbags gives its own."""
+    """Topic of a bag, with the field names of the library rosbags."""
 
     topic: str
     msgtype: str
@@ -76,10 +76,22 @@ class StoredConnection(NamedTuple):
 
 
 class Ros2Folder:
-    """An open bag, as :class:`.RawBag` wants it; ``metadata`` are what ``metadata.yaml`` says.
+    """Open bag of ROS 2 for :class:`.RawBag`.
 
-    They are empty for one file of a bag, or a folder without them. Raises ConfigurationError,
-    RecordingError: the description is of a kind that is not known, or a file is missing.
+    ``metadata`` has the content of ``metadata.yaml``, and is empty for a single file of a bag or a
+    folder without a description.
+
+    Parameters
+    ----------
+    path : path-like
+        Folder, or file of a bag.
+    stack : contextlib.ExitStack
+        Context in which its files are open.
+
+    Raises
+    ------
+    ConfigurationError, RecordingError
+        The description is of an unknown kind, or a file is missing.
     """
 
     def __init__(self, path, stack):
@@ -100,8 +112,8 @@ class Ros2Folder:
             for topic in self.metadata.get("topics_with_message_count", ())
         }
         if not described:
-            for name, one in known.items():
-                topics[name] = {"serialization_format": "cdr", "type": one.kind}, one.messages
+            for name, stored in known.items():
+                topics[name] = {"serialization_format": "cdr", "type": stored.kind}, stored.messages
         for name in known.keys() - set(map(escape_unprintable, topics)):
             raise RecordingError(
                 f"{Path(path) / METADATA}: the topic {quote(name)}, which the bag has, is not "
@@ -119,7 +131,7 @@ class Ros2Folder:
 
     @property
     def distribution(self) -> str:
-        """That which the bag says, or the one with long support whose bags have its version."""
+        """Distribution in the metadata, or that with long support whose bags have its version."""
         usual = "foxy" if self.metadata.get("version", 5) < 5 else "humble"
         return f"ROS2_{str(self.metadata.get('ros_distro') or usual).upper()}"
 
@@ -132,15 +144,15 @@ class Ros2Folder:
 
 
 def _read_metadata(path) -> dict:
-    """Return what a bag's description says, as far as it is used here checked."""
+    """Return a bag's description, whose fields in use here are checked."""
     file = Path(path) / METADATA
     content = read_yaml(file, "the description of the ROS 2 bag")
     information = content.get(_INFORMATION) if isinstance(content, dict) else None
     if not isinstance(information, dict):
         raise RecordingError(f"{file}: it has no {_INFORMATION}, as a ROS 2 bag's description has")
 
-    def refuse(what, found, expected) -> NoReturn:
-        raise RecordingError(f"{file}: {what} is {quote(found)}, expected {expected}")
+    def refuse(field, value, expected) -> NoReturn:
+        raise RecordingError(f"{file}: {field} is {quote(value)}, expected {expected}")
 
     version = information.get("version")
     if not isinstance(version, int) or not 1 <= version <= _NEWEST_VERSION:
@@ -171,15 +183,23 @@ def _read_metadata(path) -> dict:
 
 
 class Ros2Writer:
-    """Writes a folder in the storage and compression and with the version of another bag.
+    """Writer of a folder with storage, compression and version of another bag.
 
-    It is used as a context, and has the methods of the library's writer that are used here; that
-    one writes some versions only. ``metadata`` are those of the other bag, ``chunk_compression``
-    that of its MCAP.
+    It is a context with the methods of the library's writer that are used here; the library writes
+    some versions only.
+
+    Parameters
+    ----------
+    folder : path-like
+        Folder to write.
+    metadata : dict
+        Metadata of the other bag.
+    chunk_compression : str
+        Compression of the chunks of its MCAP; empty for none.
     """
 
     def __init__(self, folder, metadata, chunk_compression=""):
-        if metadata.get("compression_format", "") != "zstd":  # what nobody has packed is plain
+        if metadata.get("compression_format", "") != "zstd":  # all other bags are not packed
             metadata = {**metadata, "compression_format": "", "compression_mode": ""}
         self._folder, self._metadata = Path(folder), metadata
         self._connections: list[StoredConnection] = []
@@ -218,7 +238,7 @@ class Ros2Writer:
         offered_qos_profiles: Any = None,
         encoding: str = "ros2msg",
     ) -> StoredConnection:
-        """Add a topic; with a ``typestore`` of the library that one knows the type."""
+        """Add a topic; a ``typestore`` of the library has the definition of its type."""
         if typestore is not None:
             msgdef, _ = typestore.generate_msgdef(msgtype, ros_version=2)
             rihs01 = typestore.hash_rihs01(msgtype)
@@ -228,7 +248,7 @@ class Ros2Writer:
         stored = Stored(serialization_format, profiles, encoding)
         connection = StoredConnection(topic, msgtype, msgdef, rihs01, 0, stored)
         text = profiles if isinstance(profiles, str) else yaml.safe_dump(profiles)
-        known = {one.msgtype for one in self._connections}
+        known = {added.msgtype for added in self._connections}
         self._connections.append(connection)
         self._counts[topic] = 0
         if self._is_sqlite:
@@ -333,16 +353,17 @@ def write_message_bag(path, topics: Iterable[Messages]) -> None:
             waiting.append((connection, messages.stamps, separate(packed)))
         if not waiting:
             return
-        stamps = np.concatenate([one[1] for one in waiting])
-        owner = np.repeat(np.arange(len(waiting)), [len(one[1]) for one in waiting])
-        row = np.concatenate([np.arange(len(one[1])) for one in waiting])
+        counts = [len(times) for _, times, _ in waiting]
+        stamps = np.concatenate([times for _, times, _ in waiting])
+        owner = np.repeat(np.arange(len(waiting)), counts)
+        row = np.concatenate([np.arange(count) for count in counts])
         for place in np.argsort(stamps, kind="stable").tolist():
             connection, _, content = waiting[owner[place]]
             writer.write(connection, int(stamps[place]), content[row[place]])
 
 
 class RawMessage(NamedTuple):
-    """A message: which connection of the bag, when it was recorded [ns], its bytes."""
+    """Message of a bag: connection, time of recording [ns], bytes."""
 
     connection: Any
     receipt: int
@@ -350,12 +371,12 @@ class RawMessage(NamedTuple):
 
     @property
     def topic(self) -> str:
-        """Its name, as a person can read it."""
+        """Printable name of the topic."""
         return escape_unprintable(self.connection.topic)
 
 
 class RawBag:
-    """An open bag of ROS 1 or ``ros2``; its ``connections`` are those of the library rosbags."""
+    """Open bag of ROS 1 or ROS 2; ``connections`` are those of the library rosbags."""
 
     def __init__(self, path, reader, ros2: bool):
         self.path, self.ros2 = path, ros2
@@ -373,12 +394,12 @@ class RawBag:
 
     @property
     def distribution(self) -> str:
-        """Which of ROS it is of, as the library rosbags names it."""
+        """Distribution of ROS, as the library rosbags names it."""
         return self._reader.distribution if self.ros2 else "ROS1_NOETIC"
 
     @staticmethod
     def definition(connection) -> str:
-        """Return what a bag says of a type, also as newer versions of the library keep it."""
+        """Return the definition of a type in a bag, for all versions of the library."""
         return getattr(connection.msgdef, "data", connection.msgdef)
 
     def topics(self) -> dict[str, tuple[str, int]]:
@@ -386,7 +407,7 @@ class RawBag:
         return bag.topics_of(self.connections)
 
     def messages(self, topic: str | None = None) -> Iterator[RawMessage]:
-        """Yield messages in the order in which they were recorded, of one topic or of all.
+        """Yield the messages of a topic, or of all topics, in the order of their recording.
 
         Raises RecordingError if the bag is damaged.
         """
@@ -402,7 +423,7 @@ class RawBag:
 
 @contextmanager
 def opened_bag(path) -> Iterator[RawBag]:
-    """Open a bag of either kind; raises RecordingError if it is none, or damaged."""
+    """Open a bag of ROS 1 or ROS 2; raises RecordingError if it is no bag, or damaged."""
     with ExitStack() as stack:
         if is_ros2_bag(path):
             with ros2_bag.damage_reported(path):
@@ -429,7 +450,7 @@ def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
 
 
 class BagCopy:
-    """A bag that is being written; :func:`bag_like` makes it."""
+    """Bag under construction, which :func:`bag_like` opens."""
 
     def __init__(self, writer, ros2: bool):
         self._writer, self._ros2 = writer, ros2
@@ -437,7 +458,7 @@ class BagCopy:
         self._connections: dict[tuple, Any] = {}
 
     def write(self, message: RawMessage, topic: str | None = None, data: bytes | None = None):
-        """Write a message of another bag; under another topic, or with other bytes, if said."""
+        """Write a message of another bag, perhaps on another topic or with other bytes."""
         connection = message.connection
         topic, ext = connection.topic if topic is None else topic, connection.ext
         if self._ros2:
@@ -453,7 +474,7 @@ class BagCopy:
         self.write_new(topic, "std_msgs/String", receipt, text_message(text, self._ros2))
 
     def write_new(self, topic: str, kind: str, receipt: int, data: bytes) -> None:
-        """Write a message that no other bag has; its type as ROS 1 writes it."""
+        """Write a new message; ``kind`` is the type as ROS 1 writes it."""
         target = self._connection(topic, kind.replace("/", "/msg/"), typestore=self._store)
         self._writer.write(target, receipt, data)
 
