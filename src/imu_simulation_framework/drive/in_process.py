@@ -43,7 +43,7 @@ def drive_in_process(
     follower = make_follower(configuration, reference)
     leader = DriveSession(follower)
     tracking = TrackingSession(1.0 / configuration.control.rate, lock_step=True)
-    recording = RecordingSession.of(configuration)
+    recording = RecordingSession.from_configuration(configuration)
     observe = observe or (lambda _: None)
 
     tracking.follow(follower.reference)

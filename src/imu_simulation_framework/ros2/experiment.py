@@ -334,7 +334,7 @@ class ResultComparison(Participant):
         super().__init__(**options)
         configuration = self.configuration
         gnss = experiment_gnss(configuration)
-        session = RecordingSession.of(configuration)
+        session = RecordingSession.from_configuration(configuration)
         self._session = session
         self._robot: Any = None
         self._commanded_at = 0.0

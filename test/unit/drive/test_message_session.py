@@ -43,7 +43,7 @@ def test_message_counts_after_next_stamp(begun):
     # A waiting simulator repeats its messages.
     assert begun.take(topics.IMU, at(0.0), "again") == []
     assert contents(begun.take(topics.IMU, at(0.01), "next")) == ["again"]
-    assert contents(begun.rest()) == ["next"]
+    assert contents(begun.remaining()) == ["next"]
 
 
 def test_message_without_stamp_gets_clock_time_after_session_begin(session):
@@ -53,7 +53,7 @@ def test_message_without_stamp_gets_clock_time_after_session_begin(session):
     session = MessageSession(PERIOD)
     session.take(topics.CLOCK, at(1.0), "clock")
     assert session.take(topics.WHEEL_COMMAND, None, "command") == []
-    assert session.rest() == []
+    assert session.remaining() == []
 
 
 def test_message_after_drive_is_ignored(session):
@@ -62,7 +62,7 @@ def test_message_after_drive_is_ignored(session):
     assert contents(session.take(topics.IMU, at(DURATION + 0.04), "answer")) == ["last"]
     assert contents(session.take(topics.IMU, at(DURATION + 0.1), "late")) == ["answer"]
     assert session.take(topics.IMU, at(DURATION + 0.2), "later") == []
-    assert session.rest() == []
+    assert session.remaining() == []
 
 
 def test_drive_is_over_with_last_error_and_complete_with_last_command(session):
@@ -110,12 +110,12 @@ def test_static_transforms_get_stamp_of_first_message():
     session.take(topics.CLOCK, at(1.0), "clock")
     (message,) = session.take(topics.STATIC_TRANSFORMS, None, "late")
     assert (message.stamp, message.content) == (at(0.0), "late")
-    assert contents(session.rest()) == ["clock", "second"]
+    assert contents(session.remaining()) == ["clock", "second"]
     # Without driven joints there are no joint states.
     nothing = MessageSession(PERIOD)
     nothing.take(topics.STATIC_TRANSFORMS, None, "robot")
     nothing.ends_after(DURATION)
-    assert nothing.rest() == []
+    assert nothing.remaining() == []
 
 
 def test_latched_status_counts_from_first_message():

@@ -1,4 +1,4 @@
-"""What is recorded of a drive, which messages belong to it, and when all is there."""
+"""Sessions that record a drive, select its messages and detect its completion."""
 
 from __future__ import annotations
 
@@ -22,28 +22,37 @@ from ..results.files import ResultFolder
 from ..results.record import ExperimentRecord, Stream
 from ..tracking.controllers import TrackingError
 
-LONGEST_GAP = 5 * NANOSECONDS
-"""From one stamp to the next [ns] in the drive; what jumps farther is wrong, or much is lost."""
+# Largest difference of two consecutive stamps in a drive [ns]. A larger one is due to a wrong
+# stamp or to lost messages.
+MAX_GAP = 5 * NANOSECONDS
 
-
+# Smallest period of the messages with angles and velocities of the wheels [s].
+# robot_state_publisher publishes no transforms at a shorter period, but calls the master three
+# times for each message.
 WHEELS_PERIOD = 0.2
-"""Simulated seconds at least between two messages with the wheels' angles and velocities:
-robot_state_publisher makes no more transforms of them, though for every message it asks the master
-three times."""
 
-ROUNDING = 1000  # stamps of one instant may differ by so much [ns]
+ROUNDING = 1000  # ns; largest difference of two stamps of the same time
 
 
 def ticks_between_wheels(control_period: float) -> int:
-    """Return how many control periods [s] pass from one sample of the wheels to the next."""
+    """Return the number of control periods [s] between two samples of the wheels."""
     return max(1, math.ceil(WHEELS_PERIOD / control_period - 1e-6))
 
 
-def velocities_of_sides(rows, columns: int = len(WHEELS)) -> np.ndarray:
-    """Return how fast each side turns, left and right, as the mean of its wheels, and what steers.
+def average_sides(rows, columns: int = len(WHEELS)) -> np.ndarray:
+    """Average the velocities of the wheels on each side.
 
-    ``rows`` (ndarray, shape (n, m)): as :meth:`.RobotParameters.motor_rows` has them; ``columns``:
-    how many the returned array has, those of :attr:`.Drivetrain.commands`.
+    Parameters
+    ----------
+    rows : ndarray, shape (n, m)
+        Rows of :meth:`.RobotParameters.motor_rows`.
+    columns : int
+        Number of :attr:`.Drivetrain.commands`.
+
+    Returns
+    -------
+    ndarray, shape (n, columns)
+        Velocities of the left and the right side [rad/s], then steering angles [rad].
     """
     driven = rows.shape[1] - columns + len(WHEELS)
     sides = rows[:, :driven].reshape(len(rows), len(WHEELS), -1).mean(axis=2)
@@ -51,12 +60,29 @@ def velocities_of_sides(rows, columns: int = len(WHEELS)) -> np.ndarray:
 
 
 class RecordingSession:
-    """Records an experiment from before the first wheel command to the end of the drive.
+    """Session that records an experiment until the end of the drive.
 
-    ``control_period`` [s]; ``gnss``, ``odometer``: of a receiver and of an odometer on the robot;
-    ``commands``: of its drivetrain.
-    ``zero``: stamp of the drive's beginning [ns], which the first tracking error tells; ``over``:
-    whether what still comes belongs to no drive any more.
+    It also records the samples before the first wheel command.
+
+    Parameters
+    ----------
+    control_period : float
+        Control period [s].
+    gnss : GnssSpecification, optional
+        Specification of a GNSS receiver on the robot.
+    odometer : OdometerSpecification, optional
+        Specification of an odometer on the robot.
+    commands : sequence of str
+        Names of the drivetrain's commands.
+
+    Attributes
+    ----------
+    record : ExperimentRecord
+        Recorded samples.
+    zero : int or None
+        Stamp of the start of the drive [ns]; None before the first tracking error.
+    over : bool
+        Whether the recording has ended, so that further messages are ignored.
     """
 
     def __init__(
@@ -79,15 +105,15 @@ class RecordingSession:
         self.over = False
 
     @classmethod
-    def of(cls, configuration: Configuration) -> RecordingSession:
-        """Return that of an experiment."""
+    def from_configuration(cls, configuration: Configuration) -> RecordingSession:
+        """Return the session of a configured experiment."""
         gnss = experiment_gnss(configuration)
         odometer = experiment_odometer(configuration)
         commands = experiment_robot(configuration).drivetrain.commands
         return cls(1.0 / configuration.control.rate, gnss, odometer, commands)
 
     def ends_after(self, duration: float) -> None:
-        """Say how long the whole drive takes [s]; before, it is not complete."""
+        """Set the duration of the whole drive [s]; without it the drive is not complete."""
         self._duration = duration
 
     @property
@@ -103,7 +129,7 @@ class RecordingSession:
             return False
         if self._odometer is not None and not self._has_last_reading(self._odometer.rate, end):
             return False
-        # Samples of the wheels are few, and the last one may come after all else.
+        # Samples of the wheels are rare, and the last one may arrive after all other messages.
         wheels = self.record.wheels.newest
         period = round(self._wheels_period * NANOSECONDS)
         return wheels is None or wheels + period > end + ROUNDING
@@ -118,23 +144,23 @@ class RecordingSession:
 
     @property
     def arrived(self) -> bool:
-        """Whether the robot was at the drive's end, though messages may still be missing."""
+        """Whether the robot has reached the end of the drive; messages may still be missing."""
         end, errors = self._planned_end(), self.record.errors.newest
         return end is not None and errors is not None and errors + ROUNDING >= end
 
     @property
     def recorded_until(self) -> int:
-        """Sum of the newest stamps of IMU and ground truth [ns], none after the drive's end."""
+        """Sum of the newest stamps of IMU and ground truth within the drive [ns]."""
         end = self._planned_end()
         newest = (self.record.imu.newest, self.record.ground_truth.newest)
         return 0 if end is None else sum(min(stamp or 0, end) for stamp in newest)
 
     def end(self) -> int:
-        """Stamp [ns] until which there is something to evaluate, of a recording that has begun.
+        """Return the last stamp for the evaluation of a recording that has begun [ns].
 
-        An experiment that is ended in the middle of a control period has the ground truth
-        already, the IMU not yet, or the reverse. If more than that is missing it was lost, and
-        shall be missed.
+        An experiment that is interrupted within a control period may have the ground truth of this
+        period without the IMU, or the reverse. A larger difference is due to lost messages and
+        counts as such.
         """
         truth, imu = self.record.ground_truth.newest, self.record.imu.newest
         period = self._control_period * NANOSECONDS
@@ -148,16 +174,24 @@ class RecordingSession:
         return self.zero + round(self._duration * NANOSECONDS)
 
     def add_command(self, *commands: float) -> None:
-        """Record what the drivetrain was commanded."""
+        """Record the commands of the drivetrain."""
         if not self.over:
             self.record.append_command(*commands)
 
     def add_imu(self, stamps, rows) -> None:
         """Record samples of the IMU.
 
-        Raises SimulatorError: a stamp is far from the one before; what is before it is recorded.
-        ``stamps`` (ndarray of int, shape (n,)) [ns]; ``rows`` (ndarray, shape (n, 10)): as
-        :class:`.ExperimentRecord` takes them.
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, 10)
+            Orientation, angular velocity and specific force, see :class:`.ExperimentRecord`.
+
+        Raises
+        ------
+        SimulatorError
+            A stamp jumps by more than five seconds. The samples before it are recorded.
         """
         self._add(self.record.imu, topics.IMU, stamps, rows)
 
@@ -170,71 +204,71 @@ class RecordingSession:
         self._add(self.record.ground_truth, topics.GROUND_TRUTH, stamps, rows)
 
     def add_wheels(self, stamps, rows) -> None:
-        """Record how the motors turn, ``rows`` (n, m), all of them.
+        """Record states of all motors, ``rows`` (n, m).
 
-        See :meth:`add_imu`, and :func:`velocities_of_sides`.
+        See :meth:`add_imu` and :func:`average_sides`.
         """
         if len(stamps):
-            rows = velocities_of_sides(rows, len(self.record.wheels.columns))
+            rows = average_sides(rows, len(self.record.wheels.columns))
         self._add(self.record.wheels, topics.JOINT_STATES, stamps, rows)
 
     def add_odometry(self, stamps, rows) -> None:
-        """Record what an odometer said, ``rows`` (n, columns); it may be slow."""
+        """Record odometry, ``rows`` (n, columns); gaps between its stamps are accepted."""
         if not self.over and len(stamps):
             self.record.odometer.append_rows(stamps, rows)
 
     def add_fixes(self, kind: str, stamps, rows) -> None:
-        """Record what a GNSS receiver said; see :meth:`.ExperimentRecord.append_fixes`.
+        """Record output of a GNSS receiver; see :meth:`.ExperimentRecord.append_fixes`.
 
-        In an outage it says nothing for any time.
+        Gaps between the stamps are accepted, because the receiver may have an outage.
         """
         if not self.over and len(stamps):
             self.record.append_fixes(kind, stamps, rows)
 
     def add_error(self, stamp: int, time: float, error: TrackingError) -> None:
-        """Record a tracking error at a stamp [ns], ``time`` [s] after the drive's beginning."""
+        """Record a tracking error at a stamp [ns], ``time`` [s] after the start of the drive."""
         if self.zero is None:
             self.zero = stamp - round(time * NANOSECONDS)
-        self._add_one(self.record.errors, topics.TRAJECTORY_ERROR, stamp, (*error, time))
+        self._add_sample(self.record.errors, topics.TRAJECTORY_ERROR, stamp, (*error, time))
 
     def _add(self, stream: Stream, topic: str, stamps, rows) -> None:
-        if self.over or not len(stamps):  # in Gazebo time goes on while the figures are drawn
+        # Gazebo continues to publish while the figures are drawn.
+        if self.over or not len(stamps):
             return
         newest = stream.newest
-        if self.zero is None or newest is None or max(stamps.tolist()) - newest <= LONGEST_GAP:
+        if self.zero is None or newest is None or max(stamps.tolist()) - newest <= MAX_GAP:
             stream.append_rows(stamps, rows)
             return
         for stamp, row in zip(stamps.tolist(), rows):
-            self._add_one(stream, topic, stamp, row)
+            self._add_sample(stream, topic, stamp, row)
 
-    def _add_one(self, stream: Stream, topic: str, stamp: int, row) -> None:
+    def _add_sample(self, stream: Stream, topic: str, stamp: int, row) -> None:
         if self.over:
             return
         newest = stream.newest
-        if self.zero is not None and newest is not None and stamp - newest > LONGEST_GAP:
+        if self.zero is not None and newest is not None and stamp - newest > MAX_GAP:
             raise SimulatorError(
-                f"the stamps on {topic} jumped by {(stamp - newest) / NANOSECONDS:.6g} s: one is "
+                f"{topic}: the stamps jumped by {(stamp - newest) / NANOSECONDS:.6g} s; a stamp is "
                 "wrong, or messages were lost"
             )
         stream.append(stamp, row)
 
 
-ERROR_ROUNDING = 1e-6  # the drive's end, as a tracking error tells it, may be off by so much [s]
+ERROR_ROUNDING = 1e-6  # s; rounding of the time in a tracking error
 
-_NOT_TO_THE_END = (
+# Topics whose last message of a drive may be earlier than its end: the recorded IMU may end before,
+# a GNSS receiver has few and delayed fixes, and an odometer has a rate of its own.
+_INDEPENDENT_OF_END = (
     *(topics.YAW_REAL, topics.YAW_ERROR_REAL),
     *(topics.GNSS_FIX, topics.GNSS_VELOCITY, topics.GNSS_HEADING, topics.ODOMETER),
 )
-"""Topics whose last message of a drive may be from before its end: the recorded IMU may have ended,
-a receiver has few fixes, which come late, and an odometer has a rate of its own."""
 
-
+# Latched topics: a message before the drive is valid until the next one and belongs to the drive.
 _LATCHED = (topics.STATIC_TRANSFORMS, topics.IMU_CALIBRATION)
-"""Topics whose messages hold until another one comes: those before the drive count, too."""
 
 
-class HeardMessage(NamedTuple):
-    """A message: its topic, its stamp [ns], or that of the clock, and what it says."""
+class StampedMessage(NamedTuple):
+    """Message with its topic, its stamp or the time of the clock [ns], and its content."""
 
     topic: str
     stamp: int
@@ -242,15 +276,21 @@ class HeardMessage(NamedTuple):
 
 
 class MessageSession:
-    """Chooses the messages of a drive.
+    """Session that selects the messages of a drive.
 
-    A simulator that waits for its first command repeats itself: of several messages with one stamp
-    on one topic the last counts. What is sent later than a control period after the drive's end
-    belongs to no drive. Static transforms hold at all times, whenever they are said: they count as
-    of its first message, and so does what else was said before it and holds on.
+    A simulator that waits for its first command repeats its messages, so only the last message with
+    the same topic and stamp counts. Messages later than one control period after the end of the
+    drive are left out. Static transforms are valid at all times and get the stamp of the first
+    message, as do other latched messages from before the drive.
 
-    ``control_period`` [s]; ``clock``: topic whose stamps say when a message without one was sent;
-    ``lock_step``: whether time stands still until a command comes, so that its number says when.
+    Parameters
+    ----------
+    control_period : float
+        Control period [s].
+    clock : str
+        Topic whose stamps are the time of messages without a stamp.
+    lock_step : bool
+        Whether the simulator waits for each command, so that the number of a command is its time.
     """
 
     def __init__(
@@ -259,44 +299,55 @@ class MessageSession:
         self._clock = clock
         self._lock_step = lock_step
         self._zero: int | None = None
-        self._untimed: list[tuple[int, HeardMessage]] = []
+        self._untimed: list[tuple[int, StampedMessage]] = []
         self._period = round(control_period * NANOSECONDS)
         self._wheels_period = ticks_between_wheels(control_period) * self._period
         self._duration: float | None = None
-        self._most_commands = 0
+        self._max_commands = 0
         self._end: int | None = None
         self._now = 0
-        self._newest: dict[str, HeardMessage] = {}
+        self._newest: dict[str, StampedMessage] = {}
         self._errors = self._commands = 0
         self._static: list[tuple[str, Any]] = []
         self._first: int | None = None
 
     def ends_after(self, duration: float) -> None:
-        """Say how long the whole drive takes [s]; before, nothing is chosen."""
+        """Set the duration of the whole drive [s]; without it no message is selected."""
         self._duration = duration
-        # The first, an answer to each control period, and one where those are not in step with it.
-        answers = math.ceil(duration * NANOSECONDS / self._period)
-        self._most_commands = 1 + answers + (not self._lock_step)
+        # The first command, one for each control period, and one more without lock-step.
+        periods = math.ceil(duration * NANOSECONDS / self._period)
+        self._max_commands = 1 + periods + (not self._lock_step)
 
     @property
     def is_end_known(self) -> bool:
-        """Whether it is known when the drive began."""
+        """Whether start and end of the drive are known."""
         return self._end is not None
 
     def take_error(self, stamp: int, time: float) -> None:
-        """Learn the drive's end from the stamp [ns] of a tracking error, ``time`` [s] after it."""
+        """Set start and end from a tracking error's stamp [ns] and time since the start [s]."""
         if self._end is None and self._duration is not None:
             self._zero = stamp - round(time * NANOSECONDS)
             self._end = stamp + round((self._duration - time - ERROR_ROUNDING) * NANOSECONDS)
 
-    def take(self, topic: str, stamp: int | None, content) -> list[HeardMessage]:
-        """Take a message; return those that are certain to count now, and did not before.
+    def take(self, topic: str, stamp: int | None, content) -> list[StampedMessage]:
+        """Take a message; return the messages that have become certain to belong to the drive.
 
-        ``stamp`` [ns]; None for a message without one, which is of the time that the clock says.
+        Parameters
+        ----------
+        topic : str
+            Topic of the message.
+        stamp : int or None
+            Stamp [ns]; None for a message without a stamp, which gets the time of the clock.
+        content : object
+            Content of the message.
+
+        Returns
+        -------
+        list of StampedMessage
         """
         is_static = topic == topics.STATIC_TRANSFORMS
         if is_static or (topic in _LATCHED and self._first is None):
-            self._static = [one for one in self._static if is_static or one[0] != topic]
+            self._static = [entry for entry in self._static if is_static or entry[0] != topic]
             self._static.append((topic, content))
             return self._with_static([])
         return self._with_static(self._take(topic, stamp, content))
@@ -308,47 +359,46 @@ class MessageSession:
         if self._duration is None:
             return []
         if stamp is None:
-            message = HeardMessage(topic, self._now, content)
+            message = StampedMessage(topic, self._now, content)
             if topic == topics.WHEEL_COMMAND:
-                return self._commanded(message)
-            return self._of_the_drive(message)
+                return self._select_command(message)
+            return self._select(message)
         earlier = self._newest.get(topic)
-        # Of the drive: its last command is a step more, and that step's error answers nothing.
+        # The error after the last command is later than the drive and has no command.
         is_next = earlier is None or earlier.stamp != stamp
         if topic == topics.TRAJECTORY_ERROR and is_next and not self.over:
             self._errors += 1
-        self._newest[topic] = HeardMessage(topic, stamp, content)
+        self._newest[topic] = StampedMessage(topic, stamp, content)
         if earlier is None or earlier.stamp == stamp:
             return []
-        return self._of_the_drive(earlier)
+        return self._select(earlier)
 
-    def rest(self) -> list[HeardMessage]:
-        """Return the last message of each topic, once nothing follows."""
-        last = [m for message in self._newest.values() for m in self._of_the_drive(message)]
-        return self._with_static([*self._timed(), *last])
+    def remaining(self) -> list[StampedMessage]:
+        """Return the last message of each topic, after the end of all topics."""
+        last = [m for message in self._newest.values() for m in self._select(message)]
+        return self._with_static([*self._release_commands(), *last])
 
     def _with_static(self, messages):
-        """Put before the messages that count what was said of all times, as of the first of all."""
+        """Prepend the latched messages, with the stamp of the first message."""
         if self._first is None and messages:
             self._first = min(message.stamp for message in messages)
         if self._first is None:
             return []
         static, self._static = self._static, []
-        said = [HeardMessage(topic, self._first, content) for topic, content in static]
-        return [*said, *messages]
+        latched = [StampedMessage(topic, self._first, content) for topic, content in static]
+        return [*latched, *messages]
 
     @property
     def over(self) -> bool:
-        """Whether the drive's last tracking error is there."""
+        """Whether the last tracking error of the drive was received."""
         newest = self._newest.get(topics.TRAJECTORY_ERROR)
         return self._end is not None and newest is not None and newest.stamp >= self._end
 
     @property
     def complete(self) -> bool:
-        """Whether the last message of the drive is there on each topic that has any.
+        """Whether the last message of the drive was received on each topic with messages.
 
-        A command begins the drive, and each error is
-        answered with one.
+        The drive has one command more than tracking errors.
         """
         if self._end is None or 0 < self._commands <= self._errors:
             return False
@@ -356,56 +406,56 @@ class MessageSession:
 
     @property
     def incomplete(self) -> list[str]:
-        """Topics that have messages, but not the last one of the drive."""
+        """Topics with messages whose last message of the drive is missing."""
         end = math.inf if self._end is None else self._end
         return [
             topic
             for topic, message in self._newest.items()
-            if topic not in _NOT_TO_THE_END
+            if topic not in _INDEPENDENT_OF_END
             and message.stamp < end
             and not (topic == topics.JOINT_STATES and message.stamp > end - self._wheels_period)
         ]
 
-    def _commanded(self, command) -> list[HeardMessage]:
-        """Return a command if it is of the drive, which its number tells.
+    def _select_command(self, command) -> list[StampedMessage]:
+        """Return a command if its number belongs to the drive.
 
-        On a busy machine the clock may have been read up to its end, and beyond, before it.
+        On a busy machine the clock may advance beyond the end of the drive before a command.
         """
-        answers_nothing = self.over and self._commands > self._errors + 1
-        if answers_nothing or self._commands > self._most_commands:
+        is_surplus = self.over and self._commands > self._errors + 1
+        if is_surplus or self._commands > self._max_commands:
             return []
         if self._lock_step:
             self._untimed.append((self._commands, command))
-            return [] if self._zero is None else self._timed()
+            return [] if self._zero is None else self._release_commands()
         if self._end is None:
             return [command]
         return [command._replace(stamp=min(command.stamp, self._end + self._period))]
 
-    def _timed(self) -> list[HeardMessage]:
-        """Return commands with the times at which they were given, if it is known when it began."""
+    def _release_commands(self) -> list[StampedMessage]:
+        """Return the waiting commands, with their times if the start of the drive is known."""
         commands, self._untimed, zero = self._untimed, [], self._zero
         if zero is None:
             return [command for _, command in commands]
-        return [one._replace(stamp=zero + (n - 1) * self._period) for n, one in commands]
+        return [c._replace(stamp=zero + (n - 1) * self._period) for n, c in commands]
 
-    def _of_the_drive(self, message) -> list[HeardMessage]:
-        late = self._end is not None and message.stamp > self._end + self._period
-        return [] if late else [message]
+    def _select(self, message) -> list[StampedMessage]:
+        is_late = self._end is not None and message.stamp > self._end + self._period
+        return [] if is_late else [message]
 
 
 DRIVE, RECORDED_IMU = "drive", "recorded_imu"
-"""Keys of recording.json with the drive's name, and with what is reported of the recorded IMU."""
+"""Keys of recording.json: name of the drive, and report on the recorded IMU."""
 
 
 def experiment_facts(folder: ResultFolder, configuration: Configuration) -> dict[str, Any]:
-    """Return what a summary reports of an experiment before anything is recorded.
+    """Return the part of a summary that is known before the drive.
 
     Parameters
     ----------
     folder : ResultFolder
-        With the ``recording.json`` that was prepared before the drive.
+        Folder with the ``recording.json`` of the preparation.
     configuration : Configuration
-        Of the experiment.
+        Configuration of the experiment.
 
     Returns
     -------
@@ -415,7 +465,7 @@ def experiment_facts(folder: ResultFolder, configuration: Configuration) -> dict
     Raises
     ------
     ResultError
-        ``recording.json`` is not there.
+        ``recording.json`` is missing.
     """
     recording = json.loads(folder.read_text("recording.json"))
     drive, recorded_imu = recording.pop(DRIVE, None), recording.pop(RECORDED_IMU, None)
@@ -439,15 +489,33 @@ def write_results(
     wall_time: float,
     irregular: Collection[str] = (),
 ) -> dict:
-    """Write what was recorded: tables, summary, figures.
+    """Write tables, summary and figures of a recorded drive.
 
-    Raises ResultError: a file cannot be written; what was recorded stays. Returns the summary.
-    ``folder``: with what was prepared before the drive; ``session``: it has begun; what it has kept
-    in files is discarded once the tables are written; ``wall_time``: wall-clock seconds that the
-    drive took; ``irregular``: which of imu_simulated and ground_truth are not measured at exactly
-    equal intervals, so that their stamps say how many samples there should be.
+    Parameters
+    ----------
+    folder : ResultFolder
+        Folder with the tables of the preparation.
+    configuration : Configuration
+        Configuration of the experiment.
+    session : RecordingSession
+        Recording that has begun. Its files of samples are removed after the tables are written.
+    wall_time : float
+        Wall-clock duration of the drive [s].
+    irregular : collection of str
+        Tables of imu_simulated and ground_truth with irregular sampling; their expected number of
+        samples is estimated from the stamps.
+
+    Returns
+    -------
+    dict
+        Summary of the experiment.
+
+    Raises
+    ------
+    ResultError
+        A file cannot be written. The files of samples remain.
     """
-    # Imported here: before the drive's end nothing is written and drawn, which takes 150 MB.
+    # These modules take 150 MB, which the process needs only after the drive.
     from ..report import write_results
     from ..results.files import ExperimentTables, load_table, write_recorded_tables
     from ..summary import RunDescription
@@ -456,14 +524,14 @@ def write_results(
     recorded_imu = facts["recorded_imu"]
     record, zero, end, completed = session.record, session.zero, session.end(), session.complete
     assert zero is not None
-    # If they cannot be written the samples stay.
+    # The samples remain in files if the tables cannot be written.
     record.flush()
     recorded = write_recorded_tables(folder, record, zero, end)
     tables = ExperimentTables(
         trajectory_data=folder.read_table("trajectory_data"),
         reference=folder.read_table("reference"),
         fixes=load_table(folder, "fixes"),
-        # A long recording should not be in memory as a whole.
+        # Only the needed columns of a long recording are kept in memory.
         imu_real=None if recorded_imu is None else folder.read_table("imu_real", ["yaw"]),
         **recorded,
     )

@@ -216,7 +216,7 @@ class ExperimentRecorder(Participant):
             if self._bag is None:
                 return
             with self._remove_bag_on_error():
-                self._write(self._session.rest())
+                self._write(self._session.remaining())
                 self._bag.close()
                 _lengthen_header(self._path + ACTIVE)
                 os.replace(self._path + ACTIVE, self._path)

@@ -53,7 +53,7 @@ class ResultComparison(Participant):
         super().__init__()
         self._lock = threading.Lock()
         self._gnss = experiment_gnss(self.configuration)
-        self._session = RecordingSession.of(self.configuration)
+        self._session = RecordingSession.from_configuration(self.configuration)
         robot = experiment_robot(self.configuration)
         self._command_size = len(robot.drivetrain.commands)
         self._batches: list[tuple] = []  # messages, reader and recorder of each topic
