@@ -1,4 +1,4 @@
-"""The robot in MuJoCo and its IMU, a control period at a time."""
+"""Simulation of the robot in MuJoCo and its sensors, in steps of one control period."""
 
 from __future__ import annotations
 
@@ -26,20 +26,34 @@ if TYPE_CHECKING:
     from .gnss_and_odometer import OdometerSession, PositioningSession
 
 MEASURED_AT_ONCE = 400
-"""Samples; of more than some the fusion takes them in another way, with other last digits."""
+"""Largest number of samples in one call of the fusion filter that keeps its result independent of
+the division into calls; for more samples the filter uses another order of operations."""
 
 
 class SimulatedSamples(NamedTuple):
-    """Samples that follow each other.
+    """Consecutive samples of the robot and its sensors.
 
-    ``stamps`` (n,) [ns]. ``state`` and ``reading`` have the samples as the first axis of all their
-    arrays. ``published``: numbers of the readings that the IMU gives away, some perhaps several
-    times; None where it gives away each once.
-    ``wheels``: at which of the samples the robot says how its joints stand and turn; ``motors``
-    (len(wheels), m): how its motors turn then, see :meth:`.RobotParameters.motor_rows`.
-    ``has_magnetic_field``: whether the readings have one. ``fixes``: what a GNSS receiver on the
-    robot has said in each control period of them, tables GnssRecord; ``odometry``: stamps and rows
-    of what an odometer has said, likewise.
+    Attributes
+    ----------
+    stamps : ndarray of int, shape (n,)
+        Stamps [ns].
+    state : SimulatorState
+        Ground truth at these stamps.
+    reading : ImuReading
+        Output of the IMU at these stamps.
+    published : ndarray of int or None
+        Indices of the readings that the IMU outputs, perhaps with repetitions; None if it outputs
+        each of them once.
+    wheels : ndarray of int
+        Indices of the samples at which the robot publishes its joints.
+    motors : ndarray, shape (len(wheels), m)
+        States of the motors at these samples, see :meth:`.RobotParameters.motor_rows`.
+    has_magnetic_field : bool
+        Whether the readings contain a magnetic field.
+    fixes : tuple of pandas.DataFrame
+        Output of a GNSS receiver on the robot, one table GnssRecord per control period.
+    odometry : tuple of tuple of ndarray
+        Stamps and rows of an odometer on the robot, one pair per control period.
     """
 
     stamps: np.ndarray
@@ -54,34 +68,34 @@ class SimulatedSamples(NamedTuple):
 
     @property
     def with_wheels(self) -> bool:
-        """Whether the robot says at the last of them how its joints stand and turn."""
+        """Whether the robot publishes its joints at any of these samples."""
         return len(self.wheels) > 0
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Stamps and values of the IMU's readings, as an :class:`.ExperimentRecord` takes them."""
+        """Return stamps and rows of the IMU for an :class:`.ExperimentRecord`."""
         reading = self.reading
         return self._published(
             reading.orientation, reading.angular_velocity, reading.specific_force
         )
 
     def bias_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Stamps and slow errors of the same readings, in the same order."""
+        """Return stamps and slow errors of the same readings, in the same order."""
         reading = self.reading
         return self._published(
             reading.orientation_bias, reading.angular_velocity_bias, reading.specific_force_bias
         )
 
     def magnetic_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Stamps and magnetic fields (n, 3) [T] of the same readings; None without them."""
+        """Return stamps and magnetic fields (n, 3) [T] of the same readings; None without."""
         if not self.has_magnetic_field:
             return None
         return self._published(self.reading.magnetic_field)
 
     def reported_fixes(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Kinds, stamps and rows of what the receiver said meanwhile, as they are recorded."""
+        """Return kind, stamps and rows of the receiver's output, as they are recorded."""
         if not self.fixes:
             return []
-        # Imported here, as the receiver itself.
+        # Imported here, because few experiments have a receiver.
         from ...sensors.gnss.specification import reported_fixes
 
         return [
@@ -91,7 +105,7 @@ class SimulatedSamples(NamedTuple):
         ]
 
     def odometer_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Stamps and rows of what the odometer has said; None where that is nothing."""
+        """Return stamps and rows of the odometer; None without any."""
         if not self.odometry:
             return None
         stamps, rows = zip(*self.odometry)
@@ -104,21 +118,27 @@ class SimulatedSamples(NamedTuple):
         return self.stamps[self.published], rows[self.published]
 
     def ground_truth_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Stamps and values of the ground truth, as an :class:`.ExperimentRecord` takes them."""
+        """Return stamps and rows of the ground truth for an :class:`.ExperimentRecord`."""
         state = self.state
         columns = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
         return self.stamps, np.concatenate(columns, axis=1)
 
     def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Stamps and rows (n, m) of what of the motors joint states have."""
+        """Return stamps and rows (n, m) of the motors in the joint states."""
         return self.stamps[self.wheels], self.motors
 
 
 class DrivenSamples(NamedTuple):
-    """True samples of one control period, which the IMU has yet to measure.
+    """Ground truth of one control period, before the measurement by the IMU.
 
-    ``stamps`` (n,) [ns], ``numbers`` (n,) counted from the drive's beginning, ``state``, ``fixes``,
-    ``odometry`` and ``with_wheels`` as of :class:`SimulatedSamples`.
+    Attributes
+    ----------
+    stamps : ndarray of int, shape (n,)
+        Stamps [ns].
+    numbers : ndarray of int, shape (n,)
+        Numbers of the samples since the start of the drive.
+    state, fixes, odometry, with_wheels
+        As in :class:`SimulatedSamples`, for one control period.
     """
 
     stamps: np.ndarray
@@ -130,12 +150,30 @@ class DrivenSamples(NamedTuple):
 
 
 class SimulatedRobot:
-    """The configured robot at rest, its IMU's errors beginning.
+    """Simulation of the configured robot and its sensors, which starts at rest.
 
-    Raises FrameworkError: something of it cannot be simulated. ``robot``: its
-    parameters; ``positioning``, ``odometer``: the
-    GNSS receiver and the odometer on it, if it has them; ``imu``: the IMU's error model; ``last``:
-    the samples of the last tick; before the first one, that of the robot where it stands.
+    Parameters
+    ----------
+    configuration : Configuration
+        Configuration of the experiment.
+
+    Attributes
+    ----------
+    robot : RobotParameters
+        Parameters of the robot.
+    positioning : PositioningSession or None
+        GNSS receiver on the robot.
+    odometer : OdometerSession or None
+        Odometer on the robot.
+    imu : ImuModel
+        Error model of the IMU.
+    last : SimulatedSamples
+        Samples of the last call of :meth:`measured`; the sample at rest before the first call.
+
+    Raises
+    ------
+    FrameworkError
+        The robot or a sensor cannot be simulated.
     """
 
     imu: ImuModel
@@ -164,7 +202,7 @@ class SimulatedRobot:
         )
         self._environment = environment
         self._latitude = configuration.simulation.latitude
-        self._imu_place, _ = self._simulator.imu_mounting
+        self._imu_position, _ = self._simulator.imu_mounting
         self._samples = 0
         self._driven: list[DrivenSamples] = []
         self.positioning, self.odometer = _sensors_on_robot(configuration)
@@ -177,49 +215,60 @@ class SimulatedRobot:
         return self._samples / self._rate
 
     def set_pose(self, x: float, y: float, yaw: float) -> None:
-        """Put the robot at rest at this pose [m, m, rad]; its IMU starts anew."""
+        """Place the robot at rest at a pose [m, m, rad], and restart the IMU."""
         self._simulator.set_pose(x, y, yaw)
-        self._read(make_imu_model(*self._imu_arguments))
+        self._start_imu(make_imu_model(*self._imu_arguments))
 
     def set_imu(self, model: str, parameters: Mapping[str, Any], seed: int) -> None:
-        """Give the robot another IMU, whose errors begin now.
+        """Replace the IMU of the robot; its errors start now.
 
-        Raises ConfigurationError: there is no such model, or it refuses the parameters; the IMU
-        stays as it was.
+        Parameters
+        ----------
+        model : str
+            Name of an IMU model.
+        parameters : mapping of str to object
+            Parameters of the model.
+        seed : int
+            Seed of its random numbers.
+
+        Raises
+        ------
+        ConfigurationError
+            The model is unknown, or it rejects the parameters. The IMU remains as it was.
         """
         arguments = (model, parameters, 1.0 / self._rate, seed)
-        self._read(make_imu_model(*arguments))
+        self._start_imu(make_imu_model(*arguments))
         self._imu_arguments = arguments
 
     def tick(self, *commands: float) -> SimulatedSamples:
-        """Drive for one control period with commands of the drivetrain; return its samples."""
+        """Simulate one control period with commands of the drivetrain; return its samples."""
         self.drive(*commands)
         return self.measured()
 
     def drive(self, *commands: float) -> DrivenSamples:
-        """Drive for one control period as :meth:`tick` does; its IMU's readings can wait.
+        """Simulate the motion of one control period, without the IMU.
 
-        What an IMU says does not move the robot, and several control periods are read faster at
-        once: see :meth:`measured`.
+        The motion does not depend on the IMU, and the readings of several control periods are
+        computed faster at once, see :meth:`measured`.
         """
         self._simulator.command(*commands)
         state = self._simulator.steps(self._samples_per_tick)
         numbers = np.arange(self._samples + 1, self._samples + 1 + self._samples_per_tick)
         self._samples += self._samples_per_tick
-        return self._wait(numbers, state)
+        return self._add_driven(numbers, state)
 
     @property
     def waiting(self) -> int:
-        """How many samples have been driven and not been measured."""
+        """Number of samples without a reading of the IMU."""
         if not self._driven:
             return 0
         return int(self._driven[-1].numbers[-1] - self._driven[0].numbers[0]) + 1
 
     def measured(self) -> SimulatedSamples:
-        """Return the samples since the last time; there must be any.
+        """Return all samples since the last call, at least one, with the readings of the IMU.
 
-        They are the same to the bit in how many parts one asks for them, as long as these have no
-        more than :data:`MEASURED_AT_ONCE` samples.
+        The readings do not depend on the division into calls, to the last bit, as long as no call
+        has more than :data:`MEASURED_AT_ONCE` samples.
         """
         driven, self._driven = self._driven, []
         state = driven[0].state
@@ -235,25 +284,25 @@ class SimulatedRobot:
             self.imu.emitted(numbers / self._rate, new),
             wheels,
             self.robot.motor_rows(state.wheel_positions[wheels], state.wheel_velocities[wheels]),
-            self._feels_field,
+            self._measures_field,
             tuple(part.fixes for part in driven if part.fixes is not None),
             tuple(part.odometry for part in driven if part.odometry is not None),
         )
         return self.last
 
-    def _read(self, imu) -> None:
+    def _start_imu(self, imu) -> None:
         self.imu = imu
         imu.gravity = self._simulator.gravity
-        standing = self._simulator.state
+        present = self._simulator.state
         for sensor in (self.positioning, self.odometer):
             if sensor is not None:
                 sensor.restart()
         self._driven = []
-        state = SimulatorState(*(np.array([values]) for values in standing))
-        self._wait(np.array([self._samples]), state)
+        state = SimulatorState(*(np.array([values]) for values in present))
+        self._add_driven(np.array([self._samples]), state)
         self.measured()
 
-    def _wait(self, numbers, state) -> DrivenSamples:
+    def _add_driven(self, numbers, state) -> DrivenSamples:
         stamps = np.rint(numbers / self._rate * NANOSECONDS).astype(np.int64)
         fixes = odometry = None
         pose = (stamps, state.position, state.orientation)
@@ -267,13 +316,13 @@ class SimulatedRobot:
         return driven
 
     @property
-    def _feels_field(self) -> bool:
+    def _measures_field(self) -> bool:
         return self._environment is not None and self.imu.has_magnetometer
 
     def _readings(self, state) -> tuple[ImuReading, np.ndarray]:
         truth: ImuTruth = add_earth_rotation(state.imu_truth, self._latitude)
-        if self._feels_field or self.imu.requires_speed:
-            field = self._field(state) if self._feels_field else None
+        if self._measures_field or self.imu.requires_speed:
+            field = self._field(state) if self._measures_field else None
             speed = None
             if self.imu.requires_speed:
                 speed = np.linalg.norm(state.linear_velocity, axis=1)
@@ -285,15 +334,15 @@ class SimulatedRobot:
         torques = None
         if self._environment.motors:
             torques = state.wheel_torques.reshape(len(state.time), 2, -1).sum(axis=2)
-        place = state.position + rotate_vectors(state.orientation, self._imu_place)
-        return self._environment.measured_field(place, state.imu_orientation, torques)
+        position = state.position + rotate_vectors(state.orientation, self._imu_position)
+        return self._environment.measured_field(position, state.imu_orientation, torques)
 
 
 def _sensors_on_robot(configuration) -> tuple[PositioningSession | None, OdometerSession | None]:
     gnss, odometer = experiment_gnss(configuration), experiment_odometer(configuration)
     if gnss is None and odometer is None:
         return None, None
-    # Imported here, since they take 100 MB, and few experiments have one.
+    # Imported here, because the sensors take 100 MB and few experiments have them.
     from .gnss_and_odometer import OdometerSession, PositioningSession
 
     seed = configuration.experiment.seed

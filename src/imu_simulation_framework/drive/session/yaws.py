@@ -1,4 +1,4 @@
-"""Yaws and yaw errors while the robot drives, for whoever watches."""
+"""Yaws and yaw errors during a drive, for plots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...heading.true_yaw_error import MAX_WAITING, StreamedYawError
 
 
 class YawSample(NamedTuple):
-    """An angle of one stream: its topic, its stamp [ns], wrapped and unwrapped [rad]."""
+    """Angle of one stream: topic, stamp [ns], wrapped and unwrapped value [rad]."""
 
     topic: str
     stamp: int
@@ -22,10 +22,10 @@ class YawSample(NamedTuple):
 
 
 class YawSession:
-    """Turns yaws into streams of yaws and yaw errors, and plays the recorded IMU beside them.
+    """Session that computes streams of yaws and yaw errors, and replays the recorded IMU.
 
-    The yaw errors are those of the comparison: ground truth minus simulated IMU, reference
-    minus recorded IMU, each zero at the start of the drive. The streams have the names of their
+    The yaw errors are ground truth minus simulated IMU, and reference minus recorded IMU. Both are
+    zero at the start of the drive, as in the comparison. The streams have the names of their
     topics.
     """
 
@@ -34,9 +34,9 @@ class YawSession:
         self._reference: Sequence[np.ndarray] = ()
         self._recorded: Sequence[np.ndarray] = ()
         self._error = StreamedYawError()
-        # Errors of the newest stamps until it is known which of them are of the drive.
+        # Errors at the newest stamps, until the start of the drive is known.
         self._early: dict[int, float] = {}
-        # And their stamps, at which the recorded yaw will be played.
+        # Stamps at which the recorded yaw has not been replayed yet.
         self._unplayed: dict[int, None] = {}
         self._streams = {
             topics.YAW_SIMULATED: _Unwrapped(),
@@ -53,16 +53,20 @@ class YawSession:
 
     @property
     def begun(self) -> bool:
-        """Whether it is known from where the simulated IMU's error is counted."""
+        """Whether the start value of the simulated IMU's error is known."""
         return self._streams[topics.YAW_ERROR_SIMULATED].begun
 
     def compare_with(self, reference, recorded=None) -> None:
-        """Play what was recorded, too.
+        """Replay the recorded IMU as well.
 
-        ``reference``, ``recorded`` (pair of ndarray, each (n,)): times after the drive's beginning
-        [s], and unwrapped yaws [rad], of the reference and of the recorded IMU, if there was one.
+        Parameters
+        ----------
+        reference : pair of ndarray, each of shape (n,)
+            Times since the start of the drive [s] and unwrapped yaws [rad] of the reference.
+        recorded : pair of ndarray, each of shape (n,), optional
+            The same of the recorded IMU.
         """
-        # Columns of a table would be copied whole for each sample.
+        # Interpolation in a column of a table would copy the column for each sample.
         self._reference = [np.ascontiguousarray(column) for column in reference]
         self._recorded = [np.ascontiguousarray(column) for column in recorded or ()]
         if self._recorded:
@@ -70,17 +74,17 @@ class YawSession:
             self._streams[topics.YAW_ERROR_REAL].begin(self._recorded_error(beginning)[1])
 
     def begin(self, zero: int) -> None:
-        """Say the stamp of the drive's beginning [ns]; what is said later does not count."""
+        """Set the stamp of the start of the drive [ns]; later calls have no effect."""
         if self._zero is None:
             self._zero = zero
 
     def restart(self) -> None:
-        """Forget samples that wait for others: some have not been listened to."""
+        """Discard the samples that wait for others, after some samples were not received."""
         self._error = StreamedYawError()
         self._unplayed.clear()
 
     def add_imu(self, stamp: int, yaw: float) -> list[YawSample]:
-        """Take a yaw [rad] of the simulated IMU at a stamp [ns]; return what is known by it."""
+        """Add a yaw [rad] of the simulated IMU at a stamp [ns]; return the new samples."""
         return [
             self._sample(topics.YAW_SIMULATED, stamp, yaw),
             *self._errors(self._error.add_imu(stamp, yaw)),
@@ -88,7 +92,7 @@ class YawSession:
         ]
 
     def add_ground_truth(self, stamp: int, yaw: float) -> list[YawSample]:
-        """Take a yaw [rad] of the simulated robot at a stamp [ns]; return what is known by it."""
+        """Add a yaw [rad] of the simulated robot at a stamp [ns]; return the new samples."""
         return [
             self._sample(topics.YAW_GROUND_TRUTH, stamp, yaw),
             *self._errors(self._error.add_truth(stamp, yaw)),
@@ -98,11 +102,11 @@ class YawSession:
         return YawSample(topic, stamp, *self._streams[topic].add(yaw))
 
     def _errors(self, known) -> Iterator[YawSample]:
-        """Return the errors of the drive: what was before it would decide where they are zero."""
+        """Yield the errors within the drive; an earlier one would change their zero."""
         if self._zero is None:
             for stamp, error in known:
-                # Of a stamp that is repeated until the first command the last counts.
-                _keep(self._early, stamp, error)
+                # The stamp is repeated before the first command; its last error counts.
+                _store_newest(self._early, stamp, error)
             return
         early, self._early = self._early, {}
         for stamp, error in (*early.items(), *known):
@@ -113,7 +117,7 @@ class YawSession:
     def _play(self, stamp) -> Iterator[YawSample]:
         if not self._recorded:
             return
-        _keep(self._unplayed, stamp, None)
+        _store_newest(self._unplayed, stamp, None)
         if self._zero is None:
             return
         stamps, self._unplayed = self._unplayed, {}
@@ -129,17 +133,14 @@ class YawSession:
         return yaw, float(np.interp(time, *self._reference)) - yaw
 
 
-def _keep(newest, stamp, value) -> None:
+def _store_newest(newest, stamp, value) -> None:
     newest[stamp] = value
     if len(newest) > MAX_WAITING:
         del newest[next(iter(newest))]
 
 
 class _Unwrapped:
-    """One angle, unwrapped from sample to sample.
-
-    ``from_zero``: counted from the first one, which is what makes an error start at zero.
-    """
+    """Angle that is unwrapped from sample to sample, relative to the first with ``from_zero``."""
 
     def __init__(self, from_zero=False) -> None:
         self._from_zero = from_zero
@@ -151,13 +152,13 @@ class _Unwrapped:
         return self._first is not None
 
     def begin(self, yaw: float) -> float:
-        """Count from this one on, unless it was begun before; return from where."""
+        """Set the start value unless there is one; return it."""
         if self._first is None:
             self._first = yaw if self._from_zero else 0.0
         return self._first
 
     def add(self, yaw: float) -> tuple[float, float]:
-        """Return the next angle, wrapped and unwrapped [rad]."""
+        """Add an angle; return it wrapped and unwrapped [rad]."""
         yaw -= self.begin(yaw)
         if self._unwrapped is None:
             self._unwrapped = yaw
