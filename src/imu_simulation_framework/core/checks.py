@@ -22,7 +22,7 @@ LARGEST_NUMBER = 1e12
 """In any SI unit; powers and products of such numbers, as covariances are, stay finite."""
 
 LARGEST_SETTING = 1e10
-"""In any unit, of a number in :class:`TextSettings`, also below zero: a clock's seconds since 1970
+"""In any unit, of a number in :class:`.TextSettings`, also below zero: a clock's seconds since 1970
 fit in, and no product of two of them overflows."""
 
 LARGEST_SEED = 2**63 - 1

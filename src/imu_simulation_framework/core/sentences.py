@@ -7,7 +7,7 @@ import reprlib
 import unicodedata
 
 LONGEST_VALUE = 200  # characters of a value that a sentence shows whole
-MAX_LISTED = 40  # names that a sentence lists; more are a table
+MAX_LISTED = 40  #: names that a sentence lists; more are a table
 
 
 def escape_unprintable(text: str) -> str:

@@ -74,7 +74,7 @@ def setting(
     unit : str, optional
         Unit of the value; nothing is converted.
     minimum, maximum : float, optional
-        Inclusive bounds, see :func:`check_number`.
+        Inclusive bounds, see :func:`.check_number`.
     above : float, optional
         Exclusive lower bound.
     choices : sequence, optional

@@ -13,10 +13,10 @@ SIGNIFICANT_SPEED = 3.0
 # Factor on the maximum turn rate. A course that turns faster, by more than a quarter turn near
 # standstill, is no turn of the robot: it drives backwards, or its position jumps or sways.
 FASTEST_TURN = 1.5
-# m; longest distance driven backwards between two such flips. Flips further apart can also be the
-# rows of a robot that turns on the spot.
+#: m; longest distance driven backwards between two such flips. Flips further apart can also be the
+#: rows of a robot that turns on the spot.
 LONGEST_REVERSE = 20.0
-SHORTEST_WAY = 0.5  # m; a shorter distance between two stops may be a jump of the position
+SHORTEST_WAY = 0.5  #: m; a shorter distance between two stops may be a jump of the position
 LONGEST_SILENCE = 1.0  # s; longer gaps between headings of antennas are bridged by the course
 
 

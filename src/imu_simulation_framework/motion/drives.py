@@ -20,7 +20,7 @@ from ..core.checks import LARGEST_SEED
 from ..core.errors import ConfigurationError
 from ..core.settings import TextSettings, setting
 
-MOTION_RATE = 100  # Hz; samples of the true motion per second
+MOTION_RATE = 100  #: Hz; samples of the true motion per second
 
 # Nodes of the quadrature that integrates a manoeuvre's velocity. With 16 nodes over at most a few
 # metres of smooth path the error is below a nanometre.
@@ -290,7 +290,7 @@ def _lap(manoeuvres):
     )
 
 
-# Drives of the package by name.
+#: Drives of the package by name.
 DRIVES = {
     "a": Drive(
         "a",

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.signals import estimate_delay
 from .smoothing import Measurements, MotionModel, SmoothMotion
 
-SMALLEST_JITTER = 1e-3  # m; accuracy of motion capture, the best source of positions
+SMALLEST_JITTER = 1e-3  #: m; accuracy of motion capture, the best source of positions
 
 # Median length of two normal numbers in their standard deviations: Rayleigh's distribution.
 _MEDIAN = np.sqrt(2.0 * np.log(2.0))

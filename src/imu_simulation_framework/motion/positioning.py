@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES = 20_000_000  # of a trajectory: two days at 100 Hz, 160 MB for each column
 
-# Error of a horizontal coordinate [m] at a dilution of precision of 1, of a single receiver
-# without corrections under open sky. HDOP is the root of the sum of both coordinates' variances
-# over the range error (Kaplan and Hegarty, Understanding GPS, 2006), which is 2.5 sqrt(2) = 3.5 m.
+#: Error of a horizontal coordinate [m] at a dilution of precision of 1, of a single receiver
+#: without corrections under open sky. HDOP is the root of the sum of both coordinates' variances
+#: over the range error (Kaplan and Hegarty, Understanding GPS, 2006), which is 2.5 sqrt(2) = 3.5 m.
 RANGE_ERROR = 2.5
 UNKNOWN_VARIANCE = RANGE_ERROR**2  # m^2; of a horizontal coordinate with unknown variance
 VELOCITY_TOLERANCE = 1.5  # factor between velocities and positions beyond which they are ignored

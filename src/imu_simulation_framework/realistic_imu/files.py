@@ -33,7 +33,8 @@ from ..sensors.imu_specification import ImuSpecification
 from ..sensors.magnetism.environment import read_magnetic_environment
 from .surroundings import NO_MOTORS, Surroundings
 
-RESULT_TABLES = ("imu_simulated", "imu_real", "ground_truth")  # tables of a result with IMU columns
+#: Tables of a result with the columns of an IMU.
+RESULT_TABLES = ("imu_simulated", "imu_real", "ground_truth")
 
 
 class ImuTable(NamedTuple):
@@ -153,7 +154,7 @@ def _make_table(recording) -> ImuTable:
     return ImuTable(recording.table, list(recording.report.sentences()))
 
 
-DEFAULT_ENVIRONMENT = "clean"  # magnetic environment if none is named; also the node's default
+DEFAULT_ENVIRONMENT = "clean"  #: magnetic environment if none is named; also the node's default
 
 _POSE = messages.ODOMETRY.place("pose.pose.")
 _VELOCITY = messages.ODOMETRY.place("twist.twist.linear.")

@@ -20,7 +20,7 @@ from ..recordings.cleaning import LARGEST_VALUE, ZERO_NORM
 from ..recordings.messages import IMU, IMU_VECTORS
 from ..sensors.imu_models.base import ImuReading, ImuTruth
 
-MAX_GAP = 10.0  # s without messages that the model bridges; after a longer gap it restarts
+MAX_GAP = 10.0  #: s without messages that the model bridges; after a longer gap it restarts
 
 # Backward jump of stamps [s] above which the simulation is taken to have restarted; smaller jumps
 # are messages out of order.
@@ -164,8 +164,8 @@ _COVARIANCES = [IMU.place(f"{name}_covariance") for name in IMU_VECTORS]
 
 NO_ORIENTATION = (0.0, 0.0, 0.0, 1.0)  # quaternion of an IMU without orientation, see REP-145
 
-# First messages of an ideal IMU in which an orientation is looked for. A single message without an
-# orientation does not show that the IMU has none, so all of these messages have to lack it.
+#: First messages of an ideal IMU in which an orientation is looked for. A single message without an
+#: orientation does not show that the IMU has none, so all of these messages have to lack it.
 ORIENTATION_CHECK_MESSAGES = 50
 
 _MIN_GRAVITY = 0.5  # mean specific force, as a share of gravity, below which gravity is missing
@@ -273,7 +273,7 @@ class ImuInput:
         return [(stamp, self.truth(stamp, numbers)) for stamp, numbers in waiting]
 
     def truth(self, stamp: int, numbers: np.ndarray) -> ImuTruth | None:
-        """Return the ideal signals of a message, once :attr:`has_orientation` is known.
+        """Return the ideal signals of a message, once ``has_orientation`` is known.
 
         Parameters
         ----------

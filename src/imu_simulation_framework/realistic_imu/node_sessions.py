@@ -27,7 +27,7 @@ from ..sensors.operation import LiveZeroing, Operation
 from .ideal_inputs import Mounting
 
 Arguments = TypeVar("Arguments", bound=Settings)
-TRANSFORM_TIMEOUT = 10.0  # wall-clock seconds that tf has to report the mounting of the IMU
+TRANSFORM_TIMEOUT = 10.0  #: wall-clock seconds that tf has to report the mounting of the IMU
 
 
 def read_arguments(kind: type[Arguments], node: str, get: Callable[[str, Any], Any]) -> Arguments:

@@ -30,7 +30,7 @@ from .ideal_inputs import (
     estimate_nominal_period,
 )
 
-PERIOD_MESSAGES = ORIENTATION_CHECK_MESSAGES  # first messages from which the period is estimated
+PERIOD_MESSAGES = ORIENTATION_CHECK_MESSAGES  #: first messages from which the period is estimated
 
 # Largest number of steps per sample of the sensor that is recognised: a sensor of 0.1 Hz on an
 # input of 1 kHz.

@@ -14,9 +14,9 @@ from ..core.errors import SimulatorError
 
 MASTER_TIMEOUT = 10.0  # wall-clock seconds that the master has for a single response
 
-MAX_CALL_DURATION = 3600.0  # wall-clock seconds that a node may take, even if it stays responsive
+MAX_CALL_DURATION = 3600.0  #: wall-clock seconds that a node may take, even if it stays responsive
 
-CHECK_PERIOD = 1.0  # wall-clock seconds between two checks whether a node is responsive
+CHECK_PERIOD = 1.0  #: wall-clock seconds between two checks whether a node is responsive
 
 _CALLER = "/imu_simulation_framework"
 

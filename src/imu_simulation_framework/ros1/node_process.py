@@ -34,8 +34,8 @@ def run_node(node_type) -> None:
 
     Parameters
     ----------
-    node_type : type of Node
-        Class of the node.
+    node_type : type
+        Subclass of :class:`.ros1.node.Node`.
     """
     signals = _SignalHandler()
     reraise_dropped_interrupts()

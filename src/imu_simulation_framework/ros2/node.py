@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ..realistic_imu.ideal_inputs import Mounting
     from ..realistic_imu.node_sessions import Diagnostic, Session
 
-CHECK_PERIOD = 0.2  # wall-clock seconds between two checks of conditions that no message announces
+CHECK_PERIOD = 0.2  #: wall-clock seconds between two checks of conditions that no message announces
 QOS = {"sensor_data": ReliabilityPolicy.BEST_EFFORT, "reliable": ReliabilityPolicy.RELIABLE}
 
 # Messages that wait for a slow subscriber before the oldest is dropped. A simulator at 80 times
@@ -146,7 +146,7 @@ class Node(rclpy.node.Node):
         return self.create_timer(period, self._handle_errors(callback), clock=steady)
 
     def on_timer(self) -> None:
-        """Check conditions that no message announces; called every :data:`CHECK_PERIOD`."""
+        """Check conditions that no message announces; called every ``CHECK_PERIOD``."""
 
     def close(self) -> None:
         """Save results and log final remarks when the node ends."""

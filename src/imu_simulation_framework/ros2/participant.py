@@ -181,7 +181,7 @@ class Participant(ExperimentNode):
             self.prepare()
 
     def prepare(self) -> None:
-        """Prepare the drive, once :attr:`folder` and :attr:`reference` are received."""
+        """Prepare the drive, once ``folder`` and ``reference`` are received."""
 
     def is_ready(self) -> bool:
         """Return whether the drive may start."""

@@ -39,7 +39,7 @@ Covariance = Tuple[float, ...]  # 3 x 3 matrix as nine numbers, row by row
 ORIENTATION_REFERENCES = ("fusion", "truth")
 GYROSCOPE_FILTERS = ("mahony", "vqf")
 FILTERS = (*GYROSCOPE_FILTERS, "compass")
-# Names of the data sheet, see sensors/imu_models/bno055_modes.py.
+#: Names of the data sheet, see sensors/imu_models/bno055_modes.py.
 BNO055_MODES = ("IMU", "COMPASS", "M4G", "NDOF_FMC_OFF", "NDOF")
 
 _TOPIC = re.compile(r"[~/]?[A-Za-z0-9_][A-Za-z0-9_./:-]{0,199}")
@@ -284,7 +284,7 @@ class UnitVariation(Settings):
     random_walk: float = setting(0.0, minimum=0.0, maximum=3.0)
 
 
-# Parameters of a triad that differ from unit to unit, with either sign.
+#: Parameters of a triad that differ from unit to unit, with either sign.
 TOLERANCES = (
     "scale_factor_and_misalignment",
     "g_sensitivity",
@@ -295,7 +295,7 @@ TOLERANCES = (
     "supply_bias",
     "supply_scale_factor",
 )
-LARGEST_TOLERANCE = 3.0  # standard deviations; a data sheet's maximum is read as three of them
+LARGEST_TOLERANCE = 3.0  #: standard deviations; a data sheet's maximum is read as three of them
 
 
 def checked_line(name: str, value: Any, slash: bool = True) -> str:
@@ -475,7 +475,7 @@ class ImuSpecification(Settings):
         return diagonal(_ZERO if triad is None else _sample_variances(triad, period))
 
 
-# Part of a specification -> class whose fields are its keys.
+#: Part of a specification -> class whose fields are its keys.
 PARTS: dict[str, Any] = {
     key.name: key.metadata["part"]
     for key in fields(ImuSpecification)

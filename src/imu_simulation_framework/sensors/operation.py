@@ -34,11 +34,11 @@ AnyMotion = TypeVar("AnyMotion", bound="SampledMotion")
 
 MAX_SPEED = 5e-3  # m/s; upper limit at standstill
 MAX_RATE = math.radians(0.1)  # rad/s; upper limit at standstill
-BRAKING = 1.0  # s; time of braking before an inserted stop, and of accelerating after it
+BRAKING = 1.0  #: s; time of braking before an inserted stop, and of accelerating after it
 
 SPREAD_AT_REST = 2.0  # factor on the spread of samples at the standstill before the drive
 LONGEST_PAUSE = 0.5  # s; longest time between messages of a standstill
-MAX_RATE_AT_REST = math.radians(1.0)  # rad/s; largest deviation of the mean rate from the offset
+MAX_RATE_AT_REST = math.radians(1.0)  #: rad/s; largest deviation of the mean rate from the offset
 
 _NUMBER = r"\s*(\d+\.?\d*|\.\d+)\s*"
 _STOPS = re.compile(rf"every{_NUMBER}(s|min|h)\s*for{_NUMBER}(s|min)(?:\s*,?\s*detected)?")

@@ -59,7 +59,7 @@ def imu_truth(
     wheel_torque : ndarray, shape (n, 2), optional
         Torques of the motors of the left and the right wheel [N m], for the fields of the motors.
     speed : bool
-        Whether to compute the speed, for an IMU that :attr:`~.ImuModel.requires_speed`.
+        Whether to compute the speed, for an IMU that ``ImuModel.requires_speed``.
 
     Returns
     -------

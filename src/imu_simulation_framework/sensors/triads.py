@@ -107,7 +107,7 @@ def _datasheet_units(*units) -> dict[str, str]:
     return dict(zip(_ALLAN_PARAMETERS, units))
 
 
-# Name in a specification -> kind.
+#: Name in a specification -> kind.
 TRIADS = {
     "gyroscope": TriadKind(
         "rad/s",

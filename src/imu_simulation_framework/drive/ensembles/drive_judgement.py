@@ -59,7 +59,7 @@ class JudgementTask(NamedTuple):
     Attributes
     ----------
     what : {"linear", "sensor"}
-        What is drawn, one of :data:`KINDS`.
+        What is drawn, one of ``KINDS``.
     runs : int
         Number of runs.
     seed : int

@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 from ...sensors.imu_models.plugins import HectorParameters, drift_parameters
 from ..model.sources import StateSpace, state_space
-from ..model.state_space import DriveFilter, FilteredDrives, ObservedDrive
+from ..model.state_space import DriveFilter, DriveObservations, FilteredDrives
 from . import terms
 
 PRIOR_STD = 300.0
@@ -372,7 +372,7 @@ class _Residuals:
     the data. Constants with a finite standard deviation before the data are left as they are.
     """
 
-    drives: tuple[ObservedDrive, ...]
+    drives: tuple[DriveObservations, ...]
     starts: np.ndarray
     start_std: float
     center: np.ndarray
@@ -412,7 +412,7 @@ class _Residuals:
         center = np.zeros(len(stds))
         center[unknown] = unknown_center
         observed = tuple(
-            ObservedDrive(
+            DriveObservations(
                 error - start - curves @ center,
                 np.full((len(error), 1), prior_std),
                 curves @ reach,

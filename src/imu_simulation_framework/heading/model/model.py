@@ -38,7 +38,7 @@ from .sources import (
 from .state_space import (
     SAMPLED_BARRIER,
     DriveFilter,
-    ObservedDrive,
+    DriveObservations,
     bridges_within,
     draw_runs,
     numbers_per_run,
@@ -412,7 +412,7 @@ class YawErrorModel(YawErrorDistribution):
         if self.standstills or self._walks():
             return self._dense_likelihood(observed - self.mean())
         constants = [part for _, part in self._constants()]
-        drive = ObservedDrive(
+        drive = DriveObservations(
             observed - self.mean(),
             np.array(constants).reshape(-1, len(self.time)).T,
             np.empty((len(self.time), 0)),

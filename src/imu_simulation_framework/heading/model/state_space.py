@@ -309,7 +309,7 @@ _SMOOTHER_STATE = 0x01
 """Option of statsmodels' smoother to compute no covariances."""
 
 
-class ObservedDrive(NamedTuple):
+class DriveObservations(NamedTuple):
     """Observed yaw error of a drive, and its possible constants.
 
     Attributes
@@ -364,7 +364,7 @@ class DriveFilter:
 
     Parameters
     ----------
-    drives : sequence of ObservedDrive
+    drives : sequence of DriveObservations
         Drives with the same numbers of constants.
     states : int
         Number of states of the models.
@@ -375,7 +375,7 @@ class DriveFilter:
         If statsmodels is not installed.
     """
 
-    def __init__(self, drives: Sequence[ObservedDrive], states: int):
+    def __init__(self, drives: Sequence[DriveObservations], states: int):
         try:
             # Imported here, as it takes a second and only those who identify need it.
             from statsmodels.tsa.statespace.kalman_smoother import KalmanSmoother

@@ -92,7 +92,7 @@ class SimulatorInterface(ABC):
     def set_imu_parameters(self, model: str, parameters: Mapping[str, float], seed: int) -> None:
         """Set the error model of the simulated IMU and restart its drift.
 
-        Without lock-step, the drift starts with :meth:`start_drift`.
+        Without lock-step, the drift starts with :meth:`.SimulatorInterface.start_drift`.
 
         Parameters
         ----------
@@ -167,8 +167,8 @@ class SimulatorInterface(ABC):
     ) -> None:
         """Prepare the first command; a simulator without lock-step holds simulated time.
 
-        Simulated time then stands still until :meth:`on_first_command`, and the participants have
-        processed all samples so far.
+        Simulated time then stands still until :meth:`.SimulatorInterface.on_first_command`, and the
+        participants have processed all samples so far.
 
         Parameters
         ----------

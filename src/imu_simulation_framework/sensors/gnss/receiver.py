@@ -132,7 +132,7 @@ class Qualities:
         self._next += self._generator.standard_exponential() / rate if rate > 0.0 else math.inf
 
 
-# White errors: position and velocity, east, north, up each, and heading of the antennas.
+#: White errors: position and velocity, east, north, up each, and heading of the antennas.
 WHITE = 7
 _HEADING = 6
 # Children of a run's seed for each random quantity.

@@ -45,8 +45,9 @@ from ...core.yaml_files import find_description, read_description
 if TYPE_CHECKING:
     import pandas as pd
 
-# Qualities of a fix and their numbers in the sentence GGA of NMEA 0183. A receiver with ``none``
-# reports that it has no fix; ``rtk`` has fixed ambiguities of the carrier phase, ``float`` has not.
+#: Qualities of a fix and their numbers in the sentence GGA of NMEA 0183. A receiver with ``none``
+#: reports that it has no fix; ``rtk`` has fixed ambiguities of the carrier phase, ``float`` has
+#: none.
 QUALITIES = {"none": 0, "single": 1, "differential": 2, "rtk": 4, "float": 5}
 
 HIGHEST_EVENT_RATE = 100.0  # 1/s, of outages or changes of quality

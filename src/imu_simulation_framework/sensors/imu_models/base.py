@@ -19,10 +19,10 @@ from ..noise.streams import run_seed
 
 SIGNALS = ("orientation", "angular_velocity", "specific_force")  # parts of a sensor's sample
 
-# Parts that contain the slow errors, without white noise.
+#: Parts that contain the slow errors, without white noise.
 SLOW_ERRORS = ("angular_velocity_bias", "specific_force_bias", "yaw_bias", "orientation_bias")
 
-# Part of the reading of any IMU -> shape of a single sample.
+#: Part of the reading of any IMU -> shape of a single sample.
 PARTS = {
     "orientation": (4,),
     "angular_velocity": (3,),
@@ -33,7 +33,7 @@ PARTS = {
     "orientation_bias": (4,),
     "yaw": (),
 }
-# Further parts of an IMU with a magnetometer in a known magnetic field.
+#: Further parts of an IMU with a magnetometer in a known magnetic field.
 MAGNETIC_PARTS = {"magnetic_field": (3,)}
 
 _ALL_PARTS = {**PARTS, **MAGNETIC_PARTS}
@@ -521,7 +521,7 @@ def checked_parameter(name, value, **bounds):
     value : object
         Value to check.
     **bounds
-        Bounds of :func:`.core.settings.check_number`.
+        Bounds of :func:`.check_number`.
 
     Returns
     -------

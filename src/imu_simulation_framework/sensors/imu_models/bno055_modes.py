@@ -80,7 +80,7 @@ class Mode(NamedTuple):
     octants: tuple[int, int, int] = (4, 6, 8)
 
 
-# Modes by the names of the data sheet.
+#: Modes by the names of the data sheet.
 MODES = {
     "IMU": Mode(True, False, 100.0),
     "COMPASS": Mode(False, True, 20.0),
