@@ -209,9 +209,9 @@ def test_jump_and_opposite_sense_of_yaw_are_reported():
     (remark,) = [line for line in correct.splitlines() if "jumps" in line]
     for word in ("course", "once", "at 0.000 s", "-130.4 deg within 0.050 s"):
         assert word in remark
-    assert "sign turned" not in correct
+    assert "opposite sign" not in correct
     table, wrong = compared(course, f"{path}@yaw [deg]")
     assert table["rms [deg]"].iloc[0] > 25.0
-    (remark,) = [line for line in wrong.splitlines() if "sign turned" in line]
+    (remark,) = [line for line in wrong.splitlines() if "opposite sign" in line]
     correct_rms = float(correct.splitlines()[-4].split()[-6])
     assert float(remark.split("would be ")[1].split()[0]) == pytest.approx(correct_rms, abs=0.002)

@@ -23,7 +23,7 @@ allan_analysis.py short.csv | short.csv ... 5.0 s ... 60 s
 allan_analysis.py moved.csv | moved.csv ... gyro_z
 allan_analysis.py rates.csv --axis accel | rates.csv ... accel_x, accel_y, accel_z
 allan_analysis.py static.csv --band 10 1 | --band is 10 1
-allan_analysis.py static.csv --column gyro_x | --column 'gyro_x'
+allan_analysis.py static.csv --column gyro_x | --column is 'gyro_x'
 allan_analysis.py static.csv --name a/b | name ... 'a/b'
 allan_analysis.py static.csv --rate 0 | --rate: '0'
 allan_analysis.py static.csv --axis gyro_x --out static.csv/below | static.csv

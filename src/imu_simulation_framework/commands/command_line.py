@@ -1,4 +1,4 @@
-"""Options and results that several command lines share."""
+"""Options of command lines that several programs share, and output of their results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,27 @@ from ..recordings.frames import ACCEL_UNITS, GYRO_UNITS, ImuConventions
 
 
 def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) -> float:
-    """Return a number that is accepted; else the refusal is said, for argparse."""
+    """Parse a number that satisfies a condition.
+
+    Parameters
+    ----------
+    text : str
+        Text of the number.
+    accepted : callable
+        Condition of the number.
+    refusal : str
+        Message of the error.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        The text is not a number, or does not satisfy the condition.
+    """
     try:
         value = float(text)
     except ValueError:
@@ -32,20 +52,20 @@ def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) 
 
 
 def number_type(accepted: Callable[[float], bool], refusal: str) -> Callable[[str], float]:
-    """Return a type for argparse: a number that is accepted; else the refusal is said of it."""
+    """Return a type for argparse: a number with a condition, and the end of the error message."""
     return lambda text: accepted_number(text, accepted, f"{quote(text)} {refusal}")
 
 
-def whole_type(least: int, most: float, refusal: str) -> Callable[[str], int]:
-    """Return a type for argparse: a whole number within bounds; else the refusal is said of it."""
+def whole_type(minimum: int, maximum: float, refusal: str) -> Callable[[str], int]:
+    """Return a type for argparse: a bounded whole number, and the end of the error message."""
 
-    def whole(text: str) -> int:
-        # Python reads other alphabets' digits, too.
-        if not (text.isascii() and text.isdecimal()) or not least <= int(text) <= most:
+    def parse(text: str) -> int:
+        # int() accepts the digits of other alphabets, too.
+        if not (text.isascii() and text.isdecimal()) or not minimum <= int(text) <= maximum:
             raise argparse.ArgumentTypeError(f"{quote(text)} {refusal}")
         return int(text)
 
-    return whole
+    return parse
 
 
 whole_number = whole_type(0, math.inf, "is not a whole number, zero or positive")
@@ -56,31 +76,35 @@ not_negative = number_type(lambda value: 0.0 <= value < math.inf, "is no number,
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the argument ``result``."""
-    said = "a run's folder, FOLDER/PREFIX, or a file of the result"
-    parser.add_argument("result", metavar="RESULT", help=said)
+    """Add the argument ``result`` to a parser."""
+    parser.add_argument(
+        "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
+    )
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the option ``--seed``."""
-    parser.add_argument("--seed", type=whole_number, default=1, metavar="S", help="default: 1")
+    """Add the option ``--seed`` to a parser."""
+    parser.add_argument(
+        "--seed", type=whole_number, default=1, metavar="S",
+        help="seed of the random numbers, by default 1",
+    )  # fmt: skip
 
 
-def add_formats(parser: argparse.ArgumentParser, said: str = "of the figures, png by default"):
-    """Give a parser the option ``--formats``."""
-    parser.add_argument("--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help=said)
+def add_formats(parser: argparse.ArgumentParser, text: str = "of the figures, png by default"):
+    """Add the option ``--formats`` to a parser, with a text for the help."""
+    parser.add_argument("--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help=text)
 
 
 def add_out(parser: argparse.ArgumentParser, folder: str) -> None:
-    """Give a parser the option ``--out``, a folder."""
+    """Add the option ``--out``, a folder, to a parser."""
     parser.add_argument(
         "-o", "--out", type=Path, default=Path(folder), metavar="DIR",
-        help="%(default)s by default",
+        help="folder for the results, by default %(default)s",
     )  # fmt: skip
 
 
 def add_unit_options(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the options ``--gyro-unit`` and ``--accel-unit``."""
+    """Add the options ``--gyro-unit`` and ``--accel-unit`` to a parser."""
     for sensor, units, usual in (
         ("gyro", GYRO_UNITS, ImuConventions.gyro_unit),
         ("accel", ACCEL_UNITS, ImuConventions.accel_unit),
@@ -89,35 +113,55 @@ def add_unit_options(parser: argparse.ArgumentParser) -> None:
             f"--{sensor}-unit",
             choices=tuple(units),
             default=usual,
-            help="of a recording that does not state it, by default %(default)s",
+            help="unit of a recording that does not state it, by default %(default)s",
         )
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the option ``--table``, of a program that prints one."""
-    # Programs without a table do not wait for pandas.
+    """Add the option ``--table``, the format of a printed table, to a parser."""
+    # Programs without a table do not load pandas.
     from ..report.table import ENDINGS
 
     parser.add_argument(
         "--table", choices=("terminal", *ENDINGS), default="terminal", metavar="FORMAT",
-        help=f"how it is printed: terminal (default), {', '.join(ENDINGS)}",
+        help=f"format of the printed table: terminal (default), {', '.join(ENDINGS)}",
     )  # fmt: skip
 
 
 def add_results(parser: argparse.ArgumentParser, folder: str) -> None:
-    """Give a parser the options on figures, the web page, and the folder that all is written to."""
+    """Add the options of figures, the web page and the folder of results to a parser."""
     add_report(parser)
     add_formats(parser)
     add_out(parser, folder)
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the option ``--report``."""
-    parser.add_argument("--report", action="store_true", help="write a web page, too")
+    """Add the option ``--report`` to a parser."""
+    parser.add_argument("--report", action="store_true", help="also write a web page")
 
 
 def results_folder(path: Path, names: Iterable[str], inputs: Sequence[Any]) -> Path:
-    """Return a folder, which is made; a result of these names must not be one of the inputs."""
+    """Make a folder for results, none of which may be an input.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    names : iterable of str
+        Names of the results.
+    inputs : sequence of str or Path
+        Files that the program reads.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    ResultError
+        A result is one of the inputs, or the folder cannot be made.
+    """
     folder = make_folder(path)
     for name in names:
         refuse_overwriting(folder / name, inputs)
@@ -125,37 +169,53 @@ def results_folder(path: Path, names: Iterable[str], inputs: Sequence[Any]) -> P
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file as a whole, and print its name."""
+    """Write a file atomically, and print its path."""
     write_whole(path, content)
     print(path)
 
 
 def write_pictures(folder: Path, name: str, figure: Any, formats: Sequence[str]) -> None:
-    """Write a matplotlib figure in each of the formats, and print the files' names."""
+    """Write a matplotlib figure in several formats, and print the paths of the files."""
     for format in dict.fromkeys(formats):
         write_file(folder / f"{name}.{format}", render_figure(figure, format))
 
 
 def write_report(path: Path, page: Any) -> None:
-    """Write a :class:`~imu_simulation_framework.report.page.Page`, and print the file's name."""
-    # Imported here, so that a call without a report does not load it.
+    """Write a :class:`~imu_simulation_framework.report.page.Page`, and print its path."""
+    # A call without a report does not load the module.
     from ..report.page import page_html
 
     write_file(path, page_html(page).encode("utf-8"))
 
 
 def named_column(text) -> tuple[str, str]:
-    """Return quantity and column of ``QUANTITY=NAME [UNIT]``; raises ConfigurationError."""
+    """Split an argument ``QUANTITY=NAME [UNIT]``.
+
+    Parameters
+    ----------
+    text : str
+        The argument.
+
+    Returns
+    -------
+    quantity, column : str
+        Name of the quantity, and its column with the unit.
+
+    Raises
+    ------
+    ConfigurationError
+        The argument does not have this form.
+    """
     quantity, separator, column = text.partition("=")
     if not separator or not quantity.strip() or not column.strip():
         raise ConfigurationError(
-            f"--column {quote(text)} is not understood, expected for instance 'gyro_x=wx [deg/s]'"
+            f"--column is {quote(text)}, expected QUANTITY=NAME [UNIT] as in 'gyro_x=wx [deg/s]'"
         )
     return quantity.strip(), column.strip()
 
 
 def add_layout_option(add) -> None:
-    """Add ``--layout``, which :func:`guessed_columns` and :func:`.set_up` take."""
+    """Add ``--layout``, for :func:`guessed_columns` and :func:`.set_up`, to a parser."""
     add(
         "--layout", metavar="FILE", type=_layout,
         help="a recording layout that names the columns, or the name of a bundled one",
@@ -169,28 +229,28 @@ def _layout(name):
 
 
 def guessed_columns(path, rate, sentences, layout=None) -> dict | None:
-    """Find gyroscope and accelerometer in a text file with names of its own.
+    """Find the columns of gyroscope and accelerometer in a text file.
 
     Parameters
     ----------
     path : path-like
         The recording.
     rate : float or None
-        Samples per second, which replaces a time [Hz].
+        Sample rate, which replaces a column of times [Hz].
     sentences : list of str
-        A sentence on the columns is added.
+        List of remarks, to which a remark on the columns is added.
     layout : RecordingLayout, optional
-        The layout that the user names.
+        Layout of the user's choice.
 
     Returns
     -------
     dict or None
-        Column map; None where none is needed or found.
+        Column map; None if the format needs none, or no column was recognised.
 
     Raises
     ------
     RecordingError
-        No column is the time, and there is no rate.
+        There is neither a column of times nor a rate.
     """
     from ..recordings.file_access import has_columns
 
@@ -198,23 +258,23 @@ def guessed_columns(path, rate, sentences, layout=None) -> dict | None:
         return None
     from ..recordings.columns import find_columns
 
-    found = find_columns(path, "imu_recording", layout=layout)
-    wanted = ("time", *GYRO, *ACCEL)
-    columns = {name: column for name, column in found.columns.items() if name in wanted}
-    if found.open_columns:
+    guess = find_columns(path, "imu_recording", layout=layout)
+    quantities = ("time", *GYRO, *ACCEL)
+    columns = {name: column for name, column in guess.columns.items() if name in quantities}
+    if guess.open_columns:
         sentences += [
             f"{path}: {name} is not known; state it with one of: "
             + " ".join(f"--column '{name}={line}'" for line in lines)
-            for name, lines in found.open_columns.items()
+            for name, lines in guess.open_columns.items()
         ]
     if columns and "time" not in columns and rate is None:
-        lines = found.open_columns.get("time", ())
+        lines = guess.open_columns.get("time", ())
         options = "".join(f", or --column 'time={line}'" for line in lines)
         raise RecordingError(
             f"{path}: no column is the time; state the rate with --rate HZ{options}"
         )
     if columns:
         listing = ", ".join(f"{name}={column}" for name, column in columns.items())
-        by = f"by the layout {found.layout}" if found.layout else "guessed"
-        sentences.append(f"{path}: columns are {by}, say it with --column if not so: {listing}")
+        origin = f"by the layout {guess.layout}" if guess.layout else "guessed"
+        sentences.append(f"{path}: columns are {origin}; correct them with --column: {listing}")
     return columns or None

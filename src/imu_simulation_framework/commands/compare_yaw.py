@@ -1,22 +1,22 @@
-"""Compare yaws of any recordings and results: how far apart they are, and how late each is.
+"""Compare yaws of recordings and results: their differences and delays.
 
     compare_yaw.py drive.bag@/odom drive.bag@/imu/data
     compare_yaw.py mocap.tum "log.csv@heading [deg cw from north]"
     compare_yaw.py check_drive/config.ini           # the reference and the IMU that it describes
-    compare_yaw.py RESULT                           # its reference, IMUs and truth
+    compare_yaw.py RESULT                           # its reference, IMUs and ground truth
     compare_yaw.py RESULT@imu_real OTHER_RESULT@imu_real
 
-The first yaw is what the others are compared with. Each is a bag, ROS 1 or 2 (PATH@TOPIC), a CSV
-file (PATH@COLUMN, a unit in brackets), a TUM file, what rostopic echo -p wrote, or a result
-(PATH@TABLE: reference, imu_real, ground_truth, imu_simulated, odometer, trajectory_data). What has
-no time in common with the first, as a recording and a result, begins with it. What a config.ini
-describes is checked as before an experiment, and refused unless its [experiment] accept_implausible
-is true.
+The others are compared with the first yaw. A yaw is a bag of ROS 1 or 2 (PATH@TOPIC), a CSV file
+(PATH@COLUMN, with a unit in brackets), a TUM file, output of rostopic echo -p, or a result
+(PATH@TABLE: reference, imu_real, ground_truth, imu_simulated, odometer, trajectory_data). A yaw
+without common time with the first, such as a result and a recording, is moved to its start. The
+recording of a config.ini is checked as before an experiment, and rejected if it is implausible,
+unless [experiment] accept_implausible is true.
 Writes to DIR:
 
     compare_yaw.png     the yaws, and the first minus each of the others
     compare_yaw.csv     the table
-    compare_yaw.html    with --report: all of this as one web page
+    compare_yaw.html    with --report: all results as a web page
 """
 
 from __future__ import annotations
@@ -66,12 +66,18 @@ COLUMNS = (
     Column("correlation", "correlation", "", 3),
 )
 
-WHOSE = ("reference", "imu", "final_within", "imu_final", "imu_final_within")
-"""Keys of columns that need a reference of which it is known how wrong it is."""
+REFERENCE_KEYS = ("reference", "imu", "final_within", "imu_final", "imu_final_within")
+"""Keys of columns that require a reference with a known error."""
 
 
 def main(arguments):
-    """Compare the yaws named on the command line."""
+    """Compare the yaws of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     settings = ComparisonSettings(
         median_window=options.median_window,
@@ -90,22 +96,21 @@ def main(arguments):
     written = [f"{NAME}.{format}" for format in options.formats]
     written += [f"{NAME}.html"] if options.report else []
     for path in written + [f"{NAME}.{table_text.ENDINGS[format]}" for format in options.table]:
-        refuse_overwriting(out / path, [source for one in signals for source in one.sources])
+        refuse_overwriting(out / path, [source for signal in signals for source in signal.sources])
     for signal in signals:
         for remark in signal.remarks:
             print(remark)
     print(f"first: {names[0]}")
     columns = COLUMNS
-    unknown = table["reference"].isna().all()
-    if unknown:
-        columns = tuple(one for one in COLUMNS if one.key not in WHOSE)
+    is_unknown = table["reference"].isna().all()
+    if is_unknown:
+        columns = tuple(column for column in COLUMNS if column.key not in REFERENCE_KEYS)
     print(table_text.format_table(table, columns), end="")
     remarks = [*_jumps(names, yaws), *_remarks(differences, settings, names[0])]
-    if unknown and signals[0].poses is not None and not signals[0].group:
+    if is_unknown and signals[0].poses is not None and not signals[0].group:
         remarks.append(
-            f"{names[0]}: nothing is known of how wrong it is, so that its error is not told from "
-            "the others'; where it is odometry, whose wheels slip, [reference] turn_slip of a "
-            "config.ini says by how much, here as in an experiment"
+            f"{names[0]}: its error is unknown, so that it is not separated from the errors of the "
+            "others; for odometry, set [reference] turn_slip in a config.ini"
         )
     if remarks:
         print(*remarks, sep="\n")
@@ -121,7 +126,7 @@ def main(arguments):
                     "Yaws",
                     text=[remark for signal in signals for remark in signal.remarks],
                     figure=figure,
-                    how_to_read="Above the yaws; below, the first one minus each of the others.",
+                    how_to_read="Top: the yaws. Bottom: the first yaw minus each other yaw.",
                 ),
             ],
             footer=f"{', '.join(options.signals)}, imu_simulation_framework {__version__}",
@@ -133,29 +138,31 @@ def main(arguments):
 
 def _parser():
     parser = ArgumentParser(__doc__)
-    parser.add_argument("signals", nargs="+", metavar="YAW", help="PATH or PATH@WHAT; see above")
+    parser.add_argument(
+        "signals", nargs="+", metavar="YAW", help="PATH, PATH@TOPIC, PATH@COLUMN or PATH@TABLE"
+    )
     default = ComparisonSettings()
     parser.add_argument(
         "--align",
         action="store_true",
-        help="take each one's delay off, which is found from the yaw rates and shown anyway",
+        help="subtract the delays, which are estimated from yaw rates and printed in any case",
     )
     parser.add_argument(
         "--max-shift", type=float, default=default.max_shift, metavar="S",
-        help="largest delay looked for [s], %(default)s by default",
+        help="largest delay [s], %(default)s by default",
     )  # fmt: skip
     parser.add_argument(
         "--median-window", type=float, default=default.median_window, metavar="S",
-        help="window of the trend's median [s], %(default)s by default",
+        help="window of the moving median of the trend [s], %(default)s by default",
     )  # fmt: skip
     parser.add_argument(
         "--start-window", type=float, default=default.start_window, metavar="S",
-        help="differences are zero on the median over so long a beginning [s]",
+        help="duration at the start whose median difference is set to zero [s]",
     )  # fmt: skip
     parser.add_argument(
         "--zero", choices=ZEROS, default=default.zero,
-        help="estimated: with all of the drive where it is known how wrong the first one is; "
-        "start: on that beginning alone; %(default)s by default",
+        help="zero of the differences. estimated: from the whole drive if the error of the first "
+        "yaw is known; start: from the start alone; %(default)s by default",
     )  # fmt: skip
     table_text.add_option(parser)
     add_results(parser, NAME)
@@ -163,7 +170,7 @@ def _parser():
 
 
 def _distinct(signals):
-    """Return names without what all of one result share, numbered where several are the same."""
+    """Return names without the name of a common result, and number equal names."""
     names = [signal.name for signal in signals]
     if len({signal.group for signal in signals}) == 1 and signals[0].group:
         names = [signal.name[len(signal.group) :].strip() for signal in signals]
@@ -172,50 +179,58 @@ def _distinct(signals):
 
 def _jumps(names, yaws):
     for name, yaw in zip(names, yaws):
-        found = jumps(yaw)
-        if len(found):
-            time, (turn, within) = found.index[0], found.iloc[0]
-            times = "once" if len(found) == 1 else f"{len(found)} times, the first"
+        table = jumps(yaw)
+        if len(table):
+            time, (turn, within) = table.index[0], table.iloc[0]
+            times = "once" if len(table) == 1 else f"{len(table)} times, the first"
             yield (
                 f"{name}: jumps {times} at {time - yaw.index[0]:.3f} s after its beginning, by "
                 f"{np.degrees(turn):.1f} deg within {within:.3f} s, faster than "
-                f"{np.degrees(FASTEST_TURN):.0f} deg/s; that is in the differences and spoils "
-                "delay and correlation"
+                f"{np.degrees(FASTEST_TURN):.0f} deg/s; this affects differences, delay and "
+                "correlation"
             )
 
 
 def _remarks(differences, settings, first):
-    for one in differences:
-        if one.rms_with_sign_turned is not None:
+    for difference in differences:
+        if difference.rms_with_sign_turned is not None:
             yield (
-                f"{one.name}: with its sign turned it would be "
-                f"{np.degrees(one.rms_with_sign_turned):.3f} deg rms from {first}, so one of the "
-                "two counts clockwise; [deg cw from north] after a column says that it does"
+                f"{difference.name}: with the opposite sign, the rms difference from {first} would "
+                f"be {np.degrees(difference.rms_with_sign_turned):.3f} deg, so one of the two is "
+                "clockwise; mark a clockwise column with [deg cw from north]"
             )
-        if one.clock_offset:
+        if difference.clock_offset:
             yield (
-                f"{one.name}: has no time in common with {first}, so that both begin together; "
-                "--align with a large --max-shift finds what that leaves"
+                f"{difference.name}: has no time in common with {first}, so that its start is "
+                "moved to that of the first; --align with a large --max-shift corrects the offset"
             )
-        if one.comparison.zero_words:
-            yield f"{one.name}: its {one.comparison.zero_words}"
-        if settings.align and one.shift.problem:
-            yield f"{one.name}: was not aligned: {one.shift.problem}"
+        if difference.comparison.zero_words:
+            yield f"{difference.name}: its {difference.comparison.zero_words}"
+        if settings.align and difference.shift.problem:
+            yield f"{difference.name}: was not aligned: {difference.shift.problem}"
 
 
-_MIN_RMS = np.radians(5.0)
-_FAR_BETTER = 3.0
+_MIN_RMS = np.radians(5.0)  # below it, a yaw is not checked for the opposite sign
+_MIN_RMS_RATIO = 3.0  # of the rms to that with the opposite sign, for a report
 
 
 @dataclass(frozen=True)
 class YawDifference:
-    """One yaw against the first.
+    """Difference of a yaw from the first yaw.
 
-    ``comparison``: its error is the first yaw minus this one, zero at the start. ``shift``: how
-    late it was found to be; subtracted from its stamps only if that was asked for.
-    ``clock_offset``: what was added to its stamps [s] because the two had no time in common.
-    ``rms_with_sign_turned``: how far apart the two are if this one counts the other way round
-    [rad]; None unless that is far less.
+    Parameters
+    ----------
+    name : str
+        Name of the yaw.
+    comparison : YawComparison
+        Its error is the first yaw minus this yaw, zero at the start.
+    shift : TimeShift
+        Delay of the yaw; it is subtracted from the stamps only with ``align``.
+    clock_offset : float
+        Offset that was added to the stamps [s], as the two had no time in common.
+    rms_with_sign_turned : float, optional
+        Rms of the difference with the opposite sign of this yaw [rad]; None unless it is much
+        smaller.
     """
 
     name: str
@@ -226,23 +241,39 @@ class YawDifference:
 
 
 def yaw_differences(names, yaws, settings, poses=None) -> list[YawDifference]:
-    """Compare yaws with the first of them.
+    """Compare yaws with the first yaw.
 
-    ``names`` (sequence of str): for messages; the first is what the others are compared with.
-    ``yaws`` (sequence of Series) [rad] indexed by time [s]. Where one has no time in common with
-    the first, which is so with a recording's clock and a result's, the two begin together.
-    ``settings`` (ComparisonSettings): ``align`` says whether a found delay is taken off.
-    ``poses`` (DataFrame): those of the first yaw, if it is one of poses, as of
-    :func:`.compare_yaw`. Returns one less than there are yaws. Raises RecordingError if there are
-    less than two, or one has fewer than two samples in common with the first.
+    A yaw without common time with the first, such as that of a result and of a recording, is moved
+    to its start.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the yaws, for messages.
+    yaws : sequence of Series
+        Yaws [rad], indexed by time [s].
+    settings : ComparisonSettings
+        Settings; with ``align``, delays are subtracted.
+    poses : DataFrame, optional
+        Poses of the first yaw, as for :func:`.compare_yaw`.
+
+    Returns
+    -------
+    list of YawDifference
+        Difference of each yaw but the first.
+
+    Raises
+    ------
+    RecordingError
+        There are fewer than two yaws, or a yaw has too few samples within the time of the first.
     """
     if len(yaws) < 2:
-        raise RecordingError(f"there is one yaw only, {', '.join(names)}; name another one")
+        raise RecordingError(f"there is only one yaw, {', '.join(names)}, expected at least two")
     first = yaws[0]
-    found = []
+    differences = []
     for name, yaw in zip(names[1:], yaws[1:]):
-        apart = yaw.index[0] > first.index[-1] or yaw.index[-1] < first.index[0]
-        offset = float(first.index[0] - yaw.index[0]) if apart else 0.0
+        is_apart = yaw.index[0] > first.index[-1] or yaw.index[-1] < first.index[0]
+        offset = float(first.index[0] - yaw.index[0]) if is_apart else 0.0
         moved = pd.Series(yaw.to_numpy(), index=yaw.index.to_numpy(dtype=float) + offset)
         shift = find_time_shift(moved.index, moved, first.index, first, settings.max_shift)
         comparison = compare_yaw(moved, first, settings, poses)
@@ -251,38 +282,48 @@ def yaw_differences(names, yaws, settings, poses=None) -> list[YawDifference]:
                 f"{name}: has fewer than {MIN_SAMPLES} samples within the time of {names[0]}"
             )
         turned = _rms_with_sign_turned(comparison, moved, first, settings, poses)
-        found.append(YawDifference(name, comparison, shift, offset, turned))
-    return found
+        differences.append(YawDifference(name, comparison, shift, offset, turned))
+    return differences
 
 
 def _rms_with_sign_turned(comparison, yaw, first, settings, poses) -> float | None:
-    """Return how far apart two yaws are if one of them counts the other way round [rad].
-
-    None unless that is far less than as they are, which ``comparison`` says.
-    """
+    """Return the rms difference with the opposite sign [rad], None unless it is much smaller."""
     rms = comparison.statistics.rms
     if rms < _MIN_RMS:
         return None
     turned = compare_yaw(-yaw, first, settings, poses)
-    if turned is None or _FAR_BETTER * turned.statistics.rms > rms:
+    if turned is None or _MIN_RMS_RATIO * turned.statistics.rms > rms:
         return None
     return float(turned.statistics.rms)
 
 
 def differences_table(differences) -> pd.DataFrame:
-    """Sum up differences: a row each, with degrees and seconds.
+    """Summarise differences in a table.
 
-    Indexed by name: duration [s], rms, reference (what of it is expected of the first), imu (in
-    words, what is left for this one), maximum_absolute, final and final_within (half the 95 %
-    interval that the reference and the zero leave of it) [deg], imu_final and imu_final_within
-    (this one's own, and half its 95 % interval) [deg], drift [deg/min], delay [s], correlation of
-    the rates.
+    Parameters
+    ----------
+    differences : list of YawDifference
+        The differences.
+
+    Returns
+    -------
+    DataFrame
+        A row per yaw, indexed by its name, with the columns
+
+        - duration [s], rms and maximum_absolute [deg],
+        - reference: expected rms of the first yaw's error [deg]; imu: error of this yaw, as text,
+        - final and final_within: difference at the end, and half the 95 % interval due to the
+          reference and the zero [deg],
+        - imu_final and imu_final_within: error of this yaw at the end, and half its 95 % interval
+          [deg],
+        - drift [deg/min], delay [s], and correlation of the yaw rates.
     """
     rows = {}
-    for one in differences:
-        statistics, time = one.comparison.statistics, one.comparison.error.index
-        split = one.comparison.split
-        rows[one.name] = {
+    for difference in differences:
+        comparison = difference.comparison
+        statistics, time = comparison.statistics, comparison.error.index
+        split = comparison.split
+        rows[difference.name] = {
             "duration": time[-1] - time[0],
             "rms": np.degrees(statistics.rms),
             "reference": np.degrees(split.reference) if split else float("nan"),
@@ -295,7 +336,7 @@ def differences_table(differences) -> pd.DataFrame:
             if split
             else float("nan"),
             "drift": 60.0 * np.degrees(statistics.drift),
-            "delay": float("nan") if one.shift.problem else one.shift.shift,
-            "correlation": one.shift.correlation,
+            "delay": float("nan") if difference.shift.problem else difference.shift.shift,
+            "correlation": difference.shift.correlation,
         }
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -1,6 +1,6 @@
-"""``isf NAME ...``: all programs that need no ROS, by one name.
+"""Program ``isf NAME ...``, which runs each program that does not need ROS.
 
-The files in ``offline_processing/`` are the same programs, for those who have the repository.
+The files in ``offline_processing/`` run the same programs from the repository.
 """
 
 from __future__ import annotations
@@ -15,46 +15,46 @@ from ..core.errors import ConfigurationError
 from ..core.programs import run_tool
 
 JOBS = {
-    "How far will a heading have drifted?": {
-        "explore": "a page in the browser with sliders for all of it",
-        "which_imu": "which of the bundled IMUs is good enough",
-        "heading_budget": "how far, how probably, and what it comes from",
-        "monte_carlo": "the same, counted in thousands of runs drawn at random",
+    "Heading drift of a planned robot": {
+        "explore": "a page in the browser with sliders for all parameters",
+        "which_imu": "ranks the bundled IMUs against a requirement",
+        "heading_budget": "percentiles of the drift, and its error sources",
+        "monte_carlo": "the same from thousands of random realisations",
         "imu_catalogue": "the bundled IMUs: parameters and drift in ten minutes",
     },
-    "A recorded drive beside a simulated IMU": {
-        "check_recording": "whether a recording will do, and the settings that mend it",
-        "generate_drive": "makes the bundled drives, and variants",
-        "tune_tracking": "gains with which a robot follows a drive more tightly",
-        "generate_world": "makes the uneven ground for Gazebo",
+    "Recorded drives compared with a simulated IMU": {
+        "check_recording": "checks a recording, and proposes settings",
+        "generate_drive": "generates the bundled drives, and variants",
+        "tune_tracking": "optimises a robot's controller gains for a drive",
+        "generate_world": "generates the uneven ground for Gazebo",
     },
-    "What came out": {
+    "Results": {
         "report": "a result as one web page",
         "plot_multiple_errors": "figures and a table of several results",
-        "compare_yaw": "yaws from bags, CSV files and results side by side",
-        "offline_result_comparison": "figures and tables again, also of a killed experiment",
+        "compare_yaw": "compares yaws of bags, CSV files and results",
+        "offline_result_comparison": "regenerates figures and tables of an experiment",
         "export_tum": "trajectories for evo",
-        "reproduce_thesis": "the figures of the thesis again, beside what it showed",
+        "reproduce_thesis": "reproduces the figures of the thesis",
     },
-    "Is the model right?": {
-        "identify_yaw_error": "which error model recorded drives have",
-        "identify_odometer": "errors of wheel odometry, from a drive",
-        "judge_imu": "whether a recorded error may be one of a model's",
-        "compare_plugins": "whether Gazebo's plug-ins behave as their models",
+    "Validation of models": {
+        "identify_yaw_error": "identifies the yaw error model of recorded drives",
+        "identify_odometer": "identifies the errors of wheel odometry",
+        "judge_imu": "tests whether a model explains a recorded error",
+        "compare_plugins": "compares Gazebo's plug-ins with their models",
     },
     "Parameters of a sensor": {
-        "allan_analysis": "noise and drift, from a recording without motion",
+        "allan_analysis": "noise and drift from a recording at rest",
         "calibrate_imu": "biases, scale factors, misalignments and iron",
-        "convert_imu_parameters": "from one simulator's or tool's format to another's",
-        "simulate_static": "a recording without motion, of given parameters",
+        "convert_imu_parameters": "converts between formats of simulators and tools",
+        "simulate_static": "simulates a recording at rest",
     },
     "Errors for another simulator's IMU, and aircraft": {
-        "apply_imu_errors": "gives the ideal IMU of a bag the errors of a real one",
-        "validate_imu": "holds an IMU against the truth, and against limits",
+        "apply_imu_errors": "adds the errors of an IMU to a bag's ideal IMU",
+        "validate_imu": "compares an IMU with ground truth, and with limits",
         "simulate_flight": "an IMU on an aircraft, also on a gimbal",
     },
 }
-"""What each program does, by the job that a person has."""
+"""Programs and their descriptions, grouped by task."""
 
 PROGRAMS = [name for programs in JOBS.values() for name in programs]
 
@@ -66,23 +66,36 @@ _COMPLETION = {
 
 
 def usage() -> str:
-    """Return the list of programs by job."""
+    """Return the list of programs, grouped by task."""
     lines = [
-        "usage: isf NAME ...            runs a program; isf NAME --help says what it takes",
-        "       isf --completion SHELL  prints what completes names in bash, zsh or fish",
+        "usage: isf NAME ...            runs a program; isf NAME --help lists its options",
+        "       isf --completion SHELL  prints the completion of names for bash, zsh or fish",
         "       isf --version",
     ]
     for job, programs in JOBS.items():
         lines += ["", job, *(f"  {name:27} {text}" for name, text in programs.items())]
-    return "\n".join([*lines, "", "An experiment through ROS nodes is run_experiment.py's."])
+    return "\n".join([*lines, "", "run_experiment.py runs an experiment with ROS nodes."])
 
 
 def main(arguments) -> int | None:
-    """Run the program that the first argument names, with those behind it.
+    """Run the program that the first argument names.
 
-    Raises ConfigurationError if there is no such program or shell.
+    Parameters
+    ----------
+    arguments : list of str
+        Name of the program and its arguments.
+
+    Returns
+    -------
+    int or None
+        Exit code; None for 0.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no such program or shell.
     """
-    name, *rest = arguments or ["--help"]
+    name, *others = arguments or ["--help"]
     if name in ("-h", "--help"):
         print(usage())
         return 0
@@ -90,9 +103,9 @@ def main(arguments) -> int | None:
         print(f"isf {imu_simulation_framework.__version__}")
         return 0
     if name == "--completion":
-        shell = rest[0] if rest else "no shell"
+        shell = others[0] if others else "missing"
         if shell not in _COMPLETION:
-            raise ConfigurationError(f"--completion is of {shell}, expected bash, zsh or fish")
+            raise ConfigurationError(f"--completion is {shell}, expected bash, zsh or fish")
         print(_COMPLETION[shell].format(names=" ".join(PROGRAMS)))
         return 0
     program = (name[:-3] if name.endswith(".py") else name).replace("-", "_")
@@ -100,11 +113,11 @@ def main(arguments) -> int | None:
         near = difflib.get_close_matches(program, PROGRAMS, 1)
         hint = f"did you mean {near[0]}?" if near else "isf --help lists them"
         raise ConfigurationError(f"there is no program '{name}'; {hint}")
-    sys.argv = [f"isf {program}", *rest]
+    sys.argv = [f"isf {program}", *others]
     module = importlib.import_module(f"{__package__}.{program}")
-    return module.main(rest)
+    return module.main(others)
 
 
 def run() -> None:
-    """Run the command line and end the process, as pip's script ``isf`` does."""
+    """Run the command line and exit, as the entry point ``isf``."""
     sys.exit(run_tool(main))
