@@ -1,4 +1,4 @@
-"""The folder of an experiment's results, how files get into it whole, and the tables in it."""
+"""Folder of an experiment's results: names, complete writing of files, and tables."""
 
 from __future__ import annotations
 
@@ -22,31 +22,35 @@ from ...core.errors import ResultError
 from ...core.files import open_regular, read_settings
 from ...core.sentences import join_names, quote
 from ...core.whole_files import explain_file_error, render_figure, replace_file, write_whole
-from .record import NOT_ALWAYS, OF_MOTORS, STORED, ExperimentRecord
+from .record import MOTOR_TABLES, OPTIONAL_TABLES, STORED, ExperimentRecord
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 PREFIX_FORMAT = "%Y%m%d-%H%M%S"
-MARKER = "trajectory_data.csv"  # the first table of a result; a folder that lacks it holds none
+MARKER = "trajectory_data.csv"  # first table of a result, which marks a folder of results
 
+# Path below the folder of an IMU that is at least as long as that of any file of a run.
 _MAX_FILE = Path("9999", 100 * "_")
-"""A file of a run, at least as long as any, with the folder in which it is written aside."""
 
-_LONGEST_NAME = 200
+_LONGEST_NAME = 200  # bytes
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _OUTER = "._-"
 
 
 class ResultFolder:
-    """One experiment's files, ``<folder>/<prefix>_<name>``.
+    """Files of one experiment, ``<folder>/<prefix>_<name>``.
 
-    Every file is written aside in the same folder, forced to the disk and renamed, so a
-    name either is not there or holds the whole content, whatever happens meanwhile.
+    Each file is written under a temporary name in the same folder, flushed to the disk and renamed.
+    A file is therefore either missing or complete, even after an interruption.
 
-    ``folder``: an existing folder; ``prefix``: date and time of the experiment's start,
-    ``YYYYMMDD-HHMMSS``.
+    Parameters
+    ----------
+    folder : path
+        Existing folder.
+    prefix : str
+        Date and time of the start of the experiment, ``YYYYMMDD-HHMMSS``.
     """
 
     def __init__(self, folder, prefix):
@@ -55,9 +59,12 @@ class ResultFolder:
 
     @classmethod
     def from_prefix(cls, prefix_path) -> ResultFolder:
-        """Return the folder behind ``"<folder>/<prefix>"``, as nodes hand it to each other.
+        """Return the folder for ``"<folder>/<prefix>"``, see :attr:`prefix_path`.
 
-        Raises ResultError: there is no such folder.
+        Raises
+        ------
+        ResultError
+            The folder does not exist.
         """
         path = Path(prefix_path)
         if not path.name or not path.parent.is_dir():
@@ -66,7 +73,7 @@ class ResultFolder:
 
     @property
     def start(self) -> str:
-        """Date and time of the experiment's start, as a person writes it."""
+        """Date and time of the start of the experiment, in ISO format."""
         try:
             return datetime.strptime(self.prefix, PREFIX_FORMAT).isoformat(" ")
         except ValueError:
@@ -74,11 +81,11 @@ class ResultFolder:
 
     @property
     def prefix_path(self) -> str:
-        """``"<folder>/<prefix>"``, what :meth:`from_prefix` takes."""
+        """Text ``"<folder>/<prefix>"``, which nodes pass to each other."""
         return str(self.folder / self.prefix)
 
     def path(self, name) -> Path:
-        """Return the path of one file; ``name`` has its extension."""
+        """Return the path of a file from its name with extension."""
         return self.folder / f"{self.prefix}_{name}"
 
     def write_table(self, name, table) -> Path:
@@ -86,9 +93,14 @@ class ResultFolder:
         return self.write_table_in_parts(name, [table])
 
     def write_table_in_parts(self, name, parts) -> Path:
-        """Write a table of which only a part is in memory at a time.
+        """Write a table in parts, of which only one is in memory at a time.
 
-        ``parts`` (iterable of DataFrame): at least one, following each other.
+        Parameters
+        ----------
+        name : str
+            Name of the table.
+        parts : iterable of pandas.DataFrame
+            Consecutive parts, at least one.
         """
         path = self.path(f"{name}.csv")
         with replace_file(path) as aside, open(aside, "wb") as file:
@@ -97,17 +109,29 @@ class ResultFolder:
         return path
 
     def read_table(self, name, columns=None) -> pd.DataFrame:
-        """Read a table that :meth:`write_table` wrote, the same to the last bit.
+        """Read a table that :meth:`write_table` has written, equal to the last bit.
 
-        ``columns`` are those that are wanted beside the time; by default all. Raises ResultError:
-        the file is missing or broken; says which line and column.
+        Parameters
+        ----------
+        name : str
+            Name of the table.
+        columns : sequence of str, optional
+            Columns to read in addition to the time; all by default.
+
+        Raises
+        ------
+        ResultError
+            The file is missing or broken; the message names line and column.
         """
         return tables.read_csv(self.path(f"{name}.csv"), columns)
 
     def read_columns(self, name, columns) -> list[np.ndarray]:
-        """Return the time and some columns of a table, without pandas, which takes 40 MB.
+        """Return the time and some columns of a table, without the 40 MB of pandas.
 
-        Raises ResultError: the file is missing or broken, or lacks a column.
+        Raises
+        ------
+        ResultError
+            The file is missing or broken, or lacks a column.
         """
         path = self.path(f"{name}.csv")
         try:
@@ -116,14 +140,18 @@ class ResultFolder:
                 chosen = [0, *(names.index(column) for column in columns)]
                 return [*np.loadtxt(file, delimiter=",", usecols=chosen, ndmin=2).T]
         except (OSError, ValueError) as error:
-            what = f"the column{'s' * (len(columns) > 1)} {', '.join(columns)} cannot be read"
-            raise ResultError(f"{path}: {what}: {error}") from error
+            problem = f"the column{'s' * (len(columns) > 1)} {', '.join(columns)} cannot be read"
+            raise ResultError(f"{path}: {problem}: {error}") from error
 
     def take(self, other: ResultFolder) -> None:
         """Move all files of another result here, perhaps from another disk.
 
-        The smallest comes first, for which there is room even on a disk that is too full for the
-        others. Raises ResultError: one cannot be written; it is left there.
+        The smallest files are moved first, so that they arrive even on a nearly full disk.
+
+        Raises
+        ------
+        ResultError
+            A file cannot be written; it remains in the other folder.
         """
         files = other.folder.glob(f"{other.prefix}_*")
         for source in sorted(files, key=lambda path: path.stat().st_size):
@@ -132,11 +160,17 @@ class ResultFolder:
             source.unlink()
 
     def write_text(self, name, text) -> Path:
-        """Write a text; ``name`` has its extension."""
+        """Write a text under a name with extension."""
         return self._write(name, text.encode("utf-8"))
 
     def read_text(self, name) -> str:
-        """Read a text; ResultError if that is not possible."""
+        """Read a text from a name with extension.
+
+        Raises
+        ------
+        ResultError
+            The file cannot be read.
+        """
         path = self.path(name)
         try:
             return read_settings(path)
@@ -154,11 +188,11 @@ class ResultFolder:
 
 
 def safe_name(text) -> str:
-    """Turn any text into the name of one folder, which pastes into a command as it stands.
+    """Convert any text to the name of a folder that needs no quoting in a command.
 
-    Letters and digits of any language, ``_``, ``-``, ``+`` and ``.`` stay; what else stands
-    between them becomes one ``_``. Outer dots, ``-`` and ``_`` go, and it is cut at 200 bytes; what
-    is left of nothing is ``unnamed``.
+    Letters and digits of any language, ``_``, ``-``, ``+`` and ``.`` remain; other characters
+    between them become one ``_``. Outer ``.``, ``-`` and ``_`` are removed, and the name is cut at
+    200 bytes. An empty name becomes ``unnamed``.
     """
     composed = unicodedata.normalize("NFC", str(text))
     name = _UNSAFE.sub("_", composed).strip(_OUTER)
@@ -167,12 +201,28 @@ def safe_name(text) -> str:
 
 
 def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFolder:
-    """Make the folder ``<output>/<trajectory>/<IMU>/<run>`` of a new experiment.
+    """Create the folder ``<output>/<trajectory>/<IMU>/<run>`` of a new experiment.
 
-    Raises ResultError: the folder cannot be made or written to. ``output``: made if it does not
-    exist; ``trajectory_name``, ``imu_label``: made safe by :func:`safe_name`; ``start``: start of
-    the experiment; gives the prefix. Returns ResultFolder: its run is one more than the largest
-    there is; experiments that start at the same time never share one.
+    The number of the run is one more than the largest existing one. Experiments that start at the
+    same time get different folders.
+
+    Parameters
+    ----------
+    output : path
+        Folder of all results, created if it does not exist.
+    trajectory_name, imu_label : str
+        Names, which are converted by :func:`safe_name`.
+    start : datetime.datetime
+        Start of the experiment, for the prefix.
+
+    Returns
+    -------
+    ResultFolder
+
+    Raises
+    ------
+    ResultError
+        The folder cannot be created or written to.
     """
     parent = _parent(output, trajectory_name, imu_label)
     try:
@@ -192,9 +242,12 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
 
 
 def check_result_folder(output, trajectory_name, imu_label) -> None:
-    """Refuse what :func:`create_result_folder` could not make, before anything is done for it.
+    """Check that :func:`create_result_folder` can create a folder, without creating it.
 
-    Raises ResultError: names what is in its way.
+    Raises
+    ------
+    ResultError
+        The folder cannot be created; the message names the obstacle.
     """
     parent = _parent(output, trajectory_name, imu_label).absolute()
     try:
@@ -223,10 +276,17 @@ def _parent(output, trajectory_name, imu_label) -> Path:
 
 
 def find_result(path) -> ResultFolder:
-    """Find the result that a person means.
+    """Find the result at a path.
 
-    Raises ResultError: there is none, or more than one. ``path``: a run's folder,
-    ``<folder>/<prefix>`` or any file of the result.
+    Parameters
+    ----------
+    path : path
+        Folder of a run, ``<folder>/<prefix>`` or any file of the result.
+
+    Raises
+    ------
+    ResultError
+        The path has no result, or more than one.
     """
     path = Path(path)
     if path.is_dir():
@@ -254,20 +314,27 @@ def find_result(path) -> ResultFolder:
 
 
 def find_results(path) -> list[ResultFolder]:
-    """Find the result that a person means, or all of those in a folder and the folders in it.
+    """Find the result at a path, or all results in a folder and its subfolders.
 
-    Raises ResultError: there is none. Returns list of ResultFolder: in the order of their folders,
-    numbers as numbers.
+    Returns
+    -------
+    list of ResultFolder
+        Results in the order of their folders, with numbers in numerical order.
+
+    Raises
+    ------
+    ResultError
+        The path has no result.
     """
     path = Path(path)
-    found = path.glob(f"**/[!.]*_{MARKER}") if path.is_dir() else []
-    results = [ResultFolder(entry.parent, entry.name[: -len("_" + MARKER)]) for entry in found]
+    markers = path.glob(f"**/[!.]*_{MARKER}") if path.is_dir() else []
+    results = [ResultFolder(entry.parent, entry.name[: -len("_" + MARKER)]) for entry in markers]
     if not results:
         return [find_result(path)]
-    return sorted(results, key=lambda result: _in_order(result.prefix_path))
+    return sorted(results, key=lambda result: _sort_key(result.prefix_path))
 
 
-def _in_order(path):
+def _sort_key(path):
     return [
         (part.isdecimal(), part.zfill(20) if part.isdecimal() else part)
         for part in Path(path).parts
@@ -280,14 +347,14 @@ ACTIVE = ".active"  # ending of the bag's name while it is written
 
 
 def tidy(folder: ResultFolder) -> None:
-    """Complete the bag that a killed recorder has left, remove what was half written.
+    """Complete the bag of a killed recorder and remove incomplete files.
 
-    To be called after the last writing there.
+    Call it after the last file was written.
     """
     bag = folder.path(BAG)
     active = Path(f"{bag}{ACTIVE}")
     if active.exists():
-        if _has_been_completed(active):
+        if _try_to_complete(active):
             os.replace(active, bag)
         else:
             active.unlink()
@@ -295,9 +362,9 @@ def tidy(folder: ResultFolder) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _has_been_completed(path) -> bool:
-    """Return whether a bag could be given the index that it lacks, and holds any message."""
-    # Imported late: hardly any experiment leaves such a bag.
+def _try_to_complete(path) -> bool:
+    """Add the missing index to a bag; return whether it then has messages."""
+    # Imported here, because few experiments leave such a bag.
     import rosbag
 
     damages = (rosbag.ROSBagException, struct.error, OSError, ValueError, KeyError, IndexError)
@@ -313,8 +380,19 @@ def _has_been_completed(path) -> bool:
 def tum_text(time, x, y, yaw) -> str:
     """Return a planar trajectory as the content of a TUM file.
 
-    ``time``, ``x``, ``y``, ``yaw`` (array_like, shape (n,)) [s, m, m, rad]. Returns numbers that
-    read back the same to the last bit.
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Time [s].
+    x, y : array_like, shape (n,)
+        Position [m].
+    yaw : array_like, shape (n,)
+        Yaw [rad].
+
+    Returns
+    -------
+    str
+        Lines with numbers that are equal to the last bit after reading.
     """
     yaw = np.asarray(yaw, dtype=float)
     zero = np.zeros_like(yaw)
@@ -324,9 +402,19 @@ def tum_text(time, x, y, yaw) -> str:
 
 
 def tum_of_comparison(comparison, poses) -> dict[str, str]:
-    """Return an IMU and what is right for it as TUM.
+    """Return the yaws of an IMU and of its reference as contents of TUM files.
 
-    ``poses`` (DataFrame): where the robot was: x, y [m] by time [s]. Returns ``truth`` and ``imu``.
+    Parameters
+    ----------
+    comparison : YawComparison
+        Yaws of the IMU and of the reference.
+    poses : pandas.DataFrame
+        Positions x, y [m] of the robot by time [s].
+
+    Returns
+    -------
+    dict of str to str
+        Contents with the keys ``truth`` and ``imu``.
     """
     time = comparison.error.index.to_numpy(dtype=float)
     known = poses.index.to_numpy(dtype=float)
@@ -351,25 +439,43 @@ REQUIRED_COLUMNS = {
     "odometer": tables.TRAJECTORY,
     "gnss_simulated": tables.GNSS_PUBLISHED,
 }
-"""Table name -> the columns that its evaluation needs."""
+"""Columns that the evaluation needs by the name of the table."""
 
-OPTIONAL = ("fixes", "imu_real", *NOT_ALWAYS, "gnss_simulated", "odometer")
+OPTIONAL = ("fixes", "imu_real", *OPTIONAL_TABLES, "gnss_simulated", "odometer")
 """Tables that a result may lack."""
 
 
 @dataclass
 class ExperimentTables:
-    """What was driven and what was measured, time zero being the start of the drive.
+    """Tables of an experiment; time zero is the start of the drive, and missing tables are None.
 
-    ``trajectory_data``: ``Trajectory`` as the robot was to follow it, and the columns of
-    ``WheelVelocities`` that inverse kinematics gave for it; ``reference``: ``Poses`` as they were
-    recorded, what the recorded IMU is judged against; ``fixes``: satellite positions x, y [m] as
-    received, in the axes and scale of ``trajectory_data``; ``imu_simulated``, ``imu_real``:
-    ``ImuRecord``; ``ground_truth``: ``GroundTruth``; ``control_error``: ``ControlError`` against
-    the trajectory; ``wheel_velocities``, ``wheel_velocities_actual``: ``WheelVelocities`` as
-    commanded, each at the time from which it holds, and as the wheels turned;
-    ``magnetometer_simulated``: ``MagneticField``; ``gnss_simulated``: ``GnssReported``;
-    ``odometer``: ``Trajectory`` as the odometer says it. What there was not is None.
+    Attributes
+    ----------
+    trajectory_data : pandas.DataFrame
+        ``Trajectory`` that the robot had to follow, and the columns of ``WheelVelocities`` from the
+        inverse kinematics.
+    reference : pandas.DataFrame
+        ``Poses`` as recorded, with which the recorded IMU is compared.
+    imu_simulated : pandas.DataFrame
+        ``ImuRecord`` of the simulated IMU.
+    imu_real : pandas.DataFrame or None
+        ``ImuRecord`` of the recorded IMU.
+    ground_truth : pandas.DataFrame
+        ``GroundTruth`` of the robot.
+    wheel_velocities : pandas.DataFrame
+        ``WheelVelocities`` as commanded, at the times from which they hold.
+    control_error : pandas.DataFrame
+        ``ControlError`` relative to the trajectory.
+    fixes : pandas.DataFrame or None
+        GNSS positions x, y [m] as received, in the axes and the scale of ``trajectory_data``.
+    wheel_velocities_actual : pandas.DataFrame or None
+        ``WheelVelocities`` of the simulated wheels.
+    magnetometer_simulated : pandas.DataFrame or None
+        ``MagneticField`` in the axes of the IMU.
+    gnss_simulated : pandas.DataFrame or None
+        ``GnssReported`` of a simulated receiver.
+    odometer : pandas.DataFrame or None
+        ``Trajectory`` of a simulated odometer.
     """
 
     trajectory_data: pd.DataFrame
@@ -386,7 +492,13 @@ class ExperimentTables:
     odometer: pd.DataFrame | None = None
 
     def save(self, folder):
-        """Write each table as CSV into a :class:`.ResultFolder`; ResultError if not possible."""
+        """Write each table as CSV into a :class:`.ResultFolder`.
+
+        Raises
+        ------
+        ResultError
+            A file cannot be written.
+        """
         for name in REQUIRED_COLUMNS:
             table = getattr(self, name)
             if table is not None:
@@ -394,38 +506,59 @@ class ExperimentTables:
 
     @classmethod
     def load(cls, folder) -> ExperimentTables:
-        """Read the tables of a :class:`.ResultFolder` back.
+        """Read the tables of a :class:`.ResultFolder`.
 
-        Raises ResultError: a file is missing or broken, or lacks a column; only the
-        :data:`OPTIONAL` ones may be missing.
+        Raises
+        ------
+        ResultError
+            A file is broken, lacks a column, or is missing and not one of :data:`OPTIONAL`.
         """
         return cls(**{name: load_table(folder, name) for name in REQUIRED_COLUMNS})
 
 
 def write_recorded_tables(folder, record, zero, end):
-    """Write what an experiment has recorded as CSV, a part at a time: a drive may be long.
+    """Write the recorded tables of an experiment as CSV, in parts because a drive may be long.
 
-    Raises ResultError: a file cannot be written. ``zero``, ``end``: first and last stamp [ns].
-    Returns dict of DataFrame: the columns of each table that the evaluation needs.
+    Parameters
+    ----------
+    folder : ResultFolder
+        Folder of the result.
+    record : ExperimentRecord
+        Record of the experiment.
+    zero, end : int
+        First and last stamp [ns].
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        Columns of each table that the evaluation needs.
+
+    Raises
+    ------
+    ResultError
+        A file cannot be written.
     """
     recorded = record.tables(zero, end)
     for name, table in recorded.items():
         folder.write_table_in_parts(name, table.blocks())
-    needed = {**REQUIRED_COLUMNS, **dict.fromkeys(OF_MOTORS)}
+    needed = {**REQUIRED_COLUMNS, **dict.fromkeys(MOTOR_TABLES)}
     return {name: table.whole(needed[name]) for name, table in recorded.items()}
 
 
 def complete_tables(folder) -> None:
-    """Make the tables that a killed experiment has not written, of the samples that it has left.
+    """Write the missing tables of a killed experiment from its files of samples.
 
-    Raises ResultError: the samples cannot be used, or a table cannot be written.
+    Raises
+    ------
+    ResultError
+        The samples cannot be used, or a table cannot be written.
     """
     record = ExperimentRecord.left_behind(folder)
     if record is None:
         return
-    # If it was killed after the tables were written they are not written again.
-    always = set(STORED) - set(NOT_ALWAYS)
-    if not all(folder.path(f"{name}.csv").exists() for name in always):
+    # Tables that were written before the end of the process are not written again.
+    required = set(STORED) - set(OPTIONAL_TABLES)
+    if not all(folder.path(f"{name}.csv").exists() for name in required):
         zero, end = record.zero(), record.common_end()
         if zero is None or end <= zero:
             raise ResultError(
@@ -437,14 +570,16 @@ def complete_tables(folder) -> None:
 
 
 MAX_VALUE = 1e30
-"""Of a result's tables; squares of larger numbers, and sums of them, may be none."""
+"""Largest magnitude in the tables of a result; sums of squares of larger numbers may overflow."""
 
 
 def load_table(folder, name):
-    """Read one table of a :class:`.ResultFolder`; None for an :data:`OPTIONAL` one that it lacks.
+    """Read one table of a :class:`.ResultFolder`; None for a missing table of :data:`OPTIONAL`.
 
-    Raises ResultError: it is missing or broken, lacks a column, or holds a number above
-    :data:`MAX_VALUE`.
+    Raises
+    ------
+    ResultError
+        The table is missing or broken, lacks a column, or has a number above :data:`MAX_VALUE`.
     """
     if name in OPTIONAL and not folder.path(f"{name}.csv").exists():
         return None
@@ -453,9 +588,9 @@ def load_table(folder, name):
     if missing:
         raise ResultError(f"{folder.path(name + '.csv')}: lacks the column {', '.join(missing)}")
     values = table.to_numpy()
-    absurd = np.argwhere(np.isfinite(values) & (np.abs(values) > MAX_VALUE))
-    if len(absurd):
-        row, column = absurd[0]
+    excessive = np.argwhere(np.isfinite(values) & (np.abs(values) > MAX_VALUE))
+    if len(excessive):
+        row, column = excessive[0]
         raise ResultError(
             f"{folder.path(name + '.csv')}: line {row + 2}, column {quote(table.columns[column])}: "
             f"{values[row, column]:g}, expected at most {MAX_VALUE:g}"

@@ -1,4 +1,4 @@
-"""What is recorded of an experiment: samples in files as they come in, and tables of them."""
+"""Record of an experiment: samples in files during the drive, and tables of these samples."""
 
 from __future__ import annotations
 
@@ -38,25 +38,35 @@ from ...core.whole_files import explain_file_error
 if TYPE_CHECKING:
     import pandas as pd
 
+# Largest number of samples that are lost if the process is killed: 0.2 s of an IMU at 100 Hz, 1 s
+# of commands at 20 Hz.
 _ROWS_IN_MEMORY = 20
-"""So many samples may be lost when the process is killed: 0.2 s of an IMU, a second of commands."""
 
 _ROWS_PER_BLOCK = 20_000
-_LONGEST_HEADER = 10_000
+_MAX_HEADER = 10_000  # bytes
 
 
 class Stream:
-    """Samples of one kind: a growing table of a stamp [ns] and some numbers per row.
+    """Samples of one kind: a growing table with a stamp [ns] and some numbers per row.
 
-    It is kept in memory until :meth:`keep_in`; from then on memory holds some rows only. While the
-    disk is full it holds what finds no room, and tries again.
+    The samples are in memory until :meth:`keep_in`; afterwards most of them are in a file. While
+    the disk is full, they remain in memory and are written later.
 
-    A sample whose stamp is that of the last one replaces it: a simulator that waits repeats
-    itself, and the robot may have been put somewhere else meanwhile. One whose stamp is older is
-    counted in ``backwards`` and left out.
+    A sample with the stamp of the last one replaces it: a simulator that waits repeats its
+    messages, and the robot may have been placed elsewhere in the meantime. A sample with an older
+    stamp is left out.
 
-    ``columns`` (sequence of str): names of the numbers. ``newest``: the last stamp [ns]; None
-    without any.
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of the numbers.
+
+    Attributes
+    ----------
+    newest : int or None
+        Last stamp [ns]; None without samples.
+    backwards : int
+        Number of samples that were left out because of an older stamp.
     """
 
     def __init__(self, columns) -> None:
@@ -65,9 +75,9 @@ class Stream:
         self.backwards = 0
         self._row = struct.Struct(f"<q{len(self.columns)}d")
         self._type: np.dtype = np.dtype([("stamp", "<i8"), ("values", "<f8", (len(self.columns),))])
-        # One thread adds while another looks how far it has come.
+        # One thread adds samples while another one reads the progress.
         self._lock = threading.Lock()
-        # To be written without a buffer, or to be read; None while all is in memory.
+        # Unbuffered file for writing, or a file for reading; None while all samples are in memory.
         self._file: Any = None
         self._path = None
         self._first_byte = 0
@@ -77,13 +87,16 @@ class Stream:
 
     @classmethod
     def open(cls, path) -> Stream:
-        """Open what a process has left that did not come to its end.
+        """Open the file of a killed process.
 
-        Raises ResultError: it is not there or no such file.
+        Raises
+        ------
+        ResultError
+            The file is missing or is not a file of samples.
         """
         try:
             file = open_regular(path)
-            header = file.readline(_LONGEST_HEADER)
+            header = file.readline(_MAX_HEADER)
         except OSError as error:
             raise ResultError(f"{path}: cannot be read: {explain_file_error(error)}") from error
         try:
@@ -92,17 +105,23 @@ class Stream:
             raise ResultError(f"{path}: is no file of recorded samples") from None
         store._file, store._path, store._first_byte = file, path, len(header)
         size = os.fstat(file.fileno()).st_size - len(header)
-        # What was killed may have left half a row.
+        # The last row of a killed process may be incomplete.
         store._rows_in_file = max(0, size) // store._row.size
         if store._rows_in_file:
             store.newest = _Stamps(store)[len(store) - 1]
         return store
 
     def keep_in(self, path) -> None:
-        """Write what there is and will be to a new file. Raises ResultError: it cannot be made."""
+        """Write present and future samples to a new file.
+
+        Raises
+        ------
+        ResultError
+            The file cannot be created.
+        """
         header = json.dumps({"columns": self.columns}).encode() + b"\n"
         try:
-            # Unbuffered: how much of it is on the disk is known.
+            # Without a buffer the number of bytes on the disk is known.
             file = open(path, "x+b", buffering=0)  # noqa: SIM115 (open until all is written)
             file.write(header)
         except OSError as error:
@@ -112,13 +131,13 @@ class Stream:
             self._write_out(len(self._tail) - self._row.size)
 
     def flush(self) -> None:
-        """Bring the last rows to the file too, if there is one: nothing more will come."""
+        """Write the last rows to the file, if there is one, after the last sample."""
         with self._lock:
             if self._file is not None:
                 self._write_out(len(self._tail))
 
     def discard(self) -> None:
-        """Remove the file, if there is one: its content is elsewhere now."""
+        """Remove the file, if there is one, after its content was written elsewhere."""
         with self._lock:
             if self._path is not None:
                 self._file.close()
@@ -129,7 +148,7 @@ class Stream:
             self._tail = bytearray()
 
     def append(self, stamp: int, values) -> None:
-        """Add one sample; ``values`` has as many numbers as the stream has columns."""
+        """Add one sample with a stamp [ns] and a value for each column."""
         row = self._row.pack(stamp, *values)
         with self._lock:
             if self.newest is not None and stamp < self.newest:
@@ -140,9 +159,14 @@ class Stream:
                 self._take(stamp, row)
 
     def append_rows(self, stamps, values) -> None:
-        """Add samples as :meth:`append` would, one after the other.
+        """Add several samples, see :meth:`append`.
 
-        ``stamps`` (ndarray of int, shape (n,)) [ns]; ``values`` (ndarray, shape (n, columns)).
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        values : ndarray, shape (n, columns)
+            Numbers of the samples.
         """
         first_is_next = len(stamps) and (self.newest is None or self.newest < stamps[0])
         if not (first_is_next and (stamps[1:] > stamps[:-1]).all()):
@@ -158,11 +182,11 @@ class Stream:
         self.newest = newest
         self._tail += rows
         if self._file is not None and len(self._tail) >= self._due:
-            # The last one may be replaced yet.
+            # The last sample stays in memory, because the next one may replace it.
             self._write_out(len(self._tail) - self._row.size)
 
     def _write_out(self, count) -> None:
-        """Bring so many bytes of the tail to the file, as far as there is room."""
+        """Write a number of bytes of the tail to the file, as far as the disk has space."""
         size = self._row.size
         start = self._first_byte + self._rows_in_file * size
         rows = memoryview(bytes(self._tail[: max(0, count)]))
@@ -170,7 +194,7 @@ class Stream:
         with suppress(OSError):
             while written < len(rows):
                 written += os.pwrite(self._file.fileno(), rows[written:], start + written)
-        # Half a row is written once more.
+        # An incomplete row is written again later.
         whole = written // size
         self._rows_in_file += whole
         del self._tail[: whole * size]
@@ -181,10 +205,19 @@ class Stream:
             return self._rows_in_file + len(self._tail) // self._row.size
 
     def rows(self, first: int, last: int):
-        """Return rows from number ``first`` to before ``last``.
+        """Return the rows from number ``first`` to ``last``, which is excluded.
 
-        Raises ResultError: they cannot be read any more. Returns ``stamps`` (ndarray of int64,
-        shape (n,)) [ns]; ``values`` (ndarray, shape (n, columns)).
+        Returns
+        -------
+        stamps : ndarray of int64, shape (n,)
+            Stamps [ns].
+        values : ndarray, shape (n, columns)
+            Numbers of the samples.
+
+        Raises
+        ------
+        ResultError
+            The file cannot be read.
         """
         size = self._row.size
         with self._lock:
@@ -196,7 +229,7 @@ class Stream:
                     place = self._first_byte + first * size + len(content)
                     part = os.pread(self._file.fileno(), wanted - len(content), place)
                     if not part:
-                        raise ResultError(f"{self._path}: is shorter than it was")
+                        raise ResultError(f"{self._path}: the file was truncated")
                     content += part
             except OSError as error:
                 raise ResultError(
@@ -209,44 +242,56 @@ class Stream:
         return table["stamp"].astype(np.int64), table["values"].astype(float)
 
     def expected(self, rate: float, start: float, zero: int, end: int) -> int:
-        """Return how many samples there should be from stamp ``zero`` to ``end`` [ns].
+        """Return the expected number of samples between two stamps.
 
-        The stream has this ``rate`` [Hz] and begins ``start`` seconds after ``zero``. Its phase is
-        its own: a simulator need not sample at time zero.
+        The phase of the samples is arbitrary, because a simulator need not sample at time zero.
+
+        Parameters
+        ----------
+        rate : float
+            Samples per second [Hz].
+        start : float
+            Time from ``zero`` to the start of the stream [s].
+        zero, end : int
+            First and last stamp [ns].
         """
         first, last = self.span(zero, end)
         zero += round(start * NANOSECONDS)
         if first == last:
             return max(0, int((end - zero + 0.5) / NANOSECONDS * rate) + 1)
         begin = _Stamps(self)[first]
-        # Half a nanosecond: the end may be a whole number of periods after the first one.
+        # Half a nanosecond is added, because the end may be a whole number of periods later.
         before = max(0, int((begin - zero + 0.5) / NANOSECONDS * rate))
         return before + int((end - begin + 0.5) / NANOSECONDS * rate) + 1
 
     def count_until(self, end: int) -> int:
-        """Return how many samples have a stamp of at most ``end`` [ns]."""
+        """Return the number of samples with a stamp of at most ``end`` [ns]."""
         return bisect.bisect_right(_Stamps(self), end)
 
     def span(self, zero: int, end: int):
-        """Numbers of the first sample from stamp ``zero`` on and of the first after ``end``."""
+        """Return the number of the first sample from ``zero`` on and of the first after ``end``."""
         first = bisect.bisect_left(_Stamps(self), zero)
         return first, max(first, self.count_until(end))
 
     def blocks(self, zero: int, end: int):
-        """Yield samples from stamp ``zero`` to ``end`` [ns], both included, in one block or more.
+        """Yield the samples from stamp ``zero`` to ``end`` [ns], both included, in blocks.
 
-        Yields ``time`` (ndarray, shape (n,)): seconds after ``zero``; ``values`` (ndarray, shape
-        (n, columns)).
+        Yields
+        ------
+        time : ndarray, shape (n,)
+            Time since ``zero`` [s].
+        values : ndarray, shape (n, columns)
+            Numbers of the samples.
         """
         first, last = self.span(zero, end)
-        # An empty one, if there is none, has the columns.
+        # Without samples there is one empty block, which has the columns.
         for begin in range(first, max(last, first + 1), _ROWS_PER_BLOCK):
             stamps, values = self.rows(begin, min(begin + _ROWS_PER_BLOCK, last))
             yield (stamps - zero) / NANOSECONDS, values
 
 
 class _Stamps(Sequence):
-    """All stamps [ns] of a stream; each is read when it is asked for."""
+    """Stamps [ns] of a stream as a sequence, for a binary search without reading all of them."""
 
     def __init__(self, stream):
         self._stream = stream
@@ -266,24 +311,24 @@ STORED = {
     "wheel_velocities_actual": WHEELS,
     "magnetometer_simulated": MAG,
 }
-"""Name of a table -> the numbers that are stored for it."""
+"""Stored columns by the name of the table."""
 
-OF_MOTORS = ("wheel_velocities", "wheel_velocities_actual")
-"""Tables that have columns of a robot's drivetrain, the first ones being those of its wheels."""
+MOTOR_TABLES = ("wheel_velocities", "wheel_velocities_actual")
+"""Tables with the columns of a drivetrain's commands, the wheels first."""
 
-NOT_ALWAYS = ("wheel_velocities_actual", "magnetometer_simulated")
-"""Tables that an experiment may lack: not every simulator tells how fast the wheels turn, and not
-every IMU has a magnetometer."""
+OPTIONAL_TABLES = ("wheel_velocities_actual", "magnetometer_simulated")
+"""Tables that an experiment may lack: some simulators do not publish the velocities of the wheels,
+and some IMUs have no magnetometer."""
 
 STORED_OF_RECEIVER = {
     "gnss_position": GNSS_PUBLISHED_POSITION,
     "gnss_velocity": GNSS_PUBLISHED_VELOCITY,
     "gnss_heading": QUATERNION[2:],
 }
-"""The same of a GNSS receiver on the robot, whose messages become one table."""
+"""Stored columns of a GNSS receiver by the kind of its messages, which become one table."""
 
 STORED_OF_ODOMETER = {"odometer": ODOMETER_PUBLISHED}
-"""The same of an odometer on the robot."""
+"""Stored columns of an odometer."""
 
 ENDING = "samples"
 
@@ -292,19 +337,22 @@ _TRUE_MOTION = ("v", "v_y", "v_z", *GYRO[:2], "yaw_rate")
 
 @dataclass(frozen=True)
 class RecordedTable:
-    """A table that is made of stored samples whenever it is asked for.
+    """Table that is created from stored samples on demand.
 
-    ``blocks``: returns an iterator of the table's parts, at least one, each a DataFrame.
+    Attributes
+    ----------
+    blocks : callable
+        Function that returns an iterator over the parts of the table, at least one DataFrame.
     """
 
     blocks: Callable
 
     def whole(self, columns=None) -> pd.DataFrame:
-        """Return the table at once, all columns or those that are named."""
+        """Return the whole table, with all columns or with the named ones."""
         import pandas as pd
 
-        wanted = slice(None) if columns is None else list(columns)
-        return pd.concat([block.loc[:, wanted] for block in self.blocks()])
+        selection = slice(None) if columns is None else list(columns)
+        return pd.concat([block.loc[:, selection] for block in self.blocks()])
 
 
 def _stream(name) -> Any:
@@ -312,43 +360,66 @@ def _stream(name) -> Any:
 
 
 class ExperimentRecord:
-    """The streams of an experiment.
+    """Streams of the samples of an experiment.
 
-    ``imu`` takes orientation (x, y, z, w), angular velocity and specific force;
-    ``ground_truth`` position, orientation, velocity and angular velocity in the robot's axes;
-    ``errors`` the four tracking errors and the time from the start; ``wheels`` how fast they turn,
-    and where what steers stands, under the names of ``commands``; ``magnetometer`` the field in the
-    IMU's axes [T]. Commands have no stamp: the first is given at time zero, and each further one
-    answers one tracking error, so they are numbered. A GNSS receiver has streams of its own if
-    there is one (:meth:`add_receiver`), and so has an odometer (:meth:`add_odometer`): ``odometer``
-    takes place, z and w of the orientation, speed and yaw rate.
+    Parameters
+    ----------
+    commands : sequence of str
+        Names of the drivetrain's commands.
+
+    Attributes
+    ----------
+    imu : Stream
+        Orientation (x, y, z, w), angular velocity and specific force.
+    ground_truth : Stream
+        Position, orientation, and velocity and angular velocity in the axes of the robot.
+    errors : Stream
+        Tracking errors and the time since the start.
+    commands : Stream
+        Commands of the drivetrain. They have a number instead of a stamp: the first one acts at
+        time zero, and each further one follows a tracking error.
+    wheels : Stream
+        Velocities of the wheels and steering angles, in the columns of the commands.
+    magnetometer : Stream
+        Measured field in the axes of the IMU [T].
+    odometer : Stream
+        Position, z and w of the orientation, speed and yaw rate, after :meth:`add_odometer`.
     """
 
     def __init__(self, commands: Sequence[str] = WHEELS) -> None:
-        columns = {**STORED, **dict.fromkeys(OF_MOTORS, commands)}
-        self._streams = {name: Stream(of_it) for name, of_it in columns.items()}
-        self._longest_delay = 0.0
+        columns = {**STORED, **dict.fromkeys(MOTOR_TABLES, commands)}
+        self._streams = {name: Stream(names) for name, names in columns.items()}
+        self._max_delay = 0.0
 
-    def add_receiver(self, longest_delay: float) -> None:
-        """Say that there is a GNSS receiver, before :meth:`keep_in`.
+    def add_receiver(self, max_delay: float) -> None:
+        """Add the streams of a GNSS receiver, before :meth:`keep_in`.
 
-        ``longest_delay``: from a measurement to its arrival [s]. Fixes that are measured less than
-        this before the end do not count: some of them have not arrived.
+        Parameters
+        ----------
+        max_delay : float
+            Largest delay from a measurement to its message [s]. Fixes that are measured within this
+            time before the end are left out, because some of them have not arrived.
         """
-        self._longest_delay = longest_delay
+        self._max_delay = max_delay
         for name, columns in STORED_OF_RECEIVER.items():
             self._streams[name] = Stream(columns)
 
     def add_odometer(self) -> None:
-        """Say that there is an odometer, before :meth:`keep_in`."""
+        """Add the stream of an odometer, before :meth:`keep_in`."""
         for name, columns in STORED_OF_ODOMETER.items():
             self._streams[name] = Stream(columns)
 
     def append_fixes(self, kind: str, stamps, rows) -> None:
-        """Add what a receiver said.
+        """Add output of a GNSS receiver.
 
-        ``kind``: one of :data:`STORED_OF_RECEIVER`; ``stamps`` (ndarray of int, shape (n,)) [ns];
-        ``rows`` (ndarray, shape (n, columns)).
+        Parameters
+        ----------
+        kind : str
+            One of :data:`STORED_OF_RECEIVER`.
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, columns)
+            Numbers of the messages.
         """
         self._streams[kind].append_rows(stamps, rows)
 
@@ -361,49 +432,53 @@ class ExperimentRecord:
     wheels = _stream("wheel_velocities_actual")
 
     def append_command(self, *commands: float) -> None:
-        """Add what the drivetrain was commanded."""
+        """Add commands of the drivetrain."""
         self.commands.append(len(self.commands), commands)
 
     def keep_in(self, folder) -> None:
-        """Keep everything in files of a result's folder from now on.
+        """Store all samples in files of a result's folder from now on.
 
-        A process that is killed leaves them behind; :meth:`left_behind` reads them.
+        The files of a killed process remain; :meth:`left_behind` reads them.
         """
         for name, stream in self._streams.items():
             stream.keep_in(folder.path(f"{name}.{ENDING}"))
 
     def flush(self) -> None:
-        """Bring everything to the files."""
+        """Write all samples to the files."""
         for stream in self._streams.values():
             stream.flush()
 
     def discard(self) -> None:
-        """Remove the files, as the tables are written."""
+        """Remove the files after the tables were written."""
         for stream in self._streams.values():
             stream.discard()
 
     @classmethod
     def left_behind(cls, folder) -> ExperimentRecord | None:
-        """Return what an experiment has left that was killed, None if it has left nothing.
+        """Return the record of a killed experiment; None without its files.
 
-        Raises ResultError: files are missing or not what they should be.
+        Raises
+        ------
+        ResultError
+            A file is missing or has other columns.
         """
         names = (*STORED, *STORED_OF_RECEIVER, *STORED_OF_ODOMETER)
         paths = {name: folder.path(f"{name}.{ENDING}") for name in names}
-        left = [name for name, path in paths.items() if path.exists()]
-        if not set(left) & set(STORED):
+        existing = {name for name, path in paths.items() if path.exists()}
+        if not existing & set(STORED):
             return None
         record = cls()
-        if set(left) & set(STORED_OF_RECEIVER):
+        if existing & set(STORED_OF_RECEIVER):
             record.add_receiver(0.0)
-        if set(left) & set(STORED_OF_ODOMETER):
+        if existing & set(STORED_OF_ODOMETER):
             record.add_odometer()
         for name, expected in record._streams.items():
-            if name in NOT_ALWAYS and name not in left:
+            if name in OPTIONAL_TABLES and name not in existing:
                 continue
             stream = record._streams[name] = Stream.open(paths[name])
-            found = stream.columns[: len(WHEELS)] if name in OF_MOTORS else stream.columns
-            if found != expected.columns:
+            is_motor_table = name in MOTOR_TABLES
+            columns = stream.columns[: len(WHEELS)] if is_motor_table else stream.columns
+            if columns != expected.columns:
                 raise ResultError(
                     f"{paths[name]}: has the columns {', '.join(stream.columns)[:200]}, but "
                     f"{', '.join(expected.columns)} were expected"
@@ -411,30 +486,38 @@ class ExperimentRecord:
         return record
 
     def zero(self):
-        """Stamp of the first command [ns], which the first tracking error tells; None without."""
+        """Return the stamp of the first command [ns]; None without a tracking error."""
         if len(self.errors) == 0:
             return None
         (stamp,), values = self.errors.rows(0, 1)
         return int(stamp) - round(values[0, -1] * NANOSECONDS)
 
     def common_end(self) -> int:
-        """Stamp until which both the ground truth and the IMU were recorded [ns]; -1 without."""
+        """Return the last stamp of both ground truth and IMU [ns]; -1 without samples."""
         streams = (self.imu, self.ground_truth)
         return min(-1 if stream.newest is None else stream.newest for stream in streams)
 
     def complete_until(self, end: int) -> bool:
-        """Return whether everything is there until ``end`` [ns], each error with its command."""
+        """Return whether all samples until ``end`` [ns] exist, and a command for each error."""
         streams = (self.imu, self.ground_truth, self.errors)
         if any(stream.newest is None or stream.newest < end for stream in streams):
             return False
         return len(self.commands) > self.errors.count_until(end)
 
     def tables(self, zero: int, end: int):
-        """Return tables of the experiment from stamp ``zero`` to ``end`` [ns].
+        """Return the tables of the experiment.
 
-        Returns dict of RecordedTable: imu_simulated, ground_truth, control_error, wheel_velocities
-        and, if they were recorded, wheel_velocities_actual, magnetometer_simulated, odometer and
-        gnss_simulated; columns as in the package's docstring.
+        Parameters
+        ----------
+        zero, end : int
+            First and last stamp [ns].
+
+        Returns
+        -------
+        dict of str to RecordedTable
+            imu_simulated, ground_truth, control_error, wheel_velocities and, if they were recorded,
+            wheel_velocities_actual, magnetometer_simulated, odometer and gnss_simulated. The
+            columns are described in the docstring of the package.
         """
 
         def table(stream, columns):
@@ -452,7 +535,7 @@ class ExperimentRecord:
             tables["magnetometer_simulated"] = table(self.magnetometer, MAG)
         if len(self._streams.get("odometer", ())):
             tables["odometer"] = table(self.odometer, _odometer_columns)
-        arrived = end - math.ceil(self._longest_delay * NANOSECONDS)
+        arrived = end - math.ceil(self._max_delay * NANOSECONDS)
         position = self._streams.get("gnss_position")
         if position is not None and len(range(*position.span(zero, arrived))):
             tables["gnss_simulated"] = RecordedTable(lambda: [self._fixes(zero, arrived)])
@@ -464,11 +547,11 @@ class ExperimentRecord:
         stamps, _ = self._streams["gnss_position"].rows(*spans["gnss_position"])
         for name, names in STORED_OF_RECEIVER.items():
             own, values = self._streams[name].rows(*spans[name])
-            found = np.full((len(stamps), len(names)), np.nan)
-            place = np.minimum(np.searchsorted(stamps, own), len(stamps) - 1)
-            known = stamps[place] == own
-            found[place[known]] = values[known]
-            columns.update(zip(names, found.T))
+            aligned = np.full((len(stamps), len(names)), np.nan)
+            row = np.minimum(np.searchsorted(stamps, own), len(stamps) - 1)
+            is_common = stamps[row] == own
+            aligned[row[is_common]] = values[is_common]
+            columns.update(zip(names, aligned.T))
         z, w = (columns.pop(name) for name in STORED_OF_RECEIVER["gnss_heading"])
         heading = 2.0 * np.arctan2(z, w)
         known = np.isfinite(heading)
@@ -480,18 +563,18 @@ class ExperimentRecord:
 
     def _wheel_velocities(self, zero, end):
         times = [time for time, _ in self.errors.blocks(zero, end)]
-        given = np.concatenate([[0.0], *times])
-        count = min(len(self.commands), len(given))
+        command_times = np.concatenate([[0.0], *times])
+        count = min(len(self.commands), len(command_times))
         _, commands = self.commands.rows(0, count)
-        return _table(given[:count], dict(zip(self.commands.columns, commands.T)))
+        return _table(command_times[:count], dict(zip(self.commands.columns, commands.T)))
 
 
 def _blocks(stream, zero, end, columns):
-    """Yield tables with columns of these names, or that a function makes of values and angles."""
+    """Yield tables with columns by their names, or by a function of values and angles."""
     angles = _Attitude()
     for time, values in stream.blocks(zero, end):
-        made = columns(values, angles) if callable(columns) else dict(zip(columns, values.T))
-        yield _table(time, made)
+        named = columns(values, angles) if callable(columns) else dict(zip(columns, values.T))
+        yield _table(time, named)
 
 
 def _imu_columns(values, angles):
@@ -519,7 +602,7 @@ class _Attitude:
         self._turns = 0
 
     def columns(self, orientation):
-        """Return columns roll, pitch and yaw of orientations of shape (n, 4)."""
+        """Return the columns roll, pitch and yaw for orientations of shape (n, 4)."""
         roll, pitch, wrapped = roll_pitch_yaw_from_quaternion(orientation).T
         yaw = wrapped
         if len(wrapped):
