@@ -1,7 +1,7 @@
-"""The experiment in one process, without ROS: the same parts, called instead of sent messages.
+"""Experiment in one process, without ROS.
 
-It gives the same tables as the nodes do, to the last bit, several times faster; made for
-many runs, and for measuring what the transport costs.
+The parts of the nodes are called directly instead of by messages. The tables are equal to those of
+the nodes to the last bit, and the experiment is several times faster.
 """
 
 from __future__ import annotations
@@ -29,13 +29,24 @@ from .tracking.controllers import Reference
 def drive_in_process(
     configuration: Configuration, drive: PreparedDrive, observe: Callable[..., object] | None = None
 ) -> ExperimentRecord:
-    """Let the robot of the MuJoCo simulator follow a prepared drive.
+    """Simulate a robot in MuJoCo that follows a prepared drive.
 
-    ``observe``: called with the simulator's states, those of a control period at a time. Returns
-    ExperimentRecord: from stamp 0 to the drive's end.
+    Parameters
+    ----------
+    configuration : Configuration
+        Configuration of the experiment.
+    drive : PreparedDrive
+        Prepared drive.
+    observe : callable, optional
+        Function that is called with the states of each control period.
+
+    Returns
+    -------
+    ExperimentRecord
+        Samples from stamp 0 to the end of the drive.
     """
     if configuration.simulation.simulator == "gazebo":
-        # Where wheels slide otherwise: the commands have to be those for MuJoCo's.
+        # The wheels slide differently in Gazebo; the commands have to be those for MuJoCo.
         simulation = replace(configuration.simulation, simulator="mujoco")
         configuration = replace(configuration, simulation=simulation)
     robot = SimulatedRobot(configuration)
@@ -52,13 +63,13 @@ def drive_in_process(
     stamps, state = robot.last.stamps, robot.last.state
     command = leader.begin()
     while True:
-        tracked = _answer(stamps, state, tracking)
+        tracked = _track(stamps, state, tracking)
         observe(state)
         if tracked is not None:
             recording.add_error(tracked.stamp, tracked.time, tracked.error)
             command = leader.answer(tracked.time, tracked.error)
         recording.add_command(*command)
-        # Nothing here waits for the IMU: a few seconds of its readings are made at once.
+        # The drive does not depend on the IMU, so readings of a few seconds are computed at once.
         if robot.waiting and (leader.finished or robot.waiting >= MEASURED_AT_ONCE - len(stamps)):
             _record(robot.measured(), recording)
         if leader.finished:
@@ -82,8 +93,8 @@ def _record(samples: Any, recording: Any) -> None:
         recording.add_fixes(*reported)
 
 
-def _answer(stamps: np.ndarray, state: SimulatorState, tracking: Any) -> TrackedPose | None:
-    # A control period ends with the last of its samples, and only its end is answered.
+def _track(stamps: np.ndarray, state: SimulatorState, tracking: Any) -> TrackedPose | None:
+    # The tracking error of a control period is that of its last sample.
     x, y, _ = state.position[-1].tolist()
     v_x, v_y, _ = state.linear_velocity[-1].tolist()
     orientation = state.orientation[-1].tolist()
@@ -91,11 +102,16 @@ def _answer(stamps: np.ndarray, state: SimulatorState, tracking: Any) -> Tracked
 
 
 def robot_motion(configuration: Configuration) -> Motion:
-    """Return the motion of the robot in MuJoCo as it follows the configured drive.
+    """Return the motion of a robot in MuJoCo that follows the configured drive.
 
-    It is that of the point on the ground below the axle's middle, with the bumps, slip and sway of
-    the physics; the IMU's is this one :meth:`.SampledMotion.mounted` with
-    :attr:`.MujocoSimulator.imu_mounting`. Raises FrameworkError: the experiment cannot be done.
+    The moving point is on the ground below the middle of the axle; its motion includes the bumps,
+    slip and sway of the physics. :meth:`.SampledMotion.mounted` with
+    :attr:`.MujocoSimulator.imu_mounting` converts it to the motion of the IMU.
+
+    Raises
+    ------
+    FrameworkError
+        The experiment is impossible with this configuration.
     """
     states: list[SimulatorState] = []
     drive_in_process(configuration, prepared(configuration).drive, states.append)
@@ -110,9 +126,12 @@ def robot_motion(configuration: Configuration) -> Motion:
 
 
 def prepared(configuration: Configuration) -> PreparationSession:
-    """Return the configured experiment's drive and recorded IMU, read and checked.
+    """Read and check the drive and the recorded IMU of the configured experiment.
 
-    Raises FrameworkError: the experiment cannot be done.
+    Raises
+    ------
+    FrameworkError
+        The experiment is impossible with this configuration.
     """
     preparation = PreparationSession()
     preparation.read(configuration)
@@ -120,10 +139,14 @@ def prepared(configuration: Configuration) -> PreparationSession:
 
 
 def run_prepared(configuration: Configuration, preparation: PreparationSession) -> ExperimentTables:
-    """Drive a prepared experiment; return what the nodes would write.
+    """Run a prepared experiment; return the tables that the nodes would write.
 
-    ``configuration``: may differ in IMU, controller and seed from the one that it was prepared
-    with; ``preparation``: which has read the drive.
+    Parameters
+    ----------
+    configuration : Configuration
+        Configuration, which may differ in IMU, controller and seed from that of the preparation.
+    preparation : PreparationSession
+        Preparation that has read the drive.
     """
     drive, recorded_imu = preparation.drive, preparation.recorded_imu
     record = drive_in_process(configuration, drive)
@@ -138,8 +161,11 @@ def run_prepared(configuration: Configuration, preparation: PreparationSession) 
 
 
 def run_in_process(configuration: Configuration) -> ExperimentTables:
-    """Prepare and drive the configured experiment; return what the nodes would write.
+    """Prepare and run the configured experiment; return the tables that the nodes would write.
 
-    Raises FrameworkError: the experiment cannot be done.
+    Raises
+    ------
+    FrameworkError
+        The experiment is impossible with this configuration.
     """
     return run_prepared(configuration, prepared(configuration))

@@ -1,8 +1,7 @@
-"""Who does chunks of work: this process, others on this computer, or a cluster, through Dask.
+"""Execution of tasks in this process, in several processes of this computer or on a Dask cluster.
 
-Dask is loaded only where it is used. What happens to a worker is Dask's concern: the chunks of one
-that has gone are given to others, and as a chunk's content does not depend on who made it, nothing
-else is to be done.
+Dask is imported only if it is used. If a worker ends, Dask gives its tasks to other workers. The
+result of a task does not depend on the worker.
 """
 
 from __future__ import annotations
@@ -27,41 +26,56 @@ from ...core.errors import ClusterError, ConfigurationError, FrameworkError, imp
 from ...core.sentences import quote
 
 Task = Tuple[int, tuple]
-"""The number of a chunk, and the arguments of the function after what they have in common."""
+"""Number of a chunk, and the arguments of the function after the common one."""
 
-ANSWER_WITHIN = 10.0  # a scheduler answers, and has a worker, within this [s]
-PATIENCE = 30.0  # a job whose workers have all gone waits so long for others [s]
+ANSWER_WITHIN = 10.0  # s; timeout for the answer and the first worker of a scheduler
+PATIENCE = 30.0  # s; timeout for new workers after all workers have ended
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
-# Of malloc.h: from which size on a piece of memory is fetched by itself, and how much is kept.
+# Options of malloc.h: size above which memory is mapped separately, and size of the kept memory.
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
-_PIECE = 4_000_000  # bytes that go with one message
-_FOR_WHAT = "drawing in several processes"
-_AHEAD = 2
-"""Tasks for each thread that wait, so that none is idle and no result has to wait for long."""
+_PIECE = 4_000_000  # bytes in one message
+_PURPOSE = "drawing in several processes"
+# Submitted tasks per thread, so that no thread is idle and no result waits for long.
+_TASKS_PER_THREAD = 2
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
-def alone(work: Callable, common, tasks: Iterable[Task]) -> Iterator[tuple[int, bytes]]:
-    """Do all tasks in this process, and give each result as it is there."""
+def run_here(work: Callable, common, tasks: Iterable[Task]) -> Iterator[tuple[int, bytes]]:
+    """Run all tasks in this process; yield the number and the result of each task."""
     for number, arguments in tasks:
         yield number, work(common, *arguments)
 
 
-def on_this_computer(
+def run_on_this_computer(
     workers: int, work: Callable, common, tasks: Sequence[Task]
 ) -> Iterator[tuple[int, bytes]]:
-    """Do tasks in so many processes, and give each result as it is there.
+    """Run tasks in several processes; yield the number and the result of each finished task.
 
-    Raises ConfigurationError: dask is not installed. Raises ClusterError: the processes do not
-    begin, or end one after the other.
+    Parameters
+    ----------
+    workers : int
+        Number of processes.
+    work : callable
+        Function of ``common`` and the arguments of a task.
+    common : object
+        First argument for all tasks.
+    tasks : sequence of Task
+        Tasks.
+
+    Raises
+    ------
+    ConfigurationError
+        Dask is not installed.
+    ClusterError
+        The processes cannot be started, or end one after the other.
     """
-    distributed = import_optional("distributed", _FOR_WHAT)
-    with tempfile.TemporaryDirectory() as scratch, _quiet():
+    distributed = import_optional("distributed", _PURPOSE)
+    with tempfile.TemporaryDirectory() as scratch, _silent_log():
         try:
             cluster = distributed.LocalCluster(
                 n_workers=workers,
@@ -77,25 +91,35 @@ def on_this_computer(
             raise ClusterError(f"{workers} processes cannot be started: {error}") from error
         try:
             with distributed.Client(cluster, set_as_default=False) as client:
-                yield from _through(distributed, client, work, common, tasks)
+                yield from _submit(distributed, client, work, common, tasks)
         finally:
-            # On a busy machine processes may take longer to end than Dask waits for them.
+            # On a busy machine the processes may end after Dask's timeout.
             with suppress(TimeoutError, asyncio.TimeoutError):
                 cluster.close()
 
 
-def on_cluster(
+def run_on_cluster(
     address: str, work: Callable, common, tasks: Sequence[Task]
 ) -> Iterator[tuple[int, bytes]]:
-    """Do tasks on the workers of a Dask scheduler, and give each result as it is there.
+    """Run tasks on the workers of a Dask scheduler; see :func:`run_on_this_computer`.
 
-    Raises ConfigurationError: dask is not installed. Raises ClusterError: the scheduler does not
-    answer, has no worker, or one that cannot do this. ``address``: of the scheduler, as
-    ``tcp://10.0.0.1:8786``.
+    Parameters
+    ----------
+    address : str
+        Address of the scheduler, for example ``tcp://10.0.0.1:8786``.
+    work, common, tasks
+        As in :func:`run_on_this_computer`.
+
+    Raises
+    ------
+    ConfigurationError
+        Dask is not installed.
+    ClusterError
+        The scheduler does not answer, has no worker, or has a worker without this package.
     """
-    distributed = import_optional("distributed", _FOR_WHAT)
+    distributed = import_optional("distributed", _PURPOSE)
     _require_listener(address)
-    with _quiet():
+    with _silent_log():
         try:
             client = distributed.Client(address, timeout=ANSWER_WITHIN, set_as_default=False)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
@@ -112,61 +136,61 @@ def on_cluster(
                     f"{address}"
                 ) from error
             _require_package(client, address)
-            yield from _through(distributed, client, work, common, tasks)
+            yield from _submit(distributed, client, work, common, tasks)
 
 
 def _require_listener(address):
-    """Refuse an address that does not answer; Dask would wait for a long time, or for ever."""
-    found = _ADDRESS.fullmatch(address)
-    if found is None:
+    """Reject an address that does not answer, for which Dask would wait very long."""
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
         raise ConfigurationError(
             f"{quote(address)} is no address of a Dask scheduler, as tcp://10.0.0.1:8786"
         )
-    host, port = found.group(1).strip("[]"), int(found.group(2))
+    host, port = match.group(1).strip("[]"), int(match.group(2))
     try:
         with socket.create_connection((host, port), ANSWER_WITHIN) as connection:
-            # Dask greets whoever comes.
+            # A Dask scheduler sends the first message of a connection.
             if not address.startswith("tls") and not connection.recv(1):
                 raise OSError("the connection is closed at once")
     except (OSError, OverflowError, UnicodeError) as error:
         raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from error
 
 
-def _through(distributed, client, work, common, tasks):
-    # What all tasks have in common travels as the result of tasks, not as data that are lost with
-    # the worker that has them.
+def _submit(distributed, client, work, common, tasks):
+    # The common argument is sent as the result of tasks, because Dask computes lost results again,
+    # whereas data are lost with their worker.
     content = pickle.dumps(common, protocol=4)
     pieces = [
         client.submit(bytes, content[first : first + _PIECE], pure=False)
         for first in range(0, len(content), _PIECE)
     ]
-    shared = client.submit(_whole, pieces, pure=False)
+    shared = client.submit(_join, pieces, pure=False)
     waiting = iter(tasks)
     numbers: dict = {}
     finished: queue.Queue = queue.Queue()
 
     def begin(count):
         for number, arguments in itertools.islice(waiting, count):
-            future = client.submit(_at_work, work, shared, *arguments, pure=False)
+            future = client.submit(_run_task, work, shared, *arguments, pure=False)
             numbers[future] = number
             future.add_done_callback(finished.put)
 
     try:
-        begin(_AHEAD * max(1, _threads(client)))
+        begin(_TASKS_PER_THREAD * max(1, _threads(client)))
         while numbers:
             future = _next(finished, client)
             number = numbers.pop(future)
             yield number, _result(distributed, future)
             future.release()
-            # Workers may have come or gone meanwhile, but somebody will be there.
-            begin(max(1, _AHEAD * _threads(client) - len(numbers)))
+            # The number of workers may have changed; at least one task is always submitted.
+            begin(max(1, _TASKS_PER_THREAD * _threads(client) - len(numbers)))
     finally:
         with suppress(Exception):
             client.cancel([*pieces, shared, *numbers])
 
 
 def _next(finished, client):
-    """Return the next future that is done, as long as there is somebody who may do it."""
+    """Return the next finished future, as long as there are workers."""
     idle_since = None
     while True:
         try:
@@ -183,44 +207,45 @@ def _next(finished, client):
 
 def _threads(client):
     try:
-        found = client.sync(client.scheduler.ncores, callback_timeout=60.0)  # it may be busy
+        # The scheduler may be busy.
+        threads = client.sync(client.scheduler.ncores, callback_timeout=60.0)
     except (OSError, RuntimeError, AttributeError, asyncio.TimeoutError) as error:
         raise ClusterError("the Dask scheduler does not answer any more") from error
-    return sum(found.values())
+    return sum(threads.values())
 
 
 def _require_package(client, address):
-    """Refuse workers without this package, which could not even say so."""
+    """Reject workers without this package, whose errors would not be understandable."""
     name = __name__.split(".")[0]
-    # Dask can send a function of the standard library to anybody.
-    for worker, found in client.run(importlib.util.find_spec, name).items():
-        if found is None:
+    # Any worker can run a function of the standard library.
+    for worker, specification in client.run(importlib.util.find_spec, name).items():
+        if specification is None:
             raise ClusterError(
                 f"the worker {worker} of {address} does not have the package {name}; install the "
                 "same version on all computers"
             )
 
 
-def _at_work(work, *arguments):
+def _run_task(work, *arguments):
     _keep_memory()
     return work(*arguments)
 
 
 @functools.lru_cache(maxsize=None)
 def _keep_memory():
-    """Let this worker keep the memory of arrays, instead of fetching it anew for each.
+    """Keep the freed memory of arrays in this worker, up to a limit.
 
-    Dask has its workers give memory back at once (MALLOC_TRIM_THRESHOLD_), and the system clears
-    every page that it hands out: a sensor's run took twice as long. What is kept is bounded.
+    Dask's workers return memory at once (MALLOC_TRIM_THRESHOLD_), and the system clears each page
+    of new memory, which doubles the time of a sensor's run.
     """
-    # Not every C library has it.
+    # Some C libraries lack mallopt.
     with suppress(OSError, AttributeError, TypeError):
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_MMAP_THRESHOLD, 32 * 2**20)
         mallopt(_TRIM_THRESHOLD, 256 * 2**20)
 
 
-def _whole(pieces):
+def _join(pieces):
     return pickle.loads(b"".join(pieces))
 
 
@@ -230,8 +255,8 @@ def _result(distributed, future):
     except FrameworkError:
         raise
     except distributed.KilledWorker as error:
-        why = f"workers have ended while they drew the same runs, one after the other: {error}"
-        raise ClusterError(why) from error
+        message = f"workers have ended while they drew the same runs, one after the other: {error}"
+        raise ClusterError(message) from error
     except ImportError as error:
         raise ClusterError(
             f"a worker does not have this package, or another version of it ({error}); install the "
@@ -245,13 +270,13 @@ def _result(distributed, future):
             "same on all computers"
         ) from error
     except (OSError, MemoryError, distributed.CancelledError) as error:
-        why = f"the workers or their scheduler have given up ({type(error).__name__})"
-        raise ClusterError(why) from error
+        message = f"the workers or their scheduler have given up ({type(error).__name__})"
+        raise ClusterError(message) from error
 
 
 @contextmanager
-def _quiet():
-    """Keep what Dask says of workers that come and go from the person's terminal."""
+def _silent_log():
+    """Silence the log of Dask's workers."""
     names = ("distributed", "distributed.client", "distributed.core", "distributed.nanny",
              "distributed.scheduler", "distributed.comm", "asyncio", "tornado")  # fmt: skip
     loggers = [logging.getLogger(name) for name in names]

@@ -1,7 +1,7 @@
-"""An ensemble from first run to last, in chunks that any process can do and that a folder keeps.
+"""Monte Carlo simulation of an ensemble, in chunks that any process computes and a folder keeps.
 
-``job.json`` says what the chunks in a folder are of; each chunk is one file, there as a whole or
-not at all, that begins with a line on what it is and the hash of all that follows.
+``job.json`` in the folder describes the ensemble. Each chunk is one file, which is complete or
+missing. It begins with a line that contains the format and the hash of the content.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from .samplers import Drawing, digest
 
 JOB = "job.json"
 CHUNKS = "chunks"
-_LARGEST = 2**30
-"""Bytes of a chunk, as it is in memory; a day at 1 Hz with a thousand whole curves has 350 MB."""
+# Largest size of a chunk in memory [bytes]; a day at 1 Hz with a thousand curves has 350 MB.
+_MAX_CHUNK = 2**30
 _FORMAT = b"imu_simulation_framework ensemble 1 "
 
-_NO_ARRAYS = (
+# Exceptions of zipfile and numpy for a file that is not an archive of arrays.
+_ARCHIVE_ERRORS = (
     zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, OverflowError, EOFError,
     NotImplementedError, RuntimeError, MemoryError, SyntaxError, tokenize.TokenError,
 )  # fmt: skip
-"""What zipfile and numpy raise at whatever is no archive of arrays."""
 
 
 class DamagedChunkError(ResultError):
-    """A chunk's file is not what was written."""
+    """Error: the file of a chunk is damaged."""
 
 
 def pack(reduction: Reduction, job: str, first_run: int) -> bytes:
-    """Return the content of a chunk's file; ``job``: hash of the job."""
+    """Return the content of a chunk's file, with the hash of its job."""
     body = io.BytesIO()
     arrays: dict[str, Any] = {"job": job, "first_run": first_run, **reduction.arrays()}
     np.savez_compressed(body, **arrays)
@@ -57,10 +57,16 @@ def pack(reduction: Reduction, job: str, first_run: int) -> bytes:
 
 
 def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduction:
-    """Return what a chunk's file holds.
+    """Read the content of a chunk's file.
 
-    Raises DamagedChunkError: it is damaged; the sentence has no subject. Raises EnsembleError: it
-    is of another job or another place in it; likewise.
+    The messages of the errors have no subject; the caller adds the path.
+
+    Raises
+    ------
+    DamagedChunkError
+        The content is damaged.
+    EnsembleError
+        The chunk belongs to another job or to other runs.
     """
     head, _, body = content.partition(b"\n")
     if not head.startswith(_FORMAT):
@@ -69,40 +75,55 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
         raise DamagedChunkError("is damaged, its hash is not that of its content")
     try:
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            if sum(part.file_size for part in archive.infolist()) > _LARGEST:
+            if sum(part.file_size for part in archive.infolist()) > _MAX_CHUNK:
                 raise DamagedChunkError("is larger than any chunk")
         with np.load(io.BytesIO(body), allow_pickle=False) as file:
             arrays = dict(file)
         same = str(arrays["job"]) == job and int(arrays["first_run"]) == first_run
-    except _NO_ARRAYS:
-        # The hash is right, but who can write a file can write a hash.
+    except _ARCHIVE_ERRORS:
+        # A correct hash does not exclude a file from another source.
         raise DamagedChunkError("does not hold the arrays of a chunk") from None
     if not same:
         raise EnsembleError("is of another ensemble, or of other runs")
     return Reduction.of_arrays(time, arrays)
 
 
-_DECIDING = ("numpy", "scipy", "pandas", "mujoco", "vqf")  # libraries whose version decides digits
+# Libraries whose version affects the last digits of a result.
+_NUMERICAL_LIBRARIES = ("numpy", "scipy", "pandas", "mujoco", "vqf")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what decides the digits of a result, in this process."""
-    found = {"imu_simulation_framework": imu_simulation_framework.__version__}
-    for name in _DECIDING:
-        found[name] = "none"
+    """Return the versions of the libraries that affect the digits of a result."""
+    installed = {"imu_simulation_framework": imu_simulation_framework.__version__}
+    for name in _NUMERICAL_LIBRARIES:
+        installed[name] = "none"
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            installed[name] = metadata.version(name)
+    return installed
 
 
 def draw_chunk(
     drawing: Drawing, job: str, first_run: int, runs: int, keep: int, needed: dict[str, str]
 ) -> bytes:
-    """Return what is kept of a chunk, as the content of its file.
+    """Draw the runs of a chunk; return the content of its file.
 
-    Raises ClusterError: this process has other versions. ``job``: hash of the job; ``keep``: up to
-    which run whole curves are kept; ``needed``: :func:`versions` of the program that puts the
-    chunks together.
+    Parameters
+    ----------
+    drawing : Drawing
+        Source of the yaw errors.
+    job : str
+        Hash of the job.
+    first_run, runs : int
+        First run and number of runs.
+    keep : int
+        Number of the first runs of the ensemble whose curves are kept.
+    needed : dict of str to str
+        :func:`versions` of the process that merges the chunks.
+
+    Raises
+    ------
+    ClusterError
+        This process has other versions.
     """
     own = versions()
     if own != needed:
@@ -116,7 +137,7 @@ def draw_chunk(
 
 
 MAX_RUNS = 100_000_000
-KEEP = 1000  # runs whose whole curves are kept
+KEEP = 1000  # number of runs whose curves are kept
 
 
 def monte_carlo(
@@ -130,18 +151,43 @@ def monte_carlo(
     on_runs: Callable[[int], None] = lambda _: None,
     on_remark: Callable[[str], None] = lambda _: None,
 ) -> Reduction:
-    """Draw many runs and return what is kept of them.
+    """Draw the runs of an ensemble and return their reduction.
 
-    The result is the same to the bit whatever the number of workers, and whether it was drawn at
-    once or the job was interrupted. More runs go on from those that are there. Raises
-    EnsembleError: there shall be less than one run, or too many. Raises ClusterError: the workers
-    do not answer or cannot do it. Raises ResultError: the folder is of another ensemble, or cannot
-    be used. ``runs``: how many; ``folder`` (path-like): where finished chunks are kept, and taken
-    from; without it an interrupted job begins anew; ``workers``: processes on this computer; 1 is
-    this one; ``scheduler``: address of a Dask scheduler whose workers do it instead. They need this
-    package and the libraries that decide its digits, in the same versions; ``keep``: how many of
-    the first runs are kept as whole curves; ``on_runs``: called with a number of runs when they are
-    there; ``on_remark``: called with a sentence on what was done anew.
+    The result does not depend on the number of workers or on interruptions, to the last bit. A
+    larger number of runs continues an existing ensemble.
+
+    Parameters
+    ----------
+    drawing : Drawing
+        Source of the yaw errors.
+    runs : int
+        Number of runs.
+    folder : path, optional
+        Folder of finished chunks. Without it an interrupted job starts again.
+    workers : int
+        Number of processes on this computer; 1 uses this process.
+    scheduler : str, optional
+        Address of a Dask scheduler, whose workers replace those of this computer. They need the
+        same versions of this package and of the libraries in :func:`versions`.
+    keep : int
+        Number of the first runs whose curves are kept.
+    on_runs : callable
+        Function that is called with the number of runs of each finished chunk.
+    on_remark : callable
+        Function that is called with a sentence about each damaged chunk.
+
+    Returns
+    -------
+    Reduction
+
+    Raises
+    ------
+    EnsembleError
+        The number of runs is out of range.
+    ClusterError
+        The workers do not answer or cannot run the tasks.
+    ResultError
+        The folder belongs to another ensemble, or cannot be used.
     """
     if not 1 <= runs <= MAX_RUNS:
         raise EnsembleError(
@@ -170,7 +216,9 @@ def monte_carlo(
     tasks = [(first, (chunks.job, first, chunks.size(first), keep, needed)) for first in missing]
     drawn = runs - sum(chunks.size(first) for first in missing)
     try:
-        for first, content in _crew(workers, scheduler, len(tasks))(draw_chunk, drawing, tasks):
+        for first, content in _choose_executor(workers, scheduler, len(tasks))(
+            draw_chunk, drawing, tasks
+        ):
             chunks.add(first, content)
             on_runs(chunks.size(first))
             drawn += chunks.size(first)
@@ -184,20 +232,17 @@ def monte_carlo(
     return merge_reductions(chunks.read(first) for first in chunks.firsts)
 
 
-def _crew(workers, scheduler, tasks):
+def _choose_executor(workers, scheduler, tasks):
     if tasks == 0:
-        return executors.alone
+        return executors.run_here
     if scheduler is not None:
-        return partial(executors.on_cluster, scheduler)
+        return partial(executors.run_on_cluster, scheduler)
     workers = min(workers, tasks)
-    return executors.alone if workers == 1 else partial(executors.on_this_computer, workers)
+    return executors.run_here if workers == 1 else partial(executors.run_on_this_computer, workers)
 
 
 class _Chunks:
-    """The chunks of a job, each a file in a folder, or all in memory.
-
-    Raises ResultError: the folder belongs to another job, or cannot be used.
-    """
+    """Chunks of a job, as files in a folder or in memory."""
 
     def __init__(self, drawing, runs, folder, job: Mapping[str, Any]):
         self.firsts = range(0, runs, drawing.chunk)
@@ -227,9 +272,9 @@ class _Chunks:
         return self._folder / CHUNKS / f"runs_{first:09d}.chunk"
 
     def find(self, first, on_remark) -> bool:
-        """Whether a chunk is there; a damaged one is not, and a remark is made."""
+        """Return whether a chunk exists and is intact; report a damaged one."""
         try:
-            return self._found(first) is not None
+            return self._load(first) is not None
         except DamagedChunkError as error:
             on_remark(f"{error}; its runs are drawn again")
             return False
@@ -241,24 +286,20 @@ class _Chunks:
             write_whole(self._path(first), content)
 
     def read(self, first) -> Reduction:
-        part = self._found(first)
+        part = self._load(first)
         if part is None:
             raise EnsembleError(f"{self._path(first)}: has gone while runs were drawn")
         return part
 
-    def _found(self, first) -> Reduction | None:
-        """Return a chunk, or None if it is not there, or was of fewer or more runs.
-
-        Raises DamagedChunkError: it is not what was written; the sentence names the file. Raises
-        ResultError: it is of another job, or cannot be read.
-        """
+    def _load(self, first) -> Reduction | None:
+        """Return a chunk; None if it is missing or has another number of runs."""
         if self._folder is None:
             content = self._contents.get(first)
             return None if content is None else unpack(content, self._time, self.job, first)
         path = self._path(first)
         try:
             with open_regular(path) as file:
-                reduction = unpack(read_at_most(file, _LARGEST), self._time, self.job, first)
+                reduction = unpack(read_at_most(file, _MAX_CHUNK), self._time, self.job, first)
         except FileNotFoundError:
             return None
         except OSError as error:
