@@ -11,7 +11,7 @@ from scenarios import DURATION
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import unwrap, wrap
 from imu_simulation_framework.drive.results.files import ExperimentTables
-from imu_simulation_framework.ros1.messages import antenna_transform
+from imu_simulation_framework.ros1.messages import make_antenna_transform
 from imu_simulation_framework.sensors.gnss.specification import UNKNOWN_VARIANCE
 
 # Times of the fixes [s], except the outage. Fixes of the last latency arrive after the drive.
@@ -142,7 +142,7 @@ def test_receiver_and_odometer_change_neither_drive_nor_imu(result):
 
 def test_antenna_frame_is_at_lever_arm():
     receiver = isf.GnssSpecification(lever_arm=(0.2, 0.0, 0.4))
-    (transform,) = antenna_transform(receiver).transforms
+    (transform,) = make_antenna_transform(receiver).transforms
     assert (transform.header.frame_id, transform.child_frame_id) == ("base_footprint", "gnss_link")
     place, turn = transform.transform.translation, transform.transform.rotation
     assert (place.x, place.y, place.z) == receiver.lever_arm

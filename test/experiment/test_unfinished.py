@@ -7,7 +7,7 @@ import rosbag
 from std_msgs.msg import String
 
 from imu_simulation_framework.drive.results.files import ACTIVE, BAG, ResultFolder, tidy
-from imu_simulation_framework.ros1.nodes.experiment_recorder import CHUNK
+from imu_simulation_framework.ros1.nodes.experiment_recorder import CHUNK_SIZE
 
 
 @pytest.fixture
@@ -18,9 +18,9 @@ def folder(tmp_path):
 def write_active(folder, count):
     """Write the bag of a killed recorder; each message has a hundredth of a chunk."""
     active = f"{folder.path(BAG)}{ACTIVE}"
-    with rosbag.Bag(f"{active}.whole", "w", chunk_threshold=CHUNK) as bag:
+    with rosbag.Bag(f"{active}.whole", "w", chunk_threshold=CHUNK_SIZE) as bag:
         for number in range(count):
-            bag.write("/words", String(data=f"{number:5d}" + "x" * (CHUNK // 100)))
+            bag.write("/words", String(data=f"{number:5d}" + "x" * (CHUNK_SIZE // 100)))
         bag._file.flush()
         shutil.copy(f"{active}.whole", active)
     folder.folder.joinpath(f"{active}.whole").unlink()

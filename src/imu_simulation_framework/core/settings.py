@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import configparser
 import dataclasses
-import math
 from dataclasses import MISSING, dataclass, field
 from typing import Any, Callable, ClassVar, Sequence, TypeVar
 
@@ -289,7 +288,7 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-def read_setting(kind: type[TextSettings], key: dataclasses.Field, text: str, where: str) -> Any:
+def read_setting(kind: type[Settings], key: dataclasses.Field, text: str, where: str) -> Any:
     """Read the text that a person wrote for a field.
 
     Parameters
@@ -330,17 +329,6 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "tuple": lambda text: tuple(word.strip() for word in text.split(",")),
 }
 """Annotation -> function that makes a value of a text, or raises ValueError or KeyError."""
-
-
-def read_number(text: str, where: str) -> float:
-    """Read the text of a finite number; ``where`` and errors as of :func:`read_setting`."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ConfigurationError(f"{where}: is {quote(text)}, expected a number")
-    return value
 
 
 def setting_text(value: Any) -> str:

@@ -14,13 +14,20 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Collection, Mapping, NamedTuple, get_type_hints
+from typing import Any, Collection, Iterator, Mapping, NamedTuple, get_type_hints
 
 from ..core import files, topics
 from ..core.checks import LARGEST_SEED
 from ..core.errors import ConfigurationError, prefix_errors
 from ..core.sentences import escape_unprintable, join_names, quote
-from ..core.settings import TextSettings, keys_of, read_number, read_setting, setting, setting_text
+from ..core.settings import (
+    Settings,
+    TextSettings,
+    keys_of,
+    read_setting,
+    setting,
+    setting_text,
+)
 from ..core.units import WORLD_GRAVITY
 from ..core.whole_files import FIGURE_FORMATS, explain_file_error
 from ..heading.yaw_comparison import LONGEST_WINDOW, ComparisonSettings
@@ -314,11 +321,7 @@ def load_configuration(
         name: texts.parse(name, section_type) for name, section_type in SECTIONS.items()
     }
     imu_parameters = {
-        model: {
-            key: read_number(text, texts.location(name, key))
-            for key, text in texts.section(name).items()
-            if text != ""
-        }
+        model: texts.parse_parameters(name, IMU_MODELS[model].parameters)
         for name, model in IMU_PARAMETER_SECTIONS.items()
     }
     return Configuration(
@@ -384,21 +387,31 @@ class _SettingTexts:
 
     def parse(self, name: str, section_type: type[TextSettings]) -> TextSettings:
         """Return the settings of a section."""
-        fields = {field.name: field for field in dataclasses.fields(section_type)}
-        parsed: dict[str, Any] = {}
-        for key, text in self.section(name).items():
-            location = self.location(name, key)
-            if key not in fields:
-                raise ConfigurationError(f"{location}: unknown key{_suggestion(key, fields)}")
-            if text == "":
-                continue
-            value = read_setting(section_type, fields[key], text, location)
-            parsed[key] = self._absolute(name, fields[key], value)
+        parsed = {
+            field.name: self._absolute(name, field, value)
+            for field, value in self._values(name, section_type)
+        }
         if section_type is ExperimentSection and "output" not in parsed:
             output = files.plain_path(self.working_directory / ExperimentSection.output)
             parsed["output"] = output
         with prefix_errors(f"configuration {self.path}, [{name}] "):
             return section_type(**parsed)
+
+    def parse_parameters(self, name: str, parameters: type[Settings]) -> dict[str, float]:
+        """Return the parameters of an IMU model that a section states."""
+        return {field.name: value for field, value in self._values(name, parameters)}
+
+    def _values(
+        self, name: str, settings: type[Settings]
+    ) -> Iterator[tuple[dataclasses.Field, Any]]:
+        """Yield the fields that a section states, and their values."""
+        fields = {field.name: field for field in dataclasses.fields(settings)}
+        for key, text in self.section(name).items():
+            location = self.location(name, key)
+            if key not in fields:
+                raise ConfigurationError(f"{location}: unknown key{_suggestion(key, fields)}")
+            if text != "":
+                yield fields[key], read_setting(settings, fields[key], text, location)
 
     def _absolute(self, section: str, field: dataclasses.Field, value: Any) -> Any:
         """Return a value that names a file with its absolute path, any other value as it is."""

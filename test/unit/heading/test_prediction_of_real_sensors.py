@@ -16,7 +16,7 @@ DENSITY = 3e-4
 
 def test_prediction_of_growing_rate():
     time = np.arange(0.0, 100.0, 0.1)
-    begins, errors = prediction_real.drifts(time, 1e-3 * time, 10.0, 20.0)
+    begins, errors = prediction_real.measure_drifts(time, 1e-3 * time, 10.0, 20.0)
     assert begins == pytest.approx([0.0, 30.0, 60.0])
     # From the middle of the first standstill to that of the last: 15 s in each window.
     assert errors == pytest.approx(np.full(3, -1e-3 * 15.0 * 20.0), rel=1e-9)
@@ -27,7 +27,7 @@ def test_coverage_has_standard_error():
     begin = 610.0 * np.arange(4000)
     said = {"recording": "one", "begin": begin, "seen": errors, "mean": 0.1, "std": 2.0}
     for probability in (0.5, 0.95):
-        share, error = prediction_real.within(pd.DataFrame(said), probability)
+        share, error = prediction_real.share_within(pd.DataFrame(said), probability)
         assert abs(share - probability) < 4.0 * error
         expected = np.sqrt(probability * (1.0 - probability) / 4000)
         assert error == pytest.approx(expected, rel=0.1)
@@ -38,7 +38,7 @@ def test_identified_white_noise_is_predicted():
     time = np.arange(0.0, 7200.0, 1.0 / rate)
     noise = np.random.default_rng(3).standard_normal((len(time), 3)) * DENSITY * np.sqrt(rate)
     data = {"time": time, "gyro": noise + 0.02}
-    rows = pd.DataFrame(prediction_real.at_rest_windows("made", "made", data))
+    rows = pd.DataFrame(prediction_real.rows_at_rest("made", "made", data))
     minute = rows[rows["duration"] == 60.0]
     assert len(minute) == 3 * 51
     # By the closed form N^2 (t + t^2 / Tb), as well as N is known.

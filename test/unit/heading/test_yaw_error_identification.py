@@ -75,7 +75,7 @@ def test_angle_random_walk_is_identified_without_bias_and_within_its_intervals()
     # Three drives of five minutes; test/benchmarks/coverage_yaw_error.py has fifty.
     truth = {**study.MODELS["angle random walk"], **study.CONSTANTS}
     results = [
-        identify_yaw_error(study.drives("angle random walk", number, 1, 300.0))
+        identify_yaw_error(study.simulate_drives("angle random walk", number, 1, 300.0))
         for number in range(3)
     ]
     held = [holds for result in results for holds in covers(result, truth)]
@@ -99,7 +99,7 @@ def test_angle_random_walk_is_identified_without_bias_and_within_its_intervals()
 @pytest.mark.usefixtures("few_draws")
 def test_rate_drift_is_identified_and_its_parts_add_up_to_the_error():
     # That a drift is no random walk takes ten minutes.
-    result = identify_yaw_error(study.drives("rate drift", 0, 1, 600.0))
+    result = identify_yaw_error(study.simulate_drives("rate drift", 0, 1, 600.0))
     truth = {**study.MODELS["rate drift"], **study.CONSTANTS}
     assert set(result.estimates) == set(truth)
     assert sum(covers(result, truth)) >= binom.ppf(0.001, len(truth), 0.95)
@@ -152,7 +152,7 @@ def test_search_that_went_astray_is_repeated_from_the_larger_model(monkeypatch):
         return fit(likelihood, start)
 
     monkeypatch.setattr(identify, "fit", astray)
-    drives = study.drives("rate drift", 2, 1, 300.0)
+    drives = study.simulate_drives("rate drift", 2, 1, 300.0)
     choice = identify.choose(drives, reliability.identifiable_constants(drives)[0])
     likelihoods = choice.tried.set_index("terms")["log_likelihood"]
     walk, with_angle = (
@@ -165,7 +165,10 @@ def test_search_that_went_astray_is_repeated_from_the_larger_model(monkeypatch):
 @pytest.mark.parametrize("number", [1, 6])
 def test_search_recovers_negligible_strength(number):
     # With an angle random walk of next to nothing the others are at their best, but for it.
-    drives, truth = study.drives("rate random walk", number), study.MODELS["rate random walk"]
+    drives, truth = (
+        study.simulate_drives("rate random walk", number),
+        study.MODELS["rate random walk"],
+    )
     likelihood = Likelihood(drives, (ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, REFERENCE_NOISE), ())
     found = refit(likelihood, truth)
     again = refit(likelihood, {**truth, "angle_random_walk": 1e-9, "reference_noise": 1.2e-3})
@@ -178,7 +181,7 @@ def test_search_recovers_negligible_strength(number):
 def test_likelihood_falls_equally_at_both_ends_of_an_interval():
     # In this drive the search for the upper end of the noise first looked so far out that the
     # angle random walk went to nothing, and stayed there: the interval ended at the estimate.
-    drives = study.drives("rate random walk", 3)
+    drives = study.simulate_drives("rate random walk", 3)
     terms = (ANGLE_RANDOM_WALK, RATE_RANDOM_WALK, REFERENCE_NOISE)
     constants, _ = reliability.identifiable_constants(drives)
     likelihood = Likelihood(drives, terms, constants)
@@ -207,7 +210,7 @@ def test_bias_spread_is_identified_from_several_drives():
     generator = np.random.default_rng(3)
     drives = [
         replace(drive, error=drive.error - spread * generator.standard_normal() * drive.time)
-        for drive in study.drives("angle random walk", 0, 5, 120.0)
+        for drive in study.simulate_drives("angle random walk", 0, 5, 120.0)
     ]
     pooled = identify_yaw_error(drives)
     found = pooled.estimates["rate_bias_spread"]
@@ -232,7 +235,7 @@ def test_bias_spread_is_identified_from_several_drives():
 
 def same_sensor_drives(duration=200.0):
     """Return three drives whose biases are 1e-3, 0 and -1e-3 rad/s off the mean."""
-    drives = study.drives("angle random walk", 10, 3, duration)
+    drives = study.simulate_drives("angle random walk", 10, 3, duration)
     return [
         replace(drive, error=drive.error - bias * drive.time)
         for drive, bias in zip(drives, (1e-3, 0.0, -1e-3))
@@ -344,7 +347,7 @@ def test_observed_yaw_error_has_even_steps_and_rejects_bad_input():
         observed_yaw_error("one", error.iloc[:1], yaw)
     with pytest.raises(ConfigurationError, match=r"every 0\.1 s only, but the step is 0\.05 s"):
         observed_yaw_error("fine", error, yaw, step=0.05)
-    one = study.drives("angle random walk", 0, duration=100.0)[0]
+    one = study.simulate_drives("angle random walk", 0, duration=100.0)[0]
     half = ObservedYawError("half", one.time / 2.0, one.error, one.net_turn, one.absolute_turn)
     with pytest.raises(ConfigurationError, match=r"half has steps of 0\.5 s"):
         identify_yaw_error([one, half])
@@ -358,7 +361,7 @@ def test_observed_yaw_error_has_even_steps_and_rejects_bad_input():
 @pytest.mark.usefixtures("few_draws")
 def test_faults_of_reference_are_not_attributed_to_sensor():
     # The reference is 0.3 s late, jumps once, and has an outlier.
-    drive = study.drive_with_reference(1, "white", "a sensor", 300.0)
+    drive = study.simulate_drive_with_reference(1, "white", "a sensor", 300.0)
     lag, rate = 0.3, drive.reference.rate
     error = drive.error - lag * rate
     error[100:] += 0.3
@@ -500,7 +503,9 @@ def test_constant_of_few_samples_has_student_interval():
 @pytest.mark.gate
 def test_constant_intervals_average_over_strengths():
     # The likelihood puts the random walk at zero, since a drift takes its part.
-    drive = replace(study.drive_with_reference(0, "correlated", "a sensor"), reference=None)
+    drive = replace(
+        study.simulate_drive_with_reference(0, "correlated", "a sensor"), reference=None
+    )
     constants = reliability.identifiable_constants([drive])[0][:2]
     likelihood = Likelihood([drive], [ANGLE_RANDOM_WALK, YAW_DRIFT], constants)
     estimates = reliability.intervals(fit(likelihood))
@@ -529,7 +534,7 @@ def test_constant_intervals_average_over_strengths():
 
 
 def test_likelihood_is_equal_for_any_order_of_terms():
-    drive = study.drive_with_reference(1, "correlated", "a sensor")
+    drive = study.simulate_drive_with_reference(1, "correlated", "a sensor")
     values = {"yaw_drift_sigma": 0.01, "yaw_drift_time": 8.0}
     values.update(reference_scale=0.8, reference_error_time=9.0)
     both = [
@@ -542,7 +547,7 @@ def test_likelihood_is_equal_for_any_order_of_terms():
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
 def test_slip_on_turns_is_attributed_to_the_reference():
-    drive = study.drive_with_reference(2, "slipping", "no sensor's error", 300.0)
+    drive = study.simulate_drive_with_reference(2, "slipping", "no sensor's error", 300.0)
     result = identify_yaw_error([drive])
     slip = result.estimates["reference_slip"]
     assert slip.low < study.REFERENCES["slipping"][-1] < slip.high
@@ -552,6 +557,6 @@ def test_slip_on_turns_is_attributed_to_the_reference():
 
 @pytest.mark.usefixtures("few_draws")
 def test_implausible_scale_factor_is_rejected():
-    drive = study.drives("angle random walk", 1, 1, 300.0)[0]
+    drive = study.simulate_drives("angle random walk", 1, 1, 300.0)[0]
     result = identify_yaw_error([replace(drive, error=drive.error - 0.3 * drive.net_turn)])
     assert result.unlikely and refusal(result)
