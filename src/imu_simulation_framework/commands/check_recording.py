@@ -46,7 +46,7 @@ from ..recordings.cleaning import describe_samples
 from ..recordings.evidence import collect_evidence
 from ..recordings.formats.contents import list_contents
 from ..recordings.frames import conventional_imu
-from ..recordings.imu import without_unknown
+from ..recordings.imu import mask_unknown_parts
 from ..recordings.plausibility.findings import TOO_FAST
 from ..recordings.plausibility.relation import gyro_heading, imu_heading, reference_heading
 from ..report import style
@@ -251,7 +251,7 @@ def _evidence_lines(setup, check) -> list[str]:
     lines = []
     if check.imu_samples is not None:
         conventions = setup.load().imu_recording
-        samples = conventional_imu(without_unknown(check.imu_samples), conventions)
+        samples = conventional_imu(mask_unknown_parts(check.imu_samples), conventions)
         lines += collect_evidence(samples).sentences()
     if check.as_configured is not None:
         lines += _turns(check.as_configured)

@@ -18,7 +18,7 @@ from ..core.tables import ACCEL, GYRO
 from . import cleaning, messages
 from .evidence import refuse_contradicted_units
 from .frames import ImuConventions, conventional_imu
-from .imu import without_unknown
+from .imu import mask_unknown_parts
 from .quantities import sample_blocks
 
 _ROWS_AT_ONCE = 20_000  # of text that are in memory together
@@ -149,7 +149,7 @@ def _read(
             used["stamp"] = (count + np.arange(len(samples))) / rate
             used.pop("receipt", None)
         count += len(samples)
-        samples = without_unknown(replace(samples, columns=used))
+        samples = mask_unknown_parts(replace(samples, columns=used))
         samples = conventional_imu(samples, conventions)
         if kept is None:
             refuse_contradicted_units(samples, conventions.stated_units)

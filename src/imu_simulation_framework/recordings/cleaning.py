@@ -137,7 +137,7 @@ VARIANCES = ("variance_east", "variance_north")
 _FAR = 1.0  # deg; a drive whose median distance from 0, 0 is larger does not pass there
 
 
-def at_zero(latitude, longitude) -> np.ndarray:
+def is_missing_fix(latitude, longitude) -> np.ndarray:
     """Return a mask of the positions [deg] that are 0, 0 for want of a fix, shape (n,)."""
     zero = (latitude == 0.0) & (longitude == 0.0)
     distances = np.hypot(latitude, longitude)

@@ -406,14 +406,14 @@ def read_times(table, column) -> np.ndarray:
     if first.unit == ISO_TIME or (not first.stated and _is_date(table, first.name)):
         counts = [term for term in column.terms if term.stated and term.unit in _MULTIPLES]
         dates = [term.name for term in column.terms if term not in counts]
-        return sum((_in_seconds(table, term) for term in counts), _from_dates(table, dates))
-    parts = [_in_seconds(table, term) for term in column.terms]
+        return sum((_convert_to_seconds(table, term) for term in counts), _from_dates(table, dates))
+    parts = [_convert_to_seconds(table, term) for term in column.terms]
     if not any(term.stated for term in column.terms) and first.plain:
         refuse_other_unit(table.path, parts[0], f"time = {first.name}")
     return sum(parts[1:], parts[0])
 
 
-def in_its_unit(table, term) -> np.ndarray:
+def convert_term(table, term) -> np.ndarray:
     """Return the numbers of a term of a TextTable in its unit."""
     numbers = table.numbers(term.name) if term.name in table.cells else table.lines
     return numbers if term.plain else term.factor * numbers + term.offset
@@ -464,8 +464,8 @@ def refuse_other_unit(path, times, setting):
         )
 
 
-def _in_seconds(table, term):
-    numbers = in_its_unit(table, term)
+def _convert_to_seconds(table, term):
+    numbers = convert_term(table, term)
     if term.unit in _MULTIPLES:
         return seconds_from_counts(numbers, int(_MULTIPLES[term.unit]))
     return numbers.astype(float) * (60.0 if term.unit == "min" else 1.0)
@@ -475,12 +475,12 @@ def _is_date(table, name):
     if name not in table.cells or pd.api.types.is_numeric_dtype(table.cells[name]):
         return False
     cells = table.texts(name)
-    given = cells[cells != ""]
-    return len(given) > 0 and any(kind.match(given.iloc[0]) for kind in (_DATE, TIME_OF_DAY))
+    filled = cells[cells != ""]
+    return len(filled) > 0 and any(kind.match(filled.iloc[0]) for kind in (_DATE, TIME_OF_DAY))
 
 
 def _from_dates(table, names):
-    """Return dates as ISO 8601 has them; those without a zone are in UTC."""
+    """Return the times of dates in ISO 8601 [s]; dates without a zone are in UTC."""
     texts = table.texts(names[0])
     for name in names[1:]:
         texts = texts + "T" + table.texts(name)
@@ -510,15 +510,15 @@ def seconds_of_dates(texts: pd.Series) -> np.ndarray:
     for sign, standard in (("/", "-"), (",", ".")):
         texts = texts.str.replace(sign, standard, regex=False)
     texts = texts.str.replace(r"\s*UTC\Z", "Z", regex=True)
-    given = texts != ""
-    of_day = bool(given.any() and texts[given].str.match(TIME_OF_DAY.pattern).all())
-    if of_day:
+    filled = texts != ""
+    is_time_of_day = bool(filled.any() and texts[filled].str.match(TIME_OF_DAY.pattern).all())
+    if is_time_of_day:
         clocks = texts.str.replace(r"\A(\d):", r"0\1:", regex=True)
-        texts = texts.mask(given, "1970-01-01T" + clocks)
+        texts = texts.mask(filled, "1970-01-01T" + clocks)
     dates = pd.to_datetime(texts, format="ISO8601", utc=True, errors="coerce")
     nanoseconds = dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]").astype(np.int64)
     seconds = np.where(dates.isna(), np.nan, seconds_from_nanoseconds(nanoseconds))
-    if of_day:
+    if is_time_of_day:
         known = np.flatnonzero(np.isfinite(seconds))
         days = np.cumsum(np.diff(seconds[known], prepend=seconds[known[:1]]) < -_DAY / 2.0)
         seconds[known] += _DAY * days
@@ -574,19 +574,19 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
     if kind is None or (timed and "time" not in names):
         needed = {"reference": _REFERENCE, "IMU": _IMU, **_OTHERS}[purpose]
         expected = " or ".join(" ".join(group) for group in needed)
-        found = " ".join(column.quantity.name for column in columns) or "none"
+        mapped = " ".join(column.quantity.name for column in columns) or "none"
         if kind is not None:
-            found += " but no time"
+            mapped += " but no time"
         raise NotRecordedError(
-            f"{path}: expected columns for time and {expected}, found {found}; "
+            f"{path}: expected columns for time and {expected}, found {mapped}; "
             f"map them, the file's columns are {join_names(present)}"
         )
     useless = _useless(names, kind)
     if explicit and useless:
         name, reason = next(iter(useless.items()))
-        given = next(c.quantity.name for c in columns if c.quantity.target == name)
+        named = next(c.quantity.name for c in columns if c.quantity.target == name)
         raise RecordingError(
-            f"{path}: the column map gives {given}, {reason}; leave it out of the map"
+            f"{path}: the column map gives {named}, {reason}; leave it out of the map"
         )
     useless.update(() if explicit else dict.fromkeys(_NOT_NEEDED.get(kind, ()), ""))
     return [column for column in columns if column.quantity.target not in useless]
@@ -606,8 +606,8 @@ def _kind(names, purpose):
 
 def _useless(names, kind):
     usable = {QUANTITIES[name].target for name in USES[kind]}
-    what = "an IMU" if kind == "IMU" else f"a {'' if kind in _OTHERS else 'reference of '}{kind}"
-    useless = {name: f"of which {what} can make no use" for name in names if name not in usable}
+    user = "an IMU" if kind == "IMU" else f"a {'' if kind in _OTHERS else 'reference of '}{kind}"
+    useless = {name: f"of which {user} can make no use" for name in names if name not in usable}
     for group in _TOGETHER:
         lacking = [name for name in group if name not in names]
         for name in [name for name in group if name in names] if lacking else ():

@@ -116,7 +116,7 @@ def guess_angle(path, column) -> str:
     Raises
     ------
     RecordingError
-        As of :func:`guess_columns`.
+        See :func:`guess_columns`.
     """
     candidates, pieces = _table(path, column)
     guess = guess_from_candidates(candidates, pieces)
@@ -162,9 +162,9 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
     path : path-like
         The recording.
     section : str
-        ``reference`` or ``imu_recording``: what it is to be read as.
+        Section of config.ini whose recording it is, ``reference`` or ``imu_recording``.
     orientation : bool
-        Whether an orientation alone will do for a reference, as beside an IMU in another file.
+        Whether an orientation suffices as reference, as with an IMU in another file.
     shared : bool
         Whether reference and IMU are read from this file, so that an orientation is only one's.
     layout : RecordingLayout, optional
@@ -201,8 +201,8 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
 
 def _has_own_names(path, section, shared) -> bool:
     try:
-        found = recording_format(path)
-        format = found if found in ("tables", "bag") else "csv"
+        format = recording_format(path)
+        format = format if format in ("tables", "bag") else "csv"
         return bool(_own_names(path, format, section)) and not (
             shared and _is_shared_orientation(path, format)
         )
@@ -233,7 +233,7 @@ def _recorded(path, format, columns=()):
 
 
 def _table(path, column=""):
-    """Return the candidates of a table, and of which piece of the file each row is."""
+    """Return the candidates of a table, and the piece of the file of each row."""
     format = recording_format(path)
     if format in ("tables", "bag"):
         recorded = _recorded(path, format, [column])
@@ -263,10 +263,10 @@ def _spread(path):
         # Cells with line breaks in them stay whole.
         while start > stop and not ends[start - 1]:
             start -= 1
-        before, start = stop, max(start, stop)
+        previous, start = stop, max(start, stop)
         stop = start + ROWS
         while stop < len(ends) and not ends[stop - 1]:
             stop += 1
         first_lines.append(len(chosen) + 1)
-        chosen += itertools.islice(lines, start - before, stop - before)
+        chosen += itertools.islice(lines, start - previous, stop - previous)
     return "\n".join(chosen), first_lines

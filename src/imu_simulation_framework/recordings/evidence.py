@@ -38,7 +38,7 @@ CONFIRMED, REFUSED, UNDECIDED = "confirmed", "refused", "undecided"
 """Verdicts of a check."""
 
 MAX_SAMPLES = 100_000
-"""Samples of a long recording that are checked; a quarter of an hour at 100 Hz has turns enough."""
+"""Number of samples of a long recording that are checked, a quarter of an hour at 100 Hz."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class EvidenceCheck:
     quantities : tuple of str
         Columns of :class:`.Samples`.
     figures : str
-        What was measured and what is expected; completes "gyro_x, gyro_y, gyro_z ...".
+        Clause with measured and expected figures behind "gyro_x, gyro_y, gyro_z".
     verdict : str
         ``confirmed``, ``refused`` or ``undecided``.
     unit : PossibleUnit, optional

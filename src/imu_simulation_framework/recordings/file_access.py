@@ -1,4 +1,4 @@
-"""Files as they lie on the disk: packed or not, and which format they have."""
+"""Access to files of recordings: unpacking, and recognition of their format."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ BAG_MAGIC = b"#ROSBAG V"
 SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC = b"SQLite format 3\0", b"\x89MCAP", b"\x28\xb5\x2f\xfd"
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP = 16 + zlib.MAX_WBITS
-_PACKED_BLOCK = 2**14  # bytes; what is left of a block is copied for each part of a file of many
+_PACKED_BLOCK = 2**14  # bytes; the remainder of a block is copied for each part of a gzip file
 
 UNPACKED_LIMIT = TABLE_LIMIT
 RATIO_LIMIT = 200
 RATIO_FROM = 256 * 2**20
-"""What a packed file may unpack to: so many bytes in all and, from so many on, so many times its
-own size. Recordings of sensors shrink to a half or a tenth, lines that are all alike to a
-hundredth; gzip's most is a thousandth."""
+"""Limits of unpacking: largest size [bytes], largest ratio to the packed size, and size from which
+on the ratio is checked [bytes]. Recordings of sensors shrink to a half or a tenth, equal lines to a
+hundredth; the most that gzip reaches is a thousandth."""
 
 GNSS_INS_SIM = ("time", "ref_pos", "ref_att_euler")
-"""Files, without their ending, of a folder that gnss-ins-sim has written."""
+"""Files of a folder of gnss-ins-sim, without their ending."""
 
 _TABLES = {
     b"PK\x03\x04": "zip",
@@ -44,7 +44,7 @@ _TABLES = {
     b"\x89HDF": "hdf5",
     b"\x93NUMPY": "numpy",
 }
-"""First bytes of a file of tables -> which kind it is; see :func:`table_kind`."""
+"""First bytes of a file of tables -> its kind; see :func:`table_kind`."""
 _SENTENCE = re.compile(
     rb"(?:\A|\n)[^\n$\"]{0,60}\$"
     rb"(?:[A-Z]{2}(?:GGA|GNS|GLL|RMC|VTG|GSA|GSV|GST|HDT|THS|ZDA)|VN[A-Z]{3}),"
@@ -61,13 +61,13 @@ _BINARY = {
     b"RDA": "data of R",
 }
 _ROS2_NAMES = ("*.db3", "*.mcap", "*.db3.zst*", "*.mcap.zst*")
-_LONGEST_QUATERNION = 2.0  # A component beyond it is no quaternion's, written however carelessly
+_LONGEST_QUATERNION = 2.0  # largest component, above which numbers are no quaternion
 
 
 def read_start(path, size=65536) -> bytes:
     """Return the first bytes of a file, unpacked.
 
-    Raises RecordingError if it is not there, no file, not readable, empty, or damaged.
+    Raises RecordingError if it is missing, no file, not readable, empty, or damaged.
     """
     if not os.path.exists(path):
         raise RecordingError(f"{path}: there is no such recording")
@@ -90,14 +90,14 @@ def storage_files(path) -> list[Path]:
     path = Path(path)
     if not path.is_dir():
         return [path]
-    found = _storage_files(path)
-    if not found:
+    files = _storage_files(path)
+    if not files:
         raise RecordingError(
             f"{path}: this is a folder, expected a bag, CSV or TUM file, the folder of a ROS 2 "
             "bag with files .db3 or .mcap, one of KITTI's with oxts/timestamps.txt, or one of a "
             "telephone's with CSV files of its sensors"
         )
-    return sorted(found, key=lambda file: (len(file.name), file.name))
+    return sorted(files, key=lambda file: (len(file.name), file.name))
 
 
 def _storage_files(folder) -> set[Path]:
@@ -111,9 +111,9 @@ def kitti_folder(path) -> Path | None:
 
 
 def recording_format(path) -> str:
-    """Return one of ``FORMATS``, by the first bytes and, where they do not say, the name.
+    """Return one of ``FORMATS``, by the first bytes or, where they are ambiguous, the name.
 
-    Raises RecordingError where it is none of them.
+    Raises RecordingError if it is none of them.
     """
     if is_ros2_bag(path):
         return "bag"
@@ -131,9 +131,9 @@ def recording_format(path) -> str:
     if table_kind(path, start):
         return "tables"
     if b"\0" in start:
-        what = _by_magic(_BINARY, start, "binary")
+        kind = _match_magic(_BINARY, start, "binary")
         raise RecordingError(
-            f"{path}: this is no text and no bag ({what}), expected a bag, CSV or TUM file; "
+            f"{path}: this is no text and no bag ({kind}), expected a bag, CSV or TUM file; "
             "export it as CSV"
         )
     text = start.decode("utf-8-sig", errors="replace")
@@ -145,17 +145,27 @@ def recording_format(path) -> str:
 
 
 def has_columns(path) -> bool:
-    """Return whether a recording is of named columns, which a column map chooses from.
+    """Return whether a recording has named columns for a column map.
 
-    Raises RecordingError where it is no recording.
+    Raises RecordingError if it is no recording.
     """
     return recording_format(path) in COLUMN_FORMATS
 
 
 def table_kind(path, start=None) -> str:
-    """Return which kind of file of tables this is, a folder or one by its first bytes, or none.
+    """Return the kind of a file or folder of tables.
 
-    ``start``: the first bytes, if they are known.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    start : bytes, optional
+        Its first bytes, if they are known.
+
+    Returns
+    -------
+    str
+        Kind, by which a reader is chosen; empty if it is none.
     """
     if os.path.isdir(path):
         names = {file.name.partition(".csv")[0] for file in csv_files(path)}
@@ -163,7 +173,7 @@ def table_kind(path, start=None) -> str:
     start = read_start(path) if start is None else start
     if _JSON.match(start):
         return "json"
-    # Without a checksum it may be the name of a sentence in a cell.
+    # A match without a checksum may be the name of a sentence in a cell.
     if _SENTENCE.search(start) and (b"*" in start or start.startswith(b"$")):
         return "sentences"
     if _NOVATEL.search(start):
@@ -176,17 +186,17 @@ def table_kind(path, start=None) -> str:
         return "echoed"
     if _has_words(start):
         return "words"
-    return _by_magic(_TABLES, start, "") or ("tagged" if _has_tags(start) else "")
+    return _match_magic(_TABLES, start, "") or ("tagged" if _has_tags(start) else "")
 
 
-def _by_magic(kinds, start, otherwise) -> str:
+def _match_magic(kinds, start, otherwise) -> str:
     return next((kind for magic, kind in kinds.items() if start.startswith(magic)), otherwise)
 
 
 def versions_of(files) -> tuple:
-    """Return what tells whether files are still as they were read."""
+    """Return times, sizes and numbers of files, which differ once a file was changed."""
     status = [os.stat(file) for file in files]
-    return tuple((one.st_mtime_ns, one.st_size, one.st_ino) for one in status)
+    return tuple((file.st_mtime_ns, file.st_size, file.st_ino) for file in status)
 
 
 def _has_words(start) -> bool:
@@ -201,9 +211,21 @@ _TAG_NAMES = ("messagetype", "msgtype", "sensor", "sensorname", "sensortype", "t
 
 
 def tag_place(cells) -> tuple[int, list[str]]:
-    """Return which cell says of which kind a line is, by the first one, and the header's others.
+    """Return the place of the cell with the kind of a line, and the other cells of a header.
 
-    It is a word, the first one or behind a number, or the one that a header calls so; -1 if none.
+    The kind is a word, in the first cell or behind a number, or in the column that a header names.
+
+    Parameters
+    ----------
+    cells : list of str
+        Cells of the first line.
+
+    Returns
+    -------
+    place : int
+        Index of the cell; -1 without one.
+    header : list of str
+        Other cells, if the line is a header.
     """
     for place, cell in enumerate(cells):
         if re.sub(r"[ _]", "", cell.lower()) in _TAG_NAMES:
@@ -220,37 +242,37 @@ TAG_COMMENTS = ("#", "//", "%")
 
 
 def _has_tags(start) -> bool:
-    """Return whether a word in each of the first lines says its kind, of several in turn.
+    """Return whether a word in each of the first lines states one of several kinds.
 
-    Without a header not all lines are as wide, or the kinds change all the time.
+    Without a header, lines must differ in width or the kinds must alternate.
     """
     lines = start.decode("latin-1").split("\n")[:-1]
-    told = [line for line in lines if line.strip() and not line.startswith(TAG_COMMENTS)]
-    rows = [tag_cells(line) for line in told]
+    lines = [line for line in lines if line.strip() and not line.startswith(TAG_COMMENTS)]
+    rows = [tag_cells(line) for line in lines]
     place, header = tag_place(rows[0]) if rows else (-1, [])
     rows = rows[1:] if header else rows
     if place < 0 or any(len(row) <= place or not _TAG.match(row[place]) for row in rows):
         return False
     tags = [row[place] for row in rows]
-    changes = sum(one != other for one, other in zip(tags, tags[1:]))
+    changes = sum(tag != following for tag, following in zip(tags, tags[1:]))
     several = 1 < len(set(tags)) <= len(tags) // 3
     widths = {len(row) for row in rows}
-    in_turn = changes > len(tags) // (20 if header else 3)
-    return several and (in_turn or (len(widths) > 1 and not header))
+    is_alternating = changes > len(tags) // (20 if header else 3)
+    return several and (is_alternating or (len(widths) > 1 and not header))
 
 
 def csv_files(path) -> list[Path]:
-    """Return the CSV files of a folder, or of folders in it, but for those of a result."""
-    folders = [Path(path), *sorted(one for one in Path(path).glob("[!_.]*") if one.is_dir())]
+    """Return the CSV files of a folder, or of a folder in it, except those of a result."""
+    folders = [Path(path), *sorted(f for f in Path(path).glob("[!_.]*") if f.is_dir())]
     for folder in folders:
-        found = [file for ending in ("csv", "csv.gz") for file in folder.glob(f"[!.]*.{ending}")]
-        if found and not any("trajectory_data.csv" in file.name for file in found):
-            return sorted(found)
+        files = [file for ending in ("csv", "csv.gz") for file in folder.glob(f"[!.]*.{ending}")]
+        if files and not any("trajectory_data.csv" in file.name for file in files):
+            return sorted(files)
     return []
 
 
 def is_ros2_bag(path) -> bool:
-    """Return whether this is a ROS 2 bag, or a folder that is nothing else."""
+    """Return whether a path is a ROS 2 bag, or a folder of no other kind."""
     if os.path.isdir(path):
         return not (kitti_folder(path) or (not _storage_files(path) and csv_files(path)))
     magics = (SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC)
@@ -258,7 +280,7 @@ def is_ros2_bag(path) -> bool:
 
 
 def _is_tum(line) -> bool:
-    """Return whether a line has eight numbers, of which the last four may be a quaternion."""
+    """Return whether a line has eight numbers, the last four of which may be a quaternion."""
     try:
         numbers = [float(number) for number in line.split()]
     except ValueError:
@@ -269,8 +291,8 @@ def _is_tum(line) -> bool:
 def text_blocks(path, progress=None):
     """Yield the content of a text file, unpacked, block by block.
 
-    ``progress`` is called with the number of bytes of each. Raises RecordingError if the file is
-    damaged, not text, or too large.
+    ``progress`` is called with the number of bytes of each block. Raises RecordingError if the file
+    is damaged, no text, or too large.
     """
     return decoded(path, unpacked_blocks(path), progress)
 
@@ -286,9 +308,10 @@ codecs.register_error(_LATIN, _as_latin)
 
 
 def decoded(path, blocks, progress=None):
-    """Yield blocks of bytes as text, in UTF-8 or, where it is none, in Latin-1.
+    """Yield blocks of bytes as text, decoded as UTF-8 or, where it is invalid, as Latin-1.
 
-    Older programs write the signs of units so. Raises and calls as :func:`text_blocks`.
+    Older programs write the signs of units in Latin-1. ``progress`` and exceptions are those of
+    :func:`text_blocks`.
     """
     decoder = codecs.getincrementaldecoder("utf-8-sig")(_LATIN)
     size, lines = 0, 1
@@ -311,9 +334,9 @@ def decoded(path, blocks, progress=None):
 
 @contextmanager
 def unpacked(path):
-    """Give the path of a file without gzip; a temporary one, removed afterwards, if it has it.
+    """Provide the path of an unpacked file, which is temporary if the file is packed by gzip.
 
-    Raises RecordingError if it is damaged, too large, or there is no room for it.
+    Raises RecordingError if the file is damaged, too large, or the disk has no room for it.
     """
     with _opened(path) as (_, packed):
         pass
@@ -329,16 +352,27 @@ def unpacked(path):
 
 
 def unpacked_blocks(path):
-    """Yield the content of a file, without gzip, block by block, :func:`limited`."""
+    """Yield the content of a file block by block, unpacked within the limits of :func:`limited`."""
     with _opened(path) as (blocks, packed):
         yield from limited(path, blocks) if packed else blocks
 
 
 def limited(path, blocks, packed=None):
-    """Yield what is unpacked from a file, as long as it is not more than a recording would be.
+    """Yield unpacked blocks within the limits of a recording, see ``RATIO_LIMIT``.
 
-    ``packed`` is how many bytes are unpacked, by default all of the file ``path``. Raises
-    RecordingError where it is more; see ``RATIO_LIMIT``.
+    Parameters
+    ----------
+    path : path-like
+        The packed file.
+    blocks : iterable of bytes
+        Unpacked blocks.
+    packed : int, optional
+        Number of packed bytes; by default the size of the file.
+
+    Raises
+    ------
+    RecordingError
+        The blocks exceed a limit.
     """
     packed, size = os.stat(path).st_size if packed is None else packed, 0
     for block in blocks:
@@ -353,7 +387,7 @@ def limited(path, blocks, packed=None):
 
 @contextmanager
 def _opened(path):
-    """Give a file block by block, unpacked if it is packed by gzip, and whether it is."""
+    """Provide the unpacked blocks of a file, and whether it is packed by gzip."""
     with _reading(path), open_regular(path) as file:
         packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
         file.seek(0)
@@ -361,7 +395,7 @@ def _opened(path):
 
 
 def _gunzipped(file):
-    """Return what is in a gzip file; zeros behind it, which fill a device's block, do not count."""
+    """Yield the content of a gzip file without zeros behind it, which fill a device's block."""
     packed = file.read(_PACKED_BLOCK)
     while packed:
         unpacker = zlib.decompressobj(wbits=_GZIP)

@@ -108,7 +108,7 @@ class ImuConventions(ReferenceConventions):
     filter : str
     filter_time_constant : float
     filter_rate_bias : bool
-        Of the fusion, as in :class:`.sensors.imu_specification.OutputSpecification`.
+        Settings of the fusion, as in :class:`.sensors.imu_specification.OutputSpecification`.
     """
 
     sensor_axes: str = setting("", choices=SENSOR_AXES)

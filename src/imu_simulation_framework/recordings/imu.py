@@ -17,7 +17,7 @@ from .cleaning import MINIMUM_SAMPLES, Cleaner
 from .frames import ImuConventions, conventional_imu, levelling_roll_pitch
 
 MOUNTED_TURNED = "the IMU is mounted turned"
-"""In the remark on gravity beside the z axis, which matters to a heading only."""
+"""Clause of the remark on gravity away from the z axis, which matters to a heading only."""
 _MAX_LEAN = np.radians(30.0)  # of gravity from the z axis; a slope is not that steep
 _MIN_GRAVITY = 5.0  # m/s^2, half of gravity; an IMU with a smaller mean force subtracts it
 _LEVEL_TIME = 0.5  # s at the beginning, over which the accelerometer is averaged for the level
@@ -55,7 +55,7 @@ def imu_table(
     """
     conventions = conventions or ImuConventions()
     never_set = _is_never_set(samples)
-    samples = conventional_imu(without_unknown(samples), conventions)
+    samples = conventional_imu(mask_unknown_parts(samples), conventions)
     mounting = conventions.mounting
     mounted, turned = Rotation.from_euler("ZYX", mounting[::-1]), bool(np.any(mounting))
     groups = _groups(samples)
@@ -97,26 +97,26 @@ def imu_table(
 
 
 def _groups(samples):
-    """Return what the samples give: ``orientation``, ``gyro`` and ``accel`` with their columns."""
+    """Return the parts of samples, ``orientation``, ``gyro`` and ``accel``, with their columns."""
     # A yaw alone is the orientation of a robot that stays level.
-    given = (columns for columns in (QUATERNION, EULER, ("yaw",)) if samples.has(columns))
-    groups = {"orientation": next(given, ())}
+    orientations = (columns for columns in (QUATERNION, EULER, ("yaw",)) if samples.has(columns))
+    groups = {"orientation": next(orientations, ())}
     for name, axes in (("gyro", GYRO), ("accel", ACCEL)):
         groups[name] = tuple(axis for axis in axes if axis in samples)
-    return {name: group for name, group in groups.items() if group and _is_given(samples, group)}
+    return {name: group for name, group in groups.items() if group and _is_filled(samples, group)}
 
 
-def _is_given(samples, columns) -> bool:
-    """Whether a part has a value anywhere; drivers leave a quaternion zero that they lack."""
+def _is_filled(samples, columns) -> bool:
+    """Return whether a part has any value; drivers fill a missing quaternion with zeros."""
     values = samples.matrix(columns)
     usable = np.isfinite(values).all(axis=1) & (columns != QUATERNION or values.any(axis=1))
     return bool(usable.any())
 
 
 def _is_never_set(samples) -> bool:
-    """Whether all quaternions are a driver's default, while the gyroscope measures something.
+    """Return whether all quaternions are a driver's default, while the gyroscope has rates.
 
-    An orientation that is no turn at all to the last bit is no measurement.
+    An orientation that is the identity to the last bit is no measurement.
     """
     if not samples.has(QUATERNION + GYRO):
         return False
@@ -162,8 +162,8 @@ def _robot_angles(samples, quaternions, order, mounted):
     return roll_pitch_yaw_from_quaternion(robot.as_quat())
 
 
-def without_unknown(samples):
-    """Return samples with nan where -1 in a covariance says that a part is not known (REP-145)."""
+def mask_unknown_parts(samples):
+    """Return samples with nan in parts that -1 in a covariance marks as unknown (REP-145)."""
     columns = dict(samples.columns)
     for name, group in (("orientation", QUATERNION), ("gyro", GYRO), ("accel", ACCEL)):
         covariance = columns.get(f"{name}_covariance")
@@ -173,7 +173,7 @@ def without_unknown(samples):
 
 
 def _check_upright(cleaner, mounted):
-    """Remark if gravity does not lie on the robot's z axis."""
+    """Add a remark if gravity is not along the robot's z axis."""
     mean = cleaner.samples.matrix(ACCEL)[cleaner.keep].mean(axis=0)
     length = np.linalg.norm(mean)
     if length < _MIN_GRAVITY:
@@ -203,14 +203,29 @@ def _check_upright(cleaner, mounted):
 def fused_angles(times, gyro, accel, output: OutputSpecification):
     """Fuse gyroscope and accelerometer by the filter of an OutputSpecification.
 
-    The filters of :mod:`.fusion.filters` want even steps, which stamps of a recording rarely have.
-    The integral of the rate is therefore taken at the recorded times and read off on an even grid:
-    what was turned in all is kept, whatever the stamps' jitter. Raises ConfigurationError: the
-    filter needs a library that is not installed.
+    The filters of :mod:`.fusion.filters` need even steps, which stamps of a recording rarely have.
+    The integral of the rate is therefore computed at the recorded times and interpolated on an even
+    grid, so that jitter of the stamps does not change the total turn.
 
-    ``times`` (n,): strictly growing [s], at least 2; ``gyro``, ``accel`` (n, 3): angular velocity
-    [rad/s] and specific force [m/s^2] in axes forward-left-up. Returns (n, 3) roll, pitch [rad] and
-    yaw [rad, unwrapped]; the yaw starts at zero, and roll and pitch as the accelerometer has them.
+    Parameters
+    ----------
+    times : array_like, shape (n,)
+        At least two strictly increasing times [s].
+    gyro, accel : array_like, shape (n, 3)
+        Angular velocity [rad/s] and specific force [m/s^2] in axes forward-left-up.
+    output : OutputSpecification
+        Settings of the filter.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, 3)
+        Roll, pitch and unwrapped yaw [rad]. The yaw starts at zero, roll and pitch start by the
+        accelerometer.
+
+    Raises
+    ------
+    ConfigurationError
+        The filter needs a library that is not installed.
     """
     times = np.asarray(times, dtype=float) - times[0]
     gyro, accel = np.asarray(gyro, dtype=float), np.asarray(accel, dtype=float)
@@ -238,7 +253,7 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
 
 
 def integral(times, values):
-    """Return integral from the first time to each, by the trapezoidal rule; shape of the values."""
+    """Return the integral of values from the first time on, by the trapezoidal rule."""
     values = np.asarray(values, dtype=float)
     steps = np.diff(times).reshape((-1,) + (1,) * (values.ndim - 1))
     parts = 0.5 * steps * (values[1:] + values[:-1])
@@ -246,10 +261,18 @@ def integral(times, values):
 
 
 def turn_of_gyroscope(table: pd.DataFrame) -> pd.Series | None:
-    """Return how far a gyroscope says that its body turned about the vertical [rad]; by time [s].
+    """Return the turn of a body about the vertical by its gyroscope.
 
-    ``table``: ImuRecord; where it has no roll and pitch, its z axis is taken for vertical. Returns
-    None where there is no gyroscope, or none but the z axis of a body that leans.
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        ImuRecord; without roll and pitch its z axis is taken for vertical.
+
+    Returns
+    -------
+    pandas.Series or None
+        Turn [rad] over time [s]. None without a gyroscope, or if a leaning body has a gyroscope
+        about z only.
     """
     leaning = set(EULER[:2]) <= set(table) and bool(table[list(EULER[:2])].to_numpy().any())
     wanted = [*GYRO, *EULER[:2]] if leaning else [GYRO[2]]

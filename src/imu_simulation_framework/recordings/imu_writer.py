@@ -1,4 +1,4 @@
-"""Recordings of an IMU: as a bag, as ``rostopic echo -p`` prints them, or as our own table."""
+"""Writing of recordings of an IMU: as a bag, as CSV of ``rostopic echo -p``, or as a table."""
 
 import gzip
 import io
@@ -22,38 +22,63 @@ from .bundled_drives import FIRST_STAMP, IMU_FIELDS
 from .messages import IMU, Packer, separate
 
 FORMATS = ("bag", "rostopic_csv", "csv")
-"""By their names in config.ini; the second and third also packed, with ``.gz`` at the end."""
+"""Formats by their names in config.ini; a name with ``.gz`` packs the second and third."""
 
 TOPIC = topics.absolute_topic(topics.IMU)
 
 
 def format_of(path, format="") -> str:
-    """Return the format of a recording that will have this name.
+    """Return the format of a recording to be written.
 
-    By default ``bag`` for names with ``.bag`` and ``csv`` for names with ``.csv`` or ``.csv.gz``.
-    Raises ConfigurationError if the name does not tell, or contradicts.
+    Parameters
+    ----------
+    path : path-like
+        Name of the recording.
+    format : str
+        One of :data:`FORMATS`; by default ``bag`` for names with ``.bag`` and ``csv`` for names
+        with ``.csv`` or ``.csv.gz``.
+
+    Raises
+    ------
+    ConfigurationError
+        The name has another ending, or contradicts the format.
     """
     name = Path(path).name.lower()
-    by_name = "bag" if name.endswith(".bag") else ""
+    named_format = "bag" if name.endswith(".bag") else ""
     if name.endswith((".csv", ".csv.gz")):
-        by_name = "csv"
+        named_format = "csv"
     if format and format not in FORMATS:
         raise ConfigurationError(f"{quote(format)} is no format; there are {', '.join(FORMATS)}.")
-    if not by_name or (format and (format == "bag") != (by_name == "bag")):
+    if not named_format or (format and (format == "bag") != (named_format == "bag")):
         raise ConfigurationError(
             f"{path}: a recording's name must end in .bag, or in .csv or .csv.gz for a table."
         )
-    return format or by_name
+    return format or named_format
 
 
 def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=""):
     """Write a recording of an IMU, as a whole or not at all.
 
-    An existing file is replaced. ``blocks``: one after the other; only one at a time is in memory.
-    In a bag and for ``rostopic_csv`` time zero is the beginning of 2019, UTC. ``covariances`` (3
-    tuples of 9 float): as in each message: orientation, angular velocity, specific force;
-    ``format``: see :func:`format_of`. Raises ConfigurationError, ResultError: name and format do
-    not go together, or the file cannot be written.
+    An existing file is replaced. In a bag and for ``rostopic_csv`` time zero is the beginning of
+    2019, UTC.
+
+    Parameters
+    ----------
+    path : path-like
+        File to write.
+    blocks : iterable of ImuSamples
+        Successive blocks of samples, of which only one is in memory.
+    covariances : 3 tuples of 9 float
+        Covariances in each message: orientation, angular velocity, specific force.
+    format : str
+        See :func:`format_of`.
+
+    Raises
+    ------
+    ConfigurationError
+        Name and format contradict each other.
+    ResultError
+        The file cannot be written.
     """
     kind = format_of(path, format)
     write = {"bag": _write_bag, "rostopic_csv": _write_rostopic_csv, "csv": _write_table}[kind]
@@ -93,9 +118,9 @@ def _write_table(path, blocks, covariances, packed):
         file.write(",".join(("time", *IMU_RECORD)) + "\n")
         for block in blocks:
             angles = roll_pitch_yaw_from_quaternion(block.orientation)
-            # Unwrapped also from one block to the next.
-            before = angles[:1, 2] if yaw is None else np.array([yaw])
-            angles[:, 2] = np.unwrap(np.concatenate([before, angles[:, 2]]))[1:]
+            # The yaw is also unwrapped between blocks.
+            last_yaw = angles[:1, 2] if yaw is None else np.array([yaw])
+            angles[:, 2] = np.unwrap(np.concatenate([last_yaw, angles[:, 2]]))[1:]
             yaw = angles[-1, 2] if len(angles) else yaw
             columns = [block.time, angles, block.angular_velocity, block.specific_force]
             for line in _lines(np.column_stack(columns)):
@@ -117,7 +142,7 @@ def _stamps(time):
 
 
 def _columns(block, covariances):
-    """Return what follows the header in each message, (samples, 37)."""
+    """Return the payload of each message, shape (samples, 37)."""
     orientation, rate, force = (np.tile(x, (len(block.time), 1)) for x in covariances)
     return np.hstack(
         [block.orientation, orientation, block.angular_velocity, rate, block.specific_force, force]
@@ -125,5 +150,5 @@ def _columns(block, covariances):
 
 
 def _lines(columns):
-    """Rows of numbers as text; Python's own notation is the shortest that reads back equal."""
+    """Return rows of numbers as text, in Python's shortest exact notation."""
     return map(",".join, zip(*(map(repr, column) for column in columns.T.tolist())))

@@ -28,7 +28,7 @@ from .evidence import layout_contradiction
 from .frames import FRAMES
 
 FOLDER = "recording_layouts"
-"""Of the package's config."""
+"""Folder of the layouts in the package's config."""
 
 
 def _checked_columns(name: str, value: Any) -> tuple[str, ...]:
@@ -40,8 +40,8 @@ def _checked_map(name: str, value: Any) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, Mapping):
         raise ConfigurationError(f"{name} is {quote(value)}, but it must be a column map.")
     descriptions = {}
-    for quantity, given in value.items():
-        texts = [given] if isinstance(given, str) else given
+    for quantity, described in value.items():
+        texts = [described] if isinstance(described, str) else described
         descriptions[quantity] = _checked_columns(f"{name}.{quantity}", texts)
         for text in descriptions[quantity]:
             try:
@@ -53,7 +53,7 @@ def _checked_map(name: str, value: Any) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class RecordingLayout(Settings):
-    """Columns of the tables that one logger writes.
+    """Columns of the tables of a logger.
 
     Parameters
     ----------
@@ -175,16 +175,16 @@ class LayoutMaps:
 
 
 def _present_columns(path, descriptions, columns) -> dict[str, str]:
-    found = {}
+    present = {}
     for quantity, alternatives in descriptions.items():
         for description in alternatives:
             try:
                 parse_map(path, {quantity: description}, columns)
             except RecordingError:  # Units are checked; the column is absent.
                 continue
-            found[quantity] = description
+            present[quantity] = description
             break
-    return found
+    return present
 
 
 _TURNED = ("gyro_y", "gyro_z", "accel_y", "accel_z", "mag_y", "mag_z", "pitch", "z")
@@ -255,7 +255,7 @@ def find_layouts(
     Returns
     -------
     list of LayoutMaps
-        Those with the longest header first.
+        Maps, those of the longest header first.
 
     Raises
     ------

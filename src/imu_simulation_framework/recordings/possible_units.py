@@ -151,13 +151,13 @@ def rate_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[Po
         ]
         return usual + thousandths + counts
     changes = ", as changes from sample to sample"
-    in_degrees = _increments("deg/s", _DEGREE, sample_rate, changes)
+    degrees = _increments("deg/s", _DEGREE, sample_rate, changes)
     return [
         *usual,
         # Degrees that were converted to radians twice.
         PossibleUnit("rad/s", 1.0 / _DEGREE, " * 57.29578", is_evidence=False),
         *_increments("rad/s", 1.0, sample_rate, changes),
-        *(replace(unit, is_evidence=False) for unit in in_degrees),
+        *(replace(unit, is_evidence=False) for unit in degrees),
     ]
 
 
@@ -185,8 +185,8 @@ def force_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[P
 def _increments(unit: str, size: float, sample_rate: float, remark: str) -> list[PossibleUnit]:
     if not np.isfinite(sample_rate):
         return []
-    by = f" * {sample_rate:.6g}"
-    return [PossibleUnit(unit, size * sample_rate, by, remark, INCREMENT_TOLERANCE)]
+    multiple = f" * {sample_rate:.6g}"
+    return [PossibleUnit(unit, size * sample_rate, multiple, remark, INCREMENT_TOLERANCE)]
 
 
 def fitting_units(
@@ -255,7 +255,7 @@ class TurnWitness(NamedTuple):
     size : float
         rad/s that a 1 in the columns is; 0 if it is not known.
     correlation : float
-        Of the witness's turns with those of the rates.
+        Correlation of the witness's turns with those of the rates.
     """
 
     size: float

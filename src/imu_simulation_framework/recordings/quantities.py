@@ -130,8 +130,8 @@ def _mapped_or_guessed(path, recorded, columns, purpose, timed, guessing):
         if not guessed:
             raise
     samples = read_tables(path, recorded, guessed, purpose, timed)
-    given = join_names(f"{name} = {column}" for name, column in guessed.items())
-    return replace(samples, remarks=(f"the columns are guessed, look at them: {given}",))
+    listing = join_names(f"{name} = {column}" for name, column in guessed.items())
+    return replace(samples, remarks=(f"the columns are guessed, look at them: {listing}",))
 
 
 def _bag_samples(path, topic, columns, message_types, purpose, timed, guessing):
@@ -192,14 +192,14 @@ def read_plain_csv(
 
 
 def _parsed(path, columns, present, purpose, timed, own=None) -> list[column_maps.MappedColumn]:
-    """Return the columns of a map or, without one, of ``own``, those that are named as it."""
-    given = columns or column_maps.implied_map(present if own is None else own)
-    mapped = column_maps.parse_map(path, given, present)
+    """Return the columns of a map or, without one, the columns of ``own`` named as quantities."""
+    chosen = columns or column_maps.implied_map(present if own is None else own)
+    mapped = column_maps.parse_map(path, chosen, present)
     return column_maps.usable_columns(path, mapped, purpose, present, bool(columns), timed)
 
 
 def _parsed_of_text(path, table, columns, purpose, timed):
-    """Return as :func:`_parsed`; by their names no columns that are unclear, or a sensor's axes."""
+    """Return as :func:`_parsed`; ambiguous names and axes of a sensor are not taken by name."""
     present, unclear = list(table.cells.columns), table.ambiguous
     own = [name for name in present if name not in unclear and not is_axis_of(path, name)]
     try:
@@ -225,7 +225,7 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
     Raises
     ------
     RecordingError
-        As of :func:`read_plain_csv`; also where tables have no common clock.
+        See :func:`read_plain_csv`; also if tables have no common clock.
     """
     parsed = _parsed(path, columns, recorded.columns, purpose, timed)
     time = [column for column in parsed if column.quantity.name == "time"]
@@ -237,8 +237,8 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
     for name, theirs in others:
         if not (time and timed):
             raise RecordingError(
-                f"{path}: columns of the tables {leader} and {name} are mapped, but no time that "
-                "tells which samples belong together"
+                f"{path}: columns of the tables {leader} and {name} are mapped, but no time, "
+                "by which samples are joined"
             )
         terms = (replace(t, name=recorded.counterpart(t.name, name)) for t in time[0].terms)
         clock = replace(time[0], terms=tuple(terms))
@@ -265,7 +265,7 @@ def _samples(path, table, parsed, timed):
             values["stamp"] = column_maps.read_times(table, column) if timed else values["stamp"]
             continue
         target = column.quantity.target
-        values[target] = _in_own_unit(table, column)
+        values[target] = _convert_to_si(table, column)
         if column.yaw_convention:
             conventions[target] = column.yaw_convention
         if column.terms[0].stated:
@@ -274,9 +274,9 @@ def _samples(path, table, parsed, timed):
     return Samples(str(path), "csv", values, table.lines, "line", **reported)
 
 
-def _in_own_unit(table, column):
+def _convert_to_si(table, column):
     (term,), quantity = column.terms, column.quantity
-    numbers = column_maps.in_its_unit(table, term).astype(float)
+    numbers = column_maps.convert_term(table, term).astype(float)
     if term.unit == column_maps.NMEA_DEGREES:
         return degrees_of(numbers, term.unit)
     factor = quantity.units[term.unit]

@@ -24,9 +24,9 @@ from . import cleaning, messages
 from .evidence import refuse_contradicted_units, refuse_wrong_statements
 from .formats.any_format import read_any_bag
 from .frames import ImuConventions, ReferenceConventions, conventional_imu
-from .imu import imu_table, without_unknown
+from .imu import imu_table, mask_unknown_parts
 from .quantities import read_samples
-from .reference import reference_table, without_placeholder
+from .reference import reference_table, remove_placeholder
 from .tables import order_of
 
 
@@ -136,7 +136,7 @@ def read_reference_samples(
             raise RecordingError(f"{path}: {key} is of use only in a bag, this is {samples.format}")
         if other_topic:
             samples = _join_topic(samples, read_any_bag(path, other_topic, types), names)
-    return without_placeholder(samples)
+    return remove_placeholder(samples)
 
 
 def read_imu(
@@ -175,8 +175,8 @@ def read_imu(
         samples, conventions, require=require, time_offset=time_offset, **limits
     )
     if check_units and (not require or report.orientation_source != "recorded"):
-        in_its_units = conventional_imu(without_unknown(samples), conventions)
-        refuse_contradicted_units(in_its_units, conventions.stated_units)
+        converted = conventional_imu(mask_unknown_parts(samples), conventions)
+        refuse_contradicted_units(converted, conventions.stated_units)
     return Recorded(table, report)
 
 
@@ -308,9 +308,9 @@ def _join_topic(
     order = order_of(theirs)
     # A time that is nan gets the last sample.
     grid = theirs[order]
-    after = np.minimum(np.clip(np.searchsorted(grid, times), 1, None), len(grid) - 1)
-    before = np.maximum(after - 1, 0)
-    nearest = order[np.where(times - grid[before] <= grid[after] - times, before, after)]
+    upper = np.minimum(np.clip(np.searchsorted(grid, times), 1, None), len(grid) - 1)
+    lower = np.maximum(upper - 1, 0)
+    nearest = order[np.where(times - grid[lower] <= grid[upper] - times, lower, upper)]
     # No time is further from the nearest of two samples than half a step of the slower topic.
     tolerance = 0.5 * max(_period(times), _period(theirs)) + 1e-3
     near = np.abs(theirs[nearest] - times) <= tolerance

@@ -77,7 +77,7 @@ _CHORDS = 40  # into which a path is cut, to compare their directions
 _STRAIGHT = 0.9
 
 
-def without_placeholder(samples):
+def remove_placeholder(samples):
     """Remove an orientation that was never set from samples of poses.
 
     Satellite odometry, such as ``/odometry/gps`` of robot_localization, fills the orientation with
@@ -179,7 +179,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
     names = cleaning.POSITION if samples.has(cleaning.POSITION) else cleaning.GLOBAL_POSITION
     has_no_fix = np.zeros(len(samples), dtype=bool)
     if names is cleaning.GLOBAL_POSITION:
-        has_no_fix = cleaning.at_zero(*(samples.columns[name] for name in names))
+        has_no_fix = cleaning.is_missing_fix(*(samples.columns[name] for name in names))
     if "status" in samples:
         has_no_fix |= samples.columns["status"] <= _NO_FIX
     cleaner.drop(has_no_fix, "no_fix", "the receiver never had a fix")

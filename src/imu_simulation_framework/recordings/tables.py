@@ -1,8 +1,8 @@
 """Recordings of several tables: a folder of CSV files, a log of an autopilot, a workbook.
 
-Each table has a clock of its own, but all of them one time: the time of a column map names the
-table that leads, and what is mapped of another table is interpolated onto the times of this one, by
-the column that has the same name there.
+Each table has its own stamps, on a clock that all share. The time of a column map names the leading
+table. The mapped columns of another table are interpolated onto its times, by the column of the
+other table with the same name as the time.
 """
 
 from __future__ import annotations
@@ -23,20 +23,28 @@ from .guessing.names import is_time
 from .text_table import LINE, TextTable, refuse_endless_names
 
 SIGN = "."
-"""Between the name of a table and that of its column: ``Gyroscope.x``."""
+"""Separator of the names of a table and of its column: ``Gyroscope.x``."""
 
 _ANGLES = ("roll", "pitch", "yaw", "course")
 _CODES = ("status", "covariance_type")
 _LONGEST_STEP = 0.5  # s, over which values of a table of any rate are interpolated
-_USUAL_STEPS = 5.0  # of a slower table
+_USUAL_STEPS = 5.0  # multiple of the median step, over which a slower table is interpolated
 
 
 @dataclass(frozen=True)
 class RecordedTables:
     """Tables of a recording by name.
 
-    Where they are ``named``, so are their columns: ``TABLE.column``; ``frame`` is the one in which
-    the format has axes and angles, ``enu`` or ``ned``.
+    Parameters
+    ----------
+    path : str
+        The recording.
+    tables : dict of str to TextTable
+        Name -> table.
+    frame : str
+        Axes and angles of the format, ``enu`` or ``ned``.
+    named : bool
+        Whether columns are named ``TABLE.column``.
     """
 
     path: str
@@ -50,9 +58,9 @@ class RecordedTables:
         return [name for table in self.tables.values() for name in table.cells.columns]
 
     def owner(self, column) -> str:
-        """Return the name of the table that has a column; raises RecordingError if none has.
+        """Return the name of the table with a column; raises RecordingError without one.
 
-        The number of its lines is of a table that is alone.
+        Line numbers are a column only of a single table.
         """
         for name, table in self.tables.items():
             if column in table.cells.columns or (column == LINE and len(self.tables) == 1):
@@ -62,13 +70,13 @@ class RecordedTables:
         )
 
     def local(self, column) -> str:
-        """Return what a column is called within its table."""
+        """Return the name of a column within its table."""
         return column[len(self.owner(column)) + len(SIGN) :] if self.named else column
 
     def counterpart(self, column, table) -> str:
-        """Return the column of another table that has the same name there, or is its only time.
+        """Return the column of another table with the same name, or its only time.
 
-        Raises RecordingError: there is none.
+        Raises RecordingError without one.
         """
         theirs, present = f"{table}{SIGN}{self.local(column)}", self.tables[table].cells.columns
         if theirs not in present:
@@ -85,42 +93,65 @@ class RecordedTables:
 def recorded_tables(
     path, tables: Mapping[str, pd.DataFrame | TextTable], frame="enu", *, named=False
 ) -> RecordedTables:
-    """Return RecordedTables of what was read from ``path``; empty tables are left out.
+    """Return the tables of a recording without empty ones.
 
-    ``named``: whether the columns of one that is left alone have its name, too. Raises
-    RecordingError: nothing is left.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    tables : mapping of str to pandas.DataFrame or TextTable
+        Name -> table.
+    frame : str
+        Axes and angles of the format, ``enu`` or ``ned``.
+    named : bool
+        Whether the columns of a single table have its name, too.
+
+    Raises
+    ------
+    RecordingError
+        All tables are empty.
     """
-    found = {}
-    for name, given in tables.items():
-        if not isinstance(given, TextTable):
-            refuse_endless_names(path, [str(column) for column in given.columns])
-            for place, kind in enumerate(given.dtypes):
+    filled = {}
+    for name, content in tables.items():
+        if not isinstance(content, TextTable):
+            refuse_endless_names(path, [str(column) for column in content.columns])
+            for place, kind in enumerate(content.dtypes):
                 if kind.kind == "f":
-                    # What is not a number may make every calculation warn (signalling).
-                    column = given.iloc[:, place]
-                    given.isetitem(place, np.where(np.isnan(column), np.nan, column))
-            given = TextTable(str(path), given, np.arange(1, len(given) + 1))
-        if len(given.cells) and len(given.cells.columns):
-            found[escape_unprintable(str(name))] = given
-    if not found:
+                    # A signalling nan would make every calculation warn.
+                    column = content.iloc[:, place]
+                    content.isetitem(place, np.where(np.isnan(column), np.nan, column))
+            content = TextTable(str(path), content, np.arange(1, len(content) + 1))
+        if len(content.cells) and len(content.cells.columns):
+            filled[escape_unprintable(str(name))] = content
+    if not filled:
         raise RecordingError(f"{path}: holds no table with rows")
-    if len(found) == 1 and not named:
-        return RecordedTables(str(path), found, frame, named=False)
-    for name, table in found.items():
+    if len(filled) == 1 and not named:
+        return RecordedTables(str(path), filled, frame, named=False)
+    for name, table in filled.items():
         cells = table.cells.rename(columns=lambda column, name=name: f"{name}{SIGN}{column}")
         namesakes = {
             f"{name}{SIGN}{first}": [f"{name}{SIGN}{other}" for other in others]
             for first, others in table.namesakes.items()
         }
-        found[name] = replace(table, cells=cells, namesakes=namesakes)
-    return RecordedTables(str(path), found, frame)
+        filled[name] = replace(table, cells=cells, namesakes=namesakes)
+    return RecordedTables(str(path), filled, frame)
 
 
 def join(leader: Samples, other: Samples) -> Samples:
-    """Put the quantities of another table beside those of one, at its times.
+    """Add the quantities of another table to the samples of the leading table, at its times.
 
-    Directions are interpolated as such; beyond the other one's times, and within gaps of it,
-    values are not numbers. Raises RecordingError: the two have no time in common.
+    Angles are interpolated across the full turn. Values are nan beyond the times of the other table
+    and within its gaps.
+
+    Parameters
+    ----------
+    leader, other : Samples
+        Samples of the leading and of another table, on a shared clock.
+
+    Raises
+    ------
+    RecordingError
+        The two have no time in common.
     """
     times, theirs = leader.columns["stamp"], other.columns["stamp"]
     order = order_of(theirs)
@@ -133,12 +164,12 @@ def join(leader: Samples, other: Samples) -> Samples:
             "expected tables on one clock"
         )
     step = float(np.median(np.diff(grid)))
-    after = np.clip(np.searchsorted(grid, times), 1, len(grid) - 1)
-    apart = grid[after] - grid[after - 1] > max(_LONGEST_STEP, _USUAL_STEPS * step)
+    upper = np.clip(np.searchsorted(grid, times), 1, len(grid) - 1)
+    apart = grid[upper] - grid[upper - 1] > max(_LONGEST_STEP, _USUAL_STEPS * step)
     beyond = (times < grid[0]) | (times > grid[-1])
     columns = {name: other.columns[name][order] for name in other.columns if name != "stamp"}
     if other.has(QUATERNION):
-        # None is the other name of the turn beside it.
+        # Successive quaternions get equal signs, since both signs mean the same orientation.
         quaternions = other.matrix(QUATERNION)[order]
         flips = (quaternions[1:] * quaternions[:-1]).sum(axis=1) < 0.0
         signs = np.concatenate([[1.0], np.where(np.cumsum(flips) % 2, -1.0, 1.0)])
@@ -146,10 +177,10 @@ def join(leader: Samples, other: Samples) -> Samples:
     joined = {}
     for name, values in columns.items():
         if name in _CODES:
-            nearest = after - (times - grid[after - 1] < grid[after] - times)
+            nearest = upper - (times - grid[upper - 1] < grid[upper] - times)
             joined[name] = values[nearest].astype(float)
         else:
-            # What is not a number spoils all angles that follow, but numbers only beside it.
+            # A nan spoils all later angles, but only the adjacent values of other quantities.
             angle = name in _ANGLES
             finite = np.isfinite(values) if angle else slice(None)
             between = interpolate if angle else np.interp
@@ -168,15 +199,22 @@ def join(leader: Samples, other: Samples) -> Samples:
 
 
 def order_of(times) -> np.ndarray:
-    """Return the places of the times that are numbers, in the order of these."""
+    """Return the indices of the times that are numbers, in increasing order of time."""
     order = np.argsort(times, kind="stable")
     return order[np.isfinite(times[order])]
 
 
 def turned(samples: Samples, frame, purpose) -> Samples:
-    """Return samples of a format with axes of its own in those of ROS.
+    """Convert samples from the axes of a format to those of ROS.
 
-    ``frame``: one of :data:`.FRAMES`; ``purpose``: for which they were read.
+    Parameters
+    ----------
+    samples : Samples
+        Samples in the axes of the format.
+    frame : str
+        One of :data:`.FRAMES`.
+    purpose : str
+        ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
     """
     if frame == "enu" or purpose not in ("IMU", "magnetometer", "reference"):
         return samples

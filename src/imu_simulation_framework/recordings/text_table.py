@@ -151,7 +151,7 @@ def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterato
     Raises
     ------
     RecordingError
-        As of :func:`parse_table`.
+        See :func:`parse_table`.
     """
     header = _read_header(path, _logical_lines(path, blocks), names)
     distinct, namesakes = distinct_names(header.names)

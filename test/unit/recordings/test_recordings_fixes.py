@@ -14,7 +14,7 @@ from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.core.tables import QUATERNION, REFERENCE_ERROR
 from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.motion.positioning import RANGE_ERROR, UNKNOWN_VARIANCE, FixSettings
-from imu_simulation_framework.recordings.cleaning import Samples, at_zero
+from imu_simulation_framework.recordings.cleaning import Samples, is_missing_fix
 from imu_simulation_framework.recordings.reading import read_reference, read_reference_samples
 from imu_simulation_framework.recordings.reference import reference_table
 
@@ -243,6 +243,10 @@ def test_missing_positions_are_not_zero():
     nowhere = np.full(5, np.nan)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not at_zero(nowhere, nowhere).any()
-        assert not at_zero(np.zeros(5), np.zeros(5)).any()
-    assert at_zero(np.array([0.0, 48.0, 48.0]), np.array([0.0, 11.0, 11.0])).tolist() == [1, 0, 0]
+        assert not is_missing_fix(nowhere, nowhere).any()
+        assert not is_missing_fix(np.zeros(5), np.zeros(5)).any()
+    assert is_missing_fix(np.array([0.0, 48.0, 48.0]), np.array([0.0, 11.0, 11.0])).tolist() == [
+        1,
+        0,
+        0,
+    ]

@@ -220,7 +220,7 @@ def test_incompatible_tables_are_rejected(car, tmp_path, columns, change, messag
 def test_tables_without_times_do_not_belong_together(zipped):
     columns = {"gyro_z": "Gyroscope.z", "accel_z": "TotalAcceleration.z"}
     sentence = refusal(read_imu, zipped, columns=columns, rate=50.0, require=())
-    assert "no time that tells which samples belong together" in sentence
+    assert "no time, by which samples are joined" in sentence
     one = read_imu(zipped, columns={"gyro_z": "Gyroscope.z"}, rate=50.0, require=())
     assert len(one.table) == len(TIME)
 

@@ -307,13 +307,13 @@ class Ros2Writer:
             "message_count": count,
         }
         topics = []
-        for one in self._connections:
-            stored = {**one.ext._asdict(), "type_description_hash": one.digest}
+        for connection in self._connections:
+            stored = {**connection.ext._asdict(), "type_description_hash": connection.digest}
             del stored["encoding"]
             if self._metadata["version"] < _WITH_HASHES:
                 del stored["type_description_hash"]
-            described = {"name": one.topic, "type": one.msgtype, **stored}
-            number = self._counts[one.topic]
+            described = {"name": connection.topic, "type": connection.msgtype, **stored}
+            number = self._counts[connection.topic]
             topics.append({"topic_metadata": described, "message_count": number})
         files = {"relative_file_paths": [self._name], "topics_with_message_count": topics}
         information = {**self._metadata, **span, **files}
@@ -324,10 +324,20 @@ class Ros2Writer:
 
 
 class Messages(NamedTuple):
-    """The messages of a topic, with ``stamps`` (n,) [ns since 1970].
+    """Messages of a topic to be written.
 
-    ``fields`` (n,) or () are those of the payload, by their names there; what is not named is
-    zero. ``frames`` are the header's, and what other texts the message begins with.
+    Parameters
+    ----------
+    topic : str
+        Name of the topic.
+    kind : MessageType
+        Type of the messages.
+    stamps : numpy.ndarray, shape (n,)
+        Stamps [ns since 1970].
+    fields : mapping of str to numpy.ndarray, shape (n,) or ()
+        Fields of the payload; all others are zero.
+    frames : sequence of str
+        Frame of the header and other texts before the payload.
     """
 
     topic: str

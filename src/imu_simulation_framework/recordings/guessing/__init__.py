@@ -1,1 +1,1 @@
-"""Guessing which columns of somebody's table are what."""
+"""Choice of the columns of an unknown table by their names and numbers."""

@@ -1,8 +1,8 @@
-"""The unit of a gyroscope's columns whose names leave it open.
+"""Unit of a gyroscope's columns whose names leave it open.
 
-The witnesses are asked in the order of their reliability: the name, an orientation, the columns of
+The witnesses are tried in the order of their reliability: the name, an orientation, the columns of
 the accelerometer, the turns of gravity, the size of the numbers, and last a convention. The first
-that decides wins; the units are those of :mod:`.possible_units`.
+conclusive witness decides; the units are those of :mod:`.possible_units`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from .candidates import matrix, shared_unit
 from .vocabulary import vocabulary
 
 MAX_DEGREES = 4000.0
-"""deg/s; whole numbers beyond are counts. The widest full scale of the sensors in
-:data:`.GYRO_COUNTS` is 2000."""
+"""Largest rate of whole numbers in degrees [deg/s], above which they are counts. The largest full
+scale of the sensors in :data:`.GYRO_COUNTS` is 2000."""
 
 MAX_CONVENTIONAL_RATE = 40.0
-"""rad/s; 2000 deg/s, the full scale of nearly all gyroscopes, is 35. Larger numbers do not follow a
-convention of rad/s."""
+"""Largest rate by a convention of rad/s [rad/s]; 2000 deg/s, the full scale of nearly all
+gyroscopes, is 35."""
 
-_MAX_LISTED = 4  # possible lines of a column map for a quantity, the nearest ones
+_MAX_LISTED = 4  # possible lines of a column map that are listed for a quantity
 
 
 class GyroUnit(NamedTuple):
@@ -157,16 +157,16 @@ def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
         _unit_by_size,
         _unit_by_convention,
     ):
-        found = decide(columns, reasons)
-        if found is not None:
-            return found
+        unit = decide(columns, reasons)
+        if unit is not None:
+            return unit
     thousandths = ["mrad/s"] * columns.is_thousandths
     reasons.append(
         f"{columns.names}: whether {' or '.join(['rad/s', 'deg/s', *thousandths])} cannot be "
         f"determined, left out; state it, as in gyro_z = {columns.last} [deg/s]"
     )
     usual = [unit for unit in rate_units() if unit.is_usual]
-    return _open_unit([*usual[::-1], *_of_unit(columns.units, thousandths)])
+    return _open_unit([*usual[::-1], *_select_units(columns.units, thousandths)])
 
 
 def _open_unit(units: Sequence[PossibleUnit]) -> GyroUnit:
@@ -175,7 +175,7 @@ def _open_unit(units: Sequence[PossibleUnit]) -> GyroUnit:
     return GyroUnit("", alternatives=tuple(lines)[:_MAX_LISTED])
 
 
-def _of_unit(units: Sequence[PossibleUnit], names: Sequence[str]) -> list[PossibleUnit]:
+def _select_units(units: Sequence[PossibleUnit], names: Sequence[str]) -> list[PossibleUnit]:
     return [unit for unit in units if unit.unit in names]
 
 
@@ -225,7 +225,7 @@ def _unit_of_counts(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None
 
 
 def _unit_of_increments(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
-    """Return the unit of changes of angle beside changes of velocity."""
+    """Return the unit of changes of angle, where the accelerometer has changes of velocity."""
     if columns.accel_unit is None or not columns.is_accel_incremental:
         return None
     factor = columns.accel_unit.factor

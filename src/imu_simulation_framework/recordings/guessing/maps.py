@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.units import factor, factors
-from ..cleaning import at_zero
+from ..cleaning import is_missing_fix
 from ..possible_units import (
     AGREEMENT,
     UNIT_TOLERANCE,
@@ -447,7 +447,7 @@ class _Reference:
         self._take("latitude", north, words, factor=factor)
         self._take("longitude", east, words, factor=factor)
         places = np.array([measures.degrees_of(column.values, unit) for column in (north, east)])
-        self.motion += measures.local_metres(*np.where(at_zero(*places), np.nan, places))
+        self.motion += measures.local_metres(*np.where(is_missing_fix(*places), np.nan, places))
         return True
 
     def add_altitude(self):

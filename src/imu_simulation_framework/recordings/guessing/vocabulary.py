@@ -35,8 +35,8 @@ class Vocabulary:
     unit_words : mapping of tuple of str to str
         Last words of a name -> unit of column maps.
     usual_units : mapping of str to tuple of str
-        Words of a name -> unit by convention, where the size of the numbers tells none, and the
-        convention.
+        Words of a name -> unit by convention, where the size of the numbers decides nothing, and
+        the convention.
     imu_words, reference_words, origins : frozenset of str
         Words for the IMU, for another source, and all that only state an origin.
     not_measured, places : frozenset of str
@@ -61,7 +61,7 @@ class Vocabulary:
     _part: re.Pattern[str]
 
     def without_decorations(self, name: str) -> str:
-        """Return a name without what loggers write around it; a part's name becomes ``imu``."""
+        """Return a name without the decorations of loggers; a part's name becomes ``imu``."""
         return self._part.sub("imu", self._decorations.sub("", name))
 
 

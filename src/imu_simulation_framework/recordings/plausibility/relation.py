@@ -404,10 +404,19 @@ def _delay(turns, step, as_recorded, longest):
 
 
 def clock_offset(first, second):
-    """Find by how much two headings on different clocks are apart.
+    """Estimate the offset between the clocks of two headings.
 
-    Returns what is to be added to the times of the second [s], and the correlation of the rates of
-    turn there; 0 where one is too short against the other's steps.
+    Parameters
+    ----------
+    first, second : Heading
+        Headings on different clocks.
+
+    Returns
+    -------
+    offset : float
+        Time to add to the times of the second [s].
+    correlation : float
+        Correlation of the turn rates at this offset; 0 if a heading is too short.
     """
     period = max(0.1, first.period, second.period)
     rates = []
