@@ -72,6 +72,7 @@ class Candidate:
         return f"{self.mapped}{factor} [{unit}{' ' if words else ''}{words}]"
 
 
+_MIN_NUMBERS = 0.95  # share of the filled cells that are numbers, in a column of numbers
 _LARGEST_NUMBER = 1e20  # nanoseconds since 1970, the largest numbers, have 19 digits
 
 
@@ -98,7 +99,7 @@ def candidates_of(names, values, meanings=None, before=0):
         texts = None
         if not pd.api.types.is_numeric_dtype(column):
             texts = column.where(column.notna(), "").astype(str).str.strip().to_numpy()
-            if np.mean(np.isfinite(numbers)) >= 0.95 * np.mean(texts != ""):
+            if np.mean(np.isfinite(numbers)) >= _MIN_NUMBERS * np.mean(texts != ""):
                 texts = None
         candidates.append(Candidate(str(name), before + place + 1, meanings[place], numbers, texts))
     return candidates

@@ -215,6 +215,7 @@ need stronger evidence than named ones, for which :data:`.MAX_GRAVITY_SPREAD` is
 _MIN_LENGTH_DEVIATION = 1e-4
 """The same for a sensor with the least noise, 0.1 mg; the row of a rotation matrix has none."""
 
+_MIN_DEGREES = 1.0  # deg; smaller numbers may be any quantity
 _MAX_EXTENT = 1.0  # deg; 111 km, further than a ground vehicle is recorded at a high rate
 _MAX_FIX_STEP = 1e-4  # deg; 11 m, further than a vehicle drives between two fixes of 10 Hz
 
@@ -244,6 +245,7 @@ def _guess_by_shapes(guess, candidates, pieces):
 _COUNTS = frozenset(["count", "counter", "frame", "id", "index", "line", "row", "sample", "seq"])
 
 
+_MIN_DURATION = 2.0  # s, of a time without a name
 _MAX_FIRST_COUNT = 1e4  # counts of rows begin at 0 or 1, perhaps after some lost rows
 
 
@@ -259,7 +261,7 @@ def _time(numbers, pieces, usual, reasons):
             continue
         unit, reason = measures.time_unit(column.values, pieces, usual)
         spread = np.ptp(column.values) / measures.TIME_MULTIPLES.get(unit, 1.0)
-        if unit and spread > 2.0:
+        if unit and spread > _MIN_DURATION:
             reasons.append(f"time: {column.name} grows, {reason}: [{unit}]")
             return column, column.written(unit)
     return None
@@ -333,7 +335,7 @@ def _may_be_degrees(values):
     steps = steps[steps > 0.0]
     return (
         len(steps) > 2
-        and np.abs(values).min() > 1.0
+        and np.abs(values).min() > _MIN_DEGREES
         and np.abs(values).max() <= 180.0
         and np.ptp(values) < _MAX_EXTENT
         and np.median(steps) < _MAX_FIX_STEP
@@ -352,6 +354,7 @@ _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
 _DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")
 _CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
 _IN_WHOLE_SECONDS = "written to whole seconds, in each of which there are several samples"
+_MIN_FILLED = 0.5  # share of the rows in which a time is filled
 _MIN_NEW_TIMES = 0.5  # share of the rows with another time than the row before
 _MIN_SINCE_1970 = 6e8  # s, 1989; clocks that were never set count from 1970 or 1980
 _MAX_CLOCK_OFFSET = 60.0  # s; clocks that are synchronised by NTP or GPS differ by less than one
@@ -403,7 +406,9 @@ def all_times(candidates, pieces, usual):
 
     The parameters are those of :func:`find_time`.
     """
-    named = [c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > 0.5]
+    named = [
+        c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > _MIN_FILLED
+    ]
     times, remarks = [*_dates(candidates, named), *_second_pairs(named, pieces)], []
     paired = {column for time in times for column in time.columns}
     for column in named:

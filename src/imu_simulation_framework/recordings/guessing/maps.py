@@ -557,7 +557,9 @@ class _Reference:
         """Add a quaternion, without positions (``alone``) only if its name states a reference."""
         for group in quaternions(self.candidates):
             length = np.nanmedian(np.linalg.norm(matrix(list(group.values())), axis=1))
-            if abs(length - 1.0) < 0.05 and (group["w"].meaning.is_from_reference or not alone):
+            if abs(length - 1.0) < _LENGTH_TOLERANCE and (
+                group["w"].meaning.is_from_reference or not alone
+            ):
                 for axis in "xyzw":
                     self._take(f"q{axis}", group[axis], "1")
                 return True

@@ -15,11 +15,19 @@ from scipy.spatial.transform import Rotation
 from ...core.angles import quaternion_from_roll_pitch_yaw
 from ...core.units import factors
 
+_MIN_WINDOWS = 10  # of turns, without which they are not compared
+_MIN_STEPS = 40  # between rows, without which there are no windows
 _TURN_TIME = 0.5  # s, of the windows over which turns are compared; longer than shocks
 _MIN_TURN = np.radians(0.5)  # within that time; noise of 0.1 deg/s/sqrt(Hz) makes 0.07 deg
 _ONE_AXIS_SHARE = 0.9  # of the squares of all turns; tilt of 18 deg leaves as much on one axis
 _CHORD_TIME = 1.0  # s, over which displacements are taken; one step of most receivers
 _MIN_SPEED = 1.5  # m/s; a displacement of a second then exceeds the noise between two fixes
+_MIN_FAST_CHORDS = 5  # displacements above _MIN_SPEED, without which no unit is determined
+_MIN_COURSES = 10  # displacements above _MIN_SPEED, without which no sense is determined
+_MAX_LOG_RATIO = (
+    0.25  # of a speed to that of the positions, 28 %; m/s and mph differ by a factor 2.2
+)
+_CLEAR_RATIO = 2.0  # of the second smallest error to the smallest, from which on the best fits
 _MAX_COURSE_ERROR = 0.6  # rad, rms; any angle without relation to the course has 1.8
 _SPEEDS = factors("m/s", "cm/s", "mm/s", "km/h", "knots", "mph")
 _SENSES = {
@@ -73,7 +81,7 @@ def turn_scale(seconds, pieces, angles, gyro):
     """
     seconds, pieces, angles, gyro = _complete(seconds, pieces, angles, gyro)
     first, last = windows(seconds, pieces)
-    if len(first) < 10:
+    if len(first) < _MIN_WINDOWS:
         return 0.0, 0.0
     measured = _integrated(seconds, gyro, first, last)
     turns = [_angle_between(angles[first], angles[last])]
@@ -103,7 +111,7 @@ def yaw_correlation(seconds, pieces, yaw, rates):
     """
     seconds, pieces, yaw, rates = _complete(seconds, pieces, yaw, rates)
     first, last = windows(seconds, pieces)
-    if len(first) < 10:
+    if len(first) < _MIN_WINDOWS:
         return 0.0
     turned = np.angle(np.exp(1j * (yaw[last] - yaw[first])))
     measured = _integrated(seconds, rates[:, None], first, last)[:, 0]
@@ -136,7 +144,7 @@ def same_turns(seconds, pieces, quaternions, gyro):
     filled = (values[set_] for values in (seconds, pieces, quaternions, gyro))
     seconds, pieces, quaternions, gyro = _complete(*filled)
     first, last = windows(seconds, pieces)
-    if len(first) < 10:
+    if len(first) < _MIN_WINDOWS:
         return 0.0
     body = Rotation.from_quat(quaternions)
     turned = (body[first].inv() * body[last]).as_rotvec()
@@ -184,7 +192,7 @@ def gravity_scale(seconds, pieces, forces, gyro):
     """
     seconds, pieces, forces, gyro = _complete(seconds, pieces, forces, gyro)
     first, last = windows(seconds, pieces)
-    if len(first) < 10:
+    if len(first) < _MIN_WINDOWS:
         return 0.0, 0.0
     # Most vibration averages out over a window.
     width = int(last[0] - first[0])
@@ -202,6 +210,9 @@ def gravity_scale(seconds, pieces, forces, gyro):
     return common / size, correlation
 
 
+_YAW_AGREEMENT = 0.8  # correlation of two yaws; the value of possible_units.AGREEMENT
+
+
 def yaws_agree(seconds, pieces, yaw, other):
     """Return whether two yaws turn alike, perhaps with opposite senses throughout.
 
@@ -217,12 +228,13 @@ def yaws_agree(seconds, pieces, yaw, other):
     """
     seconds, pieces, *yaws = _complete(seconds, pieces, yaw, other)
     first, last = windows(seconds, pieces)
-    if len(first) < 10:
+    if len(first) < _MIN_WINDOWS:
         return None
     turns = [np.angle(np.exp(1j * (yaw[last] - yaw[first]))) for yaw in yaws]
     if min(np.percentile(np.abs(turn), 95) for turn in turns) < _MIN_TURN:
         return None
-    return bool(abs(np.dot(*turns)) > 0.8 * np.linalg.norm(turns[0]) * np.linalg.norm(turns[1]))
+    lengths = [np.linalg.norm(turn) for turn in turns]
+    return bool(abs(np.dot(*turns)) > _YAW_AGREEMENT * lengths[0] * lengths[1])
 
 
 def windows(seconds, pieces):
@@ -235,10 +247,10 @@ def windows(seconds, pieces):
     Returns
     -------
     first, last : numpy.ndarray of int
-        Empty with fewer than 40 rows.
+        Empty with fewer than 40 steps.
     """
     steps = steps_within(seconds, pieces)
-    if len(steps) < 40 or np.median(steps) <= 0.0:
+    if len(steps) < _MIN_STEPS or np.median(steps) <= 0.0:
         return np.arange(0), np.arange(0)
     width = max(1, round(_TURN_TIME / float(np.median(steps))))
     first = np.arange(0, len(seconds) - width, width)
@@ -309,14 +321,14 @@ def speed_unit(speeds, seconds, pieces, east, north):
     pace = distance / (seconds[last] - seconds[first])
     shown = 0.5 * (speeds[first] + speeds[last])
     fast = (pace > _MIN_SPEED) & np.isfinite(shown)
-    if np.count_nonzero(fast) < 5:
+    if np.count_nonzero(fast) < _MIN_FAST_CHORDS:
         return "", 0.0
     ratio = float(np.sum(shown[fast]) / np.sum(pace[fast]))
     if ratio <= 0.0:
         return "", ratio
     errors = {unit: abs(np.log(ratio * size)) for unit, size in _SPEEDS.items()}
     best, second = sorted(errors, key=errors.get)[:2]
-    fits = errors[best] < 0.25 and errors[second] > 2.0 * errors[best]
+    fits = errors[best] < _MAX_LOG_RATIO and errors[second] > _CLEAR_RATIO * errors[best]
     return (best if fits else ""), ratio
 
 
@@ -339,7 +351,7 @@ def sense_of(angles, seconds, pieces, east, north):
         return None
     displacement = (east[last] - east[first]) + 1j * (north[last] - north[first])
     fast = np.abs(displacement) > _MIN_SPEED * (seconds[last] - seconds[first])
-    if np.count_nonzero(fast) < 10:
+    if np.count_nonzero(fast) < _MIN_COURSES:
         return None
     course, middle = np.angle(displacement[fast]), (first[fast] + last[fast]) // 2
     misses = {}
@@ -347,14 +359,14 @@ def sense_of(angles, seconds, pieces, east, north):
         for words, turn in _SENSES.items():
             miss = np.angle(np.exp(1j * (factor * angles[middle] - turn(course))))
             miss = miss[np.isfinite(miss)]
-            if len(miss) >= 10:
+            if len(miss) >= _MIN_COURSES:
                 misses[unit, words] = float(np.sqrt(np.mean(miss**2)))
     if len(misses) < 2:
         return None
     best, second = sorted(misses, key=misses.get)[:2]
     if misses[best] > _MAX_COURSE_ERROR:
         return "", "", misses[best]
-    return (*best, misses[best]) if misses[second] > 2.0 * misses[best] else None
+    return (*best, misses[best]) if misses[second] > _CLEAR_RATIO * misses[best] else None
 
 
 TIME_MULTIPLES = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
@@ -441,6 +453,12 @@ def _is_clock_face(values):
     return False
 
 
+_WRAP_OF_DEGREES = (300.0, 360.5)  # deg; a full turn, less a turn within a step
+_WRAP_OF_RADIANS = (5.5, 6.3)  # rad; the same
+_MAX_STEP_OF_RADIANS = 1.0  # rad, of a yaw other than its wraps
+_ANGLE_ROUNDING = 0.02  # rad, by which rounding may exceed pi or 2 pi
+
+
 def angle_unit(yaw, seconds, pieces, others=()):
     """Determine whether a yaw is in ``deg`` or ``rad``; empty if that cannot be determined.
 
@@ -454,20 +472,24 @@ def angle_unit(yaw, seconds, pieces, others=()):
         Roll and pitch in the same unit.
     """
     jumps = np.abs(steps_within(yaw, pieces))
-    if ((jumps > 300.0) & (jumps < 360.5)).any():
+    if ((jumps > _WRAP_OF_DEGREES[0]) & (jumps < _WRAP_OF_DEGREES[1])).any():
         return "deg"
-    if any(np.nanmax(np.abs(angles)) > np.pi + 0.02 for angles in others):
+    if any(np.nanmax(np.abs(angles)) > np.pi + _ANGLE_ROUNDING for angles in others):
         return "deg"
-    if np.nanmax(np.abs(yaw)) <= 2.0 * np.pi + 0.02:
-        around = (jumps > 5.5) & (jumps < 6.3)
-        return "rad" if around.any() and jumps[~around].max(initial=0.0) < 1.0 else ""
+    if np.nanmax(np.abs(yaw)) <= 2.0 * np.pi + _ANGLE_ROUNDING:
+        wraps = (jumps > _WRAP_OF_RADIANS[0]) & (jumps < _WRAP_OF_RADIANS[1])
+        is_steady = jumps[~wraps].max(initial=0.0) < _MAX_STEP_OF_RADIANS
+        return "rad" if wraps.any() and is_steady else ""
     seconds, pieces, yaw = _complete(seconds, pieces, yaw)
     first, last = windows(seconds, pieces)
-    if len(first) < 10:
+    if len(first) < _MIN_WINDOWS:
         return ""
     lasting, turned = seconds[last] - seconds[first], np.abs(yaw[last] - yaw[first])
     rates = turned[lasting > 0.0] / lasting[lasting > 0.0]
     return "deg" if np.percentile(rates, 99) > _MAX_YAW_RATE else ""
+
+
+_MIN_COORDINATE = 0.05  # deg or rad; both coordinates of a simulated place at 0, 0 are smaller
 
 
 def global_unit(latitude, longitude):
@@ -478,7 +500,7 @@ def global_unit(latitude, longitude):
     latitude, longitude : numpy.ndarray, shape (n,)
     """
     north, east = (float(np.nanmax(np.abs(angles))) for angles in (latitude, longitude))
-    if max(north, east) < 0.05:
+    if max(north, east) < _MIN_COORDINATE:
         return ""  # a simulated place at 0, 0; or, in radians, in the Gulf of Guinea
     if north <= np.pi / 2.0 and east <= np.pi:
         return "rad"  # in degrees this were in the Gulf of Guinea

@@ -19,6 +19,7 @@ DISAGREEMENT = 0.5
 """Correlation of turns, up to which two sensors measure different motions. Between this and
 :data:`.AGREEMENT` nothing is decided."""
 
+_ROUNDING = 0.02  # rad, by which rounding may exceed a full turn
 _EVEN_STEP = 0.02  # s between rows without times; a correlation does not depend on it
 
 
@@ -62,7 +63,7 @@ def _about_the_vertical(group, candidates, seconds, pieces):
     """Return axis and kind of the Euler angle about the vertical, and the reason; or empty."""
     stated = shared_unit(group.values())
     largest = max(np.nanmax(np.abs(column.values)) for column in group.values())
-    unit = stated or ("deg" if largest > 2.0 * np.pi + 0.02 else "rad")
+    unit = stated or ("deg" if largest > 2.0 * np.pi + _ROUNDING else "rad")
     rates = _vertical_rates(candidates)
     if rates is not None:
         alike = {

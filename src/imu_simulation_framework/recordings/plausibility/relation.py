@@ -178,11 +178,14 @@ def mean_specific_force(imu):
     return shown_gravity(imu[list(ACCEL)].to_numpy()) if set(ACCEL) <= set(imu) else None
 
 
+_MIN_MEAN_FORCE = 0.7  # mean force of an IMU with gravity, as a share of its usual length
+
+
 def shown_gravity(forces):
     """Return the mean of forces (n, 3), None if it is small against them."""
     typical = float(np.median(np.linalg.norm(forces, axis=1))) if len(forces) else 0.0
     mean = forces.mean(axis=0) if len(forces) else np.zeros(3)
-    return mean if np.linalg.norm(mean) > 0.7 * typical > 0.0 else None
+    return mean if np.linalg.norm(mean) > _MIN_MEAN_FORCE * typical > 0.0 else None
 
 
 def _times(table):
@@ -193,12 +196,16 @@ _SHORTEST_WINDOW = 1.0  # s, of the windows over which turns are compared; longe
 _SAMPLES_PER_WINDOW = 4  # of the slower heading, at least
 STEPS_PER_WINDOW, MINIMUM_WINDOWS = 8, 8
 _MAX_DELAY = 10.0  # s, of a clock against the other, and at most a quarter of the drive
-# rad/s, standard deviations over windows: of a heading that turns at all, and of one that turns so
-# much that the other has to turn too.
+# Standard deviation of turn rates over windows [rad/s], from which on a heading turns at all, and
+# from which on another heading of the same body has to turn, too.
 _MIN_TURN_RATE = np.radians(0.3)
 _CLEAR_TURN_RATE = np.radians(1.0)
 _MIN_STEADY_RATE = np.radians(3.0)  # rad/s, a mean rate that exceeds biases of gyroscopes
 _MAX_RATE_CHANGE = 0.25  # of a steady turn, as a share of its mean rate
+_STANDARD_ERRORS = 4.0  # of a correlation, above which chance hardly makes it
+_MAX_SIGNIFICANT = 0.95  # a larger correlation of few windows is significant, too
+_MIN_RELATED = 0.6  # correlation of headings of the same motion, whichever noise they have
+_AGREEMENT = 0.9  # correlation and scale of headings that agree
 _STEADY_RATIO = 3.0  # of two steady turns, whose difference may be the bias of a gyroscope
 
 
@@ -256,12 +263,13 @@ class Relation:
     @property
     def significant(self) -> float:
         """Size of a correlation that chance hardly gives, four standard errors."""
-        return min(0.95, 4.0 / np.sqrt(max(self.windows, 1)))
+        return min(_MAX_SIGNIFICANT, _STANDARD_ERRORS / np.sqrt(max(self.windows, 1)))
 
     @property
     def agree(self) -> bool:
         """Whether both have the same turns, up to noise and ten percent."""
-        return self.correlation > 0.9 and 0.9 < self.scale < 1.0 / 0.9
+        is_alike = _AGREEMENT < self.scale < 1.0 / _AGREEMENT
+        return self.correlation > _AGREEMENT and is_alike
 
     @property
     def scale_interval(self) -> tuple[float, float]:
@@ -278,12 +286,12 @@ class Relation:
     @property
     def opposed(self) -> bool:
         """Whether one turns left when the other turns right."""
-        return self.correlation < -max(0.6, self.significant)
+        return self.correlation < -max(_MIN_RELATED, self.significant)
 
     @property
     def related(self) -> bool:
         """Whether they share turns at all, of any sense and size."""
-        return abs(self.correlation) > max(0.6, self.significant)
+        return abs(self.correlation) > max(_MIN_RELATED, self.significant)
 
 
 def relate(first, second, shortest_window=_SHORTEST_WINDOW):
@@ -390,14 +398,16 @@ def _turns(angles):
     return angles[STEPS_PER_WINDOW:] - angles[:-STEPS_PER_WINDOW]
 
 
+_MAX_UNEXPLAINED = 0.9  # ratio of the unexplained parts with and without a delay
+
+
 def _delay(turns, step, as_recorded, longest):
     first, second = (turn - turn.mean() for turn in turns)
     largest = int(min(_MAX_DELAY, longest) / step)
     lags = np.arange(-largest, largest + 1)
     correlations = normalised_correlation(second, first, lags)
     best = int(np.argmax(np.abs(correlations)))
-    # A delay has to reduce the unexplained part by a tenth.
-    if 1.0 - abs(correlations[best]) > 0.9 * (1.0 - abs(as_recorded)):
+    if 1.0 - abs(correlations[best]) > _MAX_UNEXPLAINED * (1.0 - abs(as_recorded)):
         return 0.0, as_recorded
     offset = parabola_peak(np.abs(correlations), best)
     return float((lags[best] + offset) * step), float(correlations[best])
@@ -440,6 +450,8 @@ def clock_offset(first, second):
 
 
 _DISPLACEMENT = 0.5  # m, over which the course is taken; ten times the error of good positions
+_CLEAR_DIFFERENCE = 0.1  # of the concentrations of a path and of its mirror image
+_CONCENTRATED = 0.9  # concentration of a yaw that is the course; 1 without noise and sideslip
 _MAX_DISPLACEMENT_TIME = 3.0  # s; a slower displacement is no driving
 MINIMUM_STEPS = 20
 """Least number of displacements of a path, without which its course decides nothing."""
@@ -472,13 +484,13 @@ class PathDirection:
     def conclusive(self) -> bool:
         """Whether the path has enough directions to distinguish right from left."""
         return self.steps >= MINIMUM_STEPS and (
-            abs(self.concentration - self.mirrored_concentration) > 0.1
+            abs(self.concentration - self.mirrored_concentration) > _CLEAR_DIFFERENCE
         )
 
     @property
     def concentrated(self) -> bool:
         """Whether the yaw is the course up to a constant."""
-        return self.steps >= MINIMUM_STEPS and self.concentration > 0.9
+        return self.steps >= MINIMUM_STEPS and self.concentration > _CONCENTRATED
 
     @property
     def mirrored(self) -> bool:

@@ -13,6 +13,7 @@ from .observations import GOOD, mean_up
 from .relation import MINIMUM_STEPS, gyro_heading, imu_heading, part_of, reference_heading, relate
 
 _SPINNING_RATIO = 1.3  # of the turns of wheels to the gyroscope's; calibration errs by less
+_MIN_SPINNING = 0.2  # correlation of the turns of spinning wheels with the gyroscope's
 _MIN_SCALE_ERROR = 0.1  # deviation of a scale from 1; a robot's track is known better than that
 # Ratio of the turns of an IMU's yaw to those of gyroscope and reference from which on its
 # quaternions are made of another angle: half or double angles have 2, degrees 57.
@@ -21,6 +22,7 @@ _MIN_NET_TURN = np.radians(30.0)  # rad, whose ratio shows whether a yaw only fo
 # Values are frozen that are equal to the last bit for this long [s] while another heading turns so
 # far [rad]. Drivers that repeat a sample do so for some tenths of a second.
 _FROZEN_TIME, _FROZEN_TURN = 1.5, np.radians(15.0)
+_WHOLE_TIME = 0.95  # share of the recording, above which a frozen value is a missing one
 _GRAVE_TURN = np.radians(45.0)  # rad, during frozen values, which make a yaw error meaningless
 # Correlation and scale, and rms difference [rad], from which on reference and IMU are hardly two
 # sensors. Motion capture is as good; odometry is not.
@@ -28,6 +30,7 @@ _ALIKE, _ALIKE_ERROR = 0.9995, np.radians(0.1)
 # Concentration of the difference of yaw and course; 1 for equal, 0 for unrelated angles.
 _MIN_PATH_CONCENTRATION = 0.5
 _MIN_KNOWN_SHARE = 0.5  # of the time, in which the heading has to be known
+_MIN_UPRIGHT = 0.7  # cosine of the lean of an IMU whose z axis is the vertical one, 45 deg
 # rad/s; a steady turn that is slower may be the bias of a cheap gyroscope at rest.
 _MAX_GYRO_BIAS = np.radians(3.0)
 
@@ -284,11 +287,11 @@ def _slip(observations, course_is_yaw):
         if relation is None or not relation.conclusive or relation.agree or relation.opposed:
             continue
         wheels, gyro = relation.turned
-        alike = relation.correlation > 0.95
+        alike = relation.correlation > _CLEARLY_ALIKE
         if alike and abs(relation.scale - 1.0) > _MIN_SCALE_ERROR:
             return [Finding(faults.SCALE, _several(observations), _CALIBRATE, True)]
         spinning = wheels > _SPINNING_RATIO * gyro and relation.scale > 1.0 + _MIN_SCALE_ERROR
-        if not alike and relation.correlation > 0.2 and spinning:
+        if not alike and relation.correlation > _MIN_SPINNING and spinning:
             return [Finding(faults.SPINNING_WHEELS, _several(observations), _OTHER, True)]
     return []
 
@@ -298,7 +301,7 @@ def _yaw_of_another_size(observations):
     if yaw is None or trusted is None or not (yaw.conclusive and trusted.conclusive):
         return []
     fits = [1.0 / _ANGLE_RATIO < r.scale < _ANGLE_RATIO for r in (yaw, trusted)]
-    if fits != [False, True] or yaw.correlation < 0.95 or trusted.correlation < 0.8:
+    if fits != [False, True] or yaw.correlation < _CLEARLY_ALIKE or trusted.correlation < GOOD:
         return []
     own, gyro = np.abs(yaw.net)
     if gyro > _MIN_NET_TURN and 1.0 / _ANGLE_RATIO < own / gyro < _ANGLE_RATIO:
@@ -350,7 +353,7 @@ def _frozen(observations):
             continue
         whole = table.index[-1] - table.index[0]
         fault, remedy = faults.FROZEN, "leave that part out, [trajectory] start and stop"
-        if longest > 0.95 * whole:
+        if longest > _WHOLE_TIME * whole:
             fault, remedy = faults.DROPPED_AXIS, "map or record that axis"
         evidence = (
             f"{name} keeps one value for up to {longest:.1f} s, first from "
@@ -395,7 +398,7 @@ def _wrong_axis(observations):
             # About y, x goes to z by minus a quarter of a turn; about x, y goes to z by plus one.
             sign = np.sign(relation.correlation) * (-1.0 if axis == "gyro_x" else 1.0)
             evidence, up = describe_relation(relation), mean_up(imu)
-            if up is not None and abs(up[2]) > 0.7:
+            if up is not None and abs(up[2]) > _MIN_UPRIGHT:
                 # Only the gyroscope is turned, though the whole may be upside down.
                 remedy = f"what is recorded as {axis} belongs to gyro_z"
                 grave = not _yaw_is_trusted(observations)
@@ -446,6 +449,9 @@ NOTICED_DELAY = 0.15
 _GRAVE_DELAY = 1.0  # s; a robot that turns with 30 deg/s then has an error of 30 deg
 _PART_DURATION = 40.0  # s, of the parts of a drive whose delays show the rate of a clock
 _MIN_CLOCK_CORRELATION = 0.4  # of turns, below which their delay is no evidence
+_MIN_COURSE_CORRELATION = 0.9  # of a course, whose noise makes other delays likely
+_MIN_PART_CORRELATION = 0.9  # of the turns of a part whose delay counts
+_MAX_SCALE = 2.0  # ratio of turns that are compared for a delay
 _NOTICED_RATE = 1e-3  # s/s, of a clock against the other; quartz is good to 1e-4
 
 
@@ -465,7 +471,8 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
         grave = abs(ends[1] - ends[0]) > _GRAVE_DELAY and not course_is_yaw
         remedy = "correct the stamps, no setting does"
         return [Finding(faults.CLOCK_RATE, evidence, remedy, grave)]
-    trusted = best.correlation > (0.9 if course_is_yaw else 0.8) and 0.5 < best.scale < 2.0
+    enough = _MIN_COURSE_CORRELATION if course_is_yaw else GOOD
+    trusted = best.correlation > enough and 1.0 / _MAX_SCALE < best.scale < _MAX_SCALE
     if abs(best.delay) < NOTICED_DELAY or not trusted:
         return []
     evidence = (
@@ -493,7 +500,7 @@ def _clock_rate(observations, relation):
     for begin, end in zip(edges[:-1], edges[1:]):
         parts = [part_of(heading, begin, end) for heading in (first, second)]
         part = relate(*parts) if min(len(heading.time) for heading in parts) >= 3 else None
-        if part is not None and part.conclusive and part.correlation > 0.9:
+        if part is not None and part.conclusive and part.correlation > _MIN_PART_CORRELATION:
             middles.append(0.5 * (begin + end) - start)
             delays.append(part.delay)
     if len(delays) < 3:
