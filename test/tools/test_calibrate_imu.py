@@ -175,11 +175,11 @@ def test_unit_option_converts_recording_without_units(recordings, tmp_path, opti
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("table.csv", "--turns", "ten"), "--turns 'ten'"),
+        (("table.csv", "--turns", "ten"), "--turns is 'ten'"),
         (("table.csv", "--turns", "w=3"), "x, y and z"),
         (("table.csv", "--gravity", "nan"), "--gravity: 'nan'"),
         (("table.csv", "--magnetometer"), "mag_x mag_y mag_z"),
-        (("mag.csv", "--magnetometer", "--field", "0.5"), "is one of them in another unit?"),
+        (("mag.csv", "--magnetometer", "--field", "0.5"), "check the units"),
         (("mag.csv", "--magnetometer", "--rate", "0"), "--rate: '0'"),
         (("untimed.csv", "--magnetometer"), "but no time"),
         (("g.csv",), "which is gravity in g"),

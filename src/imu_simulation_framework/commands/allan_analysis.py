@@ -1,20 +1,20 @@
-"""Identify an IMU's noise parameters from recordings at rest, by their Allan deviation.
+"""Identify the noise of an IMU from recordings at rest, by their Allan deviation.
 
-Reads bags and CSV files with gyroscope, accelerometer or both, or with single axes; several
-recordings of one sensor are combined. Writes to DIR:
+Recordings are bags or CSV files with gyroscope, accelerometer or both, or with single axes. Several
+recordings of a sensor are combined. Writes to DIR:
 
     imu.yaml               the specification, for imu:=specification
     kalibr_imu.yaml        the same for Kalibr
-    allan_parameters.json  all coefficients with their 95 % intervals, and what was found
+    allan_parameters.json  all coefficients with their 95 % intervals, and remarks
     allan_deviation.csv    the Allan deviation with its 95 % interval
     allan_gyroscope.png, allan_accelerometer.png
-    raw_gyroscope.png, raw_accelerometer.png    what was recorded, and what is an outlier of it
-    allan_analysis.html    with --report: all of this as one web page
+    raw_gyroscope.png, raw_accelerometer.png    the recorded samples and their outliers
+    allan_analysis.html    with --report: all results as a web page
 
     allan_analysis.py static.bag --topic /imu/data --out bno055_identified
 
 Exit code 3: results are written, but the identified sensor's Allan deviation leaves the measured
-band somewhere between 1 s and a tenth of the recording; the last lines say where.
+band between 1 s and a tenth of the recording; the last lines state the averaging times.
 """
 
 from __future__ import annotations
@@ -68,18 +68,30 @@ from .command_line import (
 )
 
 LEAVES_THE_BAND = 3
-"""Exit code where the identified sensor is not what was measured."""
+"""Exit code if the identified sensor differs from the measurement."""
 
-_MANY_DUPLICATES = 0.1
+_MAX_DUPLICATES = 0.1  # of the samples; more duplicate stamps are too coarse for an Allan deviation
 _SHORT_NAMES = {"gyro": analysis.SENSORS["gyroscope"], "accel": analysis.SENSORS["accelerometer"]}
 
 REPORT = "allan_analysis.html"
-_DRIFTS, _DRIFT_STEP = (60.0, 600.0, 3600.0), 10.0  # s
+_DRIFT_TIMES = (60.0, 600.0, 3600.0)  # s, for which the heading drift is reported
+_DRIFT_STEP = 10.0  # s
 _FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 
 
 def main(arguments):
-    """Analyse the recordings named on the command line."""
+    """Analyse the recordings of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or :data:`LEAVES_THE_BAND`.
+    """
     options = _parser().parse_args(arguments)
     if not 0.0 < options.band[0] < options.band[1] < float("inf"):
         raise ConfigurationError(
@@ -92,9 +104,9 @@ def main(arguments):
     recordings, sentences = [], []
     axes = None
     for path in options.recordings:
-        # What is packed does not tell by its size how much there is to read.
-        plain = os.path.isfile(path) and not path.endswith(".gz")
-        size = os.path.getsize(path) if plain else None
+        # The size of a compressed file is not the number of bytes to read.
+        is_plain = os.path.isfile(path) and not path.endswith(".gz")
+        size = os.path.getsize(path) if is_plain else None
         with _bar(options, "reading", unit="B", unit_scale=True, total=size) as bar:
             recorded = read_at_rest(
                 path,
@@ -105,13 +117,13 @@ def main(arguments):
                 stamp_limits=StampLimits(longest_gap=options.longest_gap),
                 progress=bar.update,
             )
-            bar.set_description("looking for gaps and outliers")
+            bar.set_description("searching gaps and outliers")
             stamps = recorded.report.stamps
-            if stamps.duplicates.count > _MANY_DUPLICATES * stamps.samples:
+            if stamps.duplicates.count > _MAX_DUPLICATES * stamps.samples:
                 rate = stamps.mean_rate
                 raise RecordingError(
                     f"{path}: {stamps.duplicates.count} of {stamps.samples} samples have the time "
-                    "stamp of another one, so that the stamps are too coarse; state the rate with "
+                    "stamp of another sample, so the stamps are too coarse; state the rate with "
                     f"--rate HZ; the mean is {rate:.4g} Hz"
                 )
             if stamps.packets_text:
@@ -142,14 +154,14 @@ def main(arguments):
     return LEAVES_THE_BAND if outside else 0
 
 
-def _bar(options, what, **settings):
-    return progress_bar(desc=what, disable=options.quiet or None, leave=False, **settings)
+def _bar(options, task, **settings):
+    return progress_bar(desc=task, disable=options.quiet or None, leave=False, **settings)
 
 
-def _axes(path, names, wanted, before) -> tuple[str, ...]:
-    """Return the axes to analyse: those wanted, or all that were recorded."""
+def _axes(path, names, selected, before) -> tuple[str, ...]:
+    """Return the axes to analyse: the selected axes, or all recorded axes."""
     recorded = tuple(axis for axis in analysis.AXES if axis in names)
-    chosen = {axis for name in wanted for axis in _SHORT_NAMES.get(name, (name,))}
+    chosen = {axis for name in selected for axis in _SHORT_NAMES.get(name, (name,))}
     missing = sorted(chosen - set(recorded))
     if missing or not recorded:
         raise RecordingError(
@@ -172,20 +184,19 @@ def _parser():
     add("recordings", metavar="RECORDING", nargs="+", help="bag or CSV file")
     add("--topic", default="", metavar="T", help="in bags; by default the only sensor_msgs/Imu")
     add("--column", action="append", default=[], metavar="QUANTITY=NAME[UNIT]",
-        help="column of a CSV file with names of its own, if they are not guessed rightly, for "
-             "instance 'gyro_x=wx [deg/s]'; once for each of time, gyro_x to accel_z, or some of "
-             "them")
+        help="column of a CSV file that is not recognised, such as 'gyro_x=wx [deg/s]'; repeatable "
+             "for time and gyro_x to accel_z")
     add_layout_option(add)
     add("--rate", metavar="HZ",
         type=number_type(lambda rate: 1e-3 <= rate <= 1e7, "is no rate from 0.001 to 1e7 Hz"),
-        help="samples per second, for recordings without time stamps or with useless ones: all "
-             "samples then follow each other evenly")
+        help="sample rate, for recordings without usable time stamps; samples are then evenly "
+             "spaced")
     add_unit_options(parser)
     add("--axis", action="append", default=[], choices=(*_SHORT_NAMES, *analysis.AXES),
         help="analyse only these axes, once for each; by default all that were recorded")
     add("-o", "--out", default="allan_analysis", metavar="DIR",
         help="folder for the results, by default %(default)s")
-    add("--name", default="imu", help="of the sensor in imu.yaml, by default %(default)s")
+    add("--name", default="imu", help="name of the sensor in imu.yaml, by default %(default)s")
     add("--outliers", type=float, default=RestSettings().outlier_range, metavar="IQR",
         help="samples further from the quartiles than this many interquartile ranges are outliers, "
              "0 for none; by default %(default)g")
@@ -193,7 +204,7 @@ def _parser():
         help="averaging times between which bias instability is assumed [s], by default "
              f"{analysis.DEFAULT_BAND[0]:g} {analysis.DEFAULT_BAND[1]:g}")
     add("--longest-gap", type=float, default=StampLimits().longest_gap, metavar="S",
-        help="refuse a recording with a longer gap [s], by default %(default)g")
+        help="longest accepted gap of a recording [s], by default %(default)g")
     add_report(parser)
     add("--quiet", action="store_true", help="no progress bar, and no lines of progress")
     # fmt: on
@@ -201,7 +212,7 @@ def _parser():
 
 
 def _page(identification, name, answers, findings) -> Page:
-    """Return all of an analysis as one web page."""
+    """Return an analysis as a web page."""
     sections = []
     for sensor, axes in identification.sensors.items():
         triad, rows = TRIADS[sensor], []
@@ -217,8 +228,7 @@ def _page(identification, name, answers, findings) -> Page:
                 f"Allan deviation of the {sensor}",
                 table=Table(headings, rows),
                 figure=allan_figure(identification, sensor),
-                how_to_read="The band is the measured deviation's 95 % interval, the line the "
-                "identified sensor's.",
+                how_to_read="Band: 95 % interval of the measurement. Line: identified sensor.",
             )
         )
         for number, recording in enumerate(identification.recordings, 1):
@@ -230,7 +240,7 @@ def _page(identification, name, answers, findings) -> Page:
                     folded=True,
                 )
             )
-    sections.append(Section("Found in the recordings", text=findings))
+    sections.append(Section("Findings in the recordings", text=findings))
     sources = ", ".join(recording.source for recording in identification.recordings)
     return Page(
         title=f"Allan analysis of {name}",
@@ -241,32 +251,34 @@ def _page(identification, name, answers, findings) -> Page:
 
 
 def _heading_drift(identification) -> list[str]:
-    """Return a sentence on how far a heading drifts by the noise that was found about z."""
+    """Return a sentence on the heading drift due to the identified noise about z."""
     if "gyro_z" not in identification.axes:
         return []
-    # Imported here, since only what is written of it takes the model and the formats.
+    # Only an analysis of the z axis requires these modules.
     from ..heading.model.imu_error_sources import yaw_error_model
     from ..motion.sources import straight
 
-    motion = straight(_DRIFTS[-1], rate=1.0 / _DRIFT_STEP)
-    shown = []
+    motion = straight(_DRIFT_TIMES[-1], rate=1.0 / _DRIFT_STEP)
+    drifts = []
     for walk_limit in (False, True):
         specification = identification.to_specification("imu", walk_limit=walk_limit)
         model = yaw_error_model(specification, motion, _DRIFT_STEP)
         rms = np.degrees(np.sqrt(model.mean() ** 2 + model.variance()))
-        shown.append([f"{rms[round(time / _DRIFT_STEP)]:.3g}" for time in _DRIFTS])
-    listed = [f"{one} deg after {format_duration(time)}" for one, time in zip(shown[0], _DRIFTS)]
+        drifts.append([f"{rms[round(time / _DRIFT_STEP)]:.3g}" for time in _DRIFT_TIMES])
+    listed = [
+        f"{drift} deg after {format_duration(time)}" for drift, time in zip(drifts[0], _DRIFT_TIMES)
+    ]
     sentence = (
         f"the heading drifts by {', '.join(listed)} (rms, straight ahead, z up, not zeroed), "
-        "by this noise alone: a bias from switching on, scale factor and temperature come on top"
+        "due to this noise only, without turn-on bias, scale factor error and temperature"
     )
-    if shown[1] != shown[0]:
-        sentence += f"; with a random walk at the end of its interval by {', '.join(shown[1])} deg"
+    if drifts[1] != drifts[0]:
+        sentence += f"; with the random walk at its upper limit by {', '.join(drifts[1])} deg"
     return [sentence]
 
 
 def _write(identification, folder, name, inputs) -> list[str]:
-    """Write what was found, all or nothing, over no input; return remarks."""
+    """Write the results, and return remarks."""
     contents = {
         "imu.yaml": imu_specification_text(
             identification.to_specification(name), specification_comment(identification)
@@ -276,8 +288,8 @@ def _write(identification, folder, name, inputs) -> list[str]:
     }
     remarks = []
     try:
-        contents["kalibr_imu.yaml"], unsaid = make_kalibr_file(identification, name)
-        remarks += unsaid
+        contents["kalibr_imu.yaml"], omissions = make_kalibr_file(identification, name)
+        remarks += omissions
     except ConfigurationError as error:
         remarks.append(f"kalibr_imu.yaml is not written: {error}")
     for sensor in identification.sensors:
@@ -292,7 +304,7 @@ def _write(identification, folder, name, inputs) -> list[str]:
     folder = results_folder(folder, contents, inputs)
     for file_name, content in contents.items():
         write_whole(folder / file_name, content)
-    # Of an analysis before this one in the same folder; they would pass for this one's.
+    # Files of an earlier analysis in the same folder would pass for results of this analysis.
     figures = (path.name for path in folder.glob("*.png") if _FIGURE.fullmatch(path.name))
     for file_name in sorted({"kalibr_imu.yaml", *figures}):
         if file_name not in contents and (folder / file_name).is_file():

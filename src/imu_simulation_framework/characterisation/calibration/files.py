@@ -64,11 +64,11 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
     correction = replace(onto or ImuCorrection(), name=name, **parts)
     comment = (
         f"made by calibrate_imu.py, imu_simulation_framework {__version__}, of "
-        f"{Path(result.wishes.recording).name}"
+        f"{Path(result.options.recording).name}"
     )
     contents = {"correction.yaml": imu_correction_text(correction, comment).encode("utf-8")}
     remarks = []
-    if result.table is not None or result.wishes.noise is not None:
+    if result.table is not None or result.options.noise is not None:
         left = specify_residual_errors(correction, _noise(result), name)
         contents["imu.yaml"] = imu_specification_text(
             left, f"Errors that remain after the correction; {comment}."
@@ -81,7 +81,7 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
     contents["calibration.json"] = format_json(_numbers(result)).encode("utf-8")
     contents["calibration.png"] = whole_files.render_figure(to_matplotlib(_figure(result)))
     folder = whole_files.make_folder(folder)
-    inputs = [path for path in (result.wishes.recording, result.wishes.reference) if path]
+    inputs = [path for path in (result.options.recording, result.options.reference) if path]
     for file in contents:
         whole_files.refuse_overwriting(folder / file, inputs)
     for file, content in contents.items():
@@ -90,7 +90,7 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
 
 
 def _noise(result) -> imu_specification.ImuSpecification:
-    stated = result.wishes.noise
+    stated = result.options.noise
     triads: dict[str, Any] = {}
     for sensor, calibration in result.sensors.items():
         kind: Any = imu_specification.TriadSpecification
@@ -115,7 +115,7 @@ def _numbers(result) -> dict:
     times = np.zeros(1) if result.table is None else result.table.index.to_numpy()
     origin = float(times[0])
     return {
-        "recording": str(result.wishes.recording),
+        "recording": str(result.options.recording),
         "at_rest": [
             [float(times[r.start] - origin), float(times[r.stop - 1] - origin)]
             for r in result.rests
