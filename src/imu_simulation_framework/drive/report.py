@@ -1,4 +1,4 @@
-"""What is written of an experiment: its tables, summary and figures, and its report, a web page."""
+"""Results of an experiment: files with tables, summary and figures, and a report as a web page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.files import format_json
 from ..core.tables import WHEELS
 from ..report.page import Page, Section, Table, tabulate_values
 from .figures import FIGURES
-from .summary import HEADINGS, IMUS, NOTHING_TOLD, evaluate, parts_of_rms
+from .summary import HEADINGS, IMUS, NO_DESCRIPTION, evaluate, parts_of_rms
 
 _SECTIONS = {
     "yaw_error": (
@@ -208,7 +208,7 @@ def _mapping(value):
 
 
 def write_results(
-    folder, tables, settings=None, run=NOTHING_TOLD, save_tables=True, formats=("png",)
+    folder, tables, settings=None, run=NO_DESCRIPTION, save_tables=True, formats=("png",)
 ):
     """Write an experiment's CSV files, its summary and its figures, in this order.
 

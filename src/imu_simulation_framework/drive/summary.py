@@ -1,45 +1,44 @@
-"""From an experiment's tables to what is summed up of them.
+"""Summary of an experiment: statistics of its tables, and a table for the terminal.
 
 The summary is a dictionary that is written as ``summary.json``:
 
 ======================= ==============================================================
-key                     holds
+key                     content
 ======================= ==============================================================
-``run``                 what the caller reported about the experiment: IMU, controller, seed;
+``run``                 facts that the caller reports about the experiment: IMU, controller, seed;
                         ``recording``: the reference's report and the findings; ...
-``durations``           seconds planned and recorded
+``durations``           planned and recorded duration in seconds
 ``comparison_settings`` filter and alignment of this evaluation
 ``yaw_error``           statistics of ``simulated``, ``real`` and ``difference``, each
-                        possibly null, and of ``odometer`` where there is one; of all but
-                        the difference ``over_distance`` and ``over_turn``, see below
+                        possibly null, and of ``odometer`` if there is one; all except the
+                        difference have ``over_distance`` and ``over_turn``, see below
 ``tracking``            statistics of each column of the control error
-``wheels``              statistics of each wheel's velocity as commanded minus as it turned;
-                        empty where that was not recorded
+``wheels``              statistics of each wheel's commanded minus actual velocity; empty if
+                        the latter was not recorded
 ``messages``            per recorded topic: expected, received, gaps
-``notes``               sentences on what is missing and why
+``notes``               sentences about missing results and their reasons
 ``execution``           dates, wall time, real-time factor, versions
 ======================= ==============================================================
 
-``over_distance`` and ``over_turn`` are lists, an entry for each length of stretches of the
-trajectory: ``length_m`` along the path as it was recorded, without its scale, or ``turn_rad``
-accumulated to either side; how many ``stretches`` were looked at and how many ``independent``
-ones fit into them; and ``mean_rad``,
-``rms_rad`` and ``maximum_absolute_rad`` of the change of the yaw error from a stretch's
-beginning to its end, see :mod:`~imu_simulation_framework.heading.relative_error`; where something
-is known of the reference, ``reference_rms_rad`` is what of the rms is expected to be its own error.
+``over_distance`` and ``over_turn`` are lists with an entry for each length of stretches of the
+trajectory. ``length_m`` is the length along the recorded path, without the scale; ``turn_rad`` is
+the turning accumulated to both sides. ``stretches`` is the number of evaluated stretches,
+``independent`` the number that fit end to end. ``mean_rad``, ``rms_rad`` and
+``maximum_absolute_rad`` are statistics of the change of the yaw error over a stretch, see
+:mod:`~imu_simulation_framework.heading.relative_error`. ``reference_rms_rad`` is the part of the
+rms that is expected from the error of the reference, if that is known.
 
-``reference``, in a yaw error whose reference says how wrong it may be, has what is expected of
-that (``rms_rad``, ``drift_std_rad_per_s``), what is left for the IMU, ``imu_rms_rad`` and
-``imu_final_rad`` with their 95 % intervals, and the standard deviations of the start offset and of
-the final error as they were found (``start_offset_std_rad``, ``final_std_rad``), see
-:mod:`~imu_simulation_framework.heading.error_split`. ``zero`` beside it says whether the start
-offset was ``estimated`` with the whole drive, or is the median over the ``start``, as it is where
-nothing is known of the reference.
+``reference`` exists in a yaw error whose reference has a known uncertainty. It contains the
+expected error of the reference (``rms_rad``, ``drift_std_rad_per_s``), the remaining error of the
+IMU with 95 % intervals (``imu_rms_rad``, ``imu_final_rad``), and the standard deviations of the
+start offset and of the final error (``start_offset_std_rad``, ``final_std_rad``), see
+:mod:`~imu_simulation_framework.heading.error_split`. ``zero`` is ``estimated`` if the start offset
+was estimated from the whole drive. It is ``start`` if the start offset is the median over the
+start, which is always the case for a reference without a known uncertainty.
 
-Everything but ``execution`` is the same for two runs with one seed. Units are at the end
-of a key: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``; rms, mean, median,
-standard_deviation, minimum, maximum, maximum_absolute, final and drift mean what
-:class:`~imu_simulation_framework.heading.statistics.ErrorStatistics` says.
+Everything except ``execution`` is equal for two experiments with the same seed. Keys end with the
+unit: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``. The statistics are defined by
+:class:`~imu_simulation_framework.heading.statistics.ErrorStatistics`.
 """
 
 from __future__ import annotations
@@ -64,11 +63,16 @@ from ..heading.yaw_comparison import ComparisonSettings
 
 @dataclass(frozen=True)
 class RunDescription:
-    """What the tables of an experiment do not tell.
+    """Facts about an experiment that are not in its tables.
 
-    ``facts`` are the summary's ``run``: IMU, controller, seed; of ``execution``, which it also has,
-    ``wall_time_s`` gives the real-time factor; ``messages_expected``: name of a table -> number of
-    messages that the simulator sent for it.
+    Attributes
+    ----------
+    facts : mapping of str to object
+        Part ``run`` of the summary: IMU, controller, seed.
+    execution : mapping of str to object
+        Part ``execution`` of the summary. Its ``wall_time_s`` determines the real-time factor.
+    messages_expected : mapping of str to int
+        Number of messages that the simulator sent, by the name of the table.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -76,18 +80,31 @@ class RunDescription:
     messages_expected: Mapping[str, int] = field(default_factory=dict)
 
 
-NOTHING_TOLD = RunDescription()
+NO_DESCRIPTION = RunDescription()
 
 
-def evaluate(tables, settings=None, run=NOTHING_TOLD):
-    """Compare the tables and sum up, without writing anything.
+def evaluate(tables, settings=None, run=NO_DESCRIPTION):
+    """Compute the comparison and the summary of an experiment's tables.
 
-    Returns ``summary`` (dict): of numbers, texts, None, lists and dictionaries; ``comparison``
-    (Comparison).
+    Parameters
+    ----------
+    tables : ExperimentTables
+        Tables of the experiment.
+    settings : ComparisonSettings, optional
+        Settings of the comparison.
+    run : RunDescription
+        Further facts about the experiment.
+
+    Returns
+    -------
+    summary : dict
+        Content of ``summary.json``.
+    comparison : Comparison
+        Compared yaws and tracking errors.
     """
     settings = ComparisonSettings() if settings is None else settings
     execution = dict(run.execution)
-    scale = run.facts.get("trajectory_scale")  # a summary of others may say anything
+    scale = run.facts.get("trajectory_scale")  # a foreign summary may contain any value
     comparison = compare(
         imu_simulated=tables.imu_simulated,
         ground_truth=tables.ground_truth,
@@ -235,7 +252,7 @@ def _duration(table) -> float:
     return float(table.index[-1] - table.index[0]) if len(table) else 0.0
 
 
-DEEPEST = 30  # levels of a summary.json; ours has six
+MAX_DEPTH = 30  # levels of nesting in a summary.json; the package writes six
 
 MAX_MESSAGES = 10**12
 
@@ -250,9 +267,12 @@ SETTINGS = {
 
 
 def previous_summary(folder) -> dict:
-    """Return the summary that an experiment wrote into its ResultFolder, empty if it could not.
+    """Read the summary in a ResultFolder; empty if there is none.
 
-    Raises ResultError: it is not what an experiment writes.
+    Raises
+    ------
+    ResultError
+        The file is not a summary of an experiment.
     """
     path = folder.path("summary.json")
     if not path.exists():
@@ -264,8 +284,8 @@ def previous_summary(folder) -> dict:
         raise unusable(path, f"not valid JSON ({reason})") from error
     if not isinstance(summary, dict):
         raise unusable(path, "an object with the summary of an experiment was expected")
-    if _nested_deeper(summary, DEEPEST):
-        raise unusable(path, f"nested deeper than {DEEPEST} levels")
+    if _nested_deeper(summary, MAX_DEPTH):
+        raise unusable(path, f"nested deeper than {MAX_DEPTH} levels")
     for key in ("comparison_settings", "run", "execution", "messages"):
         if not isinstance(summary.get(key, {}), dict):
             raise unusable(path, f"{key} is {quote(summary[key])}, expected keys with values")
@@ -277,11 +297,23 @@ def previous_summary(folder) -> dict:
 
 
 def settings_of(previous, path, **chosen) -> ComparisonSettings:
-    """Return how an experiment is to be evaluated: as its previous summary at a path says.
+    """Return the settings of a new evaluation: those of the previous summary, with changes.
 
-    What is chosen of :class:`.ComparisonSettings` replaces that; None keeps what was. Raises
-    ResultError: the summary's settings are none. Raises ConfigurationError: the chosen ones are
-    none.
+    Parameters
+    ----------
+    previous : dict
+        Previous summary.
+    path : path
+        Path of its file, for messages.
+    **chosen : object
+        Fields of :class:`.ComparisonSettings` that replace the previous ones; None keeps them.
+
+    Raises
+    ------
+    ResultError
+        The settings in the summary are invalid.
+    ConfigurationError
+        The chosen settings are invalid.
     """
     earlier = previous.get("comparison_settings", {})
     of_summary = {
@@ -298,9 +330,12 @@ def settings_of(previous, path, **chosen) -> ComparisonSettings:
 
 
 def described_run(previous, path) -> RunDescription:
-    """Return what an experiment's summary reported of it, as :func:`.evaluate` takes it.
+    """Return the description of an experiment from its previous summary.
 
-    Raises ResultError: its counts of messages are none.
+    Raises
+    ------
+    ResultError
+        The counts of messages are invalid.
     """
     expected: dict[str, int] = {}
     for name, counts in previous.get("messages", {}).items():
@@ -312,13 +347,13 @@ def described_run(previous, path) -> RunDescription:
                 wrong = f"messages: {name} expects {quote(count)}, expected a whole number"
                 raise unusable(path, wrong)
             expected[name] = count
-    # Without a summary the experiment has not come to its end.
+    # An experiment without a summary was not completed.
     facts = previous.get("run", {}) if previous else {"completed": False}
     return RunDescription(facts, previous.get("execution", {}), expected)
 
 
 def unusable(path, reason) -> ResultError:
-    """Return an error about a summary: which file, and what is wrong with it."""
+    """Return an error about a summary, with its path and the reason."""
     return ResultError(
         f"{path}: {reason}; repair or remove it, what it tells about the experiment is carried over"
     )
@@ -339,28 +374,27 @@ def _is_positive(value) -> bool:
 ODOMETER = "odometer"
 IMUS = (("real", "recorded IMU"), ("simulated", "simulated IMU"))
 HEADINGS = (*IMUS, (ODOMETER, "odometer"))
-"""Keys of a summary's ``yaw_error``, and of whom they are; an odometer's only where there is one.
-"""
+"""Keys of a summary's ``yaw_error`` and their sources; the odometer is optional."""
 
-OFTEN = 4
-"""Stretches of a length that the table tells of, at least, end to end."""
+MIN_STRETCHES = 4
+"""Smallest number of independent stretches of a length in the table."""
 
 
 def terminal_table(summary) -> str:
-    """Return a few aligned lines on a summary, for the person who waited for it.
+    """Return the main results of a summary as an aligned table.
 
-    Behind rms, largest and final yaw error and drift over time stands the rms change of the error
-    over stretches of path and of turning, as long as fit :data:`OFTEN` times. Where something is
-    known of the reference, the rms is followed by what the reference and the IMU have of it, and
-    final error and drift have the 95 % interval that the reference leaves, and below it stands how
-    well the zero is known if it was estimated.
+    The columns are rms, largest and final yaw error, drift, and the rms change of the error over
+    the longest stretches of path and of turning that fit :data:`MIN_STRETCHES` times. If the
+    reference has a known uncertainty, the rms is split into the parts of the reference and of the
+    IMU, and final error and drift have a 95 % interval. The uncertainty of an estimated zero is
+    below the table.
     """
     headings = [(key, name) for key, name in HEADINGS if key in summary["yaw_error"]]
     imus = [summary["yaw_error"][key] or {} for key, _ in headings]
-    distance = _telling_length(imus, "over_distance", "length_m")
-    turn = _telling_length(imus, "over_turn", "turn_rad")
-    whose = any(imu.get("reference") for imu in imus)
-    titles = ("rms", *("of the reference", "of the IMU") * whose, "max", "final", "drift")
+    distance = _longest_common_length(imus, "over_distance", "length_m")
+    turn = _longest_common_length(imus, "over_turn", "turn_rad")
+    has_parts = any(imu.get("reference") for imu in imus)
+    titles = ("rms", *("of the reference", "of the IMU") * has_parts, "max", "final", "drift")
     over_distance = "" if distance is None else f"over {distance:g} m"
     over_turn = "" if turn is None else f"over {math.degrees(turn):.0f} deg"
     rows = [("", *titles, over_distance, over_turn)]
@@ -375,15 +409,15 @@ def terminal_table(summary) -> str:
             drift = _with_interval(drift, 60.0 * degrees * reference["drift_std_rad_per_s"])
         over_distance = _relative(statistics, "over_distance", "length_m", distance)
         over_turn = _relative(statistics, "over_turn", "turn_rad", turn)
-        errors = (rms, *parts_of_rms(reference) * whose, largest, final, drift)
+        errors = (rms, *parts_of_rms(reference) * has_parts, largest, final, drift)
         rows.append((f"yaw error, {name}", *errors, over_distance, over_turn))
     for key, name, unit, unit_key, factor in (
         ("yaw_error", "yaw", "deg", "rad", degrees),
         ("distance_error", "distance", "m", "m", 1.0),
     ):
         statistics = summary["tracking"].get(key) or {}
-        rms, *found = _numbers(statistics, unit_key, unit, factor)
-        rows.append((f"tracking error, {name}", rms, *("", "") * whose, *found, "", "", ""))
+        rms, *others = _numbers(statistics, unit_key, unit, factor)
+        rows.append((f"tracking error, {name}", rms, *("", "") * has_parts, *others, "", "", ""))
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = []
     for name, *cells in rows:
@@ -403,9 +437,10 @@ def terminal_table(summary) -> str:
 
 
 def drift_sentence(summary) -> str:
-    """Return a sentence that compares the drifts of simulated and recorded IMU, or an empty text.
+    """Compare the drifts of simulated and recorded IMU in a sentence; empty without a drift.
 
-    The drift of the recorded IMU is compared only where the reference's own error leaves its sign.
+    The drifts are compared only if the uncertainty of the reference leaves the sign of the recorded
+    drift.
     """
     simulated, real = (summary["yaw_error"].get(key) or {} for key in ("simulated", "real"))
     drift, recorded = (imu.get("drift_rad_per_s") for imu in (simulated, real))
@@ -435,7 +470,7 @@ def _numbers(statistics, unit_key, unit, factor):
 
 
 def parts_of_rms(reference) -> tuple[str, str]:
-    """Return a reference's part of an rms, and what can be said of the IMU's, in degrees."""
+    """Return the parts of an rms from the reference and from the IMU, as texts in degrees."""
     factor = math.degrees(1.0)
     if not reference:
         return "-", "-"
@@ -453,14 +488,14 @@ def _with_interval(cell, std) -> str:
     return f"{number} +- {TWO_SIDED * std:.2g} {unit}"
 
 
-def _telling_length(imus, key, length):
-    """Return the longest stretch that fits often enough into what is known of each IMU; or None."""
-    often = [
-        {entry[length] for entry in imu.get(key) or () if entry["independent"] >= OFTEN}
+def _longest_common_length(imus, key, length):
+    """Return the longest stretch with enough independent repetitions for each IMU, or None."""
+    lengths = [
+        {entry[length] for entry in imu.get(key) or () if entry["independent"] >= MIN_STRETCHES}
         for imu in imus
         if imu
     ]
-    return max(set.intersection(*often), default=None) if often else None
+    return max(set.intersection(*lengths), default=None) if lengths else None
 
 
 def _relative(statistics, key, length, wanted) -> str:

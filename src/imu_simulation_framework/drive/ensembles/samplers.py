@@ -1,4 +1,4 @@
-"""What an ensemble is drawn from: a sensor on a motion, its linear model, or whole experiments."""
+"""Sources of an ensemble's yaw errors: a sensor on a motion, a linear model, or experiments."""
 
 from __future__ import annotations
 
@@ -32,10 +32,14 @@ from ..turning import load_robot_parameters
 
 
 class Drawing(ABC):
-    """Something whose yaw errors can be drawn run by run, in any process.
+    """Base of the sources of yaw errors, which any process can draw run by run.
 
-    ``time`` (ndarray, shape (n,)): of the errors, from the drive's start [s]; ``chunk``: how many
-    runs are drawn and kept together; a chunk begins at a multiple of it.
+    Attributes
+    ----------
+    time : ndarray, shape (n,)
+        Times of the errors since the start of the drive [s].
+    chunk : int
+        Number of runs that are drawn and stored together. A chunk begins at a multiple of it.
     """
 
     time: np.ndarray
@@ -43,26 +47,53 @@ class Drawing(ABC):
 
     @abstractmethod
     def errors(self, first_run: int, runs: int) -> np.ndarray:
-        """Return yaw errors, true less measured, unwrapped, (runs, n) [rad].
+        """Draw yaw errors, true minus measured.
 
-        A run's numbers are the same in whichever call they are drawn.
+        The numbers of a run do not depend on the division into calls.
+
+        Parameters
+        ----------
+        first_run, runs : int
+            First run and number of runs.
+
+        Returns
+        -------
+        ndarray, shape (runs, n)
+            Unwrapped yaw errors [rad].
         """
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """Return what the numbers depend on, as values that JSON knows."""
+        """Return all parameters of the errors, as values for JSON."""
 
 
 @dataclass(frozen=True)
 class SensorDrawing(Drawing):
-    """The full sensor, with its filter of the orientation, on a motion.
+    """Source that simulates the whole sensor, with its fusion filter, on a motion.
 
-    Raises MotionError: the motion is not evenly sampled, or shorter than the period. Raises
-    ConfigurationError: the IMU's errors are no such thing, or the period does not go with the
-    sensor's. ``motion``: of the IMU itself, evenly sampled; ``seed``: of all runs; ``period``: from
-    one of the errors' times to the next [s]; a whole multiple of the sensor's;
-    ``magnetic_environment``: what its magnetometer is in; ``operation``: how a specified sensor is
-    used.
+    Parameters
+    ----------
+    motion : Motion or EarthMotion
+        Motion of the IMU itself, evenly sampled.
+    imu : ImuErrors
+        Errors of the IMU.
+    seed : int
+        Seed of all runs.
+    period : float
+        Period of the yaw errors [s], a multiple of the sensor's period.
+    chunk : int
+        Number of runs that are drawn together.
+    magnetic_environment : MagneticEnvironment, optional
+        Environment of the magnetometer.
+    operation : Operation, optional
+        Operation of a specified sensor.
+
+    Raises
+    ------
+    MotionError
+        The motion is not evenly sampled, or shorter than the period.
+    ConfigurationError
+        The errors of the IMU are invalid, or the period is no multiple of the sensor's.
     """
 
     motion: Motion | EarthMotion
@@ -74,7 +105,7 @@ class SensorDrawing(Drawing):
     operation: Operation | None = None
 
     def __post_init__(self) -> None:
-        if len(self._places) < 2:
+        if len(self._indices) < 2:
             raise MotionError(
                 f"the motion of {self.motion.duration:g} s is shorter than the yaw error's "
                 f"period of {self.period:g} s, so that there is no drift to draw"
@@ -82,11 +113,11 @@ class SensorDrawing(Drawing):
 
     @property
     def time(self) -> np.ndarray:  # type: ignore[override]
-        return self._places * self.motion.period
+        return self._indices * self.motion.period
 
     @cached_property
-    def _places(self) -> np.ndarray:
-        """Which of the motion's samples are those of the errors: new ones of the sensor."""
+    def _indices(self) -> np.ndarray:
+        """Indices of the motion's samples at the times of the errors, all with new readings."""
         period = self.motion.period
         new = np.flatnonzero(self._model.new_samples(len(self.motion)))
         sensor = period * float(new[1] - new[0]) if len(new) > 1 else period
@@ -109,17 +140,17 @@ class SensorDrawing(Drawing):
         return simulation.imu_model(errors, self.motion.period, self.seed)
 
     def __getstate__(self):
-        # What every process finds for itself need not travel.
+        # Each process computes the cached values itself.
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
 
     def errors(self, first_run: int, runs: int) -> np.ndarray:
         model = self._model
-        true = yaw_from_quaternion(self._truth.orientation[self._places])
+        true = yaw_from_quaternion(self._truth.orientation[self._indices])
         errors = np.empty((runs, len(true)))
         for row, run in zip(errors, range(first_run, first_run + runs)):
-            # Of a series of a hundred readings a second only one yaw is wanted.
+            # Only the orientation is computed, and stored once per period.
             (orientation,) = model.batch(self._truth, 1, run, parts=("orientation",)).orientation
-            row[...] = unwrap(difference(true, yaw_from_quaternion(orientation[self._places])))
+            row[...] = unwrap(difference(true, yaw_from_quaternion(orientation[self._indices])))
         return errors
 
     def identity(self) -> dict[str, Any]:
@@ -134,7 +165,7 @@ class SensorDrawing(Drawing):
 
 @dataclass(frozen=True)
 class LinearDrawing(Drawing):
-    """The linear model of a sensor's yaw error on a motion; ``seed``: of all runs."""
+    """Source that draws from the linear model of a sensor's yaw error on a motion."""
 
     model: YawErrorModel
     seed: int = 1
@@ -160,11 +191,25 @@ class LinearDrawing(Drawing):
 
 @dataclass(frozen=True)
 class ExperimentDrawing(Drawing):
-    """Whole experiments in the embedded simulator, with physics.
+    """Source that simulates whole experiments in MuJoCo.
 
-    The seed of each run is that of the IMU's errors and of the ground's bumps, if there are some.
-    Raises FrameworkError: the experiment cannot be done. ``configuration``: its own seeds do not
-    count; ``seed``: of all runs; ``period``: from one of the errors' times to the next [s].
+    The seeds of the IMU's errors and of the bumps on the ground differ from run to run.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Configuration of the experiment; its seeds are not used.
+    seed : int
+        Seed of all runs.
+    period : float
+        Period of the yaw errors [s].
+    chunk : int
+        Number of runs that are drawn together.
+
+    Raises
+    ------
+    FrameworkError
+        The experiment is impossible with this configuration.
     """
 
     configuration: Configuration
@@ -181,7 +226,7 @@ class ExperimentDrawing(Drawing):
 
     @cached_property
     def _drive(self) -> PreparedDrive:
-        # Read where the drawing is made, so that no worker needs the recording.
+        # The drive is read in the main process, so that no worker needs the recording.
         check = ensure_plausible(self.configuration)
         return prepare_drive(self.configuration, check.reference)
 
@@ -194,14 +239,14 @@ class ExperimentDrawing(Drawing):
         return np.array([self._error(run) for run in range(first_run, first_run + runs)])
 
     def _error(self, run):
-        # Halves of it: larger seeds are refused.
+        # Seeds are halved, because the settings accept 63 bits only.
         seeds = run_seed(self.seed, run).generate_state(2, np.uint64) // 2
         experiment = dataclasses.replace(self.configuration.experiment, seed=int(seeds[0]))
         terrain = dataclasses.replace(self.configuration.terrain, seed=int(seeds[1]))
         configuration = dataclasses.replace(
             self.configuration, experiment=experiment, terrain=terrain
         )
-        # It needs MuJoCo, which other ensembles do without.
+        # Imported here, because other ensembles do not need MuJoCo.
         from ..in_process import drive_in_process
 
         record = drive_in_process(configuration, self._drive)
@@ -235,17 +280,17 @@ class ExperimentDrawing(Drawing):
 
 
 def digest(*values) -> str:
-    """Return a hash of arrays of numbers, of their shapes and of all their digits."""
-    found = hashlib.sha256()
+    """Return a hash of the shapes and the values of arrays."""
+    hashed = hashlib.sha256()
     for value in values:
         array = np.ascontiguousarray(value, dtype=float)
-        found.update(json.dumps(array.shape).encode())
-        found.update(array.tobytes())
-    return found.hexdigest()
+        hashed.update(json.dumps(array.shape).encode())
+        hashed.update(array.tobytes())
+    return hashed.hexdigest()
 
 
 def described(value) -> Any:
-    """Return parameters as values that JSON knows: dataclasses by fields, arrays as hashes."""
+    """Convert parameters to values for JSON: dataclasses to dictionaries, arrays to hashes."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value)]
         fields = {name: described(getattr(value, name)) for name in names}
