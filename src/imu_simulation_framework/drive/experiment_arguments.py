@@ -1,6 +1,6 @@
-"""What an experiment is started with: arguments of experiment.launch, parameters, config.ini.
+"""Arguments of experiment.launch, parameters of the nodes, and the configuration they result in.
 
-They mean the same in ROS 1, in ROS 2 and to whoever starts the nodes.
+They have the same meaning in ROS 1 and in ROS 2.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ..core.yaml_files import NOT_YAML, explain_yaml_error, load_plain
 from .configuration import Configuration, load_configuration
 
 EXPERIMENT_PARAMETERS = "experiment"
-"""Parameters that all nodes of an experiment share: ``config``, ``working_directory``,
-``simulator`` (the one that was started), ``participants``, ``settings``, which has sections and
-keys as config.ini has, and ``settings_text``, which is the same as the text of a YAML mapping."""
+"""Namespace of the parameters that all nodes of an experiment share: ``config``,
+``working_directory``, ``simulator`` (the started one), ``participants``, ``settings`` with sections
+and keys of config.ini, and ``settings_text``, which is the same as a YAML mapping."""
 
 CHOICES = {
     **dict.fromkeys(("gui", "record", "rviz", "table"), ("true", "false")),
     "view": ("none", "multiplot", "matplotlib"),
 }
-"""What roslaunch itself decides on; all else is checked as a setting of config.ini."""
+"""Values of the arguments that roslaunch evaluates; config.ini's settings check the others."""
 
 _ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
 _ARGUMENT_ALONE = re.compile(r"\$\(arg (\w+)\)")
@@ -41,7 +41,7 @@ def launch_file() -> str:
 
 def documented_arguments() -> dict[str, tuple[str, str]]:
     """Return meaning and default of the launch file's arguments by their names."""
-    # roslaunch's own list of them is made with the arguments of this program in force.
+    # roslaunch would list the arguments with the values of this program's command line.
     here = str(package_share())
     return {
         argument.attrib["name"]: (
@@ -54,11 +54,26 @@ def documented_arguments() -> dict[str, tuple[str, str]]:
 
 
 def read_command_line(purpose: str, arguments) -> tuple[Any, dict[str, str]]:
-    """Read the arguments and options with which run_experiment.py was called.
+    """Read the command line of run_experiment.py.
 
-    Raises ConfigurationError: as :func:`check_arguments`. ``purpose``: what it does, for its help.
-    Returns the options, ``verbose`` and the ``arguments`` of the launch file, and what
-    :func:`check_arguments` makes of these.
+    Parameters
+    ----------
+    purpose : str
+        Description of the program for its help.
+    arguments : sequence of str
+        Words of the command line.
+
+    Returns
+    -------
+    options : argparse.Namespace
+        Option ``verbose`` and the ``arguments`` of the launch file.
+    values : dict of str to str
+        Result of :func:`check_arguments`.
+
+    Raises
+    ------
+    ConfigurationError
+        See :func:`check_arguments`.
     """
     known = documented_arguments()
     width = max(map(len, known)) + 2
@@ -79,10 +94,17 @@ def read_command_line(purpose: str, arguments) -> tuple[Any, dict[str, str]]:
 
 
 def check_arguments(given) -> dict[str, str]:
-    """Return every argument's value by its name, its default where none is given.
+    """Return the values of all arguments by their names, defaults included.
 
-    Raises ConfigurationError: experiment.launch does not know one of those that are given, or its
-    value is not among the choices.
+    Parameters
+    ----------
+    given : sequence of str
+        Arguments as ``name:=value``.
+
+    Raises
+    ------
+    ConfigurationError
+        An argument is unknown to experiment.launch, or its value is not one of its choices.
     """
     known = documented_arguments()
     for argument in given:
@@ -101,9 +123,17 @@ def check_arguments(given) -> dict[str, str]:
 
 
 def experiment_parameters(values: Mapping[str, str]) -> dict[str, Any]:
-    """Return the parameters that the nodes of an experiment share, as the launch file sets them.
+    """Return the shared parameters of an experiment's nodes, as the launch file sets them.
 
-    ``values``: of all arguments. What is returned is what :func:`node_configuration` takes.
+    Parameters
+    ----------
+    values : mapping of str to str
+        Values of all arguments.
+
+    Returns
+    -------
+    dict of str to object
+        Parameters for :func:`node_configuration`.
     """
     root = ElementTree.parse(launch_file()).getroot()
     settings: dict[str, dict] = {}
@@ -113,7 +143,7 @@ def experiment_parameters(values: Mapping[str, str]) -> dict[str, Any]:
         settings.setdefault(section, {})[key] = values[argument]
     return {
         "config": values["config"],
-        # Relative paths start where this program was called.
+        # Relative paths are relative to the folder in which the program was called.
         "working_directory": os.getcwd(),
         "settings": settings,
         "settings_text": values["settings"],
@@ -125,9 +155,19 @@ def node_configuration(
 ) -> Configuration:
     """Return the experiment's config.ini, overridden by the shared settings, then by private ones.
 
-    Raises ConfigurationError: the settings are not what config.ini accepts. ``node``: whose
-    settings they are, for the sentence of an error; ``experiment`` (mapping): the parameters below
-    ``experiment``; ``private`` (mapping): the node's own parameters, ``{section: {key: value}}``.
+    Parameters
+    ----------
+    node : str
+        Name of the node, for messages.
+    experiment : mapping of str to object
+        Parameters in the namespace ``experiment``.
+    private : mapping of str to object
+        Parameters of the node itself, ``{section: {key: value}}``.
+
+    Raises
+    ------
+    ConfigurationError
+        A setting is invalid in config.ini.
     """
     overrides: dict = {}
     text = experiment.get("settings_text", "")
@@ -144,19 +184,23 @@ def node_configuration(
     working_directory = folder_of_call(experiment)
     path = experiment.get("config", "") or default_configuration_path()
     configuration = load_configuration(working_directory / path, overrides, working_directory)
-    wanted = configuration.simulation.simulator
-    if experiment.get("simulator", wanted) != wanted:
+    simulator = configuration.simulation.simulator
+    if experiment.get("simulator", simulator) != simulator:
         raise ConfigurationError(
-            f"{configuration.path}: [simulation] simulator is {wanted}, which roslaunch does not "
-            f"know when it starts nodes; say simulator:={wanted} as well, or use run_experiment.py"
+            f"{configuration.path}: [simulation] simulator is {simulator}, which roslaunch does "
+            f"not know when it starts nodes; set simulator:={simulator} as well, or use "
+            "run_experiment.py"
         )
     return configuration
 
 
 def folder_of_call(parameters: Mapping[str, Any]) -> Path:
-    """Return the folder in which a launch file was called, where relative paths start.
+    """Return the folder in which a launch file was called, the base of relative paths.
 
-    Raises ConfigurationError: it was removed; the shell still has its name, or none.
+    Raises
+    ------
+    ConfigurationError
+        The folder was removed after the call.
     """
     folder = str(parameters.get("working_directory", "."))
     if not os.path.isdir(folder):

@@ -21,18 +21,18 @@ _SECTIONS = {
     ),
     "yaw_error_along_path": (
         "Yaw error along the path",
-        "The same as a colour on the path, the latest on top: where on the way it went wrong. "
-        "Where only the thin line is seen the heading is not judged.",
+        "The yaw error as a colour on the path, the latest on top. Parts with the thin line only "
+        "have no yaw error.",
     ),
     "yaw_error_relative": (
         "Growth of the yaw error",
-        "How far the error changes over stretches of path and of turning, wherever they begin: "
-        "noise makes it flat at the left, drift makes it rise. It does not depend on how long the "
-        "drive was, so that drives compare.",
+        "Change of the error over stretches of path and of turning, from any start: noise makes it "
+        "flat at the left, drift makes it rise. It does not depend on the duration of the drive, "
+        "so drives can be compared.",
     ),
     "yaw_errors_difference": (
         "Difference of the yaw errors",
-        "How far the two errors go apart; both are chance, so it need not be near zero.",
+        "Recorded minus simulated error; both are random, so it need not be near zero.",
     ),
     "yaw_errors_psd": (
         "Spectrum of the yaw errors",
@@ -48,20 +48,19 @@ _SECTIONS = {
     ),
     "trajectory": (
         "Trajectory",
-        "The path that was to be driven, and the one that the simulated robot drove.",
+        "The reference path, and the path of the simulated robot.",
     ),
     "control_error": (
         "Tracking error",
-        "How far the robot was from where it should have been. The comparison means something only "
-        "where this is small beside the yaw errors.",
+        "Deviation of the robot from the trajectory. The comparison is meaningful only if it is "
+        "small relative to the yaw errors.",
     ),
     "wheel_velocities": (
         "Wheel velocities",
-        "What the wheels were told and what they did: a wheel that lags behind explains a tracking "
-        "error.",
+        "Commanded and actual velocities: a wheel that lags behind explains a tracking error.",
     ),
 }
-"""Name of a figure, as in :data:`.FIGURES` -> heading and what to look at, in a page's order."""
+"""Heading and explanation by the name of a figure in :data:`.FIGURES`, in the order of a page."""
 
 
 def section(name, comparison) -> Section:
@@ -71,21 +70,28 @@ def section(name, comparison) -> Section:
     return Section(heading, figure=FIGURES[name](comparison), how_to_read=how_to_read)
 
 
-_APART = ("imu", "recording", "recorded_imu")  # parts of a run that have a table of their own
+# Parts of a run with a table of their own.
+_SEPARATE_PARTS = ("imu", "recording", "recorded_imu")
 
 
 def experiment_page(comparison, summary, caption) -> Page:
     """Return the page of an experiment.
 
-    ``comparison`` (Comparison); ``summary`` (Mapping): what stands in summary.json; ``caption``:
-    what it is: drive, model, seed and date.
+    Parameters
+    ----------
+    comparison : Comparison
+        Compared yaws and tracking errors.
+    summary : mapping
+        Content of summary.json.
+    caption : str
+        Drive, model, seed and date of the experiment.
     """
     run = summary.get("run", {})
     recorded = {"recorded_imu": run["recorded_imu"]} if run.get("recorded_imu") else {}
     recording = {**_mapping(run.get("recording")), **recorded}
     execution = {"messages": summary.get("messages", {}), **_mapping(summary.get("execution"))}
     experiment = {
-        **{name: value for name, value in run.items() if name not in _APART},
+        **{name: value for name, value in run.items() if name not in _SEPARATE_PARTS},
         **_mapping(summary.get("durations")),
         "evaluation": _mapping(summary.get("comparison_settings")),
     }
@@ -97,7 +103,7 @@ def experiment_page(comparison, summary, caption) -> Page:
         Section("Simulated IMU", table=tabulate_values(_mapping(run.get("imu"))), folded=True),
         Section(
             "Recording",
-            text=["What was found in it; counts of zero are left out."],
+            text=["Findings in the recording; counts of zero are left out."],
             table=tabulate_values(recording, skip_empty=True),
             folded=True,
         ),
@@ -108,28 +114,28 @@ def experiment_page(comparison, summary, caption) -> Page:
         title=f"Yaw error on {drive}" if drive else "Yaw error of an experiment",
         summary=_answer(summary),
         sections=[
-            one
-            for one in sections
-            if (one.figure and not one.figure.is_empty) or (one.table and one.table.rows)
+            part
+            for part in sections
+            if (part.figure and not part.figure.is_empty) or (part.table and part.table.rows)
         ],
         footer=caption,
     )
 
 
 def _answer(summary) -> list[str]:
-    found = []
+    results = []
     for key, name in HEADINGS:
         statistics = summary["yaw_error"].get(key)
         if statistics and statistics.get("final_rad") is not None:
-            found.append(
+            results.append(
                 f"the {name} was {math.degrees(statistics['final_rad']):.2f} deg off at the end "
                 f"and {math.degrees(statistics['maximum_absolute_rad']):.2f} deg at most"
-                f"{_whose(statistics)}"
+                f"{_describe_parts(statistics)}"
             )
     duration = summary["durations"]["recorded_s"]
-    if not found:
+    if not results:
         return [f"Nothing is known of a yaw error in these {duration:.0f} s."]
-    sentence = f"After {duration:.0f} s: {'; '.join(found)}."
+    sentence = f"After {duration:.0f} s: {'; '.join(results)}."
     caution = (
         "Two IMUs are two realisations of chance: compare the size and the manner of their errors, "
         "not their course."
@@ -139,14 +145,14 @@ def _answer(summary) -> list[str]:
     return [sentence, caution] if both else [sentence]
 
 
-def _whose(statistics) -> str:
+def _describe_parts(statistics) -> str:
     reference = statistics.get("reference")
     if not reference:
         return ""
-    of_reference, of_imu = parts_of_rms(reference)
+    reference_part, imu_part = parts_of_rms(reference)
     return (
         f" (of {math.degrees(statistics['rms_rad']):.2f} deg rms the reference is expected to have "
-        f"{of_reference}, and the IMU {of_imu})"
+        f"{reference_part}, and the IMU {imu_part})"
     )
 
 
@@ -158,13 +164,13 @@ def _statistics(summary):
         if values:
             drift = _scaled(values.get("drift_rad_per_s"), 60.0 * degrees)
             rows.append((f"yaw error, {name} [deg]", *_cells(values, "rad", degrees), drift))
-    for key, name, unit, said, factor in (
+    for key, name, unit, shown_unit, factor in (
         ("yaw_error", "tracking error, yaw", "rad", "deg", degrees),
         ("distance_error", "tracking error, distance", "m", "m", 1.0),
     ):
         values = summary.get("tracking", {}).get(key)
         if values:
-            rows.append((f"{name} [{said}]", *_cells(values, unit, factor), ""))
+            rows.append((f"{name} [{shown_unit}]", *_cells(values, unit, factor), ""))
     for wheel, values in summary.get("wheels", {}).items():
         name, unit = f"{wheel} wheel, velocity [rad/s]", "rad_per_s"
         if wheel not in WHEELS:
@@ -212,10 +218,30 @@ def write_results(
 ):
     """Write an experiment's CSV files, its summary and its figures, in this order.
 
-    The tables may be complete, or as far as they came; without ``save_tables`` the CSV files are
-    left alone. ``formats`` of the figures are ``png``, ``pdf`` and ``svg``; without a format no
-    figure is drawn. Returns the summary.
-    Raises ResultError: a file cannot be written. What came before in the order is there and whole.
+    Parameters
+    ----------
+    folder : ResultFolder
+        Folder of the result.
+    tables : ExperimentTables
+        Tables, perhaps of an interrupted experiment.
+    settings : ComparisonSettings, optional
+        Settings of the comparison.
+    run : RunDescription
+        Further facts about the experiment.
+    save_tables : bool
+        Whether to write the CSV files.
+    formats : sequence of str
+        Formats of the figures: ``png``, ``pdf`` or ``svg``; no figures without a format.
+
+    Returns
+    -------
+    dict
+        Summary of the experiment.
+
+    Raises
+    ------
+    ResultError
+        A file cannot be written. The files before it are complete.
     """
     if save_tables:
         tables.save(folder)
@@ -229,7 +255,7 @@ def write_results(
 
 
 def caption(folder, summary) -> str:
-    """Return what stands below each figure: drive, IMUs, seed and date of an experiment."""
+    """Return the caption of each figure: drive, IMUs, seed and date of an experiment."""
     run = summary["run"]
     imu = run.get("imu")
     label = (imu.get("label") or imu.get("model")) if isinstance(imu, dict) else imu
@@ -247,9 +273,9 @@ def caption(folder, summary) -> str:
 
 
 def _write_figures(folder, comparison, formats, footer):
-    """Write all figures; a sentence for each that could not be drawn.
+    """Write all figures; return a sentence for each figure that could not be drawn.
 
-    A defect in one figure must cost neither the other figures nor the experiment.
+    A defect in a figure must not prevent the other figures or the results of the experiment.
     """
     failures: list[str] = []
     for name, describe in FIGURES.items() if formats else ():

@@ -172,7 +172,7 @@ def test_checked_arguments_equal_parameters_of_roslaunch(arguments, tmp_path, mo
 
 def test_simulator_that_is_not_started_is_rejected():
     experiment = {"simulator": "mujoco", "settings": {"simulation": {"simulator": "gazebo"}}}
-    with pytest.raises(ConfigurationError, match="say simulator:=gazebo as well"):
+    with pytest.raises(ConfigurationError, match="set simulator:=gazebo as well"):
         node_configuration("it", experiment, {})
     experiment["simulator"] = "gazebo"
     assert node_configuration("it", experiment, {}).simulation.simulator == "gazebo"
