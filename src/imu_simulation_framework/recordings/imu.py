@@ -184,7 +184,7 @@ def _check_upright(cleaner, mounted):
     axis = int(np.argmax(np.abs(up)))
     where = f"on {'-' if up[axis] < 0.0 else '+'}{'xyz'[axis]} instead of +z"
     if axis == 2 and up[2] > 0.0:
-        where = f"{np.degrees(np.arccos(up[2])):.0f} deg beside +z on the mean"
+        where = f"{np.degrees(np.arccos(up[2])):.0f} deg off +z on the mean"
     roll, pitch = levelling_roll_pitch(mean)
     angles = [("mounting_roll", roll), ("mounting_pitch", pitch)]
     turn = " and ".join(f"{name} = {angle:.4f}" for name, angle in angles if angle)
@@ -196,7 +196,7 @@ def _check_upright(cleaner, mounted):
         )
     cleaner.remarks.append(
         f"gravity lies {where}, so {MOUNTED_TURNED}: [imu_recording] {turn} would put it upright"
-        f"{down}; how it is turned about the vertical, mounting_yaw, gravity does not tell"
+        f"{down}; gravity does not determine the turn about the vertical, mounting_yaw"
     )
 
 

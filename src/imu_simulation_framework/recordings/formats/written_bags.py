@@ -397,8 +397,8 @@ class RawBag:
         """Return a writer of a bag of the same storage and version."""
         if not self._reader.metadata:
             raise RecordingError(
-                f"{self.path}: only the folder of a ROS 2 bag with its metadata.yaml says how "
-                "another one is to be written"
+                f"{self.path}: metadata.yaml is missing; name the folder of the ROS 2 bag "
+                "with its metadata.yaml"
             )
         return Ros2Writer(folder, self._reader.metadata, self._reader.chunk_compression)
 
