@@ -164,7 +164,7 @@ def test_rotated_mounting_is_remarked(tmp_path):
     path = written(tmp_path, imu(accel=(0.0, 9.8, 0.1)))
     (remark,) = read_imu(path).report.remarks
     assert "gravity lies on +y" in remark
-    assert "[imu_recording] mounting_roll = 1.5708 would put it upright; how" in remark
+    assert "[imu_recording] mounting_roll = 1.5708 would put it upright; gravity" in remark
     upright = read_imu(path, conventions=ImuConventions(mounting_roll=math.pi / 2.0))
     assert upright.report.remarks == ()
     assert upright.table["accel_z"].to_numpy() == pytest.approx(np.full(COUNT, 9.8))
