@@ -1,17 +1,17 @@
-"""Give the ideal IMU in a bag the errors of a real one.
+"""Add the errors of a realistic IMU to the ideal IMU in a bag.
 
-IN is a bag of ROS 1, or the folder of one of ROS 2, that any simulator's topics were recorded to;
-one of them is an ideal sensor_msgs/Imu. OUT is the same bag with another topic, the realistic IMU:
-every other message is the same to the byte. The errors follow the stamps: what is missing between
-two messages, the IMU's drift and its orientation filter go through.
+IN is a bag of ROS 1, or the folder of a bag of ROS 2, with the topics of any simulator, among them
+an ideal sensor_msgs/Imu. OUT is the same bag with an additional topic, the realistic IMU; all other
+messages are copied unchanged. Errors follow the stamps: drift and orientation filter continue
+through gaps between messages.
 
-NAME is a bundled specification (bno055), a specification's file, FORMAT:FILE for parameters of
-another tool, or a plug-in's model: generic, hector, hector_slow, ideal. Model, parameters and seed
-are in the bag, as text on the topic OUTPUT/errors: the same seed gives the same bag.
+NAME is a bundled specification (bno055), a file of a specification, FORMAT:FILE for parameters of
+another tool, or the model of a plug-in: generic, hector, hector_slow, ideal. The topic
+OUTPUT/errors contains model, parameters and seed as text. The same seed gives the same bag.
 
-With --magnetometer the specification's magnetometer measures, too: the only ideal
-sensor_msgs/MagneticField of the bag or, where there is none, the field of a magnetic environment,
-in the axes that the IMU's orientation tells.
+With --magnetometer, the magnetometer of the specification measures as well. Its input is the only
+sensor_msgs/MagneticField of the bag. Without such a topic it is the field of a magnetic
+environment, rotated by the orientation of the ideal IMU.
 
     apply_imu_errors.py drive.bag --imu bno055 --out realistic.bag
     apply_imu_errors.py drive.bag --imu hector --out realistic.bag --input /mobile_base/imu --seed 7
@@ -52,11 +52,17 @@ from .command_line import add_seed, number_type
 
 OUTPUT = topics.absolute_topic(topics.IMU)
 ERRORS = "errors"
-"""Topic below the output's on which it is said what was done."""
+"""Last part of the topic with model, parameters and seed, in the namespace of the output."""
 
 
 def main(arguments):
-    """Write the bag that the command line describes."""
+    """Write the bag of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     chosen = named_imu(options.imu)
     refuse_overwriting(options.out, [options.bag, *chosen.files])
@@ -67,10 +73,10 @@ def main(arguments):
     with opened_bag(options.bag) as bag:
         topic = choose_topic(options.bag, options.input, bag.topics(), {IMU.name: IMU})
         reported = BagSurroundings(bag, chosen.errors, measured, *field, options.pose)
-        given = reported.surroundings
-        check_required_inputs(chosen.errors, given.has_field, given.has_speed)
-        _refuse_taken(bag, topic, reported, options)
-        ideal = _look_through(bag, topic, _source(options))
+        surroundings = reported.surroundings
+        check_required_inputs(chosen.errors, surroundings.has_field, surroundings.has_speed)
+        _check_outputs(bag, topic, reported, options)
+        ideal = _read_ideal_imu(bag, topic, _source(options))
         sensor = chosen.errors.output.rate if isinstance(chosen.errors, ImuSpecification) else None
         period = _reported(
             bag, topic, estimate_nominal_period, ideal.stamps, options.rate or sensor
@@ -80,10 +86,10 @@ def main(arguments):
             options.seed,
             period,
             rate=options.rate,
-            field=given.has_field,
-            speed=given.has_speed,
-            field_reported=given.has_reported_field,
-            report=given.report,
+            field=surroundings.has_field,
+            speed=surroundings.has_speed,
+            field_reported=surroundings.has_reported_field,
+            report=surroundings.report,
         )
         if not ideal.has_orientation:
             _reported(bag, topic, session.drop_orientation)
@@ -100,28 +106,28 @@ def main(arguments):
         print(remark)
 
 
-def _refuse_taken(bag, topic, reported, options) -> None:
-    """Refuse topics to write that are in the bag already, but those whose place is taken."""
+def _check_outputs(bag, topic, reported, options) -> None:
+    """Check that no output is a topic of the bag, except those that it replaces."""
     outputs = [(options.output, topic, "--output")]
     outputs.append((f"{options.output}/{ERRORS}", None, "--output"))
     if reported.surroundings.has_field:
         outputs.append((options.magnetic_output, reported.field, "--magnetic-output"))
         if options.magnetic_output == options.output:
             raise ConfigurationError(
-                f"the topic {options.output} is the IMU's; choose another one with "
+                f"the topic {options.output} is the IMU's; choose another topic with "
                 "--magnetic-output"
             )
     present = bag.topics()
-    for taken, replaced, option in outputs:
-        if taken in present and taken != replaced:
+    for output, replaced, option in outputs:
+        if output in present and output != replaced:
             raise ConfigurationError(
-                f"{options.bag}: the topic {taken} is in the bag already; choose another one "
+                f"{options.bag}: the topic {output} is in the bag already; choose another topic "
                 f"with {option}"
             )
 
 
 class _Ideal(NamedTuple):
-    """The ideal IMU of a bag: stamps [ns], whether each has an orientation, and its frames."""
+    """Ideal IMU of a bag: stamps [ns], whether all messages have an orientation, and frames."""
 
     stamps: list[int]
     has_orientation: bool
@@ -136,12 +142,12 @@ def _source(options, report=None) -> ImuInput:
     )
 
 
-def _look_through(bag: RawBag, topic, source: ImuInput) -> _Ideal:
-    """Read the ideal IMU once: the period and the axes must be known before the first step."""
+def _read_ideal_imu(bag: RawBag, topic, source: ImuInput) -> _Ideal:
+    """Read the ideal IMU, whose period and axes are required before the first step."""
     stamps, truths = [], []
     frames: dict[str, None] = {}
     for number, raw in enumerate(bag.messages(topic), 1):
-        message = _understood(bag, topic, number, raw)
+        message = _parse(bag, topic, number, raw)
         stamps.append(message.stamp)
         frames[message.frame] = None
         truths += _reported(bag, topic, source.truths, message.stamp, message.numbers)
@@ -150,12 +156,12 @@ def _look_through(bag: RawBag, topic, source: ImuInput) -> _Ideal:
     truths += _reported(bag, topic, source.finish)
     finite = [truth for _, truth in truths if truth is not None]
     if not finite:
-        raise RecordingError(f"{bag.path}, topic {topic}: no message holds numbers only")
+        raise RecordingError(f"{bag.path}, topic {topic}: all messages contain nan or inf")
     _reported(bag, topic, check_frames, finite, source.has_orientation)
     return _Ideal(stamps, bool(source.has_orientation), list(frames))
 
 
-def _understood(bag, topic, number, raw):
+def _parse(bag, topic, number, raw):
     message = read_numbers(raw.data, IMU, bag.ros2)
     if message is None:
         raise RecordingError(
@@ -166,20 +172,17 @@ def _understood(bag, topic, number, raw):
 
 
 def _reported(bag, topic, function, *arguments):
-    """Call a function, and say of which recording it speaks when it refuses."""
+    """Call a function, and put bag and topic in front of its error messages."""
     with prefix_errors(f"{bag.path}, topic {topic}: ", RecordingError):
         return function(*arguments)
 
 
 def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
-    """Write the bag again, with the realistic IMU.
-
-    Returns how many messages that has, and how many of the ideal one's wait for ever.
-    """
+    """Copy the bag with the realistic IMU; return the counts of written and incomplete messages."""
     covariances, field_covariance = session.covariances(), session.magnetic_covariance()
     source = _source(options, session.report)
     source.has_orientation = ideal.has_orientation
-    # Those whose truth is not complete; it may wait for the field, or for where the robot is.
+    # Messages of the ideal IMU without complete inputs, such as a later field or pose.
     waiting: deque = deque()
     replaced = {options.output, options.magnetic_output} & {topic, reported.field}
     number = published = 0
@@ -192,15 +195,15 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
                 if number == 1:
                     text = json.dumps(_record(topic, reported, session), sort_keys=True)
                     copy.write_text(f"{options.output}/{ERRORS}", raw.receipt, text)
-                # All of them were understood before.
-                message = _understood(bag, topic, number, raw)
+                # The first pass has checked all messages.
+                message = _parse(bag, topic, number, raw)
                 truth = source.truth(message.stamp, message.numbers)
                 waiting.append((raw, message))
                 complete = _reported(bag, topic, reported.surroundings.add, message.stamp, truth)
             else:
                 complete = reported.process(raw)
             for stamp, truth in complete:
-                # Where time began again, those before it are not completed any more.
+                # Messages before a restart of time are never completed.
                 while waiting[0][1].stamp != stamp:
                     waiting.popleft()
                 like, message = waiting.popleft()
@@ -229,7 +232,7 @@ def _record(topic, reported, session) -> dict:
 
 
 def _sentences(topic, ideal, reported, session, options, written):
-    """Yield what was done, and what there was in the recording."""
+    """Yield sentences on the outputs and on the recording."""
     frame = options.frame_id or ", ".join(ideal.frames) or "(no name)"
     published, incomplete = written
     count, label = session.report.taken, session.describe()["label"]
@@ -238,10 +241,10 @@ def _sentences(topic, ideal, reported, session, options, written):
         f"seed {options.seed}, made of {count} of {len(ideal.stamps)} messages on {topic} at "
         f"{1.0 / session.period:g} Hz"
     )
-    yield from _of_field(reported, options, frame)
+    yield from _field_sentences(reported, options, frame)
     if incomplete:
         yield (
-            "messages left out at the end, of whose time the bag does not tell the rest: "
+            "messages ignored at the end, since other inputs of their time are missing: "
             f"{incomplete}"
         )
     if options.gazebo_ros_imu:
@@ -250,7 +253,7 @@ def _sentences(topic, ideal, reported, session, options, written):
         yield f"gravity of {WORLD_GRAVITY:g} m/s^2 was added to the input's acceleration"
     axes = "x forward, y left, z up (REP-103), as the input's"
     if not session.has_orientation:
-        yield f"frame {frame}: {axes}; no orientation, which its covariance of -1 says (REP-145)"
+        yield f"frame {frame}: {axes}; no orientation, as its covariance of -1 states (REP-145)"
     elif ideal.has_orientation:
         yield f"frame {frame}: {axes}; orientation from it to the input's world (east, north, up)"
     else:
@@ -259,27 +262,27 @@ def _sentences(topic, ideal, reported, session, options, written):
             f"frame {frame}: {axes}; the input has no orientation, so the fused one begins {begins}"
         )
     if len(ideal.frames) > 1:
-        yield f"the input is in {len(ideal.frames)} frames, which were taken for one"
+        yield f"the input has {len(ideal.frames)} frames, which are assumed to be identical"
     steps = np.diff(np.array(ideal.stamps, dtype=np.int64)) / 1e9
     usual = np.abs(steps - session.period) <= 0.5 * session.period
     scatter = float(np.max(np.abs(steps[usual] - session.period))) if usual.any() else 0.0
     if scatter > 0.01 * session.period:
         yield (
-            f"its stamps are up to {1e3 * scatter:.3g} ms beside even steps of "
-            f"{1e3 * session.period:.4g} ms; each message was taken for one step"
+            f"its stamps deviate by up to {1e3 * scatter:.3g} ms from even steps of "
+            f"{1e3 * session.period:.4g} ms; each message was used as one step"
         )
     yield from session.report.sentences()
 
 
-def _of_field(reported, options, frame):
+def _field_sentences(reported, options, frame):
     if not reported.surroundings.has_field:
         return
-    place = f"the field of the environment {reported.environment}"
-    place = f"the field on {reported.field}, in tesla" if reported.field else place
-    yield f"{options.magnetic_output} is its magnetometer, which measures {place}"
+    source = f"the field of the environment {reported.environment}"
+    source = f"the field on {reported.field}, in tesla" if reported.field else source
+    yield f"{options.magnetic_output} is its magnetometer, which measures {source}"
     others = [name for name in reported.frames if name != frame]
     if others:
-        yield f"the field is in the frame {', '.join(others)}, which was taken for {frame}"
+        yield f"the field is in the frame {', '.join(others)}, which is assumed to equal {frame}"
 
 
 def _topic(text: str) -> str:
@@ -292,31 +295,32 @@ def _parser():
     parser = ArgumentParser(__doc__)
     add = parser.add_argument
     # fmt: off
-    add("bag", metavar="IN", help="bag of ROS 1, or folder of one of ROS 2")
-    add("--imu", required=True, metavar="NAME", help="whose errors")
-    add("-o", "--out", required=True, metavar="OUT", help="bag of the same kind")
-    add("--input", default="", metavar="TOPIC", help="the ideal IMU (default: the only one)")
+    add("bag", metavar="IN", help="bag of ROS 1, or folder of a bag of ROS 2")
+    add("--imu", required=True, metavar="NAME", help="IMU whose errors are added")
+    add("-o", "--out", required=True, metavar="OUT", help="new bag, of the same kind")
+    add("--input", default="", metavar="TOPIC",
+        help="topic of the ideal IMU (default: the only one)")
     add("--output", default=OUTPUT, type=_topic, metavar="TOPIC",
-        help=f"the realistic one (default: {OUTPUT}); that of the input takes its place")
+        help=f"topic of the realistic IMU (default: {OUTPUT}); may replace the input")
     add_seed(parser)
     add("--rate", metavar="HZ",
         type=number_type(lambda rate: 0.0 < rate < 1e6, "is no number of samples a second"),
-        help="of the sensor, instead of its specification's")
-    add("--add-gravity", action="store_true", help="for an ideal IMU that is without")
+        help="rate of the sensor, in place of the rate of its specification")
+    add("--add-gravity", action="store_true", help="for an ideal IMU without gravity")
     add("--gazebo-ros-imu", action="store_true",
-        help="for that of libgazebo_ros_imu.so: without gravity, and turned wrongly")
+        help="for libgazebo_ros_imu.so, whose output lacks gravity and is wrongly rotated")
     add("--magnetometer", action="store_true",
-        help="the specification's magnetometer measures, too")
+        help="also simulate the magnetometer of the specification")
     field = parser.add_mutually_exclusive_group()
     field.add_argument("--magnetic-input", default="", metavar="TOPIC",
-        help="the ideal field that it measures (default: the only one in the bag)")
+        help="topic of the ideal magnetic field (default: the only one in the bag)")
     field.add_argument("--magnetic-environment", default="", metavar="NAME",
-        help="the field instead: a bundled one by name, or a file (without a topic: "
+        help="magnetic environment in place of a topic, by its name or file (default: "
         f"{DEFAULT_ENVIRONMENT})")
     add("--magnetic-output", type=_topic, metavar="TOPIC",
-        help="what it says (default: mag beside the output); that of its input takes its place")
+        help="topic of the magnetometer (default: mag next to the output); may replace its input")
     add("--pose", default="", metavar="TOPIC",
-        help="the robot's true pose (nav_msgs/Odometry), for iron, magnets and vibration")
-    add("--frame-id", metavar="NAME", help="of the realistic IMU's messages")
+        help="topic of the robot's true pose (nav_msgs/Odometry), for iron, magnets and vibration")
+    add("--frame-id", metavar="NAME", help="frame of the realistic IMU's messages")
     # fmt: on
     return parser

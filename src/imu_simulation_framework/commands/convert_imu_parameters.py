@@ -1,7 +1,7 @@
-"""Convert the parameters of an IMU from one tool's format into another's.
+"""Convert the parameters of an IMU between the formats of tools.
 
-What the target cannot say, and what of the input was left out, read in one of several ways or taken
-from a simulator's defaults, is listed on standard error and in the output as comments.
+Remarks on standard error and in comments of the output list parameters that the target format
+cannot express, and parameters of the input that were ignored, ambiguous or defaults of a simulator.
 
     convert_imu_parameters.py imu.yaml --from kalibr --to hector --rate 100
     convert_imu_parameters.py my_imu.yaml --from specification --to sdf --out imu.sdf
@@ -23,19 +23,25 @@ from .command_line import number_type, write_file
 
 
 def main(arguments):
-    """Convert the file named on the command line."""
+    """Convert the file of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     source, file = options.source, options.input
     if source is None and not os.path.exists(file) and file in imu_names():
         source, file = "specification", str(find_imu_specification(file))
     if source is None:
         raise ConfigurationError(
-            f"{file}: no bundled IMU has this name; --from names the format of a file"
+            f"{file}: no bundled IMU has this name; state the format of a file with --from"
         )
     if options.out is not None:
         refuse_overwriting(options.out, [file])
     reading = read_imu_parameters(file, source, options.rate)
-    wishes = WriteOptions(
+    write_options = WriteOptions(
         options.correlation_time,
         options.yaw_drift and tuple(options.yaw_drift),
         options.walk_from_instability,
@@ -45,7 +51,7 @@ def main(arguments):
     title = f"Converted from {Path(file).name} ({source})."
     comments = [title, *(f"- {remark}" for remark in reading.remarks)]
     writing = write_imu_parameters(
-        reading.specification, options.target, options.rate, wishes, comments
+        reading.specification, options.target, options.rate, write_options, comments
     )
     if options.out is None:
         sys.stdout.buffer.write(writing.text.encode("utf-8"))
@@ -62,29 +68,31 @@ def _parser():
     parser = ArgumentParser(__doc__, epilog=f"formats:\n{formats}")
     add = parser.add_argument
     # fmt: off
-    add("input", metavar="IN", help="the file to convert, or the name of a bundled IMU")
-    add("--from", dest="source", choices=FORMATS, metavar="F", help="of a file")
+    add("input", metavar="IN", help="file to convert, or name of a bundled IMU")
+    add("--from", dest="source", choices=FORMATS, metavar="F",
+        help="format of the file")
     written = [name for name, kind in FORMATS.items() if kind.write is not None]
-    add("--to", dest="target", required=True, choices=written, metavar="F")
+    add("--to", dest="target", required=True, choices=written, metavar="F",
+        help="format of the output")
     add("--rate", type=_positive, metavar="HZ",
-        help="rate of the samples to write for, by default that of the input; and that of the "
-             "input, where it does not state one")
+        help="sample rate of the output, by default that of the input; also the rate of the input "
+             "if the input does not state it")
     add("-o", "--out", metavar="FILE", help="write to this file, not to standard output")
     add("--correlation-time", type=_positive, metavar="S",
-        help="say a random walk as a bias with this correlation time, where the target has only "
-             "that (sdf, hector, rotors, unity)")
+        help="express a random walk as a bias with this correlation time, if the target has no "
+             "random walk (sdf, hector, rotors, unity)")
     add("--walk-from-instability", action="store_true", default=None,
-        help="say a bias instability as the random walk with the same lowest Allan deviation, "
-             "where the target has only that: kalibr, and with --correlation-time sdf, hector, "
-             "rotors, unity")
+        help="express a bias instability as the random walk with the same minimum of the Allan "
+             "deviation, if the target has only that: kalibr, and with --correlation-time sdf, "
+             "hector, rotors, unity")
     add("--yaw-drift", nargs=2, type=_positive, metavar=("RAD", "S"),
-        help="standard deviation and correlation time of the yaw's own drift (hector)")
+        help="standard deviation and correlation time of the drift of the yaw (hector)")
     add("--inflate", type=_positive, metavar="FACTOR",
-        help="write all noise so many times as large, as Kalibr's wiki recommends for estimators "
-             "with a low-cost sensor (10 or more); the file says so")
+        help="multiply all noise, as Kalibr's wiki recommends for estimators with a low-cost "
+             "sensor (10 or more); a comment in the file states it")
     add("--subsampled", action="store_true", default=None,
-        help="the samples at --rate are picked from the sensor's without a filter, so that each is "
-             "as noisy as those; by default the sensor decimates ideally and white noise keeps its "
+        help="take samples at --rate from those of the sensor without a filter, so that they have "
+             "the same variance; by default the sensor decimates ideally and white noise keeps its "
              "density")
     # fmt: on
     return parser

@@ -1,14 +1,14 @@
-"""Write the trajectories of a result as TUM files, which evo and others read.
+"""Write the trajectories of a result as TUM files, for evo and other tools.
 
     export_tum.py RESULT --out tum
     evo_ape tum tum/simulated_truth.tum tum/simulated_imu.tum --pose_relation angle_deg --plot
 
-Each IMU stands beside what is right for it, at its own stamps and with the same positions, so that
-the rotation between the two is the yaw error. Writes to DIR:
+Each IMU has a file of its truth with the same stamps and positions, so that the rotation between
+both is the yaw error. Writes to DIR:
 
-    simulated_truth.tum, simulated_imu.tum    of the simulated robot
+    simulated_truth.tum, simulated_imu.tum    ground truth and simulated IMU
     recorded_truth.tum, recorded_imu.tum      reference and recorded IMU, if there is one
-    trajectory.tum, driven.tum                the path to follow, and the one that was driven
+    trajectory.tum, driven.tum                trajectory to follow, and driven trajectory
 """
 
 from ..core.errors import ResultError
@@ -21,7 +21,13 @@ from .command_line import add_out, add_result, write_file
 
 
 def main(arguments):
-    """Export the result named on the command line."""
+    """Export the result of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     folder = files.find_result(options.result)
     files.complete_tables(folder)
@@ -39,7 +45,7 @@ def main(arguments):
     ):
         if result is not None:
             pair = files.tum_of_comparison(result, poses)
-            texts.update({f"{name}_{which}": text for which, text in pair.items()})
+            texts.update({f"{name}_{kind}": text for kind, text in pair.items()})
     if comparison.simulated is None and comparison.real is None:
         raise ResultError(f"{folder.prefix_path}: {' '.join(comparison.remarks)}")
     out = make_folder(options.out)
@@ -52,8 +58,10 @@ def main(arguments):
 def _parser():
     parser = ArgumentParser(__doc__)
     add_result(parser)
-    parser.add_argument("--align", action="store_true",
-                        help="shift the recorded IMU in time until its yaw rate fits the "
-                             "reference's best")  # fmt: skip
+    parser.add_argument(
+        "--align",
+        action="store_true",
+        help="shift the recorded IMU in time to the best fit of yaw rates",
+    )
     add_out(parser, "tum")
     return parser

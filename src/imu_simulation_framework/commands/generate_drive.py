@@ -1,4 +1,4 @@
-"""Make a synthetic drive: a reference trajectory and the IMU recorded on it.
+"""Generate a synthetic drive: a reference trajectory and a recording of an IMU.
 
 Writes drive_<name>_gps.csv.gz and drive_<name>_imu.csv.gz, in the format of
 `rostopic echo -p`. The same drive, laps and seed give the same files.
@@ -20,8 +20,13 @@ def _parse(arguments):
     parser = ArgumentParser(__doc__, epilog=f"drives:\n{drives}")
     add = parser.add_argument
     add("name", help="name of the drive: " + ", ".join(DRIVES))
-    add("-o", "--out", metavar="DIR", help="folder for the files (default: where experiments look)")
-    add("--laps", type=int, metavar="N", help="number of laps; becomes part of the files' names")
+    add(
+        "-o",
+        "--out",
+        metavar="DIR",
+        help="folder for the files (default: data folder of experiments)",
+    )
+    add("--laps", type=int, metavar="N", help="number of laps; becomes part of the file names")
     add(
         "--seed", type=whole_number, metavar="S",
         help="seed of the sensors' errors, and of the path of drive b; becomes part of the names",
@@ -30,7 +35,13 @@ def _parse(arguments):
 
 
 def main(arguments):
-    """Make the drive that the command line describes."""
+    """Generate the drive of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parse(arguments)
     drive = get_drive(options.name)
     if options.laps is not None:

@@ -1,13 +1,13 @@
-"""Evaluate the results of an experiment again, with other filter and alignment settings.
+"""Evaluate the result of an experiment with other filter and alignment settings.
 
-Reads the CSV files of one result and writes its figures and its summary again, by the
-same code as the experiment. What is not said on the command line stays as it was.
+Reads the CSV files of a result, and writes its figures and its summary by the same code as the
+experiment. Settings that the command line does not state are unchanged.
 
     offline_result_comparison.py experiment_results/drive_a/generic/1 --median-window 10 --align
 
-If the experiment was killed before it could write its tables, they are made first, of the samples
-that it left behind; drive, IMU, simulator and seed are those of the config.ini and recording.json
-beside them.
+If the experiment was killed before it wrote its tables, they are made from the samples that it
+recorded. Drive, IMU, simulator and seed are then taken from the config.ini and recording.json of
+the result.
 """
 
 import sys
@@ -24,7 +24,13 @@ from .command_line import add_formats, add_result
 
 
 def main(arguments):
-    """Evaluate the result named on the command line again."""
+    """Evaluate the result of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     source = files.find_result(options.result)
     files.complete_tables(source)
@@ -34,7 +40,7 @@ def main(arguments):
     chosen = {name: getattr(options, name) for name in summaries.SETTINGS}
     run = summaries.described_run(previous, path)
     if not previous:
-        facts, settings = _prepared(source)
+        facts, settings = _read_preparation(source)
         run = summaries.RunDescription({**run.facts, **facts})
         chosen = {
             name: getattr(settings, name) if value is None else value
@@ -53,12 +59,9 @@ def main(arguments):
     print(target.folder)
 
 
-def _prepared(source):
-    """Return what an experiment without a summary had prepared: facts of it, and its settings.
-
-    Raises FrameworkError: its config.ini or recording.json is not what an experiment writes.
-    """
-    # Imported here, since a completed experiment does not need it.
+def _read_preparation(source):
+    """Return facts and settings of an experiment without a summary."""
+    # A completed experiment does not need these modules.
     from ..drive.configuration import load_configuration
     from ..drive.session.recording import experiment_facts
 
@@ -85,17 +88,19 @@ def _parser():
     add_result(parser)
     add = parser.add_argument
     # fmt: off
-    add("--median-window", type=float, metavar="S", help="window of the trend's median filter [s]")
+    add("--median-window", type=float, metavar="S",
+        help="window of the moving median of trends [s]")
     align = parser.add_mutually_exclusive_group()
     align.add_argument("--align", action="store_const", const=True,
-        help="shift the recorded IMU in time until its yaw rate fits the reference's best")
+        help="shift the recorded IMU in time to the best fit of yaw rates")
     align.add_argument("--no-align", action="store_const", const=False, dest="align",
-        help="do not shift it")
-    add("--max-shift", type=float, metavar="S", help="largest such shift [s]")
+        help="do not shift the recorded IMU")
+    add("--max-shift", type=float, metavar="S", help="largest shift [s]")
     add("--start-window", type=float, metavar="S",
-        help="errors are zero on the median over this long a beginning [s]")
+        help="duration at the start whose median error is set to zero [s]")
     add("--zero", choices=ZEROS,
-        help="whether that is estimated with the whole drive where the reference's error is known")
+        help="zero of the errors: from the whole drive if the reference's error is known, or from "
+        "the start alone")
     add_formats(parser)
     add("-o", "--out", metavar="DIR",
         help="folder for figures and summary; by default those of the result are replaced")

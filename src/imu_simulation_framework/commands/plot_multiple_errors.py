@@ -1,11 +1,11 @@
-"""Yaw errors of many experiments in one figure, their spectra in another, and a table of them all.
+"""Plot yaw errors of many experiments and their spectra, and print a table of statistics.
 
     plot_multiple_errors.py experiment_results                        # every result below it
     plot_multiple_errors.py experiment_results/trajectory_a/hector*/* --table markdown latex
-    plot_multiple_errors.py experiment_results --imu recorded         # drives beside each other
+    plot_multiple_errors.py experiment_results --imu recorded         # drives side by side
 
-Each drive has a panel with its recorded IMU and all runs of the simulated ones; where there is one
-line a drive they share a panel. Runs of one drive have to be of one length. Writes to DIR:
+Each drive has a panel with its recorded IMU and all runs of the simulated IMUs. Drives with a
+single line share a panel. Runs of a drive must have the same duration. Writes to DIR:
 
     yaw_errors.png, yaw_errors_psd.png     trends over time, and power spectral densities
     yaw_errors.csv                         the table, or .md, .tex
@@ -35,11 +35,8 @@ from .command_line import above_zero, add_formats, add_out, write_pictures
 
 NAME = "yaw_errors"
 RECORDED = "recorded IMU"
-SAME_LENGTH = 1.0
-"""Runs of a drive that differ by more [s] are not of one length."""
-
-STRETCH, TURN = 10.0, 0.5 * np.pi
-"""Relative errors in the table: over so many metres, and over so much turning [rad]."""
+MAX_DURATION_DIFFERENCE = 1.0  # s, between runs of a drive
+DISTANCE, TURN = 10.0, 0.5 * np.pi  # m and rad, over which the table has relative errors
 
 COLUMNS = (
     Column("drive", "drive"),
@@ -51,7 +48,7 @@ COLUMNS = (
     Column("maximum_absolute", "max", "deg", 3),
     Column("final", "final", "deg", 3),
     Column("drift", "drift", "deg/min", 3),
-    Column("over_distance", f"over {STRETCH:g} m", "deg", 3),
+    Column("over_distance", f"over {DISTANCE:g} m", "deg", 3),
     Column("over_turn", f"over {np.degrees(TURN):g} deg", "deg", 3),
 )
 
@@ -69,11 +66,17 @@ class _Row(NamedTuple):
 
 
 def main(arguments):
-    """Show the results named on the command line side by side."""
+    """Plot the results of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     settings = ComparisonSettings(median_window=options.median_window, align=options.align)
-    found = (folder for path in options.results for folder in find_results(path))
-    folders = list({folder.path("").resolve(): folder for folder in found}.values())
+    results = (folder for path in options.results for folder in find_results(path))
+    folders = list({folder.path("").resolve(): folder for folder in results}.values())
     rows, remarks = _rows(folders, settings, options.until)
     kinds = {"recorded": [True], "simulated": [False]}.get(options.imu, [True, False])
     rows = [row for row in rows if row.recorded in kinds]
@@ -110,13 +113,14 @@ def _parser():
     # fmt: off
     add("results", nargs="+", metavar="RESULT",
         help="a run's folder, FOLDER/PREFIX, or a folder with results anywhere below it")
-    add("--imu", choices=("both", "recorded", "simulated"), default="both", help="whose errors")
-    add("--until", type=above_zero, metavar="S", help="look at the first so many seconds only")
+    add("--imu", choices=("both", "recorded", "simulated"), default="both",
+        help="IMUs whose errors are plotted")
+    add("--until", type=above_zero, metavar="S", help="ignore the drive after this time [s]")
     default = ComparisonSettings()
     add("--median-window", type=float, default=default.median_window, metavar="S",
-        help="window of the trends' median [s], %(default)s by default")
+        help="window of the moving median of trends [s], %(default)s by default")
     add("--align", action="store_true",
-        help="shift each recorded IMU in time until its yaw rate fits the reference's best")
+        help="shift each recorded IMU in time to the best fit of yaw rates")
     # fmt: on
     table_text.add_option(parser)
     add_formats(parser, "of the figures")
@@ -131,10 +135,10 @@ def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
     lengths: dict = {}
     for folder in folders:
         run = previous_summary(folder).get("run", {})
-        comparison = _evaluated(folder, settings, until, run)
-        drive = str(run.get("drive") or _above(folder, 2))
+        comparison = _evaluate(folder, settings, until, run)
+        drive = str(run.get("drive") or _parent_name(folder, 2))
         imu = run.get("imu")
-        label = (imu.get("label") if isinstance(imu, dict) else imu) or _above(folder, 1)
+        label = (imu.get("label") if isinstance(imu, dict) else imu) or _parent_name(folder, 1)
         number = folder.folder.name if folder.folder.name.isdecimal() else folder.prefix
         for kind in ("real", "simulated"):
             result = getattr(comparison, kind)
@@ -152,12 +156,12 @@ def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
         others = [row for row in rows if row.recorded and row.drive == drive]
         if not any(row.comparison.error.equals(comparison.real.error) for row in others):
             rows.append(_Row(drive, RECORDED, number if others else "", "", comparison.real))
-    # The recorded one first, then runs as they were named.
+    # The recorded IMU of each drive first, then runs in the order of the command line.
     drives = list(dict.fromkeys(row.drive for row in rows))
     return sorted(rows, key=lambda row: (drives.index(row.drive), not row.recorded)), remarks
 
 
-def _evaluated(folder, settings, until, run) -> Comparison:
+def _evaluate(folder, settings, until, run) -> Comparison:
     tables = ExperimentTables.load(folder)
     if until is not None:
         names = ("imu_simulated", "ground_truth", "control_error", "imu_real")
@@ -167,8 +171,8 @@ def _evaluated(folder, settings, until, run) -> Comparison:
     return evaluate(tables, settings, RunDescription(run))[1]
 
 
-def _above(folder, levels):
-    """Return the name of the folder so many levels above a run's, which says drive or IMU."""
+def _parent_name(folder, levels):
+    """Return the name of a parent of a run's folder, which is the drive or the IMU."""
     parts = folder.folder.resolve().parts
     return parts[-1 - levels] if len(parts) > levels + 1 else folder.folder.name
 
@@ -176,11 +180,11 @@ def _above(folder, levels):
 def _require_same_length(lengths, drive, folder, simulated):
     length = float(simulated.error.index[-1])
     other, first = lengths.setdefault(drive, (length, folder))
-    if abs(length - other) > SAME_LENGTH:
+    if abs(length - other) > MAX_DURATION_DIFFERENCE:
         raise ResultError(
             f"{folder.prefix_path}: ends at {length:.1f} s and {first.prefix_path} at {other:.1f} "
-            f"s, so that their errors do not compare; --until {min(length, other):.0f} takes the "
-            "beginning of each"
+            f"s, expected the same duration; compare their beginnings with "
+            f"--until {min(length, other):.0f}"
         )
 
 
@@ -189,13 +193,13 @@ def _statistics(row):
     time = row.comparison.error.index
     names = ("rms", "maximum_absolute", "final", "drift")
     angles = {name: getattr(statistics, name) for name in names}
-    angles["over_distance"] = _over(row.comparison.over_distance, STRETCH)
+    angles["over_distance"] = _over(row.comparison.over_distance, DISTANCE)
     angles["over_turn"] = _over(row.comparison.over_turn, TURN)
-    shown = {name: np.degrees(angle) for name, angle in angles.items()}
-    shown["drift"] *= 60.0
-    named = {name: getattr(row, name) for name in ("drive", "imu", "run", "seed")}
-    return {**named, "duration": time[-1] - time[0], **shown}
+    degrees = {name: np.degrees(angle) for name, angle in angles.items()}
+    degrees["drift"] *= 60.0
+    labels = {name: getattr(row, name) for name in ("drive", "imu", "run", "seed")}
+    return {**labels, "duration": time[-1] - time[0], **degrees}
 
 
 def _over(entries, length):
-    return next((one.rms for one in entries if np.isclose(one.length, length)), math.nan)
+    return next((entry.rms for entry in entries if np.isclose(entry.length, length)), math.nan)

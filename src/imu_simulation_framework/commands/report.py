@@ -1,10 +1,10 @@
-"""Write the report of an experiment: one web page with all figures, tables and settings.
+"""Write the report of an experiment: a web page with all figures, tables and settings.
 
     report.py experiment_results/drive_a/generic/1
 
-The page is one file that asks for no other: it opens from the disk, without a network. Figures can
-be zoomed and moved, and each says how to read it. It is evaluated as the experiment was; for
-another filter or alignment call offline_result_comparison.py first.
+The page is a single file, which needs no network. Figures can be zoomed and moved, and have an
+explanation. Filter and alignment are those of the experiment; call offline_result_comparison.py
+first to change them.
 """
 
 from pathlib import Path
@@ -20,20 +20,26 @@ from .command_line import add_result, write_file
 
 
 def main(arguments):
-    """Write the report of the result named on the command line."""
+    """Write the report of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     folder = files.find_result(options.result)
-    place = folder.path("summary.json")
+    summary_path = folder.path("summary.json")
     out = folder.path("report.html") if options.out is None else options.out
     with progress_bar(desc="reading tables", total=3, unit=" steps") as progress:
         files.complete_tables(folder)
-        refuse_overwriting(out, [place, *folder.folder.glob(f"{folder.prefix}_*.csv")])
+        refuse_overwriting(out, [summary_path, *folder.folder.glob(f"{folder.prefix}_*.csv")])
         tables = files.ExperimentTables.load(folder)
         previous = summaries.previous_summary(folder)
-        settings = summaries.settings_of(previous, place)
+        settings = summaries.settings_of(previous, summary_path)
         _next_step(progress, "comparing yaws")
         summary, comparison = summaries.evaluate(
-            tables, settings, summaries.described_run(previous, place)
+            tables, settings, summaries.described_run(previous, summary_path)
         )
         _next_step(progress, "drawing figures")
         text = page_html(experiment_page(comparison, summary, caption(folder, summary)))
@@ -51,5 +57,5 @@ def _parser():
     parser = ArgumentParser(__doc__)
     add_result(parser)
     parser.add_argument("-o", "--out", type=Path, metavar="FILE",
-                        help="by default beside the result's other files")  # fmt: skip
+                        help="file; by default in the folder of the result")  # fmt: skip
     return parser

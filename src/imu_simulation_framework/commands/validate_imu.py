@@ -1,12 +1,12 @@
-"""Compare a simulated IMU with the truth, and judge it by limits.
+"""Compare a simulated IMU with ground truth, and check limits of its errors.
 
-SIMULATED and TRUTH are each a bag of ROS 1 or 2, a table (CSV, rostopic echo -p), or an
-experiment's result. What is meant within: FILE@/topic of a bag, RESULT@imu_simulated, @imu_real or
-@ground_truth of a result. The truth may be an ideal IMU, which has all axes, or poses, which have
-the yaw. Angular velocity, specific force and orientation are compared axis by axis: mean, standard
-deviation, largest error and Allan deviation of the error, which is truth minus IMU.
+SIMULATED and TRUTH are bags of ROS 1 or 2, tables (CSV, rostopic echo -p), or results of
+experiments. FILE@/topic selects a topic of a bag; RESULT@imu_simulated, @imu_real or @ground_truth
+a table of a result. The truth is an ideal IMU with all axes, or poses with the yaw. Angular
+velocity, specific force and orientation are compared axis by axis: mean, standard deviation,
+largest error and Allan deviation of the error, which is truth minus IMU.
 
-Exit code 0: compared, and within the limits, if any; 1: a limit is exceeded; 2: cannot be judged.
+Exit code 0: all limits are kept; 1: a limit is exceeded; 2: the comparison is impossible.
 
     validate_imu.py realistic.bag@/imu/data realistic.bag@/imu --limits config/imu_limits.yaml
     validate_imu.py RESULT@imu_simulated RESULT@ground_truth --out validation
@@ -39,26 +39,37 @@ from ..report.figure import Figure
 from .command_line import above_zero, add_report, write_report
 
 FAILED = 1
-"""Exit code when a limit is exceeded."""
+"""Exit code if a limit is exceeded."""
 
 QUANTITIES = {"rate": GYRO, "force": ACCEL, "orientation": EULER}
-"""What is validated -> its columns of an ImuRecord."""
+"""Columns of an ImuRecord, by quantity."""
 AXES = {"rate": "xyz", "force": "xyz", "orientation": EULER}
 UNITS = {"rate": "rad/s", "force": "m/s^2", "orientation": "rad"}
 _TITLES = {"rate": "angular velocity", "force": "specific force", "orientation": "orientation"}
 NORM = "norm"
-"""The length of the vector of errors, where all three axes are there."""
+"""Axis of the norm of the error vector, if all three axes are compared."""
 STATISTICS = ("mean", "standard_deviation", "rms", "maximum_absolute")
-"""Those that a limit can be set to, beside the Allan deviation."""
+"""Statistics that may have a limit, in addition to the Allan deviation."""
 ALLAN = "allan_deviation"
 
 MINIMUM_SAMPLES = 10
-_NEAR_THE_POLE = np.radians(75.0)
-_GAP = 3.0  # periods of the truth, in a longer gap of which nothing is compared
+_MAX_PITCH = np.radians(75.0)  # above it, roll and yaw errors are remarked as ill-defined
+_GAP = 3.0  # periods of the truth; samples in longer gaps are not compared
 
 
 def main(arguments):
-    """Compare what the command line names; return the exit code."""
+    """Compare the recordings of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or :data:`FAILED`.
+    """
     options = _parser().parse_args(arguments)
     if options.report and not options.out:
         raise ConfigurationError("--report needs --out DIR, for the web page")
@@ -75,9 +86,9 @@ def main(arguments):
     passed = all(limit.is_kept(value) for limit, value in judged)
     errors = pd.DataFrame(
         [
-            [one.quantity, one.axis, UNITS[one.quantity]]
-            + [getattr(one.statistics, name) for name in STATISTICS]
-            for one in validation.axes
+            [axis.quantity, axis.axis, UNITS[axis.quantity]]
+            + [getattr(axis.statistics, name) for name in STATISTICS]
+            for axis in validation.axes
         ],
         columns=["quantity", "axis", "unit", *STATISTICS],
     )
@@ -87,8 +98,8 @@ def main(arguments):
     lines.append(f"{len(validation.time)} samples, {validation.time[-1] - validation.time[0]:g} s")
     for limit, value in judged:
         word = "passed" if limit.is_kept(value) else "FAILED"
-        found = f"{value:.4g} {UNITS[limit.quantity]}"
-        lines.append(f"{word}: {limit.name} {found}, limit {limit.maximum:g}")
+        amount = f"{value:.4g} {UNITS[limit.quantity]}"
+        lines.append(f"{word}: {limit.name} {amount}, limit {limit.maximum:g}")
     print(*lines, *remarks, sep="\n")
     if options.out:
         summary = {
@@ -111,7 +122,7 @@ def main(arguments):
 
 
 def _page(validation, errors, summary):
-    """Return all of a validation as one web page."""
+    """Return a validation as a web page."""
     from ..report.page import Page, Section, Table
 
     words = {True: "passed", False: "FAILED"}
@@ -135,7 +146,7 @@ def _page(validation, errors, summary):
         verdict = f"{failed} of {len(limits)} limits exceeded." if failed else "Within all limits."
     sections = [Section("Errors", text=summary["remarks"], table=Table(headings, rows, numbers=4))]
     if limits:
-        headings = ("limit", "found", "at most", "")
+        headings = ("limit", "value", "maximum", "")
         sections.insert(0, Section("Limits", table=Table(headings, limits, numbers=3)))
     sections.append(
         Section("Errors and their Allan deviation", figure=validation_figure(validation))
@@ -149,15 +160,15 @@ def _page(validation, errors, summary):
 
 
 def _write(folder, validation, errors, summary, page=None) -> None:
-    # Nobody else waits for matplotlib.
+    # A call without --out does not load matplotlib.
     from ..report.drawing import to_matplotlib
 
     out = make_folder(folder)
     write_whole(out / "validation.csv", errors.to_csv(index=False).encode())
     rows = [
-        (one.quantity, one.axis, tau, value)
-        for one in validation.axes
-        for tau, value in zip(one.tau, one.allan_deviation)
+        (axis.quantity, axis.axis, tau, value)
+        for axis in validation.axes
+        for tau, value in zip(axis.tau, axis.allan_deviation)
     ]
     allan = pd.DataFrame(rows, columns=["quantity", "axis", "tau", "allan_deviation"])
     write_whole(out / "allan_deviation.csv", allan.to_csv(index=False).encode())
@@ -172,21 +183,39 @@ def _parser():
     parser = ArgumentParser(__doc__)
     add = parser.add_argument
     add("imu", metavar="SIMULATED", help="FILE, FILE@TOPIC or RESULT@TABLE")
-    add("truth", metavar="TRUTH", help="the same")
-    add("--limits", metavar="FILE", help="YAML, as config/imu_limits.yaml")
-    add("--align", action="store_true", help="move the stamps until the yaw rates fit best")
-    add("--max-shift", type=above_zero, default=1.0, metavar="S", help="at most (default: 1)")
-    add("-o", "--out", metavar="DIR", help="for CSV, JSON, the figure and the web page")
+    add("truth", metavar="TRUTH", help="FILE, FILE@TOPIC or RESULT@TABLE")
+    add("--limits", metavar="FILE", help="YAML file like config/imu_limits.yaml")
+    add("--align", action="store_true", help="shift the stamps to the best fit of yaw rates")
+    add(
+        "--max-shift",
+        type=above_zero,
+        default=1.0,
+        metavar="S",
+        help="largest shift [s] (default: 1)",
+    )
+    add("-o", "--out", metavar="DIR", help="folder for CSV, JSON, figure and web page")
     add_report(parser)
     return parser
 
 
 @dataclass(frozen=True)
 class AxisError:
-    """The error of one axis, truth minus IMU, (n,) in the unit of ``UNITS``.
+    """Error of an axis, truth minus IMU.
 
-    ``axis`` is of ``AXES`` or :data:`NORM`; ``allan_deviation`` is the overlapping one at the
-    averaging times ``tau`` [s], (taus,) each.
+    Parameters
+    ----------
+    quantity : str
+        Key of :data:`QUANTITIES`.
+    axis : str
+        Axis of ``AXES``, or :data:`NORM`.
+    error : ndarray, shape (n,)
+        Error, in the unit of ``UNITS``.
+    statistics : ErrorStatistics
+        Statistics of the error.
+    tau : ndarray, shape (taus,)
+        Averaging times [s].
+    allan_deviation : ndarray, shape (taus,)
+        Overlapping Allan deviation of the error.
     """
 
     quantity: str
@@ -197,9 +226,24 @@ class AxisError:
     allan_deviation: np.ndarray
 
     def value(self, statistic: str, tau: float | None = None) -> float:
-        """Return a statistic's size; of the Allan deviation that at an averaging time [s].
+        """Return the magnitude of a statistic, or the Allan deviation.
 
-        Raises RecordingError if the recording is too short for it.
+        Parameters
+        ----------
+        statistic : str
+            Name of a statistic.
+        tau : float, optional
+            Averaging time [s]; selects the Allan deviation.
+
+        Returns
+        -------
+        float
+            The value, in the unit of the error.
+
+        Raises
+        ------
+        RecordingError
+            The recording is too short for the averaging time.
         """
         if tau is None:
             return abs(float(getattr(self.statistics, statistic)))
@@ -214,10 +258,18 @@ class AxisError:
 
 @dataclass(frozen=True)
 class ImuValidation:
-    """The errors of an IMU at the times [s], (n,), of its samples that were compared.
+    """Errors of an IMU.
 
-    Its stamps were moved back by ``shift`` [s]; ``remarks`` say how times were put together, and
-    what was left out.
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Times of the compared samples of the IMU [s].
+    axes : list of AxisError
+        Errors of the compared axes.
+    shift : float
+        Shift that was subtracted from the IMU's stamps [s].
+    remarks : list of str
+        Remarks on the alignment and on ignored samples.
     """
 
     time: np.ndarray
@@ -226,13 +278,13 @@ class ImuValidation:
     remarks: list[str] = field(default_factory=list)
 
     def axis(self, quantity: str, axis: str) -> AxisError | None:
-        """Return one of them; None if it was not compared."""
-        wanted = (quantity, axis)
-        return next((one for one in self.axes if (one.quantity, one.axis) == wanted), None)
+        """Return the error of an axis; None if it was not compared."""
+        errors = {(error.quantity, error.axis): error for error in self.axes}
+        return errors.get((quantity, axis))
 
 
 class Limit(NamedTuple):
-    """What a statistic may be at most, in the unit of its quantity; ``tau`` [s] of an Allan one."""
+    """Maximum of a statistic in the unit of its quantity, with ``tau`` [s] for Allan deviations."""
 
     quantity: str
     axis: str
@@ -242,39 +294,57 @@ class Limit(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As a person says it."""
+        """Name of the limit in messages."""
         at = "" if self.tau is None else f" at {self.tau:g} s"
         return f"{self.quantity} {self.axis} {self.statistic.replace('_', ' ')}{at}"
 
     def is_kept(self, value: float) -> bool:
-        """Whether a value keeps it; what is no number does not."""
+        """Return whether a value is within the limit; nan is not."""
         return value <= self.maximum
 
 
 def validate_imu(
     imu: pd.DataFrame, truth: pd.DataFrame, align: bool = False, max_shift: float = 1.0
 ) -> ImuValidation:
-    """Compare an IMU with the truth, axis by axis, at the IMU's stamps.
+    """Compare an IMU with ground truth, axis by axis, at the IMU's stamps.
 
-    The truth is interpolated linearly, angles after unwrapping; nothing is compared outside of it,
-    or in a gap of it. Errors are truth minus IMU; those of angles are wrapped to (-pi, pi] and then
-    unwrapped, and their level is not changed: a constant error is one.
+    The truth is interpolated linearly, angles after unwrapping. Samples outside the truth or in its
+    gaps are ignored. Errors are truth minus IMU. Errors of angles are wrapped to (-pi, pi], then
+    unwrapped; a constant error is kept.
 
-    ``imu``, ``truth``: ImuRecord; columns that are missing in one of them are not compared.
-    ``align``: whether the IMU's stamps are moved until the yaw rates fit best
-    (:func:`.find_time_shift`); both must have a yaw. ``max_shift``: largest shift looked for [s].
-    Raises RecordingError if there is nothing to compare.
+    Parameters
+    ----------
+    imu, truth : DataFrame
+        ImuRecord; only common columns are compared.
+    align : bool, optional
+        Whether the IMU's stamps are shifted to the best fit of yaw rates
+        (:func:`.find_time_shift`). Both tables must have a yaw.
+    max_shift : float, optional
+        Largest shift [s].
+
+    Returns
+    -------
+    ImuValidation
+        The errors.
+
+    Raises
+    ------
+    RecordingError
+        The tables have no common axis, or too few common samples.
     """
     columns = [name for group in QUANTITIES.values() for name in group]
     common = [name for name in columns if name in imu and name in truth]
     if not common:
-        of_imu, of_truth = (
+        imu_columns, truth_columns = (
             ", ".join(name for name in columns if name in table) or "none" for table in (imu, truth)
         )
         raise RecordingError(
-            f"the two have no axis in common: the IMU has {of_imu}, the truth {of_truth}"
+            f"the two have no axis in common: the IMU has {imu_columns}, the truth {truth_columns}"
         )
-    shift, remark = 0.0, "compared at the IMU's stamps; the two clocks are taken for one"
+    shift, remark = (
+        0.0,
+        "compared at the IMU's stamps; the two clocks are assumed to be synchronous",
+    )
     if align:
         shift, remark = _shift(imu, truth, max_shift)
     remarks = [remark]
@@ -282,7 +352,7 @@ def validate_imu(
     true_time = truth.index.to_numpy(dtype=float)
     if min(len(time), len(true_time)) < 2:
         raise RecordingError("less than two samples cannot be compared")
-    # Between two samples of the truth that are not far from each other.
+    # A sample is compared only between two samples of the truth without a gap.
     longest = _GAP * float(np.median(np.diff(true_time)))
     after = np.clip(np.searchsorted(true_time, time), 1, len(true_time) - 1)
     near = (true_time[after] - true_time[after - 1] <= longest) | np.isin(time, true_time)
@@ -316,23 +386,35 @@ def validate_imu(
         axes += [_axis(quantity, axis, at, error, rate, parts) for axis, error in given.items()]
     if "pitch" in truth and {"roll", "yaw"} & set(common):
         steepest = float(np.abs(truth["pitch"].to_numpy()).max())
-        if steepest > _NEAR_THE_POLE:
+        if steepest > _MAX_PITCH:
             remarks.append(
-                f"the truth pitches by up to {np.degrees(steepest):.0f} deg: near 90 deg roll and "
-                "yaw turn into each other, so that their errors there say nothing of the IMU"
+                f"the truth pitches by up to {np.degrees(steepest):.0f} deg; near 90 deg, roll and "
+                "yaw are not defined, so that their errors have no meaning"
             )
     missing = [name for name in columns if name not in common]
     if missing:
-        remarks.append(f"not compared, as one of the two has none: {', '.join(missing)}")
+        remarks.append(f"not compared, since missing in one of the two: {', '.join(missing)}")
     return ImuValidation(at, axes, shift, remarks)
 
 
 def read_limits(content: Any) -> list[Limit]:
-    """Return the limits of a mapping ``{quantity: {axis: {statistic: maximum}}}``.
+    """Read limits.
 
-    An Allan deviation's maximum is a mapping from averaging times [s] to maxima. Raises
-    ConfigurationError: there is no such quantity, axis or statistic, or a maximum is no positive
-    number.
+    Parameters
+    ----------
+    content : dict
+        Mapping ``{quantity: {axis: {statistic: maximum}}}``. The maximum of an Allan deviation is a
+        mapping from averaging times [s] to maxima.
+
+    Returns
+    -------
+    list of Limit
+        The limits.
+
+    Raises
+    ------
+    ConfigurationError
+        A quantity, axis or statistic is unknown, or a maximum is not a positive number.
     """
     limits = []
     for quantity, axes in _entries(content, "the limits", QUANTITIES, "quantity"):
@@ -352,9 +434,24 @@ def read_limits(content: Any) -> list[Limit]:
 
 
 def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[Limit, float]]:
-    """Return each limit with what was found.
+    """Return each limit with the value of its statistic.
 
-    Raises RecordingError: what is limited was not compared, or is not known.
+    Parameters
+    ----------
+    validation : ImuValidation
+        Errors of an IMU.
+    limits : list of Limit
+        The limits.
+
+    Returns
+    -------
+    list of tuple
+        Limits and values.
+
+    Raises
+    ------
+    RecordingError
+        A limited axis was not compared, or the recording is too short.
     """
     judged = []
     for limit in limits:
@@ -370,13 +467,13 @@ def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[L
 
 def _shift(imu, truth, max_shift):
     if "yaw" not in imu or "yaw" not in truth:
-        raise RecordingError("one of the two has no yaw to align the times by")
-    found = find_time_shift(imu.index, imu["yaw"], truth.index, truth["yaw"], max_shift)
-    if found.problem:
-        return 0.0, f"times were not aligned: {found.problem}"
-    return found.shift, (
-        f"the IMU is {found.shift:.4f} s late by its yaw rate (correlation "
-        f"{found.correlation:.2f}); its stamps were moved by that"
+        raise RecordingError("one of the two has no yaw, which --align requires")
+    result = find_time_shift(imu.index, imu["yaw"], truth.index, truth["yaw"], max_shift)
+    if result.problem:
+        return 0.0, f"times were not aligned: {result.problem}"
+    return result.shift, (
+        f"the IMU is {result.shift:.4f} s late by its yaw rate (correlation "
+        f"{result.correlation:.2f}); its stamps were shifted by that"
     )
 
 
@@ -399,31 +496,33 @@ def _axis(quantity, axis, time, error, rate, parts) -> AxisError:
     return AxisError(quantity, axis, error, statistics, tau, deviation)
 
 
-def _entries(value, name, known=None, what=""):
-    """Return keys and values of a mapping; the keys are among those that are known."""
+def _entries(value, name, known=None, noun=""):
+    """Yield keys and values of a mapping, and check that the keys are known."""
     if not isinstance(value, Mapping):
         raise ConfigurationError(f"{name} is {quote(value)}, expected keys with values")
     for key, entry in value.items():
         if known is not None and key not in known:
-            raise ConfigurationError(f"{quote(key)} is no {what}; there are {', '.join(known)}")
+            raise ConfigurationError(f"{quote(key)} is no {noun}; there are {', '.join(known)}")
         yield key, entry
 
 
 def validation_figure(validation: ImuValidation) -> Figure:
-    """Return errors over time at the left and their Allan deviation at the right."""
+    """Draw errors over time on the left, and their Allan deviation on the right."""
     figure = Figure(widths=(1.0, 1.0), width=11.0)
     for quantity in dict.fromkeys(axis.quantity for axis in validation.axes):
-        shown = [one for one in validation.axes if one.quantity == quantity and one.axis != NORM]
+        shown = [
+            axis for axis in validation.axes if axis.quantity == quantity and axis.axis != NORM
+        ]
         styles = style.line_styles(len(shown))
         unit = UNITS[quantity].replace("^2", "²")
         title = f"{_TITLES[quantity]}, truth minus IMU"
         figure.panel(f"error [{unit}]", title, height=240).zero_line()
-        for one, look in zip(shown, styles):
-            thin = {**look, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
-            figure.line(validation.time - validation.time[0], one.error, thin, one.axis)
+        for axis, line in zip(shown, styles):
+            thin = {**line, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
+            figure.line(validation.time - validation.time[0], axis.error, thin, axis.axis)
         title = "Allan deviation of the error"
         figure.panel(f"[{unit}]", title, x="averaging time [s]", log="xy", height=240)
-        for one, look in zip(shown, styles):
-            known = one.allan_deviation > 0.0
-            figure.line(one.tau[known], one.allan_deviation[known], look, one.axis)
+        for axis, line in zip(shown, styles):
+            is_positive = axis.allan_deviation > 0.0
+            figure.line(axis.tau[is_positive], axis.allan_deviation[is_positive], line, axis.axis)
     return figure

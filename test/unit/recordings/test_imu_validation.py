@@ -80,7 +80,7 @@ def test_clocks_are_aligned_by_yaw_rates_on_request(truth):
     assert "the IMU is 0.15" in validation.remarks[0]
     # The yaw rate of a circle gives no evidence.
     assert "times were not aligned" in validate_imu(truth, truth, align=True).remarks[0]
-    with pytest.raises(RecordingError, match="no yaw to align"):
+    with pytest.raises(RecordingError, match="no yaw, which --align"):
         validate_imu(truth.drop(columns="yaw"), truth, align=True)
 
 
@@ -88,7 +88,7 @@ def test_quantity_missing_on_either_side_is_reported_without_norm(truth):
     validation = validate_imu(truth, truth[["yaw", "gyro_z"]])
     compared = [(one.quantity, one.axis) for one in validation.axes]
     assert compared == [("rate", "z"), ("orientation", "yaw")]
-    assert "not compared, as one of the two has none: gyro_x" in validation.remarks[-1]
+    assert "not compared, since missing in one of the two: gyro_x" in validation.remarks[-1]
 
 
 def test_incomparable_tables_are_rejected(truth):
