@@ -103,7 +103,7 @@ def test_config_holds_changed_settings_with_reasons_of_later_finding(tmp_path):
 
 
 @pytest.mark.parametrize(("format_name", "file"), [("", "imu.yaml"), ("sdf:", "imu.sdf")])
-def test_written_paths_are_relative_to_configuration(tmp_path, format_name, file):
+def test_relative_paths_of_configuration_are_resolved(tmp_path, format_name, file):
     config = tmp_path / "config.ini"
     imu = f"[imu_specification]\nfile = {format_name}{file}\n"
     config.write_text(f"[recording]\npath = drive.bag\n{imu}")

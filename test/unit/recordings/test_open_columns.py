@@ -429,7 +429,7 @@ def test_uptime_counts_of_telephone_are_no_dates(begin, step, unit):
     assert time_unit(count.astype(float), pieces, IMU_STEPS)[0] == unit
 
 
-def test_fixes_in_microseconds_since_1970_are_recognised():
+def test_microseconds_and_nanoseconds_since_1970_are_distinguished():
     count = 1_766_385_749_423_015 + 1_000_000 * np.arange(200.0)
     assert time_unit(count, np.zeros(200, dtype=int), FIX_STEPS)[0] == "us"
     # A camera's poses with the nanoseconds of a telephone, which were the year 2000.
@@ -456,13 +456,13 @@ def test_names_with_part_or_protocol_field_are_recognised(gyro, accel):
     assert found.imu["accel_x"] == f"{accel.format('x')} [m/s^2]"
 
 
-def test_incomplete_forces_and_rates_are_no_sensors():
+def test_single_letter_names_of_forces_and_rates_are_no_sensors():
     forces = {f"f_{axis}": CAR.forces[:, k] for k, axis in enumerate("xyz")}
     assert not guess(t=TIME, **forces).imu
     assert not guess(t=TIME, r=CAR.rates[:, 2]).imu
 
 
-def test_rates_in_rad_per_second_are_recognised():
+def test_noisy_rates_with_ros_names_are_in_rad_per_second():
     """A telephone in the hand neither lies still nor turns fast."""
     noisy = CAR.rates + np.random.default_rng(3).normal(0.0, 0.1, CAR.rates.shape)
     forces = {f"linear_acceleration_{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
