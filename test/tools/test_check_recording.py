@@ -117,8 +117,8 @@ def test_layout_option_maps_unknown_columns(tmp_path):
 @pytest.mark.usefixtures("undrawn")
 def test_setting_on_command_line_is_applied_and_written(tmp_path):
     bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
-    wanted = ("--setting", "reference/turn_slip=0.01")
-    done = check(str(bag), *wanted, "--out", str(tmp_path / "out"))[1]
+    setting = ("--setting", "reference/turn_slip=0.01")
+    done = check(str(bag), *setting, "--out", str(tmp_path / "out"))[1]
     assert done.returncode == 0 and "wheel odometry" not in done.stdout
     assert load_configuration(written_config(tmp_path / "out")).reference.turn_slip == 0.01
 
@@ -271,13 +271,13 @@ def test_numbers_next_to_zero_are_zero(column):
     time = np.arange(0.0, 60.0, 0.1)
     track = np.column_stack([time, np.cos(0.2 * time), np.sin(0.2 * time), 0.2 * time])
     np.savetxt("imu.csv", track[:, [0, 3]], delimiter=",", header="time [s],yaw [rad]", comments="")
-    told = []
+    outputs = []
     for size in (1e-310, 0.0):
         track[:, column] *= size
         np.savetxt("track.csv", track, delimiter=",", header=header, comments="", fmt="%.17g")
         done = call_tool("check_recording.py", "track.csv", "imu.csv")
-        told.append((done.returncode, done.stdout, done.stderr))
-    assert told[0] == told[1]
+        outputs.append((done.returncode, done.stdout, done.stderr))
+    assert outputs[0] == outputs[1]
 
 
 def write_gpx(path):

@@ -103,18 +103,18 @@ def test_magnetic_environment_acts_equally_on_sensor_and_linear_model():
     dipole = "dipoles: [{position: [5.0, 3.0, 0.0], moment: [2000.0, 0.0, 0.0]}]\n"
     Path("iron.yaml").write_text(earth + dipole)
     means = {}
-    for what in ("sensor", "linear"):
+    for kind in ("sensor", "linear"):
         for place in ("plain.yaml", "iron.yaml"):
-            out = f"{what}_{Path(place).stem}"
+            out = f"{kind}_{Path(place).stem}"
             text = drawn(
-                "--straight", "20s", *MAGNETIC, "--what", what,
+                "--straight", "20s", *MAGNETIC, "--what", kind,
                 "--magnetic-environment", place, "--out", out,
             )  # fmt: skip
             assert f"bno055_magnetometer, magnetometer, {Path(place).stem}" in text
             table = pd.read_csv(f"{out}/summary.csv")
-            means[what, Path(place).stem] = table["mean [deg]"].to_numpy()
+            means[kind, Path(place).stem] = table["mean [deg]"].to_numpy()
     # The dipole's effect is in both without noise: the random numbers are the same without it.
-    turned = [means[what, "iron"] - means[what, "plain"] for what in ("sensor", "linear")]
+    turned = [means[kind, "iron"] - means[kind, "plain"] for kind in ("sensor", "linear")]
     assert np.max(np.abs(turned[1])) > 1.0
     np.testing.assert_allclose(turned[0], turned[1], atol=0.2 * np.max(np.abs(turned[1])))
 

@@ -37,9 +37,9 @@ def test_catalogue_on_drive_is_ranked_by_model():
     for name in (table.index[0], table.index[-1]):
         part = part_of(isf.read_imu_specification(name)).specification
         model = isf.yaw_error_model(part, motion, 10.0, operation=operation).until(61)
-        wanted = math.degrees(model.absolute_quantile(0.95))
-        assert table.loc[name, "95 % [deg]"] == pytest.approx(wanted, rel=1e-3)
-        assert table.loc[name, "limit over that"] == pytest.approx(5.0 / wanted, rel=1e-3)
+        expected = math.degrees(model.absolute_quantile(0.95))
+        assert table.loc[name, "95 % [deg]"] == pytest.approx(expected, rel=1e-3)
+        assert table.loc[name, "limit over that"] == pytest.approx(5.0 / expected, rel=1e-3)
 
 
 def test_own_imus_on_straight_line_are_ranked_by_closed_form(tmp_path):

@@ -72,7 +72,7 @@ def test_python_tags_in_yaml_are_not_evaluated(trap, load, tmp_path):
     assert not made.exists()
 
 
-def by_indentation(levels):
+def nest_by_indentation(levels):
     return "".join(" " * level + "a:\n" for level in range(levels))
 
 
@@ -80,7 +80,7 @@ NESTED = {
     "lists": lambda levels: "[" * levels + "]" * levels,
     "mappings": lambda levels: "{a: " * levels + "1" + "}" * levels,
     "lines": lambda levels: "[\n" * levels + "]" * levels,
-    "indentation": by_indentation,
+    "indentation": nest_by_indentation,
 }
 
 

@@ -91,18 +91,18 @@ def run(text="'x'", redirection="", **options):
 
 
 @pytest.mark.parametrize(
-    ("text", "redirection", "said"),
+    ("text", "redirection", "message"),
     [
         ("'x'", "> /dev/full", "the disk is full"),
         ("'x' * 10**6", "> /dev/full", "the disk is full"),
         ("'x'", ">&-", "standard output is closed"),
     ],
 )
-def test_full_or_closed_standard_output_is_reported(text, redirection, said):
+def test_full_or_closed_standard_output_is_reported(text, redirection, message):
     done = run(text, redirection)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
-    assert said in line
+    assert message in line
 
 
 @pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full"])
@@ -128,12 +128,14 @@ def test_closed_pipe_of_reader_is_no_error():
 
 
 @pytest.mark.parametrize("module", ["commands.isf", "ros1.entry_points", "ros2.entry_points"])
-@pytest.mark.parametrize(("wanted", "used"), [(None, "1 1"), ("3", "3 None")])
-def test_programs_use_one_thread_unless_environment_sets_another_number(module, wanted, used):
+@pytest.mark.parametrize(("number_in_environment", "used"), [(None, "1 1"), ("3", "3 None")])
+def test_programs_use_one_thread_unless_environment_sets_another_number(
+    module, number_in_environment, used
+):
     code = f"import imu_simulation_framework.{module}; from os import getenv; "
     code += "print(getenv('OMP_NUM_THREADS'), getenv('OPENBLAS_NUM_THREADS'))"
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
-    if wanted:
-        environment["OMP_NUM_THREADS"] = wanted
-    told = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE)
-    assert told.stdout.decode().strip() == used
+    if number_in_environment:
+        environment["OMP_NUM_THREADS"] = number_in_environment
+    finished = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE)
+    assert finished.stdout.decode().strip() == used

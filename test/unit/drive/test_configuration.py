@@ -231,12 +231,15 @@ def test_imu_in_file_of_another_tool_is_read(tmp_path):
     bundled = isf.read_imu_specification("adis16470")
     file = tmp_path / "imu.sdf"
     file.write_text(isf.write_imu_parameters(bundled, "sdf").text)
-    given = {"imu": {"model": "specification"}, "imu_specification": {"file": f"sdf:{file}"}}
-    configuration = load_configuration(overrides=given)
-    told = describe_imu(configuration)["parameters"]["specification"]["gyroscope"]
-    assert told["white_noise"] == pytest.approx(bundled.gyroscope.white_noise, rel=1e-6)
+    overrides_of_imu = {
+        "imu": {"model": "specification"},
+        "imu_specification": {"file": f"sdf:{file}"},
+    }
+    configuration = load_configuration(overrides=overrides_of_imu)
+    described = describe_imu(configuration)["parameters"]["specification"]["gyroscope"]
+    assert described["white_noise"] == pytest.approx(bundled.gyroscope.white_noise, rel=1e-6)
     # gz sim publishes the true orientation, which hides the error of a heading.
     assert "true orientation" in " ".join(imu_remarks(configuration))
-    given["imu_specification"] = {"file": "hector"}
+    overrides_of_imu["imu_specification"] = {"file": "hector"}
     with pytest.raises(ConfigurationError, match="parameters of a plug-in: say imu:=hector"):
-        describe_imu(load_configuration(overrides=given))
+        describe_imu(load_configuration(overrides=overrides_of_imu))

@@ -140,22 +140,22 @@ def test_yaw_pid_acts_on_wheels_oppositely_and_turns_first_at_limit():
 
 @pytest.mark.parametrize("away", [-0.3, 0.3])
 def test_reference_ahead_speeds_up_and_reference_left_turns_left(away):
-    ahead, beside = TrackingError(0.0, 0.3, away, 0.0), TrackingError(0.0, 0.3, 0.0, away)
+    ahead, to_the_left = TrackingError(0.0, 0.3, away, 0.0), TrackingError(0.0, 0.3, 0.0, away)
     left, right = wheels_of(made("yaw_distance_pid"), 5.0, 5.0, ahead)
     assert left == right
     assert (left > 5.0) == (away > 0.0)
     for speed in (5.0, -5.0):
-        left, right = wheels_of(made("yaw_distance_pid"), speed, speed, beside)
+        left, right = wheels_of(made("yaw_distance_pid"), speed, speed, to_the_left)
         assert (right > left) == (speed * away > 0.0)
 
 
 def test_cross_track_error_at_standstill_neither_turns_nor_integrates():
     gains = ControllerGains(distance_integral=5.0, yaw_derivative=0.0)
     waiting, fresh = (make_controller("yaw_distance_pid", gains, PERIOD, ROBOT) for _ in "12")
-    beside = TrackingError(0.0, 0.2, 0.0, 0.2)
+    lateral = TrackingError(0.0, 0.2, 0.0, 0.2)
     for _ in range(100):
-        assert waiting.correct(0.0, 0.0, beside) == (0.0, 0.0)
-    assert waiting.correct(0.5, 0.0, beside) == fresh.correct(0.5, 0.0, beside)
+        assert waiting.correct(0.0, 0.0, lateral) == (0.0, 0.0)
+    assert waiting.correct(0.5, 0.0, lateral) == fresh.correct(0.5, 0.0, lateral)
 
 
 def test_tracking_distances_are_along_robot_axes_for_any_yaw():
@@ -349,10 +349,10 @@ def test_constant_sideslip_is_rolled_with_lateral_offset(v):
     rolled = wheel_limits.roll_along(table, ROBOT).iloc[-1]
     assert rolled["yaw"] == pytest.approx(angle, rel=1e-3)
     side = abs(v) / math.hypot(v, 0.2)
-    beside = poses["y"][-1] * math.cos(angle) - poses["x"][-1] * math.sin(angle)
+    path_offset = poses["y"][-1] * math.cos(angle) - poses["x"][-1] * math.sin(angle)
     driven = rolled["y"] * math.cos(angle) - rolled["x"] * math.sin(angle)
     expected = math.copysign(angle, v) * math.sqrt(4.0 + 2.0 * abs(v) * side) / side
-    assert beside - driven == pytest.approx(expected, rel=1e-2)
+    assert path_offset - driven == pytest.approx(expected, rel=1e-2)
 
 
 @pytest.mark.parametrize("name", ["yaw_distance_pid", "ramsete", "lq"])

@@ -139,8 +139,8 @@ def test_impossible_turn_is_reported_with_rate_and_radius(robot):
     assert "86 deg/s at 0.60 m/s" in tight and "least turning radius of 0.57 m" in tight
     times = np.arange(0.0, 4.0, PERIOD)
     spot = indexed(times, x=0.0, y=0.0, yaw=0.5 * times)
-    told = wheel_limits.describe_impossible_turn(trajectory.add_velocities(spot), drivetrain)
-    assert "29 deg/s at 0.00 m/s" in told
+    described = wheel_limits.describe_impossible_turn(trajectory.add_velocities(spot), drivetrain)
+    assert "29 deg/s at 0.00 m/s" in described
     assert (
         wheel_limits.describe_impossible_turn(trajectory.add_velocities(spot), DIFFERENTIAL) == ""
     )
@@ -156,8 +156,8 @@ def prepared(**sections):
 
 def test_drive_with_spot_turn_is_rolled_and_drive_of_spot_turns_is_rejected():
     drive = prepared(recording={"drive": "a", "laps": 1})
-    told, moved = drive.smoothing_remarks
-    assert "rolls as near to the drive as it can" in told and "rolling moves" in moved
+    rolled_remark, moved = drive.smoothing_remarks
+    assert "rolls as near to the drive as it can" in rolled_remark and "rolling moves" in moved
     assert list(drive.trajectory.columns[-2:]) == ["steering_left", "steering_right"]
     assert drive.trajectory.notna().all().all()
     assert prepared(recording={"drive": "c", "laps": 1}).smoothing_remarks == ()
@@ -171,8 +171,8 @@ def driven(robot, curvature, v, settled=3.0):
     commanded = (0.0,) * 4
     for tick in range(round(settled / PERIOD)):
         speed = v * min(1.0, (tick + 1) * PERIOD)
-        wanted = robot.drivetrain.inverse(speed, speed * curvature)
-        commanded = robot.drivetrain.reachable(wanted, commanded, PERIOD)
+        desired = robot.drivetrain.inverse(speed, speed * curvature)
+        commanded = robot.drivetrain.reachable(desired, commanded, PERIOD)
         simulator.command(*commanded)
         simulator.steps(5)
     return simulator.steps(400), commanded
@@ -236,13 +236,13 @@ def test_controllers_return_car_to_circle(robot, name, v):
         middle = yaw + 0.5 * PERIOD * yaw_rate
         x, y = x + PERIOD * speed * math.cos(middle), y + PERIOD * speed * math.sin(middle)
         yaw += PERIOD * yaw_rate
-    off, beside = abs(errors[-1].yaw_error), errors[-1].distance_error
+    off, lateral = abs(errors[-1].yaw_error), errors[-1].distance_error
     if name == "open_loop":
         assert off > 0.05
     else:
         assert off < 0.02
     if name not in ("open_loop", "yaw_pid"):
-        assert beside < 0.02
+        assert lateral < 0.02
     stopped = follower.standstill()
     assert stopped[:2] == (0.0, 0.0) and stopped[2] > 0.3
 
@@ -260,7 +260,7 @@ def test_standing_car_integrates_no_yaw_error(robot, name):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "reached"),
+    ("desired", "reached"),
     [
         # The rims move with 1.5 m/s at most; turning takes precedence over speed.
         ((3.0, 0.0), (1.5, 0.0)),
@@ -270,8 +270,8 @@ def test_standing_car_integrates_no_yaw_error(robot, name):
         ((1.0, 2.0), (1.0, 2.0)),
     ],
 )
-def test_differential_drive_reaches_limit_of_its_wheels(wanted, reached):
-    assert DIFFERENTIAL.limit(*wanted) == pytest.approx(reached)
+def test_differential_drive_reaches_limit_of_its_wheels(desired, reached):
+    assert DIFFERENTIAL.limit(*desired) == pytest.approx(reached)
     assert max(map(abs, DIFFERENTIAL.inverse(*reached))) <= LIMITS.max_wheel_velocity + 1e-9
 
 

@@ -102,10 +102,10 @@ def test_overtaking_messages_and_final_zeros_are_not_late():
 
 
 def configured(**overrides):
-    given = {"simulation": {"simulator": "external"}, "imu": {"model": "published"}}
+    settings = {"simulation": {"simulator": "external"}, "imu": {"model": "published"}}
     for section, keys in overrides.items():
-        given.setdefault(section, {}).update(keys)
-    return load_configuration(overrides=given)
+        settings.setdefault(section, {}).update(keys)
+    return load_configuration(overrides=settings)
 
 
 def test_external_imu_is_published_or_has_added_errors():

@@ -114,20 +114,20 @@ def states(motion, chosen):
 
 def drive(session, motion, step):
     """Return ``[(time, fixes), ...]`` of a drive in pieces of this number of states."""
-    told = []
+    published = []
     for first in range(0, len(motion), step):
         piece = states(motion, slice(first, first + step))
         fixes = session.add(*piece)
         if fixes is not None:
-            told.append((piece[0][-1] / 1e9, fixes))
-    return told
+            published.append((piece[0][-1] / 1e9, fixes))
+    return published
 
 
 @pytest.mark.parametrize("step", [1, 5, 7])
 def test_arrived_fixes_are_those_of_motion(motion, step):
     expected = isf.simulate_gnss(motion, GNSS, seed=6)
-    told = drive(PositioningSession(GNSS, 6), motion, step)
-    fixes = pd.concat([table for _, table in told])
+    published = drive(PositioningSession(GNSS, 6), motion, step)
+    fixes = pd.concat([table for _, table in published])
     pd.testing.assert_frame_equal(
         fixes.drop(columns="heading"),
         expected.iloc[: len(fixes)].drop(columns="heading"),
@@ -137,7 +137,7 @@ def test_arrived_fixes_are_those_of_motion(motion, step):
     turn = fixes["heading"] - expected["heading"].iloc[: len(fixes)]
     np.testing.assert_allclose(np.exp(1j * turn), 1.0, atol=1e-9)
     assert len(expected) - len(fixes) in (1, 2)  # the last fixes arrive too late
-    for time, table in told:
+    for time, table in published:
         assert (table["arrival"] <= time + 1e-9).all()
         assert (table["arrival"] > time - step / 100.0 - 1e-9).all()
 
@@ -153,9 +153,9 @@ def test_receiver_restarts_after_pose_was_set(motion):
 
 def test_period_between_states_starts_at_next_state(motion):
     session = PositioningSession(isf.GnssSpecification(rate=8.0), 6)
-    told = pd.concat([table for _, table in drive(session, motion, 5)])
-    np.testing.assert_allclose(told.index[:5], [0.0, 0.13, 0.25, 0.38, 0.5])
-    assert len(told) == int(8 * motion.duration) + 1
+    published = pd.concat([table for _, table in drive(session, motion, 5)])
+    np.testing.assert_allclose(published.index[:5], [0.0, 0.13, 0.25, 0.38, 0.5])
+    assert len(published) == int(8 * motion.duration) + 1
 
 
 def configured(tmp_path, text):

@@ -79,7 +79,7 @@ def test_drive_is_over_with_last_error_and_complete_with_last_command(session):
 
 
 @pytest.mark.parametrize(
-    ("heard", "last"),
+    ("messages", "last"),
     [
         ([(topics.GROUND_TRUTH, DURATION - 0.01)], (topics.GROUND_TRUTH, DURATION)),
         # The last joint state of the drive suffices, since they are sparse.
@@ -88,8 +88,8 @@ def test_drive_is_over_with_last_error_and_complete_with_last_command(session):
         ([(topics.YAW_REAL, 3.0), (topics.YAW_ERROR_REAL, 3.0)], None),
     ],
 )
-def test_session_is_complete_when_every_topic_reaches_end(session, heard, last):
-    for topic, time in [(topics.IMU, DURATION), *heard]:
+def test_session_is_complete_when_every_topic_reaches_end(session, messages, last):
+    for topic, time in [(topics.IMU, DURATION), *messages]:
         session.take(topic, at(time), "message")
     if last is not None:
         assert not session.complete
@@ -140,10 +140,10 @@ def test_command_read_before_errors_or_after_clock_counts(session, errors_first)
         # After the drive zero commands keep the simulator going, and the clock with it.
         session.take(topics.CLOCK, at(DURATION + 3 * PERIOD), "clock")
     count = last + 1 + 2 * errors_first
-    heard = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(count)]
-    assert [content for some in heard for content in contents(some)] == list(range(last + 1))
+    received = [session.take(topics.WHEEL_COMMAND, None, number) for number in range(count)]
+    assert [content for some in received for content in contents(some)] == list(range(last + 1))
     if errors_first:
-        assert heard[0][0].stamp <= at(DURATION + PERIOD)
+        assert received[0][0].stamp <= at(DURATION + PERIOD)
         assert session.complete
 
 
@@ -157,8 +157,8 @@ def test_lock_step_command_is_stamped_by_its_number():
     session.take_error(at(PERIOD), PERIOD)
     session.take(topics.TRAJECTORY_ERROR, at(PERIOD), "error")
     session.take(topics.TRAJECTORY_ERROR, at(2 * PERIOD), "error")
-    heard = session.take(topics.WHEEL_COMMAND, None, "third")
-    assert [(one.content, one.stamp) for one in heard] == [
+    messages = session.take(topics.WHEEL_COMMAND, None, "third")
+    assert [(message.content, message.stamp) for message in messages] == [
         *(("first", at(0.0)), ("second", at(PERIOD)), ("third", at(2 * PERIOD)))
     ]
 

@@ -45,17 +45,17 @@ class Walks(samplers.Drawing):
         return {"what": "walks", "seed": self.seed}
 
 
-def equal(one, other):
-    return all(np.array_equal(one.arrays()[key], other.arrays()[key]) for key in one.arrays())
+def equal(first, second):
+    return all(np.array_equal(first.arrays()[key], second.arrays()[key]) for key in first.arrays())
 
 
 def test_finished_job_is_not_simulated_again(tmp_path):
     first, again = Walks(), Walks()
     whole = monte_carlo(first, 30, tmp_path)
-    told = []
-    assert equal(monte_carlo(again, 30, tmp_path, on_runs=told.append), whole)
+    finished_runs = []
+    assert equal(monte_carlo(again, 30, tmp_path, on_runs=finished_runs.append), whole)
     assert first.drawn == [(0, 8), (8, 8), (16, 8), (24, 6)] and again.drawn == []
-    assert sum(told) == 30
+    assert sum(finished_runs) == 30
 
 
 def test_interrupted_job_continues_from_its_chunks(tmp_path):
@@ -122,11 +122,11 @@ def forged(path, change):
 def test_forged_chunk_without_usable_arrays_is_simulated_again(tmp_path, change):
     expected = monte_carlo(Walks(), 20, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
-    told = []
+    remarks = []
     for content in (forged(path, lambda _: change), with_hash(b"no archive")):
         path.write_bytes(content)
-        assert equal(monte_carlo(Walks(), 20, tmp_path, on_remark=told.append), expected)
-    assert len(told) == 2 and all("does not hold the arrays" in sentence for sentence in told)
+        assert equal(monte_carlo(Walks(), 20, tmp_path, on_remark=remarks.append), expected)
+    assert len(remarks) == 2 and all("does not hold the arrays" in sentence for sentence in remarks)
 
 
 @pytest.mark.parametrize(

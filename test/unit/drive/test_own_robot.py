@@ -215,11 +215,11 @@ def test_skid_steered_robot_turns_with_estimated_track(robot):
     v_x, v_y, _ = states.linear_velocity.mean(axis=0)
     aside = parameters.drivetrain.sideslip(states.angular_velocity[:, 2].mean())
     assert -math.atan2(v_y, v_x) == pytest.approx(aside, abs=0.02)
-    said = robot(four_wheels(), **SKID, turning_half_track=0.2)
-    assert (said.drivetrain.half_track, said.drivetrain.sideslip_time) == (0.2, 0.0)
-    said = robot(four_wheels(), **SKID, sideslip_time=-0.05)
-    assert said.drivetrain.half_track == parameters.drivetrain.half_track
-    assert said.drivetrain.sideslip_time == -0.05
+    specified = robot(four_wheels(), **SKID, turning_half_track=0.2)
+    assert (specified.drivetrain.half_track, specified.drivetrain.sideslip_time) == (0.2, 0.0)
+    specified = robot(four_wheels(), **SKID, sideslip_time=-0.05)
+    assert specified.drivetrain.half_track == parameters.drivetrain.half_track
+    assert specified.drivetrain.sideslip_time == -0.05
 
 
 def test_wheel_limits_are_read_from_joints(robot):
@@ -285,11 +285,11 @@ def test_rviz_description_is_tree_below_base_footprint(robot):
     from xml.etree import ElementTree
 
     tree = ElementTree.fromstring(robot_description(robot()))
-    children = [one.find("child").get("link") for one in tree.findall("joint")]
-    links = [one.get("name") for one in tree.findall("link")]
+    children = [element.find("child").get("link") for element in tree.findall("joint")]
+    links = [element.get("name") for element in tree.findall("link")]
     assert len(set(links)) == len(links) and len(set(children)) == len(children)
     assert set(links) - set(children) == {"base_footprint"}
-    assert len({one.get("name") for one in tree.findall("joint")}) == len(children)
+    assert len({element.get("name") for element in tree.findall("joint")}) == len(children)
 
 
 SELF_CALLING = """<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro">
@@ -344,7 +344,7 @@ def test_undrivable_description_is_rejected_in_one_line(robot, change, sentence)
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
 
 
-def in_gazebo(parameters, plugin="hector"):
+def describe_for_gazebo(parameters, plugin="hector"):
     """Return the description of a robot for Gazebo."""
     path = parameters.path
     parameters = load_robot_parameters(path, "gazebo")
@@ -362,7 +362,7 @@ OTHERS_PLUGINS = """<gazebo><plugin name="d" filename="libgazebo_ros_diff_drive.
 def test_gazebo_description_has_only_plugins_of_package(robot):
     text = description().replace("</robot>", OTHERS_PLUGINS)
     parameters = robot(text, contact={"friction_ratio": 0.5})
-    gazebo = in_gazebo(parameters)
+    gazebo = describe_for_gazebo(parameters)
     assert {plugin.get("filename") for plugin in gazebo.iter("plugin")} == {
         "libgazebo_ros_control.so",
         "libhector_gazebo_ros_imu.so",
@@ -385,7 +385,7 @@ def test_gazebo_description_has_only_plugins_of_package(robot):
 
 @pytest.mark.parametrize("plugin", ["hector", "generic"])
 def test_gazebo_imu_is_link_with_mass_at_described_pose(robot, plugin):
-    gazebo = in_gazebo(robot(description().replace("</robot>", OTHERS_PLUGINS)), plugin)
+    gazebo = describe_for_gazebo(robot(description().replace("</robot>", OTHERS_PLUGINS)), plugin)
     (joint,) = gazebo.findall("joint[@name='imu_joint']")
     assert joint.find("parent").get("link") == "base_footprint"
     assert [float(n) for n in joint.find("origin").get("xyz").split()] == pytest.approx(IMU)
@@ -398,10 +398,10 @@ def test_gazebo_imu_is_link_with_mass_at_described_pose(robot, plugin):
 def test_meshes_resolve_in_neighbouring_packages_or_are_omitted(robot, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "package.xml").write_text("<package/>")
-    seen = '<visual><geometry><mesh filename="package://{0}/m.dae"/></geometry></visual>'
-    shown = "".join(seen.format(name) for name in ("mine", "nobodys_package"))
+    visual = '<visual><geometry><mesh filename="package://{0}/m.dae"/></geometry></visual>'
+    shown = "".join(visual.format(name) for name in ("mine", "nobodys_package"))
     name = '<link name="cover">'
-    gazebo = in_gazebo(robot(description().replace(name, name + shown)))
+    gazebo = describe_for_gazebo(robot(description().replace(name, name + shown)))
     meshes = [mesh.get("filename") for mesh in gazebo.iterfind("link[@name='cover']/visual//mesh")]
     assert meshes == [f"file://{tmp_path}/mine/m.dae"]
 
@@ -439,16 +439,19 @@ WHEELBASE = 0.3
 def car(
     pin="revolute", axis="0 0 1", wheel="continuous", limit='lower="-0.5" upper="0.4"', more=""
 ):
-    """Return a car whose right kingpin points down and whose front wheels are smaller."""
+    """Return a car whose right pivot points down and whose front wheels are smaller."""
     small = 0.8 * RADIUS
-    rear, front = (collision(f'cylinder radius="{one}" length="0.02"') for one in (RADIUS, small))
+    rear, front = (
+        collision(f'cylinder radius="{wheel_radius}" length="0.02"')
+        for wheel_radius in (RADIUS, small)
+    )
     limit = f'<limit {limit} velocity="2" effort="1"/>' if limit else ""
     parts = [link("base_link", 3.0), '<link name="imu_link"/>', joint("imu_link", "0.1 0 0.1")]
-    for side, y, way in (("left", HALF_TRACK, axis), ("right", -HALF_TRACK, "0 0 -1")):
+    for side, y, pivot in (("left", HALF_TRACK, axis), ("right", -HALF_TRACK, "0 0 -1")):
         parts += [
             link(side, 0.2, rear), joint(side, f"0 {y} 0", "continuous"),
             link(f"pin_{side}", 0.1),
-            joint(f"pin_{side}", f"{WHEELBASE} {y} {small - RADIUS}", pin, axis=way, more=limit),
+            joint(f"pin_{side}", f"{WHEELBASE} {y} {small - RADIUS}", pin, axis=pivot, more=limit),
             link(f"front_{side}", 0.2, front),
             joint(f"front_{side}", "0 0 0", wheel, parent=f"pin_{side}"),
         ]  # fmt: skip
@@ -511,7 +514,7 @@ def test_car_without_valid_steering_is_rejected_in_one_line(robot, change, sente
 
 
 def test_gazebo_car_steers_by_velocity_and_front_wheels_roll_freely(robot):
-    gazebo = in_gazebo(robot(car(), **STEERED))
+    gazebo = describe_for_gazebo(robot(car(), **STEERED))
     kinds = {item.find("joint").get("name"): item.findtext("joint/hardwareInterface")
              for item in gazebo.iter("transmission")}  # fmt: skip
     parameters = load_robot_parameters(robot(car(), **STEERED).path, "gazebo")

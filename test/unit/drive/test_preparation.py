@@ -183,13 +183,13 @@ def test_imu_that_covers_part_of_drive_is_remarked():
     assert coverage_remark("imu.csv", times, 100.0, 149.9) is None
 
 
-def one_lap(folder):
+def configure_single_lap(folder):
     overrides = {"recording": {"drive": "a", "laps": 1}, "experiment": {"output": str(folder)}}
     return isf.load_configuration(default_configuration_path(), overrides)
 
 
 def test_kept_preparation_equals_new_preparation(tmp_path):
-    configuration = one_lap(tmp_path)
+    configuration = configure_single_lap(tmp_path)
     text = configuration.to_ini()
     preparation, folder = PreparationSession(), ResultFolder(tmp_path, "prepared")
     preparation.keep(configuration, folder)
@@ -211,7 +211,7 @@ def test_kept_preparation_equals_new_preparation(tmp_path):
 
 
 def test_unkept_preparation_is_read_again(tmp_path):
-    configuration = one_lap(tmp_path)
+    configuration = configure_single_lap(tmp_path)
     folder = ResultFolder(tmp_path / "missing", "prepared")
     PreparationSession().keep(configuration, folder)
     assert DriveToFollow.load(folder, configuration.to_ini()) is None

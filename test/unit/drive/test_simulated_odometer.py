@@ -83,21 +83,23 @@ def test_odometer_errors_in_mujoco_equal_umbmark():
         robot.set_pose(0.0, 0.0, 0.3)
         ticks = [robot.last, *(robot.tick(*wheels) for _ in range(200))]
         position, orientation, velocity = (
-            np.concatenate([getattr(one.state, name) for one in ticks])
+            np.concatenate([getattr(control_tick.state, name) for control_tick in ticks])
             for name in ("position", "orientation", "linear_velocity")
         )
-        rows = np.concatenate([one.odometer_rows()[1] for one in ticks])
+        rows = np.concatenate([control_tick.odometer_rows()[1] for control_tick in ticks])
         yaw = unwrap(yaw_from_quaternion(orientation))
         # The way from poses alone: steps along the heading in their middle.
         (x, y), along = np.diff(position[:, :2], axis=0).T, 0.5 * (yaw[1:] + yaw[:-1])
-        way, turn = np.sum(np.cos(along) * x + np.sin(along) * y), yaw[-1] - yaw[0]
-        said = unwrap(2.0 * np.arctan2(rows[:, 2], rows[:, 3]))
-        expected = per_way * way + per_turn * turn
+        distance, turn = np.sum(np.cos(along) * x + np.sin(along) * y), yaw[-1] - yaw[0]
+        odometer_yaw = unwrap(2.0 * np.arctan2(rows[:, 2], rows[:, 3]))
+        expected = per_way * distance + per_turn * turn
         # The rolled distance is the integral of the speed; trapezoids of 0.01 s err by a step times
         # the speed's changes; a chord is shorter by a share of the turn of a step squared / 24.
         unsure = 0.01 * np.sum(np.abs(np.diff(velocity[:, 0])))
         unsure += np.max(np.diff(yaw) ** 2) / 24.0 * 200 * 0.05 * np.max(np.abs(velocity[:, 0]))
-        assert said[-1] - said[0] == pytest.approx(expected, abs=abs(per_way) * unsure + 1e-9)
+        assert odometer_yaw[-1] - odometer_yaw[0] == pytest.approx(
+            expected, abs=abs(per_way) * unsure + 1e-9
+        )
         # The error is large compared with this bound.
         assert abs(expected - turn) > 50.0 * abs(per_way) * unsure
 

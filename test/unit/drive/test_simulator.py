@@ -327,9 +327,11 @@ def test_unequal_wheels_turn_robot(parameters, tmp_path):
 
 def test_command_acts_after_command_delay(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, drive={"command_delay": 0.2})
-    at_once, late = (_drive(MujocoSimulator(one), 5.0, 5.0, 1.0) for one in (parameters, changed))
+    at_once, late = (
+        _drive(MujocoSimulator(robot), 5.0, 5.0, 1.0) for robot in (parameters, changed)
+    )
     # The same motion 20 samples later; as long as nothing acts the robot stands.
-    velocities = [np.array([s.linear_velocity[0] for s in one]) for one in (at_once, late)]
+    velocities = [np.array([s.linear_velocity[0] for s in states]) for states in (at_once, late)]
     np.testing.assert_allclose(velocities[1][20:], velocities[0][:-20], atol=1e-6)
     assert np.abs(velocities[1][:20]).max() < 1e-6
 
@@ -338,9 +340,9 @@ def test_parameter_file_holds_only_differences(parameters, tmp_path):
     changed = _changed(parameters, tmp_path, wheel={"half_track": 0.3}, caster={"radius": 0.04})
     assert changed.drivetrain.half_track == 0.3
     assert changed.numbers["caster"] == {**parameters.numbers["caster"], "radius": 0.04}
-    others = {"wheel", "caster"}
-    assert {k: v for k, v in changed.numbers.items() if k not in others} == {
-        k: v for k, v in parameters.numbers.items() if k not in others
+    changed_sections = {"wheel", "caster"}
+    assert {k: v for k, v in changed.numbers.items() if k not in changed_sections} == {
+        k: v for k, v in parameters.numbers.items() if k not in changed_sections
     }
     with pytest.raises(ConfigurationError, match="the file lacks the key imu"):
         _changed(parameters, tmp_path, imu=None)

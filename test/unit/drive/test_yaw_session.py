@@ -17,13 +17,13 @@ def at(time):
     return ZERO + round(time * NANOSECONDS)
 
 
-def of(samples, topic):
+def select_topic(samples, topic):
     return [sample for sample in samples if sample.topic == topic]
 
 
 def errors_of(samples):
     """Return the unwrapped errors of the simulated IMU."""
-    return [sample.unwrapped for sample in of(samples, topics.YAW_ERROR_SIMULATED)]
+    return [sample.unwrapped for sample in select_topic(samples, topics.YAW_ERROR_SIMULATED)]
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_simulated_error_is_ground_truth_less_imu_from_zero(session):
 def test_yaw_error_waits_for_next_ground_truth_and_ignores_previous_session(session):
     session.add_ground_truth(at(0.0), 0.0)
     assert not errors_of(session.add_imu(at(0.005), 0.0))
-    (error,) = of(session.add_ground_truth(at(0.01), 0.2), topics.YAW_ERROR_SIMULATED)
+    (error,) = select_topic(session.add_ground_truth(at(0.01), 0.2), topics.YAW_ERROR_SIMULATED)
     assert error.stamp == at(0.005)
     session.restart()
     assert not errors_of(session.add_imu(at(5.0), 0.0))
@@ -67,23 +67,23 @@ def test_yaw_error_waits_for_next_ground_truth_and_ignores_previous_session(sess
 def test_recorded_yaw_is_aligned_with_drive_start(session):
     session.begin(ZERO + 2 * NANOSECONDS)
     for time, expected in ((1.0, 0.5), (3.5, 5.5)):
-        (yaw,) = of(session.add_imu(at(time), 0.0), topics.YAW_REAL)
+        (yaw,) = select_topic(session.add_imu(at(time), 0.0), topics.YAW_REAL)
         assert yaw.stamp == at(time)
         assert np.exp(1j * yaw.yaw) == pytest.approx(np.exp(1j * expected))
 
 
 def test_recorded_error_counts_from_recording_start(session):
     # No sample was at 1 s, where the error is zero.
-    (error,) = of(session.add_imu(at(2.0), 0.0), topics.YAW_ERROR_REAL)
+    (error,) = select_topic(session.add_imu(at(2.0), 0.0), topics.YAW_ERROR_REAL)
     assert error.unwrapped == pytest.approx(0.1 - 2.0)
 
 
 def test_recorded_yaw_is_played_only_within_recording_and_drive(session):
     for time in (0.5, 5.5):
-        assert not of(session.add_imu(at(time), 0.0), topics.YAW_REAL)
+        assert not select_topic(session.add_imu(at(time), 0.0), topics.YAW_REAL)
     session = YawSession()
     session.compare_with(REFERENCE, RECORDED)
-    assert not of(session.add_imu(at(3.0), 0.0), topics.YAW_REAL)
+    assert not select_topic(session.add_imu(at(3.0), 0.0), topics.YAW_REAL)
     session = YawSession()
     session.compare_with(REFERENCE)
     session.begin(ZERO)
@@ -94,9 +94,9 @@ def test_recorded_yaw_is_played_for_stamps_before_known_start():
     session = YawSession()
     session.compare_with(REFERENCE, (np.array([0.0, 5.0]), np.array([0.5, 8.5])))
     for k in (-1, 0, 0, 1):
-        assert not of(session.add_imu(at(0.01 * k), 0.0), topics.YAW_REAL)
+        assert not select_topic(session.add_imu(at(0.01 * k), 0.0), topics.YAW_REAL)
     session.begin(ZERO)
-    played = of(session.add_imu(at(0.02), 0.0), topics.YAW_REAL)
+    played = select_topic(session.add_imu(at(0.02), 0.0), topics.YAW_REAL)
     assert [yaw.stamp for yaw in played] == [at(0.0), at(0.01), at(0.02)]
     np.testing.assert_allclose([yaw.unwrapped for yaw in played], [0.5, 0.516, 0.532])
 
@@ -113,7 +113,7 @@ def test_simulated_error_is_zero_at_drive_start():
     # The next samples of the drive release the held errors.
     session.begin(ZERO)
     found = session.add_ground_truth(at(0.05), 0.0) + session.add_imu(at(0.05), -0.8)
-    stamps = [error.stamp for error in of(found, topics.YAW_ERROR_SIMULATED)]
+    stamps = [error.stamp for error in select_topic(found, topics.YAW_ERROR_SIMULATED)]
     assert stamps == [at(0.01 * k) for k in range(6)]
     np.testing.assert_allclose(errors_of(found), 0.1 * np.arange(6), atol=1e-9)
 

@@ -73,10 +73,10 @@ def test_band_of_varying_noise_equals_numerical_integration():
 
 def test_units_are_within_tolerances_and_differ_between_runs():
     units = [PART.draw_unit(run_seed(1, run)) for run in range(400)]
-    scale = np.array([one.gyroscope.scale_factor_and_misalignment for one in units])
+    scale = np.array([unit.gyroscope.scale_factor_and_misalignment for unit in units])
     assert np.std(scale[:, 2, 0]) == pytest.approx(0.02, rel=4 / math.sqrt(800))
     assert np.max(np.abs(scale[:, :, 0])) <= 0.06
-    logarithms = np.log([one.gyroscope.random_walk[0] / 2e-6 for one in units])
+    logarithms = np.log([unit.gyroscope.random_walk[0] / 2e-6 for unit in units])
     assert np.std(logarithms) == pytest.approx(0.8, rel=4 / math.sqrt(800))
     assert not units[0].is_any_unit and units[0].draw_unit(run_seed(1, 5)) is units[0]
     assert PART.this_unit().gyroscope == PART.gyroscope

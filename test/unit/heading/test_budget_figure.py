@@ -30,8 +30,8 @@ def straight():
 
 def test_bands_of_similar_imus_share_their_scale(straight):
     budgets = [shown("one", straight, 1e-3), shown("other", straight, 3e-3)]
-    one, other = to_matplotlib(budget_bands(budgets, LIMIT)).axes
-    assert one.get_ylim() == other.get_ylim()
+    first, second = to_matplotlib(budget_bands(budgets, LIMIT)).axes
+    assert first.get_ylim() == second.get_ylim()
 
 
 def test_bands_of_far_smaller_error_have_their_own_scale(straight):

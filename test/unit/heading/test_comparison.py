@@ -30,9 +30,9 @@ def wavy_yaw(time):
 
 
 def compare_tables(tables, scale=1.0, **settings):
-    given = tables.imu_simulated, tables.ground_truth, tables.imu_real
-    given += tables.trajectory_data, tables.control_error
-    return compare(*given, ComparisonSettings(**settings), scale=scale)
+    arguments = tables.imu_simulated, tables.ground_truth, tables.imu_real
+    arguments += tables.trajectory_data, tables.control_error
+    return compare(*arguments, ComparisonSettings(**settings), scale=scale)
 
 
 def test_yaw_error_is_reference_minus_imu_from_zero_modulo_turns():
@@ -72,11 +72,11 @@ def test_yaw_error_has_no_samples_outside_reference_time():
 
 
 def test_yaw_error_between_samples_of_slow_reference_ignores_turning():
-    time, seen = np.arange(10001) / 100.0, np.arange(501) / 5.0
+    time, reference_time = np.arange(10001) / 100.0, np.arange(501) / 5.0
     imu = yaw(wavy_yaw(3.0 * time) + 0.001 * time)
     # The angle that the IMU turned within its gap is unknown.
     imu = imu[(imu.index < 40.03) | (imu.index > 42.38)]
-    reference = yaw(wavy_yaw(3.0 * seen), rate=5.0)
+    reference = yaw(wavy_yaw(3.0 * reference_time), rate=5.0)
     result = compare_yaw(imu, reference, ComparisonSettings(start_window=0.001))
     np.testing.assert_allclose(result.error, -0.001 * result.error.index, atol=1e-12)
     np.testing.assert_allclose(result.imu_yaw, imu, atol=1e-12)
@@ -159,10 +159,12 @@ def test_lag_is_estimated_from_measured_course_only():
         begin, turn = start + random.integers(500), random.choice([-1.0, 1.0])
         rates[begin : begin + 150] = turn
     heading, lag, noise = np.cumsum(rates) / 100.0, 0.1, 0.005
-    told, known = 0.65 + np.arange(399.0), np.arange(8000) / 20.0
-    course = np.interp(told - lag, time, heading) + noise * random.standard_normal(len(told))
+    course_times, known = 0.65 + np.arange(399.0), np.arange(8000) / 20.0
+    course = np.interp(course_times - lag, time, heading) + noise * random.standard_normal(
+        len(course_times)
+    )
     away = np.abs(known - 0.65 - np.rint(known - 0.65))
-    poses = pd.DataFrame({"yaw": np.interp(known, told, course)}, index=known)
+    poses = pd.DataFrame({"yaw": np.interp(known, course_times, course)}, index=known)
     poses = poses.assign(
         yaw_std=noise + 0.1 * away, yaw_error_time=0.5, yaw_lag=0.5, turn_error=0.0
     )
@@ -196,8 +198,8 @@ def test_lag_of_short_drive_keeps_its_prior_deviation():
     assert np.isfinite(result.split.reference)
 
 
-@pytest.mark.parametrize(("first", "said"), [(30.0, True), (3.0, False)])
-def test_uncertain_reference_at_start_is_reported(first, said):
+@pytest.mark.parametrize(("first", "is_reported"), [(30.0, True), (3.0, False)])
+def test_uncertain_reference_at_start_is_reported(first, is_reported):
     time = np.arange(2401) / 20.0
     std = np.radians(np.where(time < 10.0, first, 2.0))
     poses = pd.DataFrame({"yaw": wavy_yaw(time)}, index=time)
@@ -205,13 +207,13 @@ def test_uncertain_reference_at_start_is_reported(first, said):
     settings = ComparisonSettings(zero="start")
     result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], settings, poses)
     assert [sentence for sentence in result.sentences if "30 deg" in sentence] == (
-        result.sentences if said else []
+        result.sentences if is_reported else []
     )
-    assert len(result.sentences) == said
+    assert len(result.sentences) == is_reported
     # Over many correlation times the mean is known better than each sample.
     poses["yaw_error_time"] = 0.05
     result = compare_yaw(yaw(wavy_yaw(time)), poses["yaw"], settings, poses)
-    assert len(result.sentences) == said and "30 deg" not in "".join(result.sentences)
+    assert len(result.sentences) == is_reported and "30 deg" not in "".join(result.sentences)
 
 
 def test_estimated_zero_ignores_poor_reference_at_start():
@@ -315,10 +317,10 @@ def test_experiment_that_ended_early_is_compared_up_to_its_end(stop, align):
 
 def test_missing_recorded_imu_is_remarked_and_arguments_unchanged():
     tables = make_tables(duration=10.0)
-    given = [table for table in vars(tables).values() if table is not None]
-    before = [table.copy() for table in given]
+    present = [table for table in vars(tables).values() if table is not None]
+    before = [table.copy() for table in present]
     compare_tables(tables, align=True)
-    for table, copy in zip(given, before):
+    for table, copy in zip(present, before):
         pd.testing.assert_frame_equal(table, copy)
     late = make_tables(duration=10.0)
     late.imu_real.index = late.imu_real.index + 1e6
@@ -372,8 +374,10 @@ def test_relative_error_distances_are_metres_of_recorded_drive(scale):
     tables.trajectory_data[["x", "y"]] *= scale
     found = compare_tables(tables, scale).real.over_distance
     assert 10.0 in [entry.length for entry in found]
-    for one, other in zip(found, as_driven):
-        assert (one.length, one.rms) == pytest.approx((other.length, other.rms), rel=1e-9)
+    for stretch, expected in zip(found, as_driven):
+        assert (stretch.length, stretch.rms) == pytest.approx(
+            (expected.length, expected.rms), rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("late", [0.15, -0.3])

@@ -19,8 +19,8 @@ def walks(runs, seed=1):
     return np.cumsum(1e-4 * np.random.default_rng(seed).standard_normal((runs, 301)), axis=1)
 
 
-def equal(one, other):
-    return all(np.array_equal(one.arrays()[key], other.arrays()[key]) for key in one.arrays())
+def equal(first, second):
+    return all(np.array_equal(first.arrays()[key], second.arrays()[key]) for key in first.arrays())
 
 
 def test_reductions_of_any_parts_add_up():
@@ -36,13 +36,13 @@ def test_reductions_of_any_parts_add_up():
     np.testing.assert_allclose(whole.std, values.std(axis=0, ddof=1), rtol=1e-9)
     errors = walks(200)
     whole = reduce_runs(TIME, errors)
-    one = merge_reductions([reduce_runs(TIME, part) for part in np.split(errors, [3, 100])])
+    merged = merge_reductions([reduce_runs(TIME, part) for part in np.split(errors, [3, 100])])
     other = merge_reductions([reduce_runs(TIME, errors[100:]), reduce_runs(TIME, errors[:100])])
-    assert np.array_equal(whole.counts, one.counts)
+    assert np.array_equal(whole.counts, merged.counts)
     assert np.array_equal(whole.counts, other.counts)
-    assert np.array_equal(one.statistics["final"], whole.statistics["final"])
-    np.testing.assert_allclose(one.error.mean, whole.error.mean, rtol=0, atol=1e-18)
-    np.testing.assert_allclose(one.density.mean, whole.density.mean, rtol=1e-12)
+    assert np.array_equal(merged.statistics["final"], whole.statistics["final"])
+    np.testing.assert_allclose(merged.error.mean, whole.error.mean, rtol=0, atol=1e-18)
+    np.testing.assert_allclose(merged.density.mean, whole.density.mean, rtol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-4, 1.0, 1e3])

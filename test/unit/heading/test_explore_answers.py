@@ -45,8 +45,8 @@ def agree(answers, question, printed):
     assert [name for name, *_ in found] == list(question.imu)
     for name, *sizes in found:
         part = answers.part(question, name)
-        wanted = np.degrees([part.percentile_50, part.percentile_95])
-        np.testing.assert_allclose(np.float64(sizes), wanted, rtol=0.01)
+        expected = np.degrees([part.percentile_50, part.percentile_95])
+        np.testing.assert_allclose(np.float64(sizes), expected, rtol=0.01)
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,12 @@ def test_ranking_of_page_equals_that_of_command(answers, address):
     printed = assert_success(call_tool(program, *arguments, "--table", "csv")).stdout
     rows = [line.split(",") for line in printed.splitlines() if line.startswith(question.imu)]
     for row in answers.ranked(question):
-        (told,) = (one for one in rows if one[0] == row.index[0])
-        assert float(told[4]) == pytest.approx(
+        (shown,) = (cells for cells in rows if cells[0] == row.index[0])
+        assert float(shown[4]) == pytest.approx(
             math.degrees(row["nearly_all"].iloc[0]), rel=0.01, abs=0.006
         )
-        assert told[1] == ("yes" if row["passes"].iloc[0] else "no")
-        assert told[6] == row["cause"].iloc[0]
+        assert shown[1] == ("yes" if row["passes"].iloc[0] else "no")
+        assert shown[6] == row["cause"].iloc[0]
     assert len(rows) == len(question.imu)
 
 

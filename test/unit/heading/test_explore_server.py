@@ -46,7 +46,7 @@ def request_body(asked, output="asked"):
         for name in ("budget-command", "ranking-command", "python")
     ]
     outputs += [{"id": "shown", "property": "data"}]
-    words = "...".join(f"{one['id']}.{one['property']}" for one in outputs)
+    words = "...".join(f"{output['id']}.{output['property']}" for output in outputs)
     return {
         "output": f"..{words}..",
         "outputs": outputs,

@@ -77,9 +77,9 @@ def test_fused_variance_equals_that_of_kalman_filter():
         if index:
             state = transition @ state @ transition.T + noise
         of_imu = np.array([1.0, 0.0, 0.0, 1.0, -turn[index], 0.0, 0.0])
-        seen = of_imu - np.array([0.0, 1.0, 0.0, 0.0, 0.0, -turn[index], 0.01 * time])
-        gain = state @ seen / (seen @ state @ seen + 1e-10)
-        state = state - np.outer(gain, seen @ state)
+        predicted = of_imu - np.array([0.0, 1.0, 0.0, 0.0, 0.0, -turn[index], 0.01 * time])
+        gain = state @ predicted / (predicted @ state @ predicted + 1e-10)
+        state = state - np.outer(gain, predicted @ state)
         left.append(of_imu @ state @ of_imu)
     np.testing.assert_allclose(found, left, rtol=1e-3, atol=1e-9)
     assert np.all(found[1:] < np.minimum(imu.variance(), odometer.variance())[1:])

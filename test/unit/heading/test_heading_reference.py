@@ -106,17 +106,17 @@ def test_magnetic_heading_of_rate_random_walk_still_grows():
 
 
 def test_magnetic_heading_model_reports_omitted_errors():
-    rest = isf.at_rest(20.0, rate=RATE)
+    motion = isf.at_rest(20.0, rate=RATE)
     drifting = replace(IMU, magnetometer=isf.MagnetometerSpecification(random_walk=1e-9))
     biased = replace(IMU, output=replace(IMU.output, filter_rate_bias=True))
     for imu, words in ((IMU, "20 uT"), (drifting, "random walk"), (biased, "rate's bias")):
-        assert any(words in text for text in isf.yaw_error_model(imu, rest).limits)
+        assert any(words in text for text in isf.yaw_error_model(imu, motion).limits)
     compass = replace(IMU, output=isf.OutputSpecification(filter="compass", rate=RATE))
     with pytest.raises(ConfigurationError, match="compass"):
-        isf.yaw_error_model(compass, rest)
+        isf.yaw_error_model(compass, motion)
     upright = isf.MagneticEnvironment(earth=(0.0, 0.0, -45e-6))
     with pytest.raises(ConfigurationError, match="no level field"):
-        isf.yaw_error_model(IMU, rest, 1.0, upright)
+        isf.yaw_error_model(IMU, motion, 1.0, upright)
     model = isf.yaw_error_model(IMU, isf.at_rest(100.0, rate=RATE), 1.0, CLEAN)
     parts = sum(model.only(name).variance() for name in model.names)
     np.testing.assert_allclose(parts, model.variance(), rtol=1e-9)

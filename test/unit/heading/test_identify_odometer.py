@@ -37,20 +37,21 @@ def test_odometer_intervals_cover_simulated_errors(motion):
     of_ratio, of_track, of_slip, halves = np.array(
         [
             (
-                (one.specification.diameter_ratio - 1.01) / one.specification.diameter_ratio_sigma,
-                (one.specification.track_ratio - 1.04) / one.specification.track_ratio_sigma,
-                1.96 * math.log(one.specification.slip / 3e-3) / math.log(one.slip_factor),
-                (one.prediction.observed - one.prediction.predicted) / one.prediction.std,
+                (result.specification.diameter_ratio - 1.01)
+                / result.specification.diameter_ratio_sigma,
+                (result.specification.track_ratio - 1.04) / result.specification.track_ratio_sigma,
+                1.96 * math.log(result.specification.slip / 3e-3) / math.log(result.slip_factor),
+                (result.prediction.observed - result.prediction.predicted) / result.prediction.std,
             )
-            for one in found
+            for result in found
         ]
     ).T
     for standardised in (of_ratio, of_track, of_slip, halves):
         assert abs(np.mean(standardised)) < 4.0 / math.sqrt(RUNS)
         assert abs(np.std(standardised) - 1.0) < 4.0 / math.sqrt(2.0 * RUNS)
-    noise = np.mean([one.noise for one in found])
+    noise = np.mean([result.noise for result in found])
     assert noise == pytest.approx(1e-3, rel=0.1)
-    assert sum(one.wander > 1.0 for one in found) <= 2  # one of a hundred is expected
+    assert sum(result.wander > 1.0 for result in found) <= 2  # one of a hundred is expected
 
 
 def test_odometer_errors_without_slip_and_noise_are_exact(motion):
@@ -75,8 +76,10 @@ def test_odometer_prediction_covers_changing_wheels(motion):
         kept = math.exp(-0.1 / 60.0)
         random = np.random.default_rng(1000 + run).standard_normal(len(yaw))
         ratio = lfilter([3e-3 * math.sqrt(1.0 - kept**2)], [1.0, -kept], random)
-        way = np.hypot(np.diff(readings["x"], prepend=0.0), np.diff(readings["y"], prepend=0.0))
-        wandering = yaw + np.cumsum(ratio * way) / TRACK
+        distance = np.hypot(
+            np.diff(readings["x"], prepend=0.0), np.diff(readings["y"], prepend=0.0)
+        )
+        wandering = yaw + np.cumsum(ratio * distance) / TRACK
         found = isf.heading.identify_odometer(readings, wandering, TRACK)
         predicted, std, observed = found.prediction
         halves.append((observed - predicted) / std)

@@ -138,12 +138,12 @@ def test_calibration_of_right_model_is_even():
 
     def found(count, **options):
         observed = drives(generator, count, **options)
-        return several_drives.calibrations([isf.judge(TIME, one, model) for one in observed])
+        return several_drives.calibrations([isf.judge(TIME, drive, model) for drive in observed])
 
     # One in a thousand seeds has a smaller p-value.
-    assert min(holm([one.p_value for one in found(20)])) > 0.001
+    assert min(holm([verdict.p_value for verdict in found(20)])) > 0.001
     twice = found(20, drift=3.0)
-    assert all(one.p_value < 1e-4 for one in twice)
+    assert all(verdict.p_value < 1e-4 for verdict in twice)
     assert "are not as even" in several_drives.calibration_sentences(twice)[1]
     five = found(5, drift=0.1)
     assert five[0].inside == 5
@@ -165,7 +165,7 @@ def test_pooled_verdict_of_single_unit():
         return size * walks + constant * np.sin(0.01 * time)
 
     def pooled(observed, ensembles, **options):
-        judged = [isf.judge(time, one[0], runs) for one, runs in zip(observed, ensembles)]
+        judged = [isf.judge(time, drive[0], runs) for drive, runs in zip(observed, ensembles)]
         simulated = [judging.curve_statistics(time, runs) for runs in ensembles]
         return several_drives.pooled_verdict(list("abcde"), judged, simulated, **options)
 
@@ -239,7 +239,7 @@ def random_walks(generator, runs, samples):
     return walks - walks[:, :1]
 
 
-def by_definition(observed, ensemble):
+def define_envelope(observed, ensemble):
     """Return p-value and 95 % hull by the paper's definition, per curve and time."""
     curves = [list(observed), *map(list, ensemble)]
     count = len(curves)
@@ -269,7 +269,7 @@ def test_global_envelope_equals_its_definition(seed, steps):
     if steps:
         curves = np.round(curves / steps) * steps
     found = global_envelope(curves[0], curves[1:])
-    p_value, low, high = by_definition(curves[0], curves[1:])
+    p_value, low, high = define_envelope(curves[0], curves[1:])
     assert found.p_value == pytest.approx(p_value, abs=1e-12)
     np.testing.assert_array_equal(found.low, low)
     np.testing.assert_array_equal(found.high, high)
@@ -300,10 +300,10 @@ def test_judgement_is_equal_in_blocks_and_single_precision(monkeypatch):
     assert parts.p_value == whole.p_value
     np.testing.assert_array_equal(parts.low, whole.low)
     np.testing.assert_array_equal(parts.high, whole.high)
-    again, others = pointwise_bands(curves)
+    again, other_bands = pointwise_bands(curves)
     np.testing.assert_array_equal(again, median)
     np.testing.assert_allclose(median, np.median(curves, axis=0), rtol=1e-6)
-    for band, other, level in zip(bands, others, (0.5, 0.95, 0.99)):
+    for band, other, level in zip(bands, other_bands, (0.5, 0.95, 0.99)):
         ends = np.quantile(curves, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
         np.testing.assert_allclose([band.low, band.high], ends, rtol=1e-5)
         assert band.level == level and np.array_equal(band.low, other.low)

@@ -166,8 +166,8 @@ def test_stops_are_equal_in_variances_covariances_realisations(source):
     # While it stands the heading is held, whatever is read.
     assert np.all(drawn[:, 22:31] == drawn[:, 22:23])
     correlation = np.corrcoef(drawn[:, 40], drawn[:, 90])[0, 1]
-    wanted = covariance[40, 90] / math.sqrt(covariance[40, 40] * covariance[90, 90])
-    assert correlation == pytest.approx(wanted, abs=5.0 / math.sqrt(4000))
+    expected = covariance[40, 90] / math.sqrt(covariance[40, 40] * covariance[90, 90])
+    assert correlation == pytest.approx(expected, abs=5.0 / math.sqrt(4000))
 
 
 def test_likelihood_with_stops_equals_normal_density():
@@ -175,11 +175,11 @@ def test_likelihood_with_stops_equals_normal_density():
     model = replace(model, sources=(*model.sources, YawNoise("reference", 1e-3)))
     observed = model.realisations(1, seed=5)[0]
     observed[7] = np.nan
-    seen = np.isfinite(observed)
-    covariance = model.covariance()[np.ix_(seen, seen)]
-    wanted = multivariate_normal(cov=covariance).logpdf(observed[seen])
+    is_finite = np.isfinite(observed)
+    covariance = model.covariance()[np.ix_(is_finite, is_finite)]
+    expected = multivariate_normal(cov=covariance).logpdf(observed[is_finite])
     likelihood = model.likelihood(observed)
-    assert likelihood.log_likelihood == pytest.approx(wanted, rel=1e-9)
+    assert likelihood.log_likelihood == pytest.approx(expected, rel=1e-9)
     assert np.isnan(likelihood.innovations[7])
 
 
@@ -208,7 +208,9 @@ def test_operated_sensor_is_equal_stepped_and_in_batches(stops, chunk):
     samples = list(truth.samples())
     parts = []
     for first in range(0, len(samples), chunk):
-        some = ImuTruth(*(None if one is None else one[first : first + chunk] for one in truth))
+        some = ImuTruth(
+            *(None if signal is None else signal[first : first + chunk] for signal in truth)
+        )
         reading = model.steps(some)[0] if chunk > 1 else model.step(samples[first])
         parts.append(np.atleast_2d(reading.angular_velocity))
     np.testing.assert_array_equal(np.vstack(parts), whole.angular_velocity[0])
@@ -233,9 +235,9 @@ def test_detector_finds_stops_of_shaken_robot():
 )
 def test_ranking_uses_steps_at_stops(stops, period):
     # A sixtieth of ten minutes is longer than any of the stops.
-    given, operation = isf.Operation(stops="every 2min for 3s"), isf.Operation(stops=stops)
+    scheduled, operation = isf.Operation(stops="every 2min for 3s"), isf.Operation(stops=stops)
     driven = isf.straight(600.0, rate=20.0)
-    motion = given.moved(driven) if stops == "found" else driven
+    motion = scheduled.moved(driven) if stops == "found" else driven
     moved = operation.moved(motion)
     imu = isf.read_imu_specification("bno055")
     rows = which_imu({"bno055": imu}, motion, 0.1, 600.0, operation, sample=0.01, runs=32)
@@ -243,11 +245,11 @@ def test_ranking_uses_steps_at_stops(stops, period):
     model = model.until(round(600.0 / period) + 1)
     begun = [stop for stop in model.standstills if stop.start <= 600.0]
     assert len(begun) == 600 // (70 if "70s" in stops else 120)
-    wanted = model.absolute_quantile(0.95)
+    expected = model.absolute_quantile(0.95)
     # Without its stops the error is larger by half.
     free = isf.yaw_error_model(imu, driven, 10.0, sample=0.01, operation=isf.Operation())
-    assert rows["nearly_all"].iloc[0] == pytest.approx(wanted, rel=0.02)
-    assert free.until(61).absolute_quantile(0.95) > 1.3 * wanted
+    assert rows["nearly_all"].iloc[0] == pytest.approx(expected, rel=0.02)
+    assert free.until(61).absolute_quantile(0.95) > 1.3 * expected
 
 
 def test_stops_of_motion_are_detected():

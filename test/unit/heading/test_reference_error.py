@@ -83,13 +83,13 @@ def test_split_intervals_cover_error_of_imu_and_zero():
     for kind in [*KINDS] * DRIVES:
         error, known, own, final = drive(random, kind, 1.5)
         split = split_error(error, known, START, ESTIMATED)
-        seen = np.median(error.to_numpy()[-round(START / STEP) :]) - split.zero
+        apparent_bias = np.median(error.to_numpy()[-round(START / STEP) :]) - split.zero
         held.append(
             (
                 split.imu_low <= own <= split.imu_high,
                 split.imu_final_low <= final <= split.imu_final_high,
                 abs(split.zero) <= TWO_SIDED * split.zero_std,
-                abs(seen - final) <= TWO_SIDED * split.final_std,
+                abs(apparent_bias - final) <= TWO_SIDED * split.final_std,
             )
         )
     # Four standard errors of a share of 95 %.
@@ -111,11 +111,11 @@ def test_split_reference_rms_equals_closed_form():
     known = ReferenceError(TIME, np.full(len(TIME), std), 30.0, rate, rate * TIME, 0.5, turn_error)
     starts, ends = np.array([10.0, 100.0]), np.array([40.0, 400.0])
     alike = 2.0 * std**2 * (1.0 - np.exp(-(ends - starts) / 30.0))
-    wanted = alike + (turn_error * 3.0 * DEGREE * (ends - starts)) ** 2
-    assert known.change_variance(starts, ends) == pytest.approx(wanted)
+    expected = alike + (turn_error * 3.0 * DEGREE * (ends - starts)) ** 2
+    assert known.change_variance(starts, ends) == pytest.approx(expected)
     covariance = known.covariance(np.append(starts, ends))
     change = np.diag(covariance)[2:] + np.diag(covariance)[:2] - 2.0 * np.diag(covariance, 2)
-    assert change == pytest.approx(wanted)
+    assert change == pytest.approx(expected)
     error = pd.Series(0.1 * np.sin(TIME), TIME)
     of_lengths = relative_errors(error, Progress(TIME, TIME), [30.0], known.change_variance)
     expected = math.sqrt(alike[0] + (turn_error * 90.0 * DEGREE) ** 2)
@@ -262,8 +262,10 @@ def test_expected_spectrum_equals_density_of_process(lag, turn_error):
     frequency, mean = logarithmic_average(found, 3)
     # At least four values per band and 20 runs: a standard error of 0.11. The peak of the turns
     # is left out, since its strength is that of 20 random constants.
-    seen = (frequency > 0.01) & (np.abs(np.log10(frequency * 4.0 * math.pi)) > 0.3 * (lag > 0.0))
-    assert mean[seen] == pytest.approx(expected[seen], rel=0.35)
+    is_in_band = (frequency > 0.01) & (
+        np.abs(np.log10(frequency * 4.0 * math.pi)) > 0.3 * (lag > 0.0)
+    )
+    assert mean[is_in_band] == pytest.approx(expected[is_in_band], rel=0.35)
     # Between samples of a slower reference the error is a line, which has no noise up there.
     finer = expected_spectrum(known, np.arange(0.0, TIME[-1], 0.05))
     assert np.all(finer.density[finer.frequency > 5.0] < 1e-3 * np.max(mean))

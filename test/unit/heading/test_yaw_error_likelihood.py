@@ -54,7 +54,7 @@ def test_scales_bound_search_and_whiteness_equals_ljung_box():
     drives = np.random.default_rng(9).normal(size=(2, 400))
     # Correlations about zero, which innovations have on average.
     drives -= drives.mean(axis=1)[:, None]
-    expected = [acorr_ljungbox(one, lags=[LAGS])["lb_stat"].iloc[0] for one in drives]
+    expected = [acorr_ljungbox(drive, lags=[LAGS])["lb_stat"].iloc[0] for drive in drives]
     whiteness = check_residuals(drives)[0]
     assert whiteness.statistic == pytest.approx(sum(expected))
     assert whiteness.p == pytest.approx(chi2.sf(sum(expected), 2 * LAGS))
@@ -63,9 +63,9 @@ def test_scales_bound_search_and_whiteness_equals_ljung_box():
 def test_fitted_part_of_rate_drift_is_its_integral():
     times = 5.0 * np.arange(200)
     error = 0.1 * np.sin(times / 100.0)
-    one = terms.ObservedYawError("slow", times, error, 0.0 * times, 0.0 * times)
+    observed = terms.ObservedYawError("slow", times, error, 0.0 * times, 0.0 * times)
     random = terms.ANGLE_RANDOM_WALK, terms.RATE_DRIFT, terms.REFERENCE_NOISE
-    likelihood = Likelihood([one], random, (), False)
+    likelihood = Likelihood([observed], random, (), False)
     values = {"angle_random_walk": 1e-6, "rate_drift_sigma": 1e-3, "rate_drift_time": 100.0,
               "reference_noise": 1e-6}  # fmt: skip
     part = fitted_parts(Fit(likelihood, values, likelihood(values)))[terms.RATE_DRIFT.name]
@@ -89,11 +89,11 @@ class Dense:
 
     def __call__(self, values, spread=0.0):
         covariance = np.zeros((len(self.error), len(self.error)))
-        for index, one in enumerate(self.drives):
+        for index, observed in enumerate(self.drives):
             part = slice(self.ends[index], self.ends[index + 1])
-            covariance[part, part] = YawErrorModel(one.time, sources(values)).covariance()
-            covariance[part, part] += spread**2 * np.outer(one.time, one.time)
-            covariance[part, part] += of_reference(one, values)
+            covariance[part, part] = YawErrorModel(observed.time, sources(values)).covariance()
+            covariance[part, part] += spread**2 * np.outer(observed.time, observed.time)
+            covariance[part, part] += reference_covariance(observed, values)
         inverse = np.linalg.inv(covariance)
         information = self.design.T @ inverse @ self.design
         # A scale factor has a standard deviation of 5 % beforehand.
@@ -107,40 +107,40 @@ class Dense:
         return -0.5 * (sum(logarithms) + left @ inverse @ left + of_prior)
 
 
-def of_reference(one, values):
+def reference_covariance(observed, values):
     """Return the covariance of the reference's error, with a default lag of 0.2 s."""
     slip = values.get("reference_slip", 0.0)
-    covariance = slip**2 * np.minimum.outer(one.absolute_turn, one.absolute_turn)
-    if one.reference is None:
-        rate = np.gradient(one.net_turn, one.time)
+    covariance = slip**2 * np.minimum.outer(observed.absolute_turn, observed.absolute_turn)
+    if observed.reference is None:
+        rate = np.gradient(observed.net_turn, observed.time)
         return covariance + 0.2**2 * np.outer(rate, rate)
     scaled = replace(
-        one.reference,
-        std=values["reference_scale"] * one.reference.std,
+        observed.reference,
+        std=values["reference_scale"] * observed.reference.std,
         correlation_time=values["reference_error_time"],
     )
-    return covariance + scaled.covariance(one.time)
+    return covariance + scaled.covariance(observed.time)
 
 
 def test_likelihood_with_reference_error_equals_matrices():
     drives = []
     for seed in (1, 2):
-        one = drive(200, seed, 0.1)
-        std = 0.01 + 0.005 * np.sin(one.time / 9.0)
-        rate = np.gradient(one.net_turn, one.time)
-        known = ReferenceError(one.time, std, 4.0, rate, one.net_turn, 0.3, 0.02)
-        drives.append(replace(one, reference=known))
+        observed = drive(200, seed, 0.1)
+        std = 0.01 + 0.005 * np.sin(observed.time / 9.0)
+        rate = np.gradient(observed.net_turn, observed.time)
+        known = ReferenceError(observed.time, std, 4.0, rate, observed.net_turn, 0.3, 0.02)
+        drives.append(replace(observed, reference=known))
     random = (*RANDOM, terms.REFERENCE_SLIP, terms.REFERENCE_ERROR)
     dense, likelihood = Dense(drives), Likelihood(drives, random, CONSTANTS)
-    ones, others = (
+    changed, others = (
         {**VALUES, "reference_slip": slip, "reference_scale": scale, "reference_error_time": time}
         for slip, scale, time in ((3e-3, 1.0, 4.0), (6e-3, 0.6, 8.0))
     )
     # Both are as uncertain beforehand as a factor of two makes them.
     prior = -0.5 * ((np.log(0.6) ** 2 + np.log(2.0) ** 2) / np.log(2.0) ** 2)
-    expected = dense(others) - dense(ones) + prior
-    assert likelihood(others) - likelihood(ones) == pytest.approx(expected, rel=2e-3)
-    estimates, covariance = likelihood.constants_of(likelihood.filtered(ones))
+    expected = dense(others) - dense(changed) + prior
+    assert likelihood(others) - likelihood(changed) == pytest.approx(expected, rel=2e-3)
+    estimates, covariance = likelihood.constants_of(likelihood.filtered(changed))
     std = np.sqrt(np.diag(dense.covariance))
     np.testing.assert_allclose(estimates / std, dense.constants / std, rtol=0.0, atol=0.01)
     # The scale factor is poorly determined, since the reference's turn error hides it; its prior is
@@ -179,8 +179,8 @@ def test_likelihood_of_fixed_constant_falls_by_standard_errors(wobble):
         std = np.sqrt(covariance[index, index])
         best = likelihood.with_constants({index: estimates[index]})(VALUES)
         for away in (-3.0, 2.0):
-            given = likelihood.with_constants({index: estimates[index] + away * std})(VALUES)
-            assert given - best == pytest.approx(-0.5 * away**2, rel=1e-3)
+            conditional = likelihood.with_constants({index: estimates[index] + away * std})(VALUES)
+            assert conditional - best == pytest.approx(-0.5 * away**2, rel=1e-3)
 
 
 def test_likelihood_leaves_out_missing_observations():

@@ -151,12 +151,14 @@ def test_likelihood_equals_multivariate_normal_density(gap):
     observed = MODEL.realisations(1, seed=9)[0]
     observed[gap] = np.nan
     result = MODEL.likelihood(observed)
-    seen = np.isfinite(observed)
-    normal = multivariate_normal(MODEL.mean()[seen], MODEL.covariance()[np.ix_(seen, seen)])
-    assert result.log_likelihood == pytest.approx(normal.logpdf(observed[seen]), rel=1e-9)
-    normalised = (result.innovations / result.innovation_std)[seen]
+    is_finite = np.isfinite(observed)
+    normal = multivariate_normal(
+        MODEL.mean()[is_finite], MODEL.covariance()[np.ix_(is_finite, is_finite)]
+    )
+    assert result.log_likelihood == pytest.approx(normal.logpdf(observed[is_finite]), rel=1e-9)
+    normalised = (result.innovations / result.innovation_std)[is_finite]
     # A mean square of independent normal numbers.
-    assert abs(np.mean(normalised**2) - 1.0) < 3.0 * np.sqrt(2.0 / seen.sum())
+    assert abs(np.mean(normalised**2) - 1.0) < 3.0 * np.sqrt(2.0 / is_finite.sum())
 
 
 def test_run_depends_on_its_number_alone():

@@ -102,8 +102,8 @@ def test_filter_on_circle_turns_slower_by_cosine_of_tilt():
     np.testing.assert_allclose(mirrored.mean(), -model.mean(), atol=1e-12)
     ahead = isf.yaw_error_model(QUIET, isf.straight(60.0, rate=RATE))
     assert "felt acceleration" not in ahead.names
-    told = isf.OutputSpecification(orientation_reference="truth")
-    assert isf.yaw_error_model(replace(QUIET, output=told), motion).names == ()
+    true_orientation = isf.OutputSpecification(orientation_reference="truth")
+    assert isf.yaw_error_model(replace(QUIET, output=true_orientation), motion).names == ()
 
 
 def tumbling(rate):
@@ -149,8 +149,8 @@ def test_nonlinear_errors_are_reported_and_requirements_scale():
     motion = isf.read_drive("a", laps=1).mounted(rotation=Rotation.from_euler("x", 0.3))
     imu = isf.ImuSpecification(gyroscope=gyroscope, output=output)
     limits = isf.yaw_error_model(imu, motion).limits
-    for said, words in zip(limits, ("by up to 17 deg", "z saturates at 0.1", "steps", "vqf")):
-        assert words in said
+    for limit, words in zip(limits, ("by up to 17 deg", "z saturates at 0.1", "steps", "vqf")):
+        assert words in limit
     # The largest tilt is reported, not that at the start.
     time = np.arange(0.0, 10.0, 0.01)
     turns = Rotation.from_euler("x", 0.3 * np.sin(0.3 * time))

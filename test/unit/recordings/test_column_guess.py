@@ -13,7 +13,7 @@ from imu_simulation_framework.recordings.file_access import recording_format
 from imu_simulation_framework.recordings.guessing.names import canonical_unit, meaning_of
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
-REST = np.zeros(len(TIME))
+ZEROS = np.zeros(len(TIME))
 DEGREES = 180.0 / np.pi
 
 CAR = Car()
@@ -38,14 +38,14 @@ def vectors(form, values):
 
 
 def quaternion(half, form="q{}"):
-    parts = (REST, REST, np.sin(half), np.cos(half))
+    parts = (ZEROS, ZEROS, np.sin(half), np.cos(half))
     return {form.format(axis): part for axis, part in zip("xyzw", parts)}
 
 
 def test_car_and_receiver_in_one_table_are_recognised():
     """The columns have degrees, km/h, milliseconds since 1970, and the time of day as hhmmss."""
     rates = zip(("rollrate", "pitchrate", "yawrate"), np.degrees(CAR.rates).T)
-    found = guess(
+    guessed = guess(
         time=74800000 + np.round(1e3 * (TIME % 60.0) + 1e5 * (TIME // 60.0)),
         millis=1.39e12 + 1e3 * TIME,
         **vectors("a{}", CAR.forces),
@@ -57,10 +57,10 @@ def test_car_and_receiver_in_one_table_are_recognised():
         course=AZIMUTH,
         latitude=CAR.latitude,
         longitude=CAR.longitude,
-        hdop=REST + 1.2,
-        epe=REST + 3.1,
+        hdop=ZEROS + 1.2,
+        epe=ZEROS + 3.1,
     )
-    assert found.reference == {
+    assert guessed.reference == {
         "time": "millis [ms]",
         "latitude": "latitude [deg]",
         "longitude": "longitude [deg]",
@@ -69,7 +69,7 @@ def test_car_and_receiver_in_one_table_are_recognised():
         "speed": "speed [km/h]",
         "course": "course [deg cw from north]",
     }
-    assert found.imu == {
+    assert guessed.imu == {
         "time": "millis [ms]",
         **{angle: f"{angle} [deg]" for angle in ("roll", "pitch", "yaw")},
         "gyro_x": "rollrate [deg/s]",
@@ -77,7 +77,7 @@ def test_car_and_receiver_in_one_table_are_recognised():
         "gyro_z": "yawrate [deg/s]",
         **{f"accel_{axis}": f"a{axis} [m/s^2]" for axis in "xyz"},
     }
-    assert found.unused == ["time"]
+    assert guessed.unused == ["time"]
 
 
 def nmea(degrees):
@@ -93,7 +93,7 @@ COURSES = {
     "deg ccw from north": np.degrees(wrapped(CAR.yaw - np.pi / 2.0)),
 }
 EAST, NORTH = CAR.speed * np.cos(CAR.yaw), CAR.speed * np.sin(CAR.yaw)
-WHOLE = {**{name: np.round(1e7 * values) for name, values in PLACE.items()}, "alt": REST + 66814.0}
+WHOLE = {**{name: np.round(1e7 * values) for name, values in PLACE.items()}, "alt": ZEROS + 66814.0}
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ WHOLE = {**{name: np.round(1e7 * values) for name, values in PLACE.items()}, "al
         (pose(heading=AZIMUTH), "heading", "heading [deg cw from north]"),
         # The name yaw states no convention.
         (pose(yaw=AZIMUTH), "yaw", "yaw [deg]"),
-        (given(**PLACE, accuracy=REST + 3.0), "position_error", "accuracy [m]"),
+        (given(**PLACE, accuracy=ZEROS + 3.0), "position_error", "accuracy [m]"),
         # A receiver's whole numbers.
         (WHOLE, "latitude", "lat * 1e-7 [deg]"),
         (WHOLE, "altitude", "alt [mm]"),
@@ -129,8 +129,8 @@ TWO_COLUMNS = {
     "Time": SECONDS + 0.01,
     "header.stamp.secs": np.floor(SECONDS),
     "header.stamp.nsecs": np.round(1e9 * (SECONDS % 1.0)),
-    "imu.header.stamp.secs": REST,
-    "imu.header.stamp.nsecs": REST,
+    "imu.header.stamp.secs": ZEROS,
+    "imu.header.stamp.nsecs": ZEROS,
 }
 
 
@@ -168,10 +168,10 @@ def inertial(gyro=1.0, accel=1.0, **columns):
         ),
         # The yaw determines the gyroscope's unit, gravity the accelerometer's.
         *(
-            (inertial(gyro=factor, yaw=angle * wrapped(CAR.yaw)), *found)
+            (inertial(gyro=factor, yaw=angle * wrapped(CAR.yaw)), *guessed)
             for factor, unit in ((1.0, "rad/s"), (DEGREES, "deg/s"))
             for angle, of_angle in ((1.0, "rad"), (DEGREES, "deg"))
-            for found in (("gyro_z", f"gyro_z [{unit}]"), ("yaw", f"yaw [{of_angle}]"))
+            for guessed in (("gyro_z", f"gyro_z [{unit}]"), ("yaw", f"yaw [{of_angle}]"))
         ),
         *(
             (inertial(accel=factor), "accel_z", f"acc_z [{unit}]")
@@ -191,17 +191,17 @@ def test_imu_times_and_units_are_inferred(columns, quantity, written):
 def test_buffered_receipt_times_give_way_to_device_stamps():
     """Ten samples at a time are received within a millisecond, measured they were evenly."""
     bursts = 1.7e9 + 0.2 * (np.arange(len(TIME)) // 10) + 1e-4 * (np.arange(len(TIME)) % 10)
-    found = guess(receipt=bursts, stamp=69210.0 + TIME, **CAR.inertial())
-    assert found.imu["time"] == "stamp [s]"
+    guessed = guess(receipt=bursts, stamp=69210.0 + TIME, **CAR.inertial())
+    assert guessed.imu["time"] == "stamp [s]"
 
 
 @pytest.mark.parametrize("size", [1000, 10000, 2**14, 2**30])
 def test_counts_of_quaternion_and_gyroscope_are_scaled(size):
     counts = {name: np.rint(size * part) for name, part in quaternion(CAR.yaw / 2.0).items()}
     rates = vectors("gyro_{}", np.rint(16.0 * np.degrees(CAR.rates)))
-    found = guess(t=TIME, **counts, **rates)
-    assert found.imu["qw"] == f"qw / {size} [1]"
-    assert found.imu["gyro_z"] == "gyro_z / 16 [deg/s]"
+    guessed = guess(t=TIME, **counts, **rates)
+    assert guessed.imu["qw"] == f"qw / {size} [1]"
+    assert guessed.imu["gyro_z"] == "gyro_z / 16 [deg/s]"
 
 
 @pytest.mark.parametrize(
@@ -216,41 +216,41 @@ def test_heading_held_at_rest_is_course_of_receiver(unknown, noise, quantity):
         held = np.where(stop, AZIMUTH[still] if unknown is None else unknown, AZIMUTH)
     place = {name: np.where(stop, values[still], values) for name, values in PLACE.items()}
     speed = np.where(stop, 0.0, CAR.speed)
-    found = guess(t=TIME, **place, speed=speed, heading=held).reference
+    guessed = guess(t=TIME, **place, speed=speed, heading=held).reference
     if quantity == "course":
-        beside = guess(t=TIME, **place, speed=speed, heading=held, **CAR.inertial())
-        assert beside.reference["course"] and set(beside.imu).isdisjoint(["heading", "yaw"])
-    assert {"course", "heading"} & set(found) == {quantity} - {""}
+        with_imu = guess(t=TIME, **place, speed=speed, heading=held, **CAR.inertial())
+        assert with_imu.reference["course"] and set(with_imu.imu).isdisjoint(["heading", "yaw"])
+    assert {"course", "heading"} & set(guessed) == {quantity} - {""}
 
 
 def test_zero_positions_are_rows_without_fix():
     without = np.arange(len(TIME)) % 5 > 0
     place = {name: np.where(without, 0.0, values) for name, values in PLACE.items()}
-    found = guess(t=TIME, **place, speed=np.where(without, 0.0, CAR.speed), course=AZIMUTH)
-    assert found.reference["course"] == "course [deg cw from north]"
+    guessed = guess(t=TIME, **place, speed=np.where(without, 0.0, CAR.speed), course=AZIMUTH)
+    assert guessed.reference["course"] == "course [deg cw from north]"
 
 
 def test_plural_names_are_recognised_and_misspelt_time_is_offered():
     vels = vectors("ang_vels_{}", CAR.rates)
     assert guess(times=TIME, **vels, **vectors("accels_{}", CAR.forces)).imu["gyro_x"]
-    found = guess(Timpstemp=1e6 * TIME, **CAR.inertial())
-    assert "Timpstemp [us]" in found.open_columns["time"]
+    guessed = guess(Timpstemp=1e6 * TIME, **CAR.inertial())
+    assert "Timpstemp [us]" in guessed.open_columns["time"]
 
 
 def test_quaternion_that_contradicts_yaw_is_not_used():
     wrong = quaternion(np.abs(wrapped(3.0 * CAR.yaw)) / 6.0)
-    found = guess(t=TIME, **wrong, raw_yaw_deg=np.degrees(wrapped(CAR.yaw)), **CAR.inertial())
-    assert found.imu["yaw"] == "raw_yaw_deg [deg]"
-    assert "qx" not in found.imu
+    guessed = guess(t=TIME, **wrong, raw_yaw_deg=np.degrees(wrapped(CAR.yaw)), **CAR.inertial())
+    assert guessed.imu["yaw"] == "raw_yaw_deg [deg]"
+    assert "qx" not in guessed.imu
 
 
 @pytest.mark.parametrize("scale, step, unit", [(0.4, 0.05, "deg/s"), (0.003, 1e-5, "rad/s")])
 def test_unit_of_imu_at_rest_is_inferred_from_noise(scale, step, unit):
     noise = np.random.default_rng(5).standard_normal((2000, 3))
     rates = vectors("g{}", step * np.round(scale / step * noise))
-    found = guess(t=0.01 * np.arange(2000), **rates)
-    assert found.imu["gyro_x"] == f"gx [{unit}]"
-    assert any("only a guess" in reason for reason in found.reasons)
+    guessed = guess(t=0.01 * np.arange(2000), **rates)
+    assert guessed.imu["gyro_x"] == f"gx [{unit}]"
+    assert any("only a guess" in reason for reason in guessed.reasons)
 
 
 def test_unit_of_carried_gyroscope_is_not_inferred_from_size():
@@ -279,48 +279,48 @@ def test_unit_of_moving_gyroscope_is_inferred_from_gravity(size, unit, sign):
     forces = sign * 9.81 * up + 1.0 * size * random.standard_normal(up.shape)
     shaken = rates + 0.1 * size * random.standard_normal(up.shape)
     shown = shaken / (1.0 if unit == "rad/s" else np.pi / 180.0)
-    found = guess(t=time, **vectors("g{}", shown), **vectors("acc_{}", forces))
-    assert found.imu["gyro_x"] == f"gx [{unit}]"
-    assert any("gravity turns" in reason for reason in found.reasons)
+    guessed = guess(t=time, **vectors("g{}", shown), **vectors("acc_{}", forces))
+    assert guessed.imu["gyro_x"] == f"gx [{unit}]"
+    assert any("gravity turns" in reason for reason in guessed.reasons)
 
 
 def test_dates_with_time_zone_in_unnamed_column_are_read(tmp_path):
     stamps = np.datetime64("2020-07-16T12:35:00", "ms") + np.round(1e3 * TIME).astype("m8[ms]")
     columns = {"": [f"{stamp}-12:00".replace("T", " ") for stamp in stamps], **PLACE}
     path = write_csv(tmp_path / "a.csv", columns)
-    found = guess_columns(path)
-    assert found.reference["time"] == "col1 [iso8601]"
-    read = read_reference_samples(path, columns=found.reference).columns
+    guessed = guess_columns(path)
+    assert guessed.reference["time"] == "col1 [iso8601]"
+    read = read_reference_samples(path, columns=guessed.reference).columns
     np.testing.assert_allclose(read["stamp"] - read["stamp"][0], TIME, atol=1e-3)
     assert read["stamp"][0] == pytest.approx(1594946100.0)
 
 
 def test_table_without_time_serves_allan_analysis_only():
-    found = guess(**PLACE, **CAR.inertial())
-    assert found.reference == {}
-    assert sorted(found.imu) == ["accel_x", "accel_y", "accel_z", "gyro_x", "gyro_y", "gyro_z"]
-    assert any("Allan" in reason for reason in found.reasons)
+    guessed = guess(**PLACE, **CAR.inertial())
+    assert guessed.reference == {}
+    assert sorted(guessed.imu) == ["accel_x", "accel_y", "accel_z", "gyro_x", "gyro_y", "gyro_z"]
+    assert any("Allan" in reason for reason in guessed.reasons)
 
 
 @pytest.mark.parametrize("longitude", [109.0, 0.0])
 def test_table_without_header_is_recognised(tmp_path, longitude):
     columns = {"t": 82799.0 + 1e3 * TIME + 0.2 * np.sin(TIME), **vectors("a{}", CAR.forces)}
     columns.update(vectors("g{}", CAR.rates))
-    columns.update({f"m{k}": REST + (-5.0, -43.0, 12.0)[k] for k in range(3)})
+    columns.update({f"m{k}": ZEROS + (-5.0, -43.0, 12.0)[k] for k in range(3)})
     columns.update({"east": longitude + CAR.longitude, "north": CAR.latitude})
     path = write_csv(tmp_path / "a.csv", columns)
     path.write_text(path.read_text().split("\n", 1)[1])
-    found = guess_columns(path)
-    assert found.imu["accel_z"] == "col4 [m/s^2]"
-    assert found.imu["gyro_z"] == "col7 [rad/s]"
+    guessed = guess_columns(path)
+    assert guessed.imu["accel_z"] == "col4 [m/s^2]"
+    assert guessed.imu["gyro_z"] == "col7 [rad/s]"
     if longitude:
         fixes = {"latitude": "col12 [deg]", "longitude": "col11 [deg]"}
-        assert found.reference == {"time": "col1 [ms]", **fixes}
-        assert found.unused == ["col8", "col9", "col10"]
+        assert guessed.reference == {"time": "col1 [ms]", **fixes}
+        assert guessed.unused == ["col8", "col9", "col10"]
     else:
         # Below 90 degrees they cannot be distinguished.
-        assert found.reference == {}
-        assert "col11" in found.unused
+        assert guessed.reference == {}
+        assert "col11" in guessed.unused
 
 
 def test_eight_columns_with_forces_are_no_poses(tmp_path):
@@ -328,21 +328,21 @@ def test_eight_columns_with_forces_are_no_poses(tmp_path):
     rows = np.column_stack([1e3 * TIME + 0.3, 1e3 * TIME, CAR.rates, CAR.forces])
     np.savetxt(tmp_path / "imu.txt", rows)
     assert recording_format(tmp_path / "imu.txt") == "csv"
-    found = guess_columns(tmp_path / "imu.txt").imu
-    assert found["gyro_z"] == "col5 [rad/s]" and found["accel_z"] == "col8 [m/s^2]"
+    guessed = guess_columns(tmp_path / "imu.txt").imu
+    assert guessed["gyro_z"] == "col5 [rad/s]" and guessed["accel_z"] == "col8 [m/s^2]"
 
 
 def test_unit_of_angle_is_inferred_from_values(tmp_path):
     columns = {"time": TIME, "swing": np.degrees(wrapped(CAR.yaw))}
-    columns.update(fix(course=AZIMUTH, still=REST))
+    columns.update(fix(course=AZIMUTH, still=ZEROS))
     path = write_csv(tmp_path / "a.csv", columns)
-    for column, found in (
+    for column, guessed in (
         ("swing", "swing [deg]"),
         ("course", "course [deg cw from north]"),
         ("still", "still"),
         ("nowhere", "nowhere"),
     ):
-        assert guess_angle(path, column) == found
+        assert guess_angle(path, column) == guessed
 
 
 def test_long_packed_file_is_sampled_with_whole_quotations(tmp_path):
@@ -357,9 +357,9 @@ def test_long_packed_file_is_sampled_with_whole_quotations(tmp_path):
     ]
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(("\n".join(rows) + "\n").encode()))
-    found = guess_columns(path)
-    assert found.imu == {"time": "t [s]", "yaw": "yaw [rad]", "gyro_z": "gyro_z [deg/s]"}
-    assert found.unused == ["raw"]
+    guessed = guess_columns(path)
+    assert guessed.imu == {"time": "t [s]", "yaw": "yaw [rad]", "gyro_z": "gyro_z [deg/s]"}
+    assert guessed.unused == ["raw"]
 
 
 MIDDLING = vectors("g{}", 0.08 * np.random.default_rng(3).standard_normal((len(TIME), 3)))
@@ -380,40 +380,40 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
         # The heading is not the course, is sometimes -1, or the positions do not move.
         (fix(direction=180.0 + 170.0 * np.sin(5.0 * TIME)), "speed direction"),
         (fix(course=np.where(TIME < 5.0, -1.0, AZIMUTH)), "speed course"),
-        (given(lat=REST + 48.0, lon=REST + 48.0, speed=TIME, course=AZIMUTH), "speed course"),
+        (given(lat=ZEROS + 48.0, lon=ZEROS + 48.0, speed=TIME, course=AZIMUTH), "speed course"),
         # Swapped.
         (given(**PLACE, vn=EAST, ve=NORTH), "ve vn"),
         # It may be the IMU's.
-        (given(**PLACE, accuracy=REST + 3.0, **CAR.inertial()), "accuracy"),
+        (given(**PLACE, accuracy=ZEROS + 3.0, **CAR.inertial()), "accuracy"),
         (MIDDLING, "gx gy gz"),
         # In the Gulf of Guinea.
         (given(lat=CAR.latitude - 48.0, lon=CAR.longitude - 11.0), "lat lon"),
         *((CAR.inertial(accel=gravity), "acc_x acc_y acc_z") for gravity in (0.03, 0.5, 3.0)),
         # It never changes, or is mostly missing.
-        (given(**quaternion(REST), **CAR.inertial()), "qx qy qz qw"),
+        (given(**quaternion(ZEROS), **CAR.inertial()), "qx qy qz qw"),
         (given(yaw=SPARSE, **CAR.inertial()), "yaw"),
         # The yaw may belong to the reference or to the IMU.
         (pose(yaw=wrapped(CAR.yaw), **CAR.inertial()), "yaw"),
         # They hardly move.
-        (given(x=1e-2 * CAR.east / np.ptp(CAR.east), y=REST), "x y"),
+        (given(x=1e-2 * CAR.east / np.ptp(CAR.east), y=ZEROS), "x y"),
     ],
 )
 def test_undetermined_columns_are_left_out(columns, names):
-    found = guess(t=TIME, **columns)
-    assert set(names.split()) <= set(found.unused)
-    assert found.reasons
-    written = " ".join([*found.reference.values(), *found.imu.values()])
+    guessed = guess(t=TIME, **columns)
+    assert set(names.split()) <= set(guessed.unused)
+    assert guessed.reasons
+    written = " ".join([*guessed.reference.values(), *guessed.imu.values()])
     assert not any(f"{name} [" in written for name in names.split())
     # Determined columns are kept.
-    assert ("gyro_z" in found.imu) == ("gyro_z" in columns)
-    assert ("latitude" in found.reference) == ("lat" in columns and "lat" not in names)
+    assert ("gyro_z" in guessed.imu) == ("gyro_z" in columns)
+    assert ("latitude" in guessed.reference) == ("lat" in columns and "lat" not in names)
 
 
 def test_unit_of_unwrapped_yaw_is_inferred_from_gyroscope_or_size():
     assert np.ptp(CAR.yaw) > 2.0 * np.pi
-    found = guess(t=TIME, yaw=CAR.yaw, **CAR.inertial())
-    assert found.imu["yaw"] == "yaw [rad]"
-    assert found.imu["gyro_z"] == "gyro_z [rad/s]"
+    guessed = guess(t=TIME, yaw=CAR.yaw, **CAR.inertial())
+    assert guessed.imu["yaw"] == "yaw [rad]"
+    assert guessed.imu["gyro_z"] == "gyro_z [rad/s]"
     assert guess(t=TIME, yaw=np.degrees(CAR.yaw)).imu["yaw"] == "yaw [deg]"
     rates = vectors("gyro_{} [mdps]", 1e3 * np.degrees(CAR.rates))
     assert guess(t=TIME, yaw=CAR.yaw, **rates).imu["yaw"] == "yaw [rad]"
@@ -428,18 +428,18 @@ def test_implausible_outlier_changes_no_guess():
 
 def test_forces_that_contradict_header_unit_are_left_out():
     forces = vectors("acc_{} [g]", CAR.forces)
-    found = guess(t=TIME, gyro_z=CAR.rates[:, 2], **forces)
-    assert found.unused == list(forces)
-    assert sorted(found.imu) == ["gyro_z", "time"]
+    guessed = guess(t=TIME, gyro_z=CAR.rates[:, 2], **forces)
+    assert guessed.unused == list(forces)
+    assert sorted(guessed.imu) == ["gyro_z", "time"]
 
 
 def test_row_counts_and_clock_times_are_no_time():
-    found = guess(t=np.arange(len(TIME)), **CAR.inertial())
-    assert "time" not in found.imu and found.unused == ["t"]
+    guessed = guess(t=np.arange(len(TIME)), **CAR.inertial())
+    assert "time" not in guessed.imu and guessed.unused == ["t"]
     face = 120000.0 + 100.0 * (TIME // 60.0) + TIME % 60.0
     longer = np.concatenate([face, 120100.0 + TIME])
-    found = guess(time=longer, lat=np.tile(CAR.latitude, 2), lon=np.tile(CAR.longitude, 2))
-    assert found.reference == {}
+    guessed = guess(time=longer, lat=np.tile(CAR.latitude, 2), lon=np.tile(CAR.longitude, 2))
+    assert guessed.reference == {}
 
 
 @pytest.mark.parametrize(
@@ -454,9 +454,9 @@ def test_row_counts_and_clock_times_are_no_time():
 )
 def test_yaw_is_assigned_to_reference_or_imu_by_name(names, reference, imu):
     yaws = dict.fromkeys(names, wrapped(CAR.yaw))
-    found = guess(t=TIME, **pose(**yaws, **CAR.inertial()))
-    assert (found.reference.pop("yaw", None), found.imu.get("yaw")) == (reference, imu)
-    assert found.reference == {"time": "t [s]", "x": "x [m]", "y": "y [m]"}
+    guessed = guess(t=TIME, **pose(**yaws, **CAR.inertial()))
+    assert (guessed.reference.pop("yaw", None), guessed.imu.get("yaw")) == (reference, imu)
+    assert guessed.reference == {"time": "t [s]", "x": "x [m]", "y": "y [m]"}
 
 
 KNOWN = {
@@ -492,10 +492,10 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("said, names", KNOWN.items())
-def test_names_with_their_axes_and_units(said, names):
+@pytest.mark.parametrize("stem, names", KNOWN.items())
+def test_names_with_their_axes_and_units(stem, names):
     for meaning in map(meaning_of, names.split("|")):
-        assert (meaning.kind, meaning.axis, meaning.unit) == said
+        assert (meaning.kind, meaning.axis, meaning.unit) == stem
 
 
 UNKNOWN = """b_w_RS_S_x [rad s^-1]|gyro_bias_x|mag_x|mag_field.header.stamp.secs|gyro_integral_dt
@@ -523,19 +523,19 @@ def test_name_that_contains_time_is_time_if_no_other_is(name, unit):
     table = {name: IN_ONE_SECOND[unit] * TIME, **Car().inertial()}
     assert guess(**table).imu["time"] == f"{name} [{unit}]"
     assert guess(**table, time_s=TIME).imu["time"] == "time_s [s]"
-    assert guess(**{**table, name: REST}).imu.get("time") is None
+    assert guess(**{**table, name: ZEROS}).imu.get("time") is None
 
 
 def test_units_in_line_below_names_are_read(tmp_path):
     path, car = tmp_path / "a.csv", Car()
     lines = ["Time;wx;wy;wz;roll;pitch;yaw", "[ms];[deg/s];[deg/s];[deg/s];;;deg"]
-    rows = np.column_stack([1e3 * TIME, np.degrees(car.rates), REST, REST, np.degrees(car.yaw)])
+    rows = np.column_stack([1e3 * TIME, np.degrees(car.rates), ZEROS, ZEROS, np.degrees(car.yaw)])
     lines += [";".join(f"{number:.9g}" for number in row) for row in rows]
     path.write_text("\n".join(lines).replace(".", ",") + "\n")
-    found = guess_columns(path).imu
-    assert found["time"] == "Time [ms] [ms]"
-    assert found["gyro_z"] == "wz [deg/s] [deg/s]"
-    recorded = read_imu_samples(path, columns={**found, "yaw": "yaw [deg]"})
+    guessed = guess_columns(path).imu
+    assert guessed["time"] == "Time [ms] [ms]"
+    assert guessed["gyro_z"] == "wz [deg/s] [deg/s]"
+    recorded = read_imu_samples(path, columns={**guessed, "yaw": "yaw [deg]"})
     assert recorded.columns["gyro_z"] == pytest.approx(car.rates[:, 2], abs=1e-8)
     assert recorded.places[0] == 3
 
@@ -550,18 +550,18 @@ def test_names_of_several_columns_with_their_own_below_them(tmp_path, again):
         ";".join(";".join(own) for own in groups.values()),
     ]
     half, inertial = 0.5 * CAR.yaw, CAR.inertial()
-    columns = [TIME, np.cos(half), REST, REST, np.sin(half)]
+    columns = [TIME, np.cos(half), ZEROS, ZEROS, np.sin(half)]
     columns += [inertial[f"acc_{axis}"] for axis in "xyz"]
     columns += [inertial[f"gyro_{axis}"] for axis in "xyz"]
     lines += [";".join(f"{number:.9g}" for number in row) for row in np.column_stack(columns)]
     path = tmp_path / "carried.csv"
     path.write_text("\n".join(lines) + "\n")
-    found = guess_columns(path)
-    assert found.reference == {
+    guessed = guess_columns(path)
+    assert guessed.reference == {
         "time": "Time [s] [s]",
         **{f"q{axis}": f"Mocap Orientation {axis.upper()} [1]" for axis in "xyzw"},
     }
-    assert found.imu["gyro_z"] == "IMU Gyroscope Z [rad/s]"
-    assert found.imu["accel_x"] == "IMU Acceleration X [m/s^2]" and "qx" not in found.imu
-    gyro = read_imu_samples(path, columns=found.imu).columns["gyro_z"]
+    assert guessed.imu["gyro_z"] == "IMU Gyroscope Z [rad/s]"
+    assert guessed.imu["accel_x"] == "IMU Acceleration X [m/s^2]" and "qx" not in guessed.imu
+    gyro = read_imu_samples(path, columns=guessed.imu).columns["gyro_z"]
     assert gyro == pytest.approx(inertial["gyro_z"], abs=1e-7)

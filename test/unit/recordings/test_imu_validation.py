@@ -26,15 +26,15 @@ def test_errors_are_truth_minus_imu_with_their_own_statistics(truth):
     validation = validate_imu(truth - wrong, truth)
     for name, column in zip(IMU_RECORD, wrong.T):
         quantity = {"g": "rate", "a": "force"}.get(name[0], "orientation")
-        one = validation.axis(quantity, name if quantity == "orientation" else name[-1])
-        statistics = one.statistics
-        np.testing.assert_allclose(one.error, column, atol=1e-9)
+        compared = validation.axis(quantity, name if quantity == "orientation" else name[-1])
+        statistics = compared.statistics
+        np.testing.assert_allclose(compared.error, column, atol=1e-9)
         assert statistics.mean == pytest.approx(column.mean())
         assert statistics.standard_deviation == pytest.approx(column.std())
         assert statistics.maximum_absolute == pytest.approx(np.abs(column).max())
         # White noise: the deviation at one sample is the standard deviation and falls with sqrt(n).
-        assert one.allan_deviation[0] == pytest.approx(0.01, rel=0.1)
-        assert one.value("allan_deviation", one.tau[0] * 10) == pytest.approx(
+        assert compared.allan_deviation[0] == pytest.approx(0.01, rel=0.1)
+        assert compared.value("allan_deviation", compared.tau[0] * 10) == pytest.approx(
             0.01 / np.sqrt(10), rel=0.2
         )
     lengths = np.linalg.norm(wrong[:, 3:6], axis=1)
@@ -86,7 +86,7 @@ def test_clocks_are_aligned_by_yaw_rates_on_request(truth):
 
 def test_quantity_missing_on_either_side_is_reported_without_norm(truth):
     validation = validate_imu(truth, truth[["yaw", "gyro_z"]])
-    compared = [(one.quantity, one.axis) for one in validation.axes]
+    compared = [(compared_axis.quantity, compared_axis.axis) for compared_axis in validation.axes]
     assert compared == [("rate", "z"), ("orientation", "yaw")]
     assert "not compared, since missing in one of the two: gyro_x" in validation.remarks[-1]
 

@@ -79,9 +79,9 @@ def test_rate_decides_between_clocks_of_equal_header(tmp_path, count, size, name
     for axis, force, rate in zip("XYZ", CAR.forces.T, size * CAR.rates.T):
         columns.update({f"Acc_{axis}": force, f"Gyr_{axis}": rate})
     pd.DataFrame(columns).to_csv(path, index=False)
-    found = find_columns(path, "imu_recording")
-    assert found.layout == name
-    stamps = read_imu_samples(path, columns=found.columns).columns["stamp"]
+    guessed = find_columns(path, "imu_recording")
+    assert guessed.layout == name
+    stamps = read_imu_samples(path, columns=guessed.columns).columns["stamp"]
     np.testing.assert_allclose(stamps, TIME, atol=1e-4)
 
 
@@ -103,10 +103,10 @@ def test_handheld_telephone_has_units_of_its_logger(tmp_path):
 @pytest.mark.parametrize("accel, gravity, unit", [("a", 1.0 / GRAVITY, "g"), ("b", 1.0, "m/s^2")])
 def test_first_column_that_is_present_is_mapped(tmp_path, accel, gravity, unit):
     path = write_table(tmp_path / "a.csv", accel, gravity)
-    found = find_columns(path, "imu_recording", layout=LAYOUT)
-    assert found.layout == LAYOUT.name
-    assert found.columns["accel_z"] == f"{accel}z [{unit}]"
-    samples = read_imu_samples(path, columns=found.columns)
+    guessed = find_columns(path, "imu_recording", layout=LAYOUT)
+    assert guessed.layout == LAYOUT.name
+    assert guessed.columns["accel_z"] == f"{accel}z [{unit}]"
+    samples = read_imu_samples(path, columns=guessed.columns)
     np.testing.assert_allclose(samples.columns["gyro_z"], CAR.rates[:, 2], atol=1e-9)
     np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2], atol=1e-9)
 
@@ -191,9 +191,9 @@ def test_layout_in_north_east_down_is_read_in_east_north_up(tmp_path):
         columns[f"gyro_rad[{place}]"] = sign * CAR.rates[:, place]
         columns[f"accelerometer_m_s2[{place}]"] = sign * CAR.forces[:, place]
     pd.DataFrame(columns).to_csv(path, index=False)
-    found = find_columns(path, "imu_recording")
-    assert found.layout == "PX4"
-    samples = read_imu_samples(path, columns=found.columns)
+    guessed = find_columns(path, "imu_recording")
+    assert guessed.layout == "PX4"
+    samples = read_imu_samples(path, columns=guessed.columns)
     for place, axis in enumerate(AXES):
         np.testing.assert_allclose(samples.columns[f"gyro_{axis}"], CAR.rates[:, place])
         np.testing.assert_allclose(samples.columns[f"accel_{axis}"], CAR.forces[:, place])
@@ -204,9 +204,9 @@ def test_poses_in_north_east_down_are_read_in_east_north_up(tmp_path):
     height = np.linspace(0.0, 2.0, len(TIME))
     columns = [1e6 * (1.35e9 + TIME), CAR.north, CAR.east, -height, 0.0 * TIME, 0.1 + 0.0 * TIME]
     np.savetxt(path, np.column_stack([*columns, CAR.azimuth]), delimiter=",", fmt="%.17g")
-    found = find_columns(path, "reference", orientation=True)
-    assert found.layout == "NCLT ground truth"
-    samples = read_reference_samples(path, columns=found.columns)
+    guessed = find_columns(path, "reference", orientation=True)
+    assert guessed.layout == "NCLT ground truth"
+    samples = read_reference_samples(path, columns=guessed.columns)
     samples = conventional_reference(samples, ReferenceConventions())
     for name, values in (("x", CAR.east), ("y", CAR.north), ("z", height)):
         np.testing.assert_allclose(samples.columns[name], values, atol=1e-9)
@@ -222,10 +222,10 @@ def test_table_without_header_is_recognised_by_its_file_name(tmp_path, name):
     magnetic = 0.2 + 0.01 * np.random.default_rng(2).standard_normal((len(TIME), 3))
     columns = [1e6 * (1.35e9 + TIME), magnetic, signs * CAR.forces, signs * CAR.rates]
     np.savetxt(path, np.column_stack(columns), delimiter=",", fmt="%.17g")
-    found = find_columns(path, "imu_recording")
-    assert (found.layout == "NCLT, Microstrain MS25") == (name == "ms25.csv")
-    if found.layout:
-        samples = read_imu_samples(path, columns=found.columns)
+    guessed = find_columns(path, "imu_recording")
+    assert (guessed.layout == "NCLT, Microstrain MS25") == (name == "ms25.csv")
+    if guessed.layout:
+        samples = read_imu_samples(path, columns=guessed.columns)
         np.testing.assert_allclose(samples.columns["gyro_z"], CAR.rates[:, 2])
         np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2])
 

@@ -15,15 +15,15 @@ from imu_simulation_framework.recordings.guessing.measures import FIX_STEPS, IMU
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 CAR = Car()
-REST = np.zeros(len(TIME))
+ZEROS = np.zeros(len(TIME))
 HEADING = np.degrees(CAR.azimuth)
 YAW = np.degrees(wrapped(CAR.yaw))
 SWAY = 3.0 * np.sin(0.7 * TIME)
 
 
-def said(found, *words):
+def has_reason(guessed, *words):
     """Return whether a reason contains all of these words."""
-    return any(all(word in reason for word in words) for reason in found.reasons)
+    return any(all(word in reason for word in words) for reason in guessed.reasons)
 
 
 def euler(x, y, z, form="Euler_{}"):
@@ -32,17 +32,17 @@ def euler(x, y, z, form="Euler_{}"):
 
 @pytest.mark.parametrize("form", ["Euler_{}", "euler{}", "imu.euler_angles.{}", "EULER {} (deg)"])
 def test_bno_euler_x_is_heading_by_gyroscope(form):
-    found = guess(t=TIME, **euler(HEADING, SWAY, -SWAY, form), **CAR.inertial())
-    angles = {"roll", "pitch", "yaw", "heading"} & set(found.imu)
+    guessed = guess(t=TIME, **euler(HEADING, SWAY, -SWAY, form), **CAR.inertial())
+    angles = {"roll", "pitch", "yaw", "heading"} & set(guessed.imu)
     assert angles == {"heading"}
-    assert found.imu["heading"] == f"{form.format('X')} [deg cw from north]"
-    assert said(found, "is the heading", "against the gyroscope")
-    assert set(found.unused) == {form.format("Y"), form.format("Z")}
+    assert guessed.imu["heading"] == f"{form.format('X')} [deg cw from north]"
+    assert has_reason(guessed, "is the heading", "against the gyroscope")
+    assert set(guessed.unused) == {form.format("Y"), form.format("Z")}
 
 
 def test_euler_z_is_yaw_by_gyroscope():
-    found = guess(t=TIME, **euler(SWAY, -SWAY, YAW), **CAR.inertial())
-    assert [found.imu[name] for name in ("roll", "pitch", "yaw")] == [
+    guessed = guess(t=TIME, **euler(SWAY, -SWAY, YAW), **CAR.inertial())
+    assert [guessed.imu[name] for name in ("roll", "pitch", "yaw")] == [
         f"Euler_{axis} [deg]" for axis in "XYZ"
     ]
 
@@ -55,12 +55,12 @@ def test_heading_among_euler_angles_is_inferred_from_gyroscope_on_side():
 
 def test_euler_angles_without_gyroscope_are_assigned_by_range():
     """The only angle over a full turn is the angle about the vertical."""
-    found = guess(t=TIME, **euler(HEADING, SWAY, -SWAY))
-    assert found.imu["heading"] == "Euler_X [deg cw from north]"
+    guessed = guess(t=TIME, **euler(HEADING, SWAY, -SWAY))
+    assert guessed.imu["heading"] == "Euler_X [deg cw from north]"
     assert guess(t=TIME, **euler(SWAY, -SWAY, HEADING)).imu["yaw"] == "Euler_Z [deg]"
-    found = guess(t=TIME, **euler(YAW, SWAY, YAW))
-    assert found.imu == {}
-    assert said(found, "Euler_X", "which of them is the heading cannot be determined")
+    guessed = guess(t=TIME, **euler(YAW, SWAY, YAW))
+    assert guessed.imu == {}
+    assert has_reason(guessed, "Euler_X", "which of them is the heading cannot be determined")
 
 
 @pytest.mark.parametrize("scalar", ["first", "last"])
@@ -69,13 +69,15 @@ def test_scalar_of_quaternion_numbered_from_1_is_inferred(scalar, form):
     quaternions = Rotation.from_euler("z", CAR.yaw).as_quat()
     parts = np.roll(quaternions, scalar == "first", axis=1).T
     columns = {form.format(place): part for place, part in enumerate(parts, 1)}
-    found = guess(t=TIME, **columns, **CAR.inertial())
-    assert found.imu["qw"] == f"{form.format({'first': 1, 'last': 4}[scalar])} [1]"
-    assert found.imu["qz"] == f"{form.format({'first': 4, 'last': 3}[scalar])} [1]"
-    assert said(found, "numbered from 1", f"with the {scalar} for w")
-    assert said(guess(**columns, **CAR.inertial()), "numbered from 1", f"with the {scalar} for w")
-    found = guess(t=TIME, **columns)
-    assert said(found, "numbered from 1", "so that the first is taken for w")
+    guessed = guess(t=TIME, **columns, **CAR.inertial())
+    assert guessed.imu["qw"] == f"{form.format({'first': 1, 'last': 4}[scalar])} [1]"
+    assert guessed.imu["qz"] == f"{form.format({'first': 4, 'last': 3}[scalar])} [1]"
+    assert has_reason(guessed, "numbered from 1", f"with the {scalar} for w")
+    assert has_reason(
+        guess(**columns, **CAR.inertial()), "numbered from 1", f"with the {scalar} for w"
+    )
+    guessed = guess(t=TIME, **columns)
+    assert has_reason(guessed, "numbered from 1", "so that the first is taken for w")
 
 
 EAST, NORTH = CAR.speed * np.cos(CAR.yaw), CAR.speed * np.sin(CAR.yaw)
@@ -83,38 +85,38 @@ PLACE = {"x": CAR.east, "y": CAR.north}
 
 
 def test_velocities_along_x_and_y_belong_to_reference():
-    found = guess(t=TIME, **PLACE, vx=EAST, vy=NORTH)
-    assert found.reference["velocity_east"] == "vx [m/s]"
-    assert found.reference["velocity_north"] == "vy [m/s]"
+    guessed = guess(t=TIME, **PLACE, vx=EAST, vy=NORTH)
+    assert guessed.reference["velocity_east"] == "vx [m/s]"
+    assert guessed.reference["velocity_north"] == "vy [m/s]"
 
 
 @pytest.mark.parametrize(
     "columns, words",
     [
-        ({"vx": CAR.speed, "vy": REST + 0.01}, "do not point where the positions go"),
+        ({"vx": CAR.speed, "vy": ZEROS + 0.01}, "do not point where the positions go"),
         ({"vx": EAST, "vy": NORTH, "yaw": CAR.yaw}, "a velocity, which is used only with"),
     ],
 )
 def test_unused_velocities_are_named(columns, words):
-    found = guess(t=TIME, **PLACE, **columns)
-    assert "velocity_east" not in found.reference
-    assert said(found, "vx, vy", words)
+    guessed = guess(t=TIME, **PLACE, **columns)
+    assert "velocity_east" not in guessed.reference
+    assert has_reason(guessed, "vx, vy", words)
 
 
 def test_velocities_of_unknown_direction_are_left_out():
     straight = {"x": CAR.speed.cumsum() / RATE, "y": 0.01 * np.sin(TIME)}
-    found = guess(t=TIME, **straight, vx=CAR.speed, vy=REST + 0.001)
-    assert "velocity_east" not in found.reference
-    assert said(found, "vx, vy", "cannot be determined, left out")
+    guessed = guess(t=TIME, **straight, vx=CAR.speed, vy=ZEROS + 0.001)
+    assert "velocity_east" not in guessed.reference
+    assert has_reason(guessed, "vx, vy", "cannot be determined, left out")
 
 
 def test_columns_of_equal_name_are_distinguished_by_unit(tmp_path):
     forces = {f"{axis} [m/s^2]": CAR.forces[:, k] for k, axis in enumerate("xyz")}
     rates = {f"{axis} [rad/s]": CAR.rates[:, k] for k, axis in enumerate("xyz")}
-    found = guess(t=TIME, **forces, **rates)
-    assert found.imu["gyro_z"] == "z [rad/s] [rad/s]"
-    assert found.imu["accel_x"] == "x [m/s^2] [m/s^2]"
-    assert not found.reference
+    guessed = guess(t=TIME, **forces, **rates)
+    assert guessed.imu["gyro_z"] == "z [rad/s] [rad/s]"
+    assert guessed.imu["accel_x"] == "x [m/s^2] [m/s^2]"
+    assert not guessed.reference
     # The units in a line of their own.
     path = tmp_path / "a.csv"
     lines = ["t,x,y,z,x,y,z", "s,m/s^2,m/s^2,m/s^2,deg/s,deg/s,deg/s"]
@@ -130,9 +132,9 @@ def test_axes_alone_belong_to_sensor_in_file_name(tmp_path, name):
     path = tmp_path / name
     axes = {axis: CAR.rates[:, k].tolist() for k, axis in enumerate("xyz")}
     writers.write_csv(path, {"seconds_elapsed": TIME.tolist(), **axes})
-    found = guess_columns(path)
+    guessed = guess_columns(path)
     expected = {} if name == "drive.csv" else {f"gyro_{axis}": f"{axis} [rad/s]" for axis in "xyz"}
-    assert {n: column for n, column in found.imu.items() if n != "time"} == expected
+    assert {n: column for n, column in guessed.imu.items() if n != "time"} == expected
 
 
 def increments(**columns):
@@ -144,34 +146,34 @@ def test_axes_numbered_from_1_are_recognised():
     """Matrix libraries write such names; nine such numbers are no quaternion."""
     names = {f"gyro_{k + 1}": CAR.rates[:, k] for k in range(3)}
     names.update({f"acc_{k + 1}": CAR.forces[:, k] for k in range(3)})
-    found = guess(t=TIME, **names, pos_1=CAR.east, pos_2=CAR.north, pos_3=REST + 0.5)
-    assert [found.imu[f"gyro_{axis}"].split()[0] for axis in "xyz"] == list(names)[:3]
-    assert found.reference["x"] == "pos_1 [m]" and found.reference["z"] == "pos_3 [m]"
+    guessed = guess(t=TIME, **names, pos_1=CAR.east, pos_2=CAR.north, pos_3=ZEROS + 0.5)
+    assert [guessed.imu[f"gyro_{axis}"].split()[0] for axis in "xyz"] == list(names)[:3]
+    assert guessed.reference["x"] == "pos_1 [m]" and guessed.reference["z"] == "pos_3 [m]"
     turned = Rotation.from_euler("z", CAR.yaw).as_matrix().reshape(-1, 9).T
-    found = guess(t=TIME, **{f"quat_{k}": part for k, part in enumerate(turned, 1)}, **names)
-    assert not {"qw", "qx"} & set(found.imu)
+    guessed = guess(t=TIME, **{f"quat_{k}": part for k, part in enumerate(turned, 1)}, **names)
+    assert not {"qw", "qx"} & set(guessed.imu)
 
 
 def test_velocity_increments_become_rates_by_gravity():
     """NovAtel's CORRIMU and messages of its first drivers have such increments."""
-    found = increments()
-    assert found.imu["accel_z"] == "acc_z * 50 [m/s^2]"
-    assert found.imu["gyro_z"] == "gyro_z * 50 [rad/s]"
-    assert said(found, "as changes of velocity from sample to sample")
+    guessed = increments()
+    assert guessed.imu["accel_z"] == "acc_z * 50 [m/s^2]"
+    assert guessed.imu["gyro_z"] == "gyro_z * 50 [rad/s]"
+    assert has_reason(guessed, "as changes of velocity from sample to sample")
 
 
 def test_accelerations_without_gravity_are_no_increments():
     """0.2 m/s^2 at 50 Hz, multiplied by the rate, is as large as gravity."""
     noise = 0.13 * np.random.default_rng(8).standard_normal((len(TIME), 3))
-    found = guess(t=TIME, **{f"acc_{axis}": noise[:, k] for k, axis in enumerate("xyz")})
-    assert said(found, "acc_x, acc_y, acc_z", "so without gravity, left out")
+    guessed = guess(t=TIME, **{f"acc_{axis}": noise[:, k] for k, axis in enumerate("xyz")})
+    assert has_reason(guessed, "acc_x, acc_y, acc_z", "so without gravity, left out")
 
 
 def test_angle_increments_become_rates_by_heading():
     turned = {f"gyro_{axis}": 4.0 * CAR.rates[:, k] / 200.0 for k, axis in enumerate("xyz")}
-    found = guess(t=0.25 * TIME, yaw=YAW, **turned)
-    assert found.imu["gyro_z"] == "gyro_z * 200 [rad/s]"
-    assert said(found, "as changes from sample to sample")
+    guessed = guess(t=0.25 * TIME, yaw=YAW, **turned)
+    assert guessed.imu["gyro_z"] == "gyro_z * 200 [rad/s]"
+    assert has_reason(guessed, "as changes from sample to sample")
 
 
 def counts(**columns):
@@ -183,19 +185,19 @@ def counts(**columns):
 
 
 def test_counts_are_scaled_by_gravity_and_yaw():
-    found = counts()
-    assert found.imu["accel_z"] == "az / 8192 [g]"
-    assert "gyro_z" not in found.imu
-    assert "gz / 131 [deg/s]" in found.open_columns["gyro_z"]
+    guessed = counts()
+    assert guessed.imu["accel_z"] == "az / 8192 [g]"
+    assert "gyro_z" not in guessed.imu
+    assert "gz / 131 [deg/s]" in guessed.open_columns["gyro_z"]
     assert counts(yaw=YAW).imu["gyro_z"] == "gz / 65.5 [deg/s]"
 
 
 def test_large_whole_numbers_are_no_degrees_per_second():
     """NovAtel's RAWIMU has such counts."""
     rates = np.rint(1e5 * CAR.rates)
-    found = guess(t=TIME, **{f"gyro_{axis}": rates[:, k] for k, axis in enumerate("xyz")})
-    assert found.imu == {}
-    assert said(found, "gyro_x, gyro_y, gyro_z: counts")
+    guessed = guess(t=TIME, **{f"gyro_{axis}": rates[:, k] for k, axis in enumerate("xyz")})
+    assert guessed.imu == {}
+    assert has_reason(guessed, "gyro_x, gyro_y, gyro_z: counts")
 
 
 @pytest.mark.parametrize("offset, unit", [(2.3, "deg/s"), (0.02, "rad/s")])
@@ -218,29 +220,29 @@ def test_time_of_day_alone_is_time(tmp_path, start):
     path.write_text(
         "\n".join([",".join(table), *(",".join(map(str, row)) for row in zip(*table.values()))])
     )
-    found = guess_columns(path)
-    assert found.imu["time"] == "Time [iso8601]"
-    stamps = read_imu_samples(path, columns=found.imu).columns["stamp"]
+    guessed = guess_columns(path)
+    assert guessed.imu["time"] == "Time [iso8601]"
+    stamps = read_imu_samples(path, columns=guessed.imu).columns["stamp"]
     assert stamps[0] == pytest.approx(start)
     assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-6)
 
 
 def test_whole_seconds_are_no_time_of_many_samples():
     clock = np.array([f"12:00:{int(time):02d}" for time in TIME])
-    found = guess(clock=clock, **CAR.inertial())
-    assert "time" not in found.imu
-    assert said(found, "clock is not taken as the time", "whole seconds")
+    guessed = guess(clock=clock, **CAR.inertial())
+    assert "time" not in guessed.imu
+    assert has_reason(guessed, "clock is not taken as the time", "whole seconds")
 
 
 def test_dates_and_milliseconds_in_two_columns_form_time(tmp_path):
     path = tmp_path / "a.csv"
     whole = np.datetime64("2024-05-06T07:08:09") + np.floor(TIME).astype("m8[s]")
-    table = {"Timestamp": [f"{one.replace('T', ' ')} UTC" for one in whole.astype(str)]}
+    table = {"Timestamp": [f"{item.replace('T', ' ')} UTC" for item in whole.astype(str)]}
     table["Milliseconds"] = np.rint(1e3 * (TIME % 1.0)).astype(int)
     writers.write_csv(path, {**table, **CAR.inertial()})
-    found = guess_columns(path)
-    assert found.imu["time"] == "Timestamp [iso8601] + Milliseconds [ms]"
-    stamps = read_imu_samples(path, columns=found.imu).columns["stamp"]
+    guessed = guess_columns(path)
+    assert guessed.imu["time"] == "Timestamp [iso8601] + Milliseconds [ms]"
+    stamps = read_imu_samples(path, columns=guessed.imu).columns["stamp"]
     assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-6)
     table["Milliseconds"] = np.rint(1e3 * TIME).astype(int)
     writers.write_csv(path, {**table, **CAR.inertial()})
@@ -254,9 +256,9 @@ def test_line_number_serves_as_time(tmp_path, name):
         writers.write_csv(path, columns)
     else:
         write_xlsx(path, [columns, *zip(*columns.values())])
-    found = guess_columns(path)
-    assert "time" not in found.imu and said(found, "time = line / 100 [s]")
-    columns = {"time": "line / 50 [s]", **found.imu}
+    guessed = guess_columns(path)
+    assert "time" not in guessed.imu and has_reason(guessed, "time = line / 100 [s]")
+    columns = {"time": "line / 50 [s]", **guessed.imu}
     stamps = read_imu_samples(path, columns=columns).columns["stamp"]
     assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-9)
     assert "no column 'line'" in refusal(read_imu_samples, path, columns={"gyro_z": "line"})
@@ -307,18 +309,18 @@ def test_odometry_orientation_is_not_used_for_imu(tmp_path):
     writers.write_bag(path, {"/odom": messages, "/raw_odom": messages})
     assert not guess_columns(path).imu
     columns, reasons, *_ = find_columns(path, "imu_recording", shared=True)
-    assert columns == {} and any("the reference's and no IMU's" in one for one in reasons)
+    assert columns == {} and any("the reference's and no IMU's" in item for item in reasons)
 
 
-@pytest.mark.parametrize("beside, unit", [({}, ""), ({"yaw": YAW}, "mrad/s")])
-def test_whole_thousandths_are_not_taken_for_degrees(beside, unit):
+@pytest.mark.parametrize("further, unit", [({}, ""), ({"yaw": YAW}, "mrad/s")])
+def test_whole_thousandths_are_not_taken_for_degrees(further, unit):
     """MAVLink's RAW_IMU has mg and mrad/s in xacc and xgyro."""
     forces, rates = np.rint(1e3 * CAR.forces / GRAVITY), np.rint(1e3 * CAR.rates)
     columns = {f"{axis}acc": forces[:, k] for k, axis in enumerate("xyz")}
     columns.update({f"{axis}gyro": rates[:, k] for k, axis in enumerate("xyz")})
-    found = guess(time_boot_ms=1e3 * TIME, **columns, **beside)
-    assert found.imu["accel_z"] == "zacc [mg]"
-    assert found.imu.get("gyro_z", "") == (f"zgyro [{unit}]" if unit else "")
+    guessed = guess(time_boot_ms=1e3 * TIME, **columns, **further)
+    assert guessed.imu["accel_z"] == "zacc [mg]"
+    assert guessed.imu.get("gyro_z", "") == (f"zgyro [{unit}]" if unit else "")
 
 
 @pytest.mark.parametrize("unit", ["rad/s", "deg/s", ""])
@@ -329,11 +331,11 @@ def test_times_in_tenths_of_milliseconds_are_inferred_from_orientation(unit):
     for name in ("gyro_x", "gyro_y", "gyro_z"):
         rate = sizes.get(unit, 1.0) * inertial.pop(name)
         inertial[f"{name} [{unit}]" if unit else name] = rate
-    found = guess(time=np.rint(1e4 * TIME), yaw=YAW, **inertial)
-    assert found.imu["time"] == found.time == "time * 0.1 [ms]"
-    assert found.imu["gyro_z"].endswith(f"[{unit or 'rad/s'}]")
-    found = guess(time=np.rint(1e3 * TIME), yaw=YAW, **inertial)
-    assert found.imu["time"] == "time [ms]"
+    guessed = guess(time=np.rint(1e4 * TIME), yaw=YAW, **inertial)
+    assert guessed.imu["time"] == guessed.time == "time * 0.1 [ms]"
+    assert guessed.imu["gyro_z"].endswith(f"[{unit or 'rad/s'}]")
+    guessed = guess(time=np.rint(1e3 * TIME), yaw=YAW, **inertial)
+    assert guessed.imu["time"] == "time [ms]"
     inertial.update(
         {f"gyro_{a}": np.rint(10.0 * np.degrees(CAR.rates[:, k])) for k, a in enumerate("xyz")}
     )
@@ -346,27 +348,27 @@ def test_counts_of_a_bno055_are_not_taken_for_thousandths(size, names):
     """A BNO055 outputs 100 counts per m/s^2 and 16 per deg/s, which resembles mg and mrad/s."""
     lean, rates = 0.15 * np.sin(0.9 * TIME), CAR.rates.copy()
     rates[:, 1] += np.gradient(lean, TIME)
-    forces = GRAVITY * np.column_stack([-np.sin(lean), REST, np.cos(lean)])
+    forces = GRAVITY * np.column_stack([-np.sin(lean), ZEROS, np.cos(lean)])
     columns = {}
     for values, name in zip((size * forces, 16.0 * np.degrees(rates)), names.split()):
         columns.update({name.format(a): np.rint(values[:, k]) for k, a in enumerate("xyz")})
-    found = guess(t=TIME, **columns)
-    assert found.imu["accel_z"].endswith("[mg]")
-    assert "gyro_z" not in found.imu
+    guessed = guess(t=TIME, **columns)
+    assert guessed.imu["accel_z"].endswith("[mg]")
+    assert "gyro_z" not in guessed.imu
     z = names.split()[1].format("z")
-    assert {f"{z} [mrad/s]", f"{z} / 16 [deg/s]"} <= set(found.open_columns["gyro_z"])
-    found = guess(t=TIME, yaw=YAW, **columns)
-    assert found.imu["gyro_z"].endswith("gyro_z / 16 [deg/s]" if names[0] == "a" else "[deg/s]")
+    assert {f"{z} [mrad/s]", f"{z} / 16 [deg/s]"} <= set(guessed.open_columns["gyro_z"])
+    guessed = guess(t=TIME, yaw=YAW, **columns)
+    assert guessed.imu["gyro_z"].endswith("gyro_z / 16 [deg/s]" if names[0] == "a" else "[deg/s]")
 
 
 def test_gyroscope_counts_next_to_accelerations_are_not_degrees():
     lean = 0.15 * np.sin(0.9 * TIME)
-    rates = CAR.rates + np.column_stack([REST, np.gradient(lean, TIME), REST])
-    forces = GRAVITY * np.column_stack([-np.sin(lean), REST, np.cos(lean)])
+    rates = CAR.rates + np.column_stack([ZEROS, np.gradient(lean, TIME), ZEROS])
+    forces = GRAVITY * np.column_stack([-np.sin(lean), ZEROS, np.cos(lean)])
     columns = {f"a{a}": forces[:, k] for k, a in enumerate("xyz")}
     columns.update({f"g{a}": np.rint(16 * np.degrees(rates[:, k])) for k, a in enumerate("xyz")})
-    found = guess(t=TIME, **columns)
-    assert "gyro_z" not in found.imu and "gz / 16 [deg/s]" in found.open_columns["gyro_z"]
+    guessed = guess(t=TIME, **columns)
+    assert "gyro_z" not in guessed.imu and "gz / 16 [deg/s]" in guessed.open_columns["gyro_z"]
 
 
 @pytest.mark.parametrize("kind", ["Gyroscope{} [rad/s]", "Accelerometer{} [m/s²]"])
@@ -387,16 +389,16 @@ def test_accelerations_named_by_directions_are_recognised():
     names = ("InlineAcc [g]", "LateralAcc [g]", "VerticalAcc [g]")
     columns = dict(zip(names, (CAR.forces * [1.0, -1.0, -1.0] / GRAVITY).T))
     rates = {"YawRate [deg/s]": -np.degrees(CAR.rates[:, 2])}
-    found = guess(**{"Time [s]": TIME, "GPS LateralAcc [g]": REST}, **columns, **rates)
-    assert [found.imu[f"accel_{a}"] for a in "xyz"] == [f"{name} [g]" for name in names]
+    guessed = guess(**{"Time [s]": TIME, "GPS LateralAcc [g]": ZEROS}, **columns, **rates)
+    assert [guessed.imu[f"accel_{a}"] for a in "xyz"] == [f"{name} [g]" for name in names]
 
 
 def test_text_that_is_no_time_is_reported():
     stamps = np.array([f"2024-3-23--13-41-{time:06.3f}" for time in TIME])
-    assert said(guess(Time=stamps, **CAR.inertial()), "Time is not taken", "no known form")
+    assert has_reason(guess(Time=stamps, **CAR.inertial()), "Time is not taken", "no known form")
     clocks = np.array([f"12:00:{time:06.3f}" for time in TIME])
     clocks[7] = "reset"
-    assert said(guess(Time=clocks, **CAR.inertial()), "Time is not taken", "'reset'")
+    assert has_reason(guess(Time=clocks, **CAR.inertial()), "Time is not taken", "'reset'")
 
 
 def test_comment_line_names_columns_of_numbers_and_words(tmp_path):
@@ -451,9 +453,9 @@ def test_names_with_part_or_protocol_field_are_recognised(gyro, accel):
     names = list("pqr") if gyro == "pqr" else [gyro.format(axis.upper()) for axis in "xyz"]
     columns = {name: CAR.rates[:, k] for k, name in enumerate(names)}
     columns.update({accel.format(axis): CAR.forces[:, k] for k, axis in enumerate("xyz")})
-    found = guess(t=TIME, **columns, azi=HEADING)
-    assert found.imu["gyro_z"] == f"{names[2]} [rad/s]"
-    assert found.imu["accel_x"] == f"{accel.format('x')} [m/s^2]"
+    guessed = guess(t=TIME, **columns, azi=HEADING)
+    assert guessed.imu["gyro_z"] == f"{names[2]} [rad/s]"
+    assert guessed.imu["accel_x"] == f"{accel.format('x')} [m/s^2]"
 
 
 def test_single_letter_names_of_forces_and_rates_are_no_sensors():
@@ -468,17 +470,17 @@ def test_noisy_rates_with_ros_names_are_in_rad_per_second():
     forces = {f"linear_acceleration_{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
     for stem in ("angular_velocity", "gyro"):
         rates = {f"{stem}_{a}": noisy[:, k] for k, a in enumerate("xyz")}
-        found = guess(t=TIME, **rates, **forces)
-        assert ("gyro_z" in found.imu) == (stem == "angular_velocity"), found.reasons
+        guessed = guess(t=TIME, **rates, **forces)
+        assert ("gyro_z" in guessed.imu) == (stem == "angular_velocity"), guessed.reasons
 
 
 def test_velocities_north_and_east_are_recognised():
     """Programs with a north-east-down world have such names; positions decide."""
     north, east = (CAR.speed * wave(CAR.yaw) for wave in (np.sin, np.cos))
     columns = {"lat": CAR.latitude, "lon": CAR.longitude, "vel[0]": north, "vel[1]": east}
-    found = guess(t=TIME, **columns)
-    assert found.reference["velocity_north"] == "vel[0] [m/s]"
-    assert found.reference["velocity_east"] == "vel[1] [m/s]"
+    guessed = guess(t=TIME, **columns)
+    assert guessed.reference["velocity_north"] == "vel[0] [m/s]"
+    assert guessed.reference["velocity_east"] == "vel[1] [m/s]"
     swapped = guess(t=TIME, **{**columns, "vel[0]": east, "vel[1]": north})
     assert swapped.reference["velocity_east"] == "vel[0] [m/s]"
 
@@ -491,9 +493,9 @@ def test_quaternion_that_agrees_with_gyroscope_replaces_angles_of_other_order():
     columns = dict(zip(("yaw", "pitch", "roll"), angles.T))
     columns.update(zip(("qx", "qy", "qz", "qw"), turned.as_quat().T))
     columns.update({f"gyr_{a}": np.append(rates[:, k], rates[-1, k]) for k, a in enumerate("xyz")})
-    found = guess(t=TIME, **columns)
-    assert {"qw", "qx", "qy", "qz"} <= set(found.imu) and "yaw" not in found.imu
-    assert said(found, "yaw", "the angles are of another order, left out")
+    guessed = guess(t=TIME, **columns)
+    assert {"qw", "qx", "qy", "qz"} <= set(guessed.imu) and "yaw" not in guessed.imu
+    assert has_reason(guessed, "yaw", "the angles are of another order, left out")
 
 
 @pytest.mark.parametrize("name", ["gyro.csv", "my_accelerometer.csv"])
@@ -519,41 +521,41 @@ def test_vector_index_is_no_unit(tmp_path):
     [("time_us", 1e9, "ns"), ("timestamp_ms", 1.0, "s"), ("time_ms", 1e3, ""), ("t_s", 1.0, "")],
 )
 def test_time_unit_in_name_is_used_unless_steps_are_implausible(name, count, unit):
-    found = guess(**{name: count * (1.7e9 + TIME)}, **CAR.inertial())
+    guessed = guess(**{name: count * (1.7e9 + TIME)}, **CAR.inertial())
     if unit:
-        assert found.time == "" and said(found, name, f"[{unit}] fits")
+        assert guessed.time == "" and has_reason(guessed, name, f"[{unit}] fits")
     else:
-        assert found.time.startswith(name)
+        assert guessed.time.startswith(name)
 
 
 def test_time_that_is_not_determined_is_open_in_imu_and_reference():
     # Steps of 1 may be counts or milliseconds.
     columns = {"stamp": np.arange(len(TIME)) + 7.0, **CAR.inertial()}
-    found = guess(**columns, lat=CAR.latitude, lon=CAR.longitude)
-    for lines in (found.open_columns, found.open_reference):
+    guessed = guess(**columns, lat=CAR.latitude, lon=CAR.longitude)
+    for lines in (guessed.open_columns, guessed.open_reference):
         assert "stamp [ms]" in lines["time"] and "line / 100 [s]" in lines["time"]
-    assert found.open_reference["latitude"] == ["lat [deg]"]
+    assert guessed.open_reference["latitude"] == ["lat [deg]"]
 
 
 def test_latitude_of_unknown_unit_is_open_with_each_unit():
     # Near the equator and Greenwich degrees and radians are as large.
-    found = guess(t=TIME, lat=1e-4 * CAR.latitude, lon=1e-4 * CAR.longitude)
-    assert found.reference == {} and found.open_reference["time"] == ["t [s]"]
-    assert {"lat [deg]", "lat [rad]", "lat * 1e-7 [deg]"} <= set(found.open_reference["latitude"])
+    guessed = guess(t=TIME, lat=1e-4 * CAR.latitude, lon=1e-4 * CAR.longitude)
+    assert guessed.reference == {} and guessed.open_reference["time"] == ["t [s]"]
+    assert {"lat [deg]", "lat [rad]", "lat * 1e-7 [deg]"} <= set(guessed.open_reference["latitude"])
 
 
 def test_position_in_two_units_is_open_with_both():
-    found = guess(**{"t": TIME, "x [m]": CAR.east, "y [km]": 1e-3 * CAR.north})
-    assert set(found.open_reference["x"]) == {"x [m] [m]", "x [m] [km]"}
+    guessed = guess(**{"t": TIME, "x [m]": CAR.east, "y [km]": 1e-3 * CAR.north})
+    assert set(guessed.open_reference["x"]) == {"x [m] [m]", "x [m] [km]"}
 
 
 def test_places_of_unknown_order_are_open_both_ways(tmp_path):
     path = tmp_path / "a.txt"
     steps = 1e-5 * np.cumsum(np.random.default_rng(2).random((len(TIME), 2)), axis=0)
     np.savetxt(path, np.column_stack([TIME, steps + [48.0, 11.0]]), fmt="%.9f")
-    found = find_columns(path, "reference")
-    assert found.columns == {}
-    assert found.open_columns["latitude"] == ["col2 [deg]", "col3 [deg]"]
+    guessed = find_columns(path, "reference")
+    assert guessed.columns == {}
+    assert guessed.open_columns["latitude"] == ["col2 [deg]", "col3 [deg]"]
 
 
 def test_lone_gyroscope_of_unknown_unit_is_open_in_recording_of_tables(tmp_path):
@@ -561,7 +563,7 @@ def test_lone_gyroscope_of_unknown_unit_is_open_in_recording_of_tables(tmp_path)
     for name, vectors in (("gyro", rates), ("magnetometer", CAR.forces)):
         table = {"seconds": TIME, **dict(zip("xyz", vectors.T))}
         pd.DataFrame(table).to_csv(tmp_path / f"{name}.csv", index=False)
-    found = find_columns(tmp_path, "imu_recording")
-    assert found.columns == {}
-    assert found.open_columns["time"] == ["gyro.seconds [s]"]
-    assert found.open_columns["gyro_z"] == ["gyro.z [deg/s]", "gyro.z [rad/s]"]
+    guessed = find_columns(tmp_path, "imu_recording")
+    assert guessed.columns == {}
+    assert guessed.open_columns["time"] == ["gyro.seconds [s]"]
+    assert guessed.open_columns["gyro_z"] == ["gyro.z [deg/s]", "gyro.z [rad/s]"]

@@ -12,7 +12,7 @@ from imu_simulation_framework.recordings.columns import guess_columns
 from imu_simulation_framework.recordings.reading import read_imu_samples
 
 CAR = Car()
-HALF, REST = 0.5 * CAR.yaw, np.zeros(len(TIME))
+HALF, ZEROS = 0.5 * CAR.yaw, np.zeros(len(TIME))
 VALUES = {
     "roll": 0.01 * np.sin(TIME),
     "pitch": 0.01 * np.cos(TIME),
@@ -24,16 +24,16 @@ VALUES = {
     "velocity_north": CAR.speed * np.sin(CAR.yaw),
     "latitude": np.radians(CAR.latitude),
     "longitude": np.radians(CAR.longitude),
-    "altitude": REST + 300.25,
+    "altitude": ZEROS + 300.25,
     "x": CAR.east,
     "y": CAR.north,
-    "position_error": REST + 3.0,
-    "sigma_north": REST + 0.5,
-    "sigma_east": REST + 0.4,
-    "hdop": REST + 1.2,
+    "position_error": ZEROS + 3.0,
+    "sigma_north": ZEROS + 0.5,
+    "sigma_east": ZEROS + 0.4,
+    "hdop": ZEROS + 1.2,
     **{f"gyro_{axis}": CAR.rates[:, place] for place, axis in enumerate("xyz")},
     **{f"accel_{axis}": CAR.forces[:, place] for place, axis in enumerate("xyz")},
-    **dict(zip(["qw", "qx", "qy", "qz"], [np.cos(HALF), REST, REST, np.sin(HALF)])),
+    **dict(zip(["qw", "qx", "qy", "qz"], [np.cos(HALF), ZEROS, ZEROS, np.sin(HALF)])),
 }
 """In SI units."""
 AXES = {"gyro": "xyz", "accel": "xyz", "q": "wxyz"}
@@ -354,10 +354,10 @@ def test_real_header_gives_columns_and_units(tmp_path, header, expected):
     path = recorded(tmp_path, header, {**reference, **imu})
     if imu and reference:
         reference["time"] = imu["time"]
-    found = guess_columns(path)
-    assert (found.imu, found.reference) == (written(imu), written(reference))
+    guessed = guess_columns(path)
+    assert (guessed.imu, guessed.reference) == (written(imu), written(reference))
     if "time" in imu:
-        read = read_imu_samples(path, columns=found.imu).columns
+        read = read_imu_samples(path, columns=guessed.imu).columns
         np.testing.assert_allclose(read["stamp"] - read["stamp"][0], TIME, atol=1e-5)
         for quantity in set(read) & {"gyro_z", "accel_z", "qz", "roll"}:
             np.testing.assert_allclose(read[quantity], VALUES[quantity], atol=1e-6)
@@ -376,15 +376,15 @@ def test_scalar_of_numbered_quaternion_is_inferred_from_gyroscope(scalar, tiltin
     parts = np.roll(quaternions, scalar == "first", axis=1)
     columns = {f"QUATERNION_{place}": part for place, part in enumerate(parts.T)}
     gyro = {f"gyro_{axis}": rate for axis, rate in zip("xyz", rates.T)}
-    found = guess(t=TIME, **columns, **gyro)
+    guessed = guess(t=TIME, **columns, **gyro)
     w = {"first": 0, "last": 3}[scalar]
-    assert found.imu["qw"] == f"QUATERNION_{w} [1]"
+    assert guessed.imu["qw"] == f"QUATERNION_{w} [1]"
     assert any(
-        f"with the {scalar} for w it turns as the gyro" in reason for reason in found.reasons
+        f"with the {scalar} for w it turns as the gyro" in reason for reason in guessed.reasons
     )
     # Without a gyroscope, or with other axes, the first part is taken and reported.
-    others = {"gyro_x": rates[:, 2], "gyro_y": rates[:, 0], "gyro_z": rates[:, 1]}
-    for beside in ({}, {} if tilting else others):
-        found = guess(t=TIME, **columns, **beside)
-        assert found.imu["qw"] == "QUATERNION_0 [1]"
-        assert any("so that the first is taken for w" in reason for reason in found.reasons)
+    rotated_gyro = {"gyro_x": rates[:, 2], "gyro_y": rates[:, 0], "gyro_z": rates[:, 1]}
+    for further in ({}, {} if tilting else rotated_gyro):
+        guessed = guess(t=TIME, **columns, **further)
+        assert guessed.imu["qw"] == "QUATERNION_0 [1]"
+        assert any("so that the first is taken for w" in reason for reason in guessed.reasons)

@@ -134,7 +134,7 @@ def test_speed_and_course_of_receiver_become_velocity_if_known(tmp_path):
 def test_time_units_are_converted_also_in_two_columns(tmp_path):
     for unit, factor in {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}.items():
         assert times(table(tmp_path), f"n [{unit}]") == pytest.approx(factor * NUMBERS, rel=1e-15)
-    sec, nsec = ([int(k) for k in one] for one in np.divmod(np.arange(COUNT), 10))
+    sec, nsec = ([int(k) for k in numbers] for numbers in np.divmod(np.arange(COUNT), 10))
     path = table(tmp_path, sec=[1_700_000_000 + k for k in sec], nsec=[k * 10**8 for k in nsec])
     expected = 1_700_000_000 + SECONDS
     assert times(path, "sec [s] + nsec [ns]") == pytest.approx(expected, abs=3e-7, rel=0)

@@ -90,12 +90,12 @@ def test_faulty_samples_are_counted_and_reported_with_place(
     tmp_path, messages, name, count, place, time, left, value
 ):
     recorded = read_reference(written(tmp_path, messages))
-    report, told = recorded.report, " ".join(recorded.report.sentences())
+    report, text = recorded.report, " ".join(recorded.report.sentences())
     found = getattr(report, name) if hasattr(report, name) else getattr(report.stamps, name)
     assert (found.count, found.first_place, report.usable) == (count, place, left)
     if time is not None:
         assert found.first_time == pytest.approx(time)
-        assert f"the first is message {place} at {time:.3f} s" in told
+        assert f"the first is message {place} at {time:.3f} s" in text
     if value:
         assert recorded.table[value[0]].iloc[value[1]] == pytest.approx(value[2])
     assert np.isfinite(recorded.table.to_numpy()).all()

@@ -55,13 +55,13 @@ def stated(report):
 
 
 def test_variances_come_from_covariance_then_error_then_default():
-    error, given = np.full(COUNT, 2.0), np.full(COUNT, 0.25)
+    error, stated_variance = np.full(COUNT, 2.0), np.full(COUNT, 0.25)
     report = reference_table(samples(position_error=error))[1]
     assert stated(report) == pytest.approx(np.sqrt(2.0))
     assert any("computed from position_error" in remark for remark in report.remarks)
     assert not report.unknown_variance
-    given[:100] = np.nan
-    variances = {"variance_east": given, "variance_north": given}
+    stated_variance[:100] = np.nan
+    variances = {"variance_east": stated_variance, "variance_north": stated_variance}
     report = reference_table(samples(**variances, position_error=error))[1]
     assert stated(report) == pytest.approx(np.sqrt((100 * 2.0 + 200 * 0.25) / COUNT))
     hdop = np.ones(COUNT)
@@ -72,7 +72,7 @@ def test_variances_come_from_covariance_then_error_then_default():
     assert stated(report) == pytest.approx(np.sqrt(usual))
 
 
-def on_the_floor(rate, error, seed=1):
+def total_station_samples(rate, error, seed=1):
     """Return positions by a total station of a robot on a circle of 1 m."""
     times = np.arange(0.0, 120.0, 1.0 / rate)
     noise = error * np.random.default_rng(seed).standard_normal((len(times), 2))
@@ -83,7 +83,7 @@ def on_the_floor(rate, error, seed=1):
 @pytest.mark.parametrize("rate", [1.0, 10.0, 100.0])
 @pytest.mark.parametrize("error", [0.001, 0.01])
 def test_variance_of_metric_positions_is_estimated_from_jitter(rate, error):
-    recorded, times, yaw = on_the_floor(rate, error)
+    recorded, times, yaw = total_station_samples(rate, error)
     table, report = reference_table(recorded)
     difference = wrap(table["yaw"].to_numpy() - np.interp(table.index, times, yaw))
     assert np.degrees(np.sqrt(np.mean(difference**2))) < 2.5
@@ -93,7 +93,7 @@ def test_variance_of_metric_positions_is_estimated_from_jitter(rate, error):
 
 
 def test_oversmoothed_path_is_rejected_with_reason():
-    recorded, _, _ = on_the_floor(1.0, 0.001)
+    recorded, _, _ = total_station_samples(1.0, 0.001)
     x, y = recorded.columns.pop("x"), recorded.columns.pop("y")
     latitude, longitude, _ = pymap3d.enu2geodetic(x, y, 0.0, 48.0, 11.0, 0.0)
     recorded.columns.update(latitude=latitude, longitude=longitude)
@@ -215,8 +215,8 @@ def test_yaw_variance_is_used_only_if_it_varies(changes):
     deviation = np.full(COUNT, 0.02) + changes * 1e-4 * np.arange(COUNT)
     columns = {"stamp": times, "x": positions[:, 0], "y": positions[:, 1], "yaw": yaw}
     table, report = reference_table(lines(**columns, yaw_variance=deviation**2))
-    said = any("no estimate and is not used" in remark for remark in report.remarks)
-    assert said != changes and (REFERENCE_ERROR[0] in table) == changes
+    is_rejected = any("no estimate and is not used" in remark for remark in report.remarks)
+    assert is_rejected != changes and (REFERENCE_ERROR[0] in table) == changes
     if changes:
         assert table["yaw_std"].to_numpy() == pytest.approx(deviation)
         assert set(table["yaw_lag"]) == {0.0}

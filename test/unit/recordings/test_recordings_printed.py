@@ -17,20 +17,20 @@ START = 1_700_000_000
 
 
 def echoed(time, yaw, rates, forces, ros):
-    second, rest = ("secs", "nsecs") if ros == 1 else ("sec", "nanosec")
+    second, fraction = ("secs", "nsecs") if ros == 1 else ("sec", "nanosec")
     seconds, nanoseconds = divmod(round(1e9 * time), 10**9)
     lines = [
         "header:",
         "  stamp:",
         f"    {second}: {START + seconds}",
-        f"    {rest}: {nanoseconds}",
+        f"    {fraction}: {nanoseconds}",
     ]
     lines += ["  frame_id: imu", "orientation:", "  x: 0.0", "  y: 0.0"]
     lines += [f"  z: {np.sin(0.5 * yaw)}", f"  w: {np.cos(0.5 * yaw)}"]
     inline = " [" + ", ".join(["0.1"] * 9) + "]" if ros == 1 else "\n- 0.1" * 9
     lines.append(f"orientation_covariance:{inline}")
     for name, values in (("angular_velocity", rates), ("linear_acceleration", forces)):
-        lines += [f"{name}:", *(f"  {axis}: {one}" for axis, one in zip("xyz", values))]
+        lines += [f"{name}:", *(f"  {axis}: {value}" for axis, value in zip("xyz", values))]
     return "\n".join([*lines, "---"])
 
 
@@ -39,7 +39,9 @@ def test_messages_of_rostopic_echo_are_read(tmp_path, ros):
     path = tmp_path / "imu.txt"
     samples = zip(TIME, CAR.yaw, CAR.rates, CAR.forces)
     # The last message is truncated.
-    path.write_text("\n".join([*(echoed(*one, ros) for one in samples), "header:", "  stamp:"]))
+    path.write_text(
+        "\n".join([*(echoed(*sample, ros) for sample in samples), "header:", "  stamp:"])
+    )
     table = isf.read_imu(path).table
     assert len(table) == len(TIME)
     stamps = table.index.to_numpy()
@@ -94,10 +96,10 @@ def log(imu="CORRIMUDATA", scale=(1.0, 1.0), short=True):
         lines += [novatel("INSPVA", 2000, seconds, solution, short)] if row % 5 == 0 else []
         (wx, wy, wz), (fx, fy, fz) = CAR.rates[row] / RATE, CAR.forces[row] / RATE
         if imu == "RAWIMU":
-            sensed = [round(scale[0] * one) for one in (fz, -fy, fx)]
-            sensed = ["00000077", *sensed, *(round(scale[1] * one) for one in (wz, -wy, wx))]
+            sensed = [round(scale[0] * value) for value in (fz, -fy, fx)]
+            sensed = ["00000077", *sensed, *(round(scale[1] * value) for value in (wz, -wy, wx))]
         else:
-            sensed = [f"{one:.12f}" for one in (-wy, wx, wz, -fy, fx, fz)]
+            sensed = [f"{value:.12f}" for value in (-wy, wx, wz, -fy, fx, fz)]
         lines.append(novatel(imu, 2000, seconds, (2000, f"{seconds:.9f}", *sensed), short))
     return "\n".join(lines)
 
@@ -106,13 +108,13 @@ def log(imu="CORRIMUDATA", scale=(1.0, 1.0), short=True):
 def test_novatel_log_is_read(tmp_path, short):
     path = tmp_path / "a.ASC"
     path.write_text(log(short=short))
-    found = guess_columns(path)
-    assert found.reference["heading"] == "INSPVA.heading [deg] [deg cw from north]"
-    assert found.imu["gyro_z"] == "CORRIMUDATA.gyro_z * 50 [rad/s]"
-    recorded = read_imu_samples(path, format="tables", columns=found.imu)
+    guessed = guess_columns(path)
+    assert guessed.reference["heading"] == "INSPVA.heading [deg] [deg cw from north]"
+    assert guessed.imu["gyro_z"] == "CORRIMUDATA.gyro_z * 50 [rad/s]"
+    recorded = read_imu_samples(path, format="tables", columns=guessed.imu)
     assert recorded.columns["gyro_z"] == pytest.approx(CAR.rates[:, 2], abs=1e-8)
     assert recorded.columns["accel_y"] == pytest.approx(CAR.forces[:, 1], abs=1e-6)
-    reference = read_reference_samples(path, format="tables", columns=found.reference).columns
+    reference = read_reference_samples(path, format="tables", columns=guessed.reference).columns
     # Without the lines of a receiver that has no solution yet.
     places = np.arange(0, len(TIME), 5)[TIME[::5] > 1.0]
     heading = np.exp(1j * (np.pi / 2.0 - reference["yaw"]))
@@ -123,18 +125,18 @@ def test_novatel_log_is_read(tmp_path, short):
 def test_novatel_raw_imu_counts_have_no_unit(tmp_path):
     path = tmp_path / "a.ASC"
     path.write_text(log("RAWIMU", (2.0**15 / 0.05, 2.0**33)))
-    found = guess_columns(path)
-    assert not found.imu and found.reference
-    assert all(" / " in line for line in found.open_columns["gyro_z"])
+    guessed = guess_columns(path)
+    assert not guessed.imu and guessed.reference
+    assert all(" / " in line for line in guessed.open_columns["gyro_z"])
 
 
 @pytest.mark.parametrize("counts", [(2.0**22, np.degrees(2.0**21)), (2.0**27 / 0.3048, 2.0**33)])
 def test_novatel_imu_scale_is_inferred_from_gravity(tmp_path, counts):
     path = tmp_path / "a.ASC"
     path.write_text(log("RAWIMU", counts))
-    found = guess_columns(path)
-    assert found.imu["gyro_z"] == "RAWIMU.gyro_z [rad/s] [rad/s]"
-    recorded = read_imu_samples(path, format="tables", columns=found.imu)
+    guessed = guess_columns(path)
+    assert guessed.imu["gyro_z"] == "RAWIMU.gyro_z [rad/s] [rad/s]"
+    recorded = read_imu_samples(path, format="tables", columns=guessed.imu)
     assert recorded.columns["gyro_z"] == pytest.approx(CAR.rates[:, 2], abs=2e-5)
     assert recorded.columns["accel_y"] == pytest.approx(CAR.forces[:, 1], abs=1e-4)
 
@@ -166,7 +168,7 @@ def vbox():
     for k, time in enumerate(TIME):
         place = f"{60.0 * CAR.latitude[k]:+014.8f} {-60.0 * CAR.longitude[k]:+014.8f}"
         course = f"{3.6 * CAR.speed[k]:.6f} {np.degrees(CAR.azimuth[k]):.6f}"
-        sensed = " ".join(f"{one:+.6E}" for one in (*rates[k], *forces[k]))
+        sensed = " ".join(f"{value:+.6E}" for value in (*rates[k], *forces[k]))
         lines.append(f"012 {clock(NOON + time)} {place} {course} +300.25 0.0 0.0 0.0 {sensed}")
     return "\r\n".join(lines).encode("latin-1")
 
@@ -174,9 +176,9 @@ def vbox():
 def test_racelogic_vbox_log_is_read(tmp_path):
     path = tmp_path / "a.vbo"
     path.write_bytes(vbox())
-    found = guess_columns(path)
-    assert found.imu["gyro_z"] == "YawRate [\xb0/s] [deg/s]"
-    recorded = read_imu_samples(path, format="tables", columns=found.imu)
+    guessed = guess_columns(path)
+    assert guessed.imu["gyro_z"] == "YawRate [\xb0/s] [deg/s]"
+    recorded = read_imu_samples(path, format="tables", columns=guessed.imu)
     assert recorded.columns["stamp"] == pytest.approx(NOON + TIME, abs=1e-6)
     assert recorded.columns["gyro_z"] == pytest.approx(CAR.rates[:, 2], abs=1e-7)
     assert recorded.columns["accel_z"] == pytest.approx(CAR.forces[:, 2], abs=1e-4)

@@ -244,7 +244,7 @@ def test_ardupilot_log_without_formats_is_read(car, tmp_path):
     for kind, time, values in tagged(car, ("IMU", "ATT", "GPS")):
         clock = round(1e6 * (20.0 + time))
         if kind == "IMU":
-            forces = [f"{one:.9f}" for one in car.forces[round(50.0 * time)]]
+            forces = [f"{force:.9f}" for force in car.forces[round(50.0 * time)]]
             lines.append(
                 f"IMU, {clock}, 0, {', '.join(values + forces)}, 0, 0, 30.5, 1, 1, 1000, 1000"
             )

@@ -80,7 +80,7 @@ def opposite_roll(imu):
     return with_orientation(imu, Rotation.from_euler("ZYX", angles))
 
 
-def without_path(reference):
+def drop_path(reference):
     """Return the reference without positions, so that only the IMU shows the sense of turning."""
     return constant(reference, ("x", "y"), (0.0, 0.0))
 
@@ -157,8 +157,8 @@ def test_telephone_orientation_reveals_inverted_accelerometer(recording, turn):
         lambda ref, imu: (ref, opposite_roll(ios(imu))),
         lambda ref, imu: (ref, inverse(ios(imu))),
         lambda ref, imu: (ref, bare(scaled(imu, GYRO, -1.0))),
-        lambda ref, imu: (clockwise_from_north(without_path(ref)), imu),
-        lambda ref, imu: (clockwise_from_north(without_path(ref)), bare(imu)),
+        lambda ref, imu: (clockwise_from_north(drop_path(ref)), imu),
+        lambda ref, imu: (clockwise_from_north(drop_path(ref)), bare(imu)),
     ],
     ids=["bare", "opposite roll", "inverse", "gyroscope", "reference", "reference, bare"],
 )
@@ -188,7 +188,7 @@ def test_path_reveals_mirrored_reference(turn):
 
 def test_opposed_gyroscope_and_yaw_without_path_are_ambiguous():
     reference, imu = drive()
-    (finding,) = check(without_path(reference), bare(scaled(imu, GYRO, -1.0))).findings
+    (finding,) = check(drop_path(reference), bare(scaled(imu, GYRO, -1.0))).findings
     assert not finding.settings
     readings = " ".join(finding.readings)
     assert faults.MIRRORED_GYRO in readings and "[reference] yaw_convention" in readings
@@ -241,7 +241,7 @@ def test_reference_with_horizontal_z_axis_is_reported_without_settings():
     quarter = Rotation.from_euler("y", -90.0, degrees=True)
     forces = quarter.apply(straight.matrix(ACCEL))
     lying = with_columns(bare(straight), **dict(zip(ACCEL, forces.T)))
-    result = check(without_path(reference), lying)
+    result = check(drop_path(reference), lying)
     (finding,) = result.findings
     assert finding.fault == faults.AMBIGUOUS_VERTICAL and finding.grave and not finding.settings
     assert "its yaw is no heading" in finding.sentence()
@@ -259,5 +259,7 @@ def test_turns_opposing_noisy_reference_indicate_inverted_sensor(down):
     observations = replace(
         observations, reference_gyro=noisy, reference_imu=None, imu_gyro=None, path=None
     )
-    mirrored = [one for one in symptoms(observations, True) if one.fault == faults.MIRRORED_YAW]
-    assert [("sensor_axes = frd" in one.remedy) for one in mirrored] == [down]
+    mirrored = [
+        finding for finding in symptoms(observations, True) if finding.fault == faults.MIRRORED_YAW
+    ]
+    assert [("sensor_axes = frd" in finding.remedy) for finding in mirrored] == [down]
