@@ -18,16 +18,16 @@ def test_prediction_of_growing_rate():
     time = np.arange(0.0, 100.0, 0.1)
     begins, errors = prediction_real.measure_drifts(time, 1e-3 * time, 10.0, 20.0)
     assert begins == pytest.approx([0.0, 30.0, 60.0])
-    # From the middle of the first standstill to that of the last: 15 s in each window.
+    # From the middle of the standstill to the middle of the later part: 15 s in each window.
     assert errors == pytest.approx(np.full(3, -1e-3 * 15.0 * 20.0), rel=1e-9)
 
 
 def test_coverage_has_standard_error():
     errors = 0.1 + 2.0 * np.random.default_rng(1).standard_normal(4000)
     begin = 610.0 * np.arange(4000)
-    said = {"recording": "one", "begin": begin, "seen": errors, "mean": 0.1, "std": 2.0}
+    windows = {"recording": "one", "begin": begin, "seen": errors, "mean": 0.1, "std": 2.0}
     for probability in (0.5, 0.95):
-        share, error = prediction_real.share_within(pd.DataFrame(said), probability)
+        share, error = prediction_real.share_within(pd.DataFrame(windows), probability)
         assert abs(share - probability) < 4.0 * error
         expected = np.sqrt(probability * (1.0 - probability) / 4000)
         assert error == pytest.approx(expected, rel=0.1)
