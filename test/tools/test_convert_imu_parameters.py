@@ -83,7 +83,7 @@ def documented_commands():
 
 def test_documented_commands_succeed(tmp_path):
     text = (ROOT / "doc" / "imu_parameters.md").read_text(encoding="utf-8")
-    section = text.split("\n## From a datasheet\n")[1]
+    section = text.split("\n## From a data sheet\n")[1]
     sheet = section.split("```yaml\n")[1].split("```")[0]
     (tmp_path / "datasheet.yaml").write_text(sheet, encoding="utf-8")
     (tmp_path / "config").symlink_to(ROOT / "config")
@@ -96,7 +96,7 @@ def test_documented_commands_succeed(tmp_path):
         "Acc:\n   avg-axis:\n      acc_n: 1e-2\n      acc_w: 1e-4\n"
     )
     commands = documented_commands()
-    assert len(commands) == 8
+    assert len(commands) == 9
     for arguments in commands:
         done = assert_success(call_tool(TOOL, *arguments))
         assert done.stdout
