@@ -108,12 +108,12 @@ def test_equal_tables_give_equal_bytes_also_in_parts(folder):
     ("text", "sentence"),
     [
         ("", "the file is empty"),
-        ("yaw,time\n1.0,2.0\n", "line 1: the first column must be time, found 'yaw'"),
+        ("yaw,time\n1.0,2.0\n", "line 1: the first column is 'yaw', expected time"),
         ("time,yaw,yaw\n0.0,1.0,2.0\n", "line 1: a column name occurs twice"),
-        ("time,yaw\n0.0,1.0\n0.1,abc\n", "line 3, column yaw: a number was expected, found 'abc'"),
-        ("time,yaw\n0.0,1.0\n\n0.1,2.0\n", "line 3: 2 values were expected, found 1"),
-        ("time,yaw\n0.0,1.0\n0.1,2.0,3.0\n", "line 3: 2 values were expected, found 3"),
-        ("time,yaw\n0.0,1.0,5.0\n0.1\n", "line 2: 2 values were expected, found 3"),
+        ("time,yaw\n0.0,1.0\n0.1,abc\n", "line 3, column yaw: is 'abc', expected a number"),
+        ("time,yaw\n0.0,1.0\n\n0.1,2.0\n", "line 3: has 1 values, expected 2"),
+        ("time,yaw\n0.0,1.0\n0.1,2.0,3.0\n", "line 3: has 3 values, expected 2"),
+        ("time,yaw\n0.0,1.0,5.0\n0.1\n", "line 2: has 3 values, expected 2"),
         ("time,yaw\n0.0,1.0\n0.1,2.", "line 3: no end of line"),
         ("time,yaw\n0.0,1.0\n0.0,2.0\n", "line 3, column time: does not increase"),
         ("time,yaw\nnan,1.0\n", "line 2, column time"),
@@ -141,7 +141,7 @@ def test_table_that_is_read_in_pieces_is_unchanged(tmp_path, monkeypatch, piece)
     pd.testing.assert_frame_equal(some, whole.iloc[:, :1], check_exact=True)
     with open(path, "a") as file:
         file.write("abc" + "," * len(whole.columns) + "\n")
-    with pytest.raises(ResultError, match=f"line {len(whole) + 2}, column time: a number was"):
+    with pytest.raises(ResultError, match=f"line {len(whole) + 2}, column time: is 'abc'"):
         read_csv(path)
 
 

@@ -117,7 +117,7 @@ def _with(line, text):
     "rows, message",
     [
         (_with(7, "2.5,nan,0.2,0.1"), "line 7, column pan: the angle is nan"),
-        (_with(7, "2.5,0.1,0.1"), "line 7: 4 values were expected, found 3"),
+        (_with(7, "2.5,0.1,0.1"), "line 7: has 3 values, expected 4"),
         (_with(7, "2.0,0.1,0.1,0.1"), "line 7, column time: does not increase"),
         (_with(1, "time,pan,tilt,yaw"), "line 1: column roll is missing, expected time, pan"),
         (ROWS[:10] + ROWS[35:], "line 11: the step to this time is 13 s"),

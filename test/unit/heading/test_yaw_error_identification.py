@@ -361,7 +361,7 @@ def test_observed_yaw_error_has_even_steps_and_rejects_bad_input():
 @pytest.mark.usefixtures("few_draws")
 def test_faults_of_reference_are_not_attributed_to_sensor():
     # The reference is 0.3 s late, jumps once, and has an outlier.
-    drive = study.simulate_drive_with_reference(1, "white", "a sensor", 300.0)
+    drive = study.simulate_drive_with_reference(1, "white", "sensor errors", 300.0)
     lag, rate = 0.3, drive.reference.rate
     error = drive.error - lag * rate
     error[100:] += 0.3
@@ -504,7 +504,7 @@ def test_constant_of_few_samples_has_student_interval():
 def test_constant_intervals_average_over_strengths():
     # The likelihood puts the random walk at zero, since a drift takes its part.
     drive = replace(
-        study.simulate_drive_with_reference(0, "correlated", "a sensor"), reference=None
+        study.simulate_drive_with_reference(0, "correlated", "sensor errors"), reference=None
     )
     constants = reliability.identifiable_constants([drive])[0][:2]
     likelihood = Likelihood([drive], [ANGLE_RANDOM_WALK, YAW_DRIFT], constants)
@@ -534,7 +534,7 @@ def test_constant_intervals_average_over_strengths():
 
 
 def test_likelihood_is_equal_for_any_order_of_terms():
-    drive = study.simulate_drive_with_reference(1, "correlated", "a sensor")
+    drive = study.simulate_drive_with_reference(1, "correlated", "sensor errors")
     values = {"yaw_drift_sigma": 0.01, "yaw_drift_time": 8.0}
     values.update(reference_scale=0.8, reference_error_time=9.0)
     both = [
