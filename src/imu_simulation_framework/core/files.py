@@ -270,7 +270,7 @@ def to_json_types(value):
 XML_LIMIT = 8 * 2**20
 """Largest XML file [bytes], far above any description of a robot or an aircraft."""
 
-MAX_TAGS = 200_000  #: elements of an XML file; the largest robots have some thousand
+MAX_TAGS = 200_000  #: elements of an XML file
 MAX_DEPTH = 200  #: levels of tags; recursive parsers, such as JSBSim's, overflow their stack
 
 
