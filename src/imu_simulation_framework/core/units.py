@@ -45,6 +45,7 @@ SIZES = {
     "mdeg": 1e-3 * _DEGREE,
     "arcsec": _DEGREE / 3600.0,
     "dps": _DEGREE,
+    "mdps": 1e-3 * _DEGREE,
     "rpm": math.pi / 30.0,
     "kn": 1852.0 / 3600.0,
     "knots": 1852.0 / 3600.0,

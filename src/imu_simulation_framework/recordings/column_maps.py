@@ -35,7 +35,7 @@ NMEA_DEGREES = "ddmm.mmmm"
 _TIME = factors("s", "ms", "us", "ns", "min")
 _LENGTH = factors("m", "km", "cm", "mm", "ft")
 _ANGLE = factors("rad", "mrad", "deg")
-_RATE = factors("rad/s", "rad s^-1", "mrad/s", "deg/s", "dps", "mdeg/s", "rpm")
+_RATE = factors("rad/s", "rad s^-1", "mrad/s", "deg/s", "dps", "mdeg/s", "mdps", "rpm")
 _ACCELERATION = factors("m/s^2", "m/s2", "m s^-2", "g", "mg")
 _VELOCITY = factors("m/s", "cm/s", "mm/s", "km/h", "mph", "kn", "knots")
 _VELOCITY.update(dict.fromkeys(("ft/s", "fps"), factor("ft")))

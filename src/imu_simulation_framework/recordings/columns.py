@@ -64,11 +64,16 @@ def guess_columns(path, column="", inertial=True, layout=None) -> ColumnGuess:
         guess = guess_from_candidates(candidates, pieces)
     if not inertial:
         return guess
-    return _with_layout(path, guess, find_layouts(path, names, layout, frame))
+    layouts = find_layouts(path, names, layout, frame)
+    return _with_layout(path, guess, layouts, reports_absent=layout is not None)
 
 
-def _with_layout(path, guess, layouts):
-    """Return the maps of the first layout that the numbers do not contradict, or the guess."""
+def _with_layout(path, guess, layouts, reports_absent):
+    """Return the maps of the first layout that the numbers do not contradict, or the guess.
+
+    Bundled layouts list columns that only some versions of a logger write; absent columns are
+    reported for a layout that the user names.
+    """
     reasons = []
     for maps in layouts:
         contradiction = _contradiction(path, maps)
@@ -79,6 +84,11 @@ def _with_layout(path, guess, layouts):
         mapped = " ".join([*imu.values(), *reference.values()])
         time = {**reference, **imu}.get("time", guess.time)
         reasons = [f"the header is that of {maps.layout.name}"]
+        if reports_absent:
+            reasons += [
+                f"{name}: the table has no column {' or '.join(columns)}, which the layout names"
+                for name, columns in maps.absent.items()
+            ]
         unused = [name for name in guess.unused if name not in mapped]
         return ColumnGuess(reference, imu, time, reasons, unused, maps.layout.name)
     return replace(guess, reasons=[*reasons, *guess.reasons])

@@ -137,18 +137,31 @@ class RecordingLayout(Settings):
             _present_columns(path, descriptions, columns)
             for descriptions in (self.imu_columns, self.reference_columns)
         )
+        mapped = {**self.reference_columns, **self.imu_columns}
+        absent = {name: mapped[name] for name in mapped if name not in {*imu, *reference}}
         if self.frame == "ned" and frame == "enu":
             imu, reference = _turned_map(imu), _turned_map(reference)
-        return LayoutMaps(self, imu, reference)
+        return LayoutMaps(self, imu, reference, absent)
 
 
 @dataclass(frozen=True)
 class LayoutMaps:
-    """Column maps of one table, quantity -> ``column [unit]``, and the layout that they are of."""
+    """Column maps of one table that has a layout.
+
+    Parameters
+    ----------
+    layout : RecordingLayout
+        The layout.
+    imu, reference : dict of str to str
+        Quantity -> ``column [unit]``.
+    absent : dict of str to tuple of str
+        Quantity of the layout that the table lacks -> its possible columns.
+    """
 
     layout: RecordingLayout
     imu: dict[str, str]
     reference: dict[str, str]
+    absent: dict[str, tuple[str, ...]]
 
     def contradiction(self, samples: Samples) -> str:
         """Return the evidence that samples are not those of the layout.

@@ -161,6 +161,18 @@ def test_named_layout_without_its_header_is_rejected(tmp_path):
         find_columns(path, "imu_recording", layout=LAYOUT)
 
 
+def test_column_that_named_layout_misspells_is_reported(tmp_path):
+    path, description = tmp_path / "a.csv", tmp_path / "acme.yaml"
+    rates = {f"w{axis}": np.degrees(rate) for axis, rate in zip(AXES, CAR.rates.T)}
+    pd.DataFrame({"t": TIME, "psi": np.degrees(CAR.yaw), **rates}).to_csv(path, index=False)
+    description.write_text(
+        "name: Acme\nheader: [t, wx]\nimu_columns:\n  time: t [s]\n  yaw: psy [deg]\n"
+        "  gyro_x: wx [deg/s]\n  gyro_y: wy [deg/s]\n  gyro_z: wz [deg/s]\n"
+    )
+    choice = find_columns(path, "imu_recording", layout=read_layout(description))
+    assert any("psy" in reason and reason.startswith("yaw") for reason in choice.reasons)
+
+
 @pytest.mark.parametrize(
     "header, columns, key",
     [
