@@ -45,8 +45,8 @@ def main(arguments):
     odometer, reference = (_single_signal(text) for text in (options.odometry, options.reference))
     if odometer.poses is None:
         raise RecordingError(
-            f"{odometer.name}: has no positions, of which the way could be taken; an odometer's "
-            "topic or table is needed"
+            f"{odometer.name}: has no positions, from which the distance is computed; name the "
+            "topic or the table of an odometer"
         )
     yaw = reference.yaw
     shift = find_time_shift(yaw.index, yaw, odometer.yaw.index, odometer.yaw, _MAX_SHIFT)

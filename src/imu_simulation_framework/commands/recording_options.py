@@ -46,7 +46,8 @@ def parse_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:
         section, slash, key = name.partition("/")
         if not (equals and slash and section and key):
             raise ConfigurationError(
-                f"the setting '{text}' is not SECTION/KEY=VALUE, as reference/topic=/odom"
+                f"the setting '{text}' is not of the form SECTION/KEY=VALUE, for example "
+                "reference/topic=/odom"
             )
         sections.setdefault(section.strip(), {})[key.strip()] = value.strip()
     return sections

@@ -626,7 +626,9 @@ class MujocoSimulator:
             A number is not finite.
         """
         if not all(map(math.isfinite, commands)):
-            raise SimulatorError(f"The wheels cannot turn with {join_names(commands)}.")
+            raise SimulatorError(
+                f"wheel commands are {join_names(commands)}, expected finite numbers"
+            )
         self._motors.command(*commands)
 
     def step(self) -> SimulatorState:

@@ -139,7 +139,7 @@ class TextColumns:
         if not has_position or missing:
             missing = ([] if has_position else ["a position"]) + missing
             raise UnusablePacketError(
-                f"the labels have no {' and no '.join(missing)}; they are {join_names(labels)}"
+                f"the labels lack {join_names(missing)}; they are {join_names(labels)}"
             )
         return cls(len(labels), places)
 

@@ -197,7 +197,7 @@ class FlightStates:
 
     def __post_init__(self) -> None:
         if self.velocities_lead and self.velocity is None:
-            raise MotionError("velocity is missing, expected one with velocities_lead")
+            raise MotionError("velocity is missing, but velocities_lead requires it")
 
     @classmethod
     def from_ecef_and_aviation(

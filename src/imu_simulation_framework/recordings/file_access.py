@@ -133,8 +133,8 @@ def recording_format(path) -> str:
     if b"\0" in start:
         kind = _match_magic(_BINARY, start, "binary")
         raise RecordingError(
-            f"{path}: this is no text and no bag ({kind}), expected a bag, CSV or TUM file; "
-            "export it as CSV"
+            f"{path}: this is neither a text file nor a bag ({kind}), expected a bag, CSV or TUM "
+            "file; export it as CSV"
         )
     text = start.decode("utf-8-sig", errors="replace")
     lines = [line for line in text.splitlines() if line.strip()]

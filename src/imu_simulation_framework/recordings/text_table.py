@@ -315,7 +315,9 @@ def _read_block(path, lines, separator, width, decimal):
             skipinitialspace=True, skip_blank_lines=False, low_memory=False,
         )  # fmt: skip
     except ValueError as error:  # also pandas' own errors
-        raise RecordingError(f"{path}: is no table: {' '.join(str(error).split())}") from None
+        raise RecordingError(
+            f"{path}: cannot be read as a table: {' '.join(str(error).split())}"
+        ) from None
     if len(cells) != len(lines):
         raise RecordingError(
             f"{path}: {len(lines)} lines give {len(cells)} rows, so quotation marks in them are "

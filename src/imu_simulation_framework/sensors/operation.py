@@ -100,7 +100,8 @@ class Operation(TextSettings):
         if self.detects and self.standstill < self.min_stop:
             raise ConfigurationError(
                 f"standstill is {self.standstill:g} s, expected at least min_stop, "
-                f"{self.min_stop:g} s: the detector measures there the spread of samples at rest"
+                f"{self.min_stop:g} s: the detector measures the spread of samples at rest during "
+                "the standstill"
             )
 
     @property

@@ -270,7 +270,7 @@ def test_flight_ends_although_packets_without_new_state_go_on(garbage):
 
 def test_labels_that_are_unusable_or_too_late_are_reported():
     packets = ArrivedPackets([b"<LABELS> ,Time,P,Q,R\n"], repeated=b"0,1,2,3\n")
-    with pytest.raises(SimulatorError, match=r"the labels have no a position"):
+    with pytest.raises(SimulatorError, match=r"the labels lack a position"):
         receive_flight(packets, timeout=0.05)
     rows = list(map(row, range(20)))
     with pytest.raises(SimulatorError, match=r"20 packets came, but none with JSBSim's labels"):

@@ -115,7 +115,7 @@ def test_magnetic_heading_model_reports_omitted_errors():
     with pytest.raises(ConfigurationError, match="compass"):
         isf.yaw_error_model(compass, motion)
     upright = isf.MagneticEnvironment(earth=(0.0, 0.0, -45e-6))
-    with pytest.raises(ConfigurationError, match="no level field"):
+    with pytest.raises(ConfigurationError, match="no horizontal field"):
         isf.yaw_error_model(IMU, motion, 1.0, upright)
     model = isf.yaw_error_model(IMU, isf.at_rest(100.0, rate=RATE), 1.0, CLEAN)
     parts = sum(model.only(name).variance() for name in model.names)

@@ -241,14 +241,14 @@ ENDLESS = (
                 "data GENERATED ALWAYS AS (zeroblob(900000000)) VIRTUAL)",
                 "INSERT INTO messages (topic_id, timestamp) VALUES (1, 1), (1, 2), (1, 3)",
             ],
-            "the table messages computes its 'data', as no recorder does",
+            "table messages: column 'data' is generated",
         ),
         (
             ["UPDATE messages SET timestamp = 'noon' WHERE id = 3"],
             "has 'noon' as timestamp of message 30 on /odom, expected a whole number",
         ),
         (["UPDATE topics SET type = x'00'"], "its table topics has (1, '/odom', b'\\x00')"),
-        (["ALTER TABLE messages RENAME TO m", ENDLESS], "messages is no table that a recorder"),
+        (["ALTER TABLE messages RENAME TO m", ENDLESS], "messages is not a table that a recorder"),
         (["UPDATE topics SET name = '/odom' || char(27) || '[2J' || char(10) || 'b'"], None),
     ],
 )

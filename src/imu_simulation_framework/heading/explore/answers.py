@@ -404,8 +404,8 @@ class Answers:
             self.imu(name, question.unit)
         if question.motion == "drive" and question.drive not in self.drives:
             raise ConfigurationError(
-                f"there is no drive {shorten(question.drive)} here; there are "
-                f"{', '.join(self.drives)}: a recording has to be dropped in again after a start"
+                f"drive {shorten(question.drive)}: is unknown, expected one of "
+                f"{', '.join(self.drives)}; drop a recording onto the page again after a restart"
             )
 
     def moved(self, question: Question) -> Moved:

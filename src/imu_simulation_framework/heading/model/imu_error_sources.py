@@ -392,7 +392,7 @@ def _with_magnetic_heading(sources, imu, motion, time, sample, environment):
     level = float(np.hypot(*environment.undisturbed[:2]))
     if level == 0.0:
         raise ConfigurationError(
-            "The magnetic environment has no level field, so that there is no magnetic heading."
+            "The magnetic environment has no horizontal field, so there is no magnetic heading."
         )
     # What is level in the sensor is so in the world where it is level; one number for all of it.
     noise = float(np.sqrt(np.mean(np.square(magnetometer.white_noise[:2]))))

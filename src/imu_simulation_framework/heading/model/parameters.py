@@ -395,7 +395,7 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
     for name, entry in parameters.items():
         if name not in _KEYS:
             raise ConfigurationError(
-                f"{path}: {quote(name)} is no parameter of a yaw error; there are "
+                f"{path}: {quote(name)} is not a parameter of a yaw error, expected one of "
                 f"{', '.join(sorted(_KEYS))}"
             )
         entry = entry if isinstance(entry, dict) else {"value": entry}

@@ -215,11 +215,11 @@ class SqliteFile:
         if kind == "missing":
             raise ValueError(f"no such table: {name}")
         if kind != "table" or not str(text).upper().startswith("CREATE TABLE"):
-            raise ValueError(f"{name} is no table that a recorder makes")
+            raise ValueError(f"{name} is not a table that a recorder creates")
         for _, column, *_, hidden in self._database.execute(f"PRAGMA table_xinfo({name})"):
             if hidden:
                 raise ValueError(
-                    f"the table {name} computes its {quote(column)}, as no recorder does"
+                    f"table {name}: column {quote(column)} is generated, expected a stored column"
                 )
 
     def _rows(self, table, *columns):

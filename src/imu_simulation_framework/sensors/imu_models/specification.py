@@ -550,7 +550,7 @@ class SpecificationImu(ImuModel):
         if self.requires_speed and truth.speed is None:
             cause = "vibration" if self._vibrates else "stops"
             raise ConfigurationError(
-                f"{cause} of the IMU requires the speed, which is not known of this motion"
+                f"the IMU's setting {cause} needs the speed, which this motion does not have"
             )
         field = truth.magnetic_field if self.has_magnetometer else None
         speed = truth.speed if self.requires_speed else None
