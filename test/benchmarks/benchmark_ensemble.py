@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cost of ensembles of a sensor and of the linear model, relative to their normal numbers.
+"""Cost of ensembles of a sensor and of the linear model, relative to drawing their random numbers.
 
 The cost of drawing as many normal numbers alternates with each measurement. Wall times of one and
 of two workers exclude the start of the processes, and require an idle machine. The work of the
@@ -47,7 +47,7 @@ def print_cost(name, call, numbers, runs, repeats):
 
 
 def measure_workers(drawing, runs, workers):
-    """Return wall time between the first and the last chunk, and own work, each per run [s]."""
+    """Return the wall time from the first to the last chunk and the CPU time, per run [s]."""
     times: list = []
 
     def add_time(count):

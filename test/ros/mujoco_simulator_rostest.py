@@ -159,7 +159,7 @@ class DrivenSimulator(unittest.TestCase):
 
 
 class FailingSimulator(unittest.TestCase):
-    """Simulators that the test starts, since they end."""
+    """Simulators that each test starts itself, because they exit."""
 
     def start(self, namespace, *arguments):
         program = roslib.packages.find_node(PACKAGE, "mujoco_simulator.py")[0]

@@ -70,7 +70,7 @@ def test_good_drive_checked_from_the_shell_is_usable(tmp_path):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_columns_without_unit_are_left_open_with_usable_lines(tmp_path):
+def test_columns_without_unit_are_written_as_lines_to_complete(tmp_path):
     # A telephone in the hand: its rates neither rest nor turn fast, so that their size shows no
     # unit.
     car = Car()

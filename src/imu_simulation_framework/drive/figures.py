@@ -140,9 +140,9 @@ def control_error(comparison) -> Figure:
 
 
 def imu_yaw(comparison) -> Figure:
-    """Return the heading of both IMUs and what is right for each, the whole drive and its end.
+    """Describe the yaw of both IMUs with its reference, over the whole drive and at its end.
 
-    What is right is drawn first and broadly, so that it hides no IMU. Each pair has a zero of its
+    The reference is drawn first and broadly, so that it hides no IMU. Each pair has a zero of its
     own, the recording's and the simulator's. Both are turned as the trajectory is, which starts at
     zero.
     """

@@ -21,10 +21,10 @@ from .robots.parameters import RobotParameters
 from .tracking import wheel_limits
 
 SMOOTHED_YAW = np.radians(0.5)
-"""Root mean square of the yaw's change by smoothing that is reported [rad]."""
+"""Smallest rms change of the yaw by smoothing that is reported [rad]."""
 
 SMOOTHED_POSITION = 0.05
-"""Root mean square of the position's change by smoothing that is reported [m]."""
+"""Smallest rms change of the position by smoothing that is reported [m]."""
 
 MAX_YAW_DEVIATION = np.radians(90.0)
 """Largest deviation from the drive's yaw of a steered robot that cannot turn so tightly [rad]."""

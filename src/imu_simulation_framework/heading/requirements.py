@@ -203,7 +203,7 @@ def _check_requirement(
 
 
 def _largest_std(limit: float, mean: float, probability: float) -> float:
-    """Return the largest standard deviation with which a normal error keeps the limit so often."""
+    """Return the largest std with which a normal error stays within the limit at a probability."""
     if mean >= limit:
         return 0.0
     largest = limit / float(ndtri(0.5 + 0.5 * probability))  # without a mean

@@ -173,7 +173,7 @@ def table_kind(path, start=None) -> str:
     start = read_start(path) if start is None else start
     if _JSON.match(start):
         return "json"
-    # A match without a checksum may be the name of a sentence in a cell.
+    # Without a checksum, a match may be the name of an NMEA sentence in a cell of a CSV file.
     if _SENTENCE.search(start) and (b"*" in start or start.startswith(b"$")):
         return "sentences"
     if _NOVATEL.search(start):

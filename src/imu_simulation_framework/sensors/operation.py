@@ -417,7 +417,7 @@ class LiveZeroing:
 
 
 def largest_turn_at_rest(rate: np.ndarray, period: float) -> float:
-    """Compute the largest deviation of the mean rate of a second from the median of all seconds.
+    """Compute the largest deviation of the one-second mean rates from their median.
 
     Parameters
     ----------

@@ -226,7 +226,7 @@ def test_known_noise_widens_intervals_and_does_not_shrink_scale_factors():
         for flicker in (0.0, 0.1e-6)
     )
     assert max(off(interval, truth) for interval, truth in zip(wandering.bias, hard)) < FAR
-    # All of the flicker noise of three hours is in the iron that a minute sees.
+    # Flicker noise that changes within three hours is constant in a minute and adds to the iron.
     assert wandering.bias[0].sigma > 4.0 * quiet.bias[0].sigma
     far = []
     for seed in range(30):

@@ -22,7 +22,7 @@ def test_long_work_writes_percentage_once_per_period(capsys, monkeypatch):
     assert [line.split(",")[0] for line in lines] == ["driving: 40 %", "driving: 80 %"]
 
 
-def test_work_of_unknown_extent_writes_its_amount(capsys, monkeypatch):
+def test_progress_without_total_prints_amount(capsys, monkeypatch):
     monkeypatch.setattr(progress, "LINE_PERIOD", 0.0)
     with progress.progress_bar(desc="reading", unit=" messages", disable=False) as bar:
         bar.update(12)

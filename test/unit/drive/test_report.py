@@ -60,7 +60,7 @@ def test_result_files_read_back_give_same_summary(folder):
     assert again == summary
 
 
-def test_summary_has_errors_counts_and_speed_and_repeats_but_for_execution():
+def test_summary_has_errors_and_counts_and_is_reproducible_except_execution():
     tables = make_tables(20.0)
     settings = ComparisonSettings(median_window=2.0, align=True)
     summary, comparison = evaluate(tables, settings, information())

@@ -133,7 +133,7 @@ def test_text_with_seven_digits_gives_the_path_by_its_velocities(flown):
     assert "positions come in steps of 1.1 m" in remark and "steps of 3e-05 m/s" in remark
     assert 'precision="15"' in remark
     place, speed, angle = errors(flight.states, flown)
-    # The mean of some thousand positions, on a step of 1.1 m each: c3104 stands for its first
+    # The mean of some thousand positions in steps of 1.1 m; c3104 is stationary during the first
     # seconds, so that not all of them are independent.
     assert place < 0.3 and speed < 3e-5 and angle < 2e-6
     # An IMU measures the changes of the path from one state to the next. On the ground wheels

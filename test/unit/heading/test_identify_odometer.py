@@ -68,7 +68,7 @@ def test_odometer_errors_without_slip_and_noise_are_exact(motion):
 
 
 @pytest.mark.gate
-def test_odometer_prediction_covers_changing_wheels(motion):
+def test_prediction_interval_covers_changing_wheel_diameters(motion):
     halves, wander = [], []
     for run in range(RUNS):
         readings, yaw = driven(motion, run=run)

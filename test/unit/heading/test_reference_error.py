@@ -261,7 +261,7 @@ def test_expected_spectrum_equals_density_of_process(lag, turn_error):
     _, expected = logarithmic_average(dataclasses.replace(found, density=sum(density)), 3)
     frequency, mean = logarithmic_average(found, 3)
     # At least four values per band and 20 runs: a standard error of 0.11. The peak of the turns
-    # is left out, since its strength is that of 20 random constants.
+    # is left out, because it depends on 20 random constants only, one per run.
     is_in_band = (frequency > 0.01) & (
         np.abs(np.log10(frequency * 4.0 * math.pi)) > 0.3 * (lag > 0.0)
     )

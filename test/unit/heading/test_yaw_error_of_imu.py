@@ -116,7 +116,7 @@ def tumbling(rate):
 
 
 @pytest.mark.parametrize("rate", [10.0, 100.0])
-def test_turned_sensor_error_is_bounded_by_its_angle(rate):
+def test_error_of_misaligned_sensor_is_bounded_by_its_angle(rate):
     turned = 0.01 * np.array([0.3, -0.8, 0.5])
     matrix = np.cross(turned, np.eye(3)).T  # turned x rate
     gyroscope = isf.TriadSpecification(scale_factor_and_misalignment=matrix.tolist())

@@ -433,7 +433,7 @@ def test_forces_that_contradict_header_unit_are_left_out():
     assert sorted(guessed.imu) == ["gyro_z", "time"]
 
 
-def test_row_counts_and_clock_times_are_no_time():
+def test_row_numbers_and_times_of_day_are_not_used_as_time():
     guessed = guess(t=np.arange(len(TIME)), **CAR.inertial())
     assert "time" not in guessed.imu and guessed.unused == ["t"]
     face = 120000.0 + 100.0 * (TIME // 60.0) + TIME % 60.0

@@ -219,7 +219,7 @@ def _drifts(drift, frequency, period, samples, runs, seed):
 def test_drift_has_statistics_of_formula(drift, frequency, period, samples, runs):
     drifts = _drifts(drift, frequency, period, samples, runs, seed=7)
     phi = math.exp(-frequency * period)
-    # Drift starts at zero; after five correlation times its variance lacks exp(-10).
+    # Drift starts at zero; after five correlation times its variance is 1 - exp(-10) of the final.
     settled = drifts[:, round(5.0 / (frequency * period)) :]
     before, after = settled[:, :-1].ravel(), settled[:, 1:].ravel()
     count = before.size

@@ -28,7 +28,8 @@ detection of any of the dozens of terms of an analysis is unlikely at this level
 
 _MAX_ITERATIONS = 30
 _TOLERANCE = 1e-6  # relative, of the squares
-# Relative error of the covariance (ends of the band, quadrature), as a share of the variance.
+# Numerical error of the covariance, by the ends of the band and the quadrature, as a share of the
+# variance.
 _NUGGET = 1e-3
 _MIN_FIT_PROBABILITY = 1e-4  # of a larger misfit, below which the terms do not describe the data
 _NEGLIGIBLE_SKEWNESS = 1e-4

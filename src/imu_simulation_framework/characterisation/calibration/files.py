@@ -146,7 +146,7 @@ _CIRCLE = np.linspace(0.0, 2.0 * np.pi, 200)
 
 
 def _figure(result) -> Figure:
-    """Describe the figure of readings with the times used, bias over temperature, and sphere."""
+    """Describe the readings with the intervals used, the bias over temperature, and the sphere."""
     figure = Figure()
     if result.table is not None:
         if set(GYRO) <= set(result.table):

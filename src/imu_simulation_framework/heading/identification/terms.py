@@ -27,10 +27,11 @@ UNKNOWN_LAG = 0.2
 _MAX_HEADING_STD = math.radians(20.0)
 """Largest standard deviation of a reference's heading with which an error is observed [rad]."""
 _NOISE_FACTOR = 6.0
-"""Least turn back that counts, in medians of the heading's second difference: ten standard
-deviations of white noise."""
+"""Smallest reversal of the heading that counts, in medians of the heading's second difference: ten
+standard deviations of white noise."""
 _MIN_REVERSAL = math.radians(1.2)
-"""Least turn back that counts [rad]: a heading in whole degrees goes back and forth by one."""
+"""Smallest reversal of the heading that counts [rad]; a heading in whole degrees alternates by
+one."""
 MIN_OBSERVATIONS = 30
 """Least number of observations for a model of several processes."""
 

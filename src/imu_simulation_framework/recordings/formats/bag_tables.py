@@ -21,7 +21,7 @@ from .bag import DAMAGE
 from .written_bags import opened_bag
 
 _LARGEST_ARRAY = 9  # elements, as a matrix; the 36 of a pose's covariance are not used
-_LARGEST_MESSAGE = 4096  # bytes; images and clouds are larger, an odometry has 700
+_LARGEST_MESSAGE = 4096  # bytes; images and point clouds are larger, an Odometry has 700
 _TIMES = ("builtin_interfaces/msg/Time", "builtin_interfaces/msg/Duration")
 
 

@@ -370,7 +370,7 @@ def sense_of(angles, seconds, pieces, east, north):
 
 
 TIME_MULTIPLES = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
-"""Number of a unit in a second."""
+"""Unit of time -> number of such units per second."""
 
 IMU_STEPS = (3e-4, 0.25)
 """Usual steps of an IMU [s], which decide between two possible units; the ratio of the bounds is

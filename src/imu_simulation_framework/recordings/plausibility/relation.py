@@ -31,7 +31,7 @@ class Heading:
     angle: np.ndarray
 
     def at(self, times):
-        """Return the angle at times [s]; before and after, the ends hold."""
+        """Return the angle at times [s]; outside the record it is the first or the last angle."""
         return np.interp(times, self.time, self.angle)
 
     @property
