@@ -81,7 +81,7 @@ def test_unusable_bag_is_refused(refused, tmp_path, topics, settings, words):
         ("record:=maybe", ["record:=maybe", "true, false"]),
         ("imux:=ideal", ["imux:=ideal", "name:=value"]),
         ("config:=mine.ini", ["mine.ini", "controler", "controller"]),
-        ("imu:=hector settings:={imu_hector: {yaw_drif: 1}}", ["parameter 'yaw_dri"]),
+        ("imu:=hector settings:={imu_hector: {yaw_drif: 1}}", ["imu_hector", "yaw_drift"]),
         ("simulator:=mujoco imu:=published", ["[imu] model published"]),
         ("settings:={robot: {parameters: robot.yaml}}", ["robot.yaml", "radius"]),
         ("settings:={trajectory: {scale: 10.0}}", ["robot", "scale 1.2"]),

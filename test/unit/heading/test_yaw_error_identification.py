@@ -547,7 +547,7 @@ def test_likelihood_is_equal_for_any_order_of_terms():
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
 def test_slip_on_turns_is_attributed_to_the_reference():
-    drive = study.simulate_drive_with_reference(2, "slipping", "no sensor's error", 300.0)
+    drive = study.simulate_drive_with_reference(2, "slipping", "no sensor errors", 300.0)
     result = identify_yaw_error([drive])
     slip = result.estimates["reference_slip"]
     assert slip.low < study.REFERENCES["slipping"][-1] < slip.high
