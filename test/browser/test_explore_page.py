@@ -223,7 +223,7 @@ def test_mistake_is_shown_in_one_sentence_until_it_is_corrected(desktop, address
         assert "Traceback" not in desktop.page_source
     for query, sentence in (
         ("imu=nobody", "There is no IMU nobody here; there are adis16448,"),
-        ("motion=drive&drive=gone.bag", "There is no drive gone.bag here; there are a, b, c, d:"),
+        ("motion=drive&drive=gone.bag", "Drive gone.bag: is unknown, expected one of a, b, c, d;"),
         ("colour=red", "The page has nothing that is called colour; it has motion,"),
     ):
         opened(desktop, f"{address}?{query}")

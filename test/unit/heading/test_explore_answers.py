@@ -126,7 +126,7 @@ def test_dropped_recording_is_read_once(tmp_path):
     [
         (
             "motion=drive&drive=gone.bag",
-            "no drive gone.bag here; there are a, b, c, d: a recording",
+            "drive gone.bag: is unknown, expected one of a, b, c, d",
         ),
         ("stops=given&every=4s&stop=3s", "leave no time to drive"),
     ],
