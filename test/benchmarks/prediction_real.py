@@ -74,7 +74,7 @@ NOISE = (
     "gauss_markov_sigma",
     "gauss_markov_time",
 )
-FILTER_TILT = "felt acceleration"  # error source of the fusion filter
+FILTER_TILT = "acceleration tilt"  # error source of the fusion filter
 STEP = 1.0  # of the model [s]
 MOTION_RATE = 20.0  # of the interpolated motion [Hz]
 TRUTH_STEP = 0.5  # between the true attitudes that anchor the motion [s]

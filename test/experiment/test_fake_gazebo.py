@@ -244,6 +244,8 @@ def check_fixes(result, most=22, control_period=0.05):
     # The receiver restarts when it receives the first command. Simulated time may be ten control
     # periods of 0.05 s ahead of it by then.
     irregular = np.flatnonzero(np.abs(np.diff(since) - 0.2) > 0.015)
+    # It is the only one: no fix is lost before or after it.
+    assert np.count_nonzero(since[irregular] > -0.21) <= 1
     begin = irregular[-1] + 1 if len(irregular) else np.flatnonzero(since < 0.1)[-1]
     # The first command may reach error_publisher two control periods later.
     assert -2.0 * control_period - 0.005 <= since[begin] <= 0.505

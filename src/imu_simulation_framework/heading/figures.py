@@ -51,7 +51,7 @@ MIN_SHARE_OF_SCALE = 0.1
 
 
 def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:
-    """Create :func:`budget_bands` beside :func:`budget_shares`, a row for each budget.
+    """Create a figure of :func:`budget_bands` and :func:`budget_shares`, a row for each budget.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ def test_filter_on_circle_turns_slower_by_cosine_of_tilt():
     # acceleration over gravity, and the gyroscope's rate about it is w times its cosine.
     motion = isf.rounds(10, 5.0, 2.0, RATE)
     model = isf.yaw_error_model(QUIET, motion)
-    curve = model.mean_by_source()["felt acceleration"]
+    curve = model.mean_by_source()["acceleration tilt"]
     turn_rate, acceleration = 0.4, 0.8
     tilt = acceleration / motion.gravity / np.hypot(1.0, turn_rate * 3.0)
     late = curve[60.0] - curve[30.0]
@@ -101,7 +101,7 @@ def test_filter_on_circle_turns_slower_by_cosine_of_tilt():
     mirrored = isf.yaw_error_model(QUIET, isf.rounds(-10, 5.0, 2.0, RATE))
     np.testing.assert_allclose(mirrored.mean(), -model.mean(), atol=1e-12)
     ahead = isf.yaw_error_model(QUIET, isf.straight(60.0, rate=RATE))
-    assert "felt acceleration" not in ahead.names
+    assert "acceleration tilt" not in ahead.names
     true_orientation = isf.OutputSpecification(orientation_reference="truth")
     assert isf.yaw_error_model(replace(QUIET, output=true_orientation), motion).names == ()
 

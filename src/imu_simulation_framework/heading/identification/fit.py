@@ -107,7 +107,7 @@ class Likelihood:
         """Standard deviation of an unknown constant before the data [rad]."""
         return self._observed.start_std
 
-    def for_drives(self, drives: Sequence[terms.ObservedYawError], start_std: float) -> Likelihood:
+    def with_drives(self, drives: Sequence[terms.ObservedYawError], start_std: float) -> Likelihood:
         """Return the likelihood of other drives for the same terms.
 
         Parameters

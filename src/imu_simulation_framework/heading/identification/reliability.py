@@ -618,7 +618,7 @@ def without_faults(result: Fit) -> tuple[tuple[terms.ObservedYawError, ...], lis
             return tuple(drives), faults
         step, outlier = _with_step(drives[index], at), _with_outlier(drives[index], at)
         step_likelihood, outlier_likelihood = (
-            likelihood.for_drives(
+            likelihood.with_drives(
                 [*drives[:index], drive, *drives[index + 1 :]], likelihood.start_std
             )
             for drive in (step, outlier)

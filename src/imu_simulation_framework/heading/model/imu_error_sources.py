@@ -137,7 +137,7 @@ def _specification_sources(imu, motion, time, sample, operation, standstills):
         for source in linear:
             curve = curve - source.curve
     if np.max(np.abs(curve)) > _MIN_YAW:
-        sources.append(KnownError("felt acceleration", curve))
+        sources.append(KnownError("acceleration tilt", curve))
     return sources, limits
 
 

@@ -46,7 +46,7 @@ from .sources import (
 )
 
 _REFERENCE_STREAM = 1
-"""Number beside a seed for random numbers of the reference, which no run of an IMU draws."""
+"""Index of the random stream of the reference under a seed; no run of an IMU uses it."""
 
 
 def _checked_count(name, value):
