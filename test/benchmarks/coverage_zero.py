@@ -16,7 +16,8 @@ from _coverage import call_with_arguments, run_study, standard_error
 from coverage_yaw_error import CONSTANTS, DURATION, MODELS, REFERENCES, START_OFFSET, turns
 
 from imu_simulation_framework.heading.error_split import ESTIMATED, START, split_error
-from imu_simulation_framework.heading.judgement import from_zero_where_known, judge
+from imu_simulation_framework.heading.judgement.common_zero import zero_where_known
+from imu_simulation_framework.heading.judgement.judge import judge
 from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.heading.statistics import TWO_SIDED
 
@@ -77,7 +78,7 @@ def study(number, kind):
             )
         )
     ensemble = simulate_sensors(RUNS, random) + simulate_references(kind, RUNS, random)[1]
-    judged = judge(*from_zero_where_known(times, error, ensemble, reference))
+    judged = judge(*zero_where_known(times, error, ensemble, reference))
     return np.array(rows, dtype=float), judged.rejected
 
 

@@ -16,7 +16,7 @@ from written_results import write_result
 
 from imu_simulation_framework.drive.ensembles.page import ensemble_page
 from imu_simulation_framework.heading.identification.report import identification_page
-from imu_simulation_framework.heading.judgement import judge
+from imu_simulation_framework.heading.judgement.judge import judge
 from imu_simulation_framework.report.page import page_html
 
 HOSTILE = "<img src='http://127.0.0.1:{port}/leak' onerror='document.title=1'>"

@@ -16,7 +16,8 @@ import imu_simulation_framework as isf
 from imu_simulation_framework.drive.ensembles import judgement_files
 from imu_simulation_framework.drive.ensembles.drive_judgement import drawings_of_unit
 from imu_simulation_framework.drive.observed_drives import read_drive
-from imu_simulation_framework.heading.judgement import judge, started_at_zero
+from imu_simulation_framework.heading.judgement.common_zero import zero_at_start
+from imu_simulation_framework.heading.judgement.judge import judge
 from imu_simulation_framework.heading.model.parameters import YawErrorParameters
 
 WALK, NOISE = 2e-3, math.radians(0.5)
@@ -118,9 +119,9 @@ def test_judgement_of_program_equals_library(tmp_path):
     time = model.time
     expected = judge(
         time,
-        started_at_zero(time, drive.observed.error[: len(time)]),
+        zero_at_start(time, drive.observed.error[: len(time)]),
         # Kept as numbers of single precision.
-        started_at_zero(time, model.realisations(200, seed=7).astype(np.float32)),
+        zero_at_start(time, model.realisations(200, seed=7).astype(np.float32)),
     )
     looks = json.loads(Path("judgement/judgement.json").read_text())["imus"][0]["looks"]
     assert looks[0]["p_value"] == expected.envelope.p_value

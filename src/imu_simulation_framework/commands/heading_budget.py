@@ -49,7 +49,8 @@ from ..heading.budget import (
     earth_rate_remark,
     fuse_budgets,
 )
-from ..heading.figures import ShownBudget, budget_figure, budget_page
+from ..heading.budget_page import budget_page
+from ..heading.figures.budget import ShownBudget, budget_figure
 from ..heading.improvements import better_part, propose_improvements
 from ..heading.model.imu_error_sources import yaw_error_model
 from ..heading.model.odometer import MAX_TIMES

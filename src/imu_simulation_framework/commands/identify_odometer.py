@@ -28,7 +28,7 @@ from ..core.settings import to_mapping
 from ..core.signals import find_time_shift
 from ..core.tables import table_to_csv
 from ..drive.yaw_signals import read_yaw_signals
-from ..heading.figures import odometer_figure
+from ..heading.figures.identification import odometer_figure
 from ..heading.identification.odometer import identify_odometer
 from ..heading.statistics import TWO_SIDED
 from ..report.drawing import to_matplotlib

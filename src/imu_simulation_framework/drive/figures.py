@@ -13,7 +13,7 @@ from ..core.sentences import join_names
 from ..core.signals import confidence_factors, logarithmic_average
 from ..core.tables import WHEELS
 from ..heading.error_split import ESTIMATED
-from ..heading.figures import CONFIDENCE, yaw_error_relative
+from ..heading.figures.relative_error import CONFIDENCE, yaw_error_relative
 from ..heading.reference_error import expected_spectrum
 from ..heading.statistics import TWO_SIDED
 from ..heading.yaw_comparison import YawComparison

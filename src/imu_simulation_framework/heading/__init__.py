@@ -2,11 +2,11 @@
 
 Prediction for a sensor and a motion:
 
-- ``model``: the linear Gaussian model of the yaw error, and the sources of IMUs and odometers -
-``answer``: percentiles, time of the first passage of a limit, and causes - ``improvements``,
-``selection``, ``requirements``: better uses and parts, the choice of an IMU, and
-  the largest errors that keep a limit
-- ``budget``, ``budget_tables``: budgets of several sensors, and their tables
+- ``model``: the linear Gaussian model of the yaw error, and the sources of IMUs and odometers
+- ``answer``: percentiles, time of the first passage of a limit, and causes
+- ``improvements``, ``selection``, ``requirements``: better uses and parts, the choice of an IMU,
+  and the largest errors that keep a limit
+- ``budget``, ``budget_tables``, ``budget_page``: budgets of several sensors, their tables and page
 
 Yaw errors of recorded and simulated drives:
 

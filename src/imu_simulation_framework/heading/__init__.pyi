@@ -4,7 +4,7 @@ from .answer import HeadingAnswer as HeadingAnswer
 from .answer import heading_answer as heading_answer
 from .identification.identify import identify_yaw_error as identify_yaw_error
 from .identification.odometer import identify_odometer as identify_odometer
-from .judgement import judge as judge
+from .judgement.judge import judge as judge
 from .model.imu_error_sources import yaw_error_model as yaw_error_model
 from .model.model import YawErrorModel as YawErrorModel
 from .model.odometer import FusedYawError as FusedYawError

@@ -34,7 +34,7 @@ import numpy as np
 
 from ..core.errors import EnsembleError
 from ..core.signals import logarithmic_average, power_spectral_density
-from .judgement import curve_statistics
+from .judgement.curve_statistics import curve_statistics
 
 
 @dataclass(frozen=True)

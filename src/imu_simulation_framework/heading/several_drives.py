@@ -8,7 +8,11 @@ from typing import NamedTuple, Sequence
 
 import numpy as np
 
-from . import judgement
+from .judgement.curve_statistics import SIGNED, STATISTICS
+from .judgement.envelope import fewest_runs
+from .judgement.judge import Judgement
+from .judgement.statistic_tests import StatisticJudgement, holm, judge_statistic
+from .judgement.verdict import manner_of_statistic
 
 MIN_DRIVES = 4
 """With fewer drives, each predicted from the others, these depend too much on each other."""
@@ -41,7 +45,7 @@ class Calibration(NamedTuple):
     p_value: float
 
 
-def calibrations(judgements: Sequence[judgement.Judgement]) -> list[Calibration]:
+def calibrations(judgements: Sequence[Judgement]) -> list[Calibration]:
     """Compute the calibration of final error, largest error, rms and drift over drives.
 
     Where each drive is predicted from all others, these lie on the other side of their mean, so
@@ -61,11 +65,11 @@ def calibrations(judgements: Sequence[judgement.Judgement]) -> list[Calibration]
     from scipy.stats import beta, kstest  # takes half a second
 
     results = []
-    for name in judgement.STATISTICS:
+    for name in STATISTICS:
         tests = [_statistic(drive, name) for drive in judgements]
         pit = np.array([test.percentile / 100.0 for test in tests])
         inside = int(np.sum((pit >= 0.025) & (pit <= 0.975)))
-        if name in judgement.SIGNED:
+        if name in SIGNED:
             pit = np.abs(2.0 * pit - 1.0)
         least = float(beta.ppf(0.05, inside, len(pit) - inside + 1)) if inside else 0.0
         p_value = float(kstest(pit, "uniform").pvalue) if len(pit) >= MIN_DRIVES else math.nan
@@ -73,7 +77,7 @@ def calibrations(judgements: Sequence[judgement.Judgement]) -> list[Calibration]
     return results
 
 
-def _statistic(drive: judgement.Judgement, name: str) -> judgement.StatisticJudgement:
+def _statistic(drive: Judgement, name: str) -> StatisticJudgement:
     return next(test for test in drive.statistics if test.name == name)
 
 
@@ -118,8 +122,8 @@ def calibration_sentences(results: Sequence[Calibration]) -> list[str]:
     ]
     if count < MIN_DRIVES:
         return [*sentences, f"fewer than {MIN_DRIVES} drives have no test of their percentiles"]
-    adjusted = float(np.min(judgement.holm([result.p_value for result in results])))
-    rarest = judgement.STATISTICS[min(results, key=lambda result: result.p_value).name][0]
+    adjusted = float(np.min(holm([result.p_value for result in results])))
+    rarest = STATISTICS[min(results, key=lambda result: result.p_value).name][0]
     words = "are not as even as they should be" if adjusted <= 0.05 else "may be even"
     return [
         *sentences,
@@ -154,13 +158,13 @@ class PooledVerdict(NamedTuple):
     verdict: str
     alone: float
     together: float
-    tests: list[judgement.StatisticJudgement]
+    tests: list[StatisticJudgement]
     sentence: str
 
 
 def pooled_verdict(
     names: Sequence[str],
-    judgements: Sequence[judgement.Judgement],
+    judgements: Sequence[Judgement],
     simulated: Sequence[dict],
     *,
     one_unit: bool = True,
@@ -187,7 +191,7 @@ def pooled_verdict(
     """
     count = len(judgements)
     tests = []
-    for name in judgement.STATISTICS:
+    for name in STATISTICS:
         observed = np.array([[_statistic(drive, name).observed] for drive in judgements])
         runs = np.array([statistics[name] for statistics in simulated])
         size = np.sqrt(np.mean(np.square(runs), axis=1, keepdims=True))
@@ -196,16 +200,14 @@ def pooled_verdict(
             np.sqrt(np.mean(np.square(values / size), axis=0)) for values in (observed, runs)
         )
         (value,), ensemble = relative
-        tests.append(judgement.judge_statistic(name, value, ensemble))
-    corrected = judgement.holm([test.p_value for test in tests])
+        tests.append(judge_statistic(name, value, ensemble))
+    corrected = holm([test.p_value for test in tests])
     tests = [replace(test, adjusted=float(p)) for test, p in zip(tests, corrected)]
     smallest = [drive.smallest for drive in judgements]
     alone = min(1.0, 2.0 * count * min(smallest))
     together = min(1.0, 2.0 * float(min(corrected))) if one_unit else math.nan
     rarest = min(tests, key=lambda test: test.p_value)
-    ratios = ", ".join(
-        f"{judgement.STATISTICS[test.name][0]} {test.observed:.2g}" for test in tests
-    )
+    ratios = ", ".join(f"{STATISTICS[test.name][0]} {test.observed:.2g}" for test in tests)
     summary = f"Over {count} drives errors are, relative to the model's rms: {ratios}"
     figures = f"of all together {together:.2g}, " if one_unit else ""
     figures = f"p, corrected: {figures}of one drive {alone:.2g}"
@@ -213,7 +215,7 @@ def pooled_verdict(
     rejected = alone <= limit or together <= limit
     verdict, words = "not rejected", "this model is not rejected"
     if rejected and together <= alone:
-        verdict = judgement.manner_of_statistic(replace(rarest, name="rms"))
+        verdict = manner_of_statistic(replace(rarest, name="rms"))
         words = f"this model drifts {verdict}"
     elif rejected:
         place = int(np.argmin(smallest))
@@ -222,7 +224,7 @@ def pooled_verdict(
     sentence = f"{summary} ({figures}): {words}."
     drawn = len(simulated[0]["final"])
     most_tests = max(1 + len(drive.statistics) for drive in judgements)
-    needed = judgement.fewest_runs(judgements[0].level, 2 * most_tests * count)
+    needed = fewest_runs(judgements[0].level, 2 * most_tests * count)
     if not rejected and drawn < needed:
         sentence += f" With {drawn} runs no drive could reject it alone, which takes {needed}."
     return PooledVerdict(rejected, verdict, alone, together, tests, sentence)

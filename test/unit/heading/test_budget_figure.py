@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.heading.figures import ShownBudget, budget_bands, budget_shares
+from imu_simulation_framework.heading.figures.budget import ShownBudget, budget_bands, budget_shares
 from imu_simulation_framework.heading.model.imu_error_sources import yaw_error_model
 from imu_simulation_framework.report.drawing import to_matplotlib
 from imu_simulation_framework.sensors.imu_specification import ImuSpecification, TriadSpecification

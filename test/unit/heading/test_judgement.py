@@ -9,18 +9,13 @@ from scipy import stats
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
-from imu_simulation_framework.heading import judgement as judging
 from imu_simulation_framework.heading import several_drives
-from imu_simulation_framework.heading.judgement import (
-    curve_statistics,
-    from_zero_where_known,
-    global_envelope,
-    holm,
-    judge_statistic,
-    pointwise_bands,
-    shown_tests,
-    started_at_zero,
-)
+from imu_simulation_framework.heading.judgement import blocks
+from imu_simulation_framework.heading.judgement.common_zero import zero_at_start, zero_where_known
+from imu_simulation_framework.heading.judgement.curve_statistics import curve_statistics
+from imu_simulation_framework.heading.judgement.envelope import global_envelope, pointwise_bands
+from imu_simulation_framework.heading.judgement.shown_tests import shown_tests
+from imu_simulation_framework.heading.judgement.statistic_tests import holm, judge_statistic
 from imu_simulation_framework.heading.reference_error import ReferenceError
 from imu_simulation_framework.heading.statistics import error_statistics
 from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings, compare_yaw
@@ -166,7 +161,7 @@ def test_pooled_verdict_of_single_unit():
 
     def pooled(observed, ensembles, **options):
         judged = [isf.judge(time, drive[0], runs) for drive, runs in zip(observed, ensembles)]
-        simulated = [judging.curve_statistics(time, runs) for runs in ensembles]
+        simulated = [curve_statistics(time, runs) for runs in ensembles]
         return several_drives.pooled_verdict(list("abcde"), judged, simulated, **options)
 
     model = drawn(999)
@@ -195,17 +190,17 @@ def test_pooled_verdict_of_single_unit():
 
 
 def test_judged_errors_start_at_zero_where_observed():
-    errors = started_at_zero(TIME, np.array([TIME + 5.0, TIME - 3.0], dtype=np.float32), 20.0)
+    errors = zero_at_start(TIME, np.array([TIME + 5.0, TIME - 3.0], dtype=np.float32), 20.0)
     np.testing.assert_allclose(np.median(errors[:, :4], axis=1), 0.0, atol=1e-6)
     assert errors.dtype == np.float32
     observed = np.full(8, 3.0)
     observed[[0, 4]] = np.nan
     curves = np.arange(20.0).reshape(2, 10) ** 2
     known = [1, 2, 3, 5, 6, 7]
-    time, error, ensemble = from_zero_where_known(np.arange(10.0), observed, curves)
+    time, error, ensemble = zero_where_known(np.arange(10.0), observed, curves)
     np.testing.assert_array_equal(time, known)
     np.testing.assert_array_equal(error, np.zeros(6))
-    np.testing.assert_array_equal(ensemble, started_at_zero(time, curves[:, known]))
+    np.testing.assert_array_equal(ensemble, zero_at_start(time, curves[:, known]))
 
 
 def test_ensemble_has_estimated_zero_of_observed_error():
@@ -213,10 +208,10 @@ def test_ensemble_has_estimated_zero_of_observed_error():
     std = np.where(time < 20.0, 0.3, 0.01)
     known = ReferenceError(time, std, 5.0, 0.0 * time, 0.0 * time)
     curves = known.draw(400, random)
-    time, observed, ensemble = from_zero_where_known(time, curves[0] + 3.0, curves, known)
+    time, observed, ensemble = zero_where_known(time, curves[0] + 3.0, curves, known)
     # The same weights for all, of which the poor start has little.
     np.testing.assert_allclose(ensemble[0], observed, atol=1e-9)
-    assert np.std(ensemble[:, -1]) < 0.02 < 0.1 < np.std(started_at_zero(time, curves)[:, -1])
+    assert np.std(ensemble[:, -1]) < 0.02 < 0.1 < np.std(zero_at_start(time, curves)[:, -1])
 
 
 def test_shown_tests_are_in_degrees():
@@ -295,7 +290,7 @@ def test_judgement_is_equal_in_blocks_and_single_precision(monkeypatch):
     whole = global_envelope(curves[0], curves[1:])
     statistics = curve_statistics(np.arange(70.0), curves)
     median, bands = pointwise_bands(curves)
-    monkeypatch.setattr(judging, "BLOCK", 1000)
+    monkeypatch.setattr(blocks, "BLOCK", 1000)
     parts = global_envelope(curves[0], curves[1:])
     assert parts.p_value == whole.p_value
     np.testing.assert_array_equal(parts.low, whole.low)
@@ -325,7 +320,7 @@ def recorded():
     error = compare_yaw(imu, reference, ComparisonSettings()).error
     times = np.arange(661.0)
     values = np.interp(times, error.index - error.index[0], error)
-    return times, started_at_zero(times, values)
+    return times, zero_at_start(times, values)
 
 
 @pytest.mark.parametrize(
@@ -336,7 +331,7 @@ def recorded():
 def test_hector_settings_of_thesis_are_rejected_on_drive_a(recorded, imu, curve, too_little):
     times, observed = recorded
     model = isf.yaw_error_model(imu, isf.read_drive("a"))
-    ensemble = started_at_zero(times, model.realisations(2000, 1))
+    ensemble = zero_at_start(times, model.realisations(2000, 1))
     judgement = isf.judge(times, observed, ensemble)
     looks = {look.name: look for look in judgement.statistics}
     assert judgement.rejected

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from imu_simulation_framework.heading.figures import ShownEnsemble
+from imu_simulation_framework.heading.figures.ensemble import ShownEnsemble
 from imu_simulation_framework.heading.identification.report import FittedDrive
-from imu_simulation_framework.heading.judgement import curve_statistics
+from imu_simulation_framework.heading.judgement.curve_statistics import curve_statistics
 
 PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
 

@@ -9,8 +9,8 @@ from imu_simulation_framework.characterisation.samples_at_rest import prepare_at
 from imu_simulation_framework.core.tables import ACCEL
 from imu_simulation_framework.core.whole_files import render_figure
 from imu_simulation_framework.flight.figures import imu_figure, numbered
-from imu_simulation_framework.heading.figures import judgement
-from imu_simulation_framework.heading.judgement import judge
+from imu_simulation_framework.heading.figures.judgement import judgement_figure
+from imu_simulation_framework.heading.judgement.judge import judge
 from imu_simulation_framework.report.drawing import to_matplotlib
 
 RATE = 10.0
@@ -62,7 +62,7 @@ def judged():
 
 
 def test_judgement_figure_has_sentence_and_p_values(judged):
-    figure = to_matplotlib(judgement(judged))
+    figure = to_matplotlib(judgement_figure(judged))
     _, places = figure.axes
     assert titles(figure)[0].replace("\n", " ") == judged.sentence
     assert [text.get_text() for text in places.texts] == [
@@ -74,7 +74,7 @@ def test_judgement_figure_has_sentence_and_p_values(judged):
 def test_judgement_figure_draws_outlying_statistics_at_the_edge():
     walks, time = np.zeros((100, 300)), np.arange(300.0)
     walks[:, -1] = np.linspace(-1e-6, 1e-6, 100)
-    _, places = to_matplotlib(judgement(judge(time, np.radians(time), walks))).axes
+    _, places = to_matplotlib(judgement_figure(judge(time, np.radians(time), walks))).axes
     points = [line for line in places.lines if line.get_marker() in "<>o"]
     assert all(abs(line.get_xdata()[0]) <= 4.0 for line in points)
     assert any(line.get_marker() == ">" for line in points)

@@ -15,9 +15,12 @@ from imu_simulation_framework.drive.report import experiment_page
 from imu_simulation_framework.drive.summary import RunDescription, evaluate
 from imu_simulation_framework.flight.figures import flight_page
 from imu_simulation_framework.flight.navigation.runs import RMSE_COLUMNS
-from imu_simulation_framework.heading.figures import ShownBudget, ShownEnsemble, budget_page
+from imu_simulation_framework.heading.budget_page import budget_page
+from imu_simulation_framework.heading.figures.budget import ShownBudget
+from imu_simulation_framework.heading.figures.ensemble import ShownEnsemble
 from imu_simulation_framework.heading.identification.report import identification_page
-from imu_simulation_framework.heading.judgement import curve_statistics, judge
+from imu_simulation_framework.heading.judgement.curve_statistics import curve_statistics
+from imu_simulation_framework.heading.judgement.judge import judge
 from imu_simulation_framework.heading.model.imu_error_sources import yaw_error_model
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.report.charts import to_plotly

@@ -11,7 +11,9 @@ import pandas as pd
 from ...core.progress import progress_bar
 from ...core.sentences import join_names
 from ...heading.identification.report import drives_table
-from ...heading.judgement import Judgement, curve_statistics, from_zero_where_known, judge
+from ...heading.judgement.common_zero import zero_where_known
+from ...heading.judgement.curve_statistics import curve_statistics
+from ...heading.judgement.judge import Judgement, judge
 from ...heading.model.imu_error_sources import yaw_error_model
 from ...heading.model.model import YawErrorModel
 from ...heading.model.parameters import YawErrorParameters
@@ -271,7 +273,7 @@ def judge_model(
     curves = curves + reference[:, : len(time)].astype(curves.dtype)
     # Nothing was observed where the reference's heading is unknown.
     zero_reference = None if known is None else observed.zeroed_by
-    time, error, curves = from_zero_where_known(time, observed.error, curves, zero_reference)
+    time, error, curves = zero_where_known(time, observed.error, curves, zero_reference)
     remarks = [*imu.remarks, *_remarks(errors, bool(reference.any()))]
     remarks += [] if task.what == SENSOR else model.limits
     return ModelJudgement(

@@ -12,10 +12,10 @@ from ... import __version__
 from ...core.errors import versions
 from ...core.files import format_json
 from ...core.whole_files import render_figure
-from ...heading.figures import ShownEnsemble, calibration_figure
-from ...heading.figures import judgement as judgement_figure
+from ...heading.figures.ensemble import ShownEnsemble
+from ...heading.figures.judgement import calibration_figure, judgement_figure
 from ...heading.identification.report import PREDICTED
-from ...heading.judgement import shown_tests
+from ...heading.judgement.shown_tests import shown_tests
 from ...report import table as table_text
 from ...report.drawing import to_matplotlib
 from ...report.page import page_html

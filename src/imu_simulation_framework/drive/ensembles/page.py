@@ -14,10 +14,17 @@ import pandas as pd
 from ... import __version__
 from ...core import whole_files
 from ...core.errors import versions
-from ...heading import figures
 from ...heading.ensemble import RESOLUTION, Reduction
-from ...heading.figures import ShownEnsemble
-from ...heading.judgement import PSD, STATISTICS, shown_tests
+from ...heading.figures.ensemble import (
+    ShownEnsemble,
+    ensemble_distributions,
+    ensemble_figure,
+    ensemble_over_time,
+    ensemble_spectrum,
+)
+from ...heading.figures.judgement import observed_in_ensemble
+from ...heading.judgement.curve_statistics import PSD, STATISTICS
+from ...heading.judgement.shown_tests import shown_tests
 from ...report import table as table_text
 from ...report.drawing import to_matplotlib
 from ...report.page import Page, Section, page_html, tabulate_values
@@ -67,8 +74,8 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
         write("curves.npz", content.getvalue())
     footer = f"{ensemble.runs} runs, {caption.what}, seed {caption.seed}"
     title = f"Yaw error, {caption.drive}, {caption.imu}"
-    shown = ShownEnsemble.of(ensemble, PROBABILITIES)
-    figure = to_matplotlib(figures.ensemble_figure(shown, title, caption.limit), footer)
+    shown = ShownEnsemble.from_reduction(ensemble, PROBABILITIES)
+    figure = to_matplotlib(ensemble_figure(shown, title, caption.limit), footer)
     for format in dict.fromkeys(formats):
         write(f"ensemble.{format}", whole_files.render_figure(figure, format))
     return lines
@@ -239,19 +246,19 @@ def ensemble_page(
         Section("Statistics of all runs", text=tuple(remarks), table=table),
         Section(
             "Yaw error over time",
-            figure=figures.ensemble_over_time(ensemble, limit),
+            figure=ensemble_over_time(ensemble, limit),
             how_to_read="At each time so many of the runs are within the band; a single run leaves "
             "its 95 % band somewhere more often than once in twenty.",
         ),
         Section(
             "Distribution of each statistic",
-            figure=figures.ensemble_distributions(ensemble, observed),
+            figure=ensemble_distributions(ensemble, observed),
             how_to_read="How many runs had which value; the one run in a thousand that is farthest "
             "out is left out." + (" The line is the recorded drive." if observed else ""),
         ),
         Section(
             "Spectrum",
-            figure=figures.ensemble_spectrum(ensemble),
+            figure=ensemble_spectrum(ensemble),
             how_to_read="Mean power spectral density of the errors: drift at the left, noise at "
             "the right.",
         ),
@@ -266,7 +273,7 @@ def judged_section(judgement) -> Section:
     envelope = judgement.envelope
     return Section(
         "The recorded error in the ensemble",
-        figure=figures.observed_in_ensemble(judgement),
+        figure=observed_in_ensemble(judgement),
         how_to_read="A drive of the model stays within the dashed lines all the time with a "
         f"probability of {100.0 * envelope.level:g} %; the recorded one has p = "
         f"{envelope.p_value:.2g}, the share of the model's drives that are at least as extreme.",
@@ -329,7 +336,7 @@ def write_report(
     }
     page = ensemble_page(
         f"Yaw error, {caption.drive}, {caption.imu}",
-        ShownEnsemble.of(ensemble, PROBABILITIES),
+        ShownEnsemble.from_reduction(ensemble, PROBABILITIES),
         caption.limit,
         settings,
         list(dict.fromkeys(caption.remarks)),

@@ -14,7 +14,8 @@ import pandas as pd
 from scipy.stats import chi2
 
 from ...core.errors import ConfigurationError
-from ..judgement import Judgement, from_zero_where_known, judge
+from ..judgement.common_zero import zero_where_known
+from ..judgement.judge import Judgement, judge
 from ..model.model import YawErrorModel
 from ..model.parameters import YawErrorParameters
 from ..statistics import TWO_SIDED
@@ -629,7 +630,7 @@ def predicted_from_others(
         model = YawErrorModel(drive.time, tuple(parameters.sources(*turned)))
         curves = model.realisations(runs, seed)
         curves += parameters.reference_errors(drive.reference, turned, runs, seed)
-        yield judge(*from_zero_where_known(drive.time, drive.error, curves, drive.zeroed_by))
+        yield judge(*zero_where_known(drive.time, drive.error, curves, drive.zeroed_by))
 
 
 def _with_intervals(chosen: Any, confidence: float = reliability.CONFIDENCE) -> tuple[Any, Any]:

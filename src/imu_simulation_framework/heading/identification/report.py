@@ -20,8 +20,10 @@ from ...report.drawing import to_matplotlib
 from ...report.page import Page, Section, Table, page_html, tabulate_values
 from ...report.table import Column, format_table, to_page_table
 from ...sensors.files import imu_specification_text
-from .. import figures
-from ..judgement import Judgement, holm
+from ..figures.identification import identification_figure, parts_figure, residuals_figure
+from ..figures.judgement import calibration_figure
+from ..judgement.judge import Judgement
+from ..judgement.statistic_tests import holm
 from ..model.parameters import yaw_error_model_text
 from ..several_drives import calibration_sentences, calibrations
 from .identify import YawErrorIdentification
@@ -335,12 +337,12 @@ def file_contents(
     files = {name: text.encode("utf-8") for name, text in texts.items()}
     both = zip(identification.drives, identification.normalised())
     for index, (drive, normalised) in enumerate(both):
-        figure = figures.identification_figure(drive.name, identification.parts(index), normalised)
+        figure = identification_figure(drive.name, identification.parts(index), normalised)
         number = f"_{index + 1}" if several else ""
         for format in dict.fromkeys(options.formats):
             files[f"identification{number}.{format}"] = render_figure(to_matplotlib(figure), format)
     for format in dict.fromkeys(options.formats) if predictions else ():
-        figure = figures.calibration_figure(calibrations(predictions))
+        figure = calibration_figure(calibrations(predictions))
         files[f"predictions.{format}"] = render_figure(to_matplotlib(figure), format)
     return files
 
@@ -475,13 +477,13 @@ def identification_page(
         sections += [
             Section(
                 f"Error and its parts{behind}",
-                figure=figures.parts_figure(drive.parts),
+                figure=parts_figure(drive.parts),
                 how_to_read="The observed error, and what each part of the model makes of it. What "
                 "the parts explain is drift; what only the observed error has is noise.",
             ),
             Section(
                 f"What is left unexplained{behind}",
-                figure=figures.residuals_figure(drive.parts.index, drive.normalised),
+                figure=residuals_figure(drive.parts.index, drive.normalised),
                 how_to_read="Each value less what those before it predict, in standard deviations. "
                 "Of a right model 95 % are within the dashed lines, without a trend, and no "
                 "correlation but a few leaves its own lines.",
@@ -542,7 +544,7 @@ def identification_report(
                 "Each drive, predicted from the others",
                 text=calibration_sentences(found),
                 table=to_page_table(predictions_table(identification, predictions), PREDICTED),
-                figure=figures.calibration_figure(found),
+                figure=calibration_figure(found),
                 how_to_read="Of right predictions 95 % have their whole line within the band.",
             )
         )

@@ -1,0 +1,135 @@
+"""Figures of identifications: parts of a yaw error, innovations, and an odometer's error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...core import colours
+from ...report import style
+from ...report.figure import Figure
+from ..statistics import TWO_SIDED, autocorrelation
+
+if TYPE_CHECKING:
+    from ..identification.odometer import IdentifiedOdometer
+
+_ERROR, _SENSOR_PART = "error", "sensor's part"
+_NOT_PARTS = (_ERROR, _SENSOR_PART, "start offset", "innovation", "innovation_std")
+_LAGS = 40
+_RIGHT_MODEL = "95 % of a right model's"
+
+
+def identification_figure(name, parts, normalised) -> Figure:
+    """Create :func:`parts_figure` above :func:`residuals_figure`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the drive.
+    parts : pandas.DataFrame
+        Result of :func:`.fitted_parts`.
+    normalised : numpy.ndarray
+        Innovations over their standard deviations, shape (n,).
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
+    figure = parts_figure(parts)
+    figure.title = name
+    figure.panels += residuals_figure(parts.index, normalised).panels
+    return figure
+
+
+def parts_figure(parts) -> Figure:
+    """Create a figure of a yaw error over time, and of its parts.
+
+    Parameters
+    ----------
+    parts : pandas.DataFrame
+        Result of :func:`.fitted_parts`.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
+    figure = Figure().panel("yaw error [deg]", height=240)
+    look = {**style.REFERENCE, "linewidth": 3.5}
+    figure.line(parts.index, np.degrees(parts[_ERROR]), look, "observed")
+    if _SENSOR_PART in parts:
+        values = np.degrees(parts[_SENSOR_PART])
+        figure.line(parts.index, values, style.SIMULATED, "IMU's part, fitted")
+    names = [column for column in parts if column not in _NOT_PARTS]
+    figure.panel("part of it [deg]", "Parts, from zero at the start", x="time [s]", height=260)
+    for column, look in zip(names, style.line_styles(len(names))):
+        values = parts[column] - (0.0 if column == "residual" else parts[column].iloc[0])
+        figure.line(parts.index, np.degrees(values), look, column)
+    return figure.zero_line()
+
+
+def residuals_figure(time, normalised) -> Figure:
+    """Create a figure of innovations over time, their autocorrelation and their quantiles.
+
+    Parameters
+    ----------
+    time : array_like
+        Times, shape (n,) [s].
+    normalised : array_like
+        Innovations over their standard deviations, NaN where nothing was observed, shape (n,).
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
+    time, values = np.asarray(time, dtype=float), np.asarray(normalised, dtype=float)
+    seen = np.isfinite(values)
+    figure = Figure().panel("innovation / std", "Normalised innovations", x="time [s]", height=200)
+    figure.points(time[seen], values[seen], colours.REAL, size=3)
+    for level in (-TWO_SIDED, TWO_SIDED):
+        figure.level(level, style.LIMIT, _RIGHT_MODEL)
+    count = int(seen.sum())
+    lags = np.arange(1, min(_LAGS, count // 4) + 1)
+    if len(lags) and np.any(values[seen] != 0.0):
+        correlation = autocorrelation(values, lags)
+        figure.panel("correlation", "Autocorrelation", height=160, x="lag [steps]")
+        figure.bars(np.append(lags - 0.5, lags[-1] + 0.5), correlation, colours.REAL)
+        for sign in (-1.0, 1.0):
+            figure.level(sign * TWO_SIDED / np.sqrt(count), style.LIMIT, _RIGHT_MODEL)
+    if count:
+        from scipy.special import ndtri
+
+        expected = ndtri((np.arange(count) + 0.5) / count)
+        figure.panel(
+            "innovation / std", "Quantiles: normal if on the line", x="normal quantile", height=200
+        )
+        figure.line(expected, expected, {"color": colours.BAND_GREY, "linewidth": 1.0})
+        figure.points(expected, np.sort(values[seen]), colours.REAL, size=3)
+    return figure
+
+
+def odometer_figure(result: IdentifiedOdometer) -> Figure:
+    """Create a figure of an odometer's error over time, explained by wheels and track or not.
+
+    Parameters
+    ----------
+    result : IdentifiedOdometer
+        Identified errors.
+
+    Returns
+    -------
+    Figure
+        The figure.
+    """
+    unit, name = style.choose_time_unit(float(result.error.index[-1] - result.error.index[0]))
+    time = (result.error.index.to_numpy() - result.error.index[0]) / unit
+    error, explained = np.degrees(result.error.to_numpy()), np.degrees(result.explained)
+    figure = Figure(x=f"time [{name}]").panel("reference - odometer [deg]", height=300)
+    figure.line(time, error, style.REAL, "observed")
+    figure.line(time, explained, style.SIMULATED, "explained by wheels and track")
+    figure.panel("unexplained [deg]", height=200)
+    figure.line(time, error - explained, style.DIFFERENCE, "slip and noise")
+    return figure

@@ -1,0 +1,26 @@
+"""Lines of the limit of a yaw error, in figures of budgets and of ensembles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...report import style
+from ...report.figure import Figure
+
+
+def draw_limit(figure: Figure, limit: float, reach: float) -> None:
+    """Draw a limit to either side, unless it is so distant that bands would shrink to a line.
+
+    Parameters
+    ----------
+    figure : Figure
+        Figure, whose last panel has errors in degrees.
+    limit : float
+        Limit [rad].
+    reach : float
+        Largest size of an error in the panel [deg].
+    """
+    degrees = np.degrees(limit)
+    if degrees < 3.0 * max(reach, 1e-12):
+        for side in (1.0, -1.0):
+            figure.level(side * degrees, style.LIMIT, f"limit of {degrees:g} deg")

@@ -1,0 +1,31 @@
+"""Blocks of an ensemble, by which its statistics take little more memory than the ensemble."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+import numpy as np
+
+BLOCK = 4_000_000
+"""Number of values of an ensemble that are processed at a time."""
+
+
+def ensemble_blocks(ensemble: np.ndarray, axis: int = 0) -> Iterator[slice]:
+    """Yield slices that cover all runs, or all samples, of an ensemble.
+
+    Parameters
+    ----------
+    ensemble : numpy.ndarray
+        Simulated errors, shape (runs, samples).
+    axis : int, optional
+        Axis of the slices: 0 for runs, 1 for samples.
+
+    Yields
+    ------
+    slice
+        Slice of at most :data:`BLOCK` values, and of at least one run or sample.
+    """
+    length, other = ensemble.shape[axis], ensemble.shape[1 - axis]
+    step = max(1, BLOCK // max(1, other))
+    for start in range(0, length, step):
+        yield slice(start, min(start + step, length))

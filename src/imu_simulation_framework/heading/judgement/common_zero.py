@@ -1,0 +1,76 @@
+"""Common zero of observed and simulated errors, without which they are not comparable."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..error_split import zero_weights
+from ..reference_error import ReferenceError
+from ..statistics import edge_samples
+
+
+def zero_at_start(time: np.ndarray, errors: np.ndarray, window: float = 3.0) -> np.ndarray:
+    """Shift errors so that the median over their beginning is zero.
+
+    Only errors that were treated in the same way are comparable; recorded ones are shifted by
+    :func:`.compare_yaw`.
+
+    Parameters
+    ----------
+    time : numpy.ndarray
+        Times, shape (samples,) [s].
+    errors : numpy.ndarray
+        Errors, shape (..., samples).
+    window : float, optional
+        Length of the beginning [s].
+
+    Returns
+    -------
+    numpy.ndarray
+        Shifted errors of the same shape and type.
+    """
+    beginning = edge_samples(np.asarray(time, dtype=float), window)
+    errors = np.asarray(errors)
+    return errors - np.median(errors[..., :beginning], axis=-1, keepdims=True)
+
+
+def zero_where_known(
+    time: np.ndarray,
+    observed: ArrayLike,
+    ensemble: np.ndarray,
+    reference: ReferenceError | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Select the samples at which an error was observed, and shift all errors to the same zero.
+
+    Parameters
+    ----------
+    time : numpy.ndarray
+        Times of the ensemble, shape (samples,) [s].
+    observed : array_like
+        Observed error at the same times from the first on; NaN where nothing was observed.
+    ensemble : numpy.ndarray
+        Simulated errors, shape (runs, samples).
+    reference : ReferenceError, optional
+        Error of the observed error's reference. With it all errors have the zero that is estimated
+        from the whole drive, with the weights of the observed error; without it that of
+        :func:`zero_at_start`.
+
+    Returns
+    -------
+    time, observed : numpy.ndarray
+        Shape (known,) each.
+    ensemble : numpy.ndarray
+        Shape (runs, known).
+    """
+    observed = np.asarray(observed, dtype=float)[: len(time)]
+    known = np.flatnonzero(np.isfinite(observed))
+    time = np.asarray(time, dtype=float)[known]
+    ensemble = np.asarray(ensemble)[:, known]
+    if reference is not None:
+        import pandas as pd
+
+        weights = zero_weights(pd.Series(observed[known], time), reference)
+        zeros = (ensemble @ weights)[:, np.newaxis].astype(ensemble.dtype)
+        return time, observed[known] - weights @ observed[known], ensemble - zeros
+    return time, zero_at_start(time, observed[known]), zero_at_start(time, ensemble)

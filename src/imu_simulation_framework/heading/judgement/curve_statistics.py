@@ -1,0 +1,73 @@
+"""Statistics of a curve that are tested: final, largest and rms error, drift and spectrum."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.signals import logarithmic_average, power_spectral_density
+from ..statistics import edge_samples
+from .blocks import ensemble_blocks
+
+STATISTICS = {
+    "final": ("final error", "deg"),
+    "maximum": ("largest error", "deg"),
+    "rms": ("rms error", "deg"),
+    "drift": ("drift", "deg/min"),
+}
+"""Statistics of a yaw error: name for a person and unit. Densities are not listed."""
+
+SIGNED = ("final", "drift")
+"""Statistics with a direction; the others are sizes, which are never below zero."""
+
+PSD = "psd "
+"""Prefix of the names of densities within a band."""
+
+_BANDS_PER_DECADE = 1
+
+
+def curve_statistics(time: np.ndarray, errors: np.ndarray, final_window: float = 3.0) -> dict:
+    """Compute the statistics of errors over time that are judged.
+
+    ``final``, ``maximum``, ``rms`` and ``drift`` are those of :class:`.ErrorStatistics`, with the
+    drift per minute; ``psd 0.01 to 0.1 Hz`` is the mean power spectral density within a decade of
+    frequency.
+
+    Parameters
+    ----------
+    time : numpy.ndarray
+        Strictly ascending times, shape (samples,) [s].
+    errors : numpy.ndarray
+        Errors in any unit, shape (curves, samples).
+    final_window : float, optional
+        Length of the end whose median is the final value [s].
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        Statistics by name, shape (curves,), in the errors' unit, per minute, or squared per Hz.
+    """
+    time, errors = np.asarray(time, dtype=float), np.asarray(errors)
+    parts = [_statistics(time, errors[rows], final_window) for rows in ensemble_blocks(errors)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _statistics(time: np.ndarray, errors: np.ndarray, final_window: float) -> dict[str, np.ndarray]:
+    errors = errors.astype(float)
+    centred = time - np.mean(time)
+    mean = np.mean(errors, axis=1, keepdims=True)
+    final = errors[:, -edge_samples(time, final_window, at_end=True) :]
+    statistics = {
+        "final": np.median(final, axis=1),
+        "maximum": np.max(np.abs(errors), axis=1),
+        "rms": np.sqrt(np.mean(errors**2, axis=1)),
+        "drift": 60.0 * ((errors - mean) @ centred) / (centred @ centred),
+    }
+    spectrum = power_spectral_density(time, errors)
+    if spectrum is None:
+        return statistics
+    frequency, density = logarithmic_average(spectrum, _BANDS_PER_DECADE)
+    edges = spectrum.frequency[0] * 10.0 ** (np.arange(len(frequency) + 1) / _BANDS_PER_DECADE)
+    edges[-1] = min(edges[-1], 0.5 * spectrum.rate)
+    for low, high, values in zip(edges[:-1], edges[1:], density.T):
+        statistics[f"{PSD}{low:.2g} to {high:.2g} Hz"] = values
+    return statistics
