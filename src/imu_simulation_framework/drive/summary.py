@@ -105,20 +105,8 @@ def evaluate(tables, settings=None, run=NO_DESCRIPTION):
     settings = ComparisonSettings() if settings is None else settings
     execution = dict(run.execution)
     scale = run.facts.get("trajectory_scale")  # a foreign summary may contain any value
-    comparison = compare(
-        imu_simulated=tables.imu_simulated,
-        ground_truth=tables.ground_truth,
-        imu_real=tables.imu_real,
-        trajectory=tables.trajectory_data,
-        reference=tables.reference,
-        fixes=tables.fixes,
-        wheel_velocities=tables.wheel_velocities,
-        wheel_velocities_actual=tables.wheel_velocities_actual,
-        control_error=tables.control_error,
-        settings=settings,
-        scale=float(scale) if _is_positive(scale) else 1.0,
-        odometer=tables.odometer,
-    )
+    scale = float(scale) if _is_positive(scale) else 1.0
+    comparison = compare(tables, settings, scale)
     recorded = _duration(tables.ground_truth)
     wall_time = execution.get("wall_time_s")
     if wall_time and "real_time_factor" not in execution:

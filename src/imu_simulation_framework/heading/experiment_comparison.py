@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class Comparison:
     settings : ComparisonSettings
         Settings of the comparison.
     trajectory, ground_truth, control_error : pandas.DataFrame
-        Tables of the experiment, see :func:`compare`.
+        Tables of the experiment, see :class:`ComparedTables`.
     simulated, real : YawComparison or None
         Yaw errors of the simulated and the recorded IMU; None where data are missing.
     difference : YawErrorDifference or None
@@ -81,20 +81,47 @@ class Comparison:
     odometer: YawComparison | None = None
 
 
+class ComparedTables(Protocol):
+    """Tables of an experiment that are compared; :class:`.ExperimentTables` has them.
+
+    Attributes
+    ----------
+    imu_simulated : pandas.DataFrame
+        ``ImuRecord`` of the simulated IMU.
+    ground_truth : pandas.DataFrame
+        ``GroundTruth`` of the simulated robot.
+    imu_real : pandas.DataFrame or None
+        ``ImuRecord`` of the recorded IMU.
+    trajectory_data : pandas.DataFrame
+        ``Trajectory`` for the simulated robot to follow.
+    control_error : pandas.DataFrame
+        ``ControlError`` of the simulated robot against ``trajectory_data``.
+    reference : pandas.DataFrame or None
+        ``Poses`` as recorded, the reference of the recorded IMU; None for ``trajectory_data``,
+        which smoothing has moved away from them.
+    fixes : pandas.DataFrame or None
+        Satellite positions as received, for the figure.
+    wheel_velocities, wheel_velocities_actual : pandas.DataFrame or None
+        ``WheelVelocities`` as commanded and as measured.
+    odometer : pandas.DataFrame or None
+        ``Trajectory`` from the simulated robot's odometer.
+    """
+
+    imu_simulated: pd.DataFrame
+    ground_truth: pd.DataFrame
+    imu_real: pd.DataFrame | None
+    trajectory_data: pd.DataFrame
+    control_error: pd.DataFrame
+    reference: pd.DataFrame | None
+    fixes: pd.DataFrame | None
+    wheel_velocities: pd.DataFrame | None
+    wheel_velocities_actual: pd.DataFrame | None
+    odometer: pd.DataFrame | None
+
+
 def compare(
-    imu_simulated,
-    ground_truth,
-    imu_real,
-    trajectory,
-    control_error,
-    settings=None,
-    reference=None,
-    fixes=None,
-    wheel_velocities=None,
-    wheel_velocities_actual=None,
-    scale=1.0,
-    odometer=None,
-):
+    tables: ComparedTables, settings: ComparisonSettings | None = None, scale: float = 1.0
+) -> Comparison:
     """Compare an experiment's simulated IMU with the recorded one.
 
     ``e_real = yaw of reference - yaw of imu_real`` and ``e_sim = yaw of ground_truth - yaw of
@@ -103,28 +130,13 @@ def compare(
 
     Parameters
     ----------
-    imu_simulated, imu_real : pandas.DataFrame
-        ``ImuRecord`` tables; ``imu_real`` may be None.
-    ground_truth : pandas.DataFrame
-        ``GroundTruth`` of the simulated robot.
-    trajectory : pandas.DataFrame
-        ``Trajectory`` for the simulated robot to follow.
-    control_error : pandas.DataFrame
-        ``ControlError`` of the simulated robot against ``trajectory``.
+    tables : ComparedTables
+        Tables of the experiment.
     settings : ComparisonSettings, optional
         Settings of the comparison.
-    reference : pandas.DataFrame, optional
-        ``Poses`` as recorded, the reference of the real IMU; by default ``trajectory``, which
-        smoothing has moved away from them.
-    fixes : pandas.DataFrame, optional
-        Satellite positions as received, for the figure.
-    wheel_velocities, wheel_velocities_actual : pandas.DataFrame, optional
-        ``WheelVelocities`` as commanded and as measured.
     scale : float, optional
-        Metres of ``trajectory`` over those of the recorded drive. Distances in results are metres
-        of the recorded drive, whatever room the robot had.
-    odometer : pandas.DataFrame, optional
-        ``Trajectory`` from the simulated robot's odometer.
+        Metres of ``trajectory_data`` over metres of the recorded drive. Distances in results are
+        metres of the recorded drive, whatever room the robot had.
 
     Returns
     -------
@@ -132,10 +144,17 @@ def compare(
         Missing or short data are left out and mentioned in its remarks.
     """
     settings = ComparisonSettings() if settings is None else settings
-    remarks = []
-    reference = trajectory if reference is None else reference
+    remarks: list[str] = []
+    ground_truth, trajectory, imu_real = (
+        tables.ground_truth,
+        tables.trajectory_data,
+        tables.imu_real,
+    )
+    reference = trajectory if tables.reference is None else tables.reference
     one_clock = replace(settings, align=False)
-    simulated = _compare_or_remark(imu_simulated, ground_truth, one_clock, "simulated IMU", remarks)
+    simulated = _compare_or_remark(
+        tables.imu_simulated, ground_truth, one_clock, "simulated IMU", remarks
+    )
     real = None
     if imu_real is None:
         remarks.append("There is no recorded IMU, so the simulated one stands alone.")
@@ -145,35 +164,33 @@ def compare(
             imu_real = _truncate(stop, ground_truth.index[-1], imu_real, trajectory, remarks)
         real = _compare_or_remark(imu_real, reference, settings, "recorded IMU", remarks)
         _remark_on_unknown_heading(reference, remarks)
-    odometer_comparison = None
-    if odometer is not None:
-        odometer_comparison = _compare_or_remark(
-            odometer, ground_truth, one_clock, "odometer", remarks
-        )
-    simulated, real, odometer_comparison = _with_relative_errors(
-        (simulated, real, odometer_comparison), trajectory, scale
+    odometer = None
+    if tables.odometer is not None:
+        odometer = _compare_or_remark(tables.odometer, ground_truth, one_clock, "odometer", remarks)
+    simulated, real, odometer = _with_relative_errors(
+        (simulated, real, odometer), trajectory, scale
     )
     difference = None
     if simulated is not None and real is not None:
         difference = yaw_error_difference(real.error, simulated.error, settings)
         if difference is None:
             remarks.append("The errors of the two IMUs do not overlap in time.")
-    tracking = _tracking_statistics(control_error, settings)
+    tracking = _tracking_statistics(tables.control_error, settings)
     if not tracking:
         remarks.append("No tracking error was recorded.")
     return Comparison(
         settings=settings,
         trajectory=trajectory,
         ground_truth=ground_truth,
-        control_error=control_error,
+        control_error=tables.control_error,
         simulated=simulated,
         real=real,
         difference=difference,
         tracking=tracking,
         remarks=remarks,
-        fixes=fixes,
-        wheels=compare_wheels(wheel_velocities, wheel_velocities_actual),
-        odometer=odometer_comparison,
+        fixes=tables.fixes,
+        wheels=compare_wheels(tables.wheel_velocities, tables.wheel_velocities_actual),
+        odometer=odometer,
     )
 
 

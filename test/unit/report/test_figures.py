@@ -12,7 +12,6 @@ from synthetic_experiment import cut, make_tables
 from imu_simulation_framework.core.whole_files import render_figure
 from imu_simulation_framework.drive.figures import FIGURES, paths
 from imu_simulation_framework.heading.experiment_comparison import compare
-from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings
 from imu_simulation_framework.report.drawing import (
     add_outside_legend,
     label_axis,
@@ -26,24 +25,9 @@ def make_pictures(comparison):
     return {name: to_matplotlib(describe(comparison)) for name, describe in FIGURES.items()}
 
 
-def compare_tables(tables):
-    return compare(
-        tables.imu_simulated,
-        tables.ground_truth,
-        tables.imu_real,
-        tables.trajectory_data,
-        tables.control_error,
-        ComparisonSettings(),
-        reference=tables.reference,
-        fixes=tables.fixes,
-        wheel_velocities=tables.wheel_velocities,
-        wheel_velocities_actual=tables.wheel_velocities_actual,
-    )
-
-
 @pytest.fixture(scope="module")
 def figures():
-    return make_pictures(compare_tables(make_tables(660.0)))
+    return make_pictures(compare(make_tables(660.0)))
 
 
 def texts(figure):
@@ -58,7 +42,7 @@ def texts(figure):
 def test_yaw_errors_are_drawn_in_degrees_with_peaks():
     tables = make_tables(660.0)
     tables.imu_simulated.iloc[31234, tables.imu_simulated.columns.get_loc("yaw")] -= 0.5
-    result = compare_tables(tables)
+    result = compare(tables)
     lines = {
         line.get_label(): line for line in to_matplotlib(FIGURES["yaw_error"](result)).axes[0].lines
     }
@@ -103,7 +87,7 @@ def test_trajectory_figure_has_equal_scales_fixes_ends_and_directions():
     tables = make_tables(60.0)
     table = tables.trajectory_data
     tables.fixes = tables.reference[["x", "y"]] + 0.5
-    axis = to_matplotlib(FIGURES["trajectory"](compare_tables(tables))).axes[0]
+    axis = to_matplotlib(FIGURES["trajectory"](compare(tables))).axes[0]
     assert axis.get_aspect() in ("equal", 1.0)
     lines = {line.get_label(): line for line in axis.lines}
     drawn = np.column_stack(lines["fixes as received"].get_data())
@@ -129,7 +113,7 @@ def test_lines_are_interrupted_at_gaps():
     tables = make_tables(60.0)
     is_lost = (tables.imu_real.index > 20.0) & (tables.imu_real.index < 30.0)
     tables.imu_real = tables.imu_real[~is_lost]
-    figures = make_pictures(compare_tables(tables))
+    figures = make_pictures(compare(tables))
     for name, label in (
         ("yaw_error", "recorded IMU"),
         ("yaw_error", "recorded IMU, trend"),
@@ -161,14 +145,14 @@ def test_headings_of_imus_and_references_start_at_zero(figures):
     # thinning, which may keep any of several equal values.
     tables = make_tables(20.0)
     tables.reference["yaw"] += np.radians(100.0) + 4.0 * np.pi
-    turned = to_matplotlib(FIGURES["imu_yaw"](compare_tables(tables))).axes[0]
-    plain = to_matplotlib(FIGURES["imu_yaw"](compare_tables(make_tables(20.0)))).axes[0]
+    turned = to_matplotlib(FIGURES["imu_yaw"](compare(tables))).axes[0]
+    plain = to_matplotlib(FIGURES["imu_yaw"](compare(make_tables(20.0)))).axes[0]
     for turned_line, plain_line in zip(turned.lines, plain.lines):
         np.testing.assert_allclose(turned_line.get_ydata(), plain_line.get_ydata(), atol=1e-6)
 
 
 def test_error_along_path_and_over_distance_and_turn_matches_comparison(figures):
-    comparison = compare_tables(make_tables(660.0))
+    comparison = compare(make_tables(660.0))
     results = (comparison.real, comparison.simulated)
     largest = [np.degrees(result.statistics.maximum_absolute) for result in results]
     for axis, result in zip(figures["yaw_error_along_path"].axes, results):
@@ -203,11 +187,11 @@ def test_spectrum_has_confidence_band(figures):
 
 
 def test_figures_without_data_show_the_reason():
-    without = make_pictures(compare_tables(make_tables(20.0, with_real_imu=False)))
+    without = make_pictures(compare(make_tables(20.0, with_real_imu=False)))
     assert "takes a recorded and a simulated IMU" in texts(without["yaw_errors_difference"])
     assert "recorded IMU" not in texts(without["yaw_error"])
     nothing = cut(make_tables(5.0, with_real_imu=False), -1.0)
-    figures = make_pictures(compare_tables(nothing))
+    figures = make_pictures(compare(nothing))
     assert "no yaw error to show" in texts(figures["yaw_error"])
     assert "No tracking error" in texts(figures["control_error"])
     for figure in figures.values():
@@ -215,7 +199,7 @@ def test_figures_without_data_show_the_reason():
     tables = make_tables(20.0, with_real_imu=False)
     tables.imu_simulated["yaw"] = 0.0
     tables.ground_truth["yaw"] = 0.0
-    figure = to_matplotlib(FIGURES["yaw_errors_psd"](compare_tables(tables)))
+    figure = to_matplotlib(FIGURES["yaw_errors_psd"](compare(tables)))
     assert "density is zero" in texts(figure)
 
 
@@ -223,7 +207,7 @@ def test_spectrum_of_error_ends_at_half_the_rate_of_a_slower_reference():
     tables = make_tables(60.0)
     tables.reference = tables.reference.iloc[::20]
     period = float(np.median(np.diff(tables.reference.index)))
-    figure = to_matplotlib(FIGURES["yaw_errors_psd"](compare_tables(tables)))
+    figure = to_matplotlib(FIGURES["yaw_errors_psd"](compare(tables)))
     lines = {line.get_label(): line.get_xdata() for line in figure.axes[0].get_lines()}
     recorded = [x for name, x in lines.items() if "recorded" in name]
     simulated = [x for name, x in lines.items() if "simulated" in name]
@@ -233,7 +217,7 @@ def test_spectrum_of_error_ends_at_half_the_rate_of_a_slower_reference():
 
 def test_global_state_of_matplotlib_is_unchanged():
     before = dict(matplotlib.rcParams)
-    make_pictures(compare_tables(make_tables(5.0)))
+    make_pictures(compare(make_tables(5.0)))
     assert dict(matplotlib.rcParams) == before
     # Other tests may have imported pyplot, hence a fresh interpreter.
     code = "import sys, imu_simulation_framework.drive.figures as f; "
