@@ -1,0 +1,227 @@
+"""Differences of yaws from the first of them: delays, statistics, table and remarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ..core.errors import RecordingError
+from ..core.signals import TimeShift, find_time_shift
+from ..heading.statistics import TWO_SIDED
+from ..heading.yaw_comparison import (
+    FASTEST_TURN,
+    ComparisonSettings,
+    YawComparison,
+    compare_yaw,
+    jumps,
+)
+from ..report.table import Column
+from .yaw_signals import MIN_SAMPLES
+
+COLUMNS = (
+    Column("name", "first minus"),
+    Column("duration", "duration", "s", 1),
+    Column("rms", "rms", "deg", 3),
+    Column("reference", "of the first", "deg", 3),
+    Column("imu", "of this one [deg]"),
+    Column("maximum_absolute", "max", "deg", 3),
+    Column("final", "final", "deg", 3),
+    Column("final_within", "within", "deg", 3),
+    Column("imu_final", "final of this one", "deg", 3),
+    Column("imu_final_within", "its within", "deg", 3),
+    Column("drift", "drift", "deg/min", 3),
+    Column("delay", "delay", "s", 3),
+    Column("correlation", "correlation", "", 3),
+)
+"""Columns of the table of differences."""
+
+_REFERENCE_KEYS = ("reference", "imu", "final_within", "imu_final", "imu_final_within")
+
+_MIN_RMS = np.radians(5.0)  # below it, a yaw is not checked for the opposite sign
+_MIN_RMS_RATIO = 3.0  # of the rms to that with the opposite sign, for a report
+
+
+@dataclass(frozen=True)
+class YawDifference:
+    """Difference of a yaw from the first yaw.
+
+    Parameters
+    ----------
+    name : str
+        Name of the yaw.
+    comparison : YawComparison
+        Its error is the first yaw minus this yaw, zero at the start.
+    shift : TimeShift
+        Delay of the yaw; it is subtracted from the stamps only with ``align``.
+    clock_offset : float
+        Offset that was added to the stamps [s], as the two had no time in common.
+    rms_with_sign_turned : float, optional
+        Rms of the difference with the opposite sign of this yaw [rad]; None unless it is much
+        smaller.
+    """
+
+    name: str
+    comparison: YawComparison
+    shift: TimeShift
+    clock_offset: float
+    rms_with_sign_turned: float | None = None
+
+
+def yaw_differences(
+    names: Sequence[str],
+    yaws: Sequence[pd.Series],
+    settings: ComparisonSettings,
+    poses: pd.DataFrame | None = None,
+) -> list[YawDifference]:
+    """Compare yaws with the first yaw.
+
+    A yaw without common time with the first, such as that of a result and of a recording, is moved
+    to its start.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the yaws, for messages.
+    yaws : sequence of pandas.Series
+        Yaws [rad], indexed by time [s].
+    settings : ComparisonSettings
+        Settings; with ``align``, delays are subtracted.
+    poses : pandas.DataFrame, optional
+        Poses of the first yaw, as for :func:`.compare_yaw`.
+
+    Returns
+    -------
+    list of YawDifference
+        Difference of each yaw but the first.
+
+    Raises
+    ------
+    RecordingError
+        There are fewer than two yaws, or a yaw has too few samples within the time of the first.
+    """
+    if len(yaws) < 2:
+        raise RecordingError(f"there is only one yaw, {', '.join(names)}, expected at least two")
+    first = yaws[0]
+    differences = []
+    for name, yaw in zip(names[1:], yaws[1:]):
+        is_apart = yaw.index[0] > first.index[-1] or yaw.index[-1] < first.index[0]
+        offset = float(first.index[0] - yaw.index[0]) if is_apart else 0.0
+        moved = pd.Series(yaw.to_numpy(), index=yaw.index.to_numpy(dtype=float) + offset)
+        shift = find_time_shift(moved.index, moved, first.index, first, settings.max_shift)
+        comparison = compare_yaw(moved, first, settings, poses)
+        if comparison is None or len(comparison.error) < MIN_SAMPLES:
+            raise RecordingError(
+                f"{name}: has fewer than {MIN_SAMPLES} samples within the time of {names[0]}"
+            )
+        turned = _rms_with_sign_turned(comparison, moved, first, settings, poses)
+        differences.append(YawDifference(name, comparison, shift, offset, turned))
+    return differences
+
+
+def _rms_with_sign_turned(comparison, yaw, first, settings, poses) -> float | None:
+    """Return the rms difference with the opposite sign [rad], None unless it is much smaller."""
+    rms = comparison.statistics.rms
+    if rms < _MIN_RMS:
+        return None
+    turned = compare_yaw(-yaw, first, settings, poses)
+    if turned is None or _MIN_RMS_RATIO * turned.statistics.rms > rms:
+        return None
+    return float(turned.statistics.rms)
+
+
+def differences_table(differences: Sequence[YawDifference]) -> pd.DataFrame:
+    """Create the table of differences.
+
+    Parameters
+    ----------
+    differences : sequence of YawDifference
+        The differences.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each yaw, with the keys of :data:`COLUMNS`:
+
+        - name,
+        - duration [s], rms and maximum_absolute [deg],
+        - reference: expected rms of the first yaw's error [deg]; imu: error of this yaw, as text,
+        - final and final_within: difference at the end, and half the 95 % interval due to the
+          reference and the zero [deg],
+        - imu_final and imu_final_within: error of this yaw at the end, and half its 95 % interval
+          [deg],
+        - drift [deg/min], delay [s], and correlation of the yaw rates.
+    """
+    rows = []
+    for difference in differences:
+        comparison = difference.comparison
+        statistics, time = comparison.statistics, comparison.error.index
+        split = comparison.split
+        rows.append(
+            {
+                "name": difference.name,
+                "duration": time[-1] - time[0],
+                "rms": np.degrees(statistics.rms),
+                "reference": np.degrees(split.reference) if split else float("nan"),
+                "imu": split.imu_words() if split else "",
+                "maximum_absolute": np.degrees(statistics.maximum_absolute),
+                "final": np.degrees(statistics.final),
+                "final_within": TWO_SIDED * np.degrees(split.final_std) if split else float("nan"),
+                "imu_final": np.degrees(split.imu_final) if split else float("nan"),
+                "imu_final_within": np.degrees(0.5 * (split.imu_final_high - split.imu_final_low))
+                if split
+                else float("nan"),
+                "drift": 60.0 * np.degrees(statistics.drift),
+                "delay": float("nan") if difference.shift.problem else difference.shift.shift,
+                "correlation": difference.shift.correlation,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def known_columns(table: pd.DataFrame) -> tuple[Column, ...]:
+    """Return the columns of a table without columns that are empty for an unknown reference error.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Result of :func:`differences_table`.
+
+    Returns
+    -------
+    tuple of Column
+        All or some of :data:`COLUMNS`.
+    """
+    if not table["reference"].isna().all():
+        return COLUMNS
+    return tuple(column for column in COLUMNS if column.key not in _REFERENCE_KEYS)
+
+
+def describe_jumps(names: Sequence[str], yaws: Sequence[pd.Series]) -> Iterator[str]:
+    """Describe the jumps of yaws that are faster than a robot turns.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the yaws.
+    yaws : sequence of pandas.Series
+        Yaws [rad], indexed by time [s].
+
+    Yields
+    ------
+    str
+        Sentence without a full stop, for each yaw with jumps.
+    """
+    for name, yaw in zip(names, yaws):
+        table = jumps(yaw)
+        if len(table):
+            time, (turn, within) = table.index[0], table.iloc[0]
+            times = "once" if len(table) == 1 else f"{len(table)} times, the first"
+            yield (
+                f"{name}: jumps {times} at {time - yaw.index[0]:.3f} s after its beginning, by "
+                f"{np.degrees(turn):.1f} deg within {within:.3f} s, faster than "
+                f"{np.degrees(FASTEST_TURN):.0f} deg/s; this affects differences, delay and "
+                "correlation"
+            )
