@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from tool_calls import PNG, call_tool
 
-from imu_simulation_framework.commands.reproduce_thesis import HECTOR_SLOW, IMUS, thesis_items
+from imu_simulation_framework.drive.thesis.items import HECTOR_SLOW, IMUS, thesis_items
 from imu_simulation_framework.motion.drives import get_drive, with_laps
 from imu_simulation_framework.recordings.bundled_drives import write_drive
 from imu_simulation_framework.sensors.imu_models.plugins import PRESETS
@@ -105,4 +105,4 @@ def test_figures_of_equal_content_are_drawn_once_in_chosen_format(tmp_path):
     assert Path("thesis/figure_4_02_4_04.svg").exists()
     assert "| 4.2, 4.4 |" in Path("thesis/figures.md").read_text(encoding="utf-8")
     page = Path("thesis/thesis.html").read_text(encoding="utf-8")
-    assert "own recordings for A" in page and "yours for A" in page
+    assert "own recordings for A" in page and "your recordings for A" in page
