@@ -1,4 +1,4 @@
-"""Identification of a sensor's specification from recordings: Allan variance and calibration."""
+"""Specification of a sensor from recordings, by Allan analysis and calibration, and its validation."""
 
 import lazy_loader
 

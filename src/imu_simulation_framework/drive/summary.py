@@ -38,7 +38,7 @@ start, which is always the case for a reference without a known uncertainty.
 
 Everything except ``execution`` is equal for two experiments with the same seed. Keys end with the
 unit: ``rms_rad``, ``drift_rad_per_s``, ``wall_time_s``. The statistics are defined by
-:class:`~imu_simulation_framework.heading.statistics.ErrorStatistics`.
+:class:`~imu_simulation_framework.core.error_statistics.ErrorStatistics`.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..core.error_statistics import edge_samples
 from ..core.stamps import find_gap_ends
 from .reference_error import ReferenceError, walk_of_means
-from .statistics import edge_samples
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..core.error_statistics import ErrorStatistics, error_statistics
 from ..core.signals import median_rate, uniform_grid
 from ..core.stamps import interpolate_outside_gaps
 from .relative_error import (
@@ -16,7 +17,7 @@ from .relative_error import (
     travelled_distance,
     turn_lengths,
 )
-from .statistics import ErrorStatistics, error_statistics, median_trend
+from .statistics import median_trend
 from .wheel_comparison import WheelComparison, compare_wheels
 from .yaw_comparison import ComparisonSettings, YawComparison, compare_yaw
 

@@ -1,116 +1,18 @@
-"""Statistics of an error over time: one vocabulary for all errors."""
+"""Running medians of errors, and autocorrelations of innovations."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..core.stamps import NANOSECONDS, STAMP_TOLERANCE, find_gap_ends
+from ..core.stamps import NANOSECONDS, find_gap_ends
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TWO_SIDED = 1.96
 """Standard deviations of a normal distribution on either side of its mean that hold 95 % of it."""
-
-
-@dataclass(frozen=True)
-class ErrorStatistics:
-    """Statistics of an error over time, in the error's unit.
-
-    Parameters
-    ----------
-    samples : int
-        Number of samples.
-    rms, mean, median, minimum, maximum, maximum_absolute : float
-        Statistics over all samples.
-    standard_deviation : float
-        Standard deviation about the mean, divisor n.
-    final : float
-        Median over the last seconds, so that the noise of one sample does not decide.
-    drift : float
-        Slope of the least-squares line over time, per second; NaN with less than two samples. It
-        describes this one drive: an error that wanders at random has a slope as well.
-    """
-
-    samples: int
-    rms: float
-    mean: float
-    median: float
-    standard_deviation: float
-    minimum: float
-    maximum: float
-    maximum_absolute: float
-    final: float
-    drift: float
-
-
-def edge_samples(time: np.ndarray, window: float, at_end: bool = False) -> int:
-    """Count the samples in the first or last seconds of a series.
-
-    A short series gives a tenth of its duration instead, and always one sample, so that aligning
-    its start does not remove the error itself.
-
-    Parameters
-    ----------
-    time : numpy.ndarray
-        Strictly ascending times, shape (n,) [s].
-    window : float
-        Length of the edge [s].
-    at_end : bool, optional
-        Whether the edge is the end instead of the beginning.
-
-    Returns
-    -------
-    int
-        Number of samples.
-    """
-    since = (time[-1] - time)[::-1] if at_end else time - time[0]
-    return max(1, int(np.searchsorted(since, min(window, 0.1 * since[-1]) - STAMP_TOLERANCE)))
-
-
-def error_statistics(
-    time: ArrayLike, error: ArrayLike, final_window: float = 3.0
-) -> ErrorStatistics | None:
-    """Compute the statistics of an error.
-
-    Parameters
-    ----------
-    time : array_like
-        Strictly ascending times, shape (n,) [s].
-    error : array_like
-        Error in any unit, shape (n,).
-    final_window : float, optional
-        Length of the end whose median is the final value [s].
-
-    Returns
-    -------
-    ErrorStatistics or None
-        None if there is no sample.
-    """
-    time, error = np.asarray(time, dtype=float), np.asarray(error, dtype=float)
-    if len(error) == 0:
-        return None
-    mean = float(np.mean(error))
-    drift = float("nan")
-    if len(error) > 1:
-        centred = time - np.mean(time)
-        drift = float(np.dot(centred, error - mean) / np.dot(centred, centred))
-    return ErrorStatistics(
-        samples=len(error),
-        rms=float(np.sqrt(np.mean(error**2))),
-        mean=mean,
-        median=float(np.median(error)),
-        standard_deviation=float(np.std(error)),
-        minimum=float(np.min(error)),
-        maximum=float(np.max(error)),
-        maximum_absolute=float(np.max(np.abs(error))),
-        final=float(np.median(error[-edge_samples(time, final_window, at_end=True) :])),
-        drift=drift,
-    )
 
 
 def running_window(table: Any, window: float) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .statistics import ErrorStatistics, error_statistics
+from ..core.error_statistics import ErrorStatistics, error_statistics
 
 if TYPE_CHECKING:
     import pandas as pd

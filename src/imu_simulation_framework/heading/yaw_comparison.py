@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Callable
 import numpy as np
 
 from ..core import angles
+from ..core.error_statistics import ErrorStatistics, edge_samples, error_statistics
 from ..core.settings import TextSettings, setting
 from ..core.signals import (
     Spectrum,
@@ -19,14 +20,7 @@ from ..core.signals import (
 from .error_split import ESTIMATED, START, ZEROS, ErrorSplit, split_error
 from .reference_error import ReferenceError
 from .relative_error import RelativeError
-from .statistics import (
-    TWO_SIDED,
-    ErrorStatistics,
-    edge_samples,
-    error_statistics,
-    median_trend,
-    running_window,
-)
+from .statistics import TWO_SIDED, median_trend, running_window
 
 if TYPE_CHECKING:
     import pandas as pd

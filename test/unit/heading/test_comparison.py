@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from synthetic_experiment import cut, make_tables
 
+from imu_simulation_framework.core.error_statistics import edge_samples, error_statistics
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.signals import (
     estimate_delay,
@@ -13,7 +14,7 @@ from imu_simulation_framework.core.signals import (
 )
 from imu_simulation_framework.heading.experiment_comparison import compare, yaw_error_difference
 from imu_simulation_framework.heading.reference_error import ReferenceError
-from imu_simulation_framework.heading.statistics import edge_samples, error_statistics, median_trend
+from imu_simulation_framework.heading.statistics import median_trend
 from imu_simulation_framework.heading.yaw_comparison import (
     ComparisonSettings,
     compare_yaw,

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import imu_simulation_framework as isf
+from imu_simulation_framework.core.error_statistics import error_statistics
 from imu_simulation_framework.core.errors import EnsembleError
 from imu_simulation_framework.core.signals import logarithmic_average, power_spectral_density
 from imu_simulation_framework.heading import several_drives
@@ -17,7 +18,6 @@ from imu_simulation_framework.heading.judgement.envelope import global_envelope,
 from imu_simulation_framework.heading.judgement.shown_tests import shown_tests
 from imu_simulation_framework.heading.judgement.statistic_tests import holm, judge_statistic
 from imu_simulation_framework.heading.reference_error import ReferenceError
-from imu_simulation_framework.heading.statistics import error_statistics
 from imu_simulation_framework.heading.yaw_comparison import ComparisonSettings, compare_yaw
 
 TIME = np.arange(120) * 5.0

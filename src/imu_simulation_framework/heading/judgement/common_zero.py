@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...core.error_statistics import edge_samples
 from ..error_split import zero_weights
 from ..reference_error import ReferenceError
-from ..statistics import edge_samples
 
 
 def zero_at_start(time: np.ndarray, errors: np.ndarray, window: float = 3.0) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.error_statistics import edge_samples
 from ...core.signals import logarithmic_average, power_spectral_density
-from ..statistics import edge_samples
 from .blocks import ensemble_blocks
 
 STATISTICS = {

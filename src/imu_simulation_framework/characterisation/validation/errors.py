@@ -1,0 +1,241 @@
+"""Errors of an IMU against ground truth, axis by axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from ...core.angles import difference, unwrap
+from ...core.error_statistics import ErrorStatistics, error_statistics
+from ...core.errors import RecordingError
+from ...core.signals import find_time_shift
+from ...core.tables import ACCEL, EULER, GYRO
+from ..allan.model import averaging_factors, overlapping_allan_variance
+
+QUANTITIES = {"rate": GYRO, "force": ACCEL, "orientation": EULER}
+"""Columns of an ImuRecord, by quantity."""
+
+AXES = {"rate": "xyz", "force": "xyz", "orientation": EULER}
+"""Axes in the order of the columns, by quantity."""
+
+UNITS = {"rate": "rad/s", "force": "m/s^2", "orientation": "rad"}
+"""Unit by quantity."""
+
+NORM = "norm"
+"""Axis of the norm of the error vector, if all three axes are compared."""
+
+_MIN_SAMPLES = 10
+_MAX_PITCH = np.radians(75.0)  # above it, roll and yaw errors are remarked as ill-defined
+_GAP = 3.0  # periods of the truth; samples in longer gaps are not compared
+
+
+@dataclass(frozen=True)
+class AxisError:
+    """Error of an axis, truth minus IMU.
+
+    Parameters
+    ----------
+    quantity : str
+        Key of :data:`QUANTITIES`.
+    axis : str
+        Axis of :data:`AXES`, or :data:`NORM`.
+    error : ndarray, shape (n,)
+        Error, in the unit of :data:`UNITS`.
+    statistics : ErrorStatistics
+        Statistics of the error.
+    tau : ndarray, shape (taus,)
+        Averaging times [s].
+    allan_deviation : ndarray, shape (taus,)
+        Overlapping Allan deviation of the error.
+    """
+
+    quantity: str
+    axis: str
+    error: np.ndarray
+    statistics: ErrorStatistics
+    tau: np.ndarray
+    allan_deviation: np.ndarray
+
+    def value(self, statistic: str, tau: float | None = None) -> float:
+        """Return the magnitude of a statistic, or the Allan deviation.
+
+        Parameters
+        ----------
+        statistic : str
+            Name of a statistic.
+        tau : float, optional
+            Averaging time [s]; selects the Allan deviation.
+
+        Returns
+        -------
+        float
+            The value, in the unit of the error.
+
+        Raises
+        ------
+        RecordingError
+            The recording is too short for the averaging time.
+        """
+        if tau is None:
+            return abs(float(getattr(self.statistics, statistic)))
+        if not (len(self.tau) and self.tau[0] * (1 - 1e-9) <= tau <= self.tau[-1] * (1 + 1e-9)):
+            raise RecordingError(
+                f"the Allan deviation of {self.quantity} {self.axis} is not known at {tau:g} s"
+            )
+        with np.errstate(divide="ignore"):
+            logarithm = np.log(self.allan_deviation)
+        return float(np.exp(np.interp(np.log(tau), np.log(self.tau), logarithm)))
+
+
+@dataclass(frozen=True)
+class ImuValidation:
+    """Errors of an IMU.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Times of the compared samples of the IMU [s].
+    axes : list of AxisError
+        Errors of the compared axes.
+    shift : float
+        Shift that was subtracted from the IMU's stamps [s].
+    remarks : list of str
+        Remarks on the alignment and on ignored samples.
+    """
+
+    time: np.ndarray
+    axes: list[AxisError]
+    shift: float = 0.0
+    remarks: list[str] = field(default_factory=list)
+
+    def axis(self, quantity: str, axis: str) -> AxisError | None:
+        """Return the error of an axis; None if it was not compared."""
+        errors = {(error.quantity, error.axis): error for error in self.axes}
+        return errors.get((quantity, axis))
+
+
+def validate_imu(
+    imu: pd.DataFrame, truth: pd.DataFrame, align: bool = False, max_shift: float = 1.0
+) -> ImuValidation:
+    """Compare an IMU with ground truth, axis by axis, at the IMU's stamps.
+
+    The truth is interpolated linearly, angles after unwrapping. Samples outside the truth or in its
+    gaps are ignored. Errors are truth minus IMU. Errors of angles are wrapped to (-pi, pi], then
+    unwrapped; a constant error is kept.
+
+    Parameters
+    ----------
+    imu, truth : pandas.DataFrame
+        ImuRecord; only common columns are compared.
+    align : bool, optional
+        Whether the IMU's stamps are shifted to the best fit of yaw rates
+        (:func:`.find_time_shift`). Both tables must have a yaw.
+    max_shift : float, optional
+        Largest shift [s].
+
+    Returns
+    -------
+    ImuValidation
+        The errors.
+
+    Raises
+    ------
+    RecordingError
+        The tables have no common axis, or too few common samples.
+    """
+    columns = [name for group in QUANTITIES.values() for name in group]
+    common = [name for name in columns if name in imu and name in truth]
+    if not common:
+        imu_columns, truth_columns = (
+            ", ".join(name for name in columns if name in table) or "none" for table in (imu, truth)
+        )
+        raise RecordingError(
+            f"the two have no axis in common: the IMU has {imu_columns}, the truth {truth_columns}"
+        )
+    shift, remark = (
+        0.0,
+        "compared at the IMU's stamps; the two clocks are assumed to be synchronous",
+    )
+    if align:
+        shift, remark = _shift(imu, truth, max_shift)
+    remarks = [remark]
+    time = imu.index.to_numpy(dtype=float) - shift
+    true_time = truth.index.to_numpy(dtype=float)
+    if min(len(time), len(true_time)) < 2:
+        raise RecordingError("less than two samples cannot be compared")
+    # A sample is compared only between two samples of the truth without a gap.
+    longest = _GAP * float(np.median(np.diff(true_time)))
+    after = np.clip(np.searchsorted(true_time, time), 1, len(true_time) - 1)
+    near = (true_time[after] - true_time[after - 1] <= longest) | np.isin(time, true_time)
+    inside = (time >= true_time[0]) & (time <= true_time[-1]) & near
+    if inside.sum() < _MIN_SAMPLES:
+        raise RecordingError(
+            f"only {inside.sum()} samples of the IMU are where the truth is known, "
+            f"{true_time[0]:.3f} to {true_time[-1]:.3f} s; the IMU's are {time[0]:.3f} to "
+            f"{time[-1]:.3f} s"
+        )
+    if not inside.all():
+        remarks.append(
+            f"{len(inside) - inside.sum()} of {len(inside)} samples are outside of the truth or in "
+            "a gap of it, and left out"
+        )
+    if not np.isin(time[inside], true_time).all():
+        remarks.append("the truth was interpolated linearly between its samples")
+    at = time[inside]
+    errors = {
+        name: _error(imu[name].to_numpy()[inside], truth[name].to_numpy(), at, true_time, name)
+        for name in common
+    }
+    steps = np.diff(at)
+    rate = 1.0 / float(np.median(steps))
+    parts = np.flatnonzero(steps > _GAP / rate) + 1
+    axes = []
+    for quantity, names in QUANTITIES.items():
+        given = {axis: errors[name] for axis, name in zip(AXES[quantity], names) if name in errors}
+        if len(given) == len(names):
+            given[NORM] = np.linalg.norm(np.column_stack(list(given.values())), axis=1)
+        axes += [_axis(quantity, axis, at, error, rate, parts) for axis, error in given.items()]
+    if "pitch" in truth and {"roll", "yaw"} & set(common):
+        steepest = float(np.abs(truth["pitch"].to_numpy()).max())
+        if steepest > _MAX_PITCH:
+            remarks.append(
+                f"the truth pitches by up to {np.degrees(steepest):.0f} deg; near 90 deg, roll and "
+                "yaw are not defined, so that their errors have no meaning"
+            )
+    missing = [name for name in columns if name not in common]
+    if missing:
+        remarks.append(f"not compared, since missing in one of the two: {', '.join(missing)}")
+    return ImuValidation(at, axes, shift, remarks)
+
+
+def _shift(imu, truth, max_shift):
+    if "yaw" not in imu or "yaw" not in truth:
+        raise RecordingError("one of the two has no yaw, which an alignment requires")
+    result = find_time_shift(imu.index, imu["yaw"], truth.index, truth["yaw"], max_shift)
+    if result.problem:
+        return 0.0, f"times were not aligned: {result.problem}"
+    return result.shift, (
+        f"the IMU is {result.shift:.4f} s late by its yaw rate (correlation "
+        f"{result.correlation:.2f}); its stamps were shifted by that"
+    )
+
+
+def _error(values, true_values, time, true_time, name):
+    if name not in EULER:
+        return np.interp(time, true_time, true_values) - values
+    between = np.interp(time, true_time, unwrap(true_values))
+    return unwrap(difference(between, values))
+
+
+def _axis(quantity, axis, time, error, rate, parts) -> AxisError:
+    statistics = error_statistics(time, error)
+    assert statistics is not None  # there are samples
+    pieces = [piece for piece in np.split(error, parts) if len(piece) >= _MIN_SAMPLES]
+    tau = deviation = np.empty(0)
+    if pieces:
+        factors = averaging_factors(max(map(len, pieces)))
+        tau = factors / rate
+        deviation = np.sqrt(overlapping_allan_variance(pieces, rate, factors))
+    return AxisError(quantity, axis, error, statistics, tau, deviation)

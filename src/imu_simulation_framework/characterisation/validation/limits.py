@@ -1,0 +1,113 @@
+"""Limits of the errors of an IMU."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, NamedTuple
+
+from ...core.checks import check_number
+from ...core.errors import ConfigurationError, RecordingError
+from ...core.sentences import quote
+from .errors import AXES, NORM, QUANTITIES, ImuValidation
+
+STATISTICS = ("mean", "standard_deviation", "rms", "maximum_absolute")
+"""Statistics that may have a limit, in addition to the Allan deviation."""
+
+_ALLAN = "allan_deviation"
+
+
+class Limit(NamedTuple):
+    """Maximum of a statistic in the unit of its quantity, with ``tau`` [s] for Allan deviations."""
+
+    quantity: str
+    axis: str
+    statistic: str
+    maximum: float
+    tau: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the limit in messages."""
+        at = "" if self.tau is None else f" at {self.tau:g} s"
+        return f"{self.quantity} {self.axis} {self.statistic.replace('_', ' ')}{at}"
+
+    def is_kept(self, value: float) -> bool:
+        """Return whether a value is within the limit; nan is not."""
+        return value <= self.maximum
+
+
+def read_limits(content: Any) -> list[Limit]:
+    """Read limits.
+
+    Parameters
+    ----------
+    content : dict
+        Mapping ``{quantity: {axis: {statistic: maximum}}}``. The maximum of an Allan deviation is a
+        mapping from averaging times [s] to maxima.
+
+    Returns
+    -------
+    list of Limit
+        The limits.
+
+    Raises
+    ------
+    ConfigurationError
+        A quantity, axis or statistic is unknown, or a maximum is not a positive number.
+    """
+    limits = []
+    for quantity, axes in _entries(content, "the limits", QUANTITIES, "quantity"):
+        known = (*AXES[quantity], NORM)
+        for axis, statistics in _entries(axes, quantity, known, f"axis of {quantity}"):
+            place, known = f"{quantity}.{axis}", (*STATISTICS, _ALLAN)
+            for name, maximum in _entries(statistics, place, known, f"statistic of {place}"):
+                key = f"{place}.{name}"
+                for tau, value in _entries(maximum, key) if name == _ALLAN else [(None, maximum)]:
+                    if tau is not None:
+                        tau = check_number(f"an averaging time of {key}", tau, above=0.0)
+                    value = check_number(key, value, above=0.0)
+                    limits.append(Limit(quantity, axis, name, value, tau))
+    if not limits:
+        raise ConfigurationError("there are no limits")
+    return limits
+
+
+def judge_limits(validation: ImuValidation, limits: list[Limit]) -> list[tuple[Limit, float]]:
+    """Return each limit with the value of its statistic.
+
+    Parameters
+    ----------
+    validation : ImuValidation
+        Errors of an IMU.
+    limits : list of Limit
+        The limits.
+
+    Returns
+    -------
+    list of tuple
+        Limits and values.
+
+    Raises
+    ------
+    RecordingError
+        A limited axis was not compared, or the recording is too short.
+    """
+    judged = []
+    for limit in limits:
+        axis = validation.axis(limit.quantity, limit.axis)
+        if axis is None:
+            raise RecordingError(
+                f"there is a limit to {limit.name}, but {limit.quantity} {limit.axis} could not "
+                "be compared"
+            )
+        judged.append((limit, axis.value(limit.statistic, limit.tau)))
+    return judged
+
+
+def _entries(value, name, known=None, noun=""):
+    """Yield keys and values of a mapping, and check that the keys are known."""
+    if not isinstance(value, Mapping):
+        raise ConfigurationError(f"{name} is {quote(value)}, expected keys with values")
+    for key, entry in value.items():
+        if known is not None and key not in known:
+            raise ConfigurationError(f"{quote(key)} is no {noun}; there are {', '.join(known)}")
+        yield key, entry
