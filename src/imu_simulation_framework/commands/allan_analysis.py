@@ -20,42 +20,27 @@ band between 1 s and a tenth of the recording; the last lines state the averagin
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import numpy as np
 
-from .. import __version__
 from ..characterisation.allan import analysis
-from ..characterisation.allan.figures import allan_figure, raw_figure
-from ..characterisation.allan.files import (
-    deviation_table,
-    list_parameters,
-    make_kalibr_file,
-    specification_comment,
-)
-from ..characterisation.allan.model import SYMBOLS, TERMS
+from ..characterisation.allan.files import file_contents, remove_earlier_files
+from ..characterisation.allan.page import allan_page
 from ..characterisation.allan.sentences import (
     describe_departures,
     describe_recordings,
-    format_coefficient,
     format_coefficients,
 )
 from ..characterisation.samples_at_rest import RestSettings, prepare_axes
 from ..core.errors import ConfigurationError, RecordingError
-from ..core.files import format_json
 from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
 from ..core.sentences import format_duration
 from ..core.stamps import StampLimits
-from ..core.tables import table_to_csv
-from ..core.whole_files import render_figure, write_whole
+from ..core.whole_files import write_whole
 from ..recordings.at_rest import read_at_rest
 from ..recordings.frames import ImuConventions
-from ..report.drawing import to_matplotlib
-from ..report.page import Page, Section, Table
-from ..sensors.files import imu_specification_text
-from ..sensors.triads import TRIADS
 from .command_line import (
     add_layout_option,
     add_report,
@@ -75,8 +60,6 @@ _SHORT_NAMES = {"gyro": analysis.SENSORS["gyroscope"], "accel": analysis.SENSORS
 
 REPORT = "allan_analysis.html"
 _DRIFT_TIMES = (60.0, 600.0, 3600.0)  # s, for which the heading drift is reported
-_DRIFT_STEP = 10.0  # s
-_FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
 
 
 def main(arguments):
@@ -140,7 +123,7 @@ def main(arguments):
     with _bar(options, "analysing", unit="step", total=steps) as bar:
         identification = analysis.identify(recordings, tuple(options.band), bar.update)
         bar.set_description("writing")
-        remarks = _write(identification, options.out, options.name, options.recordings)
+        remarks = _write(identification, options)
     outside = list(describe_departures(identification))
     findings, table = (
         list(describe_recordings(identification)),
@@ -149,7 +132,7 @@ def main(arguments):
     drift = _heading_drift(identification)
     print(*sentences, *findings, *table, *remarks, *outside, *drift, options.out, sep="\n")
     if options.report:
-        page = _page(identification, options.name, [*drift, *outside], [*sentences, *findings])
+        page = allan_page(identification, options.name, [*drift, *outside], [*sentences, *findings])
         write_report(Path(options.out) / REPORT, page)
     return LEAVES_THE_BAND if outside else 0
 
@@ -211,60 +194,19 @@ def _parser():
     return parser
 
 
-def _page(identification, name, answers, findings) -> Page:
-    """Return an analysis as a web page."""
-    sections = []
-    for sensor, axes in identification.sensors.items():
-        triad, rows = TRIADS[sensor], []
-        for term in TERMS:
-            unit, factor = triad.datasheet(term)
-            label = f"{SYMBOLS[term]} {term.replace('_', ' ')}"
-            for axis in axes:
-                line = format_coefficient(identification.axes[axis], term, factor)
-                rows.append((label, triad.unit_of(term), unit, axis, line))
-        headings = ("term", "unit", "and", "axis", "estimate (95 % interval), in both units")
-        sections.append(
-            Section(
-                f"Allan deviation of the {sensor}",
-                table=Table(headings, rows),
-                figure=allan_figure(identification, sensor),
-                how_to_read="Band: 95 % interval of the measurement. Line: identified sensor.",
-            )
-        )
-        for number, recording in enumerate(identification.recordings, 1):
-            count = f" {number}" if len(identification.recordings) > 1 else ""
-            sections.append(
-                Section(
-                    f"Recording{count} of the {sensor}",
-                    figure=raw_figure(recording, sensor),
-                    folded=True,
-                )
-            )
-    sections.append(Section("Findings in the recordings", text=findings))
-    sources = ", ".join(recording.source for recording in identification.recordings)
-    return Page(
-        title=f"Allan analysis of {name}",
-        summary=answers,
-        sections=sections,
-        footer=f"{sources}, imu_simulation_framework {__version__}",
-    )
-
-
 def _heading_drift(identification) -> list[str]:
     """Return a sentence on the heading drift due to the identified noise about z."""
     if "gyro_z" not in identification.axes:
         return []
-    # Only an analysis of the z axis requires these modules.
-    from ..heading.model.imu_error_sources import yaw_error_model
-    from ..motion.sources import straight
+    # Only an analysis of the z axis requires the model of the heading.
+    from ..heading.straight_drift import straight_drift
 
-    motion = straight(_DRIFT_TIMES[-1], rate=1.0 / _DRIFT_STEP)
     drifts = []
     for walk_limit in (False, True):
         specification = identification.to_specification("imu", walk_limit=walk_limit)
-        model = yaw_error_model(specification, motion, _DRIFT_STEP)
-        rms = np.degrees(np.sqrt(model.mean() ** 2 + model.variance()))
-        drifts.append([f"{rms[round(time / _DRIFT_STEP)]:.3g}" for time in _DRIFT_TIMES])
+        drifts.append(
+            [f"{drift:.3g}" for drift in np.degrees(straight_drift(specification, _DRIFT_TIMES))]
+        )
     listed = [
         f"{drift} deg after {format_duration(time)}" for drift, time in zip(drifts[0], _DRIFT_TIMES)
     ]
@@ -277,37 +219,10 @@ def _heading_drift(identification) -> list[str]:
     return [sentence]
 
 
-def _write(identification, folder, name, inputs) -> list[str]:
+def _write(identification, options) -> list[str]:
     """Write the results, and return remarks."""
-    contents = {
-        "imu.yaml": imu_specification_text(
-            identification.to_specification(name), specification_comment(identification)
-        ).encode(),
-        "allan_parameters.json": format_json(list_parameters(identification)).encode(),
-        "allan_deviation.csv": table_to_csv(deviation_table(identification)).encode(),
-    }
-    remarks = []
-    try:
-        contents["kalibr_imu.yaml"], omissions = make_kalibr_file(identification, name)
-        remarks += omissions
-    except ConfigurationError as error:
-        remarks.append(f"kalibr_imu.yaml is not written: {error}")
-    for sensor in identification.sensors:
-        contents[f"allan_{sensor}.png"] = render_figure(
-            to_matplotlib(allan_figure(identification, sensor))
-        )
-        for number, recording in enumerate(identification.recordings, 1):
-            ending = f"_{number}" if len(identification.recordings) > 1 else ""
-            contents[f"raw_{sensor}{ending}.png"] = render_figure(
-                to_matplotlib(raw_figure(recording, sensor))
-            )
-    folder = results_folder(folder, contents, inputs)
-    for file_name, content in contents.items():
-        write_whole(folder / file_name, content)
-    # Files of an earlier analysis in the same folder would pass for results of this analysis.
-    figures = (path.name for path in folder.glob("*.png") if _FIGURE.fullmatch(path.name))
-    for file_name in sorted({"kalibr_imu.yaml", *figures}):
-        if file_name not in contents and (folder / file_name).is_file():
-            (folder / file_name).unlink()
-            remarks.append(f"{file_name} of an earlier analysis is removed")
-    return remarks
+    contents, remarks = file_contents(identification, options.name)
+    folder = results_folder(options.out, contents, options.recordings)
+    for name, content in contents.items():
+        write_whole(folder / name, content)
+    return remarks + remove_earlier_files(folder, contents)

@@ -2,18 +2,99 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import Any, Iterable
 
 import numpy as np
 import pandas as pd
 
 from ... import __version__
 from ...core.errors import ConfigurationError
+from ...core.files import format_json
+from ...core.tables import table_to_csv
+from ...core.whole_files import render_figure
+from ...report.drawing import to_matplotlib
+from ...sensors.files import imu_specification_text
 from . import analysis
 from .axis import LONGEST_SHARE, SHORTEST
+from .figures import allan_figure, raw_figure
 from .model import GAUSS_MARKOV, SYMBOLS, TERMS
 from .sentences import AXIS_TRIADS, HIDDEN, NOT_IDENTIFIABLE, format_spectral_lines
+
+KALIBR = "kalibr_imu.yaml"
+"""File for Kalibr; not written if an axis was not recorded."""
+
+_FIGURE = re.compile(rf"(allan|raw)_({'|'.join(analysis.SENSORS)})(_\d+)?\.png")
+
+
+def file_contents(
+    identification: analysis.AllanIdentification, name: str
+) -> tuple[dict[str, bytes], list[str]]:
+    """Return the files of an analysis; all are made before the first one is written.
+
+    Parameters
+    ----------
+    identification : AllanIdentification
+        The analysis.
+    name : str
+        Name of the sensor.
+
+    Returns
+    -------
+    contents : dict of str to bytes
+        Contents by name.
+    remarks : list of str
+        Remarks on Kalibr's file.
+    """
+    contents = {
+        "imu.yaml": imu_specification_text(
+            identification.to_specification(name), specification_comment(identification)
+        ).encode(),
+        "allan_parameters.json": format_json(list_parameters(identification)).encode(),
+        "allan_deviation.csv": table_to_csv(deviation_table(identification)).encode(),
+    }
+    remarks = []
+    try:
+        contents[KALIBR], omissions = make_kalibr_file(identification, name)
+        remarks += omissions
+    except ConfigurationError as error:
+        remarks.append(f"{KALIBR} is not written: {error}")
+    for sensor in identification.sensors:
+        contents[f"allan_{sensor}.png"] = render_figure(
+            to_matplotlib(allan_figure(identification, sensor))
+        )
+        for number, recording in enumerate(identification.recordings, 1):
+            ending = f"_{number}" if len(identification.recordings) > 1 else ""
+            contents[f"raw_{sensor}{ending}.png"] = render_figure(
+                to_matplotlib(raw_figure(recording, sensor))
+            )
+    return contents, remarks
+
+
+def remove_earlier_files(folder: Path, names: Iterable[str]) -> list[str]:
+    """Remove files of an earlier analysis, which would pass for results of this one.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the results.
+    names : iterable of str
+        Names of the files of this analysis, which stay.
+
+    Returns
+    -------
+    list of str
+        Remark on each removed file.
+    """
+    figures = (path.name for path in folder.glob("*.png") if _FIGURE.fullmatch(path.name))
+    remarks = []
+    for name in sorted({KALIBR, *figures}):
+        if name not in names and (folder / name).is_file():
+            (folder / name).unlink()
+            remarks.append(f"{name} of an earlier analysis is removed")
+    return remarks
 
 
 def specification_comment(identification) -> str:
