@@ -1,4 +1,4 @@
-"""How far a heading will have drifted, with what probability, and because of what.
+"""Compute the distribution of a heading's yaw error on a motion, and its sources.
 
     heading_budget.py a --imu bno055 --imu hector --at 10min --within 5deg
     heading_budget.py drive.bag --setting reference/topic=/odom --imu my_imu.yaml
@@ -9,55 +9,58 @@
     heading_budget.py a --imu mpu6050 --standstill 60s --stops "every 2min for 3s"
     heading_budget.py a --imu mpu6050 --odometer odometer.yaml --fuse
 
-Each IMU is a bundled one's name, the file of a specification, FORMAT:FILE with another tool's
-parameters, or a plug-in's parameters by name. The gyroscope's offset is measured while the robot
-stands still before the drive (--standstill), and each IMU is any unit of its part, unless its file
-describes one unit (--unit). An odometer is a bundled one, differential or skid_steer, or a file
-with the fields of isf.OdometerSpecification; --fuse adds what the best estimator makes of both.
+An IMU is the name of a bundled IMU, the file of a specification, FORMAT:FILE with the parameters of
+another tool, or the name of a plug-in's parameters. The gyroscope's bias is measured at standstill
+before the drive (--standstill), and each IMU is any unit of its part, unless its file describes a
+unit (--unit). An odometer is a bundled one, differential or skid_steer, or a file with the fields
+of isf.OdometerSpecification; --fuse adds the best fusion of each IMU with each odometer.
 
-The bands are computed, not drawn, and exact where errors are small; "all the time" is counted in
-4000 drawn drives, between the model's steps, too. With --require: how small each error of a
-gyroscope must be, as a standard deviation. Writes to DIR:
+Bands are computed, not drawn, and exact for small errors. "All the time" is counted in 4000 drawn
+drives, also between the model's steps. --require adds the largest standard deviation of each error
+of a gyroscope that keeps a limit. Writes to DIR:
 
-    heading_budget.png    bands over time, and which source causes them
+    heading_budget.png    bands over time, and the share of each source
     bands.csv             mean, standard deviation and bands over time [deg]
-    budget.csv            what each source adds at the time asked for
+    budget.csv            contribution of each source at the time of the answer
     requirements.csv      with --require
-    heading_budget.html   with --report: all of this as one web page
+    heading_budget.html   with --report: all results as a web page
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__
-from ..core.errors import ConfigurationError, prefix_errors, versions
+from ..core.errors import ConfigurationError, prefix_errors
 from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
-from ..core.sentences import number_duplicates
 from ..core.whole_files import write_whole
 from ..heading import budget_tables
-from ..heading.answer import RUNS, HeadingAnswer, Improvement, heading_answer
+from ..heading.answer import RUNS, HeadingAnswer, Improvement
 from ..heading.budget import (
     Budget,
     bias_instability_remark,
+    budget_remarks,
     budget_step,
+    distinguish_budgets,
     earth_rate_remark,
-    fuse_budgets,
+    fuse_all,
 )
-from ..heading.budget_page import budget_page
-from ..heading.figures.budget import ShownBudget, budget_figure
-from ..heading.improvements import better_part, propose_improvements
-from ..heading.model.imu_error_sources import yaw_error_model
+from ..heading.budget_page import (
+    budget_page,
+    budget_settings,
+    requirement_section,
+    result_sections,
+)
+from ..heading.figures.budget import budget_figure, shown_budgets
+from ..heading.improvements import better_part
 from ..heading.model.odometer import MAX_TIMES
 from ..heading.requirements import requirements
 from ..heading.selection import model_step
-from ..motion.earth_motion import EarthMotion
-from ..motion.motion import Motion
+from ..heading.sensor_budget import BudgetTask, budget_answers, sensor_budget
 from ..report import table as table_text
 from ..report.drawing import to_matplotlib
 from ..report.page import Section, page_html
@@ -70,7 +73,6 @@ from ..sensors.errors_in_motion import (
 from ..sensors.formats.registry import NamedImu
 from ..sensors.imu_specification import ImuSpecification
 from ..sensors.odometer import OdometerSpecification, read_odometer
-from ..sensors.operation import Operation
 from . import command_line, imu_options, motion_options, option_types
 
 NAME = "heading_budget"
@@ -78,21 +80,20 @@ MAX_STEPS = 4000
 
 
 class _Task(NamedTuple):
-    """Motion and operation for which budgets are made.
-
-    ``chosen`` has the motion with the operation's stops, ``driven`` is the motion without them.
-    ``at`` [s]: time of the answer; ``period`` [s]: step of the models.
-    """
+    """Chosen motion, with the stops of the operation, and the task of its budgets."""
 
     chosen: motion_options.ChosenMotion
-    driven: Motion | EarthMotion
-    operation: Operation
-    at: float
-    period: float
+    budget: BudgetTask
 
 
 def main(arguments):
-    """Compute and write the budgets and requirements that the command line asks for."""
+    """Compute and write the budgets and requirements of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     _check_options(options)
     task = _task(options)
@@ -128,11 +129,12 @@ def _task(options) -> _Task:
     at = math.floor(motion.duration + 1e-6) if options.at is None else options.at
     if not 0.0 < at <= motion.duration * (1.0 + 1e-9):
         raise ConfigurationError(
-            f"{chosen.name} lasts {motion.duration:.6g} s, so that nothing is known at {at:g} s"
+            f"{chosen.name} lasts {motion.duration:.6g} s, expected at least {at:g} s (--at)"
         )
     most = MAX_TIMES - 1 if options.fuse else MAX_STEPS
     period = min(budget_step(at, most), model_step(at, motion, operation, 1))
-    return _Task(chosen._replace(motion=motion), driven, operation, at, period)
+    task = BudgetTask(motion, driven, operation, at, period, chosen.sample)
+    return _Task(chosen._replace(motion=motion), task)
 
 
 def _sensors(options) -> list[imu_options.PlacedImu]:
@@ -154,44 +156,32 @@ def _results_folder(options, chosen, sensors):
 
 
 def _budgets(options, task, sensors) -> list[Budget]:
-    part = None
+    part, use = None, task.budget
     if any(isinstance(placed.imu.errors, ImuSpecification) for placed in sensors):
+        parts = imu_options.bundled_parts()
         part = better_part(
-            imu_options.bundled_parts(), task.chosen.motion, options.within, task.at,
-            task.operation, task.chosen.sample, task.period,
-        )  # fmt: skip
-    budgets = [_budget(placed, task, part, options) for placed in sensors]
-    if options.fuse:
-        count = len(options.odometer)
-        budgets += [fuse_budgets(*pair) for pair in product(budgets[:-count], budgets[-count:])]
-    names = number_duplicates([budget.name for budget in budgets])
-    return [budget._replace(name=name) for name, budget in zip(names, budgets)]
+            parts, use.motion, options.within, use.at, use.operation, use.sample, use.period
+        )
+    budgets = [_budget(placed, use, part, options) for placed in sensors]
+    count = len(options.odometer)
+    fused = fuse_all(budgets[:-count], budgets[-count:]) if options.fuse else []
+    return distinguish_budgets([*budgets, *fused])
 
 
-def _budget(placed, task: _Task, part: Improvement | None, options) -> Budget:
-    imu, motion, operation = placed.imu, task.chosen.motion, task.operation
+def _budget(placed, task: BudgetTask, part: Improvement | None, options) -> Budget:
+    imu, environment = placed.imu, placed.environment
     name, errors, remarks = _adjusted(imu, options)
-    arguments = {
-        "period": task.period,
-        "magnetic_environment": placed.environment,
-        "sample": task.chosen.sample,
-    }
-    model = yaw_error_model(errors, motion, operation=operation, **arguments)
-    model = model.until(min(round(task.at / task.period) + 1, len(model.time)))
-    improvements = propose_improvements(errors, task.driven, operation, model, part, **arguments)
-    limits = list(model.limits)
+    budget = sensor_budget(
+        name, errors, task, part=part, environment=environment, origins=imu.origins
+    )
+    limits = budget.remarks
     if isinstance(errors, ImuSpecification):
         for remark, option in (
-            (bias_instability_remark(errors, model), "--bias-instability-band"),
-            (earth_rate_remark(errors, model, motion), "--latitude"),
+            (bias_instability_remark(errors, budget.model), "--bias-instability-band"),
+            (earth_rate_remark(errors, budget.model, task.motion), "--latitude"),
         ):
             limits += [f"{remark} ({option})"] if remark is not None else []
-    elif not isinstance(errors, OdometerSpecification) and operation != Operation(standstill=0.0):
-        limits.append(
-            "its yaw error is a plug-in's, or that of drives as recorded: zeroing changes nothing"
-        )
-    remarks += [f"{imu.name}: {sentence}" for sentence in limits]
-    return Budget(name, errors, model, remarks, improvements, imu.origins)
+    return budget._replace(remarks=remarks + [f"{imu.name}: {sentence}" for sentence in limits])
 
 
 def _adjusted(imu: NamedImu, options) -> tuple[str, Any, list[str]]:
@@ -219,97 +209,62 @@ def _adjusted(imu: NamedImu, options) -> tuple[str, Any, list[str]]:
 
 
 def _title(task: _Task) -> str:
-    motion = task.chosen.motion
-    last = (motion.time - motion.time[0]).searchsorted(task.at - 1e-9)
-    turn = math.degrees(motion.yaw[last]) - math.degrees(motion.yaw[0])
-    return (
-        f"{task.chosen.name}, {task.operation.sentence()}: yaw error after {task.at:g} s, in which "
-        f"it turns by {turn:.0f} deg"
-    )
+    at, turn = task.budget.at, math.degrees(task.budget.turn)
+    return f"{_use(task)}: yaw error after {at:g} s, in which it turns by {turn:.0f} deg"
+
+
+def _use(task: _Task) -> str:
+    return f"{task.chosen.name}, {task.budget.operation.sentence()}"
 
 
 def _answers(options, budgets) -> list[HeadingAnswer]:
     total = RUNS * len(budgets)
     with progress_bar(desc="drawing drives", total=total, unit=" runs", leave=False) as progress:
-        common = {"seed": options.seed, "on_runs": progress.update}
-        return [
-            heading_answer(budget.model, options.within, budget.improvements, **common)
-            for budget in budgets
-        ]
+        return budget_answers(budgets, options.within, options.seed, progress.update)
 
 
 def _show_budgets(options, out, task, budgets, answers) -> list[Section]:
     """Print and write the budgets, and return their sections of the page."""
-    sentences = [
-        answer.sentence(budget.name, options.within, budget.origins)
-        for budget, answer in zip(budgets, answers)
-    ]
+    sentences = budget_tables.answer_sentences(budgets, answers, options.within)
     columns = budget_tables.summary_columns(options.within)
     summary = budget_tables.summary_table(budgets, answers)
     causes = budget_tables.source_table(budgets, answers)
     note, source_columns = budget_tables.SUMMARY_NOTE, budget_tables.SOURCE_COLUMNS
     print(*sentences, "", table_text.format_table(summary, columns) + note, "", sep="\n")
     print(table_text.format_table(causes, source_columns), end="")
-    for remark in dict.fromkeys(remark for budget in budgets for remark in budget.remarks):
+    for remark in budget_remarks(budgets):
         print(f"note: {remark}")
     write_whole(out / "bands.csv", budget_tables.bands_text(budgets).encode("utf-8"))
-    title = f"{task.chosen.name}, {task.operation.sentence()}, to {task.at:g} s"
-    figure = budget_figure(_shown(budgets), options.within)
+    title = f"{_use(task)}, to {task.budget.at:g} s"
+    figure = budget_figure(shown_budgets(budgets), options.within)
     command_line.write_pictures(out, NAME, to_matplotlib(figure, title), options.formats)
     print(out / "bands.csv")
     print(*table_text.write_tables(out, "budget", causes, source_columns, options.table), sep="\n")
-    text = [*sentences, f"{note}.".replace("\n", " ")]
-    return [
-        Section("Result", text=text, table=table_text.to_page_table(summary, columns)),
-        Section(
-            "What each source adds", table=table_text.to_page_table(causes, source_columns, texts=2)
-        ),
-    ]
-
-
-def _shown(budgets) -> list[ShownBudget]:
-    return [ShownBudget(budget.name, budget.model) for budget in budgets]
+    return result_sections(sentences, summary, causes, options.within)
 
 
 def _show_requirements(options, out, task) -> Section:
     """Print and write the requirements, and return their section of the page."""
-    table = budget_tables.requirement_table(
-        requirements(
-            task.chosen.motion, options.require, task.at, options.probability,
-            sample=task.chosen.sample, operation=task.operation,
-        )
+    use = task.budget
+    limits = requirements(
+        use.motion, options.require, use.at, options.probability,
+        sample=use.sample, operation=use.operation,
     )  # fmt: skip
-    sentence = (
-        f"To stay within {math.degrees(options.require):g} deg after {task.at:g} s in "
-        f"{100.0 * options.probability:g} % of drives, each error at most:"
-    )
+    table = budget_tables.requirement_table(limits)
+    sentence = budget_tables.requirement_sentence(options.require, use.at, options.probability)
     columns, note = budget_tables.REQUIREMENT_COLUMNS, budget_tables.REQUIREMENT_NOTE
     print(f"\n{sentence}")
     print(table_text.format_table(table, columns), end="")
     print(note)
     print(*table_text.write_tables(out, "requirements", table, columns, options.table), sep="\n")
-    text = [sentence, note.replace("\n", " ")]
-    return Section("Requirements", text=text, table=table_text.to_page_table(table, columns))
+    return requirement_section(sentence, table)
 
 
 def _page(options, task, title, budgets, sections):
-    settings = {
-        "at [s]": task.at,
-        "within [deg]": math.degrees(options.within),
-        "step of the model [s]": task.period,
-        "seed": options.seed,
-        "runs drawn for all the time": RUNS,
-        "inflate": options.inflate,
-        "operation": dataclasses.asdict(task.operation),
-        "imu": {
-            budget.name: dataclasses.asdict(budget.errors) for budget in budgets if budget.errors
-        },
-        "versions": versions(),
-    }
-    remarks = [remark for budget in budgets for remark in budget.remarks]
-    remarks = list(dict.fromkeys([*task.chosen.remarks, *remarks]))
+    settings = budget_settings(task.budget, budgets, options.within, options.seed, options.inflate)
+    remarks = list(dict.fromkeys([*task.chosen.remarks, *budget_remarks(budgets)]))
     footer = f"{NAME}, imu_simulation_framework {__version__}, seed {options.seed}"
-    shown = _shown(budgets)
+    shown = shown_budgets(budgets)
     return budget_page(f"{title}.", shown, options.within, sections, settings, remarks, footer)
 
 
@@ -319,24 +274,24 @@ def _parser():
     imu_options.add_operation_options(parser)
     add = parser.add_argument
     # fmt: off
-    add("--imu", action="append", default=[], metavar="IMU", help="see above; several are compared")
+    add("--imu", action="append", default=[], metavar="IMU", help="IMU; several are compared")
     add("--odometer", action="append", default=[], metavar="ODOMETER",
-        help="a differential drive's wheel odometry, compared with the IMUs; may be given again")
-    add("--fuse", action="store_true", help="also each IMU's heading fused with each odometer's")
+        help="wheel odometry of a differential drive, compared with the IMUs; repeatable")
+    add("--fuse", action="store_true", help="add the fusion of each IMU with each odometer")
     imu_options.add_magnetic_options(parser)
     add("--at", type=option_types.positive_duration, metavar="TIME",
-        help="by default the motion's end")
-    imu_options.add_limit_option(parser, "limit whose probability is asked for")
+        help="time of the answer, by default the end of the motion")
+    imu_options.add_limit_option(parser, "limit whose probability is computed")
     add("--require", type=option_types.positive_angle, metavar="ANGLE",
-        help="say how small each error must be for this limit")
+        help="compute the largest size of each error that keeps this limit")
     add("--probability", type=option_types.probability, default=0.95, metavar="P",
-        help="with --require, by default 0.95")
+        help="share of drives that keep the limit of --require, by default 0.95")
     add("--inflate", type=float, metavar="FACTOR",
-        help="multiply the noise of specifications, which recordings at rest give too small")
+        help="factor for the noise of specifications, which recordings at rest underestimate")
     add("--bias-instability-band", nargs=2, type=option_types.positive_duration,
         metavar=("FROM", "TO"),
         help="averaging times over which the gyroscopes of specifications have their bias "
-             "instability; by default as the specification says, 0.1s to 10000s")
+             "instability; by default those of the specification, 0.1s to 10000s")
     # fmt: on
     command_line.add_seed(parser)
     table_text.add_option(parser)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from itertools import product
 from types import MappingProxyType
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Mapping, NamedTuple, Sequence
 
+from ..core.sentences import number_duplicates
 from ..motion.earth import EARTH_RATE
 from ..motion.earth_motion import EarthMotion
 from ..motion.motion import Motion
@@ -106,6 +108,55 @@ def fuse_budgets(imu: Budget, odometer: Budget) -> Budget:
     return Budget(name, None, model, remarks, ())
 
 
+def fuse_all(imus: Sequence[Budget], odometers: Sequence[Budget]) -> list[Budget]:
+    """Create the budgets of the fusion of each IMU with each odometer.
+
+    Parameters
+    ----------
+    imus, odometers : sequence of Budget
+        Budgets with models at the same times.
+
+    Returns
+    -------
+    list of Budget
+        Fused budgets, by IMU and then by odometer.
+    """
+    return [fuse_budgets(imu, odometer) for imu, odometer in product(imus, odometers)]
+
+
+def distinguish_budgets(budgets: Sequence[Budget]) -> list[Budget]:
+    """Append numbers to equal names of budgets.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        Budgets.
+
+    Returns
+    -------
+    list of Budget
+        Budgets with different names.
+    """
+    names = number_duplicates([budget.name for budget in budgets])
+    return [budget._replace(name=name) for name, budget in zip(names, budgets)]
+
+
+def budget_remarks(budgets: Sequence[Budget]) -> list[str]:
+    """Return the remarks of all budgets, each once.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        Budgets.
+
+    Returns
+    -------
+    list of str
+        Remarks in the order of the budgets.
+    """
+    return list(dict.fromkeys(remark for budget in budgets for remark in budget.remarks))
+
+
 def bias_instability_remark(errors: ImuSpecification, model: YawErrorModel) -> str | None:
     """Describe the influence of the averaging times over which a bias instability holds.
 
@@ -185,7 +236,7 @@ def earth_rate_remark(
         return None
     return (
         f"the Earth's turning is left out: it adds {-math.degrees(drift):.3g} deg times the sine "
-        f"of the latitude, beside {math.degrees(own):.3g} deg rms"
+        f"of the latitude to {math.degrees(own):.3g} deg rms"
     )
 
 

@@ -1,14 +1,110 @@
-"""Web page of heading budgets on a motion."""
+"""Web page of heading budgets on a motion, and its sections."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
+from ..core.errors import versions
 from ..report.page import Page, Section, tabulate_values
+from ..report.table import to_page_table
+from . import budget_tables
+from .answer import RUNS
+from .budget import Budget
 from .figures.budget import ShownBudget, budget_bands, budget_shares
+from .sensor_budget import BudgetTask
+
+
+def result_sections(
+    sentences: Sequence[str], summary: pd.DataFrame, sources: pd.DataFrame, limit: float
+) -> list[Section]:
+    """Create the sections of the answers and of the contributions of all sources.
+
+    Parameters
+    ----------
+    sentences : sequence of str
+        Answer of each budget.
+    summary : pandas.DataFrame
+        Result of :func:`.summary_table`.
+    sources : pandas.DataFrame
+        Result of :func:`.source_table`.
+    limit : float
+        Limit of the yaw error [rad].
+
+    Returns
+    -------
+    list of Section
+        The sections.
+    """
+    note = f"{budget_tables.SUMMARY_NOTE}.".replace("\n", " ")
+    table = to_page_table(summary, budget_tables.summary_columns(limit))
+    contributions = to_page_table(sources, budget_tables.SOURCE_COLUMNS, texts=2)
+    return [
+        Section("Result", text=[*sentences, note], table=table),
+        Section("Contribution of each source", table=contributions),
+    ]
+
+
+def requirement_section(sentence: str, requirements: pd.DataFrame) -> Section:
+    """Create the section of requirements.
+
+    Parameters
+    ----------
+    sentence : str
+        Sentence above the table.
+    requirements : pandas.DataFrame
+        Result of :func:`.requirement_table`.
+
+    Returns
+    -------
+    Section
+        The section.
+    """
+    text = [sentence, budget_tables.REQUIREMENT_NOTE.replace("\n", " ")]
+    table = to_page_table(requirements, budget_tables.REQUIREMENT_COLUMNS)
+    return Section("Requirements", text=text, table=table)
+
+
+def budget_settings(
+    task: BudgetTask, budgets: Sequence[Budget], limit: float, seed: int, inflate: float | None
+) -> dict[str, Any]:
+    """Return the settings of budgets for a page.
+
+    Parameters
+    ----------
+    task : BudgetTask
+        Motion and use of the sensors.
+    budgets : sequence of Budget
+        Budgets.
+    limit : float
+        Limit of the yaw error [rad].
+    seed : int
+        Seed of the drawn drives.
+    inflate : float or None
+        Factor by which the noise of specifications was multiplied.
+
+    Returns
+    -------
+    dict of str to object
+        Settings, parameters of each IMU, and versions.
+    """
+    return {
+        "at [s]": task.at,
+        "within [deg]": math.degrees(limit),
+        "step of the model [s]": task.period,
+        "seed": seed,
+        "runs drawn for all the time": RUNS,
+        "inflate": inflate,
+        "operation": dataclasses.asdict(task.operation),
+        "imu": {
+            budget.name: dataclasses.asdict(budget.errors) for budget in budgets if budget.errors
+        },
+        "versions": versions(),
+    }
 
 
 def budget_page(

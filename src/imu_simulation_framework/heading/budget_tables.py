@@ -166,6 +166,54 @@ def bands_text(budgets: Sequence[Budget]) -> str:
     return table.to_csv(float_format="%.9g")
 
 
+def answer_sentences(
+    budgets: Sequence[Budget], answers: Sequence[HeadingAnswer], limit: float
+) -> list[str]:
+    """Return the sentence of each answer.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        Budgets.
+    answers : sequence of HeadingAnswer
+        Answer of each budget.
+    limit : float
+        Limit of the yaw error [rad].
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
+    return [
+        answer.sentence(budget.name, limit, budget.origins)
+        for budget, answer in zip(budgets, answers)
+    ]
+
+
+def requirement_sentence(limit: float, at: float, probability: float) -> str:
+    """Return the sentence above a table of requirements.
+
+    Parameters
+    ----------
+    limit : float
+        Limit of the yaw error [rad].
+    at : float
+        Time of the limit [s].
+    probability : float
+        Share of drives that keep the limit.
+
+    Returns
+    -------
+    str
+        Sentence that ends with a colon.
+    """
+    return (
+        f"To stay within {math.degrees(limit):g} deg after {at:g} s in {100.0 * probability:g} % "
+        "of drives, each error at most:"
+    )
+
+
 def requirement_table(requirements: pd.DataFrame) -> pd.DataFrame:
     """Return requirements for a person, with three digits.
 

@@ -9,6 +9,7 @@ import numpy as np
 from ...core import colours
 from ...report import style
 from ...report.figure import Figure
+from ..budget import Budget
 from ..model.distribution import YawErrorDistribution
 from .limit_lines import draw_limit
 
@@ -31,6 +32,22 @@ class ShownBudget(NamedTuple):
 
     name: str
     model: YawErrorDistribution
+
+
+def shown_budgets(budgets: Sequence[Budget]) -> list[ShownBudget]:
+    """Return budgets for a figure.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        Budgets.
+
+    Returns
+    -------
+    list of ShownBudget
+        Names and models.
+    """
+    return [ShownBudget(budget.name, budget.model) for budget in budgets]
 
 
 def budget_figure(budgets: Sequence[ShownBudget], limit: float) -> Figure:

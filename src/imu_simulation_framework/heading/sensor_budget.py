@@ -1,0 +1,129 @@
+"""Budget of a sensor on a motion."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
+
+from ..motion.earth_motion import EarthMotion
+from ..motion.motion import Motion
+from ..sensors.imu_specification import ImuSpecification
+from ..sensors.magnetism.environment import MagneticEnvironment
+from ..sensors.odometer import OdometerSpecification
+from ..sensors.operation import Operation
+from .answer import HeadingAnswer, Improvement, heading_answer
+from .budget import Budget
+from .improvements import propose_improvements
+from .model.imu_error_sources import yaw_error_model
+
+
+class BudgetTask(NamedTuple):
+    """Motion and use of sensors for which budgets are made.
+
+    Attributes
+    ----------
+    motion : Motion or EarthMotion
+        Motion with the stops of the operation.
+    driven : Motion or EarthMotion
+        Motion without these stops.
+    operation : Operation
+        Use of the sensors.
+    at : float
+        Time of the answer [s].
+    period : float
+        Step of the models [s].
+    sample : float or None
+        Sampling period of the sensors, if the motion has longer steps [s].
+    """
+
+    motion: Motion | EarthMotion
+    driven: Motion | EarthMotion
+    operation: Operation
+    at: float
+    period: float
+    sample: float | None
+
+    @property
+    def turn(self) -> float:
+        """Change of the yaw until the time of the answer [rad]."""
+        last = (self.motion.time - self.motion.time[0]).searchsorted(self.at - 1e-9)
+        return float(self.motion.yaw[last] - self.motion.yaw[0])
+
+
+def sensor_budget(
+    name: str,
+    errors: Any,
+    task: BudgetTask,
+    *,
+    part: Improvement | None = None,
+    environment: MagneticEnvironment | None = None,
+    origins: Mapping[str, str],
+) -> Budget:
+    """Create the budget of a sensor.
+
+    Parameters
+    ----------
+    name : str
+        Name for a person.
+    errors : LinearImu
+        Errors of the sensor.
+    task : BudgetTask
+        Motion and use.
+    part : Improvement, optional
+        Another part, from :func:`.better_part`.
+    environment : MagneticEnvironment, optional
+        Field for a sensor with a magnetic heading; by default an undisturbed one as in Europe.
+    origins : mapping of str to str
+        Origin of the gyroscope's numbers by field.
+
+    Returns
+    -------
+    Budget
+        The budget; its remarks are the limits of the model.
+    """
+    arguments = {
+        "period": task.period,
+        "magnetic_environment": environment,
+        "sample": task.sample,
+    }
+    model = yaw_error_model(errors, task.motion, operation=task.operation, **arguments)
+    model = model.until(min(round(task.at / task.period) + 1, len(model.time)))
+    improvements = propose_improvements(
+        errors, task.driven, task.operation, model, part, **arguments
+    )
+    remarks = list(model.limits)
+    is_zeroed = task.operation != Operation(standstill=0.0)
+    if is_zeroed and not isinstance(errors, (ImuSpecification, OdometerSpecification)):
+        remarks.append(
+            "its yaw error is a plug-in's, or that of drives as recorded: zeroing changes nothing"
+        )
+    return Budget(name, errors, model, remarks, improvements, origins)
+
+
+def budget_answers(
+    budgets: Sequence[Budget],
+    limit: float,
+    seed: int,
+    on_runs: Callable[[int], object] = lambda _: None,
+) -> list[HeadingAnswer]:
+    """Compute the answer of each budget.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        Budgets.
+    limit : float
+        Limit of the yaw error [rad].
+    seed : int
+        Seed of the drawn drives.
+    on_runs : callable, optional
+        Called with the number of runs after each part of the drawing.
+
+    Returns
+    -------
+    list of HeadingAnswer
+        Answers.
+    """
+    return [
+        heading_answer(budget.model, limit, budget.improvements, seed=seed, on_runs=on_runs)
+        for budget in budgets
+    ]
