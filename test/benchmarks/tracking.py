@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from imu_simulation_framework.commands.tune_tracking import followed_how
+from imu_simulation_framework.commands.tune_tracking import tracking_rms
 from imu_simulation_framework.core.files import default_configuration_path
 from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.drive.in_process import run_in_process
@@ -44,7 +44,7 @@ def _row(controller, kind, rolling, drive, recording, configuration):
     }
     sections["recording"] = {"path": recording} if recording else {"drive": drive}
     tables = run_in_process(load_configuration(configuration, sections))
-    cost = followed_how(tables)
+    cost = tracking_rms(tables)
     largest = tables.control_error["distance_error"].max()
     return np.degrees(cost["yaw"]), cost["distance"], largest, cost["effort"]
 

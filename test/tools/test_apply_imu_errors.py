@@ -351,7 +351,7 @@ def test_options_add_gravity_and_rotate_vectors_of_gazebo_ros_back(motion, tmp_p
     done = assert_success(
         run(bag, "--imu", "ideal", "--out", tmp_path / "out.bag", "--gazebo-ros-imu")
     )
-    assert "the input's vectors were turned back" in done.stdout
+    assert "the input's vectors were rotated back" in done.stdout
     expected = np.hstack(imu_truth(motion)[1:3])[:300]
     np.testing.assert_allclose(signals(imus(tmp_path / "out.bag")), expected, atol=1e-9)
 

@@ -72,7 +72,7 @@ def test_seed_changes_imu_but_not_flight(tmp_path):
 def test_table_of_flight_is_input_of_another_flight(flown, tmp_path):
     arguments = ("--gimbal", "agisim", "--imu", "ideal", "--out", tmp_path)
     done = assert_success(run(flown[0] / "body.csv", *arguments))
-    assert "cannot be tuned" in done.stdout
+    assert "requires a specification" in done.stdout
     second, first = (
         pd.read_csv(folder / "imu_truth.csv", index_col="time").to_numpy()
         for folder in (tmp_path, flown[0])

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from imu_simulation_framework.commands import tune_tracking
-from imu_simulation_framework.commands.tune_tracking import Tracking, tuned
+from imu_simulation_framework.commands.tune_tracking import Tracking, tune
 from imu_simulation_framework.core.errors import SimulatorError
 from imu_simulation_framework.core.files import urdf_path
 from imu_simulation_framework.core.programs import run_tool
@@ -16,7 +16,7 @@ from imu_simulation_framework.drive.recorded_drive.setup import set_up_named
 class Bowl:
     """Tracking error with a minimum at the gains 3 and 0.5; the effort is the first gain."""
 
-    def followed(self, gains):
+    def follow(self, gains):
         away = math.hypot(math.log(gains["a"] / 3.0), math.log(gains["b"] / 0.5))
         if gains["b"] > 6.0:
             raise SimulatorError("The physics became unstable.")
@@ -31,14 +31,14 @@ def distance(driven):
 
 
 def test_search_finds_least_cost_and_keeps_zero_gains():
-    gains = tuned(Bowl(), FIRST, distance, effort=10.0, tries=100)
+    gains = tune(Bowl(), FIRST, distance, effort=10.0, tries=100)
     assert gains["a"] == pytest.approx(3.0, rel=0.1)
     assert gains["b"] == pytest.approx(0.5, rel=0.1)
     assert gains["off"] == 0.0
 
 
 def test_search_respects_limit_of_effort():
-    gains = tuned(Bowl(), FIRST, distance, effort=1.5, tries=100)
+    gains = tune(Bowl(), FIRST, distance, effort=1.5, tries=100)
     assert 1.3 < gains["a"] <= 1.5
     assert gains["b"] == pytest.approx(0.5, rel=0.2)
 
@@ -67,7 +67,7 @@ def test_configured_simulator_does_not_change_tracking():
         setup.set("robot", parameters=str(urdf_path("robot_four_wheels.yaml")))
         setup.set("simulation", simulator=simulator)
         setup.set("trajectory", start=10.0)  # where the first turn begins
-        return Tracking(setup, 3.0).followed({})
+        return Tracking(setup, 3.0).follow({})
 
     assert followed("gazebo") == followed("mujoco")
 

@@ -1,4 +1,4 @@
-"""Specification of a sensor from recordings, by Allan analysis and calibration, and its validation."""
+"""Allan analysis and calibration of a sensor from recordings, and its validation."""
 
 import lazy_loader
 

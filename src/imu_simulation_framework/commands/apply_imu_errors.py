@@ -248,7 +248,7 @@ def _sentences(topic, ideal, reported, session, options, written):
             f"{incomplete}"
         )
     if options.gazebo_ros_imu:
-        yield "the input's vectors were turned back, as libgazebo_ros_imu.so turns them wrongly"
+        yield "the input's vectors were rotated back, as libgazebo_ros_imu.so rotates them wrongly"
     if options.add_gravity or options.gazebo_ros_imu:
         yield f"gravity of {WORLD_GRAVITY:g} m/s^2 was added to the input's acceleration"
     axes = "x forward, y left, z up (REP-103), as the input's"
@@ -259,7 +259,8 @@ def _sentences(topic, ideal, reported, session, options, written):
     else:
         begins = "at magnetic north" if session.fuses_magnetometer else "with a yaw of zero"
         yield (
-            f"frame {frame}: {axes}; the input has no orientation, so the fused one begins {begins}"
+            f"frame {frame}: {axes}; the input has no orientation; the fused orientation begins "
+            f"{begins}"
         )
     if len(ideal.frames) > 1:
         yield f"the input has {len(ideal.frames)} frames, which are assumed to be identical"

@@ -218,7 +218,7 @@ def add_layout_option(add) -> None:
     """Add ``--layout``, for :func:`guessed_columns` and :func:`.set_up`, to a parser."""
     add(
         "--layout", metavar="FILE", type=_layout,
-        help="a recording layout that names the columns, or the name of a bundled one",
+        help="recording layout with names of columns: a file, or the name of a bundled layout",
     )  # fmt: skip
 
 

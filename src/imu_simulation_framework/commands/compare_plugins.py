@@ -1,10 +1,10 @@
 """Compare a simulator's IMU plug-in with this package's model of it, the robot at rest.
 
-Runs an experiment in which the robot stands still for --minutes, once for each --imu, and sets
-the statistics of what the plug-in says (standard deviation, innovation and lag-1 correlation of
-its biases, white noise, orientation error) beside those of --runs realisations of the model.
-With --results it evaluates experiments that were run before. Exit code 1: a statistic lies more
-than three standard errors from the model's.
+Runs an experiment for each --imu, in which the robot stands still for --minutes, and compares the
+statistics of the plug-in's output (standard deviation, innovation and lag-1 correlation of its
+biases, white noise, orientation error) with those of --runs realisations of the model. With
+--results, evaluates experiments that were run before. Exit code 1: a statistic is more than three
+standard errors from that of the model.
 
     compare_plugins.py --out comparison
     compare_plugins.py --out comparison --imu hector --parameters "{yaw_drift: 1.118}"
@@ -50,11 +50,26 @@ STILL = 0.01
 
 
 def _load(folder: ResultFolder) -> tuple[ImuAtRest, float, dict[str, Any]]:
-    """Return what the bag of an experiment at rest (``record:=true``) tells of its IMU.
+    """Read the IMU of an experiment at rest with ``record:=true``.
 
-    Beside it the period of the samples [s], and from the summary ``model, parameters, simulator,
-    expected, received``. Raises RecordingError or ResultError: bag or summary are missing or
-    broken, or the robot moved.
+    Parameters
+    ----------
+    folder : ResultFolder
+        Result of the experiment.
+
+    Returns
+    -------
+    imu : ImuAtRest
+        Output of the IMU.
+    period : float
+        Period of the samples [s].
+    facts : dict of str to object
+        ``model``, ``parameters``, ``simulator``, ``expected`` and ``received`` of the summary.
+
+    Raises
+    ------
+    RecordingError, ResultError
+        Bag or summary are missing or broken, or the robot moved.
     """
     try:
         summary = json.loads(folder.read_text("summary.json"))
@@ -76,7 +91,7 @@ def _load(folder: ResultFolder) -> tuple[ImuAtRest, float, dict[str, Any]]:
 
 def _read(bag, with_bias, duration):
     samples = read_bag(bag, IMU_TOPIC, [IMU])
-    # A stamp of zero, not a number here, is the first that the MuJoCo simulator gives.
+    # The first stamp of the MuJoCo simulator is zero, which is read as NaN.
     stamped = np.isfinite(samples.columns["stamp"])
     biases: dict[str, Any] = {}
     columns = [samples.matrix(names)[stamped] for names in (QUATERNION, GYRO, ACCEL)]
@@ -114,7 +129,7 @@ def _true_orientation(bag, start):
 
 
 def _first_drift(bias) -> int:
-    """Find the first sample at which a bias is not zero any more; the plug-in begins with none."""
+    """Find the first sample at which a bias is not zero; the plug-in begins with zero."""
     nonzero = np.asarray(bias).reshape(len(bias), -1).any(axis=1)
     return int(np.argmax(nonzero))
 
@@ -135,11 +150,22 @@ AT_REST = "at_rest"
 """Name of the experiment."""
 
 STANDING_POSES = 100
-"""Of the standing robot's trajectory, which readers would not take for one if it were shorter."""
+"""Number of poses of the standing robot; readers reject shorter trajectories."""
 
 
 def main(arguments):
-    """Run and evaluate the experiments that the command line asks for."""
+    """Run and evaluate the experiments of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or 1 if a plug-in differs from its model.
+    """
     options = _parser().parse_args(arguments)
     out = Path(options.out)
     folders = options.results or [_run_experiment(out, name, options) for name in options.imu]
@@ -164,7 +190,9 @@ def main(arguments):
 def _run_experiment(out, name, options) -> Path:
     folder = out / name
     if folder.exists():
-        raise ResultError(f"{folder}: exists; give another --out, or --results {folder}")
+        raise ResultError(
+            f"{folder}: exists; choose another --out, or evaluate it with --results {folder}"
+        )
     duration = 60.0 * options.minutes
     parameters = options.parameters or COMPARED.get(PRESETS[name].model, {})
     standing = folder / f"{AT_REST}.tum"
@@ -220,17 +248,17 @@ def _parser():
     # fmt: off
     add("-o", "--out", required=True, metavar="DIR", help="folder for all results")
     add("--results", nargs="+", metavar="RESULT",
-        help="evaluate these instead: results of experiments with record:=true, robot at rest")
+        help="evaluate these results of experiments with record:=true and the robot at rest")
     add("--simulator", default="gazebo", choices=("gazebo", "mujoco"))
     add("--imu", nargs="+", default=["hector", "generic"],
         choices=[name for name in PRESETS if name != "specification"])
     add("--parameters", type=_mapping, metavar="YAML",
-        help="of the IMU models, instead of those with which every error shows")
+        help="parameters of the IMU models, by default values with which every error is visible")
     most = LONGEST_WINDOW / 60.0
     minutes = number_type(lambda value: 0.0 < value <= most, f"is not above 0 and at most {most:g}")
     add("--minutes", type=minutes, default=20.0, metavar="M", help="default: 20")
     add("--runs", type=whole_type(2, math.inf, "is not a whole number of at least 2"), default=100,
-        help="of the model (default: 100)")
+        help="realisations of the model (default: 100)")
     # fmt: on
     add_seed(parser)
     return parser

@@ -1,14 +1,14 @@
-"""A page in the browser on which one plays with heading drift: motion, parts, operation, limit.
+"""Show heading drift on a page in the browser, with sliders for motion, parts, operation and limit.
 
     explore.py
     explore.py drive.bag --setting reference/topic=/odom
     explore.py --imu mine.yaml --port 8060 --no-browser
 
-Bands over time, causes, a ranking and the time to the limit follow while a slider is moved. The
-page's address holds all that is set, so that a link gives it again; beside the figures stand a
-command line and lines of Python that give the same answer. Recordings are dropped into the page, or
-named here, with how they are read. Only programs on this machine reach the page, which needs no
-network, but the extra explore: pip install ".[explore]". Ctrl+C ends it.
+Bands over time, sources, a ranking and the time to the limit change while a slider is moved. The
+address of the page contains all settings, so that a link restores them. The page also shows the
+command line and the lines of Python that give the same result. Recordings are dropped into the
+page, or named here with the settings for reading them. Only programs on this machine reach the
+page, which needs no network, but the extra explore: pip install ".[explore]". Ctrl+C ends it.
 """
 
 import socketserver
@@ -32,7 +32,13 @@ PORT = 8050
 
 
 def main(arguments):
-    """Serve the page until the program is ended."""
+    """Serve the page until the program is interrupted.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     answers, written = _answers(options)
     with TemporaryDirectory(prefix="explore_") as folder:
@@ -41,7 +47,7 @@ def main(arguments):
             address = f"http://{HOST}:{server.server_port}/"
             print(f"{address} (Ctrl+C ends it)", flush=True)
             if not options.no_browser and not webbrowser.open(address):
-                print("no browser was found: open this address in one")
+                print("no browser was found; open this address in a browser")
             server.serve_forever()
 
 
@@ -63,7 +69,7 @@ def listening(port: int, application) -> WSGIServer:
     Parameters
     ----------
     port : int
-        Port; 0 is any free one.
+        Port; 0 chooses any free port.
     application : callable
         WSGI application.
 
@@ -81,8 +87,8 @@ def listening(port: int, application) -> WSGIServer:
         server = _Server((HOST, port), _Handler)
     except OSError as error:
         raise ConfigurationError(
-            f"port {port} cannot be listened on ({explain_file_error(error)}); --port names "
-            "another one, 0 any that is free"
+            f"--port: port {port} cannot be opened ({explain_file_error(error)}); choose another "
+            "port, or 0 for any free port"
         ) from None
     server.set_app(application)
     return server
@@ -120,8 +126,7 @@ def _parser():
     recording_options.add_setting_option(parser)
     # fmt: off
     add("--imu", action="append", default=[], metavar="IMU",
-        help="a part besides the catalogue's: a specification's file, or FORMAT:FILE; several of "
-             "them")
+        help="additional part: the file of a specification, or FORMAT:FILE; repeatable")
     add("--port", type=whole_type(0, 65535, "is no port from 0 to 65535"), default=PORT,
         metavar="N", help=f"{PORT} by default; 0: any")
     # fmt: on

@@ -3,16 +3,16 @@
     identify_odometer.py husky.bag@/husky_velocity_controller/odom husky.bag@/imu/data --track 1.87
     identify_odometer.py drive.bag@/odom mocap.tum --track 0.55 --wheel-radius 0.165
 
-The odometer's poses first, then a yaw that is better: both as compare_yaw.py names them, on one
-clock; a delay is found and taken off. The track is that which the robot believes in. Errors are
-those of UMBmark: E_d, right diameter over left, and E_b, true track over believed, in which errors
-of the wheels' size are, too. A drift of the reference counts as the odometer's; of the reference
-only white noise is told apart. Writes to DIR:
+ODOMETRY has the poses of the odometer, REFERENCE a more accurate yaw. Both are stated as for
+compare_yaw.py and have the same clock; a delay is estimated and subtracted. The track is that of
+the robot's odometry. Errors are defined as in UMBmark: E_d, right over left diameter, and E_b, true
+over nominal track, which includes errors of the wheel size. Only white noise of the reference is
+separated from the odometer; its drift counts as the odometer's. Writes to DIR:
 
     odometer.yaml          for heading_budget.py --odometer and isf.read_odometer
-    identification.csv     error, and what wheels and track explain, over time [rad]
+    identification.csv     error, and its part due to wheels and track, over time [rad]
     identification.png     the same as a figure
-    identification.html    with --report: all of this as one web page
+    identification.html    with --report: all results as a web page
 """
 
 import math
@@ -40,7 +40,13 @@ _SIGNIFICANT = 3.0  # Standard errors beyond which two halves of a drive differ
 
 
 def main(arguments):
-    """Identify the odometer that the command line names."""
+    """Identify the odometer of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     odometer, reference = (_single_signal(text) for text in (options.odometry, options.reference))
     if odometer.poses is None:
@@ -61,12 +67,12 @@ def main(arguments):
     kept = to_mapping(result.specification)
     if options.wheel_radius is not None:
         kept["wheel_radius"] = options.wheel_radius
-    title = f"# {odometer.name} beside {reference.name}; sigmas are standard errors.\n"
+    title = f"# {odometer.name} against {reference.name}; sigmas are standard errors.\n"
     text = title.encode("ascii", "replace").decode() + yaml.safe_dump(kept, sort_keys=False)
     command_line.write_file(out / "odometer.yaml", text.encode("utf-8"))
     table = result.error.to_frame("error").assign(explained=result.explained)
     command_line.write_file(out / "identification.csv", table_to_csv(table).encode("utf-8"))
-    compared = f"{odometer.name} beside {reference.name}"
+    compared = f"{odometer.name} against {reference.name}"
     figure = odometer_figure(result)
     command_line.write_pictures(
         out, "identification", to_matplotlib(figure, compared), options.formats
@@ -80,7 +86,7 @@ def main(arguments):
                 Section(
                     "Heading error",
                     figure=figure,
-                    how_to_read="What wheels and track do not explain is slip and the reference.",
+                    how_to_read="Slip and reference cause the unexplained part.",
                 ),
                 Section("Recordings", text=list(remarks)),
             ],
@@ -94,7 +100,7 @@ def _single_signal(text):
     signals = read_yaw_signals(text)
     if len(signals) != 1:
         names = ", ".join(signal.name for signal in signals)
-        raise RecordingError(f"{text}: holds several yaws, {names}; name one, as PATH@WHAT")
+        raise RecordingError(f"{text}: has several yaws, {names}; choose one with {text}@TABLE")
     return signals[0]
 
 
@@ -103,20 +109,20 @@ def _sentences(result, shift, odometer, reference):
     duration = result.error.index[-1] - result.error.index[0]
     yield (
         f"{odometer}, {result.way:.4g} m in {duration:.4g} s, "
-        f"with {math.degrees(result.turn):.4g} deg of turns, beside {reference}:"
+        f"with {math.degrees(result.turn):.4g} deg of turns, against {reference}:"
     )
     if shift.problem:
-        yield f"  no delay was taken off: {shift.problem}"
+        yield f"  no delay was subtracted: {shift.problem}"
     else:
         sense = "late" if shift.shift >= 0.0 else "early"
-        yield f"  the reference is {abs(shift.shift):.3f} s {sense}, which is taken off"
+        yield f"  the reference is {abs(shift.shift):.3f} s {sense}, which is subtracted"
     for name, words, value, sigma in (
         (
-            "E_d", "right wheel's diameter over the left one's",
+            "E_d", "right over left wheel diameter",
             specification.diameter_ratio, specification.diameter_ratio_sigma,
         ),
         (
-            "E_b", "true track over the believed one",
+            "E_b", "true over nominal track",
             specification.track_ratio, specification.track_ratio_sigma,
         ),
     ):  # fmt: skip
@@ -126,7 +132,7 @@ def _sentences(result, shift, odometer, reference):
         low, high = slip / result.slip_factor, slip * result.slip_factor
         span = f"{low:.3g} to {high:.3g}, 95 %"
     else:
-        span = "the drive does not tell how far off that may be"
+        span = "not determined by this drive"
     yield f"  slip {slip:.3g} m/sqrt(m) ({span})"
     yield f"  white noise of the difference: {math.degrees(result.noise):.2g} deg"
     left = result.error - result.explained
@@ -138,17 +144,17 @@ def _sentences(result, shift, odometer, reference):
     )
     if result.wander > 1.0:
         yield (
-            f"  what is left wanders {math.sqrt(result.wander):.1f} times as far as its steps "
-            "tell, as by wheels, load or ground that change, slip on turns, or a late or drifting "
-            "reference; the intervals and the slip are as much larger for it"
+            f"  the remaining error wanders {math.sqrt(result.wander):.1f} times as far as its "
+            "steps predict, as with changes of wheels, load or ground, slip on turns, or a late or "
+            "drifting reference; intervals and slip are enlarged by this factor"
         )
     if result.prediction is None:
-        yield "  no half of the drive tells enough to predict the other"
+        yield "  neither half of the drive is sufficient to predict the other half"
     else:
         predicted, std, observed = (math.degrees(value) for value in result.prediction)
         differ = abs(observed - predicted) > _SIGNIFICANT * std
         yield (
-            f"  second half, by what the first half tells: {predicted:.3g} +- "
+            f"  second half, predicted from the first half: {predicted:.3g} +- "
             f"{TWO_SIDED * std:.2g} deg (95 %), observed {observed:.3g}"
             f"{': the errors change over the drive' if differ else ''}"
         )
@@ -163,14 +169,15 @@ def _parser():
     parser = ArgumentParser(__doc__)
     add = parser.add_argument
     # fmt: off
-    add("odometry", metavar="ODOMETRY", help="PATH or PATH@WHAT, with positions")
-    add("reference", metavar="REFERENCE", help="PATH or PATH@WHAT, a better yaw")
+    add("odometry", metavar="ODOMETRY", help="PATH, PATH@TOPIC or PATH@TABLE, with positions")
+    add("reference", metavar="REFERENCE",
+        help="PATH, PATH@TOPIC, PATH@COLUMN or PATH@TABLE, a more accurate yaw")
     add("--track", type=_positive, required=True, metavar="M",
-        help="distance between left and right wheels that the odometer believes in [m]")
+        help="distance between left and right wheels in the odometry [m]")
     add("--wheel-radius", type=_positive, metavar="M",
-        help="for odometer.yaml; the heading needs it for encoder steps only")
+        help="radius for odometer.yaml, required for encoder steps only [m]")
     add("--step", type=_positive, default=1.0, metavar="S",
-        help="from one difference to the next [s], %(default)g by default")
+        help="interval between differences [s], %(default)g by default")
     # fmt: on
     command_line.add_results(parser, "identify_odometer")
     return parser

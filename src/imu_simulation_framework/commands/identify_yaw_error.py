@@ -6,25 +6,25 @@
     identify_yaw_error.py monday.bag tuesday.bag friday.bag
     identify_yaw_error.py check_monday/config.ini check_tuesday/config.ini
 
-Each drive is an experiment's result, a recording with a reference and an IMU, the config.ini of
-one, or a bundled drive's name. Several of one IMU are taken together, each with a bias of its own;
-then each is also predicted by the model identified from the others, and judged as judge_imu.py
-does it. Writes to DIR:
+A drive is the result of an experiment, a recording with a reference and an IMU, the config.ini of a
+recording, or the name of a bundled drive. Several drives of an IMU have a common model, and a bias
+for each drive; each drive is then also predicted by the model identified from the other drives, and
+judged as by judge_imu.py. Writes to DIR:
 
     yaw_error_model.yaml   the model, all parameters with 95 % intervals
     imu.yaml               the specification, for imu:=specification
     hector.yaml            the parameters of Hector's plug-in, section [imu_hector]
-    models.csv             all models that were tried
+    models.csv             all models that were compared
     parts.csv              error, fitted parts and innovations over time [rad]
-    identification.png     the same as a figure, one for each drive
-    predictions.csv        of several drives: where each is in what the others predict
-    predictions.png        the same over all drives
-    identification.html    with --report: all of this as one web page
+    identification.png     the same as a figure for each drive
+    predictions.csv        with several drives: percentile of each drive in its prediction
+    predictions.png        the percentiles of all drives
+    identification.html    with --report: all results as a web page
 
-What is known of the reference's own error is a part of the model: its course, lag, slip on turns
-and jumps. Exit code 3: what the model leaves unexplained is not white, not normal or not equally
-large everywhere; or the reference hides the sensor, whose errors are bounded only. Then there is no
-imu.yaml and no hector.yaml, and yaw_error_model.yaml says why.
+The known error of the reference is a part of the model: its course, lag, slip on turns and jumps.
+Exit code 3: the innovations are not white, not normal or not of equal size; or the errors of the
+sensor are hidden by the reference and only bounded. Then there is no imu.yaml and no hector.yaml,
+and yaw_error_model.yaml states the reason.
 """
 
 from ..core.programs import ArgumentParser
@@ -41,11 +41,22 @@ from .recording_options import add_of_option, add_setting_option, parse_settings
 
 RUNS = 2000
 NO_SENSOR = 3
-"""Exit code where the model is none that others could simulate."""
+"""Exit code if the model is not suitable for simulations."""
 
 
 def main(arguments):
-    """Identify the model of the drives named on the command line."""
+    """Identify the model of the drives of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or :data:`NO_SENSOR`.
+    """
     options = _parser().parse_args(arguments)
     drives, left_out = read_drives(
         options.drives, options.config, options.step, parse_settings(options.setting)
@@ -78,14 +89,15 @@ def main(arguments):
     fast, slow = (select(drives, key=lambda drive: drive.rate) for select in (max, min))
     if fast.rate > 1.1 * slow.rate:
         remarks.append(
-            f"the IMU of {fast.observed.name} gives {fast.rate:.3g} samples per second, that of "
-            f"{slow.observed.name} {slow.rate:.3g}; only drives of one sensor have one model"
+            f"the IMU of {fast.observed.name} has {fast.rate:.3g} samples per second, that of "
+            f"{slow.observed.name} {slow.rate:.3g}; only drives of the same sensor have a common "
+            "model"
         )
     for remark in remarks:
         print(remark)
     if options.of == "yaw" and all(drive.gyroscope is not None for drive in drives):
-        said = identify.gyroscope_sentence([drive.gyroscope for drive in drives], satellite)
-        print(*filter(None, [said]), sep="\n")
+        sentence = identify.gyroscope_sentence([drive.gyroscope for drive in drives], satellite)
+        print(*filter(None, [sentence]), sep="\n")
     for line in _report(identification, unsaid, hector, predictions):
         print(line)
     for name, content in files.items():
@@ -115,10 +127,10 @@ def _report(identification, unsaid, hector, predictions):
         ).rstrip()
         calibration = calibration_sentences(calibrations(predictions))
     for title, sentences in (
-        ("of these predictions:", calibration),
-        ("checks of what is left unexplained:", checks),
-        ("of the reference and its faults:", identification.remarks),
-        ("what these drives do not tell:", identification.sentences),
+        ("calibration of these predictions:", calibration),
+        ("checks of the innovations:", checks),
+        ("the reference and its errors:", identification.remarks),
+        ("not determined by these drives:", identification.sentences),
         ("as a specification:", unsaid),
         ("as Hector's plug-in:", report.hector_sentences(hector)),
     ):
@@ -137,23 +149,25 @@ def _parser():
     )
     add_of_option(parser)
     parser.add_argument(
-        "--config", metavar="FILE", help="a config.ini that says how recordings are read"
+        "--config", metavar="FILE", help="config.ini with the settings for reading the recordings"
     )
     add_setting_option(parser)
     parser.add_argument(
         "--step", type=above_zero, default=1.0, metavar="S",
-        help="from one yaw error to the next [s], %(default)g by default",
+        help="interval between yaw errors [s], %(default)g by default",
     )  # fmt: skip
     parser.add_argument(
         "--rate", type=above_zero, default=100.0, metavar="HZ",
-        help="samples per second of the IMU that shall be simulated, %(default)g by default; "
-        "Hector's parameters hold for this one only",
+        help="sample rate of the IMU to simulate, %(default)g by default; Hector's parameters hold "
+        "for this rate only",
     )  # fmt: skip
     parser.add_argument(
         "--runs", type=whole_number, default=RUNS, metavar="N",
-        help="by which each of several drives is judged by the model from the others, "
-        "%(default)s by default; 0 to leave that out, which takes the most time",
+        help="number of simulated runs for the prediction of each drive, %(default)s by default; "
+        "0 omits the predictions, which take the most time",
     )  # fmt: skip
-    parser.add_argument("--name", default="identified", help="of the IMU, by default %(default)s")
+    parser.add_argument(
+        "--name", default="identified", help="name of the IMU, by default %(default)s"
+    )
     add_results(parser, "identify_yaw_error")
     return parser

@@ -1,15 +1,15 @@
-"""The bundled IMUs: their documents' key figures, and how far a heading drifts with them.
+"""List the bundled IMUs with the key figures of their documents and the drift of a heading.
 
     imu_catalogue.py                          on drive A, after ten minutes
     imu_catalogue.py --straight 10min
     imu_catalogue.py b --at 5min --table markdown
     imu_catalogue.py --write doc/imu_catalogue.md
-    imu_catalogue.py --measured                what was measured of these parts and of others
+    imu_catalogue.py --measured                measured values of these parts and of others
 
-An angle is what the heading's error does not exceed in 50 and in 95 % of drives, with any unit of
-the part, its offset measured during ten seconds at rest before the drive; and the same with scale
-factor and axes calibrated. What was measured of a part goes before its document, and where neither
-says it ("not stated") the part has what others of its class have (--measured).
+Angles are the 50th and the 95th percentile of the yaw error over drives, with any unit of the part
+and its bias measured during ten seconds at rest before the drive; and the same with calibrated
+scale factor and axes. Measured values of a part replace those of its document. If neither states a
+value ("not stated"), it is that of other parts of the class (--measured).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _CASES = {
     "zeroed": (),
     "calibrated": (imu_error_sources.SCALE_FACTOR, imu_error_sources.MISALIGNMENT),
 }
-"""Column -> sources of the yaw error that are left out of it."""
+"""Sources of the yaw error that are left out, by column."""
 COLUMNS = (
     Column("imu", "IMU"),
     Column("walk", "random walk [deg/sqrt(h)]"),
@@ -56,18 +56,24 @@ COLUMNS = (
 
 
 def main(arguments):
-    """Print the table, or write it into a page."""
+    """Print the table, or write it into a page.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     parser = ArgumentParser(__doc__)
     motion_options.add_motion_options(parser)
     add = parser.add_argument
     # fmt: off
     add("--at", type=option_types.positive_duration, default=600.0, metavar="TIME",
-        help="into the drive, by default 10min")
+        help="time since the start of the drive, by default 10min")
     add_table(parser)
     add("--write", type=Path, metavar="PAGE",
-        help="put the table in Markdown between the marks of this page instead")
+        help="write the table in Markdown between the marks of this page instead")
     add("--measured", action="store_true",
-        help="in Markdown what was measured of parts, beside what their documents say")
+        help="show measured values of parts, and those of their documents, in Markdown")
     # fmt: on
     options = parser.parse_args(arguments)
     entries = imu_catalogue()
@@ -93,14 +99,32 @@ def main(arguments):
 def catalogue_table(
     entries: list[CatalogueEntry], motion: Motion, at: float, sample: float | None = None
 ) -> pd.DataFrame:
-    """Return the table: a row for each IMU, columns as the keys of ``COLUMNS``, texts.
+    """Create the table of IMUs.
 
-    ``at``: time into the motion [s]. ``sample``: as for :func:`.yaw_error_model`. Raises
-    ConfigurationError if the motion ends earlier.
+    Parameters
+    ----------
+    entries : list of CatalogueEntry
+        Bundled IMUs.
+    motion : Motion
+        Motion of the robot.
+    at : float
+        Time of the yaw error since the start of the motion [s].
+    sample : float, optional
+        Sampling period of the sensors, as for :func:`.yaw_error_model` [s].
+
+    Returns
+    -------
+    pandas.DataFrame
+        Texts, a row for each IMU, with the keys of :data:`COLUMNS`.
+
+    Raises
+    ------
+    ConfigurationError
+        The motion ends earlier.
     """
     if at > motion.duration * (1.0 + 1e-9):
         raise ConfigurationError(
-            f"the motion lasts {motion.duration:.6g} s, so that nothing is known at {at:g} s"
+            f"the motion lasts {motion.duration:.6g} s, expected at least {at:g} s (--at)"
         )
     return pd.DataFrame([_row(entry, motion, at, sample) for entry in entries])
 
@@ -111,12 +135,25 @@ def _with_documents(entries, table):
 
 
 def between_marks(page: str, text: str) -> str:
-    """Return a page with a text between the marks.
+    """Insert a text between the marks of a page.
 
-    Raises ConfigurationError if the page does not have the marks, in their order.
+    Parameters
+    ----------
+    page, text : str
+        Content of the page, and the text.
+
+    Returns
+    -------
+    str
+        Content of the new page.
+
+    Raises
+    ------
+    ConfigurationError
+        The page does not have the marks, in their order.
     """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, remainder = page.partition(BEGIN)
+    _, end, after = remainder.partition(END)
     if not (begin and end):
         raise ConfigurationError(f"the page lacks the lines {BEGIN.strip()} and {END.strip()}")
     return before + begin + "\n" + text + "\n" + end + after
@@ -171,25 +208,39 @@ _UNITS = {
 
 
 def measured_tables(entries: list[CatalogueEntry]) -> str:
-    """Return the tables of the page; ``entries``: bundled IMUs, for what their documents say."""
+    """Create the tables of measured values in Markdown.
+
+    Parameters
+    ----------
+    entries : list of CatalogueEntry
+        Bundled IMUs, for the values of their documents.
+
+    Returns
+    -------
+    str
+        Tables.
+    """
     table, classes = measured.measurements(), dict(measured.measured_parts()["class"])
-    found = {part: measured.estimates(part, table) for part in classes}
+    estimates = {part: measured.estimates(part, table) for part in classes}
     sheets = {entry.specification.name: entry for entry in entries}
     texts = []
     for triad in _UNITS:
-        rows = [_noise(part, classes[part], found[part], sheets.get(part), triad) for part in found]
+        rows = [
+            _noise(part, classes[part], estimates[part], sheets.get(part), triad)
+            for part in estimates
+        ]
         texts += [f"### {triad.capitalize()}s\n", _markdown(rows)]
-    rows = [_calibration(part, found[part]) for part in found]
+    rows = [_calibration(part, estimates[part]) for part in estimates]
     texts += ["### Calibrations\n", _markdown([row for row in rows if len(row) > 1])]
     texts += ["### Left out\n", _left_out(), "### Sources\n", _sources()]
     return "\n".join(texts)
 
 
-def _noise(part, kind, found, sheet, triad):
+def _noise(part, kind, estimates, sheet, triad):
     row = {"part": part, "class": kind}
     units = []
     for quantity in measured.NOISE:
-        estimate, size = found.get((triad, quantity)), _size(triad, quantity)
+        estimate, size = estimates.get((triad, quantity)), _size(triad, quantity)
         heading = f"{_TITLES[quantity]} [{_unit(triad, quantity)}]"
         row[heading] = "-" if estimate is None else _shown(estimate, size)
         units.append("-" if estimate is None else str(estimate.units))
@@ -202,11 +253,11 @@ def _noise(part, kind, found, sheet, triad):
     return {**row, "units": " / ".join(units)}
 
 
-def _calibration(part, found):
+def _calibration(part, estimates):
     row = {"part": part}
     for triad in _UNITS:
         for quantity in measured.CALIBRATION:
-            estimate = found.get((triad, quantity))
+            estimate = estimates.get((triad, quantity))
             if estimate is not None and estimate.units:
                 heading = f"{triad}'s {_TITLES[quantity]} [{_unit(triad, quantity)}]"
                 size = _size(triad, quantity)

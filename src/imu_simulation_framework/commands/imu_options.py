@@ -1,4 +1,4 @@
-"""Options for the IMUs of a heading program: which IMU, which unit, how it is used, and where."""
+"""Options for the IMUs of a heading program: IMU, unit, operation and magnetic environment."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def add_operation_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     # fmt: off
     add("--standstill", type=duration, metavar="TIME",
-        help="how long the robot stands still before the drive, in which the gyroscope's offset is "
-             "measured, by default 10s, before a flight 0; 0: as it is switched on")
+        help="standstill before the drive, in which the gyroscope's bias is measured, by default "
+             "10s, before a flight 0; 0: the bias is not measured")
     add("--stops", metavar="WHICH",
-        help="on the way, where the offset is measured anew and the heading held: none (default), "
-             "found (where the motion stands), detected (by the sensor's own samples), or as "
-             "'every 2min for 3s', with ', detected' if the robot does not know of them")
+        help="stops on the way, at which the bias is measured again and the heading held: none "
+             "(default), found (in the motion), detected (by the sensor's samples), or as 'every "
+             "2min for 3s', with ', detected' if the sensor has to detect them")
     add("--warm-up", type=duration, metavar="TIME",
-        help="from power on to that standstill, with the temperature's change, by default 0")
+        help="time from power-on to the standstill, with its change of temperature, by default 0")
     add("--unit", choices=("any", "this"),
-        help="any unit of a part, whose tolerances are drawn, or the one that has the numbers of "
-             "its file; by default as the file says, those of the bundled parts any")
+        help="any unit of a part, with its tolerances, or the unit that has the values of the "
+             "file; by default any for bundled parts, and otherwise as stated in the file")
     # fmt: on
 
 
@@ -189,17 +189,17 @@ def add_magnetic_options(parser: argparse.ArgumentParser, several: bool = True) 
         Whether each option takes several values.
     """
     count = "+" if several else 1
-    each = "; of several, each with each" if several else ""
+    each = "; several are combined" if several else ""
     parser.add_argument(
         "--magnetic-environment", nargs=count, default=[], metavar="NAME",
-        help="what magnetometers are in: clean, steel_beam or a YAML file; by default, where the "
-        f"yaw needs one, clean{each}",
+        help="magnetic environment: clean, steel_beam or a YAML file; by default clean, if the yaw "
+        f"depends on it{each}",
     )  # fmt: skip
     parser.add_argument(
         "--heading", nargs=count, choices=HEADINGS, default=[],
-        help="where a sensor with a magnetometer takes its yaw from, told where true north is: "
-        "gyroscope, magnetometer, or rejecting, without disturbed readings of it; by default as "
-        f"its specification says{each}",
+        help="source of the yaw of a sensor with a magnetometer and known declination: gyroscope, "
+        "magnetometer, or rejecting, without disturbed readings; by default that of the "
+        f"specification{each}",
     )  # fmt: skip
 
 
@@ -229,8 +229,8 @@ def place_imus(imus: Sequence[NamedImu], options: argparse.Namespace) -> list[Pl
     has_magnetometer = any(map(_has_magnetometer, imus))
     if (names or headings) and not has_magnetometer:
         raise ConfigurationError(
-            "a magnetic environment or a heading is chosen, but no IMU that is named has a "
-            "magnetometer, as bno055_magnetometer has"
+            "--magnetic-environment and --heading require an IMU with a magnetometer, as "
+            "bno055_magnetometer"
         )
     environments = [(name, read_magnetic_environment(name)) for name in names]
     if not environments and has_magnetometer:

@@ -1,29 +1,29 @@
-"""Judge whether a real IMU's yaw error on a drive may be one of a model's.
+"""Test whether a model of an IMU explains the yaw error of a real IMU on a drive.
 
     judge_imu.py experiment_results/drive_a/hector/1 --imu hector --imu hector_slow
     judge_imu.py husky.bag --config husky_odometry.ini --imu bno055 --imu husky/yaw_error_model.yaml
     judge_imu.py a --imu hector --what sensor --runs 1000 --reference-noise 0.2deg
     judge_imu.py monday.bag tuesday.bag friday.bag --imu bno055
 
-A drive is an experiment's result, a recording with a reference and an IMU, the config.ini of one,
-or a bundled drive's name. Each IMU is a bundled one's name, the file of a specification or of an
-identified model, FORMAT:FILE with another tool's parameters, or a plug-in's parameters by name.
-Of each, many runs along the same motion are drawn, and both errors start at zero in the same way.
-Says for each whether it is rejected, with what p-value, and in which way it is wrong; a rejected
-model is an answer, so the exit code is 0. Writes to DIR:
+A drive is the result of an experiment, a recording with a reference and an IMU, the config.ini of a
+recording, or the name of a bundled drive. A model is the name of a bundled IMU, the file of a
+specification or of an identified model, FORMAT:FILE with the parameters of another tool, or the
+name of a plug-in's parameters. Many runs of each model along the same motion are drawn; recorded
+and simulated errors have the same zero. The program reports for each model the verdict, the p-value
+and the difference. A rejected model is a result, so the exit code is 0. Writes to DIR:
 
-    judgement.png     the recorded error in the ensemble, and where its statistics are
-    judgement.csv     all tests of all IMUs
+    judgement.png     the recorded error in the ensemble, and the place of its statistics
+    judgement.csv     all tests of all models
     judgement.json    the same with verdicts, seeds, versions and remarks
-    judgement.html    with --report: all of this as one web page
+    judgement.html    with --report: all results as a web page
 
-With several IMUs figures and pages have numbers, in the order of the command line. Several drives
-of one IMU are judged together, each with a start offset and a switch-on bias of its own, drawn by
-seeds that follow each other; then there are
+With several models, figures and pages have numbers, in the order of the command line. Several
+drives of an IMU are judged together. Each drive has its own start offset and switch-on bias, drawn
+with consecutive seeds; additional files are
 
     judgement_drives.csv   a row for each drive
     judgement_drives.png   percentile of each drive under the model
-    judgement_drive_1.png, judgement_drive_1.html, ...: of each drive, what there is of one
+    judgement_drive_1.png, judgement_drive_1.html, ...: figure and page of each drive
 """
 
 from __future__ import annotations
@@ -58,7 +58,13 @@ RUNS = 2000
 
 
 def main(arguments):
-    """Judge the IMUs named on the command line."""
+    """Judge the models of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     placed = _placed_imus(options)
     noise, noise_files = _reference_noise(options.reference_noise)
@@ -107,8 +113,8 @@ def _placed_imus(options) -> list[imu_options.PlacedImu]:
     for imu, _ in placed:
         if options.what == SENSOR and isinstance(imu.errors, YawErrorParameters):
             raise ConfigurationError(
-                f"{imu.name} is an identified model, which has no full sensor; --what linear draws "
-                "it, and imu.yaml beside it is a specification"
+                f"{imu.name} is an identified model, which has no full sensor; use --what linear, "
+                "or the specification imu.yaml in the same folder"
             )
     return placed
 
@@ -132,8 +138,8 @@ def _reference_noise(text) -> tuple[YawErrorParameters | None, list[str]]:
         if Path(text).is_file() and is_yaw_error_model_file(text):
             return read_yaw_error_model(text), [text]
         raise ConfigurationError(
-            f"the reference's noise is {quote(text)}, which is neither an angle above zero, as "
-            "0.2deg, nor the file of an identified model"
+            f"--reference-noise is {quote(text)}, expected an angle above zero, as 0.2deg, or the "
+            "file of an identified model"
         ) from error
 
 
@@ -144,26 +150,26 @@ def _parser():
     add("drives", nargs="+", metavar="RESULT_OR_RECORDING",
         help="a result's folder, a bag, CSV or TUM file, a config.ini, or a bundled drive")
     add("--imu", action="append", required=True, metavar="IMU",
-        help="see above; several are judged, each for itself")
+        help="model of an IMU; repeatable, each is judged separately")
     imu_options.add_magnetic_options(parser)
     add("--runs", type=command_line.run_count, default=RUNS, metavar="N",
-        help="of each, %(default)s by default")
+        help="number of runs of each model, %(default)s by default")
     add("--what", choices=KINDS, default=LINEAR,
-        help="what is drawn: the linear model, or the three-axis sensor with its filter; "
+        help="kind of runs: the linear model, or the three-axis sensor with its filter; "
              "%(default)s by default")
     add("--reference-noise", metavar="ANGLE_OR_MODEL",
-        help="white noise of the reference's yaw, as 0.2deg, or an identified model's file, whose "
-             "noise of the reference it is; by default what the recording and an identified model "
-             "say")
+        help="white noise of the reference's yaw, as 0.2deg, or the file of an identified model "
+             "with the error of its reference; by default the error that the recording and an "
+             "identified model state")
     command_line.add_seed(parser)
-    add("--config", metavar="FILE", help="a config.ini that says how the recording is read")
+    add("--config", metavar="FILE", help="config.ini with the settings for reading the recording")
     recording_options.add_setting_option(parser)
     recording_options.add_of_option(parser)
     add("--step", type=option_types.positive_duration, default=1.0, metavar="TIME",
-        help="from one yaw error to the next, by default 1s")
-    imu_options.add_limit_option(parser, "limit that the report counts runs within")
+        help="interval between yaw errors, by default 1s")
+    imu_options.add_limit_option(parser, "limit within which the report counts runs")
     add("--workers", type=command_line.worker_count, metavar="N",
-        help="processes for --what sensor, by default one for each processor")
+        help="number of processes for --what sensor, by default the number of processors")
     # fmt: on
     table_text.add_option(parser)
     command_line.add_results(parser, judgement_files.NAME)

@@ -1,4 +1,4 @@
-"""Draw very many runs of a drive and say how far the heading drifts, with probabilities.
+"""Draw many runs of a drive, and compute the distribution of the yaw error.
 
     monte_carlo.py a --imu bno055 --runs 10000 --within 5deg
     monte_carlo.py --straight 10min --imu my_imu.yaml --runs 1000000 --what linear
@@ -6,20 +6,19 @@
     monte_carlo.py a --imu bno055_magnetometer --heading rejecting --magnetic-environment steel_beam
     monte_carlo.py a --imu bno055 --runs 100000 --scheduler tcp://10.0.0.1:8786
 
-What is drawn: the full three-axis sensor with its filter of the orientation, its linear model, or
-whole experiments in the embedded simulator, each with IMU and bumps of its own. Run k of a seed has
-the same numbers whatever the number of workers. An interrupted job goes on when it is called again,
-and so does one that is asked for more runs. Workers of a cluster need this package and its
-libraries in the same versions. Writes to DIR:
+A run is a run of the three-axis sensor with its orientation filter, of its linear model, or a whole
+experiment in the embedded simulator with its own IMU and bumps (--what). Run k of a seed does not
+depend on the number of workers. Another call continues an interrupted job, or adds runs to it.
+Workers of a cluster need this package and its libraries in the same versions. Writes to DIR:
 
     ensemble.png          bands over time, final errors, mean power spectral density
-    ensemble.txt          what is printed
-    ensemble.html         with --report: all of this as one web page
+    ensemble.txt          the printed text
+    ensemble.html         with --report: all results as a web page
     summary.csv           mean, standard deviation and quantiles over time
     spectrum.csv          mean power spectral density
     runs.csv.gz           final, maximum and rms error and drift of each run
     curves.npz            the first runs as whole curves: time [s], errors [rad]
-    job.json, chunks      what was drawn already
+    job.json, chunks      runs so far
 """
 
 from __future__ import annotations
@@ -48,7 +47,13 @@ KINDS = ("sensor", "linear", "experiment")
 
 
 def main(arguments):
-    """Draw the ensemble that the command line asks for."""
+    """Draw the ensemble of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     configuration = _configuration(options) if options.what == "experiment" else None
     named = imu_options.choose_imu(options.imu)
@@ -108,14 +113,14 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tu
 def _configuration(options) -> Configuration:
     if options.drive is None:
         raise ConfigurationError(
-            "an experiment follows a drive or a recording; --straight and --rounds are for the "
-            "sensor and its linear model"
+            "--what experiment requires a drive or a recording; --straight and --rounds are for "
+            "--what sensor and linear"
         )
     for option, given in (("--heading", options.heading), ("--unit", options.unit)):
         if given:
             raise ConfigurationError(
-                f"an experiment's sensor is as its specification says; {option} is for the sensor "
-                "and its linear model"
+                f"{option} has no effect with --what experiment, whose sensor is that of the "
+                "specification; use --what sensor or linear"
             )
     settings = recording_options.parse_settings(options.setting)
 
@@ -134,8 +139,8 @@ def _configuration(options) -> Configuration:
         put("imu", "model", options.imu)
     elif ":" in options.imu and not Path(options.imu).exists():
         raise ConfigurationError(
-            f"an experiment reads no parameters of other tools, as {options.imu}; "
-            "convert_imu_parameters.py makes a specification of them"
+            f"--imu is {options.imu}, but an experiment does not read parameters of other tools; "
+            "convert them to a specification with convert_imu_parameters.py"
         )
     else:
         put("imu", "model", "specification")
@@ -152,18 +157,18 @@ def _parser():
         help="a bundled specification's name, its file, FORMAT:FILE, or a plug-in's parameters")
     imu_options.add_magnetic_options(parser, several=False)
     imu_options.add_operation_options(parser)
-    add("--runs", type=command_line.run_count, required=True, metavar="N", help="how many")
-    add("--what", choices=KINDS, default=KINDS[0], help="what is drawn, %(default)s by default")
+    add("--runs", type=command_line.run_count, required=True, metavar="N", help="number of runs")
+    add("--what", choices=KINDS, default=KINDS[0], help="kind of runs, %(default)s by default")
     command_line.add_seed(parser)
-    imu_options.add_limit_option(parser, "limit whose probability is asked for")
+    imu_options.add_limit_option(parser, "limit whose probability is computed")
     add("--period", type=option_types.positive_duration, default=1.0, metavar="TIME",
-        help="from one of the errors to the next, by default 1s")
+        help="interval between errors, by default 1s")
     add("--keep", type=command_line.whole_number, default=KEEP, metavar="N",
-        help="how many of the first runs are kept as whole curves, by default %(default)s")
+        help="number of first runs that are kept as whole curves, by default %(default)s")
     add("--workers", type=command_line.worker_count, metavar="N",
-        help="processes on this computer, by default one for each processor")
+        help="number of processes on this computer, by default the number of processors")
     add("--scheduler", metavar="ADDRESS",
-        help="let the workers of this Dask scheduler do it, as tcp://10.0.0.1:8786")
+        help="Dask scheduler whose workers draw the runs, as tcp://10.0.0.1:8786")
     # fmt: on
     command_line.add_results(parser, NAME)
     return parser

@@ -25,7 +25,7 @@ MAX_SAMPLES = 360_000
 """Samples of a described motion for a linear model, an hour at 100 Hz; a longer one has longer
 steps."""
 MIN_SAMPLES_PER_TURN = 100
-"""With fewer samples of a turn the filter's lean in a curve is not resolved."""
+"""Samples of a turn with which the lean of the orientation filter in a curve is resolved."""
 
 
 class ChosenMotion(NamedTuple):
@@ -64,22 +64,22 @@ def add_motion_options(parser: argparse.ArgumentParser) -> None:
     # fmt: off
     add("drive", nargs="?", metavar="DRIVE",
         help=f"one of {', '.join(DRIVES)}, or a recording: a bag, or a table of poses or fixes")
-    add("--straight", type=positive_duration, metavar="TIME", help="a straight motion instead")
-    add("--rounds", type=float, metavar="N", help="circles instead; negative is to the right")
-    add("--mowing", type=int, metavar="LANES", help="back and forth on so many parallel lanes")
-    add("--length", type=float, metavar="M", help="of a lane [m], by default 20")
-    add("--width", type=float, metavar="M", help="from one lane to the next [m], by default 2")
+    add("--straight", type=positive_duration, metavar="TIME", help="straight motion")
+    add("--rounds", type=float, metavar="N", help="number of circles; negative to the right")
+    add("--mowing", type=int, metavar="LANES", help="number of parallel lanes, driven to and fro")
+    add("--length", type=float, metavar="M", help="length of a lane [m], by default 20")
+    add("--width", type=float, metavar="M", help="distance of neighbouring lanes [m], by default 2")
     add("--radius", type=float, metavar="M",
-        help="of the circles [m], by default 5, or of the turns between lanes, by default half of "
-             "the width")
+        help="radius of the circles [m], by default 5, or of the turns between lanes, by default "
+             "half of the width")
     add("--flight", metavar="FLIGHT",
-        help="a flight over the turning Earth instead: a script of JSBSim, as c3104, for "
+        help="flight over the rotating Earth: a script of JSBSim, as c3104, for "
              f"{FLIGHT_DURATION:g} s, or a recording of position and attitude: a table or a bag")
-    add("--speed", type=float, metavar="M/S", help="of these [m/s], by default 1")
+    add("--speed", type=float, metavar="M/S", help="speed [m/s], by default 1")
     add("--latitude", type=latitude, metavar="DEG",
-        help="where on Earth, north positive: the gyroscope feels the Earth's turning [deg]; by "
-             "default the Earth does not turn, but for flights and recordings of satellite "
-             "positions, which know where they are")
+        help="latitude, north positive, with which the gyroscope measures the Earth's rotation "
+             "[deg]; by default only flights and recordings of satellite positions have the "
+             "rotation")
     # fmt: on
     add_setting_option(parser)
 
@@ -169,7 +169,7 @@ def _check_meaning(options, drive):
         ("setting", drive is not None and drive not in DRIVES),
     ):
         if getattr(options, option) not in (None, []) and not has_a_meaning:
-            raise ConfigurationError(f"--{option} has no meaning for the motion that is named")
+            raise ConfigurationError(f"--{option} has no meaning for the chosen motion")
 
 
 class _Description(NamedTuple):
@@ -231,8 +231,8 @@ def _driven(drive, options, rate):
     if latitude is None or options.latitude is not None:
         return chosen
     remark = (
-        f"the Earth turns as at the recording's latitude of {latitude:.4g} deg; --latitude says "
-        "another one"
+        f"the Earth's rotation is that at the latitude of the recording, {latitude:.4g} deg; "
+        "change it with --latitude"
     )
     return chosen._replace(motion=on_earth(motion, latitude), remarks=(*remarks, remark))
 
@@ -251,7 +251,7 @@ def _guessed_settings(path, stated):
     if not columns:
         return {}, ()
     listing = ", ".join(f"{name} = {column}" for name, column in columns.items())
-    remark = f"{path}: the columns are guessed, say it with reference_columns if not so: {listing}"
+    remark = f"{path}: the columns are guessed, correct them with reference_columns: {listing}"
     guessed = {"reference": {**reference, "format": format}, "reference_columns": columns}
     return guessed, (remark, *reasons)
 

@@ -129,7 +129,7 @@ def _parser():
 
 
 def _rows(folders, settings, until) -> tuple[list[_Row], list[str]]:
-    """List the IMUs of all results, each recorded one once, and remarks on what is missing."""
+    """List the IMUs of all results, each recorded IMU once, and remarks on missing IMUs."""
     rows: list[_Row] = []
     remarks: list[str] = []
     lengths: dict = {}

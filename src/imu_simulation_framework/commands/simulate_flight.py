@@ -2,17 +2,16 @@
 
     simulate_flight.py c3104 --gimbal agisim --imu agisim --out flight
 
-FLIGHT is a script of JSBSim's own by its name, the file of another one (.xml), or a recorded
-flight: a table or a bag, see doc/recordings.md. The same seed gives the same files. Written into
-DIR:
+FLIGHT is the name of a script of JSBSim, the file of another script (.xml), or a recorded flight: a
+table or a bag, see doc/recordings.md. The same seed gives the same files. Writes to DIR:
 
     body.csv, imu_truth.csv      true motions of aircraft and IMU
-    imu.csv, fixes.csv           what the IMU and the receiver on the airframe say
+    imu.csv, fixes.csv           outputs of the IMU, and of the receiver on the airframe
     increments.csv, gimbal.csv   error-free increments; angles of the joints
-    flight.bag                   what airborne.launch would publish
-    figure_5 to figure_8         as those of the paper on AGISim, whose gimbal is agisim
-    navigation_*.csv             errors of the navigator, of which figure_8 shows the first run
-    summary.json, report.html    settings, instants of the flight, remarks; all of it as a page
+    flight.bag                   the messages of airborne.launch
+    figure_5 to figure_8         as in the paper on AGISim, whose gimbal is agisim
+    navigation_*.csv             errors of the navigator in the first run, as in figure_8
+    summary.json, report.html    settings, instants of the flight and remarks; all as a page
 """
 
 import time
@@ -154,9 +153,9 @@ def main(arguments):
 def _navigated(flown, gimbal, imu, gnss, options):
     """Return errors of navigators without and with the gimbal, and why there are none."""
     if not isinstance(imu, ImuSpecification):
-        return {}, ("without a specification of the IMU a navigator cannot be tuned to it",)
+        return {}, ("there is no navigator, as it requires a specification of the IMU",)
     if gnss is None:
-        return {}, ("without a receiver there is no navigator",)
+        return {}, ("there is no navigator, as it requires a receiver",)
     motions = {"gimbal off": flown.body}
     if gimbal_to_mapping(gimbal) != gimbal_to_mapping(GimbalSpecification(name=gimbal.name)):
         motions["gimbal on"] = flown.imu_motion
@@ -173,13 +172,13 @@ def _error_table(errors) -> pd.DataFrame:
     """Return the errors of the first run: heading [rad], position [m] and velocity [m/s]."""
     parts = [errors.attitude[0][:, 2:], errors.position[0], errors.velocity[0]]
     names = ["heading"]
-    names += [f"{what}_{way}" for what in ("position", "velocity") for way in "ned"]
+    names += [f"{quantity}_{axis}" for quantity in ("position", "velocity") for axis in "ned"]
     return pd.DataFrame(np.hstack(parts), columns=names, index=pd.Index(errors.time, name="time"))
 
 
 def _answer(name, navigated):
     median, runs = navigated[1].median(), len(navigated[1])
-    position = np.sqrt(sum(median[f"position_{way}"] ** 2 for way in "ned"))
+    position = np.sqrt(sum(median[f"position_{axis}"] ** 2 for axis in "ned"))
     return (
         f"Navigator, {name}: heading {np.degrees(median['heading']):.2g} deg rms "
         f"({1000.0 * median['heading']:.2g} mrad), position "
@@ -196,17 +195,18 @@ def _parser():
     add("--imu", required=True, metavar="I", help="bundled, a file, FORMAT:FILE, or a plug-in's")
     add("--gnss", default="single", metavar="R",
         help=f"receiver, or {NO_RECEIVER}; default: %(default)s")
-    add("-o", "--out", type=Path, required=True, metavar="DIR", help="a folder")
+    add("-o", "--out", type=Path, required=True, metavar="DIR", help="folder for the results")
     add("--rate", type=float, default=100.0, metavar="HZ",
-        help="samples per second of the motion, whose means the IMU measures; default: %(default)g")
+        help="sample rate of the motion, whose means the IMU measures; default: %(default)g")
     add("--flight-rate", type=float, default=RATE, metavar="HZ",
-        help="steps per second of JSBSim, which decide where it flies; default: %(default)g")
-    add("--duration", type=float, default=200.0, metavar="S", help="[s], default: %(default)g")
+        help="steps per second of JSBSim, on which the path depends; default: %(default)g")
+    add("--duration", type=float, default=200.0, metavar="S",
+        help="duration of a script [s], default: %(default)g")
     add("--start", type=float, metavar="S",
-        help=f"[s]; default: {START:g} of a script, 0 of a recording")
+        help=f"start in the flight [s]; default: {START:g} for a script, 0 for a recording")
     command_line.add_seed(parser)
     add("--runs", type=command_line.run_count, default=1, metavar="N",
-        help="of the navigator; default: %(default)s")
+        help="number of runs of the navigator; default: %(default)s")
     # fmt: on
     command_line.add_formats(parser)
     return parser

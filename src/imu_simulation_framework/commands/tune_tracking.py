@@ -3,12 +3,11 @@
     tune_tracking.py a --robot husky.yaml
     tune_tracking.py drive.bag --setting reference/topic=/odom --controller lq
 
-The gains of the controller are changed, each by a factor, until the cost of the first part of the
-drive becomes no smaller (Nelder and Mead). The cost is the rms of distance and yaw to the
-reference, an error of one radian counting as much as --yaw-weight metres; with yaw_pid, which does
-not steer to the path, only the yaw counts. Gains by which the wheels are accelerated harder than
---effort times as much as before are not taken. What is printed is of as long a part after the first
-one, which the gains were not chosen by. Writes to DIR:
+Each gain of the controller is changed by a factor that minimises the cost of the first part of the
+drive (method of Nelder and Mead). The cost is the rms of distance and yaw error; 1 rad counts as
+--yaw-weight metres. With yaw_pid, which does not steer to the path, only the yaw counts. Gains that
+increase the wheel acceleration by more than the factor --effort are rejected. The printed results
+are of the next part of the same length, which has no influence on the gains. Writes to DIR:
 
     config.ini    settings of an experiment with this drive, robot, controller and gains
 """
@@ -48,16 +47,24 @@ GAINS = {
     "ramsete": ("ramsete_b", "ramsete_damping"),
     "lq": ("lq_along_weight", "lq_cross_weight", "lq_yaw_weight"),
 }
-"""Controller -> keys of [control] that are changed."""
+"""Keys of [control] that are changed, by controller."""
 assert set(GAINS) == set(CONTROLLERS) - {"open_loop"}
 
 _SHORTEST = 5.0  # s
-_FIRST_FACTOR, _MOST = 2.0, 16.0  # by which gains are changed
-_TOO_BAD = 1e3  # of the cost before, for what cannot be driven
+_FIRST_FACTOR, _MAX_FACTOR = 2.0, 16.0  # of the gains
+_FAILURE_COST = 1e3  # of the smallest cost so far, for gains with which the robot cannot be driven
 
 
 class Tracking:
-    """The first part of a drive, of so many seconds, followed again and again with other gains."""
+    """First part of a drive, which the robot follows with different gains.
+
+    Parameters
+    ----------
+    setup : RecordingSetup
+        Settings of the drive.
+    seconds : float
+        Duration of the part [s].
+    """
 
     def __init__(self, setup: RecordingSetup, seconds: float) -> None:
         from ..drive import in_process  # which needs MuJoCo
@@ -70,20 +77,46 @@ class Tracking:
         self._run = in_process.run_prepared
         self._prepared = in_process.prepared(self._setup.load())
 
-    def followed(self, gains: Mapping[str, float], after: float = 0.0) -> dict[str, float]:
-        """Return what :func:`followed_how` tells of a drive with these gains.
+    def follow(self, gains: Mapping[str, float], after: float = 0.0) -> dict[str, float]:
+        """Simulate the drive with these gains, and return the :func:`tracking_rms`.
 
-        ``gains``: by their keys in [control]. Raises SimulatorError: the robot cannot be driven
-        with these gains; or ConfigurationError: they are none.
+        Parameters
+        ----------
+        gains : mapping of str to float
+            Gains by their keys in [control].
+        after : float, optional
+            Time from which errors count [s].
+
+        Returns
+        -------
+        dict of str to float
+            ``distance`` [m], ``yaw`` [rad] and ``effort`` [rad/s^2].
+
+        Raises
+        ------
+        SimulatorError
+            The robot cannot be driven with these gains.
+        ConfigurationError
+            The gains are invalid.
         """
         self._setup.set("control", **gains)
-        return followed_how(self._run(self._setup.load(), self._prepared), after)
+        return tracking_rms(self._run(self._setup.load(), self._prepared), after)
 
 
-def followed_how(tables: Any, after: float = 0.0) -> dict[str, float]:
-    """Return rms of distance [m] and yaw [rad], and of the wheels' accelerations [rad/s^2].
+def tracking_rms(tables: Any, after: float = 0.0) -> dict[str, float]:
+    """Compute the rms of distance error, yaw error and wheel acceleration.
 
-    ``tables`` (ExperimentTables). ``after``: what is before it does not count [s].
+    Parameters
+    ----------
+    tables : ExperimentTables
+        Tables of an experiment.
+    after : float, optional
+        Time from which errors count [s].
+
+    Returns
+    -------
+    dict of str to float
+        ``distance`` [m], ``yaw`` [rad] and ``effort``, of the wheels' accelerations [rad/s^2].
     """
     error, wheels = (
         table[table.index >= after] for table in (tables.control_error, tables.wheel_velocities)
@@ -96,7 +129,7 @@ def followed_how(tables: Any, after: float = 0.0) -> dict[str, float]:
     return {name: math.sqrt(np.mean(np.square(v))) for name, v in zip(names, values)}
 
 
-def tuned(
+def tune(
     tracking: Any,
     first: Mapping[str, float],
     cost: Callable[[Mapping[str, float]], float],
@@ -104,33 +137,49 @@ def tuned(
     tries: int,
     on_try: Callable[[], object] = lambda: None,
 ) -> Mapping[str, float]:
-    """Return gains whose cost is the smallest found.
+    """Find the gains with the smallest cost.
 
-    ``tracking`` (Tracking); ``first``: gains to begin with, by name; ``cost``: of what
-    :meth:`Tracking.followed` returns; ``effort``: times that of the first gains that is taken at
-    most; ``tries``: drives at most; ``on_try``: called after each.
+    Parameters
+    ----------
+    tracking : Tracking
+        Drive.
+    first : mapping of str to float
+        Initial gains by name; zeros stay.
+    cost : callable
+        Cost of a result of :meth:`Tracking.follow`.
+    effort : float
+        Largest effort over that of the initial gains.
+    tries : int
+        Largest number of drives.
+    on_try : callable, optional
+        Called after each drive.
+
+    Returns
+    -------
+    mapping of str to float
+        Gains by name.
     """
     names = [name for name, value in first.items() if value > 0.0]
-    before = tracking.followed(first)
+    before = tracking.follow(first)
     best = (cost(before), first)
 
     def cost_of(exponents):
         nonlocal best
-        factors = np.clip(np.exp2(exponents), 1.0 / _MOST, _MOST)
+        factors = np.clip(np.exp2(exponents), 1.0 / _MAX_FACTOR, _MAX_FACTOR)
         gains = {**first, **{name: float(first[name] * f) for name, f in zip(names, factors)}}
         try:
-            driven = tracking.followed(gains)
+            driven = tracking.follow(gains)
         except (SimulatorError, ConfigurationError):
-            return _TOO_BAD * best[0]
+            return _FAILURE_COST * best[0]
         finally:
             on_try()
-        found = float(cost(driven))
+        value = float(cost(driven))
         excess = driven["effort"] / (effort * before["effort"])
         if excess > 1.0:
-            return found * (1.0 + 10.0 * (excess - 1.0)) + best[0]
-        if found < best[0]:
-            best = (found, gains)
-        return found
+            return value * (1.0 + 10.0 * (excess - 1.0)) + best[0]
+        if value < best[0]:
+            best = (value, gains)
+        return value
 
     size = len(names)
     corners = np.vstack([np.zeros(size), math.log2(_FIRST_FACTOR) * np.eye(size)])
@@ -149,7 +198,13 @@ _COLUMNS = (
 
 
 def main(arguments):
-    """Tune what the command line names."""
+    """Tune the controller of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     setup = set_up_named(options.drive, config=options.config)
     for section, values in recording_options.parse_settings(options.setting).items():
@@ -161,21 +216,19 @@ def main(arguments):
     control = setup.load().control
     if control.controller not in GAINS:
         raise ConfigurationError(
-            f"{control.controller} has no gains; --controller is one of {join_names(GAINS)}"
+            f"{control.controller} has no gains; choose --controller from {join_names(GAINS)}"
         )
     first = {name: getattr(control, name) for name in GAINS[control.controller]}
     if not any(first.values()):
         raise ConfigurationError(
-            f"[control] {join_names(first)} are 0, and so they stay; expected one above 0 to begin "
-            "with"
+            f"[control] {join_names(first)} are 0, expected at least one initial gain above 0"
         )
     whole = prepare_drive(setup.load()).trajectory.index[-1]
     seconds = min(options.seconds, 0.5 * float(whole))
     if seconds < _SHORTEST:
-        lasts = f"the drive lasts {whole:.1f} s and --seconds is {options.seconds:g}"
         raise ConfigurationError(
-            f"{options.drive}: two parts of {_SHORTEST:g} s are needed at least, to choose gains "
-            f"and to judge them by, but {lasts}"
+            f"{options.drive}: the drive lasts {whole:.1f} s and --seconds is {options.seconds:g}, "
+            f"expected two parts of {_SHORTEST:g} s or more, to choose gains and to test them"
         )
     out = make_folder(options.out)
 
@@ -185,20 +238,20 @@ def main(arguments):
         return math.hypot(driven["distance"], options.yaw_weight * driven["yaw"])
 
     with progress_bar(desc="tuning", total=options.tries, unit=" drives", leave=False) as progress:
-        gains = tuned(
+        gains = tune(
             Tracking(setup, seconds), first, cost, options.effort, options.tries, progress.update
         )
     both, rows = Tracking(setup, 2.0 * seconds), []
     for when, values in (("before", first), ("after", gains)):
-        driven = both.followed(values, after=seconds)
+        driven = both.follow(values, after=seconds)
         rows.append({"gains": when, **driven, "yaw": math.degrees(driven["yaw"])})
-    print(f"{control.controller}, chosen by the first {seconds:g} s; in the {seconds:g} s after:")
+    print(f"{control.controller}, tuned on the first {seconds:g} s; in the next {seconds:g} s:")
     print(table_text.format_table(pd.DataFrame(rows), _COLUMNS), end="")
     print()
     changed = {name: f"{gains[name]:.4g}" for name in gains}
     print("\n".join(f"{name} = {value}  # {first[name]:g}" for name, value in changed.items()))
     if rows[1]["effort"] > options.effort * rows[0]["effort"]:
-        print(f"note: there the wheels work more than {options.effort:g} times as hard as before")
+        print(f"note: there the effort is more than {options.effort:g} times the initial effort")
     setup.set("control", **changed)
     path = out / "config.ini"
     write_file(path, setup.load().to_ini().encode("utf-8"))
@@ -208,26 +261,26 @@ def _parser():
     parser = ArgumentParser(__doc__)
     parser.add_argument("drive", help="a, b, c, d, a recording, or a config.ini")
     parser.add_argument(
-        "--robot", metavar="FILE", help="the robot's file; by default the bundled one"
+        "--robot", metavar="FILE", help="file of the robot; by default the bundled robot"
     )
     parser.add_argument("--controller", choices=GAINS, help="by default that of the config.ini")
     parser.add_argument(
         "--seconds", type=option_types.positive_duration, default=30.0, metavar="TIME",
-        help="of the part that gains are chosen by, by default 30s; at most half of the drive",
+        help="duration of the part for tuning, by default 30s; at most half of the drive",
     )  # fmt: skip
     parser.add_argument(
         "--tries", type=whole_type(10, 10**6, "is no number of drives, 10 or more"), default=80,
-        metavar="N", help="drives at most, %(default)s",
+        metavar="N", help="largest number of drives, by default %(default)s",
     )  # fmt: skip
     parser.add_argument(
         "--yaw-weight", type=above_zero, default=0.5, metavar="M",
-        help="metres that an error of one radian counts as much as, by default %(default)s",
+        help="cost of a yaw error of 1 rad in metres of distance, by default %(default)s",
     )  # fmt: skip
     parser.add_argument(
         "--effort", type=above_zero, default=1.05, metavar="FACTOR",
-        help="most of the wheels' acceleration beside what it is before, by default %(default)s",
+        help="largest wheel acceleration over that of the initial gains, by default %(default)s",
     )  # fmt: skip
-    parser.add_argument("--config", metavar="FILE", help="settings that all of it rests on")
+    parser.add_argument("--config", metavar="FILE", help="config.ini with other settings")
     recording_options.add_setting_option(parser)
     add_out(parser, NAME)
     return parser

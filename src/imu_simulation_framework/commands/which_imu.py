@@ -1,14 +1,14 @@
-"""Which IMU is good enough for a heading, of the bundled ones or of others.
+"""Rank IMUs by whether they keep the yaw error of a heading within a limit.
 
     which_imu.py a --within 5deg --for 10min
     which_imu.py --straight 1h --within 2deg --probability 99% --stops "every 5min for 5s"
     which_imu.py drive.bag --within 3deg --imu bmi088 --imu mine.yaml
 
-An IMU passes if the heading stays within the limit all the time, in that share of drives, with any
-unit of the part (--unit), zeroed at standstill before the drive (--standstill). The table has the
-best first: what its error does not exceed at the end in 50 % and in that share of drives, and the
-cause that adds most to it. heading_budget.py says more of each, and --require there which lines of
-a data sheet matter.
+An IMU passes if the yaw error stays within the limit all the time in the required share of drives,
+with any unit of the part (--unit), and with its bias measured at standstill before the drive
+(--standstill). The table begins with the best IMU and has percentiles of the final error, 50 % and
+the required share, and the largest source. heading_budget.py shows all sources of an IMU, and its
+option --require the lines of a data sheet that matter.
 """
 
 import math
@@ -30,7 +30,13 @@ from .command_line import add_table
 
 
 def main(arguments):
-    """Rank the IMUs that the command line asks for."""
+    """Rank the IMUs of a command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Command line.
+    """
     options = _parser().parse_args(arguments)
     operation = imu_options.operation_from_options(options)
     chosen = motion_options.choose_motion(options, linear=True, default="a")
@@ -48,7 +54,7 @@ def main(arguments):
     any_unit = any(imu.is_any_unit for imu in imus.values())
     print(
         f"{chosen.name}, {operation.sentence()}{', any unit' if any_unit else ''}: {passing} of "
-        f"{len(table)} IMUs will do to keep the heading within "
+        f"{len(table)} IMUs keep the yaw error within "
         f"{math.degrees(options.within):g} deg for {at:g} s in {share} of drives"
     )
     for remark in chosen.remarks:
@@ -57,7 +63,7 @@ def main(arguments):
     if left_out:
         print(
             f"note: left out, as their files state no tolerances from unit to unit: "
-            f"{', '.join(left_out)}; name one with --imu"
+            f"{', '.join(left_out)}; add them with --imu"
         )
     shown = table.reset_index()
     shown["margin"] = options.within / shown["nearly_all"].clip(lower=1e-12)
@@ -80,8 +86,8 @@ def main(arguments):
 def _comparable_specification(imu: NamedImu) -> ImuSpecification:
     if not isinstance(imu.errors, ImuSpecification):
         raise ConfigurationError(
-            f"{imu.name} is no specification of an IMU that one could choose; --imu is a bundled "
-            "one's name, a file, or FORMAT:FILE"
+            f"--imu: {imu.name} is not a specification, expected the name of a bundled "
+            "specification, a file, or FORMAT:FILE"
         )
     errors = imu.errors
     missing_noise = remark_on_missing_noise(errors)
@@ -99,15 +105,15 @@ def _comparable_specification(imu: NamedImu) -> ImuSpecification:
 def _parser():
     parser = ArgumentParser(__doc__)
     motion_options.add_motion_options(parser)
-    imu_options.add_limit_option(parser, "limit of the heading's error")
+    imu_options.add_limit_option(parser, "limit of the yaw error")
     add = parser.add_argument
     # fmt: off
     add("--for", dest="time", type=option_types.positive_duration, metavar="TIME",
-        help="how long it is to be kept, by default to the motion's end")
+        help="duration of the limit, by default until the end of the motion")
     add("--probability", type=option_types.probability, default=0.95, metavar="P",
-        help="in which share of drives, by default 0.95")
+        help="share of drives that keep the limit, by default 0.95")
     add("--imu", action="append", default=[], metavar="IMU",
-        help="one to choose from, several of them; by default those of the catalogue")
+        help="IMU to rank; repeatable; by default the IMUs of the catalogue")
     imu_options.add_operation_options(parser)
     add_table(parser)
     # fmt: on
