@@ -146,7 +146,7 @@ def test_requirements_without_imu_are_printed_in_data_sheet_units():
     assert table.loc["scale factor", column] == "any"
     sentence = "To stay within 5 deg after 600 s in 95 % of drives, each error at most:"
     assert sentence in answer.text
-    assert "<h1>What a heading requires</h1>" in answer.page
+    assert "<h1>Requirements of a heading</h1>" in answer.page
     assert "<script" not in answer.page
     assert not (answer.folder / "heading_budget.png").exists()
 

@@ -124,7 +124,7 @@ def catalogue_table(
     """
     if at > motion.duration * (1.0 + 1e-9):
         raise ConfigurationError(
-            f"the motion lasts {motion.duration:.6g} s, expected at least {at:g} s (--at)"
+            f"the motion lasts {motion.duration:.6g} s, expected at least {at:g} s"
         )
     return pd.DataFrame([_row(entry, motion, at, sample) for entry in entries])
 

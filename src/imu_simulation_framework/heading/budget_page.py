@@ -149,15 +149,14 @@ def budget_page(
             Section(
                 "Yaw error over time",
                 figure=budget_bands(budgets, limit),
-                how_to_read="At each time so many of all drives are within the band. The mean is "
-                "what every drive has, as a scale factor's error where the motion turns more to "
-                "one side.",
+                how_to_read="A band holds its share of all drives at each time. The mean is common "
+                "to all drives, as the error of a scale factor if the motion turns more to a side.",
             ),
             _causes(budgets),
         ]
     sections += [*others, Section("Settings", table=tabulate_values(settings), folded=True)]
     return Page(
-        title="How far the heading drifts" if budgets else "What a heading requires",
+        title="Yaw error of a heading" if budgets else "Requirements of a heading",
         summary=[motion, *(_budget_sentence(budget, limit) for budget in budgets)],
         sections=sections,
         footer=footer,
@@ -166,12 +165,12 @@ def budget_page(
 
 def _causes(budgets):
     if not any(np.any(budget.model.variance() > 0.0) for budget in budgets):
-        return Section("Causes", text=["The error is the same in every drive: nothing is chance."])
+        return Section("Causes", text=["The error is the same in every drive; it is not random."])
     return Section(
         "Causes",
         figure=budget_shares(budgets),
-        how_to_read="Shares of the variance: what makes one drive differ from another. Halving the "
-        "largest one helps most; the mean, which all drives have in common, is not in it.",
+        how_to_read="Shares of the variance, by which drives differ. Halving the largest share has "
+        "the largest effect; the mean, which is common to all drives, has no share.",
     )
 
 

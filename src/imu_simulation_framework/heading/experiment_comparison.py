@@ -158,7 +158,7 @@ def compare(
     )
     real = None
     if imu_real is None:
-        remarks.append("There is no recorded IMU, so the simulated one stands alone.")
+        remarks.append("There is no recorded IMU to compare the simulated IMU with.")
     else:
         if simulated is not None:
             stop = simulated.error.index[-1]
@@ -281,8 +281,8 @@ def _truncate(stop, driven, imu_real, trajectory, remarks):
             # The robot may have driven on when samples of its IMU are missing.
             ended = "messages of the simulated IMU" if driven > stop + 1.0 else "simulation"
             remarks.append(
-                f"The {ended} ended at {stop:.1f} s of {whole:.1f} s, and the recorded IMU is "
-                "judged up to there."
+                f"The {ended} ended at {stop:.1f} s of {whole:.1f} s; the recorded IMU is compared "
+                "up to that time."
             )
     return imu_real.loc[:stop]
 
@@ -294,7 +294,6 @@ def _remark_on_unknown_heading(reference, remarks):
     if unknown > 0.0:
         duration = reference.index[-1] - reference.index[0]
         remarks.append(
-            f"The reference's heading is not known for {unknown * duration:.0f} of "
-            f"{duration:.0f} s, in which it was too slow for a course; the recorded IMU is not "
-            "judged there."
+            f"The reference's heading is unknown for {unknown * duration:.0f} of {duration:.0f} s, "
+            "in which it was too slow for a course; the recorded IMU is not compared there."
         )

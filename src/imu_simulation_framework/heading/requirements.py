@@ -198,7 +198,7 @@ def _check_requirement(
         )
     if not 0.0 < at <= motion.duration * (1.0 + 1e-9):
         raise ConfigurationError(
-            f"the motion lasts {motion.duration:g} s, so that nothing is known at {at:g} s"
+            f"the motion lasts {motion.duration:g} s, expected at least {at:g} s"
         )
 
 

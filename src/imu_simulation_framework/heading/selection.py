@@ -144,7 +144,7 @@ def which_imu(
         raise ConfigurationError("imus: there is none, expected at least one")
     if not 0.0 < at <= moved.duration * (1.0 + 1e-9):
         raise ConfigurationError(
-            f"the motion lasts {moved.duration:.6g} s, so that nothing is known at {at:g} s"
+            f"the motion lasts {moved.duration:.6g} s, expected at least {at:g} s"
         )
     rows = {}
     for name, model in yaw_error_models(imus, moved, at, operation, sample):

@@ -116,20 +116,20 @@ def calibration_sentences(results: Sequence[Calibration]) -> list[str]:
     """
     final, count = results[0], len(results[0].pit)
     sentences = [
-        f"{final.inside} of {count} final errors are within the 95 % predicted for them; {count} "
-        f"drives cannot tell more than that these hold {100.0 * final.least:.0f} % of all drives "
-        "or more (95 % confidence)"
+        f"{final.inside} of {count} final errors are within the 95 % predicted for them; with "
+        f"{count} drives, these intervals hold {100.0 * final.least:.0f} % of all drives or more "
+        "(95 % confidence)"
     ]
     if count < MIN_DRIVES:
         return [*sentences, f"fewer than {MIN_DRIVES} drives have no test of their percentiles"]
     adjusted = float(np.min(holm([result.p_value for result in results])))
     rarest = STATISTICS[min(results, key=lambda result: result.p_value).name][0]
-    words = "are not as even as they should be" if adjusted <= 0.05 else "may be even"
+    words = "are not uniform" if adjusted <= 0.05 else "may be uniform"
     return [
         *sentences,
         f"the drives' percentiles {words} (Kolmogorov-Smirnov, smallest p of {len(results)} "
-        f"statistics, corrected, {adjusted:.2g}, of the {rarest}); {count} drives cannot tell "
-        f"shares that are wrong by less than {100.0 * unseen_share(count):.0f} %",
+        f"statistics, corrected, {adjusted:.2g}, of the {rarest}); with {count} drives, errors of "
+        f"shares below {100.0 * unseen_share(count):.0f} % are not detected",
     ]
 
 

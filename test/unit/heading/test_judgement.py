@@ -117,7 +117,7 @@ def test_judgement_of_few_drives_asks_for_more():
         (TIME, TIME, np.zeros((0, 120)), "no simulated drive"),
         (TIME[:1], TIME[:1], np.zeros((50, 1)), "1 sample is too short"),
         (TIME, TIME, np.full((50, 120), np.nan), "run 0 of the ensemble"),
-        (TIME, np.full(120, np.inf), np.zeros((50, 120)), "not known throughout"),
+        (TIME, np.full(120, np.inf), np.zeros((50, 120)), "nan or inf"),
         (-TIME, TIME, np.zeros((50, 120)), "times of the errors do not ascend"),
         (TIME, TIME, np.zeros((5, 120)), "5 simulated drives cannot reject"),
     ],

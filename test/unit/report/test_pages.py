@@ -171,7 +171,7 @@ def test_budget_page_without_errors_has_no_shares():
     page = make_budget_page(GenericParameters(gaussian_noise=0.0))
     causes = find_section(page, "Causes")
     assert causes.figure is None
-    assert "nothing is chance" in causes.text[0]
+    assert "not random" in causes.text[0]
     page_html(page)
 
 

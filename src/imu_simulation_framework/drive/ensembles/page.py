@@ -1,4 +1,4 @@
-"""What is written and printed of an ensemble of simulated drives, and of an error judged by it."""
+"""Files, text and page of an ensemble of simulated drives, and of an error judged by it."""
 
 from __future__ import annotations
 
@@ -31,15 +31,25 @@ from ...report.page import Page, Section, page_html, tabulate_values
 from ...report.table import Column, to_page_table
 
 PROBABILITIES = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
-"""Of the quantiles over time: the edges of the 99, 95 and 50 % bands, and the median."""
+"""Probabilities of the quantiles over time: edges of the 99, 95 and 50 % bands, and median."""
 _ROWS = 100_000
 
 
 class Caption(NamedTuple):
-    """What an ensemble is of, and what is asked of it.
+    """Description of an ensemble.
 
-    Names of ``drive`` and ``imu``; ``what`` was drawn; ``seed``; the ``limit`` [rad] whose
-    probability is asked for; ``remarks``, sentences for a person.
+    Attributes
+    ----------
+    drive, imu : str
+        Names of drive and IMU.
+    what : str
+        Kind of the runs.
+    seed : int
+        Seed of the runs.
+    limit : float
+        Limit of the yaw error whose probability is computed [rad].
+    remarks : tuple of str
+        Sentences on limits of the answer.
     """
 
     drive: str
@@ -51,9 +61,28 @@ class Caption(NamedTuple):
 
 
 def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats) -> list[str]:
-    """Write all files of an ensemble; return lines for the terminal.
+    """Write all files of an ensemble.
 
-    Raises ResultError: a file cannot be written.
+    Parameters
+    ----------
+    folder : Path
+        Folder of the files.
+    ensemble : Reduction
+        The ensemble.
+    caption : Caption
+        Its description.
+    formats : sequence of str
+        Formats of the figure.
+
+    Returns
+    -------
+    list of str
+        Lines for the terminal.
+
+    Raises
+    ------
+    ResultError
+        A file cannot be written.
     """
     whole_files.make_folder(folder)
     text = ensemble_text(ensemble, caption)
@@ -82,7 +111,20 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
 
 
 def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
-    """Return the figures of an ensemble with their standard errors."""
+    """Return statistics and probabilities of an ensemble with standard errors, as text.
+
+    Parameters
+    ----------
+    ensemble : Reduction
+        The ensemble.
+    caption : Caption
+        Its description.
+
+    Returns
+    -------
+    str
+        Text for the terminal.
+    """
     end, runs = ensemble.time[-1], ensemble.runs
     lines = [
         f"{caption.drive}, {caption.imu} ({caption.what}): {runs} runs of {end:g} s, "
@@ -101,8 +143,8 @@ def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
     )
     step = (ensemble.time[-1] - ensemble.time[0]) / (len(ensemble.time) - 1)
     lines.append(
-        f"the largest error and all the time are of errors {step:g} s apart (--period): between "
-        "them a run may have left the limit and come back"
+        f"the largest error and all the time are of errors {step:g} s apart (--period), between "
+        "which a run may exceed the limit and return"
     )
     lines += [f"note: {remark}" for remark in dict.fromkeys(caption.remarks)]
     return "\n".join(lines) + "\n"
@@ -118,7 +160,18 @@ COLUMNS = (
 
 
 def statistics_table(statistics: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Return each statistic of all runs as texts, with standard errors."""
+    """Create the table of statistics of all runs, with standard errors.
+
+    Parameters
+    ----------
+    statistics : mapping of str to numpy.ndarray
+        Statistics of the runs, shape (runs,) each.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Texts, a row for each statistic, with the keys of :data:`COLUMNS`.
+    """
     return pd.DataFrame([_row(name, statistics[name]) for name in STATISTICS if name in statistics])
 
 
@@ -128,21 +181,23 @@ def _row(name, values):
     row = dict(zip(("name", "unit"), STATISTICS[name]))
     mean = float(np.mean(values))
     spread = float(np.std(values, ddof=1)) if count > 1 else math.nan
-    # The variance's own variance is (kurtosis - (n - 3) / (n - 1)) / n of its square.
+    # The relative variance of a sample variance is (kurtosis - (n - 3) / (n - 1)) / n.
     if count > 3 and spread > 0.0:
         kurtosis = float(np.mean((values - mean) ** 4)) / spread**4
-        of_spread = 0.5 * spread * math.sqrt(max(0.0, kurtosis - (count - 3) / (count - 1)) / count)
+        spread_error = (
+            0.5 * spread * math.sqrt(max(0.0, kurtosis - (count - 3) / (count - 1)) / count)
+        )
     else:
-        of_spread = math.nan
+        spread_error = math.nan
     row["mean"] = _with_error(mean, spread / math.sqrt(count))
-    row["std"] = _with_error(spread, of_spread)
+    row["std"] = _with_error(spread, spread_error)
     for p in (0.025, 0.5, 0.975, 0.995):
         row[f"q{p}"] = _with_error(float(np.quantile(values, p)), _quantile_error(values, p))
     return row
 
 
 def _quantile_error(values, probability):
-    """Half of how far apart the values are one standard error of the rank to either side."""
+    """Return half the difference of the values a standard error of the rank above and below."""
     count = len(values)
     rank, error = probability * count, math.sqrt(count * probability * (1.0 - probability))
     if rank < 3.0 * error or count - rank < 3.0 * error:
@@ -225,11 +280,29 @@ def ensemble_page(
     judgement=None,
     footer: str = "",
 ) -> Page:
-    """Return the page of an ensemble.
+    """Create the page of an ensemble.
 
-    ``title`` says which drive and IMU; ``limit`` is that whose probability is asked for [rad];
-    ``settings`` are seed, versions, parameters of the IMU; ``remarks`` what limits the answer;
-    ``judgement`` that of a recorded yaw error [rad] by this ensemble.
+    Parameters
+    ----------
+    title : str
+        Title, with drive and IMU.
+    ensemble : ShownEnsemble
+        The ensemble.
+    limit : float
+        Limit of the yaw error whose probability is computed [rad].
+    settings : mapping of str to object
+        Seed, versions and parameters of the IMU.
+    remarks : sequence of str, optional
+        Sentences on limits of the answer.
+    judgement : Judgement, optional
+        Judgement of a recorded yaw error [rad] by this ensemble.
+    footer : str, optional
+        Text at the end.
+
+    Returns
+    -------
+    Page
+        The page.
     """
     observed = {}
     summary, sections = [], []
@@ -247,14 +320,14 @@ def ensemble_page(
         Section(
             "Yaw error over time",
             figure=ensemble_over_time(ensemble, limit),
-            how_to_read="At each time so many of the runs are within the band; a single run leaves "
-            "its 95 % band somewhere more often than once in twenty.",
+            how_to_read="A band holds its share of the runs at each time. More than 5 % of runs "
+            "leave the 95 % band at some time.",
         ),
         Section(
             "Distribution of each statistic",
             figure=ensemble_distributions(ensemble, observed),
-            how_to_read="How many runs had which value; the one run in a thousand that is farthest "
-            "out is left out." + (" The line is the recorded drive." if observed else ""),
+            how_to_read="Number of runs by value, without the extreme 0.1 % of runs."
+            + (" The line is the recorded drive." if observed else ""),
         ),
         Section(
             "Spectrum",
@@ -264,12 +337,25 @@ def ensemble_page(
         ),
         Section("Settings", table=tabulate_values(settings), folded=True),
     ]
-    shown = [one for one in sections if one.figure is None or not one.figure.is_empty]
+    shown = [
+        section for section in sections if section.figure is None or not section.figure.is_empty
+    ]
     return Page(title, summary, shown, footer)
 
 
 def judged_section(judgement) -> Section:
-    """Return the section of a recorded yaw error [rad] within its ensemble, a Judgement."""
+    """Create the section of a recorded yaw error in its ensemble.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        Judgement of the yaw error [rad].
+
+    Returns
+    -------
+    Section
+        The section.
+    """
     envelope = judgement.envelope
     return Section(
         "The recorded error in the ensemble",
@@ -291,11 +377,22 @@ TESTS = (
     Column("p_value", "p"),
     Column("adjusted", "p, corrected"),
 )
-"""The table of :func:`.shown_tests`, rounded; a page says the unit with the name, and no median."""
+"""Columns of the table of :func:`.shown_tests`; a page has the unit in the name, and no median."""
 
 
 def rounded_tests(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of tests for a person: texts of three digits."""
+    """Round a table of tests to three digits.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Rows of :func:`.shown_tests`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Texts, with the keys of :data:`TESTS`.
+    """
     shown = table.copy()
     shown["range"] = [
         f"{low:.3g} .. {high:.3g}" if math.isfinite(low) else ""
@@ -312,18 +409,37 @@ def _tests(judgement):
     table["name"] = [name + unit for name, unit in zip(table["name"], units)]
     columns = [column for column in TESTS if column.key not in ("unit", "median")]
     text = (
-        "Of many tests one rejects by chance: the last column is corrected for that, and is what "
+        "Some of many tests reject by chance; the last column is corrected for this and decides. "
+        "Percentile: share of runs below the recorded value."
     )
-    text += "what counts. Percentile: how many of 100 runs are below the recorded value."
     return Section("Each test", text=[text], table=to_page_table(table, columns, texts=2))
 
 
 def write_report(
     folder: Path, ensemble: Reduction, caption: Caption, parameters: Mapping[str, Any]
 ) -> Path:
-    """Write an ensemble as one web page, ``ensemble.html``, with the parameters of its IMU.
+    """Write an ensemble as a web page, ``ensemble.html``.
 
-    Raises ResultError: it cannot be written.
+    Parameters
+    ----------
+    folder : Path
+        Folder of the page.
+    ensemble : Reduction
+        The ensemble.
+    caption : Caption
+        Its description.
+    parameters : mapping of str to object
+        Parameters of the IMU.
+
+    Returns
+    -------
+    Path
+        Path of the page.
+
+    Raises
+    ------
+    ResultError
+        The page cannot be written.
     """
     settings = {
         "drive": caption.drive,

@@ -158,7 +158,7 @@ def global_envelope(
     runs = len(ensemble)
     if runs < fewest_runs(level):
         raise EnsembleError(
-            f"{runs} simulated drives cannot reject anything at {100.0 * level:g} %, it takes at "
+            f"{runs} simulated drives cannot reject a model at {100.0 * level:g} %, expected at "
             f"least {fewest_runs(level)}"
         )
     keys = _extreme_rank_lengths(observed, ensemble)

@@ -131,8 +131,8 @@ def judge(
     needed = fewest_runs(level, len(adjusted))
     if not rejected and len(simulations) < needed:
         sentence += (
-            f" With {len(simulations)} drives no test can be small enough, as {len(adjusted)} were "
-            f"taken; simulate at least {needed}."
+            f" With {len(simulations)} drives none of the {len(adjusted)} tests can reject a "
+            f"model; simulate at least {needed}."
         )
     return Judgement(
         time=times,
@@ -169,7 +169,7 @@ def _checked_arrays(
     if not (np.all(np.isfinite(time)) and np.all(np.diff(time) > 0.0)):
         raise EnsembleError("the times of the errors do not ascend")
     if not np.all(np.isfinite(observed)):
-        raise EnsembleError("the observed error is not known throughout; judge a part where it is")
+        raise EnsembleError("the observed error has nan or inf; select the samples without")
     for rows in ensemble_blocks(ensemble):
         finite = np.isfinite(ensemble[rows]).all(axis=1)
         if not finite.all():
