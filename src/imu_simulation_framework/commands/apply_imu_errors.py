@@ -40,6 +40,7 @@ from ..realistic_imu.ideal_inputs import (
     check_frames,
     estimate_nominal_period,
     make_imu_payload,
+    stamp_deviation,
 )
 from ..realistic_imu.session import RealisticImu, check_required_inputs
 from ..recordings.formats.bag import choose_topic
@@ -264,12 +265,10 @@ def _sentences(topic, ideal, reported, session, options, written):
         )
     if len(ideal.frames) > 1:
         yield f"the input has {len(ideal.frames)} frames, which are assumed to be identical"
-    steps = np.diff(np.array(ideal.stamps, dtype=np.int64)) / 1e9
-    usual = np.abs(steps - session.period) <= 0.5 * session.period
-    scatter = float(np.max(np.abs(steps[usual] - session.period))) if usual.any() else 0.0
-    if scatter > 0.01 * session.period:
+    deviation = stamp_deviation(ideal.stamps, session.period)
+    if deviation > 0.01 * session.period:
         yield (
-            f"its stamps deviate by up to {1e3 * scatter:.3g} ms from even steps of "
+            f"its stamps deviate by up to {1e3 * deviation:.3g} ms from even steps of "
             f"{1e3 * session.period:.4g} ms; each message was used as one step"
         )
     yield from session.report.sentences()

@@ -44,15 +44,6 @@ from .command_line import (
     not_negative,
 )
 
-# T; the Earth's field of 22 to 67 uT with scale factors that are wrong by a third.
-_EARTHS_FIELD = (15e-6, 100e-6)
-
-_MAX_SCATTER = 0.05  # of the field's size: 3 degrees of direction
-_LARGE_SCATTER = (
-    ", which means heading errors of degrees; check for iron or a magnet that did not move with "
-    "the sensor"
-)
-
 
 @dataclass
 class Calibrated:
@@ -114,32 +105,7 @@ def _magnetic(options, result):
         times, readings, options.field, noise=noise, source=source, parts=parts
     )
     result.sensors["magnetometer"] = result.sphere.calibration
-    result.remarks += _field_remarks(options, result.sphere)
-
-
-def _field_remarks(options, sphere) -> list[str]:
-    """Return remarks on size and scatter of the field; reject a field in another unit."""
-    scale = 1.0 + np.mean([sphere.calibration.matrix[axis][axis].value for axis in range(3)])
-    if options.field is not None and abs(np.log2(scale)) > 1.0:
-        raise RecordingError(
-            f"{options.recording}: the magnetometer's readings are {scale:.3g} times as large as "
-            f"--field, {1e6 * options.field:.4g} uT, expected 0.5 to 2 times; check the units"
-        )
-    share = sphere.scatter / sphere.size
-    cause = _LARGE_SCATTER if share > _MAX_SCATTER else ""
-    field = f"the corrected field is {1e6 * sphere.size:.4g} uT"
-    remarks = [f"{field} and scatters by {100.0 * share:.2g} %{cause}"]
-    if not _EARTHS_FIELD[0] < sphere.size < _EARTHS_FIELD[1]:
-        remarks.append(
-            f"the field's size is {sphere.size:.3g} T, expected 22 to 67 uT; if the readings are "
-            "in another unit than tesla, the correction applies to readings in that unit only"
-        )
-    if options.field is None:
-        remarks.append(
-            "the size of the magnetic field is unknown, so the mean of the magnetometer's scale "
-            "factors is assumed to be 1, which does not affect a heading"
-        )
-    return remarks
+    result.remarks += sphere_fit.field_remarks(result.sphere, options.field, source)
 
 
 def _inertial(options, result):

@@ -158,6 +158,26 @@ def estimate_nominal_period(stamps, sensor_rate: float | None = None) -> float:
     return next((value for value in nominal if abs(value - period) <= tolerance), period)
 
 
+def stamp_deviation(stamps, period: float) -> float:
+    """Compute the largest deviation of a step between stamps from the nominal period.
+
+    Parameters
+    ----------
+    stamps : array_like of int, shape (n,)
+        Stamps [ns].
+    period : float
+        Nominal period [s]; steps that differ by more than half of it are gaps, and ignored.
+
+    Returns
+    -------
+    float
+        Deviation [s].
+    """
+    steps = np.diff(np.array(stamps, dtype=np.int64)) / NANOSECONDS
+    usual = np.abs(steps - period) <= 0.5 * period
+    return float(np.max(np.abs(steps[usual] - period))) if usual.any() else 0.0
+
+
 _ORIENTATION, _RATE, _FORCE = (IMU.place(f"{name}.") for name in IMU_VECTORS)
 # A first element of -1 marks a quantity as missing (REP-145).
 _COVARIANCES = [IMU.place(f"{name}_covariance") for name in IMU_VECTORS]

@@ -39,6 +39,15 @@ _BLOCKS = 250  # blocks of samples, whose means show the noise
 _MAX_AXES_RATIO = 3.0  # longest over shortest axis of the ellipsoid
 _NOISE_CORRECTION_STEPS = 6
 
+# T; the Earth's field of 22 to 67 uT with scale factors that are wrong by a third.
+_EARTHS_FIELD = (15e-6, 100e-6)
+
+_MAX_SCATTER = 0.05  # of the field's size: 3 degrees of direction
+_LARGE_SCATTER = (
+    ", which means heading errors of degrees; check for iron or a magnet that did not move with "
+    "the sensor"
+)
+
 
 @dataclass(frozen=True)
 class SphereFit:
@@ -63,6 +72,51 @@ class SphereFit:
     scatter: float
     spread: float
     directions: np.ndarray
+
+
+def field_remarks(sphere: SphereFit, field: float | None, source: str) -> list[str]:
+    """Describe size and scatter of the corrected magnetic field.
+
+    Parameters
+    ----------
+    sphere : SphereFit
+        Calibration of a magnetometer.
+    field : float or None
+        Magnitude of the field at the place [T], if known.
+    source : str
+        Name of the recording, for messages.
+
+    Returns
+    -------
+    list of str
+        Remarks.
+
+    Raises
+    ------
+    RecordingError
+        The readings have another unit than the field.
+    """
+    scale = 1.0 + np.mean([sphere.calibration.matrix[axis][axis].value for axis in range(3)])
+    if field is not None and abs(np.log2(scale)) > 1.0:
+        raise RecordingError(
+            f"{source}: the magnetometer's readings are {scale:.3g} times as large as the stated "
+            f"field, {1e6 * field:.4g} uT, expected 0.5 to 2 times; check the units"
+        )
+    share = sphere.scatter / sphere.size
+    cause = _LARGE_SCATTER if share > _MAX_SCATTER else ""
+    size = f"the corrected field is {1e6 * sphere.size:.4g} uT"
+    remarks = [f"{size} and scatters by {100.0 * share:.2g} %{cause}"]
+    if not _EARTHS_FIELD[0] < sphere.size < _EARTHS_FIELD[1]:
+        remarks.append(
+            f"the field's size is {sphere.size:.3g} T, expected 22 to 67 uT; if the readings are "
+            "in another unit than tesla, the correction applies to readings in that unit only"
+        )
+    if field is None:
+        remarks.append(
+            "the size of the magnetic field is unknown, so the mean of the magnetometer's scale "
+            "factors is assumed to be 1, which does not affect a heading"
+        )
+    return remarks
 
 
 def fit_sphere(
