@@ -39,7 +39,7 @@ from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
 from ..core.whole_files import write_whole
 from ..heading import budget_tables
-from ..heading.answer import RUNS, HeadingAnswer, Improvement
+from ..heading.answer import RUNS, HeadingAnswer
 from ..heading.budget import (
     Budget,
     bias_instability_remark,
@@ -168,7 +168,7 @@ def _budgets(options, task, sensors) -> list[Budget]:
     return distinguish_budgets([*budgets, *fused])
 
 
-def _budget(placed, task: BudgetTask, part: Improvement | None, options) -> Budget:
+def _budget(placed, task, part, options):
     imu, environment = placed.imu, placed.environment
     name, errors, remarks = _adjusted(imu, options)
     budget = sensor_budget(

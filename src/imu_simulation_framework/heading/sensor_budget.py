@@ -80,7 +80,7 @@ def sensor_budget(
     Budget
         The budget; its remarks are the limits of the model.
     """
-    arguments = {
+    arguments: dict[str, Any] = {
         "period": task.period,
         "magnetic_environment": environment,
         "sample": task.sample,

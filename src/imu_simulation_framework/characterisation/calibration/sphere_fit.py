@@ -96,7 +96,8 @@ def field_remarks(sphere: SphereFit, field: float | None, source: str) -> list[s
     RecordingError
         The readings have another unit than the field.
     """
-    scale = 1.0 + np.mean([sphere.calibration.matrix[axis][axis].value for axis in range(3)])
+    diagonal = [sphere.calibration.matrix[axis][axis] for axis in range(3)]
+    scale = 1.0 + np.mean([element.value for element in diagonal if element is not None])
     if field is not None and abs(np.log2(scale)) > 1.0:
         raise RecordingError(
             f"{source}: the magnetometer's readings are {scale:.3g} times as large as the stated "

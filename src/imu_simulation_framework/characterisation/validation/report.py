@@ -187,7 +187,7 @@ def validation_page(
         The page.
     """
     words = {True: "passed", False: "FAILED"}
-    limits = [
+    limits: list[tuple[str, ...]] = [
         (
             judged["limit"],
             f"{judged['value']:.4g}",
@@ -197,8 +197,10 @@ def validation_page(
         for judged in summary["limits"]
     ]
     rows = [
-        (row.quantity, row.axis, row.unit, *(f"{getattr(row, name):.4g}" for name in STATISTICS))
-        for row in errors.itertuples(index=False)
+        [*map(str, names), *(f"{value:.4g}" for value in statistics)]
+        for names, statistics in zip(
+            errors[["quantity", "axis", "unit"]].to_numpy(), errors[list(STATISTICS)].to_numpy()
+        )
     ]
     headings = ("error of", "axis", "unit", "mean", "std", "rms", "maximum")
     failed = sum(not judged["passed"] for judged in summary["limits"])
@@ -207,8 +209,8 @@ def validation_page(
         verdict = f"{failed} of {len(limits)} limits exceeded." if failed else "Within all limits."
     sections = [Section("Errors", text=summary["remarks"], table=Table(headings, rows, numbers=4))]
     if limits:
-        headings = ("limit", "value", "maximum", "")
-        sections.insert(0, Section("Limits", table=Table(headings, limits, numbers=3)))
+        table = Table(("limit", "value", "maximum", ""), limits, numbers=3)
+        sections.insert(0, Section("Limits", table=table))
     sections.append(
         Section("Errors and their Allan deviation", figure=validation_figure(validation))
     )

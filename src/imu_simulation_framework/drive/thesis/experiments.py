@@ -69,6 +69,7 @@ class Experiments:
         """Return the yaw error of a drive's recorded IMU."""
         prepared = self.prepared(letter)
         reference, settings = prepared.drive.reference, ComparisonSettings(RECORDED_WINDOW)
+        assert prepared.recorded_imu is not None  # as _prepared requires
         yaw = prepared.recorded_imu.table["yaw"]
         compared = compare_yaw(yaw, reference["yaw"], settings, reference)
         if compared is None:

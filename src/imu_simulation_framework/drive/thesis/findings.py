@@ -48,16 +48,21 @@ def _describe_tracking(compared: Comparison) -> str:
     )
 
 
+def _imus(compared: Comparison) -> tuple[YawComparison, YawComparison]:
+    """Return the yaw errors of the recorded and the simulated IMU."""
+    assert compared.real is not None and compared.simulated is not None  # else no experiment
+    return compared.real, compared.simulated
+
+
 def _describe_yaw(compared: Comparison) -> str:
-    truth, wanted, recorded = (
-        table.get("yaw", table)
-        for table in (compared.ground_truth, compared.trajectory, compared.real.imu_yaw)
-    )
+    real, simulated = _imus(compared)
+    truth, wanted = compared.ground_truth["yaw"], compared.trajectory["yaw"]
+    recorded = real.imu_yaw
     delay = find_time_shift(truth.index, truth, wanted.index, wanted, 5.0).shift
     new = np.mean(np.diff(recorded) != 0.0) / np.median(np.diff(recorded.index))
     return (
-        f"the recorded IMU ends {final_error(compared.real)} off its reference, the simulated one "
-        f"{final_error(compared.simulated)}; the simulated robot is {1000.0 * delay:.0f} ms late, "
+        f"the recorded IMU ends {final_error(real)} off its reference, the simulated one "
+        f"{final_error(simulated)}; the simulated robot is {1000.0 * delay:.0f} ms late, "
         f"and the recorded IMU has {new:.0f} new values in a second"
     )
 
@@ -65,14 +70,14 @@ def _describe_yaw(compared: Comparison) -> str:
 def _describe_error(compared: Comparison) -> str:
     (real, smooth), (simulated, smooth_simulated) = (
         (imu.statistics, np.degrees(imu.trend_statistics.maximum_absolute))
-        for imu in (compared.real, compared.simulated)
+        for imu in _imus(compared)
     )
+    ends = [final_error(imu) for imu in _imus(compared)]
     return (
         f"the smoothed error reaches {smooth:.2f} deg (recorded) and {smooth_simulated:.2f} deg "
         f"(simulated); the recorded one grows by {60.0 * np.degrees(real.drift):.2f} deg in a "
-        f"minute to {final_error(compared.real)}, the simulated one has "
-        f"{np.degrees(simulated.rms):.2f} deg of noise and ends at "
-        f"{final_error(compared.simulated)}"
+        f"minute to {ends[0]}, the simulated one has {np.degrees(simulated.rms):.2f} deg of noise "
+        f"and ends at {ends[1]}"
     )
 
 
@@ -129,9 +134,7 @@ def describe_powers(recorded: Spectrum, simulated: Sequence[Spectrum]) -> str:
 
 def _describe_spectra(attribute):
     def describe(compared: Comparison) -> str:
-        recorded, simulated = (
-            require_spectrum(getattr(imu, attribute)) for imu in (compared.real, compared.simulated)
-        )
+        recorded, simulated = (require_spectrum(getattr(imu, attribute)) for imu in _imus(compared))
         return describe_powers(recorded, [simulated])
 
     return describe
