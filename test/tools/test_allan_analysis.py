@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from tool_calls import PNG, assert_refused, assert_success, call_tool, run_as_process
 
-from imu_simulation_framework.commands import allan_analysis
+from imu_simulation_framework.characterisation.allan import files
 from imu_simulation_framework.sensors.files import load_imu_specification
 from imu_simulation_framework.sensors.formats.registry import read_imu_parameters
 
@@ -42,7 +42,7 @@ output:
 @pytest.fixture
 def skip_drawing(monkeypatch):
     """Replace the figures by a PNG header, since drawing takes most of the time of a call."""
-    monkeypatch.setattr(allan_analysis, "render_figure", lambda *_: PNG)
+    monkeypatch.setattr(files, "render_figure", lambda *_: PNG)
 
 
 def table(seconds=600.0, seed=1):

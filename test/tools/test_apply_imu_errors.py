@@ -147,7 +147,7 @@ def test_output_topic_of_ideal_imu_replaces_it(bag, tmp_path):
 def test_missing_orientation_is_fused_or_has_covariance_minus_one(motion, tmp_path):
     bag = write_bag(tmp_path / "in.bag", {"/imu": ideal_messages(motion, unknown=("orientation",))})
     done = assert_success(run(bag, "--imu", "bno055", "--out", tmp_path / "fused.bag"))
-    assert "the fused one begins with a yaw of zero" in done.stdout
+    assert "the fused orientation begins with a yaw of zero" in done.stdout
     message = imus(tmp_path / "fused.bag")[0]
     assert message.orientation_covariance[0] > 0.0
     done = assert_success(run(bag, "--imu", "generic", "--out", tmp_path / "none.bag"))

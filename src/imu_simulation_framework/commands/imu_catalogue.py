@@ -53,6 +53,7 @@ COLUMNS = (
     Column("zeroed", "heading [deg]"),
     Column("calibrated", "calibrated [deg]"),
 )
+"""Columns of the table of IMUs."""
 
 
 def main(arguments):

@@ -22,7 +22,7 @@ with many values.
 
 A reduction has mean and variance at each time; counts on a fixed grid at some of the times, for
 quantiles; each run's statistics; the mean of the power spectral densities; and the whole curves of
-some runs, for :func:`.judgement.judge`.
+some runs, for :func:`.judge.judge`.
 """
 
 from __future__ import annotations

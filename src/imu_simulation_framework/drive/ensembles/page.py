@@ -157,6 +157,7 @@ COLUMNS = (
     Column("std", "std"),
     *(Column(f"q{p}", f"{100.0 * p:g} %") for p in (0.025, 0.5, 0.975, 0.995)),
 )
+"""Columns of the table of statistics."""
 
 
 def statistics_table(statistics: Mapping[str, np.ndarray]) -> pd.DataFrame:
