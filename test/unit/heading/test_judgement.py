@@ -139,12 +139,12 @@ def test_calibration_of_right_model_is_even():
     assert min(holm([verdict.p_value for verdict in found(20)])) > 0.001
     twice = found(20, drift=3.0)
     assert all(verdict.p_value < 1e-4 for verdict in twice)
-    assert "are not as even" in several_drives.calibration_sentences(twice)[1]
+    assert "are not uniform" in several_drives.calibration_sentences(twice)[1]
     five = found(5, drift=0.1)
     assert five[0].inside == 5
     # All of five: the share whose fifth power is 5 %.
     assert five[0].least == pytest.approx(0.05 ** (1 / 5))
-    assert "more than that these hold 55 %" in several_drives.calibration_sentences(five)[0]
+    assert "these intervals hold 55 %" in several_drives.calibration_sentences(five)[0]
     # Massey's table of 1951.
     assert several_drives.unseen_share(5) == pytest.approx(0.565, abs=0.003)
     assert "fewer than 4 drives" in several_drives.calibration_sentences(found(3))[1]
