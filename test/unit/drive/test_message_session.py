@@ -205,6 +205,15 @@ def test_recording_with_wheels_is_complete_with_their_last_sample(recording, end
     assert recording.complete
 
 
+def test_recording_with_magnetometer_is_complete_with_its_last_reading(recording):
+    recording.add_magnetic_field(stamps_of([0.0, 0.1, 0.2]), np.zeros((3, 3)))
+    assert not recording.complete
+    recording.add_magnetic_field(
+        stamps_of(PERIOD * np.arange(5, TICKS + 1)), np.zeros((TICKS - 4, 3))
+    )
+    assert recording.complete
+
+
 def test_velocity_of_side_is_mean_of_its_wheels(recording):
     stamps = stamps_of([0.0, 0.2])
     recording.add_wheels(stamps, np.array([[1.0, 3.0, 5.0, 9.0], [0.1, 0.1, 0.3, 0.3]]))

@@ -129,6 +129,8 @@ class RecordingSession:
             return False
         if self._odometer is not None and not self._has_last_reading(self._odometer.rate, end):
             return False
+        if not self._has_last_field(end):
+            return False
         # Samples of the wheels are rare, and the last one may arrive after all other messages.
         wheels = self.record.wheels.newest
         period = round(self._wheels_period * NANOSECONDS)
@@ -141,6 +143,14 @@ class RecordingSession:
         first, _ = stream.rows(0, 1)
         newest, last = count_periods(int(first[0]), np.array([stream.newest, end]), rate)
         return bool(newest >= last)
+
+    def _has_last_field(self, end: int) -> bool:
+        """Return whether a magnetometer's next reading would be after the end."""
+        stream = self.record.magnetometer
+        if stream.newest is None:
+            return True
+        newest, _ = stream.rows(max(0, len(stream) - 2), len(stream))
+        return bool(newest[-1] + (newest[-1] - newest[0]) + ROUNDING > end)
 
     @property
     def arrived(self) -> bool:
