@@ -200,14 +200,14 @@ def test_columns_with_undescribed_names_are_recognised(tmp_path):
     writers.write_csv(tmp_path / "log.csv", {n: v.tolist() for n, v in columns.items()})
     code, printed = check("log.csv", "out:=out")
     assert code == 0, printed.stdout
-    assert "log.csv are guessed, look at them" in printed.stdout
+    assert "log.csv are chosen by their names" in printed.stdout
     configuration = load_configuration(written_config(tmp_path / "out"))
     assert configuration.columns["reference_columns"]["yaw"] == "gt_yaw (deg) [deg]"
     assert configuration.columns["imu_columns"]["gyro_z"] == "gyroZ (deg/s) [deg/s]"
     assert configuration.columns["imu_columns"]["accel_x"] == "accX (g) [g]"
     code, printed = check("config:=out/config.ini", "out:=again")
     assert code == 0
-    assert "guessed" not in printed.stdout
+    assert "chosen by their names" not in printed.stdout
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO
-from imu_simulation_framework.recordings.guessing.candidates import candidates_of
-from imu_simulation_framework.recordings.guessing.guess import guess_from_candidates
+from imu_simulation_framework.recordings.vocabulary.candidates import candidates_of
+from imu_simulation_framework.recordings.vocabulary.choice import choose_columns
 
 RATE, DURATION = 50.0, 60.0
 TIME = np.arange(0.0, DURATION, 1.0 / RATE)
@@ -43,8 +43,8 @@ def assert_inertial(table, car, rows=..., tolerance=1e-9):
     assert table[list(ACCEL)].to_numpy() == pytest.approx(car.forces[rows], abs=tolerance)
 
 
-def guess(**columns):
-    return guess_from_candidates(candidates_of(list(columns), list(columns.values())))
+def choose(**columns):
+    return choose_columns(candidates_of(list(columns), list(columns.values())))
 
 
 def wrapped(angles):

@@ -7,10 +7,10 @@ from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
 from imu_simulation_framework.drive.recorded_drive.check import RecordingCheck
-from imu_simulation_framework.drive.recorded_drive.diagnosis import diagnose
-from imu_simulation_framework.drive.recorded_drive.interpretation import Interpretation
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility.diagnosis import diagnose
+from imu_simulation_framework.recordings.plausibility.interpretation import Interpretation
 
 FROZEN = (30.0, 60.0)  # interval of constant values, from the beginning [s]
 

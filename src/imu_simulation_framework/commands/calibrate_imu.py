@@ -28,7 +28,7 @@ from ..core.programs import ArgumentParser
 from ..core.sentences import quote
 from ..core.tables import ACCEL, GYRO, MAG
 from ..core.units import STANDARD_GRAVITY
-from ..recordings.columns import guess_columns
+from ..recordings.columns import find_column_maps
 from ..recordings.file_access import has_columns
 from ..recordings.frames import ImuConventions
 from ..recordings.imu import MOUNTED_TURNED
@@ -207,7 +207,7 @@ def _columns(options, names):
     if not any(key in chosen for key in names):
         return None
     if "time" not in chosen and options.rate is None:
-        guess = guess_columns(options.recording)
+        guess = find_column_maps(options.recording)
         plain = "time" if "time" in guess.unused else ""
         time = guess.imu.get("time") or guess.reference.get("time") or plain
         chosen.update({"time": time} if time else {})

@@ -156,7 +156,8 @@ def read_drives(
     texts : sequence of str
         Results, recordings, config.ini files of recordings, or names of bundled drives.
     config : str, optional
-        A config.ini that describes the recordings; by default their set-up is guessed.
+        A config.ini that describes the recordings; by default topics and columns are chosen by
+        types and names.
     step : float
         Time between yaw errors [s].
     settings : mapping

@@ -14,7 +14,7 @@ from ..core.errors import RecordingError, ResultError
 from ..core.sentences import join_names, quote
 from ..core.tables import POSES
 from ..recordings import file_access
-from ..recordings.columns import find_columns, guess_angle, guess_columns
+from ..recordings.columns import find_angle_column, find_column_maps, find_columns
 from ..recordings.formats.any_format import likely_topics, topics_of_bag
 from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from ..recordings.reading import Recorded, read_imu, read_reference
@@ -197,7 +197,7 @@ def _read_topic(path: str, topic: str) -> YawSignal:
         return _read_column(path, f"/{bare}", "bag")
     is_unknown = {kind.name for kind in REFERENCE_TYPES}.isdisjoint(types.values())
     fields = tuple(f"{name}." for name in types)
-    if types and is_unknown and guess_columns(path).imu.get("time", "").startswith(fields):
+    if types and is_unknown and find_column_maps(path).imu.get("time", "").startswith(fields):
         return _read_recording(read_imu, path, topic=topic)
     return _read_recording(read_reference, path, topic=topic)
 
@@ -212,7 +212,7 @@ def _read_reference_and_imu(
     path : str
         Recording with several topics or tables.
     references, imus : sequence of str
-        Likely topics, the likeliest one first; without any, the columns are guessed.
+        Likely topics, the likeliest one first; without any, the columns are chosen by their names.
     """
     signals, refusals = [], []
     parts: tuple[tuple[str, _Reader, Sequence[str]], ...] = (
@@ -235,21 +235,21 @@ def _read_reference_and_imu(
 
 def _read_column(path: str, column: str, format: str) -> YawSignal:
     """Read the yaw in a column of a table, or in a field of a message."""
-    guess = guess_columns(path, column.partition(" [")[0])
-    if not guess.time:
-        reasons = [reason for reason in guess.reasons if "is not taken as the time" in reason]
+    maps = find_column_maps(path, column.partition(" [")[0])
+    if not maps.time:
+        reasons = [reason for reason in maps.reasons if "is not taken as the time" in reason]
         raise RecordingError(
             f"{path}: {'; '.join(['no column could be identified as the time', *reasons])}; a "
             "header with its unit, as time [s], tells it"
         )
     with_unit, remark = column, None
     if "[" not in column:
-        with_unit = guess_angle(path, column)
+        with_unit = find_angle_column(path, column)
         remark = f"{path}: {column} is taken as {with_unit}, by its name and numbers"
         if with_unit == column:
             degrees = f"{PART_SIGN}{column} [deg]"
             remark = f"{path}: {column} is taken for radians; {degrees} says degrees"
-    columns = {"time": guess.time, "yaw": with_unit}
+    columns = {"time": maps.time, "yaw": with_unit}
     signal = _read_recording(read_imu, path, format=format, columns=columns)
     remarks = signal.remarks if remark is None else (*signal.remarks, remark)
     return YawSignal(f"{signal.name} {with_unit}", signal.yaw, None, signal.sources, remarks)
@@ -277,13 +277,13 @@ def _read_text(path: str, format: str) -> YawSignal:
 
 
 def _read_section(path: str, format: str, section: str, read: _Reader) -> YawSignal:
-    """Read a text as reference or as IMU, with guessed columns if it is a CSV."""
+    """Read a text as reference or as IMU, with columns chosen by their names if it is a CSV."""
     columns = find_columns(path, section).columns if format == "csv" else None
     if not columns:
         return _read_recording(read, path)
     signal = _read_recording(read, path, format="csv", columns=columns)
-    guessed = join_names(f"{name} = {column}" for name, column in columns.items())
-    remark = f"{path}: the columns are guessed, look at them: {guessed}"
+    listing = join_names(f"{name} = {column}" for name, column in columns.items())
+    remark = f"{path}: the columns are chosen by their names, check them: {listing}"
     return replace(signal, remarks=(*signal.remarks, remark))
 
 

@@ -18,18 +18,19 @@ from ..core.tables import ACCEL, EULER, GYRO, QUATERNION
 from .file_access import recording_format, text_blocks
 from .formats.bag_tables import read_bag_tables
 from .formats.table_files import read_table_file
-from .guessing import measures
-from .guessing.candidates import candidates_of
-from .guessing.guess import PIECES, ROWS, ColumnGuess, find_time, guess_from_candidates
-from .guessing.names import meaning_in_file, understood_names
-from .guessing.tables import guess_from_tables, spread_candidates
 from .layouts import find_layouts
 from .messages import IMU_TYPES, REFERENCE_TYPES
 from .quantities import sample_blocks
 from .text_table import ROWS_AT_ONCE, parse_table, text_lines
+from .turns import angle_unit
+from .vocabulary.candidates import candidates_of
+from .vocabulary.choice import PIECES, ROWS, ColumnMaps, choose_columns
+from .vocabulary.names import meaning_in_file, understood_names
+from .vocabulary.tables import choose_from_tables, spread_candidates
+from .vocabulary.times import IMU_STEPS, find_time
 
 
-def guess_columns(path, column="", inertial=True, layout=None) -> ColumnGuess:
+def find_column_maps(path, column="", inertial=True, layout=None) -> ColumnMaps:
     """Return the column maps of a text file or of a file of tables.
 
     They are those of the layout that the file has or, where none is known, follow from names and
@@ -54,22 +55,22 @@ def guess_columns(path, column="", inertial=True, layout=None) -> ColumnGuess:
     format, frame = recording_format(path), "enu"
     if format in ("tables", "bag") and not column:
         recorded = _recorded(path, format)
-        guess, names, frame = guess_from_tables(recorded), recorded.columns, recorded.frame
+        maps, names, frame = choose_from_tables(recorded), recorded.columns, recorded.frame
     else:
         candidates, pieces = _table(path, column)
         names = [candidate.name for candidate in candidates]
         if not inertial:
             sensors = ("gyro", "accel")
             candidates = [c for c in candidates if not (c.meaning and c.meaning.kind in sensors)]
-        guess = guess_from_candidates(candidates, pieces)
+        maps = choose_columns(candidates, pieces)
     if not inertial:
-        return guess
+        return maps
     layouts = find_layouts(path, names, layout, frame)
-    return _with_layout(path, guess, layouts, reports_absent=layout is not None)
+    return _with_layout(path, maps, layouts, reports_absent=layout is not None)
 
 
-def _with_layout(path, guess, layouts, reports_absent):
-    """Return the maps of the first layout that the numbers do not contradict, or the guess.
+def _with_layout(path, by_names, layouts, reports_absent):
+    """Return the maps of the first layout that the numbers do not contradict, or those by names.
 
     Bundled layouts list columns that only some versions of a logger write; absent columns are
     reported for a layout that the user names.
@@ -80,18 +81,18 @@ def _with_layout(path, guess, layouts, reports_absent):
         if contradiction:
             reasons.append(f"the header is that of {maps.layout.name}, but {contradiction}")
             continue
-        imu, reference = maps.imu or guess.imu, maps.reference or guess.reference
+        imu, reference = maps.imu or by_names.imu, maps.reference or by_names.reference
         mapped = " ".join([*imu.values(), *reference.values()])
-        time = {**reference, **imu}.get("time", guess.time)
+        time = {**reference, **imu}.get("time", by_names.time)
         reasons = [f"the header is that of {maps.layout.name}"]
         if reports_absent:
             reasons += [
                 f"{name}: the table has no column {' or '.join(columns)}, which the layout names"
                 for name, columns in maps.absent.items()
             ]
-        unused = [name for name in guess.unused if name not in mapped]
-        return ColumnGuess(reference, imu, time, reasons, unused, maps.layout.name)
-    return replace(guess, reasons=[*reasons, *guess.reasons])
+        unused = [name for name in by_names.unused if name not in mapped]
+        return ColumnMaps(reference, imu, time, reasons, unused, maps.layout.name)
+    return replace(by_names, reasons=[*reasons, *by_names.reasons])
 
 
 def _contradiction(path, maps):
@@ -108,7 +109,7 @@ def _contradiction(path, maps):
         return str(error).replace(f"{path}: ", "")
 
 
-def guess_angle(path, column) -> str:
+def find_angle_column(path, column) -> str:
     """Determine the unit, and perhaps the sense, of a column of angles in a text file.
 
     Parameters
@@ -126,20 +127,20 @@ def guess_angle(path, column) -> str:
     Raises
     ------
     RecordingError
-        See :func:`guess_columns`.
+        See :func:`find_column_maps`.
     """
     candidates, pieces = _table(path, column)
-    guess = guess_from_candidates(candidates, pieces)
-    for written in (*guess.imu.values(), *guess.reference.values()):
+    maps = choose_columns(candidates, pieces)
+    for written in (*maps.imu.values(), *maps.reference.values()):
         if written.startswith(f"{column} ["):
             return written
     angles = next((candidate for candidate in candidates if candidate.name == column), None)
     if angles is None:
         return column
-    time = find_time(candidates, pieces, measures.IMU_STEPS)[0]
+    time = find_time(candidates, pieces, IMU_STEPS)[0]
     if time is None or angles.texts is not None or angles.filled == 0.0:
         return column
-    unit = measures.angle_unit(angles.values, time.seconds, pieces)
+    unit = angle_unit(angles.values, time.seconds, pieces)
     return angles.written(unit) if unit else column
 
 
@@ -187,12 +188,12 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
     """
     if layout is None and _has_own_names(path, section, shared):
         return ColumnChoice({}, [])
-    guess, is_reference = guess_columns(path, layout=layout), section == "reference"
-    headless = "x" in guess.reference and {"qw", "yaw", "heading"}.isdisjoint(guess.reference)
+    maps, is_reference = find_column_maps(path, layout=layout), section == "reference"
+    headless = "x" in maps.reference and {"qw", "yaw", "heading"}.isdisjoint(maps.reference)
     if is_reference and orientation and headless:
         # Odometry has rates, too, and is no IMU where that is another file.
-        guess = guess_columns(path, inertial=False)
-    columns, other = guess.imu, guess.reference
+        maps = find_column_maps(path, inertial=False)
+    columns, other = maps.imu, maps.reference
     if is_reference:
         columns, other = other, columns
     if not columns and (orientation if is_reference else not shared):
@@ -201,12 +202,12 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
         if columns and "time" in other:
             columns = {"time": other["time"], **columns}
     elif not columns and not is_reference and {*QUATERNION, "yaw", "heading"} & set(other):
-        guess.reasons.append(
+        maps.reasons.append(
             "the orientation beside the positions is the reference's and no IMU's; one in a file "
             "of its own is named behind this one"
         )
-    open_columns = guess.open_reference if is_reference else guess.open_columns
-    return ColumnChoice(columns, guess.reasons, guess.layout, open_columns)
+    open_columns = maps.open_reference if is_reference else maps.open_columns
+    return ColumnChoice(columns, maps.reasons, maps.layout, open_columns)
 
 
 def _has_own_names(path, section, shared) -> bool:

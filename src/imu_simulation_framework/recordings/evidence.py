@@ -19,7 +19,6 @@ from ..core.units import STANDARD_GRAVITY
 from .cleaning import Samples
 from .column_maps import QUANTITIES
 from .file_access import COLUMN_FORMATS
-from .guessing import measures
 from .possible_units import (
     GRAVITY_TOLERANCE,
     MIN_FORCES,
@@ -33,6 +32,7 @@ from .possible_units import (
     orientation_witness,
     rate_units,
 )
+from .turns import leans_without_turning
 
 CONFIRMED, REFUSED, UNDECIDED = "confirmed", "refused", "undecided"
 """Verdicts of a check."""
@@ -261,7 +261,7 @@ def _check_rates(
         witness = gravity_witness(times, pieces, forces, rates)
         checks += _check_turns(samples, times, witness, "gravity")
         refuses = any(check.verdict == REFUSED for check in checks)
-        if not refuses and measures.leans_without_turning(rates, forces):
+        if not refuses and leans_without_turning(rates, forces):
             mean = float(np.nanmax(np.abs(np.nanmean(rates, axis=0))))
             figures = (
                 f"have a mean of {mean:.3g} rad/s while the direction of gravity is constant, "

@@ -135,7 +135,10 @@ def _check_usable(samples, groups, require, orientation, turned):
             if "gyro_z" in groups.get("gyro", ()):
                 continue
             reason = ", and no gyroscope about z to make one of"
-        raise RecordingError(f"{samples.source}: the IMU gives no {name}, which is needed{reason}")
+        remarks = "".join(f"; {remark}" for remark in samples.remarks)
+        raise RecordingError(
+            f"{samples.source}: the IMU gives no {name}, which is needed{reason}{remarks}"
+        )
     for name in ("gyro", "accel"):
         if turned and len(groups.get(name, GYRO)) < 3:
             raise RecordingError(

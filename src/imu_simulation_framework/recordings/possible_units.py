@@ -17,8 +17,8 @@ from typing import NamedTuple, Sequence
 
 import numpy as np
 
-from ..core.units import STANDARD_GRAVITY, factor
-from .guessing import measures
+from ..core.units import STANDARD_GRAVITY, factor, factors
+from . import turns
 
 UNIT_TOLERANCE = 1.6
 """Ratio by which the size of a unit may miss its witness. Filters of an orientation and vibration
@@ -59,6 +59,16 @@ ACCEL_COUNTS = (16384, 8192, 4096, 2048)
 GYRO_COUNTS = (131.0, 65.5, 32.8, 16.4, 16.0, 114.29, 57.14, 28.57, 14.29)
 """Counts of a deg/s: InvenSense MPU-6050 (product specification, 6.1), Bosch BNO055 (data sheet,
 table 3-22) and ST LSM6DS (8.75, 17.5, 35 and 70 mdps a count)."""
+
+QUATERNION_COUNTS = (1, 1000, 10000, 2**14, 2**30)
+"""Counts of a part of a quaternion that is 1: 2^14 of BNO055 (data sheet, 3.6.5.5), 2^30 of
+InvenSense's DMP, 1000 and 10000 of loggers that write integers."""
+
+UNIT_LENGTH_TOLERANCE = 0.05
+"""Relative deviation of the length of a quaternion; the counts are a factor of 1.6 apart."""
+
+ANGLE_UNITS = factors("rad", "deg")
+"""Unit of an angle -> rad."""
 
 _DEGREE = factor("deg/s")
 _MIN_COUNTS = 20  # different values; fewer whole numbers may be a coarse resolution
@@ -273,10 +283,10 @@ class TurnWitness(NamedTuple):
 
 
 def orientation_witness(seconds, pieces, angles, rates) -> TurnWitness:
-    """Return the witness of an orientation; the parameters are those of measures.turn_scale."""
-    return TurnWitness(*measures.turn_scale(seconds, pieces, angles, rates))
+    """Return the witness of an orientation; the parameters are those of turns.turn_scale."""
+    return TurnWitness(*turns.turn_scale(seconds, pieces, angles, rates))
 
 
 def gravity_witness(seconds, pieces, forces, rates) -> TurnWitness:
-    """Return the witness of gravity; the parameters are those of measures.gravity_scale."""
-    return TurnWitness(*measures.gravity_scale(seconds, pieces, forces, rates))
+    """Return the witness of gravity; the parameters are those of turns.gravity_scale."""
+    return TurnWitness(*turns.gravity_scale(seconds, pieces, forces, rates))

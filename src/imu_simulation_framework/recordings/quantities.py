@@ -17,17 +17,18 @@ from ..core.errors import NotRecordedError, RecordingError
 from ..core.sentences import join_names
 from . import column_maps, file_access
 from .cleaning import GLOBAL_POSITION, POSITION, Samples
+from .courses import degrees_of
 from .formats.any_format import read_any_bag, read_rostopic, read_tum
 from .formats.bag import UnsuitableTopicError
 from .formats.bag_tables import read_bag_tables
 from .formats.kitti import read_kitti
 from .formats.table_files import read_table_file
-from .guessing.measures import degrees_of
-from .guessing.names import is_axis_of
-from .guessing.tables import guess_from_tables
 from .layouts import find_layouts
 from .tables import join, turned
 from .text_table import TextTable, parse_table, table_blocks
+from .vocabulary.choice import describe_open_columns
+from .vocabulary.names import is_axis_of
+from .vocabulary.tables import choose_from_tables
 
 _TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
 
@@ -94,7 +95,7 @@ def sample_blocks(
         yield read_kitti(path)
     elif format == "tables":
         recorded = read_table_file(path)
-        yield _mapped_or_guessed(path, recorded, columns, purpose, timed, is_automatic)
+        yield _mapped_or_chosen(path, recorded, columns, purpose, timed, is_automatic)
     elif format == "tum":
         yield read_tum(path, partial(file_access.text_blocks, path, progress))
     else:
@@ -108,46 +109,49 @@ def sample_blocks(
             yield from (read_rostopic(path, table, message_types) for table in tables)
 
 
-def _mapped_or_guessed(path, recorded, columns, purpose, timed, guessing):
-    """Return the columns of a map; without one, those of own names, of a layout, or guessed."""
+def _mapped_or_chosen(path, recorded, columns, purpose, timed, choosing):
+    """Return the columns of a map; by default by own names, a layout or known names."""
     try:
         return read_tables(path, recorded, columns, purpose, timed)
     except RecordingError:
-        if columns or not guessing:
+        if columns or not choosing:
             raise
         for maps in find_layouts(path, recorded.columns, frame=recorded.frame):
             layout_map = {"reference": maps.reference, "IMU": maps.imu}.get(purpose)
             if not layout_map:
                 continue
-            # A table that cannot be read as its layout is guessed.
+            # Columns of a table that cannot be read as its layout are chosen by their names.
             with suppress(RecordingError):
                 samples = read_tables(path, recorded, layout_map, purpose, timed)
                 if not maps.contradiction(samples):
                     remark = f"the columns are those of {maps.layout.name}"
                     return replace(samples, remarks=(remark,))
-        guess = guess_from_tables(recorded)
-        guessed = {"reference": guess.reference, "IMU": guess.imu}.get(purpose)
-        if not guessed:
+        maps = choose_from_tables(recorded)
+        chosen = {"reference": maps.reference, "IMU": maps.imu}.get(purpose)
+        if not chosen:
             raise
-    samples = read_tables(path, recorded, guessed, purpose, timed)
-    listing = join_names(f"{name} = {column}" for name, column in guessed.items())
-    return replace(samples, remarks=(f"the columns are guessed, look at them: {listing}",))
+        is_reference = purpose == "reference"
+        open_columns = maps.open_reference if is_reference else maps.open_columns
+    samples = read_tables(path, recorded, chosen, purpose, timed)
+    listing = join_names(f"{name} = {column}" for name, column in chosen.items())
+    remark = f"the columns are chosen by their names, check them: {listing}"
+    return replace(samples, remarks=(remark, *describe_open_columns(open_columns)))
 
 
-def _bag_samples(path, topic, columns, message_types, purpose, timed, guessing):
+def _bag_samples(path, topic, columns, message_types, purpose, timed, choosing):
     """Return a topic of a bag or, if it has none of the types, fields of other messages."""
     if columns:
         return read_tables(path, read_bag_tables(path, columns.values()), columns, purpose, timed)
     try:
         return read_any_bag(path, topic, message_types)
     except UnsuitableTopicError as error:
-        if not guessing:
+        if not choosing:
             raise
         unsuitable = str(error)
     named = [f"/{topic.strip('/')}."] if topic else []
     try:
         recorded = read_bag_tables(path, named)
-        return _mapped_or_guessed(path, recorded, None, purpose, timed, guessing)
+        return _mapped_or_chosen(path, recorded, None, purpose, timed, choosing)
     except RecordingError as error:
         reason = f"nor has another one what is needed: {str(error)[len(f'{path}: ') :]}"
         raise NotRecordedError(f"{unsuitable}; {reason}") from None

@@ -19,8 +19,8 @@ from ..core.sentences import escape_unprintable, join_names, quote
 from ..core.tables import QUATERNION
 from .cleaning import Samples
 from .frames import ImuConventions, ReferenceConventions, conventional_imu, conventional_reference
-from .guessing.names import is_time
 from .text_table import LINE, TextTable, refuse_endless_names
+from .vocabulary.names import is_time
 
 SIGN = "."
 """Separator of the names of a table and of its column: ``Gyroscope.x``."""

@@ -7,7 +7,7 @@ from column_tables import TIME, Car
 
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
 from imu_simulation_framework.core.yaml_files import bundled_names
-from imu_simulation_framework.recordings.columns import find_columns, guess_columns
+from imu_simulation_framework.recordings.columns import find_column_maps, find_columns
 from imu_simulation_framework.recordings.frames import (
     ReferenceConventions,
     conventional_reference,
@@ -19,7 +19,11 @@ from imu_simulation_framework.recordings.layouts import (
     find_layouts,
     read_layout,
 )
-from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
+from imu_simulation_framework.recordings.reading import (
+    read_imu,
+    read_imu_samples,
+    read_reference_samples,
+)
 
 CAR = Car()
 GRAVITY = 9.80665
@@ -79,9 +83,9 @@ def test_rate_decides_between_clocks_of_equal_header(tmp_path, count, size, name
     for axis, force, rate in zip("XYZ", CAR.forces.T, size * CAR.rates.T):
         columns.update({f"Acc_{axis}": force, f"Gyr_{axis}": rate})
     pd.DataFrame(columns).to_csv(path, index=False)
-    guessed = find_columns(path, "imu_recording")
-    assert guessed.layout == name
-    stamps = read_imu_samples(path, columns=guessed.columns).columns["stamp"]
+    chosen = find_columns(path, "imu_recording")
+    assert chosen.layout == name
+    stamps = read_imu_samples(path, columns=chosen.columns).columns["stamp"]
     np.testing.assert_allclose(stamps, TIME, atol=1e-4)
 
 
@@ -92,9 +96,9 @@ def test_handheld_telephone_has_units_of_its_logger(tmp_path):
     for name, vectors in (("Gyroscope", rates), ("TotalAcceleration", CAR.forces)):
         columns = {"time": stamps, "seconds_elapsed": TIME, **dict(zip("zyx", vectors.T[::-1]))}
         pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
-    guess = guess_columns(tmp_path)
-    assert guess.layout == "Sensor Logger"
-    assert guess.imu["gyro_z"] == "Gyroscope.z [rad/s]"
+    maps = find_column_maps(tmp_path)
+    assert maps.layout == "Sensor Logger"
+    assert maps.imu["gyro_z"] == "Gyroscope.z [rad/s]"
     samples = read_imu_samples(tmp_path)
     np.testing.assert_allclose(samples.columns["gyro_z"], rates[:, 2])
     np.testing.assert_allclose(samples.columns["accel_x"], CAR.forces[:, 0])
@@ -103,24 +107,33 @@ def test_handheld_telephone_has_units_of_its_logger(tmp_path):
 @pytest.mark.parametrize("accel, gravity, unit", [("a", 1.0 / GRAVITY, "g"), ("b", 1.0, "m/s^2")])
 def test_first_column_that_is_present_is_mapped(tmp_path, accel, gravity, unit):
     path = write_table(tmp_path / "a.csv", accel, gravity)
-    guessed = find_columns(path, "imu_recording", layout=LAYOUT)
-    assert guessed.layout == LAYOUT.name
-    assert guessed.columns["accel_z"] == f"{accel}z [{unit}]"
-    samples = read_imu_samples(path, columns=guessed.columns)
+    chosen = find_columns(path, "imu_recording", layout=LAYOUT)
+    assert chosen.layout == LAYOUT.name
+    assert chosen.columns["accel_z"] == f"{accel}z [{unit}]"
+    samples = read_imu_samples(path, columns=chosen.columns)
     np.testing.assert_allclose(samples.columns["gyro_z"], CAR.rates[:, 2], atol=1e-9)
     np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2], atol=1e-9)
 
 
-def test_table_that_cannot_be_read_as_its_layout_is_guessed(tmp_path):
+def test_table_that_cannot_be_read_as_its_layout_is_read_by_names(tmp_path):
     # Without the column time, which the layout maps.
     for name, vectors in (("Gyroscope", CAR.rates), ("TotalAcceleration", CAR.forces)):
         columns = {"seconds_elapsed": TIME, **dict(zip("xyz", vectors.T))}
         pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
-    guess = guess_columns(tmp_path)
-    assert guess.layout == "" and guess.time == "Gyroscope.seconds_elapsed [s]"
+    maps = find_column_maps(tmp_path)
+    assert maps.layout == "" and maps.time == "Gyroscope.seconds_elapsed [s]"
+    assert maps.open_columns["gyro_z"] == ["Gyroscope.z [deg/s]", "Gyroscope.z [rad/s]"]
     samples = read_imu_samples(tmp_path)
     np.testing.assert_allclose(samples.columns["stamp"], TIME)
-    np.testing.assert_allclose(samples.columns["gyro_z"], CAR.rates[:, 2])
+    np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2])
+
+
+def test_refusal_of_imu_without_gyroscope_unit_names_the_possible_lines(tmp_path):
+    for name, vectors in (("Gyroscope", CAR.rates), ("TotalAcceleration", CAR.forces)):
+        columns = {"seconds_elapsed": TIME, **dict(zip("xyz", vectors.T))}
+        pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
+    with pytest.raises(RecordingError, match=r"gyro_z = Gyroscope.z \[deg/s\]"):
+        read_imu(tmp_path)
 
 
 def test_absent_quantities_are_left_out():
@@ -131,9 +144,9 @@ def test_absent_quantities_are_left_out():
 
 def test_accelerations_without_gravity_contradict_layout(tmp_path):
     path = write_table(tmp_path / "a.csv", "b", 1.0 / GRAVITY)
-    guess = guess_columns(path, layout=LAYOUT)
-    assert guess.layout == ""
-    assert LAYOUT.name in guess.reasons[0] and "accel_x" in guess.reasons[0]
+    maps = find_column_maps(path, layout=LAYOUT)
+    assert maps.layout == ""
+    assert LAYOUT.name in maps.reasons[0] and "accel_x" in maps.reasons[0]
 
 
 def test_rates_that_turn_too_far_contradict_layout(tmp_path):
@@ -148,10 +161,11 @@ def test_rates_that_turn_too_far_contradict_layout(tmp_path):
     )
     path = tmp_path / "a.csv"
     rates = zip((f"g{axis}" for axis in AXES), np.degrees(CAR.rates).T)
-    pd.DataFrame({"t": TIME, "yaw": CAR.yaw, **dict(rates)}).to_csv(path, index=False)
-    guess = guess_columns(path, layout=layout)
-    assert guess.layout == "" and "gyro_x" in guess.reasons[0]
-    assert guess.imu["gyro_z"] == "gz [deg/s]"
+    yaw = np.angle(np.exp(1j * CAR.yaw))
+    pd.DataFrame({"t": TIME, "yaw": yaw, **dict(rates)}).to_csv(path, index=False)
+    maps = find_column_maps(path, layout=layout)
+    assert maps.layout == "" and "gyro_x" in maps.reasons[0]
+    assert maps.imu["gyro_z"] == "gz [deg/s]"
 
 
 def test_named_layout_without_its_header_is_rejected(tmp_path):
@@ -203,9 +217,9 @@ def test_layout_in_north_east_down_is_read_in_east_north_up(tmp_path):
         columns[f"gyro_rad[{place}]"] = sign * CAR.rates[:, place]
         columns[f"accelerometer_m_s2[{place}]"] = sign * CAR.forces[:, place]
     pd.DataFrame(columns).to_csv(path, index=False)
-    guessed = find_columns(path, "imu_recording")
-    assert guessed.layout == "PX4"
-    samples = read_imu_samples(path, columns=guessed.columns)
+    chosen = find_columns(path, "imu_recording")
+    assert chosen.layout == "PX4"
+    samples = read_imu_samples(path, columns=chosen.columns)
     for place, axis in enumerate(AXES):
         np.testing.assert_allclose(samples.columns[f"gyro_{axis}"], CAR.rates[:, place])
         np.testing.assert_allclose(samples.columns[f"accel_{axis}"], CAR.forces[:, place])
@@ -216,9 +230,9 @@ def test_poses_in_north_east_down_are_read_in_east_north_up(tmp_path):
     height = np.linspace(0.0, 2.0, len(TIME))
     columns = [1e6 * (1.35e9 + TIME), CAR.north, CAR.east, -height, 0.0 * TIME, 0.1 + 0.0 * TIME]
     np.savetxt(path, np.column_stack([*columns, CAR.azimuth]), delimiter=",", fmt="%.17g")
-    guessed = find_columns(path, "reference", orientation=True)
-    assert guessed.layout == "NCLT ground truth"
-    samples = read_reference_samples(path, columns=guessed.columns)
+    chosen = find_columns(path, "reference", orientation=True)
+    assert chosen.layout == "NCLT ground truth"
+    samples = read_reference_samples(path, columns=chosen.columns)
     samples = conventional_reference(samples, ReferenceConventions())
     for name, values in (("x", CAR.east), ("y", CAR.north), ("z", height)):
         np.testing.assert_allclose(samples.columns[name], values, atol=1e-9)
@@ -234,10 +248,10 @@ def test_table_without_header_is_recognised_by_its_file_name(tmp_path, name):
     magnetic = 0.2 + 0.01 * np.random.default_rng(2).standard_normal((len(TIME), 3))
     columns = [1e6 * (1.35e9 + TIME), magnetic, signs * CAR.forces, signs * CAR.rates]
     np.savetxt(path, np.column_stack(columns), delimiter=",", fmt="%.17g")
-    guessed = find_columns(path, "imu_recording")
-    assert (guessed.layout == "NCLT, Microstrain MS25") == (name == "ms25.csv")
-    if guessed.layout:
-        samples = read_imu_samples(path, columns=guessed.columns)
+    chosen = find_columns(path, "imu_recording")
+    assert (chosen.layout == "NCLT, Microstrain MS25") == (name == "ms25.csv")
+    if chosen.layout:
+        samples = read_imu_samples(path, columns=chosen.columns)
         np.testing.assert_allclose(samples.columns["gyro_z"], CAR.rates[:, 2])
         np.testing.assert_allclose(samples.columns["accel_z"], CAR.forces[:, 2])
 

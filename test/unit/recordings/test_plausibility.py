@@ -21,13 +21,13 @@ from planted_faults import (
 
 from imu_simulation_framework.core import files
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.drive.recorded_drive.interpretation import (
-    Interpretation,
-    thin_samples,
-)
 from imu_simulation_framework.recordings.bundled_drives import ensure_drive
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility.interpretation import (
+    Interpretation,
+    thin_samples,
+)
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 DURATION = {"a": 110.0, "d": 300.0}

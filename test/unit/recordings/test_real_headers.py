@@ -4,11 +4,11 @@ import re
 
 import numpy as np
 import pytest
-from column_tables import RATE, TIME, Car, guess, wrapped
+from column_tables import RATE, TIME, Car, choose, wrapped
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.units import factor
-from imu_simulation_framework.recordings.columns import guess_columns
+from imu_simulation_framework.recordings.columns import find_column_maps
 from imu_simulation_framework.recordings.reading import read_imu_samples
 
 CAR = Car()
@@ -118,10 +118,6 @@ HEADERS = {
         "time=Chiptime [iso8601]; gyro=w{x}(deg/s) [deg/s]; accel=a{x}(g) [g]; "
         "roll=AngleX(deg) [deg]; pitch=AngleY(deg) [deg]; yaw=AngleZ(deg) [deg] | "
         "latitude=lat [deg]; longitude=lon [deg]",
-    ),
-    "SparkFun OpenLog Artemis": (
-        "rtcDate,rtcTime,aX,aY,aZ,gX,gY,gZ,mX,mY,mZ,imu_degC,output_Hz",
-        "gyro=g{X} [deg/s]; accel=a{X} [mg]",
     ),
     "Vicon Blue Trident": (
         "unix_timestamp_microsec,time_s,ax_m/s/s,ay_m/s/s,az_m/s/s,gx_deg/s,gy_deg/s,gz_deg/s",
@@ -288,11 +284,6 @@ HEADERS = {
         "time=timestamp_ms [ms]; gyro=angRate{X}_dps [deg/s]; accel=accel{X}_g [g]; "
         "roll=rollDeg [deg]; pitch=pitchDeg [deg]; yaw=yawDeg [deg]",
     ),
-    "a telephone with linAccX": (
-        "TimeStamp,AccX,AccY,AccZ,GyX,GyY,GyZ,Pressure,GravX,GravY,GravZ,linAccX,linAccY,linAccZ,"
-        "RotVecX,RotVecY,RotVecZ,RotVecAngle,GyUncalAngSpeedX,GyUncalAngSpeedY,GyUncalAngSpeedZ",
-        "time=TimeStamp [ms]; gyro=Gy{X} [rad/s]; accel=Acc{X} [m/s^2]",
-    ),
     "ST SensorTile": (
         "Timestamp\tAccX [mg]\tAccY [mg]\tAccZ [mg]\tGyroX [mdps]\tGyroY [mdps]\tGyroZ [mdps]\t"
         "MagX [mgauss]\tMagY [mgauss]\tMagZ [mgauss]\tP [mB]\tT ['C]\tH [%]\tVOL [mV]\tBAT [%]",
@@ -327,6 +318,19 @@ HEADERS = {
     ),
 }
 
+OPEN_HEADERS = {
+    "SparkFun OpenLog Artemis": (
+        "rtcDate,rtcTime,aX,aY,aZ,gX,gY,gZ,mX,mY,mZ,imu_degC,output_Hz",
+        "accel=a{X} [mg] | gyro=g{X} [deg/s]",
+    ),
+    "a telephone with linAccX": (
+        "TimeStamp,AccX,AccY,AccZ,GyX,GyY,GyZ,Pressure,GravX,GravY,GravZ,linAccX,linAccY,linAccZ,"
+        "RotVecX,RotVecY,RotVecZ,RotVecAngle,GyUncalAngSpeedX,GyUncalAngSpeedY,GyUncalAngSpeedZ",
+        "time=TimeStamp [ms]; accel=Acc{X} [m/s^2] | gyro=Gy{X} [rad/s]",
+    ),
+}
+"""Headers without the unit of the gyroscope: columns that are chosen, and those that are open."""
+
 
 def recorded(folder, header, columns):
     """Return the path of a file with a header, the columns of a map and noise in all others."""
@@ -354,13 +358,23 @@ def test_real_header_gives_columns_and_units(tmp_path, header, expected):
     path = recorded(tmp_path, header, {**reference, **imu})
     if imu and reference:
         reference["time"] = imu["time"]
-    guessed = guess_columns(path)
-    assert (guessed.imu, guessed.reference) == (written(imu), written(reference))
+    chosen = find_column_maps(path)
+    assert (chosen.imu, chosen.reference) == (written(imu), written(reference))
     if "time" in imu:
-        read = read_imu_samples(path, columns=guessed.imu).columns
+        read = read_imu_samples(path, columns=chosen.imu).columns
         np.testing.assert_allclose(read["stamp"] - read["stamp"][0], TIME, atol=1e-5)
         for quantity in set(read) & {"gyro_z", "accel_z", "qz", "roll"}:
             np.testing.assert_allclose(read[quantity], VALUES[quantity], atol=1e-6)
+
+
+@pytest.mark.parametrize("header, expected", OPEN_HEADERS.values(), ids=OPEN_HEADERS)
+def test_real_header_without_gyroscope_unit_leaves_it_open(tmp_path, header, expected):
+    columns, opened = map(mapped, expected.split("|"))
+    path = recorded(tmp_path, header, {**columns, **opened})
+    chosen = find_column_maps(path)
+    assert chosen.imu == written(columns)
+    for quantity, line in written(opened).items():
+        assert line in chosen.open_columns[quantity]
 
 
 @pytest.mark.parametrize("tilting", [False, True])
@@ -376,15 +390,15 @@ def test_scalar_of_numbered_quaternion_is_inferred_from_gyroscope(scalar, tiltin
     parts = np.roll(quaternions, scalar == "first", axis=1)
     columns = {f"QUATERNION_{place}": part for place, part in enumerate(parts.T)}
     gyro = {f"gyro_{axis}": rate for axis, rate in zip("xyz", rates.T)}
-    guessed = guess(t=TIME, **columns, **gyro)
+    chosen = choose(t=TIME, **columns, **gyro)
     w = {"first": 0, "last": 3}[scalar]
-    assert guessed.imu["qw"] == f"QUATERNION_{w} [1]"
+    assert chosen.imu["qw"] == f"QUATERNION_{w} [1]"
     assert any(
-        f"with the {scalar} for w it turns as the gyro" in reason for reason in guessed.reasons
+        f"with the {scalar} for w it turns as the gyro" in reason for reason in chosen.reasons
     )
     # Without a gyroscope, or with other axes, the first part is taken and reported.
     rotated_gyro = {"gyro_x": rates[:, 2], "gyro_y": rates[:, 0], "gyro_z": rates[:, 1]}
     for further in ({}, {} if tilting else rotated_gyro):
-        guessed = guess(t=TIME, **columns, **further)
-        assert guessed.imu["qw"] == "QUATERNION_0 [1]"
-        assert any("so that the first is taken for w" in reason for reason in guessed.reasons)
+        chosen = choose(t=TIME, **columns, **further)
+        assert chosen.imu["qw"] == "QUATERNION_0 [1]"
+        assert any("so that the first is taken for w" in reason for reason in chosen.reasons)

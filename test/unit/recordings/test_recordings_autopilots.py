@@ -9,7 +9,7 @@ from table_writers import binary_log, text_log, ulog
 
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.recordings import reading
-from imu_simulation_framework.recordings.columns import guess_columns
+from imu_simulation_framework.recordings.columns import find_column_maps
 
 START = 5_000_000  # us, since the autopilot was switched on
 SLOW = slice(0, None, 10)
@@ -40,10 +40,10 @@ def assert_is_the_car(car, imu, reference):
     assert np.sqrt(np.mean(error**2)) < np.radians(0.5)
 
 
-def read_guessed(path):
-    guess = guess_columns(path)
-    imu = reading.read_imu(path, format="tables", columns=guess.imu)
-    return imu.table, reading.read_reference(path, format="tables", columns=guess.reference).table
+def read_chosen(path):
+    maps = find_column_maps(path)
+    imu = reading.read_imu(path, format="tables", columns=maps.imu)
+    return imu.table, reading.read_reference(path, format="tables", columns=maps.reference).table
 
 
 def px4_topics(car):
@@ -129,7 +129,7 @@ def px4(car, tmp_path_factory):
 
 
 def test_px4_log_is_read_in_ros_axes(car, px4):
-    assert_is_the_car(car, *read_guessed(px4))
+    assert_is_the_car(car, *read_chosen(px4))
 
 
 def test_px4_magnetometer_is_rotated_with_imu(car, tmp_path):
@@ -158,7 +158,7 @@ def test_px4_north_east_positions_and_heading_are_converted(car, tmp_path):
     }
     path = tmp_path / "a.ulg"
     path.write_bytes(ulog({**px4_topics(car), **topics}))
-    columns = guess_columns(path).reference
+    columns = find_column_maps(path).reference
     assert columns["x"] == "vehicle_local_position_groundtruth.x [m]"
     table = reading.read_reference(path, format="tables", columns=columns).table
     assert table["x"].to_numpy() == pytest.approx(car.east, abs=1e-4)
@@ -170,7 +170,7 @@ def test_truncated_px4_log_is_read_up_to_its_end(car, px4, tmp_path):
     path = tmp_path / "cut.ulg"
     content = px4.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    table, _ = read_guessed(path)
+    table, _ = read_chosen(path)
     assert 0.45 * len(TIME) < len(table) < 0.55 * len(TIME)
 
 
@@ -181,7 +181,7 @@ def test_truncated_px4_log_is_read_up_to_its_end(car, px4, tmp_path):
 def test_px4_log_without_data_is_rejected(px4, tmp_path, cut, message):
     path = tmp_path / "cut.ulg"
     path.write_bytes(px4.read_bytes()[cut])
-    assert message in refusal(guess_columns, path)
+    assert message in refusal(find_column_maps, path)
 
 
 @pytest.mark.parametrize("name", ["drive.bin", "drive.log"])
@@ -190,18 +190,18 @@ def test_ardupilot_log_is_read_in_ros_axes(car, tmp_path, name):
     path = tmp_path / name
     text = f"{text_log(messages)}FMT, 1, broken\n".encode()
     path.write_bytes(binary_log(messages) if name == "drive.bin" else text)
-    guess = guess_columns(path)
-    assert guess.imu["gyro_z"] == "IMU.GyrZ [rad/s]"
-    assert guess.imu["yaw"] == "ATT.Yaw [deg]"
-    assert {"IMU_1.GyrZ", "ATT.DesRoll"} <= set(guess.unused)
-    assert_is_the_car(car, *read_guessed(path))
+    maps = find_column_maps(path)
+    assert maps.imu["gyro_z"] == "IMU.GyrZ [rad/s]"
+    assert maps.imu["yaw"] == "ATT.Yaw [deg]"
+    assert {"IMU_1.GyrZ", "ATT.DesRoll"} <= set(maps.unused)
+    assert_is_the_car(car, *read_chosen(path))
 
 
 def test_damaged_part_of_ardupilot_log_is_skipped(car, tmp_path):
     content = binary_log(ardupilot_messages(car))
     path, middle = tmp_path / "a.bin", len(content) // 2
     path.write_bytes(content[:middle] + b"\0" * 700 + content[middle + 700 : -17])
-    table, _ = read_guessed(path)
+    table, _ = read_chosen(path)
     assert len(TIME) - 20 <= len(table) < len(TIME)
     known = np.isin(car.rates[:, 2].astype(np.float32), table["gyro_z"].astype(np.float32))
     assert known.sum() == len(table)
@@ -211,4 +211,4 @@ def test_damaged_part_of_ardupilot_log_is_skipped(car, tmp_path):
 def test_ardupilot_log_without_messages_is_rejected(car, tmp_path, cut):
     path = tmp_path / "a.bin"
     path.write_bytes(binary_log(ardupilot_messages(car))[cut])
-    assert "holds no message of a log of ArduPilot" in refusal(guess_columns, path)
+    assert "holds no message of a log of ArduPilot" in refusal(find_column_maps, path)

@@ -14,7 +14,7 @@ from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from imu_simulation_framework.core.angles import wrap
-from imu_simulation_framework.recordings.columns import guess_columns
+from imu_simulation_framework.recordings.columns import find_column_maps
 from imu_simulation_framework.recordings.formats.bag_tables import read_bag_tables
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
@@ -27,8 +27,10 @@ HEADERS = {
     2: f"{LINE}\nMSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n"
     f"{LINE}\nMSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n",
 }
-SENSOR = "string raw\nstd_msgs/Header header\nfloat32[3] ypr_deg\ngeometry_msgs/Vector3 gyro\n"
-SENSOR += "geometry_msgs/Vector3 accel\nuint8[] spare\n" + VECTOR
+SENSOR = "string raw\nstd_msgs/Header header\nfloat32[3] ypr_deg\n"
+SENSOR += (
+    "geometry_msgs/Vector3 angular_velocity\ngeometry_msgs/Vector3 accel\nuint8[] spare\n" + VECTOR
+)
 RECEIVER = (
     "std_msgs/Header header\nfloat64 latitude\nfloat64 longitude\nfloat32 hdop\nstring zone\n"
 )
@@ -90,7 +92,7 @@ def bag(car, tmp_path_factory):
 COLUMNS = {
     "time": "/vectornav.header.stamp [ns]",
     "yaw": "/vectornav.ypr_deg[0] [deg]",
-    **{f"gyro_{axis}": f"/vectornav.gyro.{axis} [rad/s]" for axis in "xyz"},
+    **{f"gyro_{axis}": f"/vectornav.angular_velocity.{axis} [rad/s]" for axis in "xyz"},
 }
 
 
@@ -134,9 +136,9 @@ def test_messages_without_definitions_use_layout_of_distribution(tmp_path, versi
             assert table.cells["/solid.type"].tolist() == [3, 3, 3]
 
 
-def test_reference_is_guessed_from_topics_of_unknown_type(car, bag):
+def test_reference_is_chosen_from_topics_of_unknown_type(car, bag):
     recorded = read_reference(bag)
-    assert any("the columns are guessed" in remark for remark in recorded.report.remarks)
+    assert any("the columns are chosen" in remark for remark in recorded.report.remarks)
     assert recorded.report.usable == len(TIME[::10])
     times = recorded.table.index.to_numpy() - START
     error = wrap(recorded.table["yaw"].to_numpy() - np.interp(times, TIME, car.yaw))
@@ -144,10 +146,10 @@ def test_reference_is_guessed_from_topics_of_unknown_type(car, bag):
     assert np.sqrt(np.mean(error**2)) < np.radians(1.0)
 
 
-def test_topic_of_unknown_type_is_guessed(car, bag):
-    guess = guess_columns(bag)
-    assert guess.imu["time"] == "/vectornav.header.stamp [ns]"
-    assert {"/vectornav.receipt", "/gps.receipt"} <= set(guess.unused)
+def test_topic_of_unknown_type_is_chosen(car, bag):
+    maps = find_column_maps(bag)
+    assert maps.imu["time"] == "/vectornav.header.stamp [ns]"
+    assert {"/vectornav.receipt", "/gps.receipt"} <= set(maps.unused)
     for named in ({}, {"topic": "/vectornav"}, {"topic": "vectornav"}):
         table = read_imu(bag, **named).table
         assert np.array_equal(table["gyro_z"], car.rates[:, 2])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.recordings.columns import guess_columns
+from imu_simulation_framework.recordings.columns import find_column_maps
 from imu_simulation_framework.recordings.reading import read_imu
 
 GYRO_TABLE = [(name, "f8") for name in ("time", "gyro_x", "gyro_y", "gyro_z")]
@@ -24,7 +24,7 @@ def write_csv(path, names, rows=20):
 @pytest.mark.parametrize("name", [letter * 8000 for letter in "ax1(_"] + ["imu_" * 2000])
 def test_endless_name_of_column_is_rejected(tmp_path, name):
     path = write_csv(tmp_path / "table.csv", ["time", name, "gyro_z"])
-    for read in (read_imu, guess_columns):
+    for read in (read_imu, find_column_maps):
         with pytest.raises(RecordingError, match="column 2"):
             read(path)
 

@@ -9,7 +9,7 @@ from refusals import refusal
 
 from imu_simulation_framework.core.errors import RecordingError
 from imu_simulation_framework.recordings import reading
-from imu_simulation_framework.recordings.columns import guess_columns
+from imu_simulation_framework.recordings.columns import find_column_maps
 from imu_simulation_framework.recordings.text_table import parse_table
 
 HEADER = "time,x,y,yaw"
@@ -167,14 +167,14 @@ def test_header_of_names_units_and_sources_is_read(tmp_path):
     (tmp_path / "a.csv").write_text("\n".join(lines))
     names = list(parse_table("a.csv", "\n".join(lines)).cells.columns)
     assert names[2:] == ["lat [deg]", "lon [deg]", "gps speed [m/s]", "calc speed [m/s]"]
-    reference = guess_columns(tmp_path / "a.csv").reference
+    reference = find_column_maps(tmp_path / "a.csv").reference
     assert reference["time"] == "timestamp [unix time] [s]"
 
 
 def test_signs_in_latin_1_are_read(tmp_path):
     lines = ["Time [s],GyrZ [\xb0/s],Temp [\xb0C]", *(f"{0.01 * k},{k % 7},20" for k in range(300))]
     (tmp_path / "a.csv").write_bytes("\n".join(lines).encode("latin-1"))
-    assert guess_columns(tmp_path / "a.csv").imu["gyro_z"] == "GyrZ [\xb0/s] [deg/s]"
+    assert find_column_maps(tmp_path / "a.csv").imu["gyro_z"] == "GyrZ [\xb0/s] [deg/s]"
 
 
 def test_empty_cells_after_last_name_are_ignored(tmp_path):
@@ -190,7 +190,7 @@ def test_flattened_message_has_group_names_before_repeated_fields(tmp_path):
     assert names[5:8] == ["position.x", "position.y", "position.z"]
     assert names[9:13] == ["orientation.x", "orientation.y", "orientation.z", "orientation.w"]
     assert names[:4] == ["stamp", "secs", "nsecs", "pose"] and "linear.x" in names
-    columns = guess_columns(path).reference
+    columns = find_column_maps(path).reference
     assert columns["x"] == "position.x [m]" and columns["qw"] == "orientation.w [1]"
 
 
@@ -205,4 +205,4 @@ def test_repeated_columns_without_use_are_accepted(tmp_path, more):
 def test_table_with_nmea_sentence_names_is_no_nmea_log(tmp_path):
     rows = [f"{1.7e9 + k:.1f},$GPGGA,45.00{k:02},7.0" for k in range(100)]
     path = write(tmp_path, rows, "Time,header,latitude,longitude")
-    assert guess_columns(path).reference["latitude"] == "latitude [deg]"
+    assert find_column_maps(path).reference["latitude"] == "latitude [deg]"

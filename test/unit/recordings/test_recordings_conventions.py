@@ -175,7 +175,7 @@ def test_yaw_in_quaternion_follows_yaw_convention(frame, convention):
 
 UNKNOWN = {"frame": "nwu", "yaw_convention": "clockwise", "quaternion_order": "zyxw"}
 UNKNOWN.update(quaternion_inverse="yes", sensor_axes="ned", gyro_unit="rpm", accel_unit="mg")
-UNKNOWN.update(mounting_yaw=(0.0, 1.0), orientation="guessed", filter="madgwick")
+UNKNOWN.update(mounting_yaw=(0.0, 1.0), orientation="chosen", filter="madgwick")
 
 
 @pytest.mark.parametrize("key", UNKNOWN)

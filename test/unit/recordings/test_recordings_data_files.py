@@ -16,10 +16,18 @@ from scipy import io
 from table_writers import as_mat_7_3, write_xlsx
 
 from imu_simulation_framework.core.errors import MissingLibraryError, RecordingError
-from imu_simulation_framework.recordings.columns import guess_columns
+from imu_simulation_framework.recordings.columns import find_column_maps
 from imu_simulation_framework.recordings.reading import read_imu
 
-NAMES = ("time_s", "gyro_x", "gyro_y", "gyro_z", "acc_x", "acc_y", "acc_z")
+NAMES = (
+    "time_s",
+    "angular_velocity_x",
+    "angular_velocity_y",
+    "angular_velocity_z",
+    "acc_x",
+    "acc_y",
+    "acc_z",
+)
 
 
 def columns_of(car):
@@ -45,7 +53,7 @@ def parquet_of_columns(path, car):
 def parquet_of_structs_with_an_index(path, car):
     vectors = {
         name: pyarrow.StructArray.from_arrays([pyarrow.array(v) for v in values.T], list("xyz"))
-        for name, values in (("gyro", car.rates), ("acc", car.forces))
+        for name, values in (("angular_velocity", car.rates), ("acc", car.forces))
     }
     stamps = pyarrow.array(np.rint(1e9 * TIME).astype(np.int64)).cast(pyarrow.timestamp("ns"))
     table = {"header": pyarrow.array(["imu"] * len(TIME)), **vectors, "stamp": stamps}
@@ -55,7 +63,7 @@ def parquet_of_structs_with_an_index(path, car):
 
 def json_lines(path, car, written=json.dumps):
     lines = (
-        {"t": time, "gyro": dict(zip("xyz", rate)), "acc": list(force), "frame": "imu"}
+        {"t": time, "angular_velocity": dict(zip("xyz", rate)), "acc": list(force), "frame": "imu"}
         for time, rate, force in zip(TIME.tolist(), car.rates.tolist(), car.forces.tolist())
     )
     path.write_text("".join(f"{written(line)}\n" for line in lines))
@@ -65,8 +73,13 @@ def json_lines(path, car, written=json.dumps):
 def json_of_sensors(path, car):
     """Write JSON like Sensor Logger: numbers as texts, all sensors in one array."""
     samples = [
-        {"sensor": name, "time": f"{round(1e9 * time)}", **dict(zip("xyz", map(repr, values)))}
-        for name, rows in (("Gyroscope", car.rates), ("Accelerometer", car.forces))
+        {
+            "sensor": name,
+            "time": f"{round(1e9 * time)}",
+            "seconds_elapsed": repr(time - 1.7e9),
+            **dict(zip("xyz", map(repr, values))),
+        }
+        for name, rows in (("Gyroscope", car.rates), ("TotalAcceleration", car.forces))
         for time, values in zip(TIME + 1.7e9, rows.tolist())
     ]
     path.write_text(json.dumps(samples, indent=1))
@@ -74,13 +87,18 @@ def json_of_sensors(path, car):
 
 
 def mat(path, car):
-    io.savemat(path, {"t": TIME[:, None], "gyro": car.rates, "acc": car.forces.T, "rate": 50.0})
+    io.savemat(
+        path, {"t": TIME[:, None], "angular_velocity": car.rates, "acc": car.forces.T, "rate": 50.0}
+    )
     return path
 
 
 def mat_of_structs(path, car):
     clock = {"time": TIME}
-    structs = {"gyro": {**clock, "xyz": car.rates}, "Accelerometer": {**clock, "xyz": car.forces}}
+    structs = {
+        "angular_velocity": {**clock, "xyz": car.rates},
+        "Accelerometer": {**clock, "xyz": car.forces},
+    }
     io.savemat(path, {"data": structs, "info": "a drive"}, do_compression=True)
     return path
 
@@ -95,18 +113,23 @@ def mat_of_labelled_matrices(path, car):
 
 
 def mat_of_structs_beside_their_time(path, car):
-    io.savemat(path, {"t": TIME, "imu": {"gyro": car.rates, "acc": car.forces}, "rate": 50.0})
+    io.savemat(
+        path, {"t": TIME, "imu": {"angular_velocity": car.rates, "acc": car.forces}, "rate": 50.0}
+    )
     return path
 
 
 def numpy_arrays(path, car):
-    np.savez(path, t=TIME, gyro=car.rates, acc=car.forces)
+    np.savez(path, t=TIME, angular_velocity=car.rates, acc=car.forces)
     return path
 
 
 def json_of_columns(path, car):
     """Write a single object over many lines, with a list for each column."""
-    vectors = {"gyro": car.rates.tolist(), "acc": dict(zip("xyz", car.forces.T.tolist()))}
+    vectors = {
+        "angular_velocity": car.rates.tolist(),
+        "acc": dict(zip("xyz", car.forces.T.tolist())),
+    }
     path.write_text(json.dumps({"device": "a", "data": {"t": TIME.tolist(), **vectors}}, indent=1))
     return path
 
@@ -134,7 +157,7 @@ def json_of_a_camera(path, car):
 def mat_7_3(path, car):
     with h5py.File(path, "w", userblock_size=512) as file:
         file.create_dataset("imu/t", data=TIME[None, :])
-        file.create_dataset("imu/gyro", data=car.rates.T)
+        file.create_dataset("imu/angular_velocity", data=car.rates.T)
         file.create_dataset("imu/acc", data=car.forces.T)
         file.create_dataset("name", data=np.frombuffer(b"drive", np.uint8))
     return as_mat_7_3(path)
@@ -187,7 +210,7 @@ def test_truncated_file_is_rejected_in_one_line(car, tmp_path, name):
         path.write_bytes(content[:size])
         if name.endswith(".jsonl") and content[size - 1 :][:1] == b"\n":
             continue
-        refusal(guess_columns, path)
+        refusal(find_column_maps, path)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +227,7 @@ def test_foreign_json_is_rejected(tmp_path, content, message):
     path = tmp_path / "a.json"
     path.write_text(content)
     with pytest.raises(RecordingError, match=message):
-        guess_columns(path)
+        find_column_maps(path)
 
 
 def test_matlab_objects_are_rejected_with_remedy(tmp_path):
@@ -214,7 +237,7 @@ def test_matlab_objects_are_rejected_with_remedy(tmp_path):
         file.create_dataset("Position", data=np.zeros(6, np.uint32))
     as_mat_7_3(path)
     with pytest.raises(RecordingError, match="timetables or other objects .*timetable2table"):
-        guess_columns(path)
+        find_column_maps(path)
 
 
 @pytest.mark.parametrize(
@@ -225,13 +248,15 @@ def test_missing_library_is_reported_with_pip_extra(car, tmp_path, monkeypatch, 
     path = WRITERS[name](tmp_path / name, car)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingLibraryError, match=r"pip install \"\.\[formats\]\""):
-        guess_columns(path)
+        find_column_maps(path)
 
 
 def test_workbook_dates_are_times(tmp_path, car):
     stamps = [f"2024-05-01 10:00:{time:09.6f}" for time in TIME[:2900]]
     rows = zip(stamps, *car.rates[:2900].T)
-    path = write_xlsx(tmp_path / "a.xlsx", [("time", "wx", "wy", "wz"), *rows])
+    path = write_xlsx(
+        tmp_path / "a.xlsx", [("time", "wx (rad/s)", "wy (rad/s)", "wz (rad/s)"), *rows]
+    )
     table = read_imu(path).table
     start = pd.Timestamp("2024-05-01 10:00").timestamp()
     assert table.index.to_numpy() - start == pytest.approx(TIME[:2900], abs=3e-7)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from imu_simulation_framework.core.errors import RecordingError
-from imu_simulation_framework.recordings.columns import guess_columns
+from imu_simulation_framework.recordings.columns import find_column_maps
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
 RATE = 10.0  # Hz
@@ -54,15 +54,15 @@ def write_folder(folder, geodetic=True, **rows):
 @pytest.mark.parametrize("geodetic", [True, False])
 def test_reference_turns_clockwise_with_imu(tmp_path, geodetic):
     folder = write_folder(tmp_path, geodetic)
-    guess = guess_columns(folder)
-    reference = read_reference(folder, columns=guess.reference).table
+    maps = find_column_maps(folder)
+    reference = read_reference(folder, columns=maps.reference).table
     np.testing.assert_allclose(np.diff(reference["yaw"]), -TURN_RATE / RATE, atol=1e-6)
     start = reference.iloc[0]
     # It starts to the north, along y; ellipsoid and sphere differ by half a per cent.
     assert start["yaw"] == pytest.approx(0.5 * np.pi)
     assert np.ptp(reference["x"]) == pytest.approx(2.0 * RADIUS, rel=0.01)
     assert np.ptp(reference["y"]) == pytest.approx(2.0 * RADIUS, rel=0.01)
-    imu = read_imu(folder, columns=guess.imu, require=()).table
+    imu = read_imu(folder, columns=maps.imu, require=()).table
     assert "yaw" not in imu
     # Standard error of the mean of 600 samples of 1e-3: 4e-5; five of them.
     assert imu["gyro_z"].mean() == pytest.approx(-TURN_RATE, abs=2e-4)
@@ -72,4 +72,4 @@ def test_reference_turns_clockwise_with_imu(tmp_path, geodetic):
 def test_files_of_different_length_are_rejected(tmp_path):
     write_folder(tmp_path, **{"gyro-0": 100})
     with pytest.raises(RecordingError, match="gyro-0.csv has 100 rows, expected 600"):
-        guess_columns(tmp_path)
+        find_column_maps(tmp_path)

@@ -9,7 +9,7 @@ from table_writers import novatel
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.core.tables import ACCEL, GYRO
-from imu_simulation_framework.recordings.columns import guess_columns
+from imu_simulation_framework.recordings.columns import find_column_maps
 from imu_simulation_framework.recordings.reading import read_imu_samples, read_reference_samples
 
 CAR = Car()
@@ -65,12 +65,12 @@ def test_messages_of_ros2_topic_echo_csv_are_read(tmp_path):
         rows[2].append([*stamp, *place, 0.0, *turned])
     for path, lines in zip((imu, odometry, pose), rows):
         path.write_text("\n".join(",".join(map(str, line)) for line in lines))
-    table = read_imu_samples(imu, columns=guess_columns(imu).imu)
+    table = read_imu_samples(imu, columns=find_column_maps(imu).imu)
     assert table.columns["stamp"] - START == pytest.approx(TIME, abs=1e-6)
     assert table.matrix(ACCEL) == pytest.approx(CAR.forces)
     assert table.matrix(GYRO) == pytest.approx(CAR.rates)
     for path in (odometry, pose):
-        columns = guess_columns(path).reference
+        columns = find_column_maps(path).reference
         assert columns["time"] == "col1 [s] + col2 [ns]"
         samples = read_reference_samples(path, columns=columns)
         assert samples.matrix(("x", "y")) == pytest.approx(np.column_stack([CAR.east, CAR.north]))
@@ -108,13 +108,13 @@ def log(imu="CORRIMUDATA", scale=(1.0, 1.0), short=True):
 def test_novatel_log_is_read(tmp_path, short):
     path = tmp_path / "a.ASC"
     path.write_text(log(short=short))
-    guessed = guess_columns(path)
-    assert guessed.reference["heading"] == "INSPVA.heading [deg] [deg cw from north]"
-    assert guessed.imu["gyro_z"] == "CORRIMUDATA.gyro_z * 50 [rad/s]"
-    recorded = read_imu_samples(path, format="tables", columns=guessed.imu)
+    chosen = find_column_maps(path)
+    assert chosen.reference["heading"] == "INSPVA.heading [deg] [deg cw from north]"
+    assert chosen.imu["gyro_z"] == "CORRIMUDATA.gyro_z [rad/s] [rad/s]"
+    recorded = read_imu_samples(path, format="tables", columns=chosen.imu)
     assert recorded.columns["gyro_z"] == pytest.approx(CAR.rates[:, 2], abs=1e-8)
     assert recorded.columns["accel_y"] == pytest.approx(CAR.forces[:, 1], abs=1e-6)
-    reference = read_reference_samples(path, format="tables", columns=guessed.reference).columns
+    reference = read_reference_samples(path, format="tables", columns=chosen.reference).columns
     # Without the lines of a receiver that has no solution yet.
     places = np.arange(0, len(TIME), 5)[TIME[::5] > 1.0]
     heading = np.exp(1j * (np.pi / 2.0 - reference["yaw"]))
@@ -125,18 +125,18 @@ def test_novatel_log_is_read(tmp_path, short):
 def test_novatel_raw_imu_counts_have_no_unit(tmp_path):
     path = tmp_path / "a.ASC"
     path.write_text(log("RAWIMU", (2.0**15 / 0.05, 2.0**33)))
-    guessed = guess_columns(path)
-    assert not guessed.imu and guessed.reference
-    assert all(" / " in line for line in guessed.open_columns["gyro_z"])
+    chosen = find_column_maps(path)
+    assert not chosen.imu and chosen.reference
+    assert all(" / " in line for line in chosen.open_columns["gyro_z"])
 
 
 @pytest.mark.parametrize("counts", [(2.0**22, np.degrees(2.0**21)), (2.0**27 / 0.3048, 2.0**33)])
 def test_novatel_imu_scale_is_inferred_from_gravity(tmp_path, counts):
     path = tmp_path / "a.ASC"
     path.write_text(log("RAWIMU", counts))
-    guessed = guess_columns(path)
-    assert guessed.imu["gyro_z"] == "RAWIMU.gyro_z [rad/s] [rad/s]"
-    recorded = read_imu_samples(path, format="tables", columns=guessed.imu)
+    chosen = find_column_maps(path)
+    assert chosen.imu["gyro_z"] == "RAWIMU.gyro_z [rad/s] [rad/s]"
+    recorded = read_imu_samples(path, format="tables", columns=chosen.imu)
     assert recorded.columns["gyro_z"] == pytest.approx(CAR.rates[:, 2], abs=2e-5)
     assert recorded.columns["accel_y"] == pytest.approx(CAR.forces[:, 1], abs=1e-4)
 
@@ -176,9 +176,9 @@ def vbox():
 def test_racelogic_vbox_log_is_read(tmp_path):
     path = tmp_path / "a.vbo"
     path.write_bytes(vbox())
-    guessed = guess_columns(path)
-    assert guessed.imu["gyro_z"] == "YawRate [\xb0/s] [deg/s]"
-    recorded = read_imu_samples(path, format="tables", columns=guessed.imu)
+    chosen = find_column_maps(path)
+    assert chosen.imu["gyro_z"] == "YawRate [\xb0/s] [deg/s]"
+    recorded = read_imu_samples(path, format="tables", columns=chosen.imu)
     assert recorded.columns["stamp"] == pytest.approx(NOON + TIME, abs=1e-6)
     assert recorded.columns["gyro_z"] == pytest.approx(CAR.rates[:, 2], abs=1e-7)
     assert recorded.columns["accel_z"] == pytest.approx(CAR.forces[:, 2], abs=1e-4)
@@ -188,7 +188,7 @@ def test_racelogic_vbox_log_is_read(tmp_path):
     assert reference["speed"] == pytest.approx(CAR.speed, abs=1e-6)
     assert reference["course"] == pytest.approx(CAR.azimuth, abs=1e-7)
     path.write_bytes(vbox().partition(b"[data]")[0])
-    assert "holds no data of VBOX" in refusal(guess_columns, path)
+    assert "holds no data of VBOX" in refusal(find_column_maps, path)
 
 
 def test_gpx_track_points_are_read(tmp_path):
@@ -204,4 +204,4 @@ def test_gpx_track_points_are_read(tmp_path):
     assert np.diff(reference["stamp"]) == pytest.approx(1.0, abs=1e-6)
     assert reference["latitude"] == pytest.approx(CAR.latitude[::50], abs=1e-9)
     path.write_text("<gpx><wpt lat='1' lon='2'/></gpx>")
-    assert "GPX without a track" in refusal(guess_columns, path)
+    assert "GPX without a track" in refusal(find_column_maps, path)

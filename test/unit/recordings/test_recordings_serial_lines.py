@@ -113,9 +113,9 @@ def test_messages_of_vectornav_are_turned_into_axes_of_ros(car, tmp_path):
 SIX = {
     "equal signs": "gx={gx:.9f} gy={gy:.9f} gz={gz:.9f} rad/s, "
     "acc X: {ax:.9f}, Y: {ay:.9f}, Z: {az:.9f}",
-    "headings": "Gyro x: {gx:.9f} y: {gy:.9f} z: {gz:.9f}; "
+    "headings": "Gyro x: {gx:.9f} y: {gy:.9f} z: {gz:.9f} rad/s; "
     "Accel x: {ax:.9f} y: {ay:.9f} z: {az:.9f}",
-    "bars": "wx = {gx:.9f} | wy = {gy:.9f} | wz = {gz:.9f} | ax = {ax:.9f} | ay = {ay:.9f} | "
+    "bars": "wx = {gx:.9f} | wy = {gy:.9f} | wz = {gz:.9f} rad/s | ax = {ax:.9f} | ay = {ay:.9f} | "
     "az = {az:.9f} m/s^2 | T = 31 C",
 }
 WORDS = {

@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 from table_writers import write_zip
 
 from imu_simulation_framework.core.angles import wrap
-from imu_simulation_framework.recordings.columns import guess_angle, guess_columns
-from imu_simulation_framework.recordings.guessing import tables as guessing
+from imu_simulation_framework.recordings.columns import find_angle_column, find_column_maps
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
+from imu_simulation_framework.recordings.vocabulary import tables as table_choice
 
 START = 1_700_000_000_000_000_000
 SLOW = TIME[3::50]  # of a receiver: the fourth sample of 50 Hz, then every second
@@ -72,12 +72,12 @@ def zipped(car, tmp_path_factory):
 
 
 def test_other_sensors_are_interpolated_at_gyroscope_times(car, zipped):
-    guess = guess_columns(zipped)
-    assert guess.imu["time"] == "Gyroscope.time [ns]"
-    assert guess.imu["gyro_z"] == "Gyroscope.z [rad/s]"
-    assert guess.imu["accel_x"] == "TotalAcceleration.x [m/s^2]"
-    assert guess.imu["qw"] == "Orientation.qw [1]"
-    table = read_imu(zipped, columns=guess.imu).table
+    maps = find_column_maps(zipped)
+    assert maps.imu["time"] == "Gyroscope.time [ns]"
+    assert maps.imu["gyro_z"] == "Gyroscope.z [rad/s]"
+    assert maps.imu["accel_x"] == "TotalAcceleration.x [m/s^2]"
+    assert maps.imu["qw"] == "Orientation.qw [1]"
+    table = read_imu(zipped, columns=maps.imu).table
     times = table.index.to_numpy() - START / 1e9
     rows = np.rint(50.0 * times).astype(int)
     # Times of 1.7e9 s have a resolution of 2.4e-7 s.
@@ -101,28 +101,28 @@ def test_gravity_is_added_to_accelerations_without_it(car, tmp_path, name):
     tables[name] = tables.pop("Accelerometer")
     times = tables["Gyroscope"]["time"]  # Other
     tables["Gravity"] = {"time": times, "z": np.full(len(TIME), 9.81), "y": 0.0, "x": 0.0}
-    guess = guess_columns(write_folder(tmp_path / "drive", tables))
-    assert guess.imu["accel_z"] == f"{name}+Gravity.z [m/s^2]"
-    table = read_imu(tmp_path / "drive", columns=guess.imu).table
+    maps = find_column_maps(write_folder(tmp_path / "drive", tables))
+    assert maps.imu["accel_z"] == f"{name}+Gravity.z [m/s^2]"
+    table = read_imu(tmp_path / "drive", columns=maps.imu).table
     rows = np.rint(RATE * (table.index.to_numpy() - START / 1e9)).astype(int)
     expected = np.interp(nanoseconds(TIME[rows]), measured["time"], measured["x"])
     assert table["accel_x"].to_numpy() == pytest.approx(expected, abs=1e-4)
     # The table of another recording is of no use.
     tables["Gravity"]["time"] = times + 1_000_000_000_000
-    assert "accel_z" not in guess_columns(write_folder(tmp_path / "other", tables)).imu
+    assert "accel_z" not in find_column_maps(write_folder(tmp_path / "other", tables)).imu
 
 
 def test_tables_without_time_are_reported(car, tmp_path):
     tables = {"gyroscope": dict(zip(("gx", "gy", "gz"), car.rates.T)), "other": {"ax": TIME}}
-    guess = guess_columns(write_folder(tmp_path / "drive", tables))
-    assert any("no table has a column that could be" in reason for reason in guess.reasons)
+    maps = find_column_maps(write_folder(tmp_path / "drive", tables))
+    assert any("no table has a column that could be" in reason for reason in maps.reasons)
 
 
 def test_receiver_table_is_reference(car, zipped):
-    guess = guess_columns(zipped)
-    assert guess.reference["time"] == "Location.time [ns]"
-    assert set(guess.reference) >= {"latitude", "longitude", "speed", "course", "position_error"}
-    recorded = read_reference(zipped, columns=guess.reference)
+    maps = find_column_maps(zipped)
+    assert maps.reference["time"] == "Location.time [ns]"
+    assert set(maps.reference) >= {"latitude", "longitude", "speed", "course", "position_error"}
+    recorded = read_reference(zipped, columns=maps.reference)
     assert recorded.report.format == "tables"
     assert recorded.report.usable == len(SLOW)
     times = recorded.table.index.to_numpy() - START / 1e9
@@ -133,21 +133,24 @@ def test_receiver_table_is_reference(car, zipped):
 
 def test_folder_and_zip_file_of_equal_tables_are_equal(car, zipped, tmp_path):
     folder = write_folder(tmp_path / "drive", phone(car))
-    guess = guess_columns(folder)
-    assert (guess.imu, guess.reference) == (
-        guess_columns(zipped).imu,
-        guess_columns(zipped).reference,
+    maps = find_column_maps(folder)
+    assert (maps.imu, maps.reference) == (
+        find_column_maps(zipped).imu,
+        find_column_maps(zipped).reference,
     )
-    one, other = (read_imu(path, columns=guess.imu).table for path in (folder, zipped))
+    one, other = (read_imu(path, columns=maps.imu).table for path in (folder, zipped))
     pd.testing.assert_frame_equal(one, other)
 
 
 def test_zip_file_of_single_table_is_read_as_table(car, tmp_path):
-    columns = {"time_s": TIME, **car.inertial()}
+    columns = {
+        "time_s": TIME,
+        **{f"gyro_{a} (rad/s)": car.rates[:, k] for k, a in enumerate("xyz")},
+    }
     path = write_zip(tmp_path / "a.zip", {"Raw Data": columns})
-    guess = guess_columns(path)
-    assert guess.imu["gyro_z"] == "gyro_z [rad/s]"
-    assert read_imu(path, columns=guess.imu).table["gyro_z"].to_numpy() == pytest.approx(
+    maps = find_column_maps(path)
+    assert maps.imu["gyro_z"] == "gyro_z (rad/s) [rad/s]"
+    assert read_imu(path, columns=maps.imu).table["gyro_z"].to_numpy() == pytest.approx(
         car.rates[:, 2]
     )
 
@@ -163,7 +166,9 @@ def test_wrapped_angle_is_interpolated_along_shorter_arc(tmp_path):
     table = read_imu(path, columns=columns).table
     expected = np.pi / 2.0 + table.index.to_numpy()
     assert wrap(table["yaw"].to_numpy() - expected) == pytest.approx(0.0, abs=1e-9)
-    assert guess_angle(path, "compass.heading_deg") == "compass.heading_deg [deg cw from north]"
+    assert (
+        find_angle_column(path, "compass.heading_deg") == "compass.heading_deg [deg cw from north]"
+    )
 
 
 def test_pause_of_another_sensor_is_not_interpolated(car, tmp_path):
@@ -183,8 +188,8 @@ def test_setpoint_and_foreign_tables_are_no_measurement(car, tmp_path, name):
     table, _, column = name.partition(".")
     times = {"time_s": TIME}
     tables = {table: {**times, column: car.yaw}, "temperature": {**times, "celsius": car.yaw}}
-    guess = guess_columns(write_zip(tmp_path / "a.zip", tables))
-    assert (guess.imu, guess.reference) == ({}, {})
+    maps = find_column_maps(write_zip(tmp_path / "a.zip", tables))
+    assert (maps.imu, maps.reference) == ({}, {})
 
 
 GYROSCOPE = {"time": "Gyroscope.time [ns]", "gyro_z": "Gyroscope.z"}
@@ -235,25 +240,29 @@ def test_tables_without_times_do_not_belong_together(zipped):
 def test_unusable_zip_files_are_rejected(zipped, tmp_path, damage, message):
     path = tmp_path / "a.zip"
     path.write_bytes(damage(zipped.read_bytes()))
-    assert message in refusal(guess_columns, path)
+    assert message in refusal(find_column_maps, path)
 
 
 def test_tables_with_own_time_names_or_without_headers_are_joined(car, tmp_path):
     for name, values in (("Acc", car.forces), ("Gyro", car.rates)):
-        columns = {f"Timestamp{name} [ns]": np.rint(1e9 * TIME), **dict(zip("XYZ", values.T))}
-        columns = {key if " " in key else f"{name}{key}": one for key, one in columns.items()}
+        unit = "m/s^2" if name == "Acc" else "rad/s"
+        axes = {f"{name}{axis} [{unit}]": values[:, k] for k, axis in enumerate("XYZ")}
+        columns = {f"Timestamp{name} [ns]": np.rint(1e9 * TIME), **axes}
         (tmp_path / "named").mkdir(exist_ok=True)
         pd.DataFrame(columns).to_csv(tmp_path / "named" / f"2021_{name}.csv", index=False)
         bare = pd.DataFrame(np.column_stack([values, np.rint(1e9 * (1e4 + TIME))]))
         (tmp_path / "bare").mkdir(exist_ok=True)
         bare.to_csv(tmp_path / "bare" / f"VID_20220713{name}.csv", index=False, header=False)
-    for folder in ("named", "bare"):
-        assert_inertial(read_imu(tmp_path / folder).table, car)
+    assert_inertial(read_imu(tmp_path / "named").table, car)
+    # Without a header the unit of the gyroscope is open.
+    maps = find_column_maps(tmp_path / "bare")
+    gyro = {quantity: lines[-1] for quantity, lines in maps.open_columns.items()}
+    assert_inertial(read_imu(tmp_path / "bare", columns={**maps.imu, **gyro}).table, car)
 
 
 def test_tables_without_time_use_time_table_of_equal_length(car, tmp_path):
-    for name, values in (("accel-0", car.forces), ("gyro-0", car.rates)):
-        columns = dict(zip((f"{name[:-2]}_{axis}" for axis in "xyz"), values.T))
+    for name, unit, values in (("accel-0", "m/s^2", car.forces), ("gyro-0", "rad/s", car.rates)):
+        columns = dict(zip((f"{name[:-2]}_{axis} ({unit})" for axis in "xyz"), values.T))
         pd.DataFrame(columns).to_csv(tmp_path / f"{name}.csv", index=False)
     pd.DataFrame({"time (sec)": TIME}).to_csv(tmp_path / "time.csv", index=False)
     assert_inertial(read_imu(tmp_path).table, car)
@@ -261,16 +270,16 @@ def test_tables_without_time_use_time_table_of_equal_length(car, tmp_path):
 
 def test_many_tables_are_each_examined_few_times(tmp_path, monkeypatch):
     """The log of an autopilot has hundreds of tables, perhaps without an IMU."""
-    looked, tables, understood = [], 40, guessing.candidates_of
+    looked, tables, understood = [], 40, table_choice.candidates_of
 
     def counted(*arguments):
         looked.append(arguments)
         return understood(*arguments)
 
-    monkeypatch.setattr(guessing, "candidates_of", counted)
+    monkeypatch.setattr(table_choice, "candidates_of", counted)
     rows = [{"voltage": 12.0 + 0.1 * k, "current": 0.5 * k} for k in range(30)]
     path = tmp_path / "log.json"
     path.write_text(json.dumps({f"battery_{k}": rows for k in range(tables)}))
-    found = guess_columns(path)
+    found = find_column_maps(path)
     assert not found.imu and not found.reference
     assert tables <= len(looked) <= 3 * tables

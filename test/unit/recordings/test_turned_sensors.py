@@ -22,9 +22,9 @@ from planted_faults import (
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.drive.recorded_drive.interpretation import Interpretation
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility.interpretation import Interpretation
 from imu_simulation_framework.recordings.plausibility.symptoms import symptoms
 
 PORTRAIT = Rotation.from_matrix([[0, -1, 0], [0, 0, 1], [-1, 0, 0]])

@@ -12,11 +12,11 @@ from ...core.tables import ACCEL, GYRO, QUATERNION
 from ...recordings import reading
 from ...recordings.cleaning import Samples
 from ...recordings.imu import imu_table
+from ...recordings.plausibility.diagnosis import Diagnosis, diagnose
+from ...recordings.plausibility.interpretation import Interpretation, thin_samples
 from ...recordings.reading import Recorded
 from ...recordings.reference import has_to_be_smoothed, reference_table
 from ..configuration import Configuration
-from .diagnosis import Diagnosis, diagnose
-from .interpretation import Interpretation, thin_samples
 from .sources import RecordingSources, is_bundled, recording_sources
 
 NO_IMU = "no IMU is in it, so that only the simulated IMU is judged"

@@ -82,7 +82,7 @@ def set_up(
     """Determine the topics and columns with which a recording is read.
 
     Settings of the config.ini stay as they are. Topics that it leaves open are chosen, and the
-    columns of CSV files that it does not map are guessed.
+    columns of CSV files that it does not map are chosen by their names.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def _set_up_part(
     configuration: Configuration,
     layout: RecordingLayout | None,
 ) -> list[str]:
-    """Choose the topic or the columns of a part; return the reasons why none could be guessed."""
+    """Choose the topic or the columns of a part; return the reasons why none could be chosen."""
     settings = getattr(configuration, part.section)
     path = sources.reference if part is _REFERENCE else sources.imu
     if configuration.columns[part.columns_section]:
@@ -197,7 +197,9 @@ def _set_up_part(
         return columns.reasons
     setup.set(part.section, format=format)
     setup.set(part.columns_section, **columns.columns)
-    source = f"by the layout {columns.layout}" if columns.layout else "guessed, look at them"
+    source = (
+        f"by the layout {columns.layout}" if columns.layout else "chosen by their names, check them"
+    )
     setup.sentences.append(f"{part.title}: the columns of {path} are {source}")
     setup.sentences += [reason for reason in columns.reasons if reason not in setup.sentences]
     return []

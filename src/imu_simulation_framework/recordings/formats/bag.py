@@ -124,7 +124,7 @@ def bag_topics(path) -> dict:
 def choose_topic(path, topic, topics, types) -> str:
     """Return the full name of a topic, or the only topic with a suitable type.
 
-    ``check_recording.py`` and ``compare_yaw.py``, which may guess, take the first of
+    ``check_recording.py`` and ``compare_yaw.py``, which may choose, take the first of
     :func:`.likely_topics` instead.
 
     Parameters

@@ -4,9 +4,9 @@ NovAtel's logs in ASCII are lines as ``#INSPVAA,...`` and ``%INSPVASA,...``. Pos
 of INSPVA, positions of BESTPOS, and the IMU of CORRIMU, CORRIMUDATA, RAWIMU and RAWIMUX are read;
 all other logs and lines with a wrong checksum are skipped. Times are seconds of GPS. NovAtel's axes
 of a vehicle, right, forward, up, are turned to forward, left, up (OEM7 Commands and Logs Reference
-Manual). An IMU reports changes from sample to sample, in counts where it is raw. The size of a
-count differs between models. Gravity determines the model, so that rates and accelerations become
-columns with units (the same manual, RAWIMU, Raw IMU Scale Factors); otherwise they have no unit.
+Manual). An IMU reports changes from sample to sample, in counts where it is raw. Rates and
+accelerations become columns with units. The size of a count differs between models, and gravity
+determines the model (the same manual, RAWIMU, Raw IMU Scale Factors); without it there is no unit.
 """
 
 from __future__ import annotations
@@ -69,7 +69,10 @@ def read_novatel(path) -> dict[str, pd.DataFrame]:
             "and a solution"
         )
     tables = {name: pd.DataFrame(own) for name, own in rows.items()}
-    return {name: _scaled(table) if "RAW" in name else table for name, table in tables.items()}
+    return {
+        name: _with_rates(table, _COUNTS if "RAW" in name else _CHANGES) if "IMU" in name else table
+        for name, table in tables.items()
+    }
 
 
 _DEGREE, _FOOT = np.pi / 180.0, 0.3048
@@ -83,16 +86,22 @@ _COUNTS = {
 }
 """Model -> m/s and rad of a count. IMU-CPT and IMU-FSAS are left out: only their gyroscopes
 differ, so that gravity does not distinguish them."""
+_CHANGES = {"corrected": (1.0, 1.0)}
+"""The same for corrected logs, which are changes from sample to sample [m/s], [rad]."""
 _GRAVITY = 9.8  # m/s^2
 _MISS = 0.05  # relative deviation of the median of a drive's specific force from gravity
 
 
-def _scaled(table):
-    """Add rates and accelerations to a table of counts, if a model fits the length of gravity."""
-    steps = np.diff(table["time [s]"])
+def _with_rates(table, scales):
+    """Add rates and accelerations to a table, if one of the scales fits the length of gravity."""
+    times = table["time [s]"].to_numpy()
+    steps = np.diff(times)
     step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
+    if step > 0.0:
+        # Seconds of GPS are rounded, their sum is not.
+        step = float(times[-1] - times[0]) / max(1, round((times[-1] - times[0]) / step))
     length = float(np.median(np.linalg.norm(table[["accel_x", "accel_y", "accel_z"]], axis=1)))
-    for velocity, angle in _COUNTS.values():
+    for velocity, angle in scales.values():
         if abs(length * velocity / step / _GRAVITY - 1.0) < _MISS:
             scaled = {
                 f"{kind}_{axis} [{unit}]": table[f"{kind}_{axis}"] * factor / step

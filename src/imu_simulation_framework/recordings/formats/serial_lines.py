@@ -26,8 +26,8 @@ import pandas as pd
 from ...core.errors import RecordingError
 from ..cleaning import MINIMUM_SAMPLES
 from ..file_access import TAG_COMMENTS, decoded, tag_cells, tag_place, text_blocks, unpacked_blocks
-from ..guessing.names import canonical_unit
 from ..text_table import as_numbers, distinct_names, text_lines
+from ..vocabulary.names import canonical_unit
 
 _SENTENCE = re.compile(r"\$(?P<content>[A-Z]{4,6},[^$*]*)(?:\*(?P<checksum>[0-9A-Fa-f]{2}))?")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")

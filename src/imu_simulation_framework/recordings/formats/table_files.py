@@ -45,7 +45,6 @@ from ..file_access import (
     unpacked,
     versions_of,
 )
-from ..guessing.names import WITH_GRAVITY, is_time
 from ..tables import RecordedTables, recorded_tables
 from ..text_table import (
     TextTable,
@@ -56,6 +55,7 @@ from ..text_table import (
     text_lines,
     with_units,
 )
+from ..vocabulary.names import WITH_GRAVITY, is_time
 from .autopilot_logs import read_binary_log, read_text_log, read_ulog
 from .gnss_ins_sim import read_gnss_ins_sim
 from .matlab import damaged, read_hdf5, read_mat, read_numpy

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .vocabulary import vocabulary
+from .words import vocabulary
 
 WITH_GRAVITY = "+Gravity"
 """Suffix of the name of a table of accelerations to which gravity was added."""
@@ -258,8 +258,7 @@ def understood_names(source, names, columns) -> list[str]:
     """Return the names of columns, with axes and time where the header has none.
 
     A sensor's file without a header has its three axes, and perhaps a time, which is the column
-    that grows. GoPro's telemetry names the first of z, x, y and numbers the others; without an axis
-    in the first name their order depends on the camera.
+    that grows.
 
     Parameters
     ----------
@@ -270,12 +269,6 @@ def understood_names(source, names, columns) -> list[str]:
     columns : sequence of array_like
         Values of the columns.
     """
-    if "1" in names[1:] and "2" in names:
-        first = names[names.index("1") - 1]
-        known = meaning_of(first) or meaning_of(first.replace(" [", " z ["))
-        if known and known.axis == "z":
-            parts = [first.replace("(z)", f"({axis})") * ("(z)" in first) for axis in "xy"]
-            return [{"1": parts[0], "2": parts[1]}.get(name, name) for name in names]
     if [f"col{k}" for k in range(1, len(names) + 1)] != names:
         return names
     if len(names) in _ECHOED and not pd.to_numeric(columns[2], errors="coerce").any():

@@ -11,10 +11,10 @@ import numpy as np
 from ..cleaning import MINIMUM_SAMPLES
 from ..possible_units import usual_force_unit
 from ..tables import RecordedTables, order_of
-from . import measures
 from .candidates import best_scalar, candidates_of, matrix, quaternions, vectors, with_a_time
-from .guess import ColumnGuess, all_times, guess_from_candidates, pieces_of, seconds_of
+from .choice import ColumnMaps, choose_columns, pieces_of
 from .names import meaning_in, meaning_of, understood_names, words_of
+from .times import FIX_STEPS, all_times, seconds_of
 
 _TIMES = ("time", "date")
 _DIRECTIONS = ("quaternion", "yaw", "heading", "euler")
@@ -22,8 +22,8 @@ _RECEIVERS = frozenset(["gps", "gps2", "gnss", "location", "fix", "navsat"])
 _ESTIMATES = frozenset(["flp", "fused", "network", "nlp"])  # positions by a telephone's IMU, radio
 
 
-def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
-    """Guess the column maps of a recording of one or several tables.
+def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
+    """Choose the columns of a recording of one or several tables.
 
     Parameters
     ----------
@@ -31,38 +31,32 @@ def guess_from_tables(recorded: RecordedTables) -> ColumnGuess:
         Tables of the recording.
     """
     if len(recorded.tables) == 1:
-        return guess_from_candidates(*spread_candidates(recorded, *recorded.tables))
-    guess, tables = ColumnGuess(), _Tables(recorded)
+        return choose_columns(*spread_candidates(recorded, *recorded.tables))
+    maps, tables = ColumnMaps(), _Tables(recorded)
     spans = [span for leader in tables.reference_leaders()[:1] for span in tables.spans(leader)]
     for role, leaders, candidates_of_leader, open_columns in (
-        ("imu", tables.imu_leaders(), tables.imu_candidates, guess.open_columns),
-        ("reference", tables.reference_leaders(), tables.place_candidates, guess.open_reference),
+        ("imu", tables.imu_leaders(), tables.imu_candidates, maps.open_columns),
+        ("reference", tables.reference_leaders(), tables.place_candidates, maps.open_reference),
     ):
         for leader in leaders:
             candidates, pieces = candidates_of_leader(leader)
-            own = guess_from_candidates(candidates, pieces, spans)
-            guess.reasons += [reason for reason in own.reasons if reason not in guess.reasons]
+            own = choose_columns(candidates, pieces, spans)
+            maps.reasons += [reason for reason in own.reasons if reason not in maps.reasons]
             still_open = {"imu": own.open_columns, "reference": own.open_reference}[role]
             for quantity, lines in still_open.items():
                 open_columns.setdefault(quantity, lines)
             if getattr(own, role):
-                setattr(guess, role, getattr(own, role))
+                setattr(maps, role, getattr(own, role))
                 open_columns.clear()
                 open_columns.update(still_open)
-                guess.time = guess.time or own.time
+                maps.time = maps.time or own.time
                 spans = tables.spans(leader, own.time)
                 break
-    every = {} if guess.imu or guess.reference else _candidates(recorded)
-    for candidates, pieces in map(_spread, every.values()):
-        if not any(candidate.meaning for candidate in candidates):
-            own = guess_from_candidates(candidates, pieces)
-            guess.imu, guess.reference = guess.imu or own.imu, guess.reference or own.reference
-            guess.reasons += [reason for reason in own.reasons if own.imu or own.reference]
     if not any(_kinds(columns).intersection(_TIMES) for columns in tables.by_table.values()):
-        guess.reasons.append("no table has a column that could be identified as the time")
-    taken = " ".join([*guess.imu.values(), *guess.reference.values()])
-    guess.unused = [name for name in recorded.columns if name not in taken]
-    return guess
+        maps.reasons.append("no table has a column that could be identified as the time")
+    taken = " ".join([*maps.imu.values(), *maps.reference.values()])
+    maps.unused = [name for name in recorded.columns if name not in taken]
+    return maps
 
 
 def spread_candidates(recorded: RecordedTables, name):
@@ -111,7 +105,7 @@ class _Tables:
     def spans(self, name, written=""):
         """Return the spans of the times of a table, or of a single time as a map writes it."""
         candidates, pieces = _spread(self.by_table[name])
-        times, _ = all_times(candidates, pieces, measures.FIX_STEPS)
+        times, _ = all_times(candidates, pieces, FIX_STEPS)
         return [time.span for time in times if time.written == (written or time.written)]
 
     def tables_with(self, *kinds):

@@ -15,17 +15,17 @@ from ...core.errors import RecordingError
 from ...core.stamps import StampLimits
 from ...core.tables import ACCEL, EULER, GYRO, QUATERNION
 from ...core.units import factor
-from ...recordings import frames
-from ...recordings.cleaning import POSITION, Samples
-from ...recordings.file_access import COLUMN_FORMATS
-from ...recordings.frames import ImuConventions, ReferenceConventions
-from ...recordings.imu import imu_table
-from ...recordings.plausibility import findings as faults
-from ...recordings.plausibility import observations
-from ...recordings.plausibility.findings import Alternative
-from ...recordings.plausibility.observations import Observations
-from ...recordings.plausibility.relation import mounting_by_rates
-from ...recordings.reference import reference_table
+from .. import frames
+from ..cleaning import POSITION, Samples
+from ..file_access import COLUMN_FORMATS
+from ..frames import ImuConventions, ReferenceConventions
+from ..imu import imu_table
+from ..reference import reference_table
+from . import findings as faults
+from . import observations
+from .findings import Alternative
+from .observations import Observations
+from .relation import mounting_by_rates
 
 CHECKED_RATE = 40.0
 """Rate that is sufficient to compare the turns of an IMU [Hz]."""

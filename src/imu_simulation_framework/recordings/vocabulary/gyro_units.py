@@ -1,8 +1,8 @@
 """Unit of a gyroscope's columns whose names leave it open.
 
-The witnesses are tried in the order of their reliability: the name, an orientation, the columns of
-the accelerometer, the turns of gravity, the size of the numbers, and last a convention. The first
-conclusive witness decides; the units are those of :mod:`.possible_units`.
+The name, an orientation and the turns of gravity are tried in this order, then a convention of
+names; the first that is conclusive decides. Otherwise the unit stays open, with the possible ones
+among those of :mod:`.possible_units`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from ..possible_units import (
     orientation_witness,
     rate_units,
 )
-from . import measures
 from .candidates import matrix, shared_unit
-from .vocabulary import vocabulary
+from .words import vocabulary
 
 MAX_DEGREES = 4000.0
 """Largest rate of whole numbers in degrees [deg/s], above which they are counts. The largest full
@@ -68,8 +67,6 @@ class GyroColumns:
         Axis -> Candidate of the accelerometer; empty without one that shows gravity.
     accel_unit : PossibleUnit or None
         Unit of the accelerometer.
-    force_groups : sequence of dict
-        Axis -> Candidate of the plainest accelerations, also without gravity.
     seconds, pieces : numpy.ndarray
         Time [s] and piece of the recording of each row, shape (n,).
     sample_rate : float
@@ -80,7 +77,6 @@ class GyroColumns:
     attitudes: Sequence[Any]
     accel: dict[str, Any]
     accel_unit: PossibleUnit | None
-    force_groups: Sequence[dict[str, Any]]
     seconds: np.ndarray
     pieces: np.ndarray
     sample_rate: float
@@ -110,32 +106,15 @@ class GyroColumns:
         """Specific forces, shape (n, 3), None if none shows gravity."""
         return matrix(list(self.accel.values())) if self.accel else None
 
-    @cached_property
-    def forces_at_rest(self) -> np.ndarray | None:
-        """Forces that show whether the sensor rests, for which they need no gravity."""
-        if self.forces is not None or not self.force_groups:
-            return self.forces
-        return matrix([self.force_groups[0][axis] for axis in "xyz"])
-
     @property
     def units(self) -> list[PossibleUnit]:
         """Units that the columns may have."""
         return rate_units(self.sample_rate, self.is_whole)
 
     @property
-    def is_accel_counted(self) -> bool:
-        """Whether the accelerometer's columns are counts."""
-        return self.accel_unit is not None and self.accel_unit.factor.startswith(" /")
-
-    @property
-    def is_accel_incremental(self) -> bool:
-        """Whether the accelerometer's columns are changes of velocity."""
-        return self.accel_unit is not None and self.accel_unit.factor.startswith(" *")
-
-    @property
-    def is_thousandths(self) -> bool:
-        """Whether an accelerometer in mg and whole numbers suggest thousandths of a unit."""
-        return self.accel_unit is not None and self.accel_unit.unit == "mg" and self.is_whole
+    def accel_factor(self) -> str:
+        """Factor of the accelerometer: a divisor for counts, a multiple for increments."""
+        return self.accel_unit.factor if self.accel_unit is not None else ""
 
 
 def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
@@ -151,32 +130,32 @@ def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
     for decide in (
         _stated_unit,
         _unit_by_orientation,
-        _unit_of_counts,
-        _unit_of_increments,
+        _open_counts,
         _unit_by_gravity,
-        _unit_by_size,
         _unit_by_convention,
     ):
         unit = decide(columns, reasons)
         if unit is not None:
             return unit
-    thousandths = ["mrad/s"] * columns.is_thousandths
+    return _open_unit(columns, reasons)
+
+
+def _open_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
+    """Return the units that are usual beside the accelerometer's, of which none is confirmed."""
+    scale = columns.accel_factor
+    units = ["deg/s", "rad/s", *["mrad/s", "mdeg/s"] * (columns.is_whole and not scale)]
+    lines = " or ".join(f"{columns.last}{scale} [{unit}]" for unit in units)
     reasons.append(
-        f"{columns.names}: whether {' or '.join(['rad/s', 'deg/s', *thousandths])} cannot be "
-        f"determined, left out; state it, as in gyro_z = {columns.last} [deg/s]"
+        f"{columns.names}: the unit cannot be determined, left out; state it, as in gyro_z = "
+        f"{lines}"
     )
-    usual = [unit for unit in rate_units() if unit.is_usual]
-    return _open_unit([*usual[::-1], *_select_units(columns.units, thousandths)])
+    return GyroUnit("", alternatives=tuple((unit, scale) for unit in units))
 
 
-def _open_unit(units: Sequence[PossibleUnit]) -> GyroUnit:
+def _alternatives(units: Sequence[PossibleUnit]) -> GyroUnit:
     """Return an undetermined unit with the possible ones."""
     lines = dict.fromkeys((unit.unit, unit.factor) for unit in units)
     return GyroUnit("", alternatives=tuple(lines)[:_MAX_LISTED])
-
-
-def _select_units(units: Sequence[PossibleUnit], names: Sequence[str]) -> list[PossibleUnit]:
-    return [unit for unit in units if unit.unit in names]
 
 
 def _stated_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
@@ -212,32 +191,15 @@ def _unit_by_orientation(columns: GyroColumns, reasons: list[str]) -> GyroUnit |
     return None
 
 
-def _unit_of_counts(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
+def _open_counts(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
     is_beyond_degrees = columns.is_whole and np.nanmax(np.abs(columns.rates)) > MAX_DEGREES
-    if not (columns.is_accel_counted or is_beyond_degrees):
+    if not (columns.accel_factor.startswith(" /") or is_beyond_degrees):
         return None
     reasons.append(
         f"{columns.names}: counts, of which the file does not state how many are a deg/s, left "
         f"out; state it by the data sheet, as in gyro_z = {columns.last} / 131 [deg/s]"
     )
-    counts = [unit for unit in rate_units(is_counted=True) if unit.factor]
-    return _open_unit(counts)
-
-
-def _unit_of_increments(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
-    """Return the unit of changes of angle, where the accelerometer has changes of velocity."""
-    if columns.accel_unit is None or not columns.is_accel_incremental:
-        return None
-    factor = columns.accel_unit.factor
-    unit = measures.gyro_unit(columns.rates * columns.sample_rate, columns.forces)
-    if unit:
-        reasons.append(
-            f"{columns.names}: changes from sample to sample as those of the accelerometer, "
-            f"{columns.sample_rate:.4g} in a second"
-        )
-        return GyroUnit(unit, factor)
-    reasons.append(f"{columns.names}: whether rad or deg is not known, left out")
-    return GyroUnit("", alternatives=(("rad/s", factor), ("deg/s", factor)))
+    return _alternatives([unit for unit in rate_units(is_counted=True) if unit.factor])
 
 
 def _unit_by_gravity(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
@@ -255,7 +217,7 @@ def _unit_by_gravity(columns: GyroColumns, reasons: list[str]) -> GyroUnit | Non
             f"{turns} (correlation {witness.correlation:.2f}), so{unit.written()}{unit.remark}"
         )
         return GyroUnit(unit.unit, unit.factor)
-    if not (witness.is_reliable or columns.is_thousandths):
+    if not witness.is_reliable:
         return None
     if not fitting:
         reasons.append(f"{turns}, which is no known unit, left out")
@@ -265,21 +227,11 @@ def _unit_by_gravity(columns: GyroColumns, reasons: list[str]) -> GyroUnit | Non
         f"{turns}, which fits several units, left out; state it by the data sheet, as in gyro_z = "
         f"{possible}"
     )
-    return _open_unit(fitting)
-
-
-def _unit_by_size(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
-    if columns.is_thousandths:
-        return None
-    unit = measures.gyro_unit(columns.rates, columns.forces_at_rest)
-    if not unit:
-        return None
-    reasons.append(f"{columns.names}: in {unit} by their size alone, which is only a guess")
-    return GyroUnit(unit)
+    return _alternatives(fitting)
 
 
 def _unit_by_convention(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
-    if not np.nanmax(np.abs(columns.rates)) < MAX_CONVENTIONAL_RATE:
+    if columns.accel_factor or not np.nanmax(np.abs(columns.rates)) < MAX_CONVENTIONAL_RATE:
         return None
     for words, (unit, convention) in vocabulary().usual_units.items():
         if all(words in column.meaning.stem for column in columns.by_axis.values()):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .names import Meaning, meaning_of, plainly_a_time
-from .vocabulary import BODY_RATES
+from .words import BODY_RATES
 
 # Share of filled rows of another column of a kind, relative to the fullest column. A sensor in a
 # table with a faster sensor fills fewer rows.

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from ...recordings.plausibility import findings as faults
-from ...recordings.plausibility import relation
-from ...recordings.plausibility.findings import Finding, explain
-from ...recordings.plausibility.observations import Observations
-from ...recordings.plausibility.symptoms import opposed_vertical, scale_remarks, symptoms
+from . import findings as faults
+from . import relation
+from .findings import Finding, explain
 from .interpretation import Interpretation
+from .observations import Observations
+from .symptoms import opposed_vertical, scale_remarks, symptoms
 
 MAX_SPEED = 70.0
 """Speed that no robot or car with a heading of interest exceeds [m/s]."""

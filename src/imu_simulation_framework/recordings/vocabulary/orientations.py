@@ -11,8 +11,8 @@ import numpy as np
 
 from ...core.angles import quaternion_from_roll_pitch_yaw, yaw_from_quaternion
 from ...core.units import factor
+from .. import turns
 from ..possible_units import AGREEMENT, usual_force_unit
-from . import measures
 from .candidates import fullest_first, matrix, shared_unit, vectors
 
 DISAGREEMENT = 0.5
@@ -67,9 +67,7 @@ def _about_the_vertical(group, candidates, seconds, pieces):
     rates = _vertical_rates(candidates)
     if rates is not None:
         alike = {
-            axis: measures.yaw_correlation(
-                seconds, pieces, factor(unit) * group[axis].values, rates
-            )
+            axis: turns.yaw_correlation(seconds, pieces, factor(unit) * group[axis].values, rates)
             for axis in "xz"
         }
         best, other = sorted(alike, key=lambda axis: -abs(alike[axis]))
@@ -132,7 +130,7 @@ def ordered(group, candidates, seconds, pieces, reasons):
     for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
         rates = matrix([gyro[axis] for axis in "xyz"])
         alike = [
-            measures.same_turns(
+            turns.same_turns(
                 seconds, pieces, matrix([parts_by_axis[axis] for axis in "xyzw"]), rates
             )
             for parts_by_axis in (group, last)
@@ -179,7 +177,7 @@ def chosen(attitudes, gyro, seconds, pieces, reasons):
         known = np.isfinite(first.values()).all(axis=1)
         yaw = np.full(len(known), np.nan)
         yaw[known] = yaw_from_quaternion(first.values()[known])
-        if measures.yaws_agree(seconds, pieces, yaw, second.values()[:, -1]) is False:
+        if turns.yaws_agree(seconds, pieces, yaw, second.values()[:, -1]) is False:
             if _turns_with(gyro, first, second, seconds, pieces):
                 reasons.append(
                     f"{second.names}: do not turn as the gyroscope does, and "
@@ -200,7 +198,7 @@ def _turns_with(gyro, first, second, seconds, pieces):
         return False
     rates, angles = matrix([gyro[axis] for axis in "xyz"]), second.values()
     alike = [
-        measures.same_turns(seconds, pieces, quaternion, rates)
+        turns.same_turns(seconds, pieces, quaternion, rates)
         for quaternion in (first.values(), quaternion_from_roll_pitch_yaw(angles))
     ]
     return alike[0] > max(DISAGREEMENT, 2.0 * alike[1])

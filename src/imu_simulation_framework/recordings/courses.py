@@ -1,0 +1,180 @@
+"""Units and senses of speeds, courses and coordinates, from the positions of a drive.
+
+In all functions ``seconds`` (n,) are times [s], and ``pieces`` (n,) is the piece of the recording
+of each row; rows of different pieces are never compared. ``east`` and
+``north`` (n,) are positions [m].
+"""
+
+import numpy as np
+
+from ..core.units import factors
+
+NAUTICAL = "cw from north"  # sense and zero of a heading and of a course by their names
+
+_CHORD_TIME = 1.0  # s, over which displacements are taken; one step of most receivers
+_MIN_SPEED = 1.5  # m/s; a displacement of a second then exceeds the noise between two fixes
+_MIN_FAST_CHORDS = 5  # displacements above _MIN_SPEED, without which no unit is determined
+_MIN_COURSES = 10  # displacements above _MIN_SPEED, without which no sense is determined
+_MAX_LOG_RATIO = (
+    0.25  # of a speed to that of the positions, 28 %; m/s and mph differ by a factor 2.2
+)
+_CLEAR_RATIO = 2.0  # of the second smallest error to the smallest, from which on the best fits
+_MAX_COURSE_ERROR = 0.6  # rad, rms; any angle without relation to the course has 1.8
+_SPEEDS = factors("m/s", "cm/s", "mm/s", "km/h", "knots", "mph")
+_SENSES = {
+    "cw from north": lambda course: np.pi / 2.0 - course,
+    "ccw from east": lambda course: course,
+    "ccw from north": lambda course: course - np.pi / 2.0,
+    "cw from east": lambda course: -course,
+}
+
+
+def chords(seconds, pieces, east, north):
+    """Return the first and last rows of displacements between new positions.
+
+    Parameters
+    ----------
+    seconds, pieces, east, north : numpy.ndarray, shape (n,)
+
+    Returns
+    -------
+    first, last : numpy.ndarray of int
+        About a second apart.
+    """
+    known = np.flatnonzero(np.isfinite(seconds) & np.isfinite(east) & np.isfinite(north))
+    if len(known) < 2:
+        return known[:0], known[:0]
+    moved = (np.diff(east[known]) != 0.0) | (np.diff(north[known]) != 0.0)
+    new = known[np.concatenate([[True], moved])]
+    last = np.searchsorted(seconds[new], seconds[new] + _CHORD_TIME)
+    inside = last < len(new)
+    first, last = new[inside], new[last[inside]]
+    lasting = seconds[last] - seconds[first]
+    fine = (pieces[first] == pieces[last]) & (lasting > 0.0) & (lasting < 5.0 * _CHORD_TIME)
+    return first[fine], last[fine]
+
+
+def speed_unit(speeds, seconds, pieces, east, north):
+    """Determine the unit of speeds by the displacements of positions.
+
+    Parameters
+    ----------
+    speeds, seconds, pieces, east, north : numpy.ndarray, shape (n,)
+
+    Returns
+    -------
+    unit : str
+        Empty if it cannot be determined.
+    ratio : float
+        Ratio of the speeds to those of the positions in m/s.
+    """
+    first, last = chords(seconds, pieces, east, north)
+    if len(first) == 0:
+        return "", 0.0
+    distance = np.hypot(east[last] - east[first], north[last] - north[first])
+    pace = distance / (seconds[last] - seconds[first])
+    shown = 0.5 * (speeds[first] + speeds[last])
+    fast = (pace > _MIN_SPEED) & np.isfinite(shown)
+    if np.count_nonzero(fast) < _MIN_FAST_CHORDS:
+        return "", 0.0
+    ratio = float(np.sum(shown[fast]) / np.sum(pace[fast]))
+    if ratio <= 0.0:
+        return "", ratio
+    errors = {unit: abs(np.log(ratio * size)) for unit, size in _SPEEDS.items()}
+    best, second = sorted(errors, key=errors.get)[:2]
+    fits = errors[best] < _MAX_LOG_RATIO and errors[second] > _CLEAR_RATIO * errors[best]
+    return (best if fits else ""), ratio
+
+
+def sense_of(angles, seconds, pieces, east, north):
+    """Determine unit, sense and zero of an angle by the course of positions.
+
+    Parameters
+    ----------
+    angles, seconds, pieces, east, north : numpy.ndarray, shape (n,)
+
+    Returns
+    -------
+    tuple of (str, str, float) or None
+        Unit and words of column maps, both empty if the angle has no relation to the course, and
+        the rms difference [rad]. None if it cannot be determined, as for a robot at rest or on a
+        straight line.
+    """
+    first, last = chords(seconds, pieces, east, north)
+    if len(first) == 0:
+        return None
+    displacement = (east[last] - east[first]) + 1j * (north[last] - north[first])
+    fast = np.abs(displacement) > _MIN_SPEED * (seconds[last] - seconds[first])
+    if np.count_nonzero(fast) < _MIN_COURSES:
+        return None
+    course, middle = np.angle(displacement[fast]), (first[fast] + last[fast]) // 2
+    misses = {}
+    for unit, factor in (("deg", np.pi / 180.0), ("rad", 1.0)):
+        for words, turn in _SENSES.items():
+            miss = np.angle(np.exp(1j * (factor * angles[middle] - turn(course))))
+            miss = miss[np.isfinite(miss)]
+            if len(miss) >= _MIN_COURSES:
+                misses[unit, words] = float(np.sqrt(np.mean(miss**2)))
+    if len(misses) < 2:
+        return None
+    best, second = sorted(misses, key=misses.get)[:2]
+    if misses[best] > _MAX_COURSE_ERROR:
+        return "", "", misses[best]
+    return (*best, misses[best]) if misses[second] > _CLEAR_RATIO * misses[best] else None
+
+
+_EARTH_RADIUS = 6.371e6  # m, mean radius (IUGG)
+_MIN_COORDINATE = 0.05  # deg or rad; both coordinates of a simulated place at 0, 0 are smaller
+
+
+def global_unit(latitude, longitude):
+    """Determine the unit of latitude and longitude by their range; empty if that does not decide.
+
+    Parameters
+    ----------
+    latitude, longitude : numpy.ndarray, shape (n,)
+    """
+    north, east = (float(np.nanmax(np.abs(angles))) for angles in (latitude, longitude))
+    if max(north, east) < _MIN_COORDINATE:
+        return ""  # a simulated place at 0, 0; or, in radians, in the Gulf of Guinea
+    if north <= np.pi / 2.0 and east <= np.pi:
+        return "rad"  # in degrees this were in the Gulf of Guinea
+    if north <= 90.0 and east <= 360.0:
+        return "deg"
+    whole = np.nanmax(np.abs(latitude % 1.0)) == 0.0
+    if whole and 1e6 < north <= 9e8 and east <= 1.8e9:
+        return "e7"
+    minutes = np.concatenate([np.abs(latitude) % 100.0, np.abs(longitude) % 100.0])
+    if north < 9000.0 and east < 18000.0 and np.nanmax(minutes) < 60.0:
+        return "ddmm.mmmm"
+    return ""
+
+
+def degrees_of(values, unit):
+    """Return latitude or longitude in degrees.
+
+    Parameters
+    ----------
+    values : numpy.ndarray, shape (n,)
+    unit : str
+        ``deg``, ``rad``, ``e7`` or ``ddmm.mmmm``.
+    """
+    if unit == "ddmm.mmmm":
+        whole = np.trunc(values / 100.0)
+        return whole + (values - 100.0 * whole) / 60.0
+    return values * {"deg": 1.0, "rad": 180.0 / np.pi, "e7": 1e-7}[unit]
+
+
+def local_metres(latitude, longitude):
+    """Return east and north [m] of latitude and longitude [deg] on a sphere.
+
+    The approximation is good enough for units and courses, but not for positions.
+
+    Parameters
+    ----------
+    latitude, longitude : numpy.ndarray, shape (n,)
+    """
+    origin = np.nanmedian(latitude)
+    scale = np.radians(1.0) * _EARTH_RADIUS
+    east = (longitude - np.nanmedian(longitude)) * scale * np.cos(np.radians(origin))
+    return east, (latitude - origin) * scale

@@ -1,0 +1,317 @@
+"""Turns of an orientation, of gravity and of a gyroscope, compared over half a second each.
+
+In all functions ``seconds`` (n,) are times [s], and ``pieces`` (n,) is the piece of the recording
+of each row; rows of different pieces are never compared.
+
+The bounds are not critical: with half and with twice of each, the same columns and units are chosen
+for 24 simulated drives of a car with mixed names, units and signs.
+"""
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..core.angles import quaternion_from_roll_pitch_yaw
+
+_MIN_WINDOWS = 10  # of turns, without which they are not compared
+_MIN_STEPS = 40  # between rows, without which there are no windows
+_TURN_TIME = 0.5  # s, of the windows over which turns are compared; longer than shocks
+_MIN_TURN = np.radians(0.5)  # within that time; noise of 0.1 deg/s/sqrt(Hz) makes 0.07 deg
+_ONE_AXIS_SHARE = 0.9  # of the squares of all turns; tilt of 18 deg leaves as much on one axis
+
+
+def steps_within(values, pieces):
+    """Return differences of successive rows of the same piece, without nan.
+
+    Parameters
+    ----------
+    values, pieces : numpy.ndarray, shape (n,)
+    """
+    steps = np.diff(values)[np.diff(pieces) == 0]
+    return steps[np.isfinite(steps)]
+
+
+def step(values, pieces) -> float:
+    """Return the median of the steps forward from row to row, nan without one.
+
+    Parameters
+    ----------
+    values, pieces : numpy.ndarray, shape (n,)
+    """
+    steps = steps_within(values, pieces)
+    return float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
+
+
+def turn_scale(seconds, pieces, angles, gyro):
+    """Return the radians of orientation for one unit of integrated angular velocity.
+
+    Angles between orientations are the same in any frame, order and sense. Where roll, pitch and
+    yaw are given, shaking may hide turns: then yaw alone, or one axis alone, may fit better.
+
+    Parameters
+    ----------
+    seconds, pieces : numpy.ndarray, shape (n,)
+    angles : numpy.ndarray, shape (n, 4), (n, 3) or (n, 1)
+        Quaternions; or roll, pitch, yaw [rad]; or yaw [rad].
+    gyro : numpy.ndarray, shape (n, 1 to 3)
+        Angular velocity in any unit.
+
+    Returns
+    -------
+    scale, correlation : float
+        Both 0 with too few rows or hardly a turn.
+    """
+    seconds, pieces, angles, gyro = _complete(seconds, pieces, angles, gyro)
+    first, last = windows(seconds, pieces)
+    if len(first) < _MIN_WINDOWS:
+        return 0.0, 0.0
+    measured = _integrated(seconds, gyro, first, last)
+    turns = [_angle_between(angles[first], angles[last])]
+    all_measured = [np.linalg.norm(measured, axis=1)]
+    if angles.shape[1] != 4:
+        turns.append(_angle_between(angles[first, -1:], angles[last, -1:]))
+        all_measured += list(np.abs(measured.T))
+    fits = [_proportion(rates, turn) for rates in all_measured for turn in turns]
+    return max(fits, key=lambda fit: fit[1])
+
+
+def yaw_correlation(seconds, pieces, yaw, rates):
+    """Return the correlation of a yaw's turns with those of the rates about the vertical.
+
+    Parameters
+    ----------
+    seconds, pieces : numpy.ndarray, shape (n,)
+    yaw : numpy.ndarray, shape (n,)
+        In radians.
+    rates : numpy.ndarray, shape (n,)
+        In any unit.
+
+    Returns
+    -------
+    float
+        0 with too few rows or hardly a turn.
+    """
+    seconds, pieces, yaw, rates = _complete(seconds, pieces, yaw, rates)
+    first, last = windows(seconds, pieces)
+    if len(first) < _MIN_WINDOWS:
+        return 0.0
+    turned = np.angle(np.exp(1j * (yaw[last] - yaw[first])))
+    measured = _integrated(seconds, rates[:, None], first, last)[:, 0]
+    if np.percentile(np.abs(turned), 95) < _MIN_TURN or measured.std() == 0.0:
+        return 0.0
+    return float(np.dot(turned, measured) / (np.linalg.norm(turned) * np.linalg.norm(measured)))
+
+
+def same_turns(seconds, pieces, quaternions, gyro):
+    """Return the correlation of turns about the body's axes with those of a gyroscope.
+
+    Unlike the angle between orientations these determine the order of a quaternion's parts. The
+    correlation has no sign, since one of the two may have its axes to the right and down.
+
+    Parameters
+    ----------
+    seconds, pieces : numpy.ndarray, shape (n,)
+    quaternions : numpy.ndarray, shape (n, 4)
+        x, y, z, w.
+    gyro : numpy.ndarray, shape (n, 3)
+        Angular velocity in any unit.
+
+    Returns
+    -------
+    float
+        0 with too few rows or hardly a turn, or if all turns are about one axis that is not
+        vertical in the world, as a vehicle's is.
+    """
+    set_ = np.linalg.norm(quaternions, axis=1) > 0.0
+    filled = (values[set_] for values in (seconds, pieces, quaternions, gyro))
+    seconds, pieces, quaternions, gyro = _complete(*filled)
+    first, last = windows(seconds, pieces)
+    if len(first) < _MIN_WINDOWS:
+        return 0.0
+    body = Rotation.from_quat(quaternions)
+    turned = (body[first].inv() * body[last]).as_rotvec()
+    about = np.sum((body[last] * body[first].inv()).as_rotvec() ** 2, axis=0)
+    if max(about[:2]) > _ONE_AXIS_SHARE * np.sum(about):
+        return 0.0
+    measured = _integrated(seconds, gyro, first, last)
+    if np.percentile(np.linalg.norm(turned, axis=1), 95) < _MIN_TURN or not measured.any():
+        return 0.0
+    size = np.linalg.norm(turned) * np.linalg.norm(measured)
+    return abs(float(np.sum(turned * measured))) / float(size)
+
+
+def _complete(seconds, *others):
+    """Return the rows in which all values are numbers; the second argument are the pieces."""
+    rows = np.isfinite(np.column_stack([seconds, *others[1:]])).all(axis=1)
+    return [values[rows] for values in (seconds, *others)]
+
+
+def _integrated(seconds, gyro, first, last):
+    weights = np.diff(seconds, append=seconds[-1])
+    sums = np.vstack([np.zeros(gyro.shape[1]), np.cumsum(weights[:, None] * gyro, axis=0)])
+    return sums[last] - sums[first]
+
+
+_MIN_TILT_CORRELATION = 0.25  # below it, the size of a unit is low by more than 1/16
+
+
+def gravity_scale(seconds, pieces, forces, gyro):
+    """Return the radians that gravity turns for one unit of integrated angular velocity.
+
+    In the sensor's axes the direction u of gravity changes by the integral of u x w, whichever sign
+    the forces have.
+
+    Parameters
+    ----------
+    seconds, pieces : numpy.ndarray, shape (n,)
+    forces, gyro : numpy.ndarray, shape (n, 3)
+        Specific force and angular velocity in any unit.
+
+    Returns
+    -------
+    scale, correlation : float
+        Both 0 with too few rows, or if the correlation is below 0.25 or five standard errors.
+    """
+    seconds, pieces, forces, gyro = _complete(seconds, pieces, forces, gyro)
+    first, last = windows(seconds, pieces)
+    if len(first) < _MIN_WINDOWS:
+        return 0.0, 0.0
+    # Most vibration averages out over a window.
+    width = int(last[0] - first[0])
+    sums = np.vstack([np.zeros(3), np.cumsum(forces, axis=0)])
+    inside = np.clip(np.arange(len(seconds)) - width // 2, 0, len(seconds) - width)
+    means = sums[inside + width] - sums[inside]
+    up = means / np.linalg.norm(means, axis=1, keepdims=True).clip(min=np.finfo(float).tiny)
+    weights = np.diff(seconds, append=seconds[-1])[:, np.newaxis]
+    turned = np.vstack([np.zeros(3), np.cumsum(weights * np.cross(up, gyro), axis=0)])
+    expected, measured = turned[last] - turned[first], up[last] - up[first]
+    common, size = float(np.sum(expected * measured)), float(np.sum(expected**2))
+    correlation = common / max(np.sqrt(size * np.sum(measured**2)), np.finfo(float).tiny)
+    if correlation < max(_MIN_TILT_CORRELATION, 5.0 / np.sqrt(len(first))):
+        return 0.0, 0.0
+    return common / size, correlation
+
+
+_YAW_AGREEMENT = 0.8  # correlation of two yaws; the value of possible_units.AGREEMENT
+
+
+def yaws_agree(seconds, pieces, yaw, other):
+    """Return whether two yaws turn alike, perhaps with opposite senses throughout.
+
+    Parameters
+    ----------
+    seconds, pieces, yaw, other : numpy.ndarray, shape (n,)
+        Yaws in radians.
+
+    Returns
+    -------
+    bool or None
+        None if one yaw hardly turns.
+    """
+    seconds, pieces, *yaws = _complete(seconds, pieces, yaw, other)
+    first, last = windows(seconds, pieces)
+    if len(first) < _MIN_WINDOWS:
+        return None
+    turns = [np.angle(np.exp(1j * (yaw[last] - yaw[first]))) for yaw in yaws]
+    if min(np.percentile(np.abs(turn), 95) for turn in turns) < _MIN_TURN:
+        return None
+    lengths = [np.linalg.norm(turn) for turn in turns]
+    return bool(abs(np.dot(*turns)) > _YAW_AGREEMENT * lengths[0] * lengths[1])
+
+
+def windows(seconds, pieces):
+    """Return the first and last rows of windows of half a second.
+
+    Parameters
+    ----------
+    seconds, pieces : numpy.ndarray, shape (n,)
+
+    Returns
+    -------
+    first, last : numpy.ndarray of int
+        Empty with fewer than 40 steps.
+    """
+    steps = steps_within(seconds, pieces)
+    if len(steps) < _MIN_STEPS or np.median(steps) <= 0.0:
+        return np.arange(0), np.arange(0)
+    width = max(1, round(_TURN_TIME / float(np.median(steps))))
+    first = np.arange(0, len(seconds) - width, width)
+    first = first[pieces[first] == pieces[first + width]]
+    return first, first + width
+
+
+def _angle_between(first, last):
+    if first.shape[1] == 1:
+        return np.abs(np.angle(np.exp(1j * (last[:, 0] - first[:, 0]))))
+    if first.shape[1] == 3:
+        first, last = quaternion_from_roll_pitch_yaw(first), quaternion_from_roll_pitch_yaw(last)
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(last, axis=1)
+    cosine = np.abs(np.sum(first * last, axis=1)) / np.where(lengths > 0.0, lengths, 1.0)
+    return 2.0 * np.arccos(np.minimum(cosine, 1.0))
+
+
+def _proportion(measured, turned):
+    if np.percentile(turned, 95) < _MIN_TURN or measured.std() == 0.0:
+        return 0.0, 0.0
+    scale, correlation = measured @ turned / (measured @ measured), np.corrcoef(measured, turned)
+    return float(scale), float(correlation[0, 1])
+
+
+_MAX_YAW_RATE = 6.0  # rad/s, a turn a second; ground vehicles turn more slowly
+_WRAP_OF_DEGREES = (300.0, 360.5)  # deg; a full turn, less a turn within a step
+_WRAP_OF_RADIANS = (5.5, 6.3)  # rad; the same
+_MAX_STEP_OF_RADIANS = 1.0  # rad, of a yaw other than its wraps
+_ANGLE_ROUNDING = 0.02  # rad, by which rounding may exceed pi or 2 pi
+
+
+def angle_unit(yaw, seconds, pieces, others=()):
+    """Determine whether a yaw is in ``deg`` or ``rad``; empty if that cannot be determined.
+
+    A wrapped yaw jumps by a full turn. A yaw beyond 2 pi without a jump may be unwrapped radians,
+    unless it would turn too fast.
+
+    Parameters
+    ----------
+    yaw, seconds, pieces : numpy.ndarray, shape (n,)
+    others : sequence of numpy.ndarray
+        Roll and pitch in the same unit.
+    """
+    jumps = np.abs(steps_within(yaw, pieces))
+    if ((jumps > _WRAP_OF_DEGREES[0]) & (jumps < _WRAP_OF_DEGREES[1])).any():
+        return "deg"
+    if any(np.nanmax(np.abs(angles)) > np.pi + _ANGLE_ROUNDING for angles in others):
+        return "deg"
+    if np.nanmax(np.abs(yaw)) <= 2.0 * np.pi + _ANGLE_ROUNDING:
+        wraps = (jumps > _WRAP_OF_RADIANS[0]) & (jumps < _WRAP_OF_RADIANS[1])
+        is_steady = jumps[~wraps].max(initial=0.0) < _MAX_STEP_OF_RADIANS
+        return "rad" if wraps.any() and is_steady else ""
+    seconds, pieces, yaw = _complete(seconds, pieces, yaw)
+    first, last = windows(seconds, pieces)
+    if len(first) < _MIN_WINDOWS:
+        return ""
+    lasting, turned = seconds[last] - seconds[first], np.abs(yaw[last] - yaw[first])
+    rates = turned[lasting > 0.0] / lasting[lasting > 0.0]
+    return "deg" if np.percentile(rates, 99) > _MAX_YAW_RATE else ""
+
+
+_MAX_LEAN = 0.03  # rad, rms of the direction of gravity
+_MIN_OFFSET = 0.3  # rad/s, 17 deg/s; data sheets allow a zero-rate output of 20 deg/s at most
+
+
+def leans_without_turning(gyro, forces):
+    """Return whether the direction of gravity is constant although the rates would turn it.
+
+    Parameters
+    ----------
+    gyro : numpy.ndarray, shape (n, 1 to 3)
+        Angular velocities, taken for rad/s.
+    forces : numpy.ndarray, shape (n, 3)
+        Specific forces in any unit.
+    """
+    known = np.isfinite(gyro).all(axis=1) & np.isfinite(forces).all(axis=1)
+    gyro, forces = gyro[known], forces[known]
+    if gyro.shape[1] != 3 or not known.any():
+        return False
+    up = forces / np.linalg.norm(forces, axis=1, keepdims=True).clip(min=np.finfo(float).tiny)
+    mean = up.mean(axis=0)
+    is_still = float(np.sqrt(np.mean(np.sum((up - mean) ** 2, axis=1)))) < _MAX_LEAN
+    return is_still and float(np.linalg.norm(np.cross(gyro.mean(axis=0), mean))) > _MIN_OFFSET

@@ -1,0 +1,296 @@
+"""Choice of the columns of an IMU in a table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core.units import factor
+from ..courses import NAUTICAL
+from ..possible_units import (
+    AGREEMENT,
+    ANGLE_UNITS,
+    QUATERNION_COUNTS,
+    UNIT_LENGTH_TOLERANCE,
+    UNIT_TOLERANCE,
+    PossibleUnit,
+    fitting_force_units,
+    is_whole,
+    length_of_gravity,
+)
+from ..turns import angle_unit, step, turn_scale
+from .candidates import best_scalar, fullest_first, matrix, quaternions, shared_unit, vectors
+from .gyro_units import GyroColumns, GyroUnit, find_gyro_unit
+from .orientations import chosen, ordered
+
+# Share of the rows with an angular velocity or force in which an orientation must be filled. A
+# slower source would thin out the IMU's samples; a logger loses some per cent of its lines.
+_MIN_FILLED = 0.9
+
+
+class ImuColumns(NamedTuple):
+    """Columns of an IMU.
+
+    Attributes
+    ----------
+    columns : dict
+        Column map, quantity -> ``column [unit]``.
+    used : set of Candidate
+        Columns in the map.
+    orientation : set of Candidate
+        Columns of an orientation that is not the reference's.
+    open_columns : dict
+        Quantity -> possible lines of the map, where the unit cannot be determined.
+    """
+
+    columns: dict[str, str]
+    used: set
+    orientation: set
+    open_columns: dict[str, list[str]]
+
+
+def choose_imu_columns(candidates, seconds, pieces, positions, reasons) -> ImuColumns:
+    """Choose the columns of an IMU.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    seconds : numpy.ndarray
+        Time of each row [s], shape (n,), nan if it is not known.
+    pieces : numpy.ndarray
+        Piece of the recording of each row, shape (n,).
+    positions : str
+        ``fixes``, ``poses``, or empty if the table has none.
+    reasons : list of str
+        Sentences are added.
+    """
+    gyro = _gyro(candidates)
+    sample_rate = 1.0 / step(seconds, pieces)
+    forces = _forces(candidates, gyro)
+    accel, accel_unit = _accel(forces, sample_rate, reasons)
+    inertial = [*gyro.values(), *accel.values()]
+    if positions and not inertial:
+        return ImuColumns({}, set(), set(), {})
+    attitudes = _attitudes(candidates, seconds, pieces, reasons)
+    own = _full(_own(attitudes, positions, reasons), inertial, reasons)
+    attitude = chosen(own, gyro, seconds, pieces, reasons)
+    gyro_unit = GyroUnit("")
+    if gyro:
+        columns_of_gyro = GyroColumns(
+            gyro, [attitude] if attitude else attitudes, accel, accel_unit, seconds, pieces,
+            sample_rate,
+        )  # fmt: skip
+        gyro_unit = find_gyro_unit(columns_of_gyro, reasons)
+    if attitude and attitude.unit is None:
+        attitude.settle(gyro if gyro_unit.unit else {}, gyro_unit, seconds, pieces, reasons)
+    foreign = {c for a in attitudes if a.is_from_reference for c in a.columns}
+    imu = ImuColumns({}, set(), {c for a in attitudes for c in a.columns} - foreign, {})
+    if attitude:
+        _take_attitude(imu, attitude)
+    _take_gyro(imu, gyro, gyro_unit)
+    for axis in accel:
+        imu.columns[f"accel_{axis}"] = accel[axis].written(accel_unit.unit, "", accel_unit.factor)
+    imu.used.update(accel.values())
+    return imu
+
+
+def _gyro(candidates):
+    """Return the columns by axis of the plainest gyroscope, none without one."""
+    gyros = fullest_first(vectors(candidates, "gyro", ""))
+    return gyros[0] if gyros else {}
+
+
+def _forces(candidates, gyro):
+    """Return the groups of columns that may be an accelerometer's."""
+    forces = fullest_first(vectors(candidates, "accel", "xyz"))
+    # Without a gyroscope, columns called f may be any force.
+    return [group for group in forces if gyro or group["x"].meaning.stem != "f"]
+
+
+def _full(attitudes, inertial, reasons):
+    """Return the orientations that have a value in nearly every row of the IMU."""
+    most = max((column.filled for column in inertial), default=0.0)
+    full = [attitude for attitude in attitudes if attitude.filled > _MIN_FILLED * most]
+    for attitude in attitudes:
+        if attitude not in full:
+            reasons.append(f"{attitude.names}: no value in many rows of the IMU, left out")
+    return full
+
+
+def _take_attitude(imu: ImuColumns, attitude):
+    if attitude.unit is None:
+        imu.open_columns.update(attitude.alternatives())
+        return
+    imu.columns.update(attitude.written())
+    imu.used.update(attitude.columns)
+
+
+def _take_gyro(imu: ImuColumns, gyro, gyro_unit: GyroUnit):
+    if gyro_unit.unit:
+        for axis in sorted(gyro):
+            column = gyro[axis].written(gyro_unit.unit, factor=gyro_unit.factor)
+            imu.columns[f"gyro_{axis}"] = column
+        imu.used.update(gyro.values())
+    if gyro_unit.alternatives:
+        for axis in sorted(gyro):
+            imu.open_columns[f"gyro_{axis}"] = [
+                gyro[axis].written(unit, factor=scale) for unit, scale in gyro_unit.alternatives
+            ]
+
+
+def _own(attitudes, positions, reasons):
+    """Return the IMU's orientations in a table with an IMU and perhaps positions."""
+    imu_attitudes = [attitude for attitude in attitudes if attitude.is_from_imu]
+    others = [attitude for attitude in attitudes if attitude.is_from_reference]
+    plain = [attitude for attitude in attitudes if attitude not in imu_attitudes + others]
+    if positions == "poses" and imu_attitudes:
+        for attitude in plain:
+            attitude.is_from_reference = True
+        return imu_attitudes
+    for attitude in list(plain):
+        lone_heading = positions == "fixes" and list(attitude.by_name) == ["heading"]
+        if lone_heading or (positions == "poses" and not others):
+            plain.remove(attitude)
+            reasons.append(
+                f"{attitude.names}: may be the IMU's or the reference's, left out; add it where it "
+                "belongs"
+            )
+    return imu_attitudes + plain
+
+
+class _Attitude:
+    """Orientation as a quaternion or as angles."""
+
+    def __init__(self, columns, unit, words="", factor=""):
+        self.by_name, self.unit, self.words, self.factor = columns, unit, words, factor
+        self.columns = list(columns.values())
+        self.names = ", ".join(column.name for column in self.columns)
+        self.filled = min(column.filled for column in self.columns)
+        self.quaternion = "qw" in columns
+        meanings = [column.meaning for column in self.columns]
+        self.is_from_imu = any(meaning.is_from_imu for meaning in meanings)
+        self.is_from_reference = any(meaning.is_from_reference for meaning in meanings)
+
+    def values(self):
+        """Return quaternions or angles [rad]; the yaw as it is if its unit is unknown."""
+        if self.quaternion:
+            return matrix(self.columns)
+        if self.unit is None:
+            return np.column_stack([self.columns[-1].values])
+        return ANGLE_UNITS[self.unit] * matrix(self.columns)
+
+    def written(self):
+        return {
+            name: column.written(self.unit, self.words if name == "heading" else "", self.factor)
+            for name, column in self.by_name.items()
+        }
+
+    def alternatives(self):
+        """Return quantity -> possible lines of a column map, where the unit is not known."""
+        return {
+            name: [
+                column.written(unit, self.words if name == "heading" else "")
+                for unit in ANGLE_UNITS
+            ]
+            for name, column in self.by_name.items()
+        }
+
+    def settle(self, gyro, gyro_unit, seconds, pieces, reasons):
+        """Find the unit of the angles from that of the gyroscope, if there is one."""
+        scale, correlation = 0.0, 0.0
+        if gyro:
+            rates = factor(gyro_unit.unit) * matrix(list(gyro.values()))
+            scale, correlation = turn_scale(seconds, pieces, self.values(), rates)
+        if correlation > AGREEMENT:
+            for unit, radians in ANGLE_UNITS.items():
+                if 1.0 / UNIT_TOLERANCE < scale * radians < UNIT_TOLERANCE:
+                    self.unit = unit
+                    reasons.append(f"{self.names}: in {unit} turns as the gyroscope does")
+                    return
+        reasons.append(f"{self.names}: whether degrees or radians cannot be determined, left out")
+
+
+def _attitudes(candidates, seconds, pieces, reasons):
+    attitudes = []
+    for group in fullest_first(quaternions(candidates)):
+        length = np.linalg.norm(matrix(list(group.values())), axis=1)
+        known = length[np.isfinite(length)]
+        names = ", ".join(column.name for column in group.values())
+        size = float(np.median(known)) if len(known) else np.nan
+        counts = [
+            count for count in QUATERNION_COUNTS if abs(size / count - 1.0) < UNIT_LENGTH_TOLERANCE
+        ]
+        if not counts:
+            reasons.append(f"{names}: of length {size:.3g}, no quaternion, left out")
+            continue
+        if all(np.ptp(c.values[np.isfinite(c.values)]) == 0.0 for c in group.values()):
+            reasons.append(f"{names}: never changes, no measured orientation, left out")
+            continue
+        if any(c.meaning.is_numbered for c in group.values()):
+            group = ordered(group, candidates, seconds, pieces, reasons)
+        columns = {f"q{axis}": group[axis] for axis in "xyzw"}
+        if counts[0] != 1:
+            reasons.append(f"{names}: of length {size:.4g}, as counts of which {counts[0]} are 1")
+        attitudes.append(_Attitude(columns, "1", factor=f" / {counts[0]}" * (counts[0] != 1)))
+    for origin in dict.fromkeys(c.meaning.origin for c in candidates if c.meaning):
+        related = [c for c in candidates if c.meaning and c.meaning.origin == origin]
+        attitudes += _angles(related, seconds, pieces, reasons)
+    return attitudes
+
+
+def _angles(candidates, seconds, pieces, reasons):
+    """Return roll, pitch and yaw, or only the yaw, of columns with the same origin."""
+    yaw, heading = best_scalar(candidates, "yaw"), best_scalar(candidates, "heading")
+    name, last = ("yaw", yaw) if yaw else ("heading", heading)
+    if last is None:
+        return []
+    if np.ptp(last.values[np.isfinite(last.values)]) == 0.0:
+        reasons.append(f"{last.name}: never changes, left out")
+        return []
+    columns = {kind: best_scalar(candidates, kind) for kind in ("roll", "pitch")}
+    columns[name] = last
+    if not all(columns.values()) or shared_unit(columns.values()) is None:
+        columns = {name: last}
+    unit, source = shared_unit(columns.values()), "name"
+    if not unit:
+        others = [column.values for column in columns.values() if column is not last]
+        unit, source = angle_unit(last.values, seconds, pieces, others), "range"
+    words = NAUTICAL if name == "heading" else ""
+    if unit:
+        also = words and f", {words} by its name"
+        reasons.append(f"{last.name}: in {unit} by its {source}{also}")
+    return [_Attitude(columns, unit or None, words)]
+
+
+def _accel(groups, sample_rate, reasons):
+    """Return the columns by axis and the PossibleUnit of the first vector with gravity."""
+    for group in groups:
+        columns = {axis: group[axis] for axis in "xyz"}
+        unit = _accel_unit(list(columns.values()), sample_rate, reasons)
+        if unit is not None:
+            return columns, unit
+    return {}, None
+
+
+def _accel_unit(columns, sample_rate, reasons) -> PossibleUnit | None:
+    """Return the unit in which columns have the length of gravity, None without one."""
+    forces = matrix(columns)
+    length = f"{', '.join(column.name for column in columns)}: usually "
+    length += f"{length_of_gravity(forces).usual:.3g} long"
+    stated = shared_unit(columns)
+    units = fitting_force_units(forces, sample_rate, is_whole(forces))
+    if stated != "":
+        units = [unit for unit in units if unit.is_usual]
+    if not units:
+        reasons.append(f"{length}, so without gravity, left out")
+        return None
+    unit = units[0]
+    if stated not in ("", unit.unit):
+        reasons.append(
+            f"{length}, which is gravity in {unit.unit} and not in the unit of the names, left out"
+        )
+        return None
+    reasons.append(f"{length}, gravity in {unit.unit}{unit.remark}")
+    return unit

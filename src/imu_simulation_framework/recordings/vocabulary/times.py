@@ -1,0 +1,382 @@
+"""Choice of the time among the columns of a table, by names and by the steps from row to row."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...core.sentences import quote
+from ..column_maps import TIME_OF_DAY, seconds_of_dates
+from ..turns import step, steps_within
+
+TIME_MULTIPLES = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+"""Unit of time -> number of such units per second."""
+
+IMU_STEPS = (3e-4, 0.25)
+"""Usual steps of an IMU [s], which decide between two possible units; the ratio of the bounds is
+less than 1000, so that at most one unit fits."""
+FIX_STEPS = (0.04, 12.0)
+"""Usual steps of a receiver [s], as :data:`IMU_STEPS`."""
+
+_POSSIBLE_STEPS = (3e-4, 12.0)  # s, of IMUs and receivers together
+_SINCE_1970 = (6e8, 4e9)  # s, from 1989, before any recording of this kind, to 2096
+_MIN_TELEPHONE_TIME = 1.1e9  # s, 2004, before the first telephone with such sensors
+_FINER = {"s": "ms", "ms": "us", "us": "ns"}
+_LONGEST_STEP = 60.0  # s; microseconds of half an hour are as large as seconds since 1970
+
+
+def credible_steps(usual):
+    """Return the least and largest step [s] with which a stated unit is credible.
+
+    The fastest recordings have 50 kHz. The slowest IMUs have a sample every two seconds, and the
+    slowest receivers a position every two minutes.
+
+    Parameters
+    ----------
+    usual : tuple of float
+        ``IMU_STEPS`` or ``FIX_STEPS``.
+    """
+    return (2e-5, 2.0) if usual == IMU_STEPS else (2e-5, 120.0)
+
+
+def time_unit(values, pieces, usual):
+    """Determine the unit of times.
+
+    Parameters
+    ----------
+    values, pieces : numpy.ndarray, shape (n,)
+    usual : tuple of float
+        Usual steps [s], for times that do not count from 1970.
+
+    Returns
+    -------
+    unit : str
+        Empty if no unit or more than one fits.
+    reason : str
+    """
+    steps = steps_within(values, pieces)
+    forward = steps[steps > 0.0]
+    if len(forward) < 2 or np.mean(steps < 0.0) > 0.05:
+        return "", "does not grow"
+    size, usual_step = float(np.median(values[np.isfinite(values)])), float(np.median(forward))
+    for unit, multiple in TIME_MULTIPLES.items():
+        since_1970, seconds = size / multiple, usual_step / multiple
+        if not (_SINCE_1970[0] < since_1970 < _SINCE_1970[1] and seconds < _LONGEST_STEP):
+            continue
+        # The next smaller unit since a telephone was switched on, weeks ago, is as large.
+        early = since_1970 < _MIN_TELEPHONE_TIME or (usual == IMU_STEPS and seconds != 1.0)
+        if unit != "ns" and early and seconds > IMU_STEPS[1]:
+            return _FINER[unit], f"usually {usual_step:.4g} from row to row"
+        return unit, "counts from 1970"
+    if _is_clock_face(values):
+        return "", "is written as hours, minutes and seconds, hhmmss"
+    if usual == IMU_STEPS and (steps == 1.0).all():
+        return "", "grows by 1 from row to row, which may count samples or milliseconds"
+    for low, high in (_POSSIBLE_STEPS, usual):
+        fitting = [
+            u for u, multiple in TIME_MULTIPLES.items() if low <= usual_step / multiple <= high
+        ]
+        if len(fitting) == 1:
+            return fitting[0], f"usually {usual_step:.4g} from row to row"
+    return "", f"grows by {usual_step:.4g} from row to row, which is usual in no unit"
+
+
+def _is_clock_face(values):
+    """Return whether numbers can be hhmmss, with up to three more digits, over a minute."""
+    values = values[np.isfinite(values)]
+    for digits in (1.0, 10.0, 100.0, 1000.0):
+        face = np.floor(values / digits)
+        seconds, minutes, hours = face % 100, face // 100 % 100, face // 10000
+        valid = (hours < 24) & (minutes < 60) & (seconds < 60) & (values >= 0.0)
+        if valid.all() and np.ptp(minutes) > 0 and np.ptp(seconds) > 40:
+            return True
+    return False
+
+
+EVEN_SAMPLES = "line / 100 [s]"
+"""Line of a column map for evenly sampled rows, here at 100 Hz."""
+
+_FIRST_COLUMNS = 3  # of a table, which may be a time without a name
+
+
+def possible_times(candidates, pieces, usual) -> list[str]:
+    """Return the possible lines of a column map for the time, where it cannot be determined.
+
+    They contain the columns named as times or, without one, the increasing ones among the first
+    columns, each in the units with credible steps, and last the number of the line.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    pieces : numpy.ndarray
+        Piece of the recording of each row, shape (n,).
+    usual : tuple of float
+        Usual steps [s], ``IMU_STEPS`` or ``FIX_STEPS``.
+    """
+    numbers = [column for column in candidates if column.texts is None]
+    columns = [c for c in numbers if c.meaning and c.meaning.kind == "time"]
+    if not columns:
+        columns = [c for c in numbers[:_FIRST_COLUMNS] if _grows(c, pieces)]
+    low, high = credible_steps(usual)
+    lines = []
+    for column in columns:
+        usual_step = step(column.values, pieces)
+        for unit, multiple in TIME_MULTIPLES.items():
+            if low <= usual_step / multiple <= high:
+                lines.append(column.written(unit))
+    return [*lines, EVEN_SAMPLES]
+
+
+def _grows(column, pieces) -> bool:
+    steps = steps_within(column.values, pieces)
+    return len(steps) > 0 and bool((steps > 0.0).all())
+
+
+def clause_on_time(lines) -> str:
+    """Return a clause on how to state the time by the possible lines of a map."""
+    *columns, even_line = lines
+    evenly = f"where samples follow each other evenly, time = {even_line} gives their rate"
+    either = " or ".join(columns)
+    return f"state it, as in time = {either}; {evenly}" if columns else evenly
+
+
+_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?\Z")
+_DATE_AND_CLOCK = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?[T ]\d\d?:\d\d")
+_CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
+_IN_WHOLE_SECONDS = "written to whole seconds, in each of which there are several samples"
+_MIN_FILLED = 0.5  # share of the rows in which a time is filled
+_MIN_NEW_TIMES = 0.5  # share of the rows with another time than the row before
+_MIN_SINCE_1970 = 6e8  # s, 1989; clocks that were never set count from 1970 or 1980
+_MAX_CLOCK_OFFSET = 60.0  # s; clocks that are synchronised by NTP or GPS differ by less than one
+_RATE_RATIO = 1.5  # of the rates of two clocks; packets of two samples have a ratio of 2
+
+
+@dataclass(frozen=True, eq=False)
+class TimeColumn:
+    """Time of a table, in one or two columns.
+
+    Parameters
+    ----------
+    written : str
+        Line of a column map.
+    columns : tuple of Candidate
+        Its columns.
+    seconds : numpy.ndarray, shape (n,)
+        Values [s].
+    reason : str
+        Clause for the report.
+    unit : str, optional
+        Unit, where only the size of the steps determines it.
+    """
+
+    written: str
+    columns: tuple
+    seconds: np.ndarray
+    reason: str
+    unit: str = ""
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """20th and 80th percentile [s]; a clock may not be set yet at the first times."""
+        low, high = np.nanpercentile(self.seconds, [20.0, 80.0])
+        return float(low), float(high)
+
+    @property
+    def since_1970(self) -> bool:
+        return bool(np.nanmedian(self.seconds) > _MIN_SINCE_1970)
+
+
+def overlap(span, other) -> bool:
+    """Return whether two spans of time (first, last) overlap."""
+    return max(span[0], other[0]) <= min(span[1], other[1])
+
+
+def all_times(candidates, pieces, usual):
+    """Return a TimeColumn for each time among columns, and remarks on columns that are no time.
+
+    The parameters are those of :func:`find_time`.
+    """
+    named = [
+        c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > _MIN_FILLED
+    ]
+    times, remarks = [*_dates(candidates, named), *_second_pairs(named, pieces)], []
+    paired = {column for time in times for column in time.columns}
+    for column in named:
+        if column in paired or column.texts is not None:
+            continue
+        stated = column.meaning.unit
+        unit, reason = time_unit(column.values, pieces, usual)
+        if stated and "does not grow" not in reason:
+            fitting, (unit, reason) = unit, (stated, "by its name")
+            in_seconds = step(column.values, pieces) / TIME_MULTIPLES[stated]
+            shortest, longest = credible_steps(usual)
+            if fitting not in ("", stated) and not shortest < in_seconds < longest:
+                unit = ""
+                reason = (
+                    f"would have {in_seconds:.3g} s from row to row in {stated}; [{fitting}] fits"
+                )
+        steps = steps_within(column.values, pieces)
+        if unit == "s" and usual == IMU_STEPS and np.mean(steps == 0.0) > _MIN_NEW_TIMES:
+            whole = not (steps % 1.0).any()
+            unit, reason = ("", f"is {_IN_WHOLE_SECONDS}") if whole else (unit, reason)
+        if not unit:
+            remarks.append(f"{column.name} is not taken as the time: it {reason}")
+            continue
+        seconds = column.values / TIME_MULTIPLES[unit]
+        text = f"{column.name}, {reason}: [{unit}]"
+        by_steps = unit if reason.startswith("usually") else ""
+        times.append(TimeColumn(column.written(unit), (column,), seconds, text, by_steps))
+    for column in named if not times else ():
+        if _all_match(TIME_OF_DAY, column):
+            seconds, text = seconds_of(column), f"{column.name}, the time of day as text: [iso8601]"
+            if np.mean(steps_within(seconds, pieces) > 0.0) > _MIN_NEW_TIMES:
+                times.append(TimeColumn(column.written("iso8601"), (column,), seconds, text))
+            else:
+                remarks.append(f"{column.name} is not taken as the time: it is {_IN_WHOLE_SECONDS}")
+        elif column.texts is not None:
+            others = (text for text in column.texts if text and not TIME_OF_DAY.match(text))
+            text = next(others, column.texts[0])
+            remarks.append(
+                f"{column.name} is not taken as the time: {quote(text)} is no known form"
+            )
+    return times, remarks
+
+
+def find_time(candidates, pieces, usual, spans=()):
+    """Find the time among columns.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    pieces : numpy.ndarray, shape (n,)
+        Piece of the recording of each row.
+    usual : tuple of float
+        Usual steps [s], ``IMU_STEPS`` or ``FIX_STEPS``.
+    spans : sequence of tuple of float
+        First and last time [s] of the clocks of another table, of which a shared one is preferred.
+
+    Returns
+    -------
+    time : TimeColumn or None
+    remarks : list of str
+        Remarks on columns that are named as times but are no time.
+    """
+    times, remarks = all_times(candidates, pieces, usual)
+    if not times:
+        return None, remarks
+    times = [time for time in times if any(overlap(time.span, span) for span in spans)] or times
+    best = min(times, key=_rank)
+    for other in filter(_is_stamp, times if best.since_1970 and not _is_stamp(best) else ()):
+        lasting = [time.span[1] - time.span[0] for time in (best, other)]
+        steps = step(best.seconds, pieces) / step(other.seconds, pieces)
+        if steps < 1.0 / _RATE_RATIO and 1.0 / _RATE_RATIO < lasting[0] / lasting[1] < _RATE_RATIO:
+            remarks.append(
+                f"{best.columns[0].name} is not taken as the time: several samples come at once, "
+                f"which {other.columns[0].name} has one by one"
+            )
+            return other, remarks
+    for other in times if _is_stamp(best) else ():
+        meaning = other.columns[0].meaning
+        receipt = meaning is not None and meaning.stem in ("receipt", "time")
+        apart = np.nanmedian(np.abs(best.seconds - other.seconds))
+        # Samples received late, out of a buffer, have other steps than at their measurement.
+        rates = step(best.seconds, pieces) / step(other.seconds, pieces)
+        other_clock = receipt and other.since_1970 and apart > _MAX_CLOCK_OFFSET
+        if best is not other and other_clock and 1.0 / _RATE_RATIO < rates < _RATE_RATIO:
+            remarks.append(
+                f"{best.columns[0].name} is not taken as the time: it is {apart:.0f} s from "
+                f"{other.columns[0].name}, the clock of the computer that recorded"
+            )
+            return other, remarks
+    return best, remarks
+
+
+def _rank(time):
+    meaning = time.columns[0].meaning
+    words = meaning.stem.split() if meaning else []
+    return (
+        -round(min(column.filled for column in time.columns), 1),
+        np.mean(np.diff(time.seconds) == 0.0) > _MIN_NEW_TIMES,
+        "utc" in words,
+        not time.since_1970,
+        not _is_stamp(time),
+        len(meaning.origin) if meaning else 0,
+        time.columns[0].place,
+    )
+
+
+def _is_stamp(time):
+    meaning = time.columns[0].meaning
+    return bool(meaning) and "stamp" in meaning.stem
+
+
+def _dates(candidates, named):
+    """Yield times as text, with date and clock in one or two columns."""
+    # The index of a saved table is a column without a name.
+    nameless = [c for c in candidates[:1] if not c.name or c.name.lower().startswith("unnamed: ")]
+    dates = [c for c in candidates if c.meaning and c.meaning.kind == "date"]
+    for column in named + nameless + dates:
+        seconds = seconds_of(column) if _all_match(_DATE_AND_CLOCK, column) else np.array([np.nan])
+        if not np.isfinite(seconds).any():
+            continue
+        whole = np.nanmax(seconds % 1.0) == 0.0
+        for fraction in [c for c in named if whole and c.meaning.unit == "ms"]:
+            if _is_part(fraction.values):
+                written = f"{column.written('iso8601')} + {fraction.written('ms')}"
+                reason = f"whole seconds in {column.name}, milliseconds in {fraction.name}"
+                total = seconds + fraction.values / 1e3
+                yield TimeColumn(written, (column, fraction), total, reason)
+        reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
+        yield TimeColumn(column.written("iso8601"), (column,), seconds, reason)
+    # RTKLIB writes the sign of a comment in the place of the date's name.
+    dates += [c for c in candidates[:1] if c.meaning is None]
+    for date, clock in itertools.product(dates, named):
+        if _all_match(_DATE, date) and _all_match(_CLOCK, clock):
+            joined = pd.Series([f"{d}T{c}" for d, c in zip(date.texts, clock.texts)])
+            written = f"{date.mapped} + {clock.mapped} [iso8601]"
+            reason = f"{date.name} and {clock.name}, date and time as text: [iso8601]"
+            yield TimeColumn(written, (clock, date), seconds_of_dates(joined), reason)
+
+
+def _is_part(milliseconds):
+    """Return whether values are milliseconds within a second, and fill it."""
+    known = milliseconds[np.isfinite(milliseconds)]
+    return len(known) > 0 and known.min() >= 0.0 and 500.0 < known.max() < 1000.0
+
+
+def _all_match(pattern, column):
+    texts = [text for text in column.texts if text] if column.texts is not None else []
+    return bool(texts) and all(pattern.match(text) for text in texts)
+
+
+def seconds_of(column):
+    """Return the values of a time in its own unit, or in seconds if it has dates."""
+    return column.values if column.texts is None else seconds_of_dates(pd.Series(column.texts))
+
+
+def _second_pairs(named, pieces):
+    """Yield times with whole seconds and nanoseconds in two columns."""
+    numbers = [column for column in named if column.texts is None]
+    for whole, fraction in itertools.product(numbers, numbers):
+        units = (whole.meaning.unit, fraction.meaning.unit)
+        if units != ("s", "ns") or _shared_words(whole) != _shared_words(fraction):
+            continue
+        fits = np.nanmin(fraction.values) >= 0.0 and np.nanmax(fraction.values) < 1e9
+        fits = fits and np.nanmax(np.abs(whole.values % 1.0)) == 0.0
+        seconds = whole.values + fraction.values / 1e9
+        if fits and time_unit(seconds, pieces, FIX_STEPS)[0]:
+            written = f"{whole.written('s')} + {fraction.written('ns')}"
+            reason = f"seconds in {whole.name}, nanoseconds in {fraction.name}"
+            yield TimeColumn(written, (whole, fraction), seconds, reason)
+
+
+def _shared_words(column):
+    """Return the words that the columns of a time share, which are not units."""
+    words = column.meaning.stem.split()
+    return [] if len(words) == 1 and words[0] not in ("stamp", "timestamp", "time") else words
