@@ -45,7 +45,7 @@ from .command_line import (
     add_layout_option,
     add_report,
     add_unit_options,
-    guessed_columns,
+    columns_by_name,
     named_column,
     number_type,
     results_folder,
@@ -94,7 +94,7 @@ def main(arguments):
             recorded = read_at_rest(
                 path,
                 options.topic,
-                columns or guessed_columns(path, options.rate, sentences, options.layout),
+                columns or columns_by_name(path, options.rate, sentences, options.layout),
                 conventions=conventions,
                 rate=options.rate,
                 stamp_limits=StampLimits(longest_gap=options.longest_gap),

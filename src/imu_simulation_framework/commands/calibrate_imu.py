@@ -39,7 +39,7 @@ from .command_line import (
     above_zero,
     add_layout_option,
     add_unit_options,
-    guessed_columns,
+    columns_by_name,
     named_column,
     not_negative,
 )
@@ -114,7 +114,7 @@ def _inertial(options, result):
     recorded = read_imu(
         source,
         options.topic,
-        columns=columns or guessed_columns(source, options.rate, result.remarks, options.layout),
+        columns=columns or columns_by_name(source, options.rate, result.remarks, options.layout),
         conventions=ImuConventions(gyro_unit=options.gyro_unit, accel_unit=options.accel_unit),
         rate=options.rate,
         require=(),
@@ -207,9 +207,9 @@ def _columns(options, names):
     if not any(key in chosen for key in names):
         return None
     if "time" not in chosen and options.rate is None:
-        guess = find_column_maps(options.recording)
-        plain = "time" if "time" in guess.unused else ""
-        time = guess.imu.get("time") or guess.reference.get("time") or plain
+        maps = find_column_maps(options.recording)
+        plain = "time" if "time" in maps.unused else ""
+        time = maps.imu.get("time") or maps.reference.get("time") or plain
         chosen.update({"time": time} if time else {})
     return chosen
 
@@ -279,7 +279,7 @@ def _parser():
     add("--column", action="append", default=[], metavar="QUANTITY=NAME[UNIT]",
         help="column of a CSV file with names of its own, once for each: time, gyro_x to accel_z, "
              "mag_x to mag_z, temperature; by default those of gyroscope and accelerometer are "
-             "guessed")
+             "chosen by their names")
     add_layout_option(add)
     add("--rate", type=above_zero, metavar="HZ",
         help="sample rate, for recordings without usable time stamps")

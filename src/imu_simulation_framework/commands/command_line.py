@@ -215,7 +215,7 @@ def named_column(text) -> tuple[str, str]:
 
 
 def add_layout_option(add) -> None:
-    """Add ``--layout``, for :func:`guessed_columns` and :func:`.set_up`, to a parser."""
+    """Add ``--layout``, for :func:`columns_by_name` and :func:`.set_up`, to a parser."""
     add(
         "--layout", metavar="FILE", type=_layout,
         help="recording layout with names of columns: a file, or the name of a bundled layout",
@@ -228,7 +228,7 @@ def _layout(name):
     return read_layout(name)
 
 
-def guessed_columns(path, rate, sentences, layout=None) -> dict | None:
+def columns_by_name(path, rate, sentences, layout=None) -> dict | None:
     """Find the columns of gyroscope and accelerometer in a text file.
 
     Parameters
@@ -258,23 +258,23 @@ def guessed_columns(path, rate, sentences, layout=None) -> dict | None:
         return None
     from ..recordings.columns import find_columns
 
-    guess = find_columns(path, "imu_recording", layout=layout)
+    choice = find_columns(path, "imu_recording", layout=layout)
     quantities = ("time", *GYRO, *ACCEL)
-    columns = {name: column for name, column in guess.columns.items() if name in quantities}
-    if guess.open_columns:
+    columns = {name: column for name, column in choice.columns.items() if name in quantities}
+    if choice.open_columns:
         sentences += [
             f"{path}: {name} is not known; state it with one of: "
             + " ".join(f"--column '{name}={line}'" for line in lines)
-            for name, lines in guess.open_columns.items()
+            for name, lines in choice.open_columns.items()
         ]
     if columns and "time" not in columns and rate is None:
-        lines = guess.open_columns.get("time", ())
+        lines = choice.open_columns.get("time", ())
         options = "".join(f", or --column 'time={line}'" for line in lines)
         raise RecordingError(
             f"{path}: no column is the time; state the rate with --rate HZ{options}"
         )
     if columns:
         listing = ", ".join(f"{name}={column}" for name, column in columns.items())
-        origin = f"by the layout {guess.layout}" if guess.layout else "guessed"
+        origin = f"by the layout {choice.layout}" if choice.layout else "chosen by their names"
         sentences.append(f"{path}: columns are {origin}; correct them with --column: {listing}")
     return columns or None

@@ -225,8 +225,8 @@ def _driven(drive, options, rate):
     from ..drive.recorded_drive.path import read_recorded_motion
 
     stated = parse_settings(options.setting)
-    guessed, remarks = _guessed_settings(drive, stated)
-    motion, latitude = read_recorded_motion(drive, rate, **{**stated, **guessed})
+    chosen, remarks = _settings_by_name(drive, stated)
+    motion, latitude = read_recorded_motion(drive, rate, **{**stated, **chosen})
     chosen = ChosenMotion(Path(drive).name, motion, (drive,), remarks)
     if latitude is None or options.latitude is not None:
         return chosen
@@ -237,7 +237,7 @@ def _driven(drive, options, rate):
     return chosen._replace(motion=on_earth(motion, latitude), remarks=(*remarks, remark))
 
 
-def _guessed_settings(path, stated):
+def _settings_by_name(path, stated):
     """Return settings for a table with unknown column names that no setting maps, and remarks."""
     from ..recordings.columns import find_columns
     from ..recordings.file_access import COLUMN_FORMATS, recording_format
@@ -251,9 +251,12 @@ def _guessed_settings(path, stated):
     if not columns:
         return {}, ()
     listing = ", ".join(f"{name} = {column}" for name, column in columns.items())
-    remark = f"{path}: the columns are guessed, correct them with reference_columns: {listing}"
-    guessed = {"reference": {**reference, "format": format}, "reference_columns": columns}
-    return guessed, (remark, *reasons)
+    remark = (
+        f"{path}: the columns are chosen by their names, correct them with reference_columns: "
+        f"{listing}"
+    )
+    chosen = {"reference": {**reference, "format": format}, "reference_columns": columns}
+    return chosen, (remark, *reasons)
 
 
 def _flight(name, rate):
