@@ -79,7 +79,7 @@ def test_identified_model_has_true_parameters_and_is_read_by_other_programs(tmp_
     page = Path("found/identification.html").read_text(encoding="utf-8")
     for words in (
         "<h1>Model of the yaw error: mine</h1>",
-        "<h2>What is left unexplained</h2>",
+        "<h2>Innovations</h2>",
         ">rate bias</td>",
         "one drive cannot tell",
         ">whiteness</td>",

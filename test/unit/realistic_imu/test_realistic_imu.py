@@ -16,6 +16,7 @@ from imu_simulation_framework.realistic_imu.ideal_inputs import (
     StreamReport,
     check_frames,
     estimate_nominal_period,
+    stamp_deviation,
 )
 from imu_simulation_framework.realistic_imu.session import PERIOD_MESSAGES, RealisticImu
 from imu_simulation_framework.recordings.messages import IMU
@@ -135,6 +136,12 @@ def test_nominal_period_is_estimated_from_irregular_stamps(steps, period):
 def test_period_of_constant_stamps_is_rejected():
     with pytest.raises(RecordingError, match="fewer than two different stamps"):
         estimate_nominal_period([5, 5, 5])
+
+
+def test_stamp_deviation_ignores_gaps():
+    stamps = START + np.cumsum([0, 10_000_000, 10_000_000, 11_500_000, 90_000_000, 9_000_000])
+    assert stamp_deviation(stamps, 0.01) == pytest.approx(1.5e-3)
+    assert stamp_deviation([START, START + 90_000_000], 0.01) == 0.0
 
 
 MAGNETIC, HECTOR = (named_imu(name).errors for name in ("bno055_magnetometer", "hector"))

@@ -211,7 +211,7 @@ def test_identification_page_has_error_parts_and_residuals_of_each_drive():
     figures = [
         f"{heading}: {drive}"
         for drive in "ab"
-        for heading in ("Error and its parts", "What is left unexplained")
+        for heading in ("Error and its parts", "Innovations")
     ]
     assert headings(page) == ["Result", *figures, "Settings"]
     assert [section.heading for section in check_figures(page)] == figures

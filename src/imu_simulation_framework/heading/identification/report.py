@@ -85,12 +85,12 @@ PREDICTED = (
 
 REJECTED = "The checks reject this model: its parameters and intervals are not to be trusted."
 HIDDEN = (
-    "The drives do not tell the sensor from its reference: the intervals bound the sensor's "
-    "errors, and each of them may be zero."
+    "The drives do not separate the sensor's errors from those of its reference: the intervals "
+    "bound the sensor's errors, and each of them may be zero."
 )
 UNLIKELY = (
-    "No gyroscope has such a scale factor: the reference turns otherwise than the IMU, or at other "
-    "times, and none of these parameters is to be trusted."
+    "No gyroscope has such a scale factor: the reference turns differently from the IMU, or at "
+    "other times, and none of these parameters is to be trusted."
 )
 
 
@@ -396,9 +396,11 @@ def _model_text(identification, sources, options, predictions):
 
 def _specification_comment(identification, unsaid):
     drives = ", ".join(drive.name for drive in identification.drives)
-    said = f"Identified from the yaw error of {drives}: the gyroscope about z only."
-    where = "The 95 % intervals are in yaw_error_model.yaml."
-    return "\n".join([said, where, *unsaid, *identification.remarks, *identification.sentences])
+    source = f"Identified from the yaw error of {drives}: the gyroscope about z only."
+    intervals = "The 95 % intervals are in yaw_error_model.yaml."
+    return "\n".join(
+        [source, intervals, *unsaid, *identification.remarks, *identification.sentences]
+    )
 
 
 def _hector_text(hector, rate):
@@ -478,15 +480,15 @@ def identification_page(
             Section(
                 f"Error and its parts{behind}",
                 figure=parts_figure(drive.parts),
-                how_to_read="The observed error, and what each part of the model makes of it. What "
-                "the parts explain is drift; what only the observed error has is noise.",
+                how_to_read="The observed error, and its parts in the model. The parts explain the "
+                "drift; noise is in the observed error only.",
             ),
             Section(
-                f"What is left unexplained{behind}",
+                f"Innovations{behind}",
                 figure=residuals_figure(drive.parts.index, drive.normalised),
-                how_to_read="Each value less what those before it predict, in standard deviations. "
-                "Of a right model 95 % are within the dashed lines, without a trend, and no "
-                "correlation but a few leaves its own lines.",
+                how_to_read="Each value minus its prediction from earlier values, in standard "
+                "deviations. With a right model, 95 % are within the dashed lines without a trend, "
+                "and few correlations exceed their lines.",
             ),
         ]
     sections.append(Section("Settings", table=tabulate_values(settings), folded=True))
@@ -531,25 +533,25 @@ def identification_report(
     ]
     checks = Table(("check", "", "statistic", "p"), rows, numbers=2)
     estimates = to_page_table(estimates_table(identification), ESTIMATES)
-    said = [*identification.remarks, *identification.sentences]
+    sentences_on_model = [*identification.remarks, *identification.sentences]
     answers = [
-        Section("Estimates", text=said, table=estimates),
+        Section("Estimates", text=sentences_on_model, table=estimates),
         Section("Models compared", table=to_page_table(tried_table(identification), TRIED)),
-        Section("Checks of what is left unexplained", table=checks),
+        Section("Checks of the innovations", table=checks),
     ]
     if predictions:
-        found = calibrations(predictions)
+        calibration = calibrations(predictions)
         answers.append(
             Section(
                 "Each drive, predicted from the others",
-                text=calibration_sentences(found),
+                text=calibration_sentences(calibration),
                 table=to_page_table(predictions_table(identification, predictions), PREDICTED),
-                figure=calibration_figure(found),
-                how_to_read="Of right predictions 95 % have their whole line within the band.",
+                figure=calibration_figure(calibration),
+                how_to_read="The whole line of 95 % of right predictions is within the band.",
             )
         )
     if sentences:
-        answers.append(Section("As other models say it", text=list(sentences)))
+        answers.append(Section("The model in other formats", text=list(sentences)))
     settings = {
         "name": options.name,
         "step [s]": options.step,
