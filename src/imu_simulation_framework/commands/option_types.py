@@ -1,6 +1,6 @@
 """Types of options with units: angles, times, probabilities and latitudes.
 
-Each is a function from a word of the command line to a number, for argparse.
+Each type is a function from a word of the command line to a number, for argparse.
 """
 
 from __future__ import annotations

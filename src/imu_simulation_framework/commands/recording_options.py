@@ -1,4 +1,4 @@
-"""Options on how recordings are read: settings, and the quantity of the IMU that is compared."""
+"""Options for reading recordings: settings, and the output of the IMU that is compared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add_setting_option(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument(
         "--setting", action="append", default=[], metavar="SECTION/KEY=VALUE",
-        help="how recordings are read, as reference/topic=/odom; see config.ini",
+        help="setting for reading recordings, as reference/topic=/odom; see config.ini",
     )  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def add_of_option(parser: argparse.ArgumentParser) -> None:
     """
     parser.add_argument(
         "--of", choices=("yaw", "gyroscope"), default="yaw",
-        help="what of the IMU is compared with the reference: its own yaw, or the integral of its "
-        "gyroscope's rate about the vertical, which no magnetometer and no filter has corrected; "
-        "by default %(default)s",
+        help="output of the IMU that is compared with the reference: its yaw, or the integral of "
+        "the gyroscope's rate about the vertical, without corrections by a magnetometer or a "
+        "filter; by default %(default)s",
     )  # fmt: skip
