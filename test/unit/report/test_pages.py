@@ -226,7 +226,7 @@ def test_correlations_of_residuals_are_within_limits_and_show_mean():
     fitted = fitted_drive("a", count=count)
 
     def correlate(drive):
-        figure = to_plotly(find_section(make_identification_page(drive), "What is left").figure)
+        figure = to_plotly(find_section(make_identification_page(drive), "Innovations").figure)
         return next(trace["y"] for trace in figure["data"] if trace["type"] == "bar"), figure
 
     correlation, figure = correlate(fitted)
