@@ -7,6 +7,7 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "imu_simulation_framework"
@@ -14,6 +15,7 @@ LIBRARY = ROOT / "src" / PACKAGE
 sys.path.insert(0, str(ROOT / "src"))
 
 import imu_simulation_framework  # noqa: E402
+from imu_simulation_framework.drive.configuration_text import describe_sections  # noqa: E402
 
 project = "IMU simulation framework"
 release = imu_simulation_framework.__version__
@@ -150,6 +152,52 @@ class FrontDoor(Directive):
         return []
 
 
+class ConfigurationSections(Directive):
+    """All sections of config.ini, each with a table of its keys, for a page in Markdown."""
+
+    def run(self):
+        lines = []
+        for section in describe_sections():
+            lines += [f"## [{section.name}]", "", section.introduction, ""]
+            if section.examples:
+                lines += ["```ini", *section.examples, "```", ""]
+            if section.keys:
+                lines += ["| key | meaning | values | default |", "| --- " * 4 + "|"]
+                lines += [_configuration_row(key) for key in section.keys]
+                lines.append("")
+        container = nodes.Element()
+        self.state.nested_parse(StringList(lines), self.content_offset, container, match_titles=1)
+        return container.children
+
+
+def _configuration_row(key):
+    """Return the row of a key of config.ini in a table of Markdown."""
+    meaning, values = key.meaning, key.values
+    if key.choices:
+        kind, _, _ = values.partition(":")
+        choices = ", ".join(
+            f"`{choice}`" + (f" ({about})" if about else "")
+            for choice, about in key.choices.items()
+        )
+        meaning, values = f"{meaning} {kind.capitalize()}: {choices}.", ""
+    for phrase, short in _SHORT_VALUES.items():
+        values = values.replace(phrase, short)
+    default = f"`{key.default}`" if key.default else ""
+    return f"| `{key.name}` | {meaning} | {values} | {default} |"
+
+
+_SHORT_VALUES = {
+    "a number from ": "",
+    "a number of ": "",
+    "a whole number from ": "whole, ",
+    "a whole number of ": "whole, ",
+    "a positive number of ": "positive, ",
+    "a positive number": "positive",
+    "a number": "",
+}
+"""Descriptions of values, and their short forms in the tables of config.ini."""
+
+
 def _only_explicit(app, domain, node):
     """Hold back the complaint on a word in a parameter's type (``path-like``), which is no role."""
     return None if isinstance(node[0], nodes.literal) else True
@@ -166,4 +214,5 @@ def setup(app):
     app.connect("warn-missing-reference", _only_explicit)
     app.add_directive("package", Package)
     app.add_directive("front-door", FrontDoor)
+    app.add_directive("configuration-sections", ConfigurationSections)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -79,6 +79,8 @@ def describe_range(
 
 
 def _bound(number: float) -> str:
+    if number == LARGEST_SEED:
+        return "2^63 - 1"
     return str(number) if isinstance(number, int) else f"{number:.12g}"
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import configparser
 import dataclasses
 from dataclasses import MISSING, dataclass, field
-from typing import Any, Callable, ClassVar, Sequence, TypeVar
+from typing import Any, Callable, ClassVar, Mapping, Sequence, TypeVar
 
 from .checks import (
     LARGEST_NUMBER,
@@ -50,7 +50,7 @@ def setting(
     minimum: float | None = None,
     maximum: float | None = None,
     above: float | None = None,
-    choices: Sequence | None = None,
+    choices: Sequence | Mapping[str, str] | None = None,
     path: bool | str = False,
     part: type | None = None,
     always: bool = False,
@@ -69,15 +69,17 @@ def setting(
         default the check follows from the annotation: ``float``, ``int``, ``bool``, ``str``, or
         ``tuple`` for some of the choices.
     about : str, optional
-        Meaning of the field, one or more phrases without a full stop, for config.ini and the guide.
+        Meaning of the field, for the comments of config.ini, the guide's reference page and the
+        ``--help`` of options: a phrase, or sentences, without the last full stop. Unit, bounds and
+        choices are not repeated.
     unit : str, optional
         Unit of the value; nothing is converted.
     minimum, maximum : float, optional
         Inclusive bounds, see :func:`.check_number`.
     above : float, optional
         Exclusive lower bound.
-    choices : sequence, optional
-        The accepted texts.
+    choices : sequence or mapping, optional
+        The accepted texts; a mapping has the meaning of each, empty where the text suffices.
     path : bool or str, optional
         Whether a text is a path: True, ``yaml`` for a path only if it ends so, or ``FORMAT:yaml``
         if the name of a format and a colon may precede it.
@@ -92,8 +94,11 @@ def setting(
     Returns
     -------
     dataclasses.Field
-        The field; its ``metadata`` has the declaration by the names of these parameters.
+        The field; its ``metadata`` has the declaration by the names of these parameters, and the
+        meanings of choices as ``meanings``.
     """
+    meanings = dict(choices) if isinstance(choices, Mapping) else {}
+    choices = None if choices is None else tuple(choices)
     given = {"minimum": minimum, "maximum": maximum, "above": above, "choices": choices}
     arguments.update({name: value for name, value in given.items() if value is not None})
     if part is not None:
@@ -101,6 +106,7 @@ def setting(
         arguments["kind"] = part
     metadata = {
         **given,
+        "meanings": meanings,
         "check": check,
         "arguments": arguments,
         "about": about,
@@ -209,11 +215,15 @@ def _annotation(key: dataclasses.Field) -> str:
 
 
 def keys_of(kind: type) -> list[dataclasses.Field]:
-    """Return the fields of settings that inherit from others: first its own, then the others'."""
+    """Return the fields of settings that inherit from others: first its own, then the others'.
+
+    A field that replaces an inherited one has the place of the inherited one.
+    """
+    keys = {key.name: key for key in dataclasses.fields(kind)}
     bases = [base for base in kind.__bases__ if dataclasses.is_dataclass(base)]
-    inherited = [key for base in bases for key in dataclasses.fields(base)]
-    names = {key.name for key in inherited}
-    return [key for key in dataclasses.fields(kind) if key.name not in names] + inherited
+    inherited = [key.name for base in bases for key in dataclasses.fields(base)]
+    own = [name for name in keys if name not in inherited]
+    return [keys[name] for name in (*own, *inherited)]
 
 
 Made = TypeVar("Made", bound=Settings)
@@ -345,6 +355,8 @@ def setting_text(value: Any) -> str:
 def describe_values(kind: type[Settings], key: dataclasses.Field) -> str:
     """Describe the values that a field accepts, as in "a number from 0.1 to 100 [Hz]".
 
+    A choice with a meaning has it in parentheses, as in "one of: flat, uneven (with bumps)".
+
     Parameters
     ----------
     kind : type
@@ -365,14 +377,22 @@ def describe_values(kind: type[Settings], key: dataclasses.Field) -> str:
     elif _annotation(key) == "float":
         text = describe_range(**bounds, unit=unit)
     elif check is check_choice:
-        text = f"one of: {list_choices(arguments['choices'])}"
+        text = f"one of: {_list_with_meanings(key)}"
     elif check is check_selection:
-        text = f"one or more of: {list_choices(arguments['choices'])}"
+        text = f"one or more of: {_list_with_meanings(key)}"
     elif check is check_flag:
         text = "true or false"
     else:
         text = ""
     return text
+
+
+def _list_with_meanings(key: dataclasses.Field) -> str:
+    meanings = key.metadata["meanings"]
+    return ", ".join(
+        list_choices([choice]) + (f" ({meanings[choice]})" if meanings.get(choice) else "")
+        for choice in key.metadata["choices"]
+    )
 
 
 def describe_setting(kind: type[Settings], key: dataclasses.Field) -> str:

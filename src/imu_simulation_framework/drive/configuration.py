@@ -2,7 +2,9 @@
 
 Each section is a frozen dataclass and each key a field, whose default applies to an absent or empty
 key. A section with settings of the library inherits from the library's settings, and is passed in
-their place; its own keys come first.
+their place; its own keys come first. The bundled config.ini and the guide's page on it are
+generated from the declarations (:mod:`.configuration_text`). The text of a section's docstring
+before the parameters introduces the section there.
 """
 
 from __future__ import annotations
@@ -39,13 +41,42 @@ from ..sensors.imu_models.plugins import IMU_MODELS, PRESETS
 from ..sensors.operation import Operation
 from .tracking.controllers import CONTROLLERS, ControllerGains
 
-SIMULATORS = ("mujoco", "gazebo", "external")
+SIMULATORS = {
+    "mujoco": "",
+    "gazebo": "",
+    "external": "a robot that already runs with its own controllers, see [external]",
+}
+"""Meaning of each simulator, empty where the name suffices."""
+
 PUBLISHED = "published"
 """Name of the IMU that an external robot publishes, without added errors."""
 
-DRIVES = ("a", "b", "c", "d")
-FORMATS = ("auto", *file_access.FORMATS)
+_MODELS = {
+    **dict.fromkeys(PRESETS, ""),
+    "ideal": "no errors",
+    "generic": "Gazebo's generic plug-in",
+    "hector": "Hector's plug-in",
+    "specification": "standard parameters and a fused orientation; give it as launch argument, "
+    "which starts its node",
+    "hector_slow": "Hector's with the slower of two drifts tuned to a BNO055",
+    PUBLISHED: "IMU of an external robot, unchanged",
+}
+_STOPS = {
+    "none": "",
+    "found": "the robot detects them by its wheels",
+    "detected": "from the samples of the IMU",
+}
 
+DRIVES = ("a", "b", "c", "d")
+FORMATS = {
+    **dict.fromkeys(("auto", *file_access.FORMATS), ""),
+    "auto": "from the content",
+    "bag": "of ROS 1 or ROS 2",
+    "rostopic_csv": "output of rostopic echo -p",
+    "csv": "a table with named columns",
+    "tables": "several tables, each with times of its own",
+}
+"""Meaning of each format of a recording, empty where the name suffices."""
 
 NO_FIGURES = "none"
 """Value of ``figure_formats`` with which an experiment writes no figures."""
@@ -61,11 +92,31 @@ MIN_RATE = 0.1  # Hz; a robot with one command in more than 10 s follows no path
 
 @dataclass(frozen=True)
 class ExperimentSection(TextSettings):
-    name: str = setting("")
-    output: str = setting("experiment_results", path=True)
-    seed: int = setting(1, minimum=0, maximum=LARGEST_SEED)
-    figure_formats: tuple = setting(("png",), choices=(*FIGURE_FORMATS, NO_FIGURES))
-    accept_implausible: bool = setting(False)
+    """Name, results and random numbers of the experiment."""
+
+    name: str = setting(
+        "",
+        about="name of the trajectory in the path of the results; empty: from the file name of the "
+        "recording",
+    )
+    output: str = setting(
+        "experiment_results",
+        path=True,
+        about="folder for results; empty: experiment_results in the current folder",
+    )
+    seed: int = setting(
+        1, minimum=0, maximum=LARGEST_SEED, about="seed of every random number of the experiment"
+    )
+    figure_formats: tuple = setting(
+        ("png",),
+        choices={**dict.fromkeys(FIGURE_FORMATS, ""), NO_FIGURES: "no figures"},
+        about="formats of the figures, separated by commas",
+    )
+    accept_implausible: bool = setting(
+        False,
+        about="whether to accept a recording whose parts contradict each other "
+        "(check_recording.py reports them)",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,72 +134,217 @@ class ExperimentSection(TextSettings):
 
 @dataclass(frozen=True)
 class RecordingSection(TextSettings):
-    path: str = setting("", path=True)
-    drive: str = setting("a", choices=DRIVES)
-    laps: int = setting(0, minimum=0, maximum=MAX_LAPS)
+    """Recorded drive, which the simulated robot replays."""
+
+    path: str = setting(
+        "",
+        path=True,
+        about="recorded drive: ROS 1 bag, ROS 2 bag (folder, .db3 or .mcap), CSV, TUM or another "
+        "format of the guide, also compressed; empty: a bundled drive",
+    )
+    drive: str = setting(
+        "a", choices=DRIVES, about="bundled synthetic drive, used if the path is empty"
+    )
+    laps: int = setting(
+        0, minimum=0, maximum=MAX_LAPS, about="number of laps of a bundled drive; 0: all"
+    )
 
 
 @dataclass(frozen=True)
 class ReferenceSection(ReferenceConventions, FixSettings):
-    path: str = setting("", path=True)
-    format: str = setting("auto", choices=FORMATS)
-    topic: str = setting("")
-    velocity_topic: str = setting("")
-    heading_topic: str = setting("")
-    time_offset: float = setting(0.0, unit="s")
+    """Independent measurement of the robot's motion.
+
+    Conventions in a column map take precedence over those of this section.
+    """
+
+    path: str = setting(
+        "", path=True, about="recording of the reference; empty: the path of [recording]"
+    )
+    format: str = setting(
+        "auto",
+        choices=FORMATS,
+        about="format of the recording; [reference_columns] names the columns of csv and tables",
+    )
+    topic: str = setting(
+        "",
+        about="topic of type nav_msgs/Odometry, geometry_msgs/PoseStamped, "
+        "geometry_msgs/PoseWithCovarianceStamped or sensor_msgs/NavSatFix; empty: the only one in "
+        "the recording",
+    )
+    velocity_topic: str = setting(
+        "",
+        about="additional topic for a NavSatFix with the velocity of the receiver: "
+        "geometry_msgs/TwistStamped or TwistWithCovarianceStamped, linear x east and y north",
+    )
+    heading_topic: str = setting(
+        "",
+        about="additional topic for a NavSatFix with the heading of a receiver with two antennas: "
+        "geometry_msgs/QuaternionStamped, PoseStamped or sensor_msgs/Imu",
+    )
+    time_offset: float = setting(
+        0.0, unit="s", about="time added to the stamps; negative for a receiver with late stamps"
+    )
 
 
 @dataclass(frozen=True)
 class ImuRecordingSection(ImuConventions):
-    use: bool = setting(True)
-    path: str = setting("", path=True)
-    format: str = setting("auto", choices=FORMATS)
-    topic: str = setting("")
-    time_offset: float = setting(0.0, unit="s")
+    """Recorded IMU, with which the simulated IMU is compared.
+
+    Conventions in a column map take precedence over those of this section.
+    """
+
+    use: bool = setting(
+        True, about="whether to evaluate the recorded IMU; false: only the simulated IMU"
+    )
+    path: str = setting("", path=True, about="recording of the IMU; empty: the path of [recording]")
+    format: str = setting(
+        "auto",
+        choices=FORMATS,
+        about="format of the recording; [imu_columns] names the columns of csv and tables",
+    )
+    topic: str = setting(
+        "", about="topic of type sensor_msgs/Imu; empty: the only one in the recording"
+    )
+    time_offset: float = setting(0.0, unit="s", about="time added to the stamps")
 
 
 @dataclass(frozen=True)
 class TrajectorySection(TextSettings):
-    start: float | None = setting(None, minimum=0.0, unit="s")
-    stop: float | None = setting(None, above=0.0, unit="s")
-    start_index: int | None = setting(None, minimum=0)
-    stop_index: int | None = setting(None, minimum=1)
-    smoothing_window: float = setting(1.5, minimum=0.0, maximum=LONGEST_WINDOW, unit="s")
-    to_origin: bool = setting(True)
-    scale: float = setting(1.0, above=0.0)
-    rolling: bool = setting(False)
-    check_limits: bool = setting(True)
+    """Path that the robot follows, from the samples of the reference."""
+
+    start: float | None = setting(
+        None,
+        minimum=0.0,
+        unit="s",
+        about="start of the replayed part, after the first sample; empty: the first sample",
+    )
+    stop: float | None = setting(
+        None,
+        above=0.0,
+        unit="s",
+        about="end of the replayed part, after the first sample; empty: the last sample",
+    )
+    start_index: int | None = setting(
+        None, minimum=0, about="index of the first sample to replay; empty: 0"
+    )
+    stop_index: int | None = setting(
+        None, minimum=1, about="index after the last sample to replay; empty: number of samples"
+    )
+    smoothing_window: float = setting(
+        1.5,
+        minimum=0.0,
+        maximum=LONGEST_WINDOW,
+        unit="s",
+        about="width of the smoothing filter for position and heading; 0: no smoothing",
+    )
+    to_origin: bool = setting(
+        True, about="whether to move the first pose to x = 0, y = 0 and yaw = 0"
+    )
+    scale: float = setting(
+        1.0,
+        above=0.0,
+        about="factor on the path, below 1 to shrink it; yaw over time does not change",
+    )
+    rolling: bool = setting(
+        False,
+        about="whether to remove the lateral noise of positions, which wheels cannot follow and "
+        "which limits the tracking accuracy of every controller. The evaluation of the recorded "
+        "IMU does not change",
+    )
+    check_limits: bool = setting(
+        True, about="whether to refuse a trajectory that the robot cannot follow"
+    )
 
 
 @dataclass(frozen=True)
 class ControlSection(ControllerGains):
-    controller: str = setting("yaw_pid", choices=tuple(CONTROLLERS))
-    rate: float = setting(20.0, unit="Hz", above=0.0, minimum=MIN_RATE, maximum=100.0)
+    """Controller that keeps the robot on the path."""
+
+    controller: str = setting(
+        "yaw_pid", choices=tuple(CONTROLLERS), about="path following controller"
+    )
+    rate: float = setting(
+        20.0, unit="Hz", above=0.0, minimum=MIN_RATE, maximum=100.0, about="rate of the commands"
+    )
 
 
 @dataclass(frozen=True)
 class RobotSection(TextSettings):
-    parameters: str = setting("", path=True)
+    """Simulated robot."""
+
+    parameters: str = setting(
+        "",
+        path=True,
+        about="file with dimensions and limits of the robot; empty: the bundled urdf/robot.yaml. "
+        "urdf/robot_four_wheels.yaml has two driven wheels on each side, urdf/robot_ackermann.yaml "
+        "is a car. A file with the key description names the URDF or xacro file of your robot and "
+        "the joints of its driven wheels and, for a car, of its steering",
+    )
 
 
 @dataclass(frozen=True)
 class SimulationSection(TextSettings):
-    simulator: str = setting("mujoco", choices=SIMULATORS)
-    real_time_factor: float = setting(0.0, minimum=0.0, maximum=MAX_REAL_TIME_FACTOR)
-    startup_timeout: float = setting(60.0, above=0.0, maximum=LONGEST_WINDOW, unit="s")
-    command_timeout: float = setting(10.0, above=0.0, maximum=LONGEST_WINDOW, unit="s")
-    gravity: float = setting(WORLD_GRAVITY, unit="m/s^2", minimum=MIN_GRAVITY, maximum=MAX_GRAVITY)
-    latitude: float | None = setting(None, unit="deg", minimum=-90.0, maximum=90.0)
+    """Simulator, its timing, and the Earth."""
+
+    simulator: str = setting(
+        "mujoco",
+        choices=SIMULATORS,
+        about="simulator; run_experiment.py starts it. With roslaunch, also give the argument "
+        "simulator:=gazebo",
+    )
+    real_time_factor: float = setting(
+        0.0,
+        minimum=0.0,
+        maximum=MAX_REAL_TIME_FACTOR,
+        about="simulated time per wall-clock time; 0: as fast as possible, 1: real time",
+    )
+    startup_timeout: float = setting(
+        60.0,
+        above=0.0,
+        maximum=LONGEST_WINDOW,
+        unit="s",
+        about="wall-clock limit for the start of the simulator and all nodes",
+    )
+    command_timeout: float = setting(
+        10.0,
+        above=0.0,
+        maximum=LONGEST_WINDOW,
+        unit="s",
+        about="wall-clock time without an answer after which the experiment ends with an error",
+    )
+    gravity: float = setting(
+        WORLD_GRAVITY,
+        unit="m/s^2",
+        minimum=MIN_GRAVITY,
+        maximum=MAX_GRAVITY,
+        about="gravity in both simulators",
+    )
+    latitude: float | None = setting(
+        None,
+        unit="deg",
+        minimum=-90.0,
+        maximum=90.0,
+        about="latitude, north positive; empty: no rotation of the Earth. With a latitude, the "
+        "gyroscope of imu:=specification measures that rotation, with the drive's x axis pointing "
+        "east; heading_budget.py reports when it matters",
+    )
 
 
 @dataclass(frozen=True)
 class ExternalSection(TextSettings):
     """Topics of a robot with its own controllers, in an external simulator or in reality."""
 
-    command: str = setting("cmd_vel")
-    odometry: str = setting("odom")
-    twist_in_world: bool = setting(False)
-    imu: str = setting("imu")
+    command: str = setting(
+        "cmd_vel",
+        about="command of speed and yaw rate: geometry_msgs/Twist or TwistStamped",
+    )
+    odometry: str = setting("odom", about="true state of the robot: nav_msgs/Odometry")
+    twist_in_world: bool = setting(
+        False,
+        about="whether the twist of the odometry is in the axes of its frame, as with p3d of "
+        "gazebo_plugins",
+    )
+    imu: str = setting("imu", about="IMU of the robot: sensor_msgs/Imu")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -158,7 +354,13 @@ class ExternalSection(TextSettings):
 
 @dataclass(frozen=True)
 class TerrainSection(Terrain):
-    kind: str = setting("flat", choices=("flat", "uneven"))
+    """Ground in both simulators."""
+
+    kind: str = setting(
+        "flat",
+        choices={"flat": "", "uneven": "bumps are caps of large spheres below the plane"},
+        about="kind of ground",
+    )
 
     def __post_init__(self) -> None:
         if self.kind != "flat":
@@ -167,43 +369,95 @@ class TerrainSection(Terrain):
 
 @dataclass(frozen=True)
 class ImuSection(TextSettings):
-    model: str = setting("hector", choices=(*PRESETS, PUBLISHED))
-    rate: float = setting(100.0, above=0.0, minimum=MIN_RATE, maximum=1000.0, unit="Hz")
+    """Simulated IMU."""
+
+    model: str = setting(
+        "hector",
+        choices=_MODELS,
+        about="error model",
+    )
+    rate: float = setting(
+        100.0, above=0.0, minimum=MIN_RATE, maximum=1000.0, unit="Hz", about="sampling rate"
+    )
 
 
 @dataclass(frozen=True)
 class ImuSpecificationSection(TextSettings):
-    file: str = setting("bno055", path="FORMAT:yaml")
+    """Specification of the simulated IMU with imu:=specification."""
+
+    file: str = setting(
+        "bno055",
+        path="FORMAT:yaml",
+        about="YAML file of a specification, name of a bundled specification such as bno055, "
+        "bmi088 or adis16470 (imu_catalogue.py lists them), or FORMAT:FILE for another tool's "
+        "parameters, such as sdf:robot.sdf",
+    )
 
 
 @dataclass(frozen=True)
 class OperationSection(Operation):
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.stops.startswith("every"):
-            raise ConfigurationError(
-                f"stops is {quote(self.stops)}, expected none, found or detected: an experiment "
-                "has the stops of its recording."
-            )
+    """Use of the gyroscope with imu:=specification."""
+
+    # An experiment has the stops of its recording: no others can be inserted.
+    stops: str = setting(
+        "none",
+        choices=_STOPS,
+        about="stops during the drive in which the gyroscope is zeroed again and the heading held",
+    )
 
 
 @dataclass(frozen=True)
 class MagneticEnvironmentSection(TextSettings):
-    file: str = setting("", path="yaml")
-    latitude: float | None = setting(None, unit="deg", minimum=-90.0, maximum=90.0)
-    longitude: float | None = setting(None, unit="deg", minimum=-360.0, maximum=360.0)
-    height: float | None = setting(None, unit="m")
-    date: str = setting("")
+    """Magnetic environment of the drive, its place and its date."""
+
+    file: str = setting(
+        "",
+        path="yaml",
+        about="YAML file, or the name of a bundled environment: clean, steel_beam; empty: clean if "
+        "the specification has a magnetometer. Models of plug-ins have none",
+    )
+    latitude: float | None = setting(
+        None,
+        unit="deg",
+        minimum=-90.0,
+        maximum=90.0,
+        about="latitude, north positive; empty: from the file",
+    )
+    longitude: float | None = setting(
+        None,
+        unit="deg",
+        minimum=-360.0,
+        maximum=360.0,
+        about="longitude, east positive; empty: from the file",
+    )
+    height: float | None = setting(
+        None, unit="m", about="height above the ellipsoid; empty: from the file"
+    )
+    date: str = setting("", about="date, as in 2026-11-22; empty: from the file")
 
 
 @dataclass(frozen=True)
 class GnssSection(TextSettings):
-    file: str = setting("", path="yaml")
+    """GNSS receiver on the simulated robot."""
+
+    file: str = setting(
+        "",
+        path="yaml",
+        about="YAML file, or name of a bundled receiver: single, rtk, rtk_heading; empty: no "
+        "receiver",
+    )
 
 
 @dataclass(frozen=True)
 class OdometerSection(TextSettings):
-    file: str = setting("", path="yaml")
+    """Wheel odometry of the simulated robot, in MuJoCo."""
+
+    file: str = setting(
+        "",
+        path="yaml",
+        about="YAML file, or name of a bundled odometer: differential, skid_steer; empty: no "
+        "odometer",
+    )
 
 
 COLUMN_SECTIONS = ("reference_columns", "imu_columns")

@@ -64,11 +64,38 @@ class ComparisonSettings(TextSettings):
         If a value is out of range.
     """
 
-    median_window: float = setting(5.19, unit="s", above=0.0, maximum=LONGEST_WINDOW)
-    align: bool = setting(False)
-    max_shift: float = setting(1.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
-    start_window: float = setting(3.0, unit="s", above=0.0, maximum=LONGEST_WINDOW)
-    zero: str = setting(ESTIMATED, choices=ZEROS)
+    median_window: float = setting(
+        5.19,
+        unit="s",
+        above=0.0,
+        maximum=LONGEST_WINDOW,
+        about="window of the running median that shows the trend of a yaw error",
+    )
+    align: bool = setting(
+        False,
+        about="whether to shift the recorded IMU in time to the best agreement of the yaw rates. "
+        "The lag of a receiver's course is estimated and removed in any case",
+    )
+    max_shift: float = setting(
+        1.0, unit="s", above=0.0, maximum=LONGEST_WINDOW, about="largest shift in time"
+    )
+    start_window: float = setting(
+        3.0,
+        unit="s",
+        above=0.0,
+        maximum=LONGEST_WINDOW,
+        about="time at the start over which the median of a yaw error is zero, and time at the end "
+        "over which the median is the final value",
+    )
+    zero: str = setting(
+        ESTIMATED,
+        choices={
+            **dict.fromkeys(ZEROS, ""),
+            ESTIMATED: "from the whole drive, if the error of the reference is known",
+            START: "always from the start only",
+        },
+        about="zero of a yaw error",
+    )
 
 
 @dataclass(frozen=True)

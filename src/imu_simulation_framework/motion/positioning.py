@@ -404,15 +404,62 @@ class FixSettings(TextSettings):
         A value is out of range.
     """
 
-    minimum_speed: float = setting(0.2, unit="m/s", above=0.0)
-    maximum_turn_rate: float = setting(0.8, unit="rad/s", above=0.0)
-    acceleration_density: float | None = setting(None, unit="m/s^2/sqrt(Hz)", above=0.0)
-    error_correlation_time: float = setting(4.0, unit="s", minimum=0.0)
-    yaw_deviation: float | None = setting(None, unit="rad", minimum=0.0)
-    yaw_error_time: float = setting(10.0, unit="s", above=0.0)
-    turn_error: float = setting(0.0, minimum=0.0, maximum=1.0)
-    turn_slip: float = setting(0.0, unit="rad/sqrt(rad)", minimum=0.0, maximum=1.0)
-    course_lag: float = setting(0.5, unit="s", minimum=0.0)
+    minimum_speed: float = setting(
+        0.2,
+        unit="m/s",
+        above=0.0,
+        about="for GPS fixes without heading: speed below which the heading is held",
+    )
+    maximum_turn_rate: float = setting(
+        0.8,
+        unit="rad/s",
+        above=0.0,
+        about="for GPS fixes without heading: largest rate at which the heading turns to the next "
+        "course after a stop. If the course reverses and returns faster than that, the robot is "
+        "assumed to drive backwards",
+    )
+    acceleration_density: float | None = setting(
+        None,
+        unit="m/s^2/sqrt(Hz)",
+        above=0.0,
+        about="for GPS fixes: density of the acceleration noise in the smoother; a smaller value "
+        "gives a smoother path; empty: estimated from the fixes",
+    )
+    error_correlation_time: float = setting(
+        4.0,
+        unit="s",
+        minimum=0.0,
+        about="for GPS fixes: correlation time of the receiver's error; 0: uncorrelated errors",
+    )
+    yaw_deviation: float | None = setting(
+        None,
+        unit="rad",
+        minimum=0.0,
+        about="standard deviation of the error of the reference's heading, for poses and fixes; "
+        "empty: stated by the recording, or estimated by the smoothing of fixes",
+    )
+    yaw_error_time: float = setting(
+        10.0, unit="s", above=0.0, about="correlation time of the error of the reference's heading"
+    )
+    turn_error: float = setting(
+        0.0,
+        minimum=0.0,
+        maximum=1.0,
+        about="standard deviation of the relative error of turns, as in odometry",
+    )
+    turn_slip: float = setting(
+        0.0,
+        unit="rad/sqrt(rad)",
+        minimum=0.0,
+        maximum=1.0,
+        about="random walk of the reference's heading over the turned angle, by wheel slip",
+    )
+    course_lag: float = setting(
+        0.5,
+        unit="s",
+        minimum=0.0,
+        about="standard deviation of the lag of a receiver's course",
+    )
 
 
 @dataclass(frozen=True)

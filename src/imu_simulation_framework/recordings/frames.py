@@ -21,14 +21,23 @@ from ..core.tables import ACCEL, GYRO, MAG, QUATERNION
 from ..core.units import factors
 from ..sensors.imu_specification import GYROSCOPE_FILTERS, OutputSpecification
 
-FRAMES = ("enu", "ned")
-"""Worlds east, north, up and north, east, down."""
-SENSOR_AXES = ("flu", "frd")
+FRAMES = {
+    "enu": "world east-north-up, body forward-left-up",
+    "ned": "world north-east-down, body forward-right-down",
+}
+"""Axes of the world and of the body for each frame."""
+SENSOR_AXES = {"flu": "forward-left-up", "frd": "forward-right-down"}
+"""Axes of gyroscope and accelerometer by name."""
 QUATERNION_ORDERS = ("xyzw", "wxyz")
 GYRO_UNITS = factors("rad/s", "deg/s")
 ACCEL_UNITS = factors("m/s^2", "g")
 ACCEL_CONVENTIONS = {"specific_force": 1.0, "gravity": -1.0}
-ORIENTATIONS = ("auto", "recorded", "fused")
+ORIENTATIONS = {
+    "auto": "fused if none is recorded",
+    "recorded": "",
+    "fused": "computed from gyroscope and accelerometer by a filter",
+}
+"""Meaning of each source of the orientation, empty where the name suffices."""
 
 YAW_CONVENTIONS = {
     "ccw_from_east": (1.0, 0.0),
@@ -38,6 +47,9 @@ YAW_CONVENTIONS = {
 }
 """Name -> sign and offset [rad] that make a yaw counter-clockwise from east of it."""
 
+_MOUNTING = (
+    "of the IMU's axes relative to the body frame (REP-103), applied after the other conventions"
+)
 _YAW_OF_FRAME = {"enu": "ccw_from_east", "ned": "cw_from_north"}
 # North-east-down to east-north-up is half a turn about the horizontal half-way between east and
 # north, forward-right-down to forward-left-up half a turn about forward.
@@ -72,10 +84,19 @@ class ReferenceConventions(TextSettings):
         A value is not one of the choices.
     """
 
-    frame: str = setting("enu", choices=FRAMES)
-    yaw_convention: str = setting("", choices=tuple(YAW_CONVENTIONS))
-    quaternion_order: str = setting("xyzw", choices=QUATERNION_ORDERS)
-    quaternion_inverse: bool = setting(False)
+    frame: str = setting("enu", choices=FRAMES, about="axes of positions and orientations")
+    yaw_convention: str = setting(
+        "",
+        choices=tuple(YAW_CONVENTIONS),
+        about="sense and zero of the yaw; empty: convention of the frame, ccw_from_east with enu "
+        "and cw_from_north with ned",
+    )
+    quaternion_order: str = setting(
+        "xyzw", choices=QUATERNION_ORDERS, about="order of the components of a quaternion"
+    )
+    quaternion_inverse: bool = setting(
+        False, about="whether quaternions rotate vectors of the world into the body frame"
+    )
 
     @property
     def yaw(self) -> str:
@@ -111,19 +132,45 @@ class ImuConventions(ReferenceConventions):
         Settings of the fusion, as in :class:`.sensors.imu_specification.OutputSpecification`.
     """
 
-    sensor_axes: str = setting("", choices=SENSOR_AXES)
-    gyro_unit: str = setting("rad/s", choices=tuple(GYRO_UNITS))
-    accel_unit: str = setting("m/s^2", choices=tuple(ACCEL_UNITS))
-    accel_convention: str = setting("specific_force", choices=tuple(ACCEL_CONVENTIONS))
-    mounting_roll: float = setting(0.0, unit="rad")
-    mounting_pitch: float = setting(0.0, unit="rad")
-    mounting_yaw: float = setting(0.0, unit="rad")
-    orientation: str = setting("auto", choices=ORIENTATIONS)
-    filter: str = setting(OutputSpecification.filter, choices=GYROSCOPE_FILTERS)
-    filter_time_constant: float = setting(
-        OutputSpecification.filter_time_constant, unit="s", above=0.0
+    sensor_axes: str = setting(
+        "",
+        choices=SENSOR_AXES,
+        about="axes of gyroscope and accelerometer; empty: flu with frame enu, frd with frame ned",
     )
-    filter_rate_bias: bool = setting(OutputSpecification.filter_rate_bias)
+    gyro_unit: str = setting(
+        "rad/s",
+        choices=tuple(GYRO_UNITS),
+        about="unit of the gyroscope, if neither the message type nor the column map states it",
+    )
+    accel_unit: str = setting(
+        "m/s^2",
+        choices=tuple(ACCEL_UNITS),
+        about="unit of the accelerometer, if neither the message type nor the column map states it",
+    )
+    accel_convention: str = setting(
+        "specific_force",
+        choices=dict(zip(ACCEL_CONVENTIONS, ("upwards at rest", "its opposite"))),
+        about="output of the accelerometer",
+    )
+    mounting_roll: float = setting(0.0, unit="rad", about=f"roll {_MOUNTING}")
+    mounting_pitch: float = setting(0.0, unit="rad", about=f"pitch {_MOUNTING}")
+    mounting_yaw: float = setting(0.0, unit="rad", about=f"yaw {_MOUNTING}")
+    orientation: str = setting("auto", choices=ORIENTATIONS, about="source of the orientation")
+    filter: str = setting(
+        OutputSpecification.filter,
+        choices={**dict.fromkeys(GYROSCOPE_FILTERS, ""), "mahony": "complementary"},
+        about="filter that fuses the orientation",
+    )
+    filter_time_constant: float = setting(
+        OutputSpecification.filter_time_constant,
+        unit="s",
+        above=0.0,
+        about="time constant of the tilt correction by the accelerometer",
+    )
+    filter_rate_bias: bool = setting(
+        OutputSpecification.filter_rate_bias,
+        about="whether the filter estimates the gyroscope's bias",
+    )
 
     @property
     def mounting(self) -> tuple[float, float, float]:

@@ -82,10 +82,26 @@ class Operation(TextSettings):
         voltage start at power on.
     """
 
-    standstill: float = setting(10.0, minimum=0.0, unit="s")
-    stops: str = setting("none")
-    min_stop: float = setting(1.0, above=0.0, unit="s")
-    warm_up: float = setting(0.0, minimum=0.0, unit="s")
+    standstill: float = setting(
+        10.0,
+        minimum=0.0,
+        unit="s",
+        about="standstill before the drive in which the gyroscope is zeroed; 0: none",
+    )
+    stops: str = setting(
+        "none",
+        about="stops during the drive in which the gyroscope is zeroed again and the heading held: "
+        "none, found (by the wheels), detected (from the samples of the IMU), or inserted stops as "
+        "in 'every 2min for 3s' or 'every 2min for 3s, detected'",
+    )
+    min_stop: float = setting(1.0, above=0.0, unit="s", about="shortest stop that is used")
+    warm_up: float = setting(
+        0.0,
+        minimum=0.0,
+        unit="s",
+        about="time from power-on to the standstill; temperature and supply voltage change from "
+        "power-on",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -37,7 +37,7 @@ class Example(TextSettings):
     limit: float | None = setting(None, minimum=0.5)
     seed: int = setting(1, minimum=0, maximum=LARGEST_SEED)
     used: bool = setting(True)
-    side: str = setting("", choices=("left", "right"))
+    side: str = setting("", choices={"left": "", "right": "seen from behind"})
     colours: tuple = setting(("red",), choices=("red", "green"))
     offset: float = setting(0.0, unit="s")
 
@@ -45,6 +45,11 @@ class Example(TextSettings):
 @dataclass(frozen=True)
 class Extended(Example):
     name: str = setting("")
+
+
+@dataclass(frozen=True)
+class Narrowed(Extended):
+    seed: int = setting(1, minimum=1)
 
 
 @dataclass(frozen=True)
@@ -122,6 +127,12 @@ def test_own_keys_come_before_inherited_keys():
     assert [key.name for key in keys_of(Extended)][:2] == ["name", "length"]
 
 
+def test_replaced_key_has_place_of_inherited_key_and_its_own_declaration():
+    keys = keys_of(Narrowed)
+    assert [key.name for key in keys] == [key.name for key in dataclasses.fields(Extended)]
+    assert next(key for key in keys if key.name == "seed").metadata["minimum"] == 1
+
+
 def test_integer_becomes_float_for_declared_number():
     assert isinstance(Example(length=3).length, float)
 
@@ -131,7 +142,15 @@ def test_description_has_meaning_unit_range_and_default():
     assert words.startswith("length of a step") and words.endswith("default 1.0")
     assert "10 [m]" in words
     assert describe_values(Example, KEYS["used"]) == "true or false"
-    assert "left, right" in describe_values(Example, KEYS["side"])
+    assert "green" in describe_values(Example, KEYS["colours"])
+
+
+def test_description_of_choices_has_their_meanings():
+    assert describe_values(Example, KEYS["side"]).endswith("left, right (seen from behind)")
+
+
+def test_description_of_largest_seed_is_power_of_two():
+    assert describe_values(Example, KEYS["seed"]).endswith("to 2^63 - 1")
 
 
 def test_mapping_of_settings_with_parts_makes_equal_settings():

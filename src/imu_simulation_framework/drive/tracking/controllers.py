@@ -219,6 +219,9 @@ class Reference:
         )
 
 
+_WEIGHT = "weight of the squared error {}, relative to that of the squared corrections"
+
+
 @dataclass(frozen=True)
 class ControllerGains(TextSettings):
     """Gains of all controllers.
@@ -250,19 +253,68 @@ class ControllerGains(TextSettings):
         A value is out of range.
     """
 
-    yaw_proportional: float = setting(8.0, unit="1/s", minimum=0.0)
-    yaw_integral: float = setting(2.0, unit="1/s^2", minimum=0.0)
-    yaw_derivative: float = setting(0.2, unit="1", minimum=0.0)
-    distance_proportional: float = setting(10.0, unit="rad/s/m", minimum=0.0)
-    distance_integral: float = setting(0.5, unit="rad/s^2/m", minimum=0.0)
-    distance_derivative: float = setting(0.0, unit="rad/m", minimum=0.0)
-    derivative_time_constant: float = setting(0.1, unit="s", minimum=0.0)
-    correction_limit: float = setting(6.0, unit="rad/s", above=0.0, minimum=1e-6)
-    ramsete_b: float = setting(4.0, unit="rad^2/m^2", above=0.0, minimum=1e-6)
-    ramsete_damping: float = setting(0.7, unit="1", above=0.0, minimum=1e-6, maximum=0.999)
-    lq_along_weight: float = setting(4.0, unit="1/s^2", minimum=0.0)
-    lq_cross_weight: float = setting(9.0, unit="rad^2/s^2/m^2", minimum=0.0)
-    lq_yaw_weight: float = setting(9.0, unit="1/s^2", minimum=0.0)
+    yaw_proportional: float = setting(
+        8.0, unit="1/s", minimum=0.0, about="gain: wheel velocity per yaw error"
+    )
+    yaw_integral: float = setting(
+        2.0, unit="1/s^2", minimum=0.0, about="gain: wheel velocity per integral of the yaw error"
+    )
+    yaw_derivative: float = setting(
+        0.2, unit="1", minimum=0.0, about="gain: wheel velocity per derivative of the yaw error"
+    )
+    distance_proportional: float = setting(
+        10.0, unit="rad/s/m", minimum=0.0, about="gain: wheel velocity per distance error"
+    )
+    distance_integral: float = setting(
+        0.5,
+        unit="rad/s^2/m",
+        minimum=0.0,
+        about="gain: wheel velocity per integral of the distance error",
+    )
+    distance_derivative: float = setting(
+        0.0,
+        unit="rad/m",
+        minimum=0.0,
+        about="gain: wheel velocity per derivative of the distance error",
+    )
+    derivative_time_constant: float = setting(
+        0.1,
+        unit="s",
+        minimum=0.0,
+        about="time constant of the low-pass filter of the derivatives; 0: no filter",
+    )
+    correction_limit: float = setting(
+        6.0,
+        unit="rad/s",
+        above=0.0,
+        minimum=1e-6,
+        about="largest correction of a wheel's velocity",
+    )
+    ramsete_b: float = setting(
+        4.0,
+        unit="rad^2/m^2",
+        above=0.0,
+        minimum=1e-6,
+        about="RAMSETE: weight of the distance relative to the angle",
+    )
+    ramsete_damping: float = setting(
+        0.7, unit="1", above=0.0, minimum=1e-6, maximum=0.999, about="RAMSETE: damping"
+    )
+    lq_along_weight: float = setting(
+        4.0,
+        unit="1/s^2",
+        minimum=0.0,
+        about=f"linear-quadratic: {_WEIGHT.format('along the path')}",
+    )
+    lq_cross_weight: float = setting(
+        9.0,
+        unit="rad^2/s^2/m^2",
+        minimum=0.0,
+        about=f"linear-quadratic: {_WEIGHT.format('across the path')}",
+    )
+    lq_yaw_weight: float = setting(
+        9.0, unit="1/s^2", minimum=0.0, about=f"linear-quadratic: {_WEIGHT.format('in yaw')}"
+    )
 
 
 _TERMS = ("proportional", "integral", "derivative")

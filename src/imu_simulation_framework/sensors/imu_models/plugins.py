@@ -92,7 +92,13 @@ class GenericParameters(Settings):
         a BNO055.
     """
 
-    gaussian_noise: float = setting(0.00215, checked_parameter, minimum=0.0)
+    gaussian_noise: float = setting(
+        0.00215,
+        checked_parameter,
+        minimum=0.0,
+        about="standard deviation of the white noise on each axis of the gyroscope [rad/s] and the "
+        "accelerometer [m/s^2], and on each component of the quaternion",
+    )
 
 
 class GenericImu(ImuModel):
@@ -231,7 +237,7 @@ _ACCEL_NOISE, _RATE_NOISE = slice(7, 10), slice(10, 13)
 
 @dataclass(frozen=True)
 class HectorParameters(Settings):
-    """Parameters of Hector's plug-in by their own names; each holds for all three axes.
+    """Parameters of Hector's plug-in under the plug-in's names; each holds for all three axes.
 
     The defaults of the yaw were tuned to a BNO055; the others are the plug-in's.
 
@@ -251,20 +257,91 @@ class HectorParameters(Settings):
         Factor on the true value.
     """
 
-    yaw_offset: float = setting(0.0, checked_parameter, unit="rad")
-    yaw_drift: float = setting(0.5, checked_parameter, minimum=0.0, unit="rad")
-    yaw_drift_frequency: float = setting(0.005, checked_parameter, minimum=0.0, unit="Hz")
-    yaw_gaussian_noise: float = setting(0.00215, checked_parameter, minimum=0.0, unit="rad")
-    rate_offset: float = setting(0.0, checked_parameter, unit="rad/s")
-    rate_drift: float = setting(0.0, checked_parameter, minimum=0.0, unit="rad/s")
-    rate_drift_frequency: float = setting(1.0 / 3600.0, checked_parameter, minimum=0.0, unit="Hz")
-    rate_gaussian_noise: float = setting(0.0, checked_parameter, minimum=0.0, unit="rad/s")
-    rate_scale_error: float = setting(1.0, checked_parameter)
-    accel_offset: float = setting(0.0, checked_parameter, unit="m/s^2")
-    accel_drift: float = setting(0.0, checked_parameter, minimum=0.0, unit="m/s^2")
-    accel_drift_frequency: float = setting(1.0 / 3600.0, checked_parameter, minimum=0.0, unit="Hz")
-    accel_gaussian_noise: float = setting(0.0, checked_parameter, minimum=0.0, unit="m/s^2")
-    accel_scale_error: float = setting(1.0, checked_parameter)
+    yaw_offset: float = setting(
+        0.0, checked_parameter, unit="rad", about="constant error of the yaw"
+    )
+    yaw_drift: float = setting(
+        0.5,
+        checked_parameter,
+        minimum=0.0,
+        unit="rad",
+        about="strength of the drift of the yaw, as the plug-in defines it",
+    )
+    yaw_drift_frequency: float = setting(
+        0.005,
+        checked_parameter,
+        minimum=0.0,
+        unit="Hz",
+        about="inverse of the correlation time of the drift of the yaw",
+    )
+    yaw_gaussian_noise: float = setting(
+        0.00215,
+        checked_parameter,
+        minimum=0.0,
+        unit="rad",
+        about="standard deviation of the yaw, which is published as a variance and does not "
+        "change the orientation",
+    )
+    rate_offset: float = setting(
+        0.0, checked_parameter, unit="rad/s", about="constant error of the gyroscope"
+    )
+    rate_drift: float = setting(
+        0.0,
+        checked_parameter,
+        minimum=0.0,
+        unit="rad/s",
+        about="strength of the drift of the gyroscope, as the plug-in defines it",
+    )
+    rate_drift_frequency: float = setting(
+        1.0 / 3600.0,
+        checked_parameter,
+        minimum=0.0,
+        unit="Hz",
+        about="inverse of the correlation time of the drift of the gyroscope",
+    )
+    rate_gaussian_noise: float = setting(
+        0.0,
+        checked_parameter,
+        minimum=0.0,
+        unit="rad/s",
+        about="standard deviation of the white noise of the gyroscope",
+    )
+    rate_scale_error: float = setting(
+        1.0,
+        checked_parameter,
+        unit="1",
+        about="factor on the true angular rate",
+    )
+    accel_offset: float = setting(
+        0.0, checked_parameter, unit="m/s^2", about="constant error of the accelerometer"
+    )
+    accel_drift: float = setting(
+        0.0,
+        checked_parameter,
+        minimum=0.0,
+        unit="m/s^2",
+        about="strength of the drift of the accelerometer, as the plug-in defines it",
+    )
+    accel_drift_frequency: float = setting(
+        1.0 / 3600.0,
+        checked_parameter,
+        minimum=0.0,
+        unit="Hz",
+        about="inverse of the correlation time of the drift of the accelerometer",
+    )
+    accel_gaussian_noise: float = setting(
+        0.0,
+        checked_parameter,
+        minimum=0.0,
+        unit="m/s^2",
+        about="standard deviation of the white noise of the accelerometer",
+    )
+    accel_scale_error: float = setting(
+        1.0,
+        checked_parameter,
+        unit="1",
+        about="factor on the true specific force",
+    )
 
 
 class HectorImu(ImuModel):
