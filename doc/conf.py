@@ -158,7 +158,10 @@ class ConfigurationSections(Directive):
     def run(self):
         lines = []
         for section in describe_sections():
-            lines += [f"## [{section.name}]", "", section.introduction, ""]
+            introduction = section.introduction.replace(
+                "doc/recordings.md", "[Recordings](recordings.md#column-maps)"
+            )
+            lines += [f"## [{section.name}]", "", introduction, ""]
             if section.examples:
                 lines += ["```ini", *section.examples, "```", ""]
             if section.keys:

@@ -26,6 +26,7 @@ import math
 from .. import __version__
 from ..core.programs import ArgumentParser
 from ..core.sentences import number_duplicates
+from ..core.settings import describe_setting
 from ..core.whole_files import make_folder, refuse_overwriting
 from ..drive.figures import yaws as yaws_figure
 from ..drive.yaw_differences import (
@@ -131,11 +132,11 @@ def _parser():
     )
     parser.add_argument(
         "--max-shift", type=float, default=default.max_shift, metavar="S",
-        help="largest delay [s], %(default)s by default",
+        help=describe_setting(ComparisonSettings, "max_shift"),
     )  # fmt: skip
     parser.add_argument(
         "--median-window", type=float, default=default.median_window, metavar="S",
-        help="window of the moving median of the trend [s], %(default)s by default",
+        help=describe_setting(ComparisonSettings, "median_window"),
     )  # fmt: skip
     parser.add_argument(
         "--start-window", type=float, default=default.start_window, metavar="S",

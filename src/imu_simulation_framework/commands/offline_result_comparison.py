@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from ..core.programs import ArgumentParser
+from ..core.settings import describe_setting
 from ..core.whole_files import make_folder
 from ..drive import summary as summaries
 from ..drive.report import write_results
@@ -21,6 +22,8 @@ from ..drive.results import files
 from ..heading.error_split import ZEROS
 from ..heading.yaw_comparison import ComparisonSettings
 from .command_line import add_formats, add_result
+
+_DEFAULT = "value of the experiment"
 
 
 def main(arguments):
@@ -89,18 +92,17 @@ def _parser():
     add = parser.add_argument
     # fmt: off
     add("--median-window", type=float, metavar="S",
-        help="window of the moving median of trends [s]")
+        help=describe_setting(ComparisonSettings, "median_window", _DEFAULT))
     align = parser.add_mutually_exclusive_group()
     align.add_argument("--align", action="store_const", const=True,
         help="shift the recorded IMU in time to the best fit of yaw rates")
     align.add_argument("--no-align", action="store_const", const=False, dest="align",
         help="do not shift the recorded IMU")
-    add("--max-shift", type=float, metavar="S", help="largest shift [s]")
+    add("--max-shift", type=float, metavar="S",
+        help=describe_setting(ComparisonSettings, "max_shift", _DEFAULT))
     add("--start-window", type=float, metavar="S",
-        help="duration at the start whose median error is set to zero [s]")
-    add("--zero", choices=ZEROS,
-        help="zero of the errors: from the whole drive if the reference's error is known, or from "
-        "the start alone")
+        help=describe_setting(ComparisonSettings, "start_window", _DEFAULT))
+    add("--zero", choices=ZEROS, help=describe_setting(ComparisonSettings, "zero", _DEFAULT))
     add_formats(parser)
     add("-o", "--out", metavar="DIR",
         help="folder for figures and summary; by default those of the result are replaced")

@@ -22,6 +22,7 @@ import pandas as pd
 
 from ..core.errors import ResultError
 from ..core.programs import ArgumentParser
+from ..core.settings import describe_setting
 from ..core.whole_files import make_folder
 from ..drive.figures import MAX_PANELS, ShownError, yaw_error_spectra, yaw_errors
 from ..drive.results.files import ExperimentTables, find_results
@@ -118,7 +119,7 @@ def _parser():
     add("--until", type=above_zero, metavar="S", help="ignore the drive after this time [s]")
     default = ComparisonSettings()
     add("--median-window", type=float, default=default.median_window, metavar="S",
-        help="window of the moving median of trends [s], %(default)s by default")
+        help=describe_setting(ComparisonSettings, "median_window"))
     add("--align", action="store_true",
         help="shift each recorded IMU in time to the best fit of yaw rates")
     # fmt: on

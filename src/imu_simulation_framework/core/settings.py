@@ -395,8 +395,28 @@ def _list_with_meanings(key: dataclasses.Field) -> str:
     )
 
 
-def describe_setting(kind: type[Settings], key: dataclasses.Field) -> str:
-    """Describe meaning, accepted values and default of a field, for the ``--help`` of an option."""
-    values, default = describe_values(kind, key), setting_text(key.default)
+def describe_setting(
+    kind: type[Settings], key: dataclasses.Field | str, default: str | None = None
+) -> str:
+    """Describe meaning, accepted values and default of a field, for the ``--help`` of an option.
+
+    Parameters
+    ----------
+    kind : type
+        The subclass of :class:`Settings`.
+    key : dataclasses.Field or str
+        The field or its name.
+    default : str, optional
+        Description of another default of the option.
+
+    Returns
+    -------
+    str
+        The description, in which ``%`` is doubled as argparse expects.
+    """
+    if isinstance(key, str):
+        key = next(field for field in dataclasses.fields(kind) if field.name == key)
+    default = setting_text(key.default) if default is None else default
+    values = describe_values(kind, key)
     parts = [key.metadata["about"], values, f"default {default}" if default else ""]
     return "; ".join(part for part in parts if part).replace("%", "%%")

@@ -63,9 +63,9 @@ class KeyDescription(NamedTuple):
     choices : mapping
         Accepted texts and their meanings, empty where others are accepted.
     default : str
-        Text of the default.
+        Default, a number with at most six digits; empty without one.
     text : str
-        Text of the value in the bundled config.ini; empty for a default that depends on others.
+        Value in the bundled config.ini; empty where the default depends on other settings.
     """
 
     name: str
@@ -129,7 +129,7 @@ def _describe_keys(kind: type[Settings]) -> list[KeyDescription]:
 
 
 def _describe_key(kind: type[Settings], key: dataclasses.Field) -> KeyDescription:
-    declaration, default = key.metadata, setting_text(key.default)
+    declaration, default = key.metadata, key.default
     return KeyDescription(
         name=key.name,
         meaning=_sentence(declaration["about"]),
@@ -138,9 +138,9 @@ def _describe_key(kind: type[Settings], key: dataclasses.Field) -> KeyDescriptio
             choice: declaration["meanings"].get(choice, "")
             for choice in declaration["choices"] or ()
         },
-        default=default,
+        default=f"{default:.6g}" if isinstance(default, float) else setting_text(default),
         # A relative path would start at the folder of config.ini.
-        text="" if declaration["path"] is True else default,
+        text="" if declaration["path"] is True else setting_text(default),
     )
 
 

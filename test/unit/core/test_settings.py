@@ -145,6 +145,11 @@ def test_description_has_meaning_unit_range_and_default():
     assert "green" in describe_values(Example, KEYS["colours"])
 
 
+def test_description_by_name_has_default_of_option():
+    words = describe_setting(Example, "length", "as recorded")
+    assert words.startswith("length of a step") and words.endswith("default as recorded")
+
+
 def test_description_of_choices_has_their_meanings():
     assert describe_values(Example, KEYS["side"]).endswith("left, right (seen from behind)")
 
