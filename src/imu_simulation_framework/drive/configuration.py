@@ -68,6 +68,7 @@ _STOPS = {
 }
 
 DRIVES = ("a", "b", "c", "d")
+# Meaning of each format of a recording, empty where the name suffices.
 FORMATS = {
     **dict.fromkeys(("auto", *file_access.FORMATS), ""),
     "auto": "from the content",
@@ -76,7 +77,6 @@ FORMATS = {
     "csv": "a table with named columns",
     "tables": "several tables, each with times of its own",
 }
-"""Meaning of each format of a recording, empty where the name suffices."""
 
 NO_FIGURES = "none"
 """Value of ``figure_formats`` with which an experiment writes no figures."""
