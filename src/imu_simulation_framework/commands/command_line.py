@@ -263,7 +263,7 @@ def columns_by_name(path, rate, sentences, layout=None) -> dict | None:
     columns = {name: column for name, column in choice.columns.items() if name in quantities}
     if choice.open_columns:
         sentences += [
-            f"{path}: {name} is not known; state it with one of: "
+            f"{path}: {name} is left out, since its unit or column is open; state it with one of: "
             + " ".join(f"--column '{name}={line}'" for line in lines)
             for name, lines in choice.open_columns.items()
         ]
