@@ -1,6 +1,7 @@
 """How Sphinx makes the guide and the API; ./run docs calls it."""
 
 import ast
+import importlib.util
 import sys
 from inspect import getdoc, unwrap
 from pathlib import Path
@@ -44,7 +45,10 @@ sphinx_gallery_conf = {
 }
 html_theme = "furo"
 html_title = project
-html_static_path = ["_static"]
+# The package's own extension would forbid reading pages in parallel.
+mathjax = importlib.util.find_spec("sphinx-mathjax-offline")
+html_static_path = ["_static", str(Path(mathjax.origin).parent / "static")]
+mathjax_path = "mathjax/tex-chtml.js"
 html_css_files = ["guide.css"]
 html_show_sphinx = False
 html_copy_source = False
@@ -54,6 +58,8 @@ root_doc = "index"
 
 # Links of the guide to a heading, written as GitHub reads them.
 myst_heading_anchors = 4
+# Equations between $ and $$, which MathJax sets without a network.
+myst_enable_extensions = ["dollarmath", "amsmath"]
 
 # What only a machine with ROS has.
 autodoc_mock_imports = [

@@ -16,7 +16,7 @@ PROGRAMS = {
     for folder in ("scripts", "offline_processing")
     for path in sorted(ROOT.glob(f"{folder}/*.py"))
 }
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("doc/*.md"), *ROOT.glob("data/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("doc/**/*.md"), *ROOT.glob("data/*.md")])
 LAUNCHERS = ("./run ros2", "./run", "rosrun imu_simulation_framework")
 
 
@@ -27,7 +27,7 @@ def _commands():
         for line in re.findall(r"^ {4,}(\S.*)$", text, flags=re.MULTILINE):
             words = line.split("#")[0].split()
             if any(Path(word).name in PROGRAMS for word in words[:3]):
-                yield document.name, " ".join(words)
+                yield str(document.relative_to(ROOT)), " ".join(words)
 
 
 COMMANDS = sorted(set(_commands()))

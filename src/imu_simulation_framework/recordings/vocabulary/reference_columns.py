@@ -87,7 +87,7 @@ def place_lines(candidates, pieces) -> dict[str, list[str]]:
 def choose_reference_columns(candidates, seconds, pieces, reasons) -> ReferenceColumns:
     """Choose the columns of a reference, among candidates without those of the IMU's orientation.
 
-    The other parameters are those of :func:`choose_imu_columns`.
+    The other parameters are those of :func:`.choose_imu_columns`.
     """
     reference = _Reference(candidates, seconds, pieces, reasons)
     if reference.add_fixes():
