@@ -28,6 +28,7 @@ from .possible_units import (
     fitting_units,
     force_units,
     gravity_witness,
+    is_whole,
     length_of_gravity,
     orientation_witness,
     rate_units,
@@ -149,6 +150,24 @@ def refuse_contradicted_units(samples: Samples, settings: Mapping[str, str] | No
         _refuse(samples, check, [])
 
 
+def refuse_counts(samples: Samples) -> None:
+    """Refuse rates and forces that are counts or increments, which only a column map converts.
+
+    Parameters
+    ----------
+    samples : Samples
+        In the package's units, as far as they are known.
+
+    Raises
+    ------
+    RecordingError
+        With the factor that fits.
+    """
+    for check in collect_evidence(samples).refused:
+        if check.unit is not None and check.unit.factor:
+            _refuse(samples, check, [])
+
+
 def refuse_wrong_statements(samples: Samples) -> None:
     """Refuse rates and forces whose own statement of the unit the evidence contradicts.
 
@@ -239,10 +258,14 @@ def _check_forces(samples: Samples, times: np.ndarray, forces: np.ndarray) -> li
         return [EvidenceCheck(ACCEL, figures, UNDECIDED)]
     if _is_gravity(gravity.usual):
         return [EvidenceCheck(ACCEL, figures, CONFIRMED)]
-    size = gravity.size * _unit_size(samples, ACCEL[0])
-    for unit in fitting_units(force_units(_sample_rate(times)), size):
+    recorded = _unit_size(samples, ACCEL[0])
+    size = gravity.size * recorded
+    units = force_units(_sample_rate(times), is_whole(forces / recorded))
+    for unit in fitting_units(units, size):
         length = f"are usually {STANDARD_GRAVITY / size:.3g} long, which is gravity in"
-        name = f"m/s per sample, {unit.factor}" if unit.factor else unit.unit
+        name = f"{unit.unit}{unit.remark}"
+        if _is_increment(unit):
+            name = f"m/s per sample, {unit.factor}"
         figures = f"{length} {name}, expected {STANDARD_GRAVITY:.2f} m/s^2"
         return [EvidenceCheck(ACCEL, figures, REFUSED, unit)]
     return [EvidenceCheck(ACCEL, figures, UNDECIDED)]
@@ -299,12 +322,22 @@ def _check_turns(
     usual = rate_units()[0]
     if usual.fits(witness.size):
         return [EvidenceCheck(GYRO, figures, CONFIRMED)]
-    size = witness.size * _unit_size(samples, GYRO[0])
-    units = [unit for unit in rate_units(_sample_rate(times)) if unit.is_evidence]
+    recorded = _unit_size(samples, GYRO[0])
+    size = witness.size * recorded
+    rates = _rows(samples, GYRO)
+    is_counted = rates is not None and is_whole(rates / recorded)
+    possible = rate_units(_sample_rate(times), is_counted)
+    units = [unit for unit in possible if unit.is_evidence]
     for unit in fitting_units(units, size):
-        kind = "angles in rad per sample" if unit.factor else f"in {unit.unit}"
+        kind = f"in {unit.unit}{unit.remark}"
+        if _is_increment(unit):
+            kind = "angles in rad per sample"
         return [EvidenceCheck(GYRO, f"{figures}, so they are {kind}", REFUSED, unit)]
     return [EvidenceCheck(GYRO, figures, UNDECIDED)]
+
+
+def _is_increment(unit: PossibleUnit) -> bool:
+    return unit.factor.startswith(" *")
 
 
 def _refuse(samples: Samples, wrong: EvidenceCheck, doubtful: Sequence[str]) -> None:
@@ -318,7 +351,7 @@ def _refuse(samples: Samples, wrong: EvidenceCheck, doubtful: Sequence[str]) -> 
 
 
 def _remedy(samples: Samples, units: Sequence[tuple[str, str]]) -> str:
-    if any("*" in unit for _, unit in units):
+    if any(" * " in unit or " / " in unit for _, unit in units):
         columns = " and ".join(f"{name} = {name}{unit}" for name, unit in units)
         return f"map {columns}, and the other axes alike"
     if samples.format in COLUMN_FORMATS:

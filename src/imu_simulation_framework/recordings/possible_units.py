@@ -17,6 +17,7 @@ from typing import NamedTuple, Sequence
 
 import numpy as np
 
+from ..core.sentences import join_names
 from ..core.units import STANDARD_GRAVITY, factor, factors
 from . import turns
 
@@ -56,6 +57,10 @@ MIN_FORCES = 20
 ACCEL_COUNTS = (16384, 8192, 4096, 2048)
 """Counts of a g: 16 bits over 2, 4, 8 and 16 g (InvenSense MPU-6050 product specification, 6.2)."""
 
+HUNDREDTHS = " / 100"
+"""Factor of whole numbers of which 100 are a m/s^2 (Bosch BNO055 data sheet, table 3-17). They are
+2 % smaller than those in mg, of which 1000 are a g."""
+
 GYRO_COUNTS = (131.0, 65.5, 32.8, 16.4, 16.0, 114.29, 57.14, 28.57, 14.29)
 """Counts of a deg/s: InvenSense MPU-6050 (product specification, 6.1), Bosch BNO055 (data sheet,
 table 3-22) and ST LSM6DS (8.75, 17.5, 35 and 70 mdps a count)."""
@@ -69,6 +74,9 @@ UNIT_LENGTH_TOLERANCE = 0.05
 
 ANGLE_UNITS = factors("rad", "deg")
 """Unit of an angle -> rad."""
+
+GYRO_COUNTS_OF_RADIAN = 900
+"""Counts of a rad/s of a BNO055 in that unit (data sheet, table 3-22)."""
 
 _DEGREE = factor("deg/s")
 _MIN_COUNTS = 20  # different values; fewer whole numbers may be a coarse resolution
@@ -159,7 +167,11 @@ def rate_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[Po
             PossibleUnit("deg/s", _DEGREE / count, f" / {count:g}", ", as counts", COUNT_TOLERANCE)
             for count in GYRO_COUNTS
         ]
-        return usual + thousandths + counts
+        per_radian = PossibleUnit(
+            "rad/s", 1.0 / GYRO_COUNTS_OF_RADIAN, f" / {GYRO_COUNTS_OF_RADIAN}", ", as counts",
+            COUNT_TOLERANCE,
+        )  # fmt: skip
+        return [*usual, *thousandths, *counts, per_radian]
     changes = ", as changes from sample to sample"
     degrees = _increments("deg/s", _DEGREE, sample_rate, changes)
     return [
@@ -178,6 +190,9 @@ def force_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[P
         for unit in ("g", "m/s^2", "mg")
     ]
     if is_counted:
+        units.append(
+            PossibleUnit("m/s^2", 0.01, HUNDREDTHS, ", as hundredths", GRAVITY_TOLERANCE, True)
+        )
         units += [
             PossibleUnit(
                 "g",
@@ -216,6 +231,49 @@ def fitting_units(
     fitting = [unit for unit in units if unit.fits(size, tolerance)]
     usual = [unit for unit in fitting if unit.is_usual]
     return sorted(usual or fitting, key=lambda unit: abs(np.log(size / unit.size)))
+
+
+MAX_FIELD_SPREAD = 0.1
+"""Interquartile range of the length of a magnetic field, as a share of it; 0.03 in a real drive."""
+
+MIN_FIELD_TURN = 0.1
+"""Standard deviation of a magnetic field along its second axis of variation, as a share of its
+length. A field turns about the vertical, and so along two axes; the rates of a robot that turns
+about one axis vary along that alone, but for noise. The same drive has 0.17."""
+
+
+def has_length_of_field(rates: np.ndarray) -> bool:
+    """Return whether vectors have a steady length in changing directions, as a magnetic field.
+
+    Angular velocities of a steady length keep their axis.
+
+    Parameters
+    ----------
+    rates : numpy.ndarray, shape (n, 1 to 3)
+        Vectors that are named as angular velocities, in any unit.
+    """
+    known = rates[np.isfinite(rates).all(axis=1)]
+    if known.shape[1] != 3 or len(known) < MIN_FORCES:
+        return False
+    low, length, high = np.percentile(np.linalg.norm(known, axis=1), [25.0, 50.0, 75.0])
+    if not length > 0.0 or high - low > MAX_FIELD_SPREAD * length:
+        return False
+    spread = np.linalg.svd(known - known.mean(axis=0), compute_uv=False) / np.sqrt(len(known))
+    return bool(spread[1] > MIN_FIELD_TURN * length)
+
+
+def clause_on_others(fitting: Sequence[PossibleUnit]) -> str:
+    """Return a clause on the units that fit less well than the first; empty without any.
+
+    Parameters
+    ----------
+    fitting : sequence of PossibleUnit
+        See :func:`fitting_units`.
+    """
+    others = [unit.written().strip() for unit in fitting[1:]]
+    if not others:
+        return ""
+    return f"; {join_names(others)} {'fits' if len(others) == 1 else 'fit'} nearly as well"
 
 
 def length_of_gravity(forces: np.ndarray) -> LengthOfGravity:

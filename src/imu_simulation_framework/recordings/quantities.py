@@ -25,7 +25,7 @@ from .formats.kitti import read_kitti
 from .formats.table_files import read_table_file
 from .layouts import find_layouts
 from .tables import join, turned
-from .text_table import TextTable, parse_table, table_blocks
+from .text_table import LINE, TextTable, parse_table, table_blocks
 from .vocabulary.choice import describe_open_columns
 from .vocabulary.names import is_axis_of
 from .vocabulary.tables import choose_from_tables
@@ -233,8 +233,12 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
     """
     parsed = _parsed(path, columns, recorded.columns, purpose, timed)
     time = [column for column in parsed if column.quantity.name == "time"]
-    parts: dict[str, list] = {recorded.owner(time[0].terms[0].name): []} if time else {}
-    for column in parsed:
+    first = [column.terms[0].name for column in (*time, *parsed)]
+    if time and first[0] == LINE:
+        # Row numbers are a time of the table whose columns are mapped.
+        first = [name for name in first if name != LINE] or first
+    parts: dict[str, list] = {recorded.owner(first[0]): list(time)} if time else {}
+    for column in (column for column in parsed if column not in time):
         parts.setdefault(recorded.owner(column.terms[0].name), []).append(column)
     (leader, own), *others = parts.items()
     samples = _samples(path, recorded.tables[leader], own, timed)

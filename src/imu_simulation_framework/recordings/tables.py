@@ -60,7 +60,8 @@ class RecordedTables:
     def owner(self, column) -> str:
         """Return the name of the table with a column; raises RecordingError without one.
 
-        Line numbers are a column only of a single table.
+        Row numbers are a column only of a single table; among several tables they belong to the
+        one whose columns are mapped.
         """
         for name, table in self.tables.items():
             if column in table.cells.columns or (column == LINE and len(self.tables) == 1):

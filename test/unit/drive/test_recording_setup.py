@@ -207,3 +207,22 @@ def test_orientation_of_imu_is_not_used_for_reference(tmp_path, place):
     apart = check.reference.table["yaw"] - 2.0 * np.sin(0.2 * at)
     assert np.std(apart[(at > at[0] + 5.0) & (at < at[-1] - 5.0)]) < np.radians(2.0)
     assert "yaw_known" in check.reference.table  # a course
+
+
+def test_counts_with_own_names_stop_experiment(tmp_path):
+    times = np.arange(0.0, 60.0, 0.05)
+    yaw = 2.0 * np.sin(0.2 * times)
+    noise = np.random.default_rng(1).standard_normal((len(times), 3))
+    counts = 16384.0 * np.array([0.0, 0.0, 1.0]) + 30.0 * noise
+    table = {
+        "time": times,
+        "x": np.cumsum(0.2 * np.cos(yaw)),
+        "y": np.cumsum(0.2 * np.sin(yaw)),
+        **{f"gyro_{a} [rad/s]": 0.01 * noise[:, k] for k, a in enumerate("xy")},
+        "gyro_z [rad/s]": np.gradient(yaw, times),
+        **{f"accel_{a}": np.rint(counts[:, k]) for k, a in enumerate("xyz")},
+    }
+    pd.DataFrame(table).to_csv(tmp_path / "counts.csv", index=False)
+    (tmp_path / "config.ini").write_text("")
+    check = check_recording(set_up(tmp_path / "config.ini", str(tmp_path / "counts.csv")).load())
+    assert any("accel_x = accel_x / 16384 [g]" in problem for problem in check.problems)

@@ -484,10 +484,23 @@ def test_names_of_other_quantities_are_not_recognised(name):
 
 
 @pytest.mark.parametrize(
-    "text, unit", [("m s^-2", "m/s^2"), ("°/s", "deg/s"), ("", "1"), ("G", "g"), ("uT", "")]
+    "text, unit",
+    [("m s^-2", "m/s^2"), ("°/s", "deg/s"), ("", "1"), ("G", "g"), ("gs", "g"), ("uT", "")],
 )
 def test_units_in_their_many_spellings(text, unit):
     assert canonical_unit(text) == unit
+
+
+def test_seconds_and_nanoseconds_are_paired_with_source_behind_their_unit():
+    whole = np.floor(TIME)
+    parts = {"timestamp_sec_imu": 1.7e9 + whole, "timestamp_nanosec_imu": 1e9 * (TIME - whole)}
+    chosen = choose(**parts, **Car().inertial())
+    assert chosen.imu["time"] == "timestamp_sec_imu [s] + timestamp_nanosec_imu [ns]"
+
+
+def test_clock_that_overflows_gives_way_to_one_that_grows():
+    counts = {"Arduino Time": np.arange(len(TIME)) % 256, "Computer time": TIME}
+    assert choose(**counts, **Car().inertial()).imu["time"] == "Computer time [s]"
 
 
 @pytest.mark.parametrize(

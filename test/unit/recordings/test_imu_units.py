@@ -131,3 +131,16 @@ def test_linear_acceleration_of_one_metre_per_second_squared_is_accepted(tmp_pat
     times, gyro, accel = make_record_at_rest(accel_noise=0.6)
     # The length of three normal variables of this size is about 1 m/s^2, and varies by 40 %.
     read_both_ways(write_table(tmp_path / "linear.csv", times, gyro, accel - [0.0, 0.0, GRAVITY]))
+
+
+def test_counts_with_own_names_are_rejected(tmp_path):
+    times, gyro, accel = make_record_at_rest()
+    counts = np.rint(16384.0 * accel / GRAVITY)
+    path = write_table(tmp_path / "counts.csv", times, gyro, counts)
+    with pytest.raises(RecordingError, match=r"accel_x = accel_x / 16384 \[g\]"):
+        read_imu(path, require=())
+    times, gyro, accel, quaternions = make_record_in_motion()
+    counts = np.rint(131.0 * np.degrees(gyro))
+    path = write_table(tmp_path / "motion.csv", times, counts, accel, quaternions)
+    with pytest.raises(RecordingError, match=r"gyro_x = gyro_x / 131 \[deg/s\]"):
+        read_imu(path, require=())

@@ -320,12 +320,48 @@ def test_counts_of_a_bno055_are_not_taken_for_thousandths(size, names):
     for values, name in zip((size * forces, 16.0 * np.degrees(rates)), names.split()):
         columns.update({name.format(a): np.rint(values[:, k]) for k, a in enumerate("xyz")})
     chosen = choose(t=TIME, **columns)
-    assert chosen.imu["accel_z"].endswith("[mg]")
+    assert chosen.imu["accel_z"].endswith(" / 100 [m/s^2]" if size == 100.0 else "[mg]")
+    assert has_reason(chosen, "[mg]" if size == 100.0 else "/ 100 [m/s^2]", "nearly as well")
     assert "gyro_z" not in chosen.imu
     z = names.split()[1].format("z")
     assert {f"{z} [mrad/s]", f"{z} / 16 [deg/s]"} <= set(chosen.open_columns["gyro_z"])
     chosen = choose(t=TIME, yaw=YAW, **columns)
     assert chosen.imu["gyro_z"].endswith("gyro_z / 16 [deg/s]" if names[0] == "a" else "[deg/s]")
+
+
+@pytest.mark.parametrize("count", [16.0, 900.0 / np.degrees(1.0), 131.0])
+def test_gyroscope_counts_with_orientation_have_nearest_unit(count):
+    rates = {f"g{a}": np.rint(count * np.degrees(CAR.rates[:, k])) for k, a in enumerate("xyz")}
+    forces = {f"a{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
+    chosen = choose(t=TIME, yaw=np.degrees(CAR.yaw), **rates, **forces)
+    per_radian = "gz / 900 [rad/s]" if 15.0 < count < 15.9 else f"gz / {count:g} [deg/s]"
+    assert chosen.imu["gyro_z"] == per_radian
+
+
+def test_whole_numbers_are_no_degrees_by_their_size():
+    rates = {f"g{a}": np.rint(16.4 * np.degrees(CAR.rates[:, k])) for k, a in enumerate("xyz")}
+    forces = {f"a{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
+    chosen = choose(t=TIME, **rates, **forces)
+    assert "gyro_z" not in chosen.imu
+    assert "gz [deg/s]" in chosen.open_columns["gyro_z"]
+
+
+def test_magnetic_field_with_name_of_rates_is_left_out():
+    """A table of a VectorNav has its magnetic field under the names of angular velocities."""
+    north, down = 0.2, 0.4  # G
+    field = np.column_stack([north * np.cos(CAR.yaw), -north * np.sin(CAR.yaw), ZEROS - down])
+    names = {f"Angular Velocity {a}": field[:, k] for k, a in enumerate("XYZ")}
+    forces = {f"acc_{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
+    chosen = choose(t=TIME, **names, **forces)
+    assert "accel_z" in chosen.imu
+    assert "gyro_z" not in {**chosen.imu, **chosen.open_columns}
+    assert has_reason(chosen, "Angular Velocity X", "magnetic field")
+    # Turns of one size to both sides have a steady length as well.
+    sides = np.where(np.sin(0.2 * TIME) > 0.0, 0.5, -0.5)
+    noise = 0.005 * np.random.default_rng(1).standard_normal((len(TIME), 3))
+    rates = np.column_stack([ZEROS, ZEROS, sides]) + noise
+    names = {f"Angular Velocity {a}": rates[:, k] for k, a in enumerate("XYZ")}
+    assert "gyro_z" in choose(t=TIME, **names, **forces).imu
 
 
 def test_gyroscope_counts_next_to_accelerations_are_not_degrees():

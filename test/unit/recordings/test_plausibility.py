@@ -21,9 +21,11 @@ from planted_faults import (
 
 from imu_simulation_framework.core import files
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
+from imu_simulation_framework.drive.recorded_drive.check import RecordingCheck
 from imu_simulation_framework.recordings.bundled_drives import ensure_drive
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility.diagnosis import diagnose
 from imu_simulation_framework.recordings.plausibility.interpretation import (
     Interpretation,
     thin_samples,
@@ -247,6 +249,19 @@ def test_steady_circle_reveals_mirrored_yaw():
     assert names(round_and_round(1.0)) == [faults.NOT_INDEPENDENT]
     result = round_and_round(-1.0)
     assert faults.MIRRORED_YAW in result.grave[0].fault
+
+
+@pytest.mark.parametrize("factor, expected", [(1.0, []), (16.4, [faults.SCALE])])
+def test_gyroscope_in_counts_is_grave_against_course(factor, expected):
+    reference, imu = made_drive()
+    counts = scaled(drop_columns(imu, *QUATERNION), GYRO, factor)
+    conventions = ReferenceConventions(), ImuConventions()
+    poses = Interpretation(reference, None, *conventions).reference_poses
+    positions = drop_columns(reference, *QUATERNION)
+    result = RecordingCheck()
+    diagnose(result, Interpretation(positions, counts, *conventions, fixes=poses))
+    assert names(result) == expected
+    assert all(finding.grave and "gyro_z" in finding.remedy for finding in result.findings)
 
 
 def test_faulty_gyroscope_is_reported_but_not_grave():

@@ -254,6 +254,23 @@ HEADERS = {
         "quatRadianAccuracy,stabilityClassification",
         "time=t [s]; qw=quatReal [1]; qx=quatI [1]; qy=quatJ [1]; qz=quatK [1]",
     ),
+    "BNO055 on a Pico": (
+        "timestamp_ms,euler_heading,euler_roll,euler_pitch,quat_w,quat_x,quat_y,quat_z,accel_x,"
+        "accel_y,accel_z,gyro_x,gyro_y,gyro_z,gravity_x,gravity_y,gravity_z,calibration_sys,"
+        "calibration_gyro,calibration_accel,calibration_mag",
+        "time=timestamp_ms [ms]; q=quat_{x} [1]; gyro=gyro_{x} [deg/s]; accel=accel_{x} [m/s^2]",
+    ),
+    "BNO055 on an STM32": (
+        "sample,time_ms,euler_x_deg,euler_y_deg,euler_z_deg,ax,ay,az,gx,gy,gz,qw,qx,qy,qz,"
+        "calib_sys,calib_gyro,calib_accel,calib_mag",
+        "time=time_ms [ms]; q=q{x} [1]; gyro=g{x} [deg/s]; accel=a{x} [m/s^2]",
+    ),
+    "BNO055 of a rocket": (
+        "millis,c_sys,c_gyro,c_accel,c_mag,euler_h,euler_r,euler_p,lin_ax,lin_ay,lin_az,gyr_x,"
+        "gyr_y,gyr_z,mag_x,mag_y,mag_z,bmp_ok,bmp_t_c,bmp_p_hpa,bmp_alt_m",
+        "time=millis [ms]; gyro=gyr_{x} [deg/s]; roll=euler_r [deg]; pitch=euler_p [deg]; "
+        "heading=euler_h [deg cw from north]",
+    ),
     "a ROS message": (
         "Timestamp,Orientation_x,Orientation_y,Orientation_z,Orientation_w,Angular_velocity_x,"
         "Angular_velocity_y,Angular_velocity_z,Linear_acceleration_x,Linear_acceleration_y,"

@@ -16,6 +16,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from imu_simulation_framework.core.angles import wrap
 from imu_simulation_framework.recordings.columns import find_column_maps
 from imu_simulation_framework.recordings.formats.bag_tables import read_bag_tables
+from imu_simulation_framework.recordings.formats.contents import list_contents
 from imu_simulation_framework.recordings.reading import read_imu, read_reference
 
 NANOSECONDS = 10**9
@@ -134,6 +135,12 @@ def test_messages_without_definitions_use_layout_of_distribution(tmp_path, versi
         for unsaid in (tmp_path / "bag", tmp_path / "bag/bag.db3"):
             (table,) = read_bag_tables(unsaid).tables.values()
             assert table.cells["/solid.type"].tolist() == [3, 3, 3]
+
+
+def test_contents_of_bag_read_as_tables_are_its_topics(bag):
+    contents = list_contents(bag, "tables")
+    assert contents.format == "bag"
+    assert [table.name for table in contents.tables] == ["/gps", "/vectornav"]
 
 
 def test_reference_is_chosen_from_topics_of_unknown_type(car, bag):

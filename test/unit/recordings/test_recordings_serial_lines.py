@@ -8,9 +8,14 @@ from refusals import refusal
 from table_writers import sentence
 
 from imu_simulation_framework.core.angles import wrap
+from imu_simulation_framework.recordings.columns import find_column_maps
 from imu_simulation_framework.recordings.file_access import recording_format
 from imu_simulation_framework.recordings.formats.table_files import read_table_file
-from imu_simulation_framework.recordings.reading import read_imu, read_reference
+from imu_simulation_framework.recordings.reading import (
+    read_imu,
+    read_imu_samples,
+    read_reference,
+)
 
 SLOW = slice(0, None, 10)
 MIDNIGHT = 23.0 * 3600.0 + 59.0 * 60.0 + 30.0  # the drive goes on into the next day
@@ -274,3 +279,19 @@ def test_unnamed_line_kinds_have_numbered_columns(car, tmp_path):
     mapped = {"time": "gyro.col1 [us]", "gyro_z": "gyro.col5", "accel_z": "accel.col5"}
     table = read_imu(path, columns=mapped).table
     assert table["accel_z"].to_numpy() == pytest.approx(car.forces[:, 2], abs=1e-8)
+
+
+def test_row_numbers_are_time_of_mapped_table_among_several(tmp_path):
+    """A logger of a BNO055 prints its calibration status between samples without times."""
+    path = tmp_path / "bno055.txt"
+    path.write_text(
+        "".join(
+            f"Calibration status: sys 3, gyro 3\nqw = {16384 - k}, qx = 2, qy = 3, qz = {k}\n"
+            for k in range(60)
+        )
+    )
+    columns = {"time": "line / 50 [s]", **{f"q{a}": f"qw.q{a} / 16384 [1]" for a in "wxyz"}}
+    samples = read_imu_samples(path, columns=columns).columns
+    np.testing.assert_allclose(np.diff(samples["stamp"]), 0.02)
+    np.testing.assert_allclose(samples["qz"], np.arange(60) / 16384)
+    assert any("line / 100 [s]" in reason for reason in find_column_maps(path).reasons)

@@ -11,7 +11,9 @@ from ...core import errors
 from ...core.tables import ACCEL, GYRO, QUATERNION
 from ...recordings import reading
 from ...recordings.cleaning import Samples
-from ...recordings.imu import imu_table
+from ...recordings.evidence import refuse_counts
+from ...recordings.frames import conventional_imu
+from ...recordings.imu import imu_table, mask_unknown_parts
 from ...recordings.plausibility.diagnosis import Diagnosis, diagnose
 from ...recordings.plausibility.interpretation import Interpretation, thin_samples
 from ...recordings.reading import Recorded
@@ -139,6 +141,9 @@ def _add_imu(
         )
         # With all that an experiment requires, which the diagnosis does not.
         _, report = imu_table(check.imu_samples, settings, time_offset=settings.time_offset)
+        if report.orientation_source != "recorded":
+            # No other reading of the diagnosis converts them.
+            refuse_counts(conventional_imu(mask_unknown_parts(check.imu_samples), settings))
         imu = _RecordedImu(check.imu_samples, report.sentences())
         is_one_file = sources.reference == sources.imu
         if lacks_reference and is_one_file and not configuration.columns["reference_columns"]:

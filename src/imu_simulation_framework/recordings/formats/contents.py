@@ -77,7 +77,9 @@ def list_contents(path: str | os.PathLike[str], format: str = "auto") -> Recordi
     RecordingError
         The recording cannot be read.
     """
-    format = recording_format(path) if format == "auto" else format
+    recorded = recording_format(path)
+    # Messages of other types than the package's are read as tables, also those of a bag.
+    format = recorded if format == "auto" or recorded == "bag" else format
     tables: list[TableContents] = []
     if format == "bag":
         for topic, (kind, count) in sorted(topics_of_bag(path).items()):

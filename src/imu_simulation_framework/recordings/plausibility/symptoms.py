@@ -18,6 +18,9 @@ _MIN_SCALE_ERROR = 0.1  # deviation of a scale from 1; a robot's track is known 
 # Ratio of the turns of an IMU's yaw to those of gyroscope and reference from which on its
 # quaternions are made of another angle: half or double angles have 2, degrees 57.
 _ANGLE_RATIO = 1.5
+# Ratio of the turns of a course to the gyroscope's from which on the gyroscope's unit is wrong. A
+# body that leans by 45 deg has 1.4, the nearest two counts of a deg/s 1.1 and 2.
+_UNIT_RATIO = 1.6
 _MIN_NET_TURN = np.radians(30.0)  # rad, whose ratio shows whether a yaw only follows slowly
 # Values are frozen that are equal to the last bit for this long [s] while another heading turns so
 # far [rad]. Drivers that repeat a sample do so for some tenths of a second.
@@ -56,6 +59,7 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     findings += _clock_faults(observations, course_is_yaw, offsets)
     axis, slip = _wrong_axis(observations), _slip(observations, course_is_yaw)
     findings += axis + slip + _yaw_of_another_size(observations) + _lying(observations)
+    findings += _gyro_of_another_size(observations, course_is_yaw)
     named = {finding.fault for finding in findings}
     if not slip and faults.CLOCK_RATE not in named:
         gyro = not axis and faults.DROPPED_AXIS not in named
@@ -92,10 +96,9 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
     apart = {names: relation for names, relation in clear.items() if _differs_by_a_scale(relation)}
     if not apart:
         return []
-    vertical = observations.reference_vertical
     gyro = apart.get(frozenset(("reference", "gyro")))
-    upright = vertical if vertical is not None and vertical.agree else None
-    if gyro and upright and _apart(upright.scale) < 0.5 * _apart(gyro.scale):
+    upright = observations.reference_vertical
+    if gyro and upright is not None and _leans(gyro, upright):
         return [
             f"{describe_relation(gyro)}, but {describe_relation(upright)}: the sensor leans, "
             "[imu_recording] mounting_roll and mounting_pitch"
@@ -112,6 +115,11 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
         return [f"{evidence}, while {witness}: it is {_NAMES[heading]} that has a wrong scale"]
     names = [_NAMES[name] for name in _NAMES if any(name in pair for pair in apart)]
     return [f"{evidence}: the scale of {' or '.join(names)} is wrong, {_TURN_ROUND}"]
+
+
+def _leans(gyro, upright) -> bool:
+    """Return whether the rates about the vertical have the scale that those about z miss."""
+    return upright.agree and _apart(upright.scale) < 0.5 * _apart(gyro.scale)
 
 
 def _differs_by_a_scale(relation) -> bool:
@@ -309,6 +317,23 @@ def _yaw_of_another_size(observations):
         return []
     evidence = f"{describe_relation(yaw)}, while {describe_relation(trusted)}"
     return [Finding(faults.SCALE, evidence, _FUSED, True)]
+
+
+def _gyro_of_another_size(observations, course_is_yaw):
+    """Find a gyroscope whose turns differ from those of a course by more than a scale error."""
+    gyro, upright = observations.reference_gyro, observations.reference_vertical
+    if not course_is_yaw or gyro is None or not gyro.conclusive or gyro.opposed:
+        return []
+    is_alike = gyro.correlation > _CLEARLY_ALIKE
+    if not is_alike or _apart(gyro.scale) < np.log(_UNIT_RATIO):
+        return []
+    if upright is not None and _leans(gyro, upright):
+        return []
+    remedy = (
+        f"the rates times {gyro.scale:.3g} turn as the course does; state their unit or the counts "
+        "of the data sheet in [imu_columns], as in gyro_z = ... / 131 [deg/s]"
+    )
+    return [Finding(faults.SCALE, describe_relation(gyro), remedy, True)]
 
 
 _FUSED = "orientation = fused takes the gyroscope's yaw instead"

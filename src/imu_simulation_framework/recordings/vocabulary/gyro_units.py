@@ -14,9 +14,12 @@ from typing import Any, NamedTuple, Sequence
 import numpy as np
 
 from ..possible_units import (
+    HUNDREDTHS,
     PossibleUnit,
+    clause_on_others,
     fitting_units,
     gravity_witness,
+    has_length_of_field,
     is_whole,
     orientation_witness,
     rate_units,
@@ -113,8 +116,13 @@ class GyroColumns:
 
     @property
     def accel_factor(self) -> str:
-        """Factor of the accelerometer: a divisor for counts, a multiple for increments."""
-        return self.accel_unit.factor if self.accel_unit is not None else ""
+        """Factor of the accelerometer: a divisor for counts, a multiple for increments.
+
+        Lengths of gravity in hundredths of m/s^2 and in mg are too near to exclude either.
+        """
+        if self.accel_unit is None or self.accel_unit.factor == HUNDREDTHS:
+            return ""
+        return self.accel_unit.factor
 
 
 def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
@@ -128,6 +136,7 @@ def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
         Sentences are added.
     """
     for decide in (
+        _no_unit_of_field,
         _stated_unit,
         _unit_by_orientation,
         _open_counts,
@@ -158,6 +167,17 @@ def _alternatives(units: Sequence[PossibleUnit]) -> GyroUnit:
     return GyroUnit("", alternatives=tuple(lines)[:_MAX_LISTED])
 
 
+def _no_unit_of_field(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
+    if not has_length_of_field(columns.rates):
+        return None
+    length = float(np.nanmedian(np.linalg.norm(columns.rates, axis=1)))
+    reasons.append(
+        f"{columns.names}: usually {length:.3g} long in changing directions, as a magnetic field "
+        "and not as angular velocities, left out"
+    )
+    return GyroUnit("")
+
+
 def _stated_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
     stated = shared_unit(columns.by_axis.values())
     if stated is None:
@@ -186,6 +206,7 @@ def _unit_by_orientation(columns: GyroColumns, reasons: list[str]) -> GyroUnit |
         unit = fitting[0]
         reasons.append(
             f"{turns} (correlation {witness.correlation:.2f}), so{unit.written()}{unit.remark}"
+            f"{clause_on_others(fitting)}"
         )
         return GyroUnit(unit.unit, unit.factor)
     return None

@@ -15,6 +15,7 @@ from ..possible_units import (
     UNIT_LENGTH_TOLERANCE,
     UNIT_TOLERANCE,
     PossibleUnit,
+    clause_on_others,
     fitting_force_units,
     is_whole,
     length_of_gravity,
@@ -282,7 +283,7 @@ def _accel_unit(columns, sample_rate, reasons) -> PossibleUnit | None:
     stated = shared_unit(columns)
     units = fitting_force_units(forces, sample_rate, is_whole(forces))
     if stated != "":
-        units = [unit for unit in units if unit.is_usual]
+        units = [unit for unit in units if unit.is_usual and not unit.factor]
     if not units:
         reasons.append(f"{length}, so without gravity, left out")
         return None
@@ -292,5 +293,5 @@ def _accel_unit(columns, sample_rate, reasons) -> PossibleUnit | None:
             f"{length}, which is gravity in {unit.unit} and not in the unit of the names, left out"
         )
         return None
-    reasons.append(f"{length}, gravity in {unit.unit}{unit.remark}")
+    reasons.append(f"{length}, gravity in {unit.unit}{unit.remark}{clause_on_others(units)}")
     return unit

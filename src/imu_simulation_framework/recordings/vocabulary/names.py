@@ -105,14 +105,26 @@ _TIME_WORDS = frozenset(["time", "times", "timestamp", "timestamps", "stamp", "s
 
 
 def plainly_a_time(name):
-    """Return the Meaning of a name with a word for a time, ``rover_time_us``; else None."""
+    """Return the Meaning of a name with a word for a time, ``rover_time_us``; else None.
+
+    The unit is in brackets, the last word, or the word behind that for a time:
+    ``timestamp_nanosec_imu``.
+    """
     match = _BRACKET.search(name)
     words = words_of(name[: match.start()] if match else name)
     if _TIME_WORDS.isdisjoint(words):
         return None
-    unit = canonical_unit(match["unit"] if match else words[-1])
-    unit = unit if unit in vocabulary().quantity_units["time"] else ""
-    return Meaning("time", "", " ".join(words), unit, (), False)
+    possible = vocabulary().quantity_units["time"]
+    if match:
+        unit = canonical_unit(match["unit"])
+        return Meaning("time", "", " ".join(words), unit if unit in possible else "", (), False)
+    behind = [place + 1 for place, word in enumerate(words[:-1]) if word in _TIME_WORDS]
+    for place in (len(words) - 1, *behind):
+        unit = canonical_unit(words[place])
+        if unit in possible:
+            plain = words[:place] + words[place + 1 :]
+            return Meaning("time", "", " ".join(plain), unit, (), False)
+    return Meaning("time", "", " ".join(words), "", (), False)
 
 
 def is_time(name) -> bool:

@@ -14,7 +14,7 @@ from ..tables import RecordedTables, order_of
 from .candidates import best_scalar, candidates_of, matrix, quaternions, vectors, with_a_time
 from .choice import ColumnMaps, choose_columns, pieces_of
 from .names import meaning_in, meaning_of, understood_names, words_of
-from .times import FIX_STEPS, all_times, seconds_of
+from .times import EVEN_SAMPLES, FIX_STEPS, all_times, seconds_of
 
 _TIMES = ("time", "date")
 _DIRECTIONS = ("quaternion", "yaw", "heading", "euler")
@@ -53,7 +53,10 @@ def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
                 spans = tables.spans(leader, own.time)
                 break
     if not any(_kinds(columns).intersection(_TIMES) for columns in tables.by_table.values()):
-        maps.reasons.append("no table has a column that could be identified as the time")
+        maps.reasons.append(
+            "no table has a column that could be identified as the time; where the rows of a table "
+            f"follow each other evenly, time = {EVEN_SAMPLES} gives their rate"
+        )
     taken = " ".join([*maps.imu.values(), *maps.reference.values()])
     maps.unused = [name for name in recorded.columns if name not in taken]
     return maps

@@ -151,6 +151,7 @@ _CLOCK = re.compile(r"\d\d?:\d\d(:\d\d)?")
 _IN_WHOLE_SECONDS = "written to whole seconds, in each of which there are several samples"
 _MIN_FILLED = 0.5  # share of the rows in which a time is filled
 _MIN_NEW_TIMES = 0.5  # share of the rows with another time than the row before
+_MAX_BACKWARD_STEPS = 1e-3  # share of the steps; a counter of 8 bits overflows more often
 _MIN_SINCE_1970 = 6e8  # s, 1989; clocks that were never set count from 1970 or 1980
 _MAX_CLOCK_OFFSET = 60.0  # s; clocks that are synchronised by NTP or GPS differ by less than one
 _RATE_RATIO = 1.5  # of the rates of two clocks; packets of two samples have a ratio of 2
@@ -302,6 +303,7 @@ def _rank(time):
     words = meaning.stem.split() if meaning else []
     return (
         -round(min(column.filled for column in time.columns), 1),
+        np.mean(np.diff(time.seconds) < 0.0) > _MAX_BACKWARD_STEPS,
         np.mean(np.diff(time.seconds) == 0.0) > _MIN_NEW_TIMES,
         "utc" in words,
         not time.since_1970,
