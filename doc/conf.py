@@ -13,7 +13,9 @@ from docutils.statemachine import StringList
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "imu_simulation_framework"
 LIBRARY = ROOT / "src" / PACKAGE
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "doc")]
+
+import guide_directives  # noqa: E402
 
 import imu_simulation_framework  # noqa: E402
 from imu_simulation_framework.drive.configuration_text import describe_sections  # noqa: E402
@@ -224,4 +226,6 @@ def setup(app):
     app.add_directive("package", Package)
     app.add_directive("front-door", FrontDoor)
     app.add_directive("configuration-sections", ConfigurationSections)
+    app.add_directive("program-figure", guide_directives.ProgramFigure)
+    app.add_directive("program-output", guide_directives.ProgramOutput)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

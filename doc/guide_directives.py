@@ -1,0 +1,213 @@
+"""Directives of the guide that run programs of the package while Sphinx builds the pages."""
+
+import fcntl
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import Directive, directives
+
+import imu_simulation_framework
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("IMU_SIMULATION_FRAMEWORK_BUILD") or ROOT / ".build").absolute()
+CACHE = BUILD / "guide_programs"
+BUNDLED = ("config", "config.ini", "data", "examples")
+"""Files and folders of the repository that commands may name."""
+
+TIME_LIMIT = 300.0  # s; a command of a page takes seconds, a busy machine slows it
+OUTPUT = "{}.stdout"
+
+
+class CommandError(Exception):
+    """A command of a page failed."""
+
+
+def _split_commands(lines):
+    """Return the commands of a directive, of which each may have several lines."""
+    text = "\n".join(lines).replace("\\\n", " ")
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def _fingerprint(commands):
+    """Return a hash of commands, of the package's version and of the bundled files they name."""
+    digest = hashlib.sha256(imu_simulation_framework.__version__.encode())
+    for command in commands:
+        digest.update(f"{command}\n".encode())
+        for word in shlex.split(command):
+            if word.startswith(BUNDLED) and (ROOT / word).is_file():
+                digest.update((ROOT / word).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _run(command, folder, exit_code):
+    """Run a command in a folder, and return its output."""
+    words = shlex.split(command)
+    if words[:1] != ["./run"]:
+        raise CommandError(f"{command}: expected a command that begins with ./run")
+    # Each command gets a ROS master of its own, so that pages can be read in parallel.
+    environment = {name: text for name, text in os.environ.items() if name != "ROS_MASTER_URI"}
+    result = subprocess.run(
+        [str(ROOT / "run"), *words[1:]],
+        cwd=folder,
+        env={**environment, "MPLBACKEND": "Agg", "COLUMNS": "100"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT,
+    )
+    if result.returncode != exit_code:
+        raise CommandError(f"{command}: exit code {result.returncode}\n{result.stderr}")
+    return result.stdout
+
+
+def run_commands(lines, exit_code=0):
+    """Run commands in an empty folder, or find the results of an earlier build.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        Commands, which begin with ``./run``.
+    exit_code : int, optional
+        Expected exit code of the last command.
+
+    Returns
+    -------
+    commands : list of str
+        Commands, each in one line.
+    folder : Path
+        Folder with the files that the commands wrote and their outputs.
+    """
+    commands = _split_commands(lines)
+    folder = CACHE / _fingerprint(commands)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    # Processes that read pages in parallel wait for a command that another one runs.
+    with open(folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            _fill(folder, commands, exit_code)
+    return commands, folder
+
+
+def _fill(folder, commands, exit_code):
+    with tempfile.TemporaryDirectory(dir=CACHE) as temporary:
+        work = Path(temporary) / "work"
+        work.mkdir()
+        for name in BUNDLED:
+            (work / name).symlink_to(ROOT / name)
+        for number, command in enumerate(commands):
+            code = exit_code if number == len(commands) - 1 else 0
+            (work / OUTPUT.format(number)).write_text(_run(command, work, code), encoding="utf-8")
+        for name in BUNDLED:
+            (work / name).unlink()
+        for bag in [*work.rglob("*.bag"), *work.rglob("*.mcap")]:
+            bag.unlink()
+        shutil.move(str(work), str(folder))
+
+
+def _abbreviate(output, lines):
+    """Return the selected lines of an output: all, the first N, or the last -N."""
+    rows = output.rstrip().splitlines()
+    if lines is None or len(rows) <= abs(lines):
+        return rows
+    return [*rows[:lines], "..."] if lines > 0 else ["...", *rows[lines:]]
+
+
+class _Programs(Directive):
+    """Commands that a page runs."""
+
+    has_content = True
+    option_spec: ClassVar = {"exit-code": int, "lines": int}
+
+    def _commands(self):
+        self.assert_has_content()
+        try:
+            return run_commands(self.content, self.options.get("exit-code", 0))
+        except (CommandError, subprocess.TimeoutExpired) as error:
+            raise self.error(str(error)) from error
+
+    def _session(self, commands, folder, shows_output):
+        """Return a block with the commands, and with their outputs if the page shows them."""
+        lines, is_plain = [], False
+        for number, command in enumerate(commands):
+            lines.append(f"$ {command}")
+            if shows_output:
+                text = (folder / OUTPUT.format(number)).read_text(encoding="utf-8")
+                rows = _abbreviate(text, self.options.get("lines"))
+                is_plain = is_plain or any(row.startswith(("#", "$", "%")) for row in rows)
+                lines += rows
+        block = nodes.literal_block("\n".join(lines), "\n".join(lines))
+        # The lexer for consoles takes such lines for commands.
+        block["language"] = "text" if is_plain else "console"
+        return block
+
+
+class ProgramOutput(_Programs):
+    """Commands with their output.
+
+    The content are the commands, each begins with ``./run``. They run in an empty folder, in which
+    ``config``, ``data``, ``examples`` and ``config.ini`` are those of the repository.
+
+    ============= ============================================================================
+    option        meaning
+    ============= ============================================================================
+    ``lines``     show the first N lines of each output, or with -N the last N lines
+    ``exit-code`` of the last command, if it is not 0
+    ============= ============================================================================
+    """
+
+    def run(self):
+        return [self._session(*self._commands(), shows_output=True)]
+
+
+class ProgramFigure(_Programs):
+    """A figure that a program draws: ``{program-figure} DIR/FILE.png``.
+
+    The content are the commands, as for :class:`ProgramOutput`. The argument is the figure's file.
+
+    =========== ==============================================================================
+    option      meaning
+    =========== ==============================================================================
+    ``alt``     text for readers who do not see the figure; required
+    ``caption`` line below the figure
+    ``width``   of the figure, for example ``70%``
+    ``show``    ``commands`` above the figure, or commands and their ``output``; by default none
+    =========== ==============================================================================
+    """
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar = {
+        **_Programs.option_spec,
+        "alt": directives.unchanged_required,
+        "caption": directives.unchanged,
+        "width": directives.length_or_percentage_or_unitless,
+        "show": lambda argument: directives.choice(argument, ("commands", "output")),
+    }
+
+    def run(self):
+        commands, folder = self._commands()
+        path = folder / self.arguments[0]
+        if not path.is_file():
+            files = sorted(str(file.relative_to(folder)) for file in folder.rglob("*.png"))
+            raise self.error(f"{self.arguments[0]}: no such figure; the commands drew {files}")
+        if "alt" not in self.options:
+            raise self.error(f"{self.arguments[0]}: the option alt is missing")
+        environment = self.state.document.settings.env
+        page = Path(environment.doc2path(environment.docname)).parent
+        image = nodes.image(uri=os.path.relpath(path, page), alt=self.options["alt"])
+        if "width" in self.options:
+            image["width"] = self.options["width"]
+        figure = nodes.figure("", image)
+        if "caption" in self.options:
+            inlines, messages = self.state.inline_text(self.options["caption"], self.lineno)
+            figure += nodes.caption(self.options["caption"], "", *inlines)
+            figure += messages
+        show = self.options.get("show")
+        return [self._session(commands, folder, show == "output"), figure] if show else [figure]
