@@ -24,7 +24,7 @@ deviation of the true heading, both in deg and by default 0:
 
     BROAD_02: {set: BROAD, sensor: aktos-t, imu: bmi088, rest: [0, 40], mounting: 0.5, truth: 0.2}
 
-doc/heading_drift.md, Comparison with real sensors, describes the method. In motion, a strapdown
+doc/explanation/accuracy.md describes the method. In motion, a strapdown
 integration of the rate starts from the true attitude at the beginning of a window. The scatter of
 the mean rate at standstill, which a robot with running motors can measure, is an error of the
 offset as far as it exceeds the specified noise. Standard errors are computed between stretches of a
