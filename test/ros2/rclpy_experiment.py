@@ -101,7 +101,7 @@ def test_settings_are_parameters_with_values_and_ranges(ros):
             if value is not None:
                 assert node.get_parameter(f"{section}.{key.name}").value == value
     rate, seed = map(node.describe_parameter, ("control.rate", "experiment.seed"))
-    assert rate.read_only and rate.description == "in Hz"
+    assert rate.read_only and rate.description.endswith("[Hz]")
     (bounds,) = rate.floating_point_range
     assert (bounds.from_value, bounds.to_value) == (0.1, 100.0)
     assert seed.integer_range[0].to_value == 2**63 - 1

@@ -488,8 +488,9 @@ def _format_name(endpoint) -> str:
 def _describe_parameter(key: dataclasses.Field, value: Any) -> ParameterDescriptor:
     """Describe a parameter for ROS 2, from a key of :class:`.Settings`."""
     metadata = key.metadata
-    about = metadata.get("about") or (metadata.get("unit") and f"in {metadata['unit']}") or ""
-    descriptor = ParameterDescriptor(description=about, read_only=True)
+    unit = f"[{metadata['unit']}]" if metadata.get("unit") else ""
+    description = " ".join(filter(None, (metadata.get("about"), unit)))
+    descriptor = ParameterDescriptor(description=description, read_only=True)
     if metadata.get("choices"):
         descriptor.additional_constraints = " or ".join(metadata["choices"])
     low, high = metadata["minimum"], metadata["maximum"]
