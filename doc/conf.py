@@ -15,6 +15,7 @@ PACKAGE = "imu_simulation_framework"
 LIBRARY = ROOT / "src" / PACKAGE
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "doc")]
 
+import generated_tables  # noqa: E402
 import guide_directives  # noqa: E402
 
 import imu_simulation_framework  # noqa: E402
@@ -167,7 +168,7 @@ class ConfigurationSections(Directive):
         lines = []
         for section in describe_sections():
             introduction = section.introduction.replace(
-                "doc/recordings.md", "[Recordings](recordings.md#column-maps)"
+                "doc/recordings.md", "[Recordings](../recordings.md#column-maps)"
             )
             lines += [f"## [{section.name}]", "", introduction, ""]
             if section.examples:
@@ -226,6 +227,7 @@ def setup(app):
     app.add_directive("package", Package)
     app.add_directive("front-door", FrontDoor)
     app.add_directive("configuration-sections", ConfigurationSections)
+    generated_tables.add_directives(app)
     app.add_directive("program-figure", guide_directives.ProgramFigure)
     app.add_directive("program-output", guide_directives.ProgramOutput)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

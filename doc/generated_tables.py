@@ -1,0 +1,261 @@
+"""Directives of the guide that make tables from the code: programs, launch files, settings."""
+
+import dataclasses
+import importlib
+import json
+import re
+import subprocess
+import sys
+from inspect import getdoc
+from pathlib import Path
+from typing import ClassVar
+from xml.etree import ElementTree
+
+from docutils import nodes
+from docutils.parsers.rst import Directive, directives
+
+import imu_simulation_framework
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = imu_simulation_framework.__name__
+NODES = "Nodes, which launch files start"
+
+
+def _cell(content):
+    """Return the nodes of a cell: a text, or nodes as they are."""
+    return [nodes.paragraph(content, content)] if isinstance(content, str) else content
+
+
+def _literal(text):
+    return [nodes.paragraph("", "", nodes.literal(text, text))] if text else []
+
+
+def make_table(header, rows, widths):
+    """Return a table.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Texts of the first row.
+    rows : iterable of sequence
+        Cells, each a text or a list of nodes.
+    widths : sequence of int
+        Widths of the columns [%].
+
+    Returns
+    -------
+    docutils.nodes.table
+    """
+    group = nodes.tgroup(cols=len(header))
+    group += [nodes.colspec(colwidth=width) for width in widths]
+    for part, contents in ((nodes.thead(), [header]), (nodes.tbody(), rows)):
+        for cells in contents:
+            part += nodes.row("", *(nodes.entry("", *_cell(cell)) for cell in cells))
+        group += part
+    return nodes.table("", group, classes=["generated", "colwidths-given"])
+
+
+def _section(title, *children):
+    section = nodes.section(ids=[nodes.make_id(title)], names=[nodes.fully_normalize_name(title)])
+    section += [nodes.title(title, title), *children]
+    return section
+
+
+def _describe_program(name, summary, described):
+    """Return the section of a program: its description and its options."""
+    section = _section(name)
+    sentence = f"{summary[0].upper()}{summary[1:]}."
+    section += nodes.paragraph(sentence, sentence)
+    description = described["description"].strip()
+    if description:
+        block = nodes.literal_block(description, description, language="text", classes=["wrapped"])
+        section += block
+    if described["options"]:
+        section += make_table(
+            ("option", "value", "meaning"),
+            [
+                (_literal(option["name"]), _literal(option["values"]), option["help"])
+                for option in described["options"]
+            ],
+            (28, 20, 52),
+        )
+    return section
+
+
+def _program_groups():
+    """Return the programs of ``./run --help``: heading -> name -> summary."""
+    usage = (ROOT / "run").read_text(encoding="utf-8").partition("cat <<'END'")[2]
+    groups: dict[str, dict[str, str]] = {}
+    heading = ""
+    for line in usage.partition("\nEND\n")[0].splitlines():
+        program = re.match(r"  (\w+\.py) +(\S.*)", line)
+        if program and heading:
+            groups.setdefault(heading, {})[program[1]] = program[2]
+        else:
+            heading = line.strip()
+    return groups
+
+
+class ProgramReference(Directive):
+    """All programs with their options, in the groups of ``./run --help``."""
+
+    def run(self):
+        programs = json.loads(
+            subprocess.run(
+                [sys.executable, str(ROOT / "doc" / "program_help.py")],
+                stdout=subprocess.PIPE,
+                check=True,
+            ).stdout
+        )
+        sections = []
+        for heading, names in _program_groups().items():
+            section = _section(heading)
+            for name, summary in names.items():
+                section += _describe_program(name, summary, programs.pop(name))
+            sections.append(section)
+        rest = _section(NODES)
+        rest += make_table(
+            ("node", "meaning"),
+            [
+                (_literal(name), " ".join(described["description"].split("\n\n")[0].split()))
+                for name, described in programs.items()
+                if described["description"]
+            ],
+            (28, 72),
+        )
+        for section in [*sections, rest]:
+            for part in section.findall(nodes.section):
+                self.state.document.note_implicit_target(part, part)
+        return [*sections, rest]
+
+
+class LaunchArguments(Directive):
+    """Arguments of a launch file: ``{launch-arguments} airborne``."""
+
+    required_arguments = 1
+
+    def run(self):
+        path = ROOT / "launch" / f"{self.arguments[0]}.launch"
+        if not path.is_file():
+            raise self.error(f"{path.name}: no such launch file")
+        arguments = ElementTree.parse(path).getroot().findall("arg")
+        rows = [
+            (
+                _literal(f"{argument.get('name')}:="),
+                _literal(argument.get("default") or ""),
+                argument.get("doc") or "",
+            )
+            for argument in arguments
+            if argument.get("value") is None
+        ]
+        return [make_table(("argument", "default", "meaning"), rows, (24, 20, 56))]
+
+
+def _find(dotted):
+    module, _, name = dotted.rpartition(".")
+    return getattr(importlib.import_module(f"{PACKAGE}.{module}"), name)
+
+
+def parameters_of(docstring):
+    """Return the parameters of a docstring in numpydoc's form.
+
+    Parameters
+    ----------
+    docstring : str
+        Docstring with a section ``Parameters`` or ``Attributes``.
+
+    Returns
+    -------
+    list of (list of str, str, str)
+        Names, type and description of each parameter.
+    """
+    match = re.search(
+        r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", docstring, re.M | re.S
+    )
+    entries = []
+    for line in (match[1] if match else "").splitlines():
+        if re.match(r"\S", line):
+            names, _, kind = line.partition(" : ")
+            entries.append((names.strip().split(", "), kind.strip(), []))
+        elif entries:
+            entries[-1][2].append(line.strip())
+    return [(names, kind, " ".join(text).strip()) for names, kind, text in entries]
+
+
+def _default_text(field):
+    """Return a short text of a field's default, as it is written in YAML."""
+    value = field.default
+    if value is dataclasses.MISSING:
+        return "required"
+    if dataclasses.is_dataclass(value):
+        return ""
+    if value is None or value == "" or value == ():
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        if len(set(map(str, value))) == 1 and not isinstance(value[0], tuple):
+            return _number_text(value[0])
+        if value and isinstance(value[0], tuple):
+            return "identity" if value[0][0] == 1.0 else "0"
+        return ", ".join(map(_number_text, value))
+    return _number_text(value)
+
+
+def _number_text(value):
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class SettingsKeys(Directive):
+    """Keys of YAML files: the fields of a class of settings, within ``{eval-rst}``.
+
+    ::
+
+        .. settings-keys:: sensors.imu_specification.TriadSpecification
+           :skip: name
+    """
+
+    required_arguments = 1
+    option_spec: ClassVar = {"skip": directives.unchanged}
+
+    def run(self):
+        settings = _find(self.arguments[0])
+        fields = {field.name: field for field in dataclasses.fields(settings)}
+        skipped = self.options.get("skip", "").split()
+        rows = []
+        for names, kind, text in parameters_of(getdoc(settings)):
+            for name in names:
+                if name in fields and name not in skipped:
+                    inlines, messages = self.state.inline_text(text, self.lineno)
+                    meaning = [nodes.paragraph(text, "", *inlines), *messages]
+                    default = _default_text(fields[name])
+                    rows.append((_literal(name), meaning, kind, _literal(default)))
+        if not rows:
+            raise self.error(f"{self.arguments[0]}: the docstring documents no field")
+        return [make_table(("key", "meaning", "value", "default"), rows, (26, 44, 15, 15))]
+
+
+class ModuleText(Directive):
+    """Docstring of a module without its first line, within ``{eval-rst}``."""
+
+    required_arguments = 1
+
+    def run(self):
+        module = importlib.import_module(f"{PACKAGE}.{self.arguments[0]}")
+        lines = getdoc(module).partition("\n\n")[2].splitlines()
+        self.state_machine.insert_input([*lines, ""], module.__name__)
+        return []
+
+
+def add_directives(app):
+    """Register the directives of this module.
+
+    Parameters
+    ----------
+    app : sphinx.application.Sphinx
+        Application.
+    """
+    app.add_directive("program-reference", ProgramReference)
+    app.add_directive("launch-arguments", LaunchArguments)
+    app.add_directive("settings-keys", SettingsKeys)
+    app.add_directive("module-text", ModuleText)
