@@ -18,7 +18,7 @@ import imu_simulation_framework
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("IMU_SIMULATION_FRAMEWORK_BUILD") or ROOT / ".build").absolute()
 CACHE = BUILD / "guide_programs"
-BUNDLED = ("config", "config.ini", "data", "examples")
+BUNDLED = ("config", "config.ini", "data", "examples", "urdf")
 """Files and folders of the repository that commands may name."""
 
 TIME_LIMIT = 300.0  # s; a command of a page takes seconds, a busy machine slows it
@@ -48,7 +48,7 @@ def _fingerprint(commands):
 
 def _run(command, folder, exit_code):
     """Run a command in a folder, and return its output."""
-    words = shlex.split(command)
+    words = [name for word in shlex.split(command) for name in _expand(word, folder)]
     if words[:1] != ["./run"]:
         raise CommandError(f"{command}: expected a command that begins with ./run")
     # Each command gets a ROS master of its own, so that pages can be read in parallel.
@@ -65,6 +65,12 @@ def _run(command, folder, exit_code):
     if result.returncode != exit_code:
         raise CommandError(f"{command}: exit code {result.returncode}\n{result.stderr}")
     return result.stdout
+
+
+def _expand(word, folder):
+    """Return the names of a folder's files that a word with ``*`` matches, as a shell does."""
+    paths = sorted(folder.glob(word)) if "*" in word else []
+    return [str(path.relative_to(folder)) for path in paths] or [word]
 
 
 def run_commands(lines, exit_code=0):
@@ -152,7 +158,7 @@ class ProgramOutput(_Programs):
     """Commands with their output.
 
     The content are the commands, each begins with ``./run``. They run in an empty folder, in which
-    ``config``, ``data``, ``examples`` and ``config.ini`` are those of the repository.
+    ``config``, ``data``, ``examples``, ``urdf`` and ``config.ini`` are those of the repository.
 
     ============= ============================================================================
     option        meaning
@@ -169,7 +175,8 @@ class ProgramOutput(_Programs):
 class ProgramFigure(_Programs):
     """A figure that a program draws: ``{program-figure} DIR/FILE.png``.
 
-    The content are the commands, as for :class:`ProgramOutput`. The argument is the figure's file.
+    The content are the commands, as for :class:`ProgramOutput`. The argument is the figure's file,
+    possibly with ``*``.
 
     =========== ==============================================================================
     option      meaning
@@ -193,7 +200,7 @@ class ProgramFigure(_Programs):
 
     def run(self):
         commands, folder = self._commands()
-        path = folder / self.arguments[0]
+        path = folder / _expand(self.arguments[0], folder)[0]
         if not path.is_file():
             files = sorted(str(file.relative_to(folder)) for file in folder.rglob("*.png"))
             raise self.error(f"{self.arguments[0]}: no such figure; the commands drew {files}")

@@ -46,7 +46,7 @@ class GazeboExperiment(unittest.TestCase):
         return folder, json.loads(folder.read_text("summary.json"))
 
     def check(self, folder, summary):
-        """Check the promises of doc/gazebo.md, which hold on a busy machine, too."""
+        """Check results that hold on a busy machine, too (doc/explanation/robot_models.md)."""
         self.assertTrue(summary["run"]["completed"])
         truth = summary["messages"]["ground_truth"]
         self.assertEqual(truth["received"], truth["expected"])
