@@ -35,9 +35,11 @@ def _split_commands(lines):
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
-def _fingerprint(commands):
-    """Return a hash of commands, of the package's version and of the bundled files they name."""
+def _fingerprint(commands, files):
+    """Return a hash of commands, files, the package's version and the bundled files they name."""
     digest = hashlib.sha256(imu_simulation_framework.__version__.encode())
+    for name, text in sorted(files.items()):
+        digest.update(f"{name}\n{text}\n".encode())
     for command in commands:
         digest.update(f"{command}\n".encode())
         for word in shlex.split(command):
@@ -73,7 +75,7 @@ def _expand(word, folder):
     return [str(path.relative_to(folder)) for path in paths] or [word]
 
 
-def run_commands(lines, exit_code=0):
+def run_commands(lines, exit_code=0, files=None):
     """Run commands in an empty folder, or find the results of an earlier build.
 
     Parameters
@@ -82,6 +84,8 @@ def run_commands(lines, exit_code=0):
         Commands, which begin with ``./run``.
     exit_code : int, optional
         Expected exit code of the last command.
+    files : mapping of str to str, optional
+        Texts of files in the folder before the first command.
 
     Returns
     -------
@@ -91,22 +95,24 @@ def run_commands(lines, exit_code=0):
         Folder with the files that the commands wrote and their outputs.
     """
     commands = _split_commands(lines)
-    folder = CACHE / _fingerprint(commands)
+    folder = CACHE / _fingerprint(commands, files or {})
     CACHE.mkdir(parents=True, exist_ok=True)
     # Processes that read pages in parallel wait for a command that another one runs.
     with open(folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
-            _fill(folder, commands, exit_code)
+            _fill(folder, commands, exit_code, files or {})
     return commands, folder
 
 
-def _fill(folder, commands, exit_code):
+def _fill(folder, commands, exit_code, files):
     with tempfile.TemporaryDirectory(dir=CACHE) as temporary:
         work = Path(temporary) / "work"
         work.mkdir()
         for name in BUNDLED:
             (work / name).symlink_to(ROOT / name)
+        for name, text in files.items():
+            (work / name).write_text(text, encoding="utf-8")
         for number, command in enumerate(commands):
             code = exit_code if number == len(commands) - 1 else 0
             (work / OUTPUT.format(number)).write_text(_run(command, work, code), encoding="utf-8")
@@ -125,6 +131,35 @@ def _abbreviate(output, lines):
     return [*rows[:lines], "..."] if lines > 0 else ["...", *rows[lines:]]
 
 
+def _page_files(directive):
+    """Return the files that a page states before a directive: name -> text."""
+    document = directive.state.document
+    if not hasattr(document, "program_files"):
+        document.program_files = {}
+    return document.program_files
+
+
+class ProgramFile(Directive):
+    """A file that the page shows, and that its later commands find in their folder.
+
+    The argument is the name of the file, the content its text: ``{program-file} my_imu.yaml``.
+    """
+
+    has_content = True
+    required_arguments = 1
+
+    def run(self):
+        name, text = self.arguments[0], "\n".join(self.content) + "\n"
+        if Path(name).name != name:
+            raise self.error(f"{name}: expected the name of a file without a folder")
+        _page_files(self)[name] = text
+        block = nodes.literal_block(text, text)
+        block["language"] = {".yaml": "yaml", ".ini": "ini"}.get(Path(name).suffix, "text")
+        wrapper = nodes.container("", literal_block=True, classes=["literal-block-wrapper"])
+        wrapper += [nodes.caption(name, name), block]
+        return [wrapper]
+
+
 class _Programs(Directive):
     """Commands that a page runs."""
 
@@ -134,7 +169,8 @@ class _Programs(Directive):
     def _commands(self):
         self.assert_has_content()
         try:
-            return run_commands(self.content, self.options.get("exit-code", 0))
+            code = self.options.get("exit-code", 0)
+            return run_commands(self.content, code, _page_files(self))
         except (CommandError, subprocess.TimeoutExpired) as error:
             raise self.error(str(error)) from error
 
@@ -148,7 +184,8 @@ class _Programs(Directive):
                 rows = _abbreviate(text, self.options.get("lines"))
                 is_plain = is_plain or any(row.startswith(("#", "$", "%")) for row in rows)
                 lines += rows
-        block = nodes.literal_block("\n".join(lines), "\n".join(lines))
+        text = "\n".join(lines)
+        block = nodes.literal_block(text, text, classes=["session"])
         # The lexer for consoles takes such lines for commands.
         block["language"] = "text" if is_plain else "console"
         return block
