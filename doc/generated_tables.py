@@ -15,6 +15,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 
 import imu_simulation_framework
+from imu_simulation_framework.core.csv_files import CSV_FILES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = imu_simulation_framework.__name__
@@ -247,6 +248,47 @@ class ModuleText(Directive):
         return []
 
 
+class CsvFiles(Directive):
+    """All CSV files: a list with links, then a table of the columns of each file."""
+
+    def run(self):
+        names = [file.name for file in CSV_FILES]
+        titles = [
+            f"{file.name} of {file.program}" if names.count(file.name) > 1 else file.name
+            for file in CSV_FILES
+        ]
+        sections, rows = [], []
+        for file, title in zip(CSV_FILES, titles):
+            section = self._describe_file(file, title)
+            link = nodes.reference("", "", nodes.literal(file.name, file.name))
+            link["refid"] = section["ids"][0]
+            link["internal"] = True
+            content, messages = self.state.inline_text(file.content, self.lineno)
+            rows.append(
+                (
+                    [nodes.paragraph("", "", link)],
+                    _literal(file.program),
+                    [nodes.paragraph("", "", *content), *messages],
+                )
+            )
+            sections.append(section)
+        return [make_table(("file", "program", "content"), rows, (26, 24, 50)), *sections]
+
+    def _describe_file(self, file, title):
+        section = _section(title)
+        self.state.document.note_implicit_target(section, section)
+        columns = [
+            (
+                _literal(column.name),
+                column.unit,
+                f"{column.meaning} (optional)" if column.is_optional else column.meaning,
+            )
+            for column in file.columns
+        ]
+        section += make_table(("column", "unit", "meaning"), columns, (30, 20, 50))
+        return section
+
+
 def add_directives(app):
     """Register the directives of this module.
 
@@ -259,3 +301,4 @@ def add_directives(app):
     app.add_directive("launch-arguments", LaunchArguments)
     app.add_directive("settings-keys", SettingsKeys)
     app.add_directive("module-text", ModuleText)
+    app.add_directive("csv-files", CsvFiles)

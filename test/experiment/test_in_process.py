@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import imu_simulation_framework as isf
+from imu_simulation_framework.core.csv_files import find_csv_file
 from imu_simulation_framework.core.files import default_configuration_path, urdf_path
 from imu_simulation_framework.core.tables import ACCEL, GYRO
 from imu_simulation_framework.drive.in_process import drive_in_process, robot_motion, run_in_process
@@ -48,6 +49,22 @@ def test_seed_determines_imu_but_not_drive(default_drive):
     # The drift begins at zero with any seed.
     assert np.count_nonzero(other.imu_simulated["yaw"] == default_drive.imu_simulated["yaw"]) <= 1
     np.testing.assert_array_equal(other.ground_truth, default_drive.ground_truth)
+
+
+def test_columns_of_results_are_those_of_reference_page():
+    tables = run(
+        trajectory={"stop": 3.0},
+        imu_recording={"use": True},
+        imu={"model": "specification"},
+        imu_specification={"file": "bno055_magnetometer"},
+        gnss={"file": "rtk_heading"},
+        odometer={"file": "differential"},
+    )
+    results = {name: table for name, table in vars(tables).items() if table is not None}
+    assert {"gnss_simulated", "odometer", "magnetometer_simulated", "imu_real"} <= set(results)
+    for name, table in results.items():
+        columns = [table.index.name, *table.columns]
+        assert find_csv_file(f"{name}.csv", columns).unexpected_columns(columns) == []
 
 
 @pytest.mark.parametrize("controller", sorted(CONTROLLERS))

@@ -1,16 +1,20 @@
 """Calls of the command-line programs, in this process or in a process of their own."""
 
 import contextlib
+import csv
+import gzip
 import io
 import os
 import runpy
 import subprocess
 import sys
+import time
 from functools import lru_cache
 from pathlib import Path
 
 from patience import PATIENCE
 
+from imu_simulation_framework.core.csv_files import find_csv_file
 from imu_simulation_framework.core.programs import run_tool
 
 PNG = b"\x89PNG\r\n\x1a\n"  # signature at the beginning of a PNG file
@@ -28,14 +32,28 @@ def call_tool(tool, *arguments):
     words = list(map(str, arguments))
     # Some programs write bytes, so the streams need a buffer as those of a process have.
     output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
-    arguments_of_pytest = sys.argv
+    begin, arguments_of_pytest = time.time(), sys.argv
     sys.argv = [tool, *words]
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
             code = run_tool(_main(tool), words)
     finally:
         sys.argv = arguments_of_pytest
+    if code == 0:
+        _check_columns(tool, begin)
     return subprocess.CompletedProcess([tool, *words], code, _text(output), _text(errors))
+
+
+def _check_columns(tool, begin):
+    """Compare the CSV files that a program has written with their declared columns."""
+    for path in [*Path.cwd().rglob("*.csv"), *Path.cwd().rglob("*.csv.gz")]:
+        if path.stat().st_mtime < begin - 0.1:  # stamps of files are coarser than the clock
+            continue
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as file:
+            columns = next(csv.reader(file), [])
+        declared = find_csv_file(path.name, columns)
+        if declared and declared.program == tool:
+            assert declared.unexpected_columns(columns) == [], path
 
 
 @contextlib.contextmanager

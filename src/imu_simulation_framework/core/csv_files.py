@@ -1,0 +1,587 @@
+"""Columns of all CSV files that the programs write, with units and meanings.
+
+The guide shows :data:`CSV_FILES` as tables, and the tests of the programs compare each file that a
+program writes with it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Iterable, Mapping, NamedTuple
+
+from . import tables
+
+
+class CsvColumn(NamedTuple):
+    """Column of a CSV file.
+
+    Parameters
+    ----------
+    name : str
+        Name in the first line; words in angle brackets are placeholders.
+    unit : str
+        Unit of measurement, 1 for a number without unit, empty for a text.
+    meaning : str
+        Meaning in words.
+    is_optional : bool, optional
+        Whether a file may lack the column, or have several of its kind.
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    is_optional: bool = False
+
+    def matches(self, name: str) -> bool:
+        """Return whether a name of a file is that of the column."""
+        pattern = re.sub(r"<[^>]*>", "\0", self.name)
+        return re.fullmatch(re.escape(pattern).replace("\0", ".+"), name) is not None
+
+
+class CsvFile(NamedTuple):
+    """CSV file of a program.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, without the date and time in front of it; words in angle brackets are
+        placeholders.
+    program : str
+        Program that writes it.
+    content : str
+        Content in words, beginning with a row's meaning where that is not a time.
+    columns : tuple of CsvColumn
+        Columns in their order in the file.
+    """
+
+    name: str
+    program: str
+    content: str
+    columns: tuple[CsvColumn, ...]
+
+    def unexpected_columns(self, names: Iterable[str]) -> list[str]:
+        """Return the names of a file's columns that are not declared, and missing ones.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Names in the first line of the file.
+
+        Returns
+        -------
+        list of str
+            Undeclared names, and declared names that are not optional and missing.
+        """
+        names = list(names)
+        unknown = [name for name in names if not any(c.matches(name) for c in self.columns)]
+        return unknown + [
+            column.name
+            for column in self.columns
+            if not column.is_optional and not any(map(column.matches, names))
+        ]
+
+
+_TIME = CsvColumn("time", "s", "since the start of the drive")
+
+_MEANINGS = {
+    "x": ("m", "position, east"),
+    "y": ("m", "position, north"),
+    "z": ("m", "height"),
+    "roll": ("rad", "about the forward axis, right side down is positive"),
+    "pitch": ("rad", "about the left axis, nose down is positive"),
+    "yaw": ("rad", "counter-clockwise from east, unwrapped"),
+    "v": ("m/s", "velocity forward, along the robot's x axis"),
+    "v_y": ("m/s", "velocity to the left"),
+    "v_z": ("m/s", "velocity upwards, along the robot's z axis"),
+    "yaw_rate": ("rad/s", "angular velocity about the robot's z axis"),
+    "gyro_x": ("rad/s", "angular velocity about x (forward)"),
+    "gyro_y": ("rad/s", "angular velocity about y (left)"),
+    "gyro_z": ("rad/s", "angular velocity about z (up)"),
+    "accel_x": ("m/s^2", "specific force along x (forward)"),
+    "accel_y": ("m/s^2", "specific force along y (left)"),
+    "accel_z": ("m/s^2", "specific force along z (up), +9.8 at rest"),
+    "mag_x": ("T", "magnetic flux density along x (forward)"),
+    "mag_y": ("T", "magnetic flux density along y (left)"),
+    "mag_z": ("T", "magnetic flux density along z (up)"),
+    "qx": ("1", "quaternion from the body to east, north, up: x"),
+    "qy": ("1", "quaternion: y"),
+    "qz": ("1", "quaternion: z"),
+    "qw": ("1", "quaternion: w"),
+    "left": ("rad/s", "speed of the left wheels"),
+    "right": ("rad/s", "speed of the right wheels"),
+    "yaw_error": ("rad", "reference minus robot, in (-pi, pi]; negative: turn right"),
+    "distance_error": ("m", "distance of the robot from the trajectory's pose, never negative"),
+    "along_track_error": ("m", "positive if the robot is behind"),
+    "cross_track_error": ("m", "positive if the reference is to the left"),
+    "latitude": ("deg", "WGS 84, north positive"),
+    "longitude": ("deg", "WGS 84, east positive"),
+    "altitude": ("m", "above the ellipsoid"),
+    "status": ("1", "of NavSatStatus; below 0: no fix"),
+    "variance_east": ("m^2", "of the position"),
+    "variance_north": ("m^2", "of the position"),
+    "variance_up": ("m^2", "of the position"),
+    "velocity_east": ("m/s", ""),
+    "velocity_north": ("m/s", ""),
+    "velocity_up": ("m/s", ""),
+    "velocity_variance": ("m^2/s^2", "of velocity_east and of velocity_north"),
+    "velocity_variance_up": ("m^2/s^2", ""),
+    "heading": ("rad", "of two antennas, counter-clockwise from east, unwrapped"),
+    "heading_variance": ("rad^2", ""),
+    "quality": ("1", "of the fix, the number in GGA"),
+    "arrival": ("s", "time at which the message arrives"),
+    "yaw_known": ("1", "1 where the reference has a heading, else 0"),
+    "yaw_std": ("rad", "standard deviation of the heading"),
+    "yaw_error_time": ("s", "correlation time of the heading's error"),
+    "yaw_lag": ("s", "standard deviation of the heading's lag"),
+    "turn_error": ("1", "standard deviation of the relative excess of turns"),
+    "turn_slip": ("rad/sqrt(rad)", "random walk over the turned angle"),
+    "steering": ("rad", "angle of the steered joint"),
+    "steering_left": ("rad", "angle of the left steered joint"),
+    "steering_right": ("rad", "angle of the right steered joint"),
+    "delta_theta_x": ("rad", "integrated angular velocity over the period, about x"),
+    "delta_theta_y": ("rad", "about y"),
+    "delta_theta_z": ("rad", "about z"),
+    "delta_velocity_x": ("m/s", "integrated specific force over the period, along x"),
+    "delta_velocity_y": ("m/s", "along y"),
+    "delta_velocity_z": ("m/s", "along z"),
+    "pan": ("rad", "angle of the joint"),
+    "tilt": ("rad", "angle of the joint"),
+    "pan_rate": ("rad/s", ""),
+    "tilt_rate": ("rad/s", ""),
+    "roll_rate": ("rad/s", ""),
+}
+"""Unit and meaning by the name of a column that several files have."""
+
+_STEERING = ("steering", "steering_left", "steering_right")
+
+
+def _shared(
+    names: Iterable[str],
+    optional: Iterable[str] = (),
+    meanings: Mapping[str, tuple[str, str]] | None = None,
+) -> tuple[CsvColumn, ...]:
+    """Return the columns of a table over time, of which some have a meaning of their own."""
+    known = {**_MEANINGS, **(meanings or {})}
+    return (
+        _TIME,
+        *(CsvColumn(name, *known[name]) for name in names),
+        *(CsvColumn(name, *known[name], is_optional=True) for name in optional),
+    )
+
+
+def _columns(*texts: str) -> tuple[CsvColumn, ...]:
+    """Return columns from texts ``name | unit | meaning``; ``?`` in front marks an optional one."""
+    cells = [[cell.strip() for cell in text.split("|")] for text in texts]
+    return tuple(
+        CsvColumn(name.lstrip("?"), unit, meaning, name.startswith("?"))
+        for name, unit, meaning in cells
+    )
+
+
+_EXPERIMENT = "run_experiment.py"
+_FLIGHT = "simulate_flight.py"
+_SMALLEST_P = "smallest p, corrected | 1 | smallest p of all tests, corrected for their number"
+_DRIVE = (
+    "drive | | name of the drive",
+    "final error [deg] | deg | recorded",
+    "2.5 % of runs [deg] | deg | final error in the model",
+    "97.5 % of runs [deg] | deg | final error in the model",
+    "percentile | 1 | of the final error under the model, 0 to 100",
+    "that of rms | 1 | percentile of the rms error",
+    "p of the whole curve | 1 | p-value of the error over time",
+    _SMALLEST_P,
+)
+
+CSV_FILES = (
+    CsvFile(
+        "ground_truth.csv",
+        _EXPERIMENT,
+        "true motion of the simulated robot, at 100 Hz. `yaw_rate` is instantaneous; `gyro_z` of an "
+        "IMU is the mean over the preceding period",
+        _shared(tables.GROUND_TRUTH),
+    ),
+    CsvFile(
+        "imu_simulated.csv",
+        _EXPERIMENT,
+        "output of the simulated IMU",
+        _shared(tables.IMU_RECORD, tables.MAG),
+    ),
+    CsvFile(
+        "imu_real.csv",
+        _EXPERIMENT,
+        "output of the recorded IMU, if there is one. Columns that were not recorded are missing",
+        _shared(("yaw",), (*tables.IMU_RECORD[:2], *tables.GYRO, *tables.ACCEL, *tables.MAG)),
+    ),
+    CsvFile(
+        "reference.csv",
+        _EXPERIMENT,
+        "unsmoothed reference at its own stamps, with which the recorded IMU is compared",
+        _shared(tables.POSES, ("yaw_known", *tables.REFERENCE_ERROR, tables.TURN_SLIP)),
+    ),
+    CsvFile(
+        "trajectory_data.csv",
+        _EXPERIMENT,
+        "trajectory to be followed, and its wheel speeds by inverse kinematics",
+        _shared((*tables.TRAJECTORY, *tables.WHEELS), _STEERING),
+    ),
+    CsvFile(
+        "control_error.csv",
+        _EXPERIMENT,
+        "tracking error: trajectory minus robot",
+        _shared(tables.CONTROL_ERROR),
+    ),
+    CsvFile(
+        "wheel_velocities.csv",
+        _EXPERIMENT,
+        "commanded wheel speeds, at the times from which they hold",
+        _shared(tables.WHEELS, _STEERING),
+    ),
+    CsvFile(
+        "wheel_velocities_actual.csv",
+        _EXPERIMENT,
+        "actual wheel speeds, from `joint_states`",
+        _shared(tables.WHEELS, _STEERING),
+    ),
+    CsvFile(
+        "fixes.csv",
+        _EXPERIMENT,
+        "received satellite positions, in the frame of the trajectory; only for GNSS references",
+        _shared(tables.POSES[:2]),
+    ),
+    CsvFile(
+        "magnetometer_simulated.csv",
+        _EXPERIMENT,
+        "output of the simulated magnetometer, if there is one",
+        _shared(tables.MAG),
+    ),
+    CsvFile(
+        "gnss_simulated.csv",
+        _EXPERIMENT,
+        "messages of the simulated GNSS receiver, if there is one",
+        _shared(tables.GNSS_PUBLISHED),
+    ),
+    CsvFile(
+        "odometer.csv",
+        _EXPERIMENT,
+        "output of the simulated odometer, if there is one",
+        _shared(tables.TRAJECTORY),
+    ),
+    CsvFile(
+        "bands.csv",
+        "heading_budget.py",
+        "percentiles of the heading drift over time",
+        _columns(
+            "time | s | since the start",
+            "imu | | name of the IMU",
+            "mean | deg | mean over drives",
+            "std | deg | standard deviation over drives",
+            *(
+                f"{edge}_{share} | deg | {edge} edge of the band with {share} % of all drives"
+                for share in (50, 95, 99)
+                for edge in ("lower", "upper")
+            ),
+        ),
+    ),
+    CsvFile(
+        "budget.csv",
+        "heading_budget.py",
+        "a row for each error source of each IMU, at the time of the answer",
+        _columns(
+            "IMU | | name of the IMU",
+            "source | | error source",
+            "mean [deg] | deg | contribution to the mean",
+            "std [deg] | deg | contribution to the standard deviation",
+            "share of variance [%] | % | share of the whole variance",
+            "differs | | between which drives the source differs",
+        ),
+    ),
+    CsvFile(
+        "requirements.csv",
+        "heading_budget.py",
+        "a row for each error, with `--require`",
+        _columns(
+            "error | | error source",
+            "if alone | unit | largest permitted value if it is the only error",
+            "with all others | unit | largest permitted value if all errors have equal shares",
+            "unit | | unit of the values",
+            "with all others, in a data sheet | | the same in a data sheet's unit",
+        ),
+    ),
+    CsvFile(
+        "summary.csv",
+        "monte_carlo.py",
+        "error over time",
+        _columns(
+            "time [s] | s | since the start",
+            "mean [deg] | deg | mean of all runs",
+            "standard error of mean [deg] | deg | of a finite number of runs",
+            "std [deg] | deg | standard deviation of all runs",
+            "<number> % [deg] | deg | quantile: 0.5, 2.5, 25, 50, 75, 97.5 and 99.5 %",
+        ),
+    ),
+    CsvFile(
+        "spectrum.csv",
+        "monte_carlo.py",
+        "a row for each frequency",
+        _columns(
+            "frequency [Hz] | Hz | frequency",
+            "density [deg^2/Hz] | deg^2/Hz | mean power spectral density of the yaw error",
+            "standard error [deg^2/Hz] | deg^2/Hz | of a finite number of runs",
+        ),
+    ),
+    CsvFile(
+        "runs.csv.gz",
+        "monte_carlo.py",
+        "a row for each run",
+        _columns(
+            "run | 1 | number of the run, from 0",
+            "final [deg] | deg | error at the end",
+            "maximum [deg] | deg | largest absolute error",
+            "rms [deg] | deg | rms error",
+            "drift [deg/min] | deg/min | slope of the error",
+            "?psd <from> to <to> Hz [deg^2/Hz] | deg^2/Hz | mean density within a band",
+        ),
+    ),
+    CsvFile(
+        "models.csv",
+        "identify_yaw_error.py",
+        "a row for each model that was compared",
+        _columns(
+            "model | | parts of the model",
+            "parameters | 1 | number of parameters",
+            "log-likelihood | 1 | of the fit",
+            "AIC | 1 | Akaike's information criterion",
+            "above best | 1 | AIC minus the smallest AIC",
+            "likelihood ratio | 1 | test against the chosen model",
+            "p | 1 | p-value of that test",
+            "chosen | | yes for the chosen model",
+        ),
+    ),
+    CsvFile(
+        "parts.csv",
+        "identify_yaw_error.py",
+        "parts of the yaw error over time",
+        _columns(
+            "time | s | on the clock of the recording",
+            "?drive | 1 | number of the drive, if there are several",
+            "error | rad | yaw error; sum of the parts and the residual",
+            "?<part> | rad | part of the chosen model, by its name in models.csv",
+            "residual | rad | rest",
+            "sensor's part | rad | sum of the IMU's parts and the start offset",
+            "innovation | rad | observation minus its prediction",
+            "innovation_std | rad | standard deviation of the innovation",
+        ),
+    ),
+    CsvFile(
+        "predictions.csv",
+        "identify_yaw_error.py",
+        "a row for each of several drives, predicted by a model of the others",
+        _columns(*_DRIVE, "the model from the others | | verdict"),
+    ),
+    CsvFile(
+        "judgement.csv",
+        "judge_imu.py",
+        "a row for each test of each model",
+        _columns(
+            "imu | | name of the model",
+            "look | | tested statistic",
+            "unit | | unit of the statistic",
+            "the model has | | direction of a rejected model's difference",
+            "recorded | unit | of the recorded IMU",
+            "median of runs | unit | of the model",
+            "2.5 % of runs | unit | of the model",
+            "97.5 % of runs | unit | of the model",
+            "percentile | 1 | of the recorded IMU under the model, 0 to 100",
+            "p | 1 | p-value",
+            "p, corrected | 1 | p-value, corrected for the number of tests",
+        ),
+    ),
+    CsvFile(
+        "judgement_drives.csv",
+        "judge_imu.py",
+        "a row for each of several drives",
+        _columns("imu | | name of the model", *_DRIVE, "verdict | | verdict"),
+    ),
+    CsvFile(
+        "allan_deviation.csv",
+        "allan_analysis.py",
+        "Allan deviation by averaging time",
+        _columns(
+            "tau | s | averaging time",
+            "recording | 1 | number of the recording, from 1",
+            "?<axis>_deviation | rad/s, m/s^2 | Allan deviation of gyro_x, ..., accel_z",
+            "?<axis>_low | rad/s, m/s^2 | lower limit of the 95 % interval",
+            "?<axis>_high | rad/s, m/s^2 | upper limit of the 95 % interval",
+            "?<axis>_degrees_of_freedom | 1 | degrees of freedom of the interval",
+        ),
+    ),
+    CsvFile(
+        "allan_deviation.csv",
+        "validate_imu.py",
+        "a row for each axis and averaging time",
+        _columns(
+            "quantity | | rate, force or orientation",
+            "axis | | x, y, z; roll, pitch, yaw",
+            "tau | s | averaging time",
+            "allan_deviation | rad/s, m/s^2, rad | Allan deviation of the error",
+        ),
+    ),
+    CsvFile(
+        "validation.csv",
+        "validate_imu.py",
+        "a row for each axis: error, which is truth minus IMU",
+        _columns(
+            "quantity | | rate, force or orientation",
+            "axis | | x, y, z; roll, pitch, yaw",
+            "unit | | unit of the statistics",
+            "mean | unit | mean error",
+            "standard_deviation | unit | standard deviation of the error",
+            "rms | unit | rms error",
+            "maximum_absolute | unit | largest absolute error",
+        ),
+    ),
+    CsvFile(
+        "comparison.csv",
+        "compare_plugins.py",
+        "a row for each statistic of each experiment",
+        _columns(
+            "experiment | | simulator and plug-in",
+            "quantity | | quantity of the plug-in",
+            "statistic | | statistic of the quantity",
+            "unit | | unit of the values",
+            "recorded | unit | value of the plug-in",
+            "model | unit | mean of the emulation",
+            "standard_error | unit | of the difference",
+            "deviation | 1 | difference over its standard error",
+        ),
+    ),
+    CsvFile(
+        "compare_yaw.csv",
+        "compare_yaw.py",
+        "a row for each yaw, whose error is the first yaw minus this yaw",
+        _columns(
+            "first minus | | name of the yaw",
+            "duration [s] | s | common time",
+            "rms [deg] | deg | rms error",
+            "?of the first [deg] | deg | expected rms error of the reference, if known",
+            "?of this one [deg] | deg | remaining rms error of the IMU with its 95 % interval",
+            "max [deg] | deg | largest absolute error",
+            "final [deg] | deg | error at the end",
+            "?within [deg] | deg | uncertainty of the final error due to the reference",
+            "?final of this one [deg] | deg | final error of the IMU alone",
+            "?its within [deg] | deg | uncertainty of the IMU's final error",
+            "drift [deg/min] | deg/min | slope of the error",
+            "delay [s] | s | delay of the yaw relative to the first",
+            "correlation | 1 | of the turns",
+        ),
+    ),
+    CsvFile(
+        "yaw_errors.csv",
+        "plot_multiple_errors.py",
+        "a row for each yaw error",
+        _columns(
+            "drive | | name of the drive",
+            "IMU | | recorded IMU, or model with its parameters",
+            "run | | number of the run",
+            "seed | 1 | seed of the run",
+            "duration [s] | s | duration of the drive",
+            "rms [deg] | deg | rms error",
+            "max [deg] | deg | largest absolute error",
+            "final [deg] | deg | error at the end",
+            "drift [deg/min] | deg/min | slope of the error",
+            "over 10 m [deg] | deg | rms change over 10 m of path",
+            "over 90 deg [deg] | deg | rms change over 90 deg of turning",
+        ),
+    ),
+    CsvFile(
+        "identification.csv",
+        "identify_odometer.py",
+        "heading error of the odometer",
+        _columns(
+            "time | s | on the clock of the recording",
+            "error | rad | reference minus odometer",
+            "explained | rad | part due to wheels and track",
+        ),
+    ),
+    CsvFile(
+        "figures.csv",
+        "reproduce_thesis.py",
+        "a row for each figure of the thesis",
+        _columns(
+            "figure | | number of the figure",
+            "what | | title",
+            "thesis | | result of the thesis",
+            "here | | result of this package",
+            "why they differ | | reason",
+            "file | | file of the figure",
+        ),
+    ),
+    CsvFile("body.csv", _FLIGHT, "true motion of the aircraft", _shared(tables.FLIGHT_TRUTH)),
+    CsvFile("imu_truth.csv", _FLIGHT, "true motion of the IMU", _shared(tables.FLIGHT_TRUTH)),
+    CsvFile("imu.csv", _FLIGHT, "output of the IMU", _shared(tables.IMU_RECORD)),
+    CsvFile(
+        "fixes.csv",
+        _FLIGHT,
+        "measurements of the GNSS receiver, at the times of measurement",
+        _shared(
+            tables.GNSS_RECORD,
+            meanings={axis: ("m", f"ECEF {axis} of the antenna") for axis in "xyz"},
+        ),
+    ),
+    CsvFile(
+        "increments.csv",
+        _FLIGHT,
+        "error-free increments over the period that ends at each time",
+        _shared(tables.INCREMENTS),
+    ),
+    CsvFile(
+        "gimbal.csv",
+        _FLIGHT,
+        "angles of the joints",
+        _shared(
+            ("pan", "tilt", "roll", "pan_rate", "tilt_rate", "roll_rate"),
+            meanings={"roll": ("rad", "angle of the joint")},
+        ),
+    ),
+    CsvFile(
+        "navigation_<case>.csv",
+        _FLIGHT,
+        "errors of the navigator in the first run",
+        _shared(
+            (
+                "heading",
+                *(f"{name}_{axis}" for name in ("position", "velocity") for axis in "ned"),
+            ),
+            meanings={
+                "heading": ("rad", "error of the heading"),
+                **{
+                    f"{name}_{axis}": (unit, f"error, {direction}")
+                    for name, unit in (("position", "m"), ("velocity", "m/s"))
+                    for axis, direction in zip("ned", ("north", "east", "down"))
+                },
+            },
+        ),
+    ),
+)
+"""All CSV files; two programs may write files of one name."""
+
+
+def find_csv_file(name: str, columns: Iterable[str]) -> CsvFile | None:
+    """Return the declaration of a file.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, with or without date and time in front of it.
+    columns : iterable of str
+        Names in its first line, which distinguish files of one name.
+
+    Returns
+    -------
+    CsvFile or None
+        The declaration with the fewest deviations; None for an undeclared file.
+    """
+    columns = list(columns)
+    name = re.sub(r"^\d{8}-\d{6}_", "", name)
+    declared = [file for file in CSV_FILES if CsvColumn(file.name, "", "").matches(name)]
+    return min(declared, key=lambda file: len(file.unexpected_columns(columns)), default=None)
