@@ -168,7 +168,8 @@ class ConfigurationSections(Directive):
         lines = []
         for section in describe_sections():
             introduction = section.introduction.replace(
-                "doc/recordings.md", "[Recordings](../recordings.md#column-maps)"
+                "doc/reference/recording_formats.md",
+                "[Recording formats](recording_formats.md#column-maps)",
             )
             lines += [f"## [{section.name}]", "", introduction, ""]
             if section.examples:

@@ -31,8 +31,8 @@ _HEADER = (
     "The declarations of the settings generate this file; see Conventions in CONTRIBUTING.md.",
 )
 _COLUMNS = (
-    "Columns in the file of the {}: quantity = column [unit]; doc/recordings.md lists quantities "
-    "and units. Columns by place (#3), factors and offsets, dates, and conventions of angles are "
+    "Columns in the file of the {}: quantity = column [unit]; doc/reference/recording_formats.md "
+    "lists quantities and units. Columns by place (#3), factors and offsets, dates, and conventions of angles are "
     "possible. Used only with format = csv, tables or bag (fields of messages)."
 )
 _COLUMN_TEXTS = {

@@ -90,7 +90,7 @@ def read_motion(
     Parameters
     ----------
     path : str or Path
-        A bag, or a table of poses or fixes, see doc/recordings.md.
+        A bag, or a table of poses or fixes, see doc/reference/recording_formats.md.
     rate : float
         Samples per second of the motion [Hz].
     **sections : mapping
