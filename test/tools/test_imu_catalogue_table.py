@@ -13,7 +13,7 @@ from imu_simulation_framework.commands.imu_catalogue import (
 from imu_simulation_framework.sensors.files import imu_catalogue
 from imu_simulation_framework.sensors.measured import part_of
 
-PAGE = Path(__file__).resolve().parents[2] / "doc" / "imu_catalogue.md"
+PAGE = Path(__file__).resolve().parents[2] / "doc" / "reference" / "imu_catalogue.md"
 MEASURED = PAGE.with_name("measured_imus.md")
 
 

@@ -3,7 +3,7 @@
     imu_catalogue.py                          on drive A, after ten minutes
     imu_catalogue.py --straight 10min
     imu_catalogue.py b --at 5min --table markdown
-    imu_catalogue.py --write doc/imu_catalogue.md
+    imu_catalogue.py --write doc/reference/imu_catalogue.md
     imu_catalogue.py --measured                measured values of these parts and of others
 
 Angles are the 50th and the 95th percentile of the yaw error over drives, with any unit of the part
