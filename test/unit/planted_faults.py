@@ -6,9 +6,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.drive.recorded_drive.check import RecordingCheck
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility.check import RecordingCheck
 from imu_simulation_framework.recordings.plausibility.diagnosis import diagnose
 from imu_simulation_framework.recordings.plausibility.interpretation import Interpretation
 

@@ -39,7 +39,6 @@ from ..core.files import package_share, recording_name
 from ..core.programs import ArgumentParser
 from ..core.sentences import format_degrees, join_names
 from ..drive.feasibility import check_experiment
-from ..drive.recorded_drive.check import NO_IMU
 from ..drive.recorded_drive.setup import config_text, open_lines, set_up
 from ..drive.results.files import safe_name
 from ..recordings.cleaning import describe_samples
@@ -47,6 +46,7 @@ from ..recordings.evidence import collect_evidence
 from ..recordings.formats.contents import list_contents
 from ..recordings.frames import conventional_imu
 from ..recordings.imu import mask_unknown_parts
+from ..recordings.plausibility.check import NO_IMU
 from ..recordings.plausibility.findings import TOO_FAST
 from ..recordings.plausibility.relation import gyro_heading, imu_heading, reference_heading
 from ..report import style

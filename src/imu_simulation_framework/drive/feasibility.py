@@ -8,10 +8,11 @@ import pandas as pd
 from ..core import errors
 from ..core.sentences import format_degrees
 from ..recordings.plausibility import findings as faults
+from ..recordings.plausibility.check import RecordingCheck
 from ..recordings.plausibility.findings import Finding
 from .configuration import Configuration
 from .prepared_drive import prepare_drive
-from .recorded_drive.check import RecordingCheck, check_recording
+from .recorded_drive.check import check_configured_recording
 from .recorded_drive.imu import coverage_remark
 
 
@@ -28,7 +29,7 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
     RecordingCheck
         It contains all faults; none of them is raised.
     """
-    check = check_recording(configuration)
+    check = check_configured_recording(configuration)
     if check.reference is None:
         return check
     check.remarks.append(path_sentence(check.reference.table))

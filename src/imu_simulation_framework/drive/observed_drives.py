@@ -20,16 +20,17 @@ from ..heading.yaw_comparison import ComparisonSettings, YawComparison, compare_
 from ..motion import sources as motions
 from ..motion.motion import Motion
 from ..recordings.imu import turn_of_gyroscope
+from ..recordings.plausibility.check import NO_IMU
 from .named_paths import is_result, short_name
-from .recorded_drive.check import NO_IMU, ensure_plausible
+from .recorded_drive.check import ensure_plausible
 from .recorded_drive.imu import prepare_recorded_imu
 from .recorded_drive.path import select_path
 from .recorded_drive.setup import set_up_named
 from .recorded_drive.sources import (
     drive_name,
     is_bundled,
-    read_configured_reference,
     recording_sources,
+    reference_source,
 )
 from .results.files import ResultFolder, find_result, load_table
 from .summary import previous_summary
@@ -252,7 +253,7 @@ def _recording_tables(
     check = ensure_plausible(configuration)
     if check.without_imu:
         raise RecordingError(f"{name}: {NO_IMU}, and no yaw error was observed")
-    recorded = check.reference or read_configured_reference(configuration)
+    recorded = check.reference or reference_source(configuration).read()
     path = select_path(configuration, recorded.table, configuration.control.rate).part
     start, stop = float(path.index[0]), float(path.index[-1])
     imu = prepare_recorded_imu(configuration, start, stop)

@@ -16,7 +16,7 @@ from ..recordings.reading import Recorded
 from .configuration import Configuration, TrajectorySection
 from .experiment.robot import experiment_robot
 from .recorded_drive.path import select_path
-from .recorded_drive.sources import drive_name, read_configured_reference
+from .recorded_drive.sources import drive_name, reference_source
 from .robots.parameters import RobotParameters
 from .tracking import wheel_limits
 
@@ -96,7 +96,7 @@ def prepare_drive(configuration: Configuration, recorded: Recorded | None = None
     robot = experiment_robot(configuration)
     settings = configuration.trajectory
     if recorded is None:
-        recorded = read_configured_reference(configuration)
+        recorded = reference_source(configuration).read()
     part, smoothed = select_path(configuration, recorded.table, configuration.control.rate)
     start, stop = float(part.index[0]), float(part.index[-1])
     deviations = {"smoothing": trajectory.smoothing_effect(recorded.table, smoothed)}

@@ -23,9 +23,9 @@ from .recorded_drive.check import ensure_plausible
 from .recorded_drive.setup import CONFIGURATION_SUFFIX, set_up_named
 from .recorded_drive.sources import (
     drive_name,
-    read_configured_imu,
-    read_configured_reference,
+    imu_source,
     recording_sources,
+    reference_source,
 )
 from .results.files import find_result, load_table
 
@@ -170,10 +170,10 @@ def _read_configured(path: str) -> list[YawSignal]:
     name = drive_name(configuration)
     files = recording_sources(configuration)
     check = ensure_plausible(configuration)
-    reference = read_configured_reference(configuration)
+    reference = reference_source(configuration).read()
     signals = [_signal(f"{name} reference", reference, Path(files.reference))]
     if configuration.imu_recording.use and not check.without_imu:
-        imu = read_configured_imu(configuration)
+        imu = imu_source(configuration).read()
         signals.append(_signal(f"{name} IMU", imu, Path(files.imu)))
     findings = [f"{name}: {finding.sentence()}" for finding in check.findings]
     return [*signals[:-1], replace(signals[-1], remarks=(*signals[-1].remarks, *findings))]

@@ -10,7 +10,7 @@ conventions, use the two halves: :func:`.read_reference_samples` and :func:`.ref
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Mapping, Sequence
 
 import numpy as np
@@ -45,6 +45,73 @@ class Recorded:
 
     table: pd.DataFrame
     report: cleaning.RecordingReport
+
+
+@dataclass(frozen=True)
+class ReferenceSource:
+    """A recorded reference trajectory, and how it is read.
+
+    Parameters
+    ----------
+    path, topic, format, columns, velocity_topic, heading_topic
+        See :func:`read_reference_samples`.
+    conventions, time_offset, fix_settings
+        See :func:`read_reference`.
+    """
+
+    path: str
+    topic: str = ""
+    format: str = "auto"
+    columns: Mapping[str, str] | None = None
+    conventions: ReferenceConventions = field(default_factory=ReferenceConventions)
+    velocity_topic: str = ""
+    heading_topic: str = ""
+    time_offset: float = 0.0
+    fix_settings: FixSettings | None = None
+
+    def read_samples(self) -> cleaning.Samples:
+        """Return the samples as they were recorded; see :func:`read_reference_samples`."""
+        return read_reference_samples(
+            self.path,
+            self.topic,
+            self.format,
+            self.columns,
+            velocity_topic=self.velocity_topic,
+            heading_topic=self.heading_topic,
+        )
+
+    def read(self) -> Recorded:
+        """Return the reference as Poses; see :func:`read_reference`."""
+        return read_reference(**vars(self))
+
+
+@dataclass(frozen=True)
+class ImuSource:
+    """A recorded IMU, and how it is read.
+
+    Parameters
+    ----------
+    path, topic, format, columns
+        See :func:`read_imu_samples`.
+    conventions, time_offset, check_units
+        See :func:`read_imu`.
+    """
+
+    path: str
+    topic: str = ""
+    format: str = "auto"
+    columns: Mapping[str, str] | None = None
+    conventions: ImuConventions = field(default_factory=ImuConventions)
+    time_offset: float = 0.0
+    check_units: bool = True
+
+    def read_samples(self) -> cleaning.Samples:
+        """Return the samples as they were recorded; see :func:`read_imu_samples`."""
+        return read_imu_samples(self.path, self.topic, self.format, self.columns)
+
+    def read(self) -> Recorded:
+        """Return the IMU as ImuRecord; see :func:`read_imu`."""
+        return read_imu(**vars(self))
 
 
 def read_reference(

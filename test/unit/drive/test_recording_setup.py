@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from imu_simulation_framework.drive.configuration import is_default, load_configuration, paths_of
-from imu_simulation_framework.drive.recorded_drive.check import check_recording
+from imu_simulation_framework.drive.recorded_drive.check import check_configured_recording
 from imu_simulation_framework.drive.recorded_drive.setup import RecordingSetup, config_text, set_up
 from imu_simulation_framework.recordings.columns import find_columns
 from imu_simulation_framework.recordings.formats.any_format import likely_topics
@@ -145,13 +145,13 @@ def test_lone_orientation_is_reference_for_imu_of_another_file(tmp_path):
     config = tmp_path / "config.ini"
     config.write_text("[imu_columns]\ntime = time_s\ngyro_z = wz\n")
     paths = [str(tmp_path / name) for name in ("compass.csv", "imu.csv")]
-    check = check_recording(set_up(config, *paths).load())
+    check = check_configured_recording(set_up(config, *paths).load())
     assert check.problems == []
     assert check.reference.table["yaw"].to_numpy() == pytest.approx(yaw, abs=1e-9)
     assert not check.reference.table[["x", "y"]].any(axis=None)
     assert "the reference has no positions: it is taken to turn on the spot" in check.remarks
     # In a single file the orientation would be compared with itself.
-    alone = check_recording(set_up(config, paths[0]).load())
+    alone = check_configured_recording(set_up(config, paths[0]).load())
     assert "expected columns for time and x y yaw" in alone.problems[0]
 
 
@@ -201,7 +201,9 @@ def test_orientation_of_imu_is_not_used_for_reference(tmp_path, place):
     }
     pd.DataFrame(table).to_csv(tmp_path / "phone.csv", index=False)
     (tmp_path / "config.ini").write_text("")
-    check = check_recording(set_up(tmp_path / "config.ini", str(tmp_path / "phone.csv")).load())
+    check = check_configured_recording(
+        set_up(tmp_path / "config.ini", str(tmp_path / "phone.csv")).load()
+    )
     assert check.reference is not None and not check.problems
     at = check.reference.table.index.to_numpy()
     apart = check.reference.table["yaw"] - 2.0 * np.sin(0.2 * at)
@@ -224,5 +226,7 @@ def test_counts_with_own_names_stop_experiment(tmp_path):
     }
     pd.DataFrame(table).to_csv(tmp_path / "counts.csv", index=False)
     (tmp_path / "config.ini").write_text("")
-    check = check_recording(set_up(tmp_path / "config.ini", str(tmp_path / "counts.csv")).load())
+    check = check_configured_recording(
+        set_up(tmp_path / "config.ini", str(tmp_path / "counts.csv")).load()
+    )
     assert any("accel_x = accel_x / 16384 [g]" in problem for problem in check.problems)

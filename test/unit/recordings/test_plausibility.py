@@ -21,10 +21,10 @@ from planted_faults import (
 
 from imu_simulation_framework.core import files
 from imu_simulation_framework.core.tables import ACCEL, GYRO, QUATERNION
-from imu_simulation_framework.drive.recorded_drive.check import RecordingCheck
 from imu_simulation_framework.recordings.bundled_drives import ensure_drive
 from imu_simulation_framework.recordings.frames import ImuConventions, ReferenceConventions
 from imu_simulation_framework.recordings.plausibility import findings as faults
+from imu_simulation_framework.recordings.plausibility.check import RecordingCheck
 from imu_simulation_framework.recordings.plausibility.diagnosis import diagnose
 from imu_simulation_framework.recordings.plausibility.interpretation import (
     Interpretation,

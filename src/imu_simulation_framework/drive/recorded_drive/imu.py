@@ -10,7 +10,7 @@ import pandas as pd
 
 from ...core.errors import RecordingError
 from ..configuration import Configuration
-from .sources import read_configured_imu, recording_sources
+from .sources import imu_source, recording_sources
 
 MIN_COVERAGE = 0.99
 """Share of the drive that a recorded IMU covers without a remark."""
@@ -60,7 +60,7 @@ def prepare_recorded_imu(
     if not configuration.imu_recording.use:
         return None
     source = recording_sources(configuration).imu
-    recorded = read_configured_imu(configuration)
+    recorded = imu_source(configuration).read()
     times = recorded.table.index.to_numpy()
     inside = (times >= start) & (times <= stop)
     if np.count_nonzero(inside) < 2:

@@ -13,7 +13,7 @@ from ...core.tables import POSES
 from ...motion import sources, trajectory
 from ...motion.motion import Motion
 from ..configuration import Configuration, load_configuration
-from .sources import read_configured_reference, recording_sources
+from .sources import recording_sources, reference_source
 
 
 class SelectedPath(NamedTuple):
@@ -132,7 +132,7 @@ def read_recorded_motion(
     overrides = {name: dict(values) for name, values in sections.items()}
     overrides.setdefault("recording", {})["path"] = str(path)
     configuration = load_configuration(overrides=overrides)
-    recorded = read_configured_reference(configuration)
+    recorded = reference_source(configuration).read()
     # Sampled as densely as recorded, so that a spline, which has continuous accelerations, neither
     # follows the monotone interpolation's kinks nor swings in a gap.
     recorded_rate = 1.0 / float(np.median(np.diff(recorded.table.index)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...core import files
 from ...motion import drives
 from ...recordings.bundled_drives import ensure_drive
-from ...recordings.reading import Recorded, read_imu, read_reference
+from ...recordings.reading import ImuSource, ReferenceSource
 from ..configuration import Configuration
 
 
@@ -77,27 +77,11 @@ def _recording_name(path: str) -> str:
     return stem if stem.startswith(folder) else f"{folder}_{stem}"
 
 
-def read_configured_reference(configuration: Configuration) -> Recorded:
-    """Read the reference with the settings of section ``[reference]``.
-
-    Parameters
-    ----------
-    configuration : Configuration
-        Of the experiment.
-
-    Returns
-    -------
-    Recorded
-        Its table has the columns of Poses, on the recording's clock.
-
-    Raises
-    ------
-    RecordingError
-        The reference cannot be read, or its data cannot be used.
-    """
+def reference_source(configuration: Configuration) -> ReferenceSource:
+    """Return the reference of a configuration, and how it is read."""
     settings = configuration.reference
-    return read_reference(
-        recording_sources(configuration).reference,
+    return ReferenceSource(
+        path=recording_sources(configuration).reference,
         topic=settings.topic,
         format=settings.format,
         columns=configuration.columns["reference_columns"],
@@ -109,27 +93,11 @@ def read_configured_reference(configuration: Configuration) -> Recorded:
     )
 
 
-def read_configured_imu(configuration: Configuration) -> Recorded:
-    """Read the recorded IMU with the settings of section ``[imu_recording]``.
-
-    Parameters
-    ----------
-    configuration : Configuration
-        Of the experiment.
-
-    Returns
-    -------
-    Recorded
-        Its table is an ImuRecord, on the recording's clock.
-
-    Raises
-    ------
-    RecordingError
-        The recorded IMU cannot be read, or its data cannot be used.
-    """
+def imu_source(configuration: Configuration) -> ImuSource:
+    """Return the recorded IMU of a configuration, and how it is read."""
     settings = configuration.imu_recording
-    return read_imu(
-        recording_sources(configuration).imu,
+    return ImuSource(
+        path=recording_sources(configuration).imu,
         topic=settings.topic,
         format=settings.format,
         columns=configuration.columns["imu_columns"],

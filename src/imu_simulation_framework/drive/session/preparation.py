@@ -6,10 +6,11 @@ from contextlib import suppress
 
 from ...core import errors
 from ...core.files import format_json
+from ...recordings.plausibility.check import NO_IMU
 from ..configuration import Configuration
 from ..experiment.imu import imu_label
 from ..prepared_drive import PreparedDrive, prepare_drive
-from ..recorded_drive.check import NO_IMU, ensure_plausible
+from ..recorded_drive.check import ensure_plausible
 from ..recorded_drive.imu import PreparedImu, prepare_recorded_imu
 from ..recorded_drive.sources import drive_name
 from ..results.files import ResultFolder, check_result_folder

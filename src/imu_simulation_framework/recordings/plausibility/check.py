@@ -1,0 +1,174 @@
+"""The check of a recording: faults that would stop or mislead an experiment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, Sequence, cast
+
+import numpy as np
+
+from ...core import errors
+from ...core.tables import ACCEL, GYRO, QUATERNION
+from ..cleaning import Samples
+from ..imu import imu_table
+from ..reading import ImuSource, Recorded, ReferenceSource
+from ..reference import has_to_be_smoothed, reference_table
+from .diagnosis import Diagnosis, diagnose
+from .interpretation import Interpretation, thin_samples
+
+NO_IMU = "no IMU is in it, so that only the simulated IMU is judged"
+"""Remark on a recording that is a track, as a receiver or a tracking system writes it."""
+
+_NO_REFERENCE = (
+    "no reference is in it, with whose yaw the IMU's is compared: one in a file of its own is "
+    "named before the IMU's, columns that are one are mapped in [reference_columns]; an Allan "
+    "analysis of a recording at rest needs none"
+)
+
+
+@dataclass
+class RecordingCheck(Diagnosis):
+    """Contents and faults of a recording; the diagnosis of its data and the following.
+
+    Parameters
+    ----------
+    problems : list of str
+        Sentences on faults that would stop an experiment.
+    reference : Recorded or None
+        The reference, read as configured; None where it cannot be read.
+    reference_samples, imu_samples : Samples or None
+        As recorded; None where they cannot be read.
+    without_imu : bool
+        Whether the recording is a track, with which only the simulated IMU is judged.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    reference: Recorded | None = None
+    reference_samples: Samples | None = None
+    imu_samples: Samples | None = None
+    without_imu: bool = False
+
+    def to_dict(self) -> list[dict]:
+        """Return the findings as plain values, for a summary."""
+        return [vars(finding) for finding in self.findings]
+
+
+def check_recording(reference: ReferenceSource, imu: ImuSource | None) -> RecordingCheck:
+    """Check the recording of a drive.
+
+    Parameters
+    ----------
+    reference : ReferenceSource
+        The reference, and how it is read.
+    imu : ImuSource or None
+        The recorded IMU, and how it is read; None if none is used.
+
+    Returns
+    -------
+    RecordingCheck
+        It contains all faults; none of them is raised.
+    """
+    check = RecordingCheck()
+    lacks_reference = not _add_reference(check, reference)
+    recorded_imu = _NO_RECORDED_IMU
+    if imu is not None:
+        recorded_imu = _add_imu(check, reference, imu, lacks_reference)
+    if check.reference_samples is not None:
+        try:
+            diagnose(check, _interpretation(check, reference, imu, recorded_imu.samples))
+        except errors.RecordingError as error:
+            check.problems.append(str(error))
+    settings = [setting for finding in check.findings for setting in finding.settings]
+    is_undecided = any(finding.readings for finding in check.findings)
+    if not is_undecided and not any(section == "imu_recording" for section, _, _ in settings):
+        # Remarks on an IMU that is read wrongly would mislead.
+        check.remarks += recorded_imu.remarks
+    return check
+
+
+def _add_reference(check: RecordingCheck, source: ReferenceSource) -> bool:
+    """Read the reference; return whether the recording contains a reference."""
+    try:
+        check.reference_samples = source.read_samples()
+        table, report = reference_table(
+            check.reference_samples,
+            source.conventions,
+            source.fix_settings,
+            time_offset=source.time_offset,
+        )
+    except errors.RecordingError as error:
+        check.problems.append(str(error))
+        check.reference_samples = None
+        return not isinstance(error, errors.NotRecordedError)
+    check.reference = Recorded(table, report)
+    check.remarks += report.sentences()
+    return True
+
+
+class _RecordedImu(NamedTuple):
+    """Samples that can be made an ImuRecord, or None, and remarks on them."""
+
+    samples: Samples | None
+    remarks: Sequence[str]
+
+
+_NO_RECORDED_IMU = _RecordedImu(None, ())
+
+
+def _add_imu(
+    check: RecordingCheck, reference: ReferenceSource, source: ImuSource, lacks_reference: bool
+) -> _RecordedImu:
+    """Read the recorded IMU, and decide whether the recording is a track without one."""
+    imu, is_one_file = _NO_RECORDED_IMU, reference.path == source.path
+    # A file, a topic or columns of its own state that there is an IMU.
+    is_stated = bool(source.topic or source.columns) or not is_one_file
+    try:
+        check.imu_samples = source.read_samples()
+        # With all that an experiment requires, which the diagnosis does not.
+        _, report = imu_table(check.imu_samples, source.conventions, time_offset=source.time_offset)
+        imu = _RecordedImu(check.imu_samples, report.sentences())
+        if lacks_reference and is_one_file and not reference.columns:
+            check.problems = [f"{reference.path}: {_NO_REFERENCE}"]
+    except errors.RecordingError as error:
+        is_recorded = not isinstance(error, errors.NotRecordedError)
+        if is_recorded or check.reference is None or is_stated:
+            check.problems.append(str(error))
+        else:
+            check.without_imu = True
+    if check.reference is not None and not is_stated:
+        check.without_imu |= _is_same_orientation(check.reference_samples, check.imu_samples)
+    if check.without_imu:
+        check.imu_samples = None
+        check.remarks.append(f"{source.path}: {NO_IMU}")
+        return _NO_RECORDED_IMU
+    return imu
+
+
+def _interpretation(
+    check: RecordingCheck,
+    reference: ReferenceSource,
+    imu: ImuSource | None,
+    samples: Samples | None,
+) -> Interpretation:
+    """Return the thinned recording as it is configured."""
+    own, recorded = cast(Samples, check.reference_samples), cast(Recorded, check.reference)
+    imu = imu or ImuSource(reference.path)
+    return Interpretation(
+        reference=thin_samples(own),
+        imu=samples and thin_samples(samples),
+        reference_conventions=reference.conventions,
+        imu_conventions=imu.conventions,
+        offsets=(reference.time_offset, imu.time_offset),
+        fixes=recorded.table if has_to_be_smoothed(own) else None,
+    )
+
+
+def _is_same_orientation(reference: Samples | None, imu: Samples | None) -> bool:
+    """Return whether the only data of an IMU are the orientation of the reference."""
+    if reference is None or imu is None or len(reference) != len(imu):
+        return False
+    if any(name in imu for name in (*GYRO, *ACCEL)):
+        return False
+    names = QUATERNION if imu.has(QUATERNION) else ("yaw",)
+    both = imu.has(names) and reference.has(names)
+    return both and np.array_equal(imu.matrix(names), reference.matrix(names), equal_nan=True)
