@@ -36,7 +36,7 @@ def test_parameters_are_declared_with_types_ranges_and_descriptions(ros):
     types.update({"float": Parameter.Type.DOUBLE, "bool": Parameter.Type.BOOL})
     for key, described in zip(keys_of(RealisticImuArguments), node.describe_parameters(names)):
         assert described.type == types[key.type].value, key.name
-        assert described.description == key.metadata["about"] and described.read_only
+        assert described.description.startswith(key.metadata["about"]) and described.read_only
         assert node.get_parameter(key.name).value == key.default
     (seed, rate, kind, qos) = node.describe_parameters(["seed", "rate", "input_type", "qos"])
     assert (seed.integer_range[0].from_value, rate.floating_point_range[0].from_value) == (0, 0.0)
