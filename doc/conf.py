@@ -229,7 +229,5 @@ def setup(app):
     app.add_directive("front-door", FrontDoor)
     app.add_directive("configuration-sections", ConfigurationSections)
     generated_tables.add_directives(app)
-    app.add_directive("program-file", guide_directives.ProgramFile)
-    app.add_directive("program-figure", guide_directives.ProgramFigure)
-    app.add_directive("program-output", guide_directives.ProgramOutput)
+    guide_directives.add_directives(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

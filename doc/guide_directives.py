@@ -245,6 +245,8 @@ class ProgramFigure(_Programs):
             raise self.error(f"{self.arguments[0]}: the option alt is missing")
         environment = self.state.document.settings.env
         page = Path(environment.doc2path(environment.docname)).parent
+        figures = environment.metadata[environment.docname].setdefault("program_figures", [])
+        figures.append((str(path), self.options["alt"]))
         image = nodes.image(uri=os.path.relpath(path, page), alt=self.options["alt"])
         if "width" in self.options:
             image["width"] = self.options["width"]
@@ -255,3 +257,53 @@ class ProgramFigure(_Programs):
             figure += messages
         show = self.options.get("show")
         return [self._session(commands, folder, show == "output"), figure] if show else [figure]
+
+
+class _Gallery(nodes.General, nodes.Element):
+    """Place of a gallery until all pages are read."""
+
+
+class FigureGallery(Directive):
+    """All figures that programs draw for pages, each with a link to its page."""
+
+    def run(self):
+        return [_Gallery()]
+
+
+def _fill_galleries(app, doctree, docname):
+    """Replace the places of galleries by figures."""
+    for place in list(doctree.findall(_Gallery)):
+        gallery = nodes.container(classes=["gallery"])
+        shown = set()
+        for page in sorted(app.env.found_docs):
+            for path, alt in app.env.metadata[page].get("program_figures", []):
+                if path in shown:
+                    continue
+                shown.add(path)
+                uri = os.path.relpath(path, app.srcdir)
+                image = nodes.image(uri=uri, candidates={"*": uri}, alt=alt)
+                target = app.builder.get_relative_uri(docname, page)
+                title = app.env.titles[page].astext()
+                gallery += nodes.figure(
+                    "",
+                    nodes.reference("", "", image, refuri=target, internal=True),
+                    nodes.caption("", "", nodes.reference("", title, refuri=target, internal=True)),
+                    nodes.legend("", nodes.paragraph(alt, f"{alt}.")),
+                )
+        place.replace_self(gallery)
+
+
+def add_directives(app):
+    """Register the directives of this module.
+
+    Parameters
+    ----------
+    app : sphinx.application.Sphinx
+        Application.
+    """
+    app.add_node(_Gallery)
+    app.add_directive("program-file", ProgramFile)
+    app.add_directive("program-figure", ProgramFigure)
+    app.add_directive("program-output", ProgramOutput)
+    app.add_directive("figure-gallery", FigureGallery)
+    app.connect("doctree-resolved", _fill_galleries)
