@@ -6,10 +6,10 @@ import recording_writers as writers
 from drive_recordings import yaw_at
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.errors import TrajectoryError
+from imu_simulation_framework.core.errors import RecordingError, TrajectoryError
 from imu_simulation_framework.core.files import default_configuration_path
 from imu_simulation_framework.drive.prepared_drive import prepare_drive
-from imu_simulation_framework.drive.recorded_drive.imu import coverage_remark
+from imu_simulation_framework.drive.recorded_drive.imu import coverage_remark, prepare_recorded_imu
 from imu_simulation_framework.drive.recorded_drive.sources import drive_name
 from imu_simulation_framework.drive.results.files import ResultFolder
 from imu_simulation_framework.drive.session.driving import DriveToFollow
@@ -181,6 +181,19 @@ def test_imu_that_covers_part_of_drive_is_remarked():
     remark = coverage_remark("imu.csv", times, 90.0, 190.0)
     assert "50 % of the trajectory, from 10.0 to 59.9 of 100.0 s" in remark
     assert coverage_remark("imu.csv", times, 100.0, 149.9) is None
+
+
+def test_imu_of_another_time_is_rejected_with_times_of_both(tmp_path):
+    path = tmp_path / "imu.csv"
+    times = np.arange(100.0, 150.0, 0.1)
+    writers.write_csv(path, {"time": times.tolist(), "yaw": yaw_at(times).tolist()})
+    (tmp_path / "config.ini").write_text("[imu_recording]\npath = imu.csv\n")
+    configuration = isf.load_configuration(tmp_path / "config.ini", {}, tmp_path)
+    assert prepare_recorded_imu(configuration, 110.0, 120.0).table.index[-1] > 9.8
+    with pytest.raises(RecordingError, match=r"imu\.csv") as caught:
+        prepare_recorded_imu(configuration, 160.0, 190.0)
+    for time in (times[0], times[-1], 160.0, 190.0):
+        assert f"{time:.3f}" in str(caught.value)
 
 
 def configure_single_lap(folder):

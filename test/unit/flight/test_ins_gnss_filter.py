@@ -179,6 +179,19 @@ def test_antenna_on_the_airframe_navigates_as_well_as_at_the_imu(airframe):
         assert (low <= navigated.mean_nis <= high) == consistent
 
 
+def test_velocity_at_first_fix_is_that_of_turning_antenna(airframe):
+    arm = np.array((20.0, 0.0, 0.0))
+    away = replace(GNSS, lever_arm=tuple(arm))
+    navigated = isf.navigate_runs(airframe, IMU, away, RUNS, seed=7, initial_errors=np.zeros(9))
+    assert navigated.navigation.time[0] == airframe.time[0]
+    innovation = navigated.navigation.innovation[:, 0, 3:].mean(axis=0)
+    # The start is exact, so the noise of the fixes remains; four standard errors of the mean.
+    bound = 4.0 * 0.15 / math.sqrt(RUNS)
+    assert np.all(np.abs(innovation) < bound)
+    # The turn of the airframe moves the antenna by far more.
+    assert np.linalg.norm(np.cross(airframe.angular_velocity[0], arm)) > 10.0 * bound
+
+
 def test_slower_imu_with_later_start_navigates():
     output = isf.OutputSpecification(rate=50.0, start_offset=1.0)
     motion = flight(rate=100.0, duration=50.0)

@@ -110,6 +110,12 @@ def test_judgement_of_few_drives_asks_for_more():
     assert not few.rejected and "With 40 drives" in few.sentence
 
 
+def test_judgement_of_enough_drives_asks_for_no_more():
+    curves = drives(np.random.default_rng(44), 1000)
+    enough = isf.judge(TIME, curves[0], curves[1:])
+    assert not enough.rejected and "With 999 drives" not in enough.sentence
+
+
 @pytest.mark.parametrize(
     "time, observed, ensemble, words",
     [

@@ -304,6 +304,10 @@ def test_table_without_known_names_has_no_map(tmp_path):
     chosen = find_column_maps(path)
     assert (chosen.imu, chosen.reference) == ({}, {})
     assert chosen.unused == [f"col{place}" for place in range(1, 8)]
+    # The reason is that of a table with neither, so a table with an IMU does not have it.
+    imu = choose(t=TIME, **vectors("g{} [rad/s]", CAR.rates), **vectors("acc_{}", CAR.forces))
+    assert imu.imu and not imu.reference
+    assert chosen.reasons and not set(chosen.reasons) & set(imu.reasons)
 
 
 def test_unit_of_angle_is_inferred_from_values(tmp_path):

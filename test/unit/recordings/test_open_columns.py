@@ -477,6 +477,20 @@ def test_noisy_rates_with_ros_names_are_in_rad_per_second():
         assert ("gyro_z" in chosen.imu) == (stem == "angular_velocity"), chosen.reasons
 
 
+@pytest.mark.parametrize(
+    "largest, unit_is_known",
+    [
+        (34.9, True),  # rad/s: 2000 deg/s, the full scale of most gyroscopes
+        (50.0, False),  # more than a robot turns in rad/s, and little in deg/s
+    ],
+)
+def test_rates_with_ros_names_beyond_full_scale_have_open_unit(largest, unit_is_known):
+    rates = {f"angular_velocity_{axis}": largest * np.sin(3.0 * TIME) for axis in "xyz"}
+    chosen = choose(t=TIME, **rates)
+    assert ("gyro_z" in chosen.imu) == unit_is_known
+    assert ("gyro_z" in chosen.open_columns) != unit_is_known
+
+
 def test_velocities_north_and_east_are_recognised():
     """Programs with a north-east-down world have such names; positions decide."""
     north, east = (CAR.speed * wave(CAR.yaw) for wave in (np.sin, np.cos))
