@@ -196,8 +196,8 @@ CSV_FILES = (
     CsvFile(
         "ground_truth.csv",
         _EXPERIMENT,
-        "true motion of the simulated robot, at 100 Hz. `yaw_rate` is instantaneous; `gyro_z` of an "
-        "IMU is the mean over the preceding period",
+        "true motion of the simulated robot, at 100 Hz. `yaw_rate` is instantaneous; `gyro_z` of "
+        "an IMU is the mean over the preceding period",
         _shared(tables.GROUND_TRUTH),
     ),
     CsvFile(
@@ -584,4 +584,6 @@ def find_csv_file(name: str, columns: Iterable[str]) -> CsvFile | None:
     columns = list(columns)
     name = re.sub(r"^\d{8}-\d{6}_", "", name)
     declared = [file for file in CSV_FILES if CsvColumn(file.name, "", "").matches(name)]
-    return min(declared, key=lambda file: len(file.unexpected_columns(columns)), default=None)
+    if not declared:
+        return None
+    return min(declared, key=lambda file: len(file.unexpected_columns(columns)))

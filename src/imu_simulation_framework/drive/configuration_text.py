@@ -32,8 +32,9 @@ _HEADER = (
 )
 _COLUMNS = (
     "Columns in the file of the {}: quantity = column [unit]; doc/reference/recording_formats.md "
-    "lists quantities and units. Columns by place (#3), factors and offsets, dates, and conventions of angles are "
-    "possible. Used only with format = csv, tables or bag (fields of messages)."
+    "lists quantities and units. Columns by place (#3), factors and offsets, dates, and "
+    "conventions of angles are possible. Used only with format = csv, tables or bag (fields of "
+    "messages)."
 )
 _COLUMN_TEXTS = {
     "reference_columns": (
