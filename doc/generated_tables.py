@@ -221,6 +221,9 @@ class SettingsKeys(Directive):
 
     def run(self):
         settings = _find(self.arguments[0])
+        # References of the docstring are relative to its module.
+        context = self.state.document.settings.env.ref_context
+        context["py:module"] = settings.__module__
         fields = {field.name: field for field in dataclasses.fields(settings)}
         skipped = self.options.get("skip", "").split()
         rows = []
@@ -233,6 +236,7 @@ class SettingsKeys(Directive):
                     rows.append((_literal(name), meaning, kind, _literal(default)))
         if not rows:
             raise self.error(f"{self.arguments[0]}: the docstring documents no field")
+        del context["py:module"]
         return [make_table(("key", "meaning", "value", "default"), rows, (26, 44, 15, 15))]
 
 
