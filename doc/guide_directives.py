@@ -288,7 +288,8 @@ def _fill_galleries(app, doctree, docname):
                     "",
                     nodes.reference("", "", image, refuri=target, internal=True),
                     nodes.caption("", "", nodes.reference("", title, refuri=target, internal=True)),
-                    nodes.legend("", nodes.paragraph(alt, f"{alt}.")),
+                    nodes.legend("", nodes.paragraph("", f"{alt}.")),
+                    ids=[f"figure-{len(shown)}"],
                 )
         place.replace_self(gallery)
 
