@@ -187,7 +187,7 @@ def _default_text(field):
     """Return a short text of a field's default, as it is written in YAML."""
     value = field.default
     if value is dataclasses.MISSING:
-        return "required"
+        return "required" if field.default_factory is dataclasses.MISSING else ""
     if dataclasses.is_dataclass(value):
         return ""
     if value is None or value == "" or value == ():
@@ -195,6 +195,8 @@ def _default_text(field):
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
+        if dataclasses.is_dataclass(value[0]):
+            return ""
         if len(set(map(str, value))) == 1 and not isinstance(value[0], tuple):
             return _number_text(value[0])
         if value and isinstance(value[0], tuple):
