@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,8 +22,14 @@ CACHE = BUILD / "guide_programs"
 BUNDLED = ("config", "config.ini", "data", "examples", "urdf")
 """Files and folders of the repository that commands may name."""
 
+KINDS = ("tutorials", "how_to", "reference", "explanation")
+"""Folders of the pages in the order of the guide."""
+
 TIME_LIMIT = 300.0  # s; a command of a page takes seconds, a busy machine slows it
 OUTPUT = "{}.stdout"
+
+
+_WORK_FOLDER = re.compile(re.escape(str(CACHE)) + r"/[^/\s]+/work")
 
 
 class CommandError(Exception):
@@ -181,6 +188,7 @@ class _Programs(Directive):
             lines.append(f"$ {command}")
             if shows_output:
                 text = (folder / OUTPUT.format(number)).read_text(encoding="utf-8")
+                text = _WORK_FOLDER.sub("...", text)
                 rows = _abbreviate(text, self.options.get("lines"))
                 is_plain = is_plain or any(row.startswith(("#", "$", "%")) for row in rows)
                 lines += rows
@@ -270,12 +278,18 @@ class FigureGallery(Directive):
         return [_Gallery()]
 
 
+def _gallery_order(page):
+    """Return the place of a page in the gallery: the kinds of page in the order of the guide."""
+    kind = page.partition("/")[0]
+    return (KINDS.index(kind) if kind in KINDS else len(KINDS), page)
+
+
 def _fill_galleries(app, doctree, docname):
     """Replace the places of galleries by figures."""
     for place in list(doctree.findall(_Gallery)):
         gallery = nodes.container(classes=["gallery"])
         shown = set()
-        for page in sorted(app.env.found_docs):
+        for page in sorted(app.env.found_docs, key=_gallery_order):
             for path, alt in app.env.metadata[page].get("program_figures", []):
                 if path in shown:
                     continue
