@@ -13,8 +13,8 @@ bias only   As consistent; the IMU's only errors are biases and white noise.
 
 The program prints medians and quartiles over the runs, and a signed-rank test of pairs of runs with
 the gimbal on and off. It repeats the runs with the receiver on the airframe, with known and with
-unknown lever arm, and prints the time of 100 runs. doc/explanation/accuracy.md compares the results with the
-single run of the paper.
+unknown lever arm, and prints the time of 100 runs. doc/explanation/accuracy.md compares the results
+with the single run of the paper.
 
     airborne_table4.py [--runs 50]
 """
