@@ -3,8 +3,8 @@
     simulate_flight.py c3104 --gimbal agisim --imu agisim --out flight
 
 FLIGHT is the name of a script of JSBSim, the file of another script (.xml), or a recorded flight: a
-table or a bag, see doc/reference/recording_formats.md. The same seed gives the same files. Writes to
-DIR:
+table or a bag, see doc/reference/recording_formats.md. The same seed gives the same files. Writes
+to DIR:
 
     body.csv, imu_truth.csv      true motions of aircraft and IMU
     imu.csv, fixes.csv           outputs of the IMU, and of the receiver on the airframe
