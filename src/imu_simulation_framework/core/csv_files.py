@@ -383,6 +383,7 @@ CSV_FILES = (
         "judge_imu.py",
         "a row for each test of each model",
         _columns(
+            "?drive | | one of several drives",
             "imu | | name of the model",
             "look | | tested statistic",
             "unit | | unit of the statistic",

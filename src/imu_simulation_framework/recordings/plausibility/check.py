@@ -10,7 +10,9 @@ import numpy as np
 from ...core import errors
 from ...core.tables import ACCEL, GYRO, QUATERNION
 from ..cleaning import Samples
-from ..imu import imu_table
+from ..evidence import refuse_counts
+from ..frames import conventional_imu
+from ..imu import imu_table, mask_unknown_parts
 from ..reading import ImuSource, Recorded, ReferenceSource
 from ..reference import has_to_be_smoothed, reference_table
 from .diagnosis import Diagnosis, diagnose
@@ -126,6 +128,11 @@ def _add_imu(
         check.imu_samples = source.read_samples()
         # With all that an experiment requires, which the diagnosis does not.
         _, report = imu_table(check.imu_samples, source.conventions, time_offset=source.time_offset)
+        if report.orientation_source != "recorded":
+            # No other reading of the diagnosis converts them.
+            refuse_counts(
+                conventional_imu(mask_unknown_parts(check.imu_samples), source.conventions)
+            )
         imu = _RecordedImu(check.imu_samples, report.sentences())
         if lacks_reference and is_one_file and not reference.columns:
             check.problems = [f"{reference.path}: {_NO_REFERENCE}"]
