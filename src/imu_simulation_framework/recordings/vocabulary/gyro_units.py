@@ -150,7 +150,7 @@ def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
 
 
 def _open_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
-    """Return the units that are usual beside the accelerometer's, of which none is confirmed."""
+    """Return the usual units as possible ones; counts and increments follow the accelerometer."""
     scale = columns.accel_factor
     units = ["deg/s", "rad/s", *["mrad/s", "mdeg/s"] * (columns.is_whole and not scale)]
     lines = " or ".join(f"{columns.last}{scale} [{unit}]" for unit in units)
