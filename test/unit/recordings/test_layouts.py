@@ -104,6 +104,23 @@ def test_handheld_telephone_has_units_of_its_logger(tmp_path):
     np.testing.assert_allclose(samples.columns["accel_x"], CAR.forces[:, 0])
 
 
+def test_bno055_logger_has_rates_in_degrees_and_no_specific_force(tmp_path):
+    path = tmp_path / "a.csv"
+    columns = {"Arduino_Timestamp_ms": 1e3 * TIME}
+    # The logger's acceleration is without gravity.
+    linear = CAR.forces - [0.0, 0.0, GRAVITY]
+    for name, vectors in (("Accel", linear), ("Gyro", np.degrees(CAR.rates)), ("Mag", CAR.forces)):
+        columns.update(zip((f"{name}_{axis}" for axis in "XYZ"), vectors.T))
+    columns["Euler_Heading"] = np.degrees(-CAR.yaw) % 360.0
+    columns["Euler_Roll"] = columns["Euler_Pitch"] = np.zeros(len(TIME))
+    pd.DataFrame(columns).to_csv(path, index=False)
+    chosen = find_columns(path, "imu_recording")
+    assert chosen.layout == "BNO055 on an Arduino"
+    samples = read_imu_samples(path, columns=chosen.columns)
+    np.testing.assert_allclose(samples.columns["gyro_z"], CAR.rates[:, 2], atol=1e-9)
+    assert "accel_x" not in samples
+
+
 @pytest.mark.parametrize("accel, gravity, unit", [("a", 1.0 / GRAVITY, "g"), ("b", 1.0, "m/s^2")])
 def test_first_column_that_is_present_is_mapped(tmp_path, accel, gravity, unit):
     path = write_table(tmp_path / "a.csv", accel, gravity)
