@@ -146,7 +146,31 @@ def check_integer(
     maximum: int = LARGEST_SEED,
     unit: str = "",
 ) -> int:
-    """Check a whole number; parameters and errors as of :func:`check_number`."""
+    """Check a whole number, whose bounds are declared as in :func:`check_number`.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : object
+        Value; True and False are not accepted as 1 and 0.
+    minimum, maximum : int, optional
+        Inclusive bounds.
+    above : int, optional
+        Exclusive lower bound.
+    unit : str, optional
+        Unit of the bounds, for the message.
+
+    Returns
+    -------
+    int
+        The value.
+
+    Raises
+    ------
+    ConfigurationError
+        The value is not an integer or is out of bounds.
+    """
     is_integer = isinstance(value, int) and not isinstance(value, bool)
     if (
         not is_integer
@@ -160,7 +184,27 @@ def check_integer(
 
 
 def check_choice(name: str, value: Any, choices: Sequence) -> Any:
-    """Check that a value is one of the choices, which are all texts or all truth values."""
+    """Check that a value is one of the choices.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : object
+        Value, of the type of the choices.
+    choices : sequence of str or bool
+        Accepted values, all texts or all truth values.
+
+    Returns
+    -------
+    str or bool
+        The value.
+
+    Raises
+    ------
+    ConfigurationError
+        The value is not among the choices.
+    """
     if not isinstance(value, type(choices[0])) or value not in choices:
         raise ConfigurationError(
             f"{name} is {quote(value)}, expected one of: {list_choices(choices)}"
@@ -169,13 +213,44 @@ def check_choice(name: str, value: Any, choices: Sequence) -> Any:
 
 
 def list_choices(choices: Collection) -> str:
-    """Return choices with commas between; truth values as in config.ini, '' for an empty text."""
+    """Return choices as one text, separated by commas.
+
+    Parameters
+    ----------
+    choices : collection of str or bool
+        Choices; truth values are written as in config.ini, an empty text as ``''``.
+
+    Returns
+    -------
+    str
+        For example ``true, false``.
+    """
     names = (str(choice).lower() if isinstance(choice, bool) else choice for choice in choices)
     return ", ".join(name or "''" for name in names)
 
 
 def check_selection(name: str, value: Any, choices: Sequence[str]) -> tuple[str, ...]:
-    """Check a tuple of at least one of the choices, each at most once."""
+    """Check a tuple of at least one of the choices, each at most once.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : object
+        Selected choices.
+    choices : sequence of str
+        Accepted elements.
+
+    Returns
+    -------
+    tuple of str
+        The value.
+
+    Raises
+    ------
+    ConfigurationError
+        The value is no tuple, is empty, or has a repeated or unknown element.
+    """
     is_selection = isinstance(value, tuple) and 0 < len(value) == len(set(value))
     if not is_selection or not set(value) <= set(choices):
         raise ConfigurationError(
@@ -185,12 +260,50 @@ def check_selection(name: str, value: Any, choices: Sequence[str]) -> tuple[str,
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Check a truth value."""
+    """Check that a value is True or False.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : object
+        Value.
+
+    Returns
+    -------
+    bool
+        The value.
+
+    Raises
+    ------
+    ConfigurationError
+        The value is not a truth value.
+    """
     return check_choice(name, value, (True, False))
 
 
 def check_text(name: str, value: Any, needed: bool = False) -> str:
-    """Check a text, which may be empty unless it is needed."""
+    """Check that a value is a text.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : object
+        Value.
+    needed : bool, optional
+        Whether an empty text is rejected.
+
+    Returns
+    -------
+    str
+        The value.
+
+    Raises
+    ------
+    ConfigurationError
+        The value is not a text, or is empty although it is needed.
+    """
     if not isinstance(value, str) or (needed and not value):
         raise ConfigurationError(
             f"{name} is {quote(value)}, expected a {'non-empty ' if needed else ''}text"
@@ -243,11 +356,28 @@ def _sequence(value: Any) -> Any:
 
 
 def check_numbers(name: str, value: Any, count: int, **bounds: Any) -> Any:
-    """Check a list of ``count`` numbers, or one number for a count of 0; see :func:`check_number`.
+    """Check a list of numbers, or one number.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : object
+        Sequence or number.
+    count : int
+        Required length of the sequence; 0 for one number.
+    **bounds : object
+        Bounds and unit of each number, see :func:`check_number`.
 
     Returns
     -------
     tuple of float, or float
+        The numbers.
+
+    Raises
+    ------
+    ConfigurationError
+        The length differs from ``count``, or a number is out of bounds.
     """
     numbers = _sequence(value)
     if isinstance(numbers, list) != bool(count) or (count and len(numbers) != count):
@@ -259,7 +389,27 @@ def check_numbers(name: str, value: Any, count: int, **bounds: Any) -> Any:
 
 
 def check_axes(name: str, value: Any, **bounds: Any) -> Axes:
-    """Check three numbers, for x, y and z, or one for all three; see :func:`check_number`."""
+    """Check three numbers for x, y and z, or one number for all three axes.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : object
+        Sequence of three numbers, or a number.
+    **bounds : object
+        Bounds and unit of each number, see :func:`check_number`.
+
+    Returns
+    -------
+    tuple of float
+        Numbers for x, y and z.
+
+    Raises
+    ------
+    ConfigurationError
+        The value has another length, or a number is out of bounds.
+    """
     value = _sequence(value)
     if not isinstance(value, list):
         return (check_number(name, value, **bounds),) * 3
@@ -272,7 +422,25 @@ def check_axes(name: str, value: Any, **bounds: Any) -> Axes:
 
 
 def check_matrix(name: str, value: Any) -> Matrix:
-    """Check three rows of three numbers."""
+    """Check three rows of three numbers.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : object
+        Nested sequence of shape (3, 3).
+
+    Returns
+    -------
+    tuple of tuple of float
+        Rows of the matrix.
+
+    Raises
+    ------
+    ConfigurationError
+        The value has another shape, or an element is not a number.
+    """
     rows = [_sequence(row) for row in value] if isinstance(_sequence(value), list) else []
     if len(rows) != 3 or any(not isinstance(row, list) or len(row) != 3 for row in rows):
         raise ConfigurationError(f"{name} is {quote(value)}, expected three rows of three numbers")
@@ -283,7 +451,25 @@ def check_matrix(name: str, value: Any) -> Matrix:
 
 
 def check_band(name: str, value: Any) -> tuple[float, float]:
-    """Check two positive times [s], the shorter one first."""
+    """Check an interval of two positive times.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : object
+        Sequence of the shorter and the longer time [s].
+
+    Returns
+    -------
+    shortest, longest : float
+        The times [s].
+
+    Raises
+    ------
+    ConfigurationError
+        The value is no pair of positive numbers, or the second is not longer.
+    """
     value = _sequence(value)
     if not isinstance(value, list) or len(value) != 2:
         raise ConfigurationError(f"{name} is {quote(value)}, expected two times [s]")
@@ -332,7 +518,21 @@ def check_table(
 
 
 def require_increasing(name: str, rows: Any, variable: str = "time") -> Any:
-    """Return rows whose first numbers, times [s] or frequencies [Hz], increase.
+    """Check that the first numbers of rows increase strictly.
+
+    Parameters
+    ----------
+    name : str
+        Name of the rows, for the message.
+    rows : sequence of pairs
+        Rows of a table; the first number is a time [s] or a frequency [Hz].
+    variable : {'time', 'frequency'}, optional
+        Quantity of the first number, for the message.
+
+    Returns
+    -------
+    sequence of pairs
+        The rows.
 
     Raises
     ------
@@ -350,19 +550,81 @@ def require_increasing(name: str, rows: Any, variable: str = "time") -> Any:
 
 
 def check_part(name: str, value: Any, kind: type) -> Any:
-    """Check an instance of a class."""
+    """Check that a value is an instance of exactly one class.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : object
+        Value.
+    kind : type
+        Required class; a subclass is rejected.
+
+    Returns
+    -------
+    object
+        The value.
+
+    Raises
+    ------
+    ConfigurationError
+        The value has another type.
+    """
     if type(value) is not kind:
         raise ConfigurationError(f"{name} is {quote(value)}, expected a {kind.__name__}")
     return value
 
 
 def check_parts(name: str, value: Any, kind: type, most: int = 10_000) -> tuple[Any, ...]:
-    """Check a list of at most ``most`` instances of a class."""
+    """Check a list of instances of a class.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : list or tuple
+        Instances.
+    kind : type
+        Required class of each element.
+    most : int, optional
+        Largest number of elements.
+
+    Returns
+    -------
+    tuple
+        The elements.
+
+    Raises
+    ------
+    ConfigurationError
+        The value is no list, is too long, or an element has another type.
+    """
     return tuple(check_part(name, item, kind) for item in check_list(name, value, most))
 
 
 def check_list(name: str, value: Any, most: int = 10_000) -> tuple:
-    """Check a list or tuple of at most ``most`` items of any kind."""
+    """Check a list or tuple of elements of any type.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : list or tuple
+        Elements.
+    most : int, optional
+        Largest number of elements.
+
+    Returns
+    -------
+    tuple
+        The elements.
+
+    Raises
+    ------
+    ConfigurationError
+        The value is neither a list nor a tuple, or is too long.
+    """
     if not isinstance(value, (list, tuple)) or len(value) > most:
         raise ConfigurationError(f"{name} is {quote(value)}, expected a list of at most {most}")
     return tuple(value)

@@ -33,7 +33,19 @@ class CsvColumn(NamedTuple):
     is_optional: bool = False
 
     def matches(self, name: str) -> bool:
-        """Return whether a name of a file is that of the column."""
+        """Return whether a column name in a file belongs to this column.
+
+        Parameters
+        ----------
+        name : str
+            Name in the header of a file. Parts in angle brackets of the column's own name, such as
+            ``<n>``, match any text.
+
+        Returns
+        -------
+        bool
+            True if the name matches.
+        """
         pattern = re.sub(r"<[^>]*>", "\0", self.name)
         return re.fullmatch(re.escape(pattern).replace("\0", ".+"), name) is not None
 

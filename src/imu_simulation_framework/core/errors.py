@@ -168,7 +168,13 @@ def import_optional(module: str, user: str) -> Any:
 
 
 def versions() -> dict:
-    """Return the versions of this package, of Python and of the libraries that affect results."""
+    """Return the versions of this package, of Python and of the libraries that affect results.
+
+    Returns
+    -------
+    dict of str to str
+        Version of each package by name.
+    """
     from importlib.metadata import version  # Its import is slow, and few programs need it.
 
     import imu_simulation_framework

@@ -133,7 +133,18 @@ def read_at_most(file, limit) -> bytes:
 
 
 def format_size(size) -> str:
-    """Format a size [bytes] with a unit, as in ``16 MiB``."""
+    """Format a size with a binary unit, as in ``16 MiB``.
+
+    Parameters
+    ----------
+    size : int
+        Size [bytes].
+
+    Returns
+    -------
+    str
+        Size with three significant digits.
+    """
     for unit in ("bytes", "KiB", "MiB"):
         if size < 1024:
             return f"{size:.3g} {unit}"
@@ -202,7 +213,18 @@ RECORDING_SUFFIXES = (
 
 
 def recording_name(path) -> str:
-    """Return the name of a recording's file or folder without its suffixes."""
+    """Return the name of a recording's file or folder without its suffixes.
+
+    Parameters
+    ----------
+    path : str or Path
+        File or folder of the recording.
+
+    Returns
+    -------
+    str
+        Last part of the path without the suffixes of recordings and compression.
+    """
     name = Path(path).name
     while Path(name).suffix.lower() in RECORDING_SUFFIXES:
         name = Path(name).stem
@@ -210,12 +232,29 @@ def recording_name(path) -> str:
 
 
 def default_configuration_path() -> Path:
-    """Return the path of the bundled config.ini."""
+    """Return the path of the bundled config.ini.
+
+    Returns
+    -------
+    Path
+        File ``config.ini`` in the package's share folder.
+    """
     return package_share() / "config.ini"
 
 
 def urdf_path(name: str) -> Path:
-    """Return the path of a file of the bundled robot description."""
+    """Return the path of a file of the bundled robot description.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file in the folder ``urdf``.
+
+    Returns
+    -------
+    Path
+        File in the package's share folder.
+    """
     return package_share() / "urdf" / name
 
 
@@ -236,7 +275,18 @@ def drive_folder() -> Path:
 
 
 def format_json(value) -> str:
-    """Format a value as the text of a JSON file."""
+    """Format a value as the text of a JSON file.
+
+    Parameters
+    ----------
+    value : object
+        Value that :func:`to_json_types` converts.
+
+    Returns
+    -------
+    str
+        Indented JSON that ends with a newline.
+    """
     return json.dumps(to_json_types(value), indent=2, allow_nan=False) + "\n"
 
 

@@ -72,7 +72,20 @@ class ArgumentParser(argparse.ArgumentParser):
         super().__init__(description=description, **others)
 
     def parse_known_args(self, args=None, namespace=None):
-        """Parse as argparse does, but reject ``--option=--``, a list for Python 3.11."""
+        """Parse arguments as argparse does, and reject ``--option=--``, a list for Python 3.11.
+
+        Parameters
+        ----------
+        args : sequence of str, optional
+            Arguments; by default those of the process.
+        namespace : argparse.Namespace, optional
+            Object that receives the values.
+
+        Returns
+        -------
+        tuple of argparse.Namespace and list of str
+            Values and unknown arguments.
+        """
         for word in sys.argv[1:] if args is None else args:
             if word == "--":
                 break
@@ -81,7 +94,13 @@ class ArgumentParser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message) -> NoReturn:
-        """Print an error with the most similar option to standard error, and exit with code 2."""
+        """Print an error with the most similar option to standard error, and exit with code 2.
+
+        Parameters
+        ----------
+        message : str
+            Reason, as argparse words it.
+        """
         words = re.sub(r"\S{200,}", lambda word: shorten(word.group()), escape_unprintable(message))
         unknown = re.match(r"unrecognized arguments: (-[^\s=]*)", message)
         if unknown:

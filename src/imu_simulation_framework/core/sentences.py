@@ -52,7 +52,18 @@ def quote(value) -> str:
 
 
 def shorten(text) -> str:
-    """Return a text without quotation marks, otherwise as :func:`quote` does."""
+    """Return a text without quotation marks, otherwise as :func:`quote` does.
+
+    Parameters
+    ----------
+    text : str
+        Text of any origin and length.
+
+    Returns
+    -------
+    str
+        One line of printable characters of limited length.
+    """
     text = escape_unprintable(text)
     return text if len(text) <= LONGEST_VALUE else _cut(text, str)
 
@@ -63,7 +74,18 @@ def _cut(text, form) -> str:
 
 
 def join_names(names) -> str:
-    """Return names with commas between; of more than :data:`MAX_LISTED`, the first half of them."""
+    """Join names by commas; a long list is shortened.
+
+    Parameters
+    ----------
+    names : sequence
+        Names. With more than :data:`MAX_LISTED`, the first half of that number is listed.
+
+    Returns
+    -------
+    str
+        Joined names, with the number of omitted names.
+    """
     names = [shorten(str(name)) for name in names]
     if len(names) <= MAX_LISTED:
         return ", ".join(names)
@@ -72,7 +94,18 @@ def join_names(names) -> str:
 
 
 def number_duplicates(names) -> list[str]:
-    """Return names with a number behind each that occurs more than once: ``a (1)``, ``a (2)``."""
+    """Return names with a number behind each that occurs more than once: ``a (1)``, ``a (2)``.
+
+    Parameters
+    ----------
+    names : list of str
+        Names in their order.
+
+    Returns
+    -------
+    list of str
+        Names in the same order.
+    """
     return [
         name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
         for place, name in enumerate(names)
@@ -99,7 +132,18 @@ _SHORT = _Short()
 
 
 def format_duration(seconds) -> str:
-    """Format a duration [s] in days, hours, minutes or seconds."""
+    """Format a duration in days, hours, minutes or seconds.
+
+    Parameters
+    ----------
+    seconds : float
+        Duration [s].
+
+    Returns
+    -------
+    str
+        Whole number with the largest unit of which the duration has at least two.
+    """
     for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2.0 * size:
             return f"{seconds / size:.0f} {unit}"
@@ -107,5 +151,16 @@ def format_duration(seconds) -> str:
 
 
 def format_degrees(angle) -> str:
-    """Format an angle [rad] in whole degrees; zero has no sign."""
+    """Format an angle in whole degrees.
+
+    Parameters
+    ----------
+    angle : float
+        Angle [rad].
+
+    Returns
+    -------
+    str
+        For example ``90 deg``; zero has no sign.
+    """
     return f"{round(math.degrees(angle))} deg"

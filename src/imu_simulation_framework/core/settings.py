@@ -215,9 +215,19 @@ def _annotation(key: dataclasses.Field) -> str:
 
 
 def keys_of(kind: type) -> list[dataclasses.Field]:
-    """Return the fields of settings that inherit from others: first its own, then the others'.
+    """Return the fields of settings, those of the class itself before the inherited ones.
 
     A field that replaces an inherited one has the place of the inherited one.
+
+    Parameters
+    ----------
+    kind : type
+        Subclass of :class:`Settings`, which may inherit from several others.
+
+    Returns
+    -------
+    list of dataclasses.Field
+        Fields of the class itself, then the inherited ones.
     """
     keys = {key.name: key for key in dataclasses.fields(kind)}
     bases = [base for base in kind.__bases__ if dataclasses.is_dataclass(base)]
@@ -283,6 +293,16 @@ def to_mapping(settings: Settings) -> dict[str, Any]:
 
     Only dictionaries, lists, texts, truth values and numbers, as in YAML or JSON. A field at its
     default is left out, unless it is declared with ``always``.
+
+    Parameters
+    ----------
+    settings : Settings
+        Settings, with nested parts.
+
+    Returns
+    -------
+    dict of str to object
+        Values by field name.
     """
     content = {}
     for key in dataclasses.fields(settings):
@@ -342,7 +362,18 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
 
 
 def setting_text(value: Any) -> str:
-    """Return the text of a value from which :func:`read_setting` reads it again; None is empty."""
+    """Format a value as the text that :func:`read_setting` reads.
+
+    Parameters
+    ----------
+    value : object
+        Value of a field; None becomes an empty text.
+
+    Returns
+    -------
+    str
+        Text of the key in config.ini.
+    """
     if value is None:
         return ""
     if isinstance(value, bool):

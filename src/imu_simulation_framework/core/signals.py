@@ -41,7 +41,18 @@ class Spectrum:
 
 
 def median_rate(time) -> float:
-    """Return the sample rate [Hz] of the median step of ascending times [s]."""
+    """Return the sample rate that corresponds to the median time step.
+
+    Parameters
+    ----------
+    time : array_like, shape (n,)
+        Ascending times [s].
+
+    Returns
+    -------
+    float
+        Rate [Hz].
+    """
     return 1.0 / float(np.median(np.diff(time)))
 
 
@@ -290,10 +301,14 @@ def find_time_shift(signal_time, signal_yaw, reference_time, reference_yaw, max_
 
     Parameters
     ----------
-    signal_time, reference_time : array_like
-        Strictly ascending stamps [s].
-    signal_yaw, reference_yaw : array_like
-        Yaws [rad], wrapped or not.
+    signal_time : array_like, shape (n,)
+        Strictly ascending stamps of the signal [s].
+    signal_yaw : array_like, shape (n,)
+        Yaw of the signal [rad], wrapped or not.
+    reference_time : array_like, shape (m,)
+        Strictly ascending stamps of the reference [s].
+    reference_yaw : array_like, shape (m,)
+        Yaw of the reference [rad], wrapped or not.
     max_shift : float
         Largest shift to either side [s].
 

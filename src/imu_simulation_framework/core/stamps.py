@@ -250,7 +250,13 @@ class StampReport:
         return ""
 
     def to_dict(self) -> dict:
-        """Return the fields for a summary; numbers that are not finite become None."""
+        """Return the fields for a summary.
+
+        Returns
+        -------
+        dict of str to object
+            Fields by name; a number that is not finite is None.
+        """
         return {
             key: None if isinstance(value, float) and not np.isfinite(value) else value
             for key, value in asdict(self).items()

@@ -139,7 +139,7 @@ def read_csv(path, columns=None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        float64, index ``time`` [s].
+        Table of float64 with the index ``time`` [s].
 
     Raises
     ------

@@ -99,7 +99,18 @@ MAGNETIC_ARROW = "imu/mag/arrow"
 
 
 def absolute_topic(topic: str) -> str:
-    """Return the absolute name of a topic in the root namespace."""
+    """Return the absolute name of a topic in the root namespace.
+
+    Parameters
+    ----------
+    topic : str
+        Relative or absolute name.
+
+    Returns
+    -------
+    str
+        Name with exactly one leading slash.
+    """
     return f"/{topic.lstrip('/')}"
 
 

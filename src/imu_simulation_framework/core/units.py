@@ -96,7 +96,18 @@ def factor(unit: str) -> float:
 
 
 def factors(*units: str) -> dict[str, float]:
-    """Return the sizes of several units in SI units, by their names."""
+    """Return the sizes of several units in SI units.
+
+    Parameters
+    ----------
+    *units : str
+        Names of units, see :func:`factor`.
+
+    Returns
+    -------
+    dict of str to float
+        Size by name of the unit.
+    """
     return {unit: factor(unit) for unit in units}
 
 

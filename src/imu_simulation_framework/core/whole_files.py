@@ -163,7 +163,18 @@ def refuse_overwriting(path, inputs):
 
 
 def describe_file_kind(mode) -> str:
-    """Describe the kind of a file that is not regular, by its ``st_mode``, as in "a folder"."""
+    """Describe the kind of a file that is not regular, as in "a folder".
+
+    Parameters
+    ----------
+    mode : int
+        Mode of the file, ``st_mode``.
+
+    Returns
+    -------
+    str
+        Noun with article.
+    """
     return next((words for test, words in _KINDS if test(mode)), "no file of a known kind")
 
 

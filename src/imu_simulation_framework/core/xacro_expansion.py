@@ -320,5 +320,16 @@ def _checked_eval(source, *others) -> Any:
 
 
 def is_plain_urdf(content: bytes) -> bool:
-    """Return whether a description contains nothing for xacro to expand."""
+    """Return whether a description contains nothing for xacro to expand.
+
+    Parameters
+    ----------
+    content : bytes
+        Text of the description.
+
+    Returns
+    -------
+    bool
+        True if there is neither a xacro tag nor an expression.
+    """
     return b"xacro" not in content and b"${" not in content and b"$(" not in content

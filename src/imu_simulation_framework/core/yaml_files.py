@@ -168,7 +168,18 @@ def load_plain(text):
 
 
 def explain_yaml_error(error) -> str:
-    """Return the reason of an error of :func:`load_plain` in one line, the end of a message."""
+    """Return the reason of a loading error in one line.
+
+    Parameters
+    ----------
+    error : Exception
+        Error of :func:`load_plain`.
+
+    Returns
+    -------
+    str
+        End of a message.
+    """
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     return " ".join(str(error).split())
@@ -242,7 +253,18 @@ def accept_names(**readers: Callable[[Any], Any]) -> Callable[[Function], Functi
 
 
 def bundled_names(folder: str) -> list[str]:
-    """Return the names of the descriptions in a folder of the package's config."""
+    """Return the names of the bundled descriptions of a kind.
+
+    Parameters
+    ----------
+    folder : str
+        Folder in the package's ``config``.
+
+    Returns
+    -------
+    list of str
+        Sorted names of the YAML files, without suffix.
+    """
     return sorted(path.stem for path in (package_share() / "config" / folder).glob("*.yaml"))
 
 

@@ -112,6 +112,7 @@ def random_lap(duration, generator):
     Returns
     -------
     tuple of Manoeuvre
+        Manoeuvres in the order of the drive.
     """
     manoeuvres = [Manoeuvre(2.0, 0.0)]
     elapsed, speed, yaw, position = 2.0, 0.0, 0.0, np.zeros(2)
@@ -458,7 +459,13 @@ class Terrain(TextSettings):
             )
 
     def spheres(self):
-        """Return the centres of the spheres, (n, 3) [m]; z is the bump's height less the radius."""
+        """Return the centres of the spheres whose caps are the bumps.
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            Centres [m]; z is the bump's height less the radius.
+        """
         generator = np.random.default_rng(self.seed)
         count = int(self.size // self.spacing)
         line = (np.arange(count) - 0.5 * (count - 1)) * self.spacing

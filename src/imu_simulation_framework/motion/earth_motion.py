@@ -66,7 +66,7 @@ def enu_to_ecef(latitude: ArrayLike, longitude: ArrayLike) -> Rotation:
     Returns
     -------
     scipy.spatial.transform.Rotation
-        n rotations or a single rotation.
+        One rotation for each place, or a single rotation.
     """
     return _about_z_then_x(np.add(longitude, 0.5 * np.pi), np.subtract(0.5 * np.pi, latitude))
 
@@ -209,10 +209,16 @@ class EarthMotion(SampledMotion):
 
         Parameters
         ----------
-        time, position, orientation, at
-            As for :meth:`from_poses`.
+        time : array_like, shape (n,)
+            Times of at least three states, strictly increasing [s].
+        position : array_like, shape (n, 3)
+            Positions in ECEF [m].
         velocity : array_like, shape (n, 3)
             Velocities against the Earth, in ECEF axes [m/s].
+        orientation : array_like, shape (n, 4)
+            Rotations from the body to ECEF; quaternions x, y, z, w of any length but zero.
+        at : array_like, shape (m,), optional
+            Times of the motion's samples [s]; by default the times of the states.
 
         Returns
         -------
@@ -264,7 +270,13 @@ class EarthMotion(SampledMotion):
         return to_body.apply(_TURNING), -to_body.apply(earth.gravity_ecef(self.position[0]))
 
     def table(self) -> pd.DataFrame:
-        """Return the motion as a table with the columns of Flight."""
+        """Return the motion as a table with the columns of Flight.
+
+        Returns
+        -------
+        DataFrame
+            Columns of Flight, index ``time`` [s].
+        """
         angles = roll_pitch_yaw_from_quaternion(self.local_orientation)
         angles[:, 2] = unwrap(angles[:, 2])
         place = self.latitude_longitude_height

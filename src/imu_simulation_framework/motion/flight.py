@@ -75,13 +75,25 @@ class FlightInstants:
     turns: tuple[CourseTurn, ...] = ()
 
     def marked(self) -> dict[str, float]:
-        """Return the instants of this flight by name, in the order of the flight."""
+        """Return the instants of this flight in chronological order.
+
+        Returns
+        -------
+        dict of str to float
+            Time [s] by name; instants that did not occur are absent.
+        """
         times = self.lift_off, self.ascent, self.cruise, self.turn_start, self.turn_end
         instants = [(time, name) for time, name in zip(times, _NAMES) if time is not None]
         return {name: time for time, name in sorted(instants, key=lambda instant: instant[0])}
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each instant."""
+        """Return a sentence for each instant.
+
+        Returns
+        -------
+        list of str
+            For example ``lift-off at 31.20 s``.
+        """
         return [f"{name} at {time:.2f} s" for name, time in self.marked().items()]
 
 
@@ -364,7 +376,13 @@ class FlightStates:
         return replace(self, position=path, velocities_lead=True)
 
     def instants(self) -> FlightInstants:
-        """Determine lift-off, start of ascent and cruise, and turns."""
+        """Determine lift-off, start of ascent and cruise, and turns.
+
+        Returns
+        -------
+        FlightInstants
+            Instants of the flight [s].
+        """
         latitude, longitude, _ = geodetic_of(self.position).T
         velocity = self.velocity
         if velocity is None:

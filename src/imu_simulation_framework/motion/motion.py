@@ -65,7 +65,23 @@ class Mount(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampledMotion(ABC):
-    """Common base of :class:`.Motion` and :class:`.EarthMotion`."""
+    """Common base of :class:`.Motion` and :class:`.EarthMotion`.
+
+    Parameters
+    ----------
+    time : ndarray, shape (n,)
+        Times, strictly increasing [s].
+    position : ndarray, shape (n, 3)
+        Positions in the world [m].
+    orientation : ndarray, shape (n, 4)
+        Rotations from the body to the world; quaternions x, y, z, w.
+    velocity : ndarray, shape (n, 3)
+        Velocities against the world, in its axes [m/s].
+    angular_velocity : ndarray, shape (n, 3)
+        Angular velocities against inertial space, in the body's axes [rad/s].
+    specific_force : ndarray, shape (n, 3)
+        Specific forces in the body's axes [m/s^2].
+    """
 
     time: np.ndarray
     position: np.ndarray
@@ -159,7 +175,13 @@ class SampledMotion(ABC):
         """Return the rotations of each sample from the local east, north, up to the world."""
 
     def rate_against_ground(self) -> np.ndarray:
-        """Return the angular velocity against the ground, in the body's axes, (n, 3) [rad/s]."""
+        """Return the angular velocity against the ground.
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            Angular velocity in the body's axes [rad/s].
+        """
         to_body = Rotation.from_quat(self.orientation).inv()
         return self.angular_velocity - to_body.apply(self.world_rate)
 
@@ -446,7 +468,13 @@ class Motion(SampledMotion):
         return Rotation.identity(len(self.time))
 
     def local(self) -> Motion:
-        """Return this motion; :meth:`.EarthMotion.local` returns a motion in a flat world."""
+        """Return this motion; :meth:`.EarthMotion.local` returns a motion in a flat world.
+
+        Returns
+        -------
+        Motion
+            The motion itself.
+        """
         return self
 
     def _signals_at_first_pose(self):
@@ -454,7 +482,13 @@ class Motion(SampledMotion):
         return np.zeros(3), to_body.apply((0.0, 0.0, self.gravity))
 
     def table(self) -> pd.DataFrame:
-        """Return the motion as a table with the columns of GroundTruth."""
+        """Return the motion as a table with the columns of GroundTruth.
+
+        Returns
+        -------
+        DataFrame
+            Columns of GroundTruth, index ``time`` [s].
+        """
         angles = roll_pitch_yaw_from_quaternion(self.orientation)
         angles[:, 2] = unwrap(angles[:, 2])
         rotation = Rotation.from_quat(self.orientation)
@@ -555,6 +589,7 @@ def checked_poses(time, position, orientation) -> tuple[np.ndarray, np.ndarray, 
     Returns
     -------
     time, position, orientation : ndarray
+        Poses as float64 in the shapes of the parameters.
 
     Raises
     ------
@@ -638,6 +673,7 @@ def slopes(spline: CubicSpline) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n, ...)
+        Derivatives in the unit of the spline's values per unit of its knots.
     """
     return np.concatenate([spline.c[-2], spline(spline.x[-1:], 1)])
 

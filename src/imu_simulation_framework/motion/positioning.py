@@ -150,6 +150,7 @@ def repeated_fixes(times, coordinates, minimum_speed):
     Returns
     -------
     ndarray of bool, shape (n,)
+        Whether each row repeats an earlier position.
     """
     repeated = np.zeros(len(times), dtype=bool)
     starts = np.flatnonzero(np.append(True, np.any(np.diff(coordinates, axis=0) != 0.0, axis=1)))
@@ -268,6 +269,7 @@ class FixReport:
         Returns
         -------
         list of str
+            Remarks on origin, deviations, ignored fixes and heading.
         """
         origin = "estimated from the fixes" if self.estimated else "as set"
         stated, owner = "the receiver states", "the receiver's"
@@ -353,7 +355,13 @@ class FixReport:
         return sentences
 
     def to_dict(self) -> dict:
-        """Return all values as plain numbers and texts, for a summary; angles in degrees."""
+        """Return all values for a summary, with angles in degrees.
+
+        Returns
+        -------
+        dict of str to object
+            Plain numbers and texts by name.
+        """
         values = {**asdict(self), "variance_scale": self.variance_scale}
         deviation, check = values.pop("heading_deviation"), values["antennas"]
         values["heading_deviation_deg"] = deviation and float(np.degrees(deviation))
@@ -689,7 +697,9 @@ def heading_errors(settings, deviations, error_time, lag) -> dict:
 
     Returns
     -------
-    dict
+    dict of str to object
+        Columns ``yaw_std`` [rad], ``yaw_error_time``, ``yaw_lag`` [s], ``turn_error`` and, if it is
+        not zero, ``turn_slip`` [rad/sqrt(rad)].
     """
     if settings.yaw_deviation is not None:
         deviations = np.full(len(deviations), settings.yaw_deviation)

@@ -150,10 +150,15 @@ class SmoothMotion:
         return np.block([[covariances[:-1], both], [np.swapaxes(both, 1, 2), covariances[1:]]])
 
     def expected_squares(self):
-        """Return the expected squares of each step's innovation, for a density of 1, (k - 1,).
+        """Return the expected squares of each step's innovation, relative to a density of 1.
 
         They are the squares of the smooth motion plus their posterior variance. Their mean is
         twice the square of the density.
+
+        Returns
+        -------
+        ndarray, shape (k - 1,)
+            Expected squares of the innovations.
         """
         steps, (_, size) = self._model.steps, self._shape
         change = np.zeros((len(steps), 2, 2 * size))
@@ -166,7 +171,13 @@ class SmoothMotion:
         return self._squares + squares + 2.0 * mixed * unknown[:, 0, 1]
 
     def known_variances(self):
-        """Return the variances of position and slow error together where measured, (n,) [m^2]."""
+        """Return the posterior variances of position and slow error together, at measured times.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Variances [m^2].
+        """
         pairs = self._pairs()[self._model.position_steps]
         return np.einsum("ki,kij,kj->k", self._rows, pairs, self._rows)
 

@@ -250,6 +250,7 @@ def turned_east(vectors: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., 3)
+        Cross products in ECEF axes, in the unit of the vectors.
     """
     east = np.zeros_like(vectors)
     east[..., 0], east[..., 1] = -vectors[..., 1], vectors[..., 0]

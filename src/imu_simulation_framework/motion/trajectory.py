@@ -48,6 +48,7 @@ def crop(table, start=None, stop=None):
     Returns
     -------
     pandas.DataFrame
+        Samples between the times, with their times unchanged.
 
     Raises
     ------
@@ -82,6 +83,7 @@ def crop_by_index(table, start=None, stop=None):
     Returns
     -------
     pandas.DataFrame
+        Samples between the indices, with their times unchanged.
 
     Raises
     ------
@@ -151,6 +153,7 @@ def resample(table, rate):
     Returns
     -------
     pandas.DataFrame
+        Same columns at even times [s].
 
     Raises
     ------
@@ -178,6 +181,7 @@ def interpolate(table, times):
     Returns
     -------
     pandas.DataFrame
+        Same columns, index ``times``.
     """
     recorded = _times(table)
     # Times since 1970 would lose digits.
@@ -282,6 +286,7 @@ def move_to_origin(table):
     Returns
     -------
     pandas.DataFrame
+        Moved copy; columns without a place are unchanged.
 
     Raises
     ------
@@ -314,6 +319,7 @@ def scale(table, factor):
     Returns
     -------
     pandas.DataFrame
+        Scaled copy.
 
     Raises
     ------

@@ -28,6 +28,7 @@ def to_plotly(figure: Figure) -> Mapping[str, Any]:
     Parameters
     ----------
     figure : Figure
+        Described figure.
 
     Returns
     -------

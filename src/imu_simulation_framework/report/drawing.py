@@ -33,6 +33,7 @@ def to_matplotlib(figure: Figure, footer: str = "") -> Picture:
     Parameters
     ----------
     figure : Figure
+        Described figure.
     footer : str
         Text below the panels, see :func:`write_footer`.
 
@@ -247,18 +248,21 @@ def make_figure(rows=1, height=4.2, width=8.0, columns=1, **subplot_options):
 
     Parameters
     ----------
-    rows, columns : int
-        Number of panels.
-    height, width : float
-        Size, inches.
+    rows : int, optional
+        Number of panels below each other.
+    height : float, optional
+        Height of the picture [inch].
+    width : float, optional
+        Width of the picture [inch].
+    columns : int, optional
+        Number of panels beside each other.
     **subplot_options
         Options of matplotlib's ``Figure.subplots``.
 
     Returns
     -------
-    figure : matplotlib.figure.Figure
-    axes : list of matplotlib.axes.Axes
-        Axes row by row.
+    tuple of matplotlib.figure.Figure and list of matplotlib.axes.Axes
+        Picture, and its axes row by row.
     """
     figure = Picture(
         figsize=(width, height), dpi=_DOTS_PER_INCH, constrained_layout=True, facecolor="white"
@@ -281,9 +285,11 @@ def label_axis(axis, x=None, y=None, title=None):
     Parameters
     ----------
     axis : matplotlib.axes.Axes
+        Axes to label.
     x, y : str, optional
         Quantity and unit of each axis.
     title : str, optional
+        Title above the axes, aligned left.
     """
     if x is not None:
         axis.set_xlabel(escape_dollars(x), fontsize=10)
@@ -302,7 +308,9 @@ def add_outside_legend(figure, axes, columns=3):
     Parameters
     ----------
     figure : matplotlib.figure.Figure
+        Picture that receives the legend.
     axes : sequence of matplotlib.axes.Axes
+        Axes with named lines.
     columns : int
         Largest number of columns.
     """

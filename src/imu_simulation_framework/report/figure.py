@@ -31,7 +31,29 @@ class Layer(NamedTuple):
 
 @dataclass
 class Panel:
-    """Axes and their layers; :meth:`Figure.panel` describes the options."""
+    """Axes and their layers; :meth:`Figure.panel` describes the options.
+
+    Attributes
+    ----------
+    y, title : str
+        Title and unit of the vertical axis, and title of the panel.
+    x : str or None
+        Title of a horizontal axis that is not shared.
+    log : str
+        Logarithmic axes: ``x``, ``y``, ``xy`` or empty.
+    equal : bool
+        Whether both axes have the same scale.
+    height : float
+        Height on a page [pixels].
+    limits, x_limits : tuple of float, or None
+        Limits of the vertical and of the horizontal axis.
+    ticks : sequence of float
+        Ticks of the horizontal axis that replace the default ones.
+    draw : callable or None
+        Function that draws into matplotlib's axes.
+    layers : list of Layer
+        Elements in the order in which they are drawn.
+    """
 
     y: str = ""
     title: str = ""
@@ -91,21 +113,10 @@ class Figure:
             Title and unit of the vertical axis.
         title : str
             Title of the panel.
-        **options
-            x : str
-                Title of a horizontal axis that is not shared.
-            log : str
-                Logarithmic axes: ``x``, ``y``, ``xy`` or empty.
-            equal : bool
-                Whether both axes have the same scale.
-            height : float
-                Height on a page, pixels; in a picture 100 pixels are an inch.
-            limits, x_limits : tuple of float
-                Limits of the vertical and of the horizontal axis.
-            ticks : sequence of float
-                Ticks of the horizontal axis that replace the default ones.
-            draw : callable
-                Function that draws into matplotlib's axes. A page leaves such a panel out.
+        **options : object
+            Fields of :class:`Panel` by name: ``x``, ``log``, ``equal``, ``height``, ``limits``,
+            ``x_limits``, ``ticks`` and ``draw``. In a picture 100 pixels of height are an inch. A
+            page leaves out a panel with ``draw``.
 
         Returns
         -------
@@ -137,7 +148,22 @@ class Figure:
         return self._add("line", x=x, y=y, look=look, name=name, dots=dots)
 
     def path(self, x, y, look, name="") -> Figure:
-        """Draw a line in the plane, thinned where its points are close to each other."""
+        """Draw a line in the plane, thinned where its points are close to each other.
+
+        Parameters
+        ----------
+        x, y : array_like, shape (n,)
+            Points.
+        look : dict
+            Style of the line, see :mod:`.style`.
+        name : str, optional
+            Name in the legend.
+
+        Returns
+        -------
+        Figure
+            The figure itself.
+        """
         return self._add("path", x=x, y=y, look=look, name=name)
 
     def points(self, x, y, colour, name="", size=4.0, symbol="circle") -> Figure:
@@ -208,11 +234,47 @@ class Figure:
         )
 
     def band(self, x, low, high, colour, opacity, name="") -> Figure:
-        """Fill the area between two curves of shape (n,) each."""
+        """Fill the area between two curves.
+
+        Parameters
+        ----------
+        x : array_like, shape (n,)
+            Horizontal positions.
+        low, high : array_like, shape (n,)
+            Lower and upper curve.
+        colour : str
+            Colour as ``#rrggbb``.
+        opacity : float
+            Opacity, 0 to 1.
+        name : str, optional
+            Name in the legend.
+
+        Returns
+        -------
+        Figure
+            The figure itself.
+        """
         return self._add("band", x=x, low=low, high=high, colour=colour, opacity=opacity, name=name)
 
     def span(self, begin, end, colour, opacity, name="") -> Figure:
-        """Shade the panel between two values of the horizontal axis."""
+        """Shade the panel between two values of the horizontal axis.
+
+        Parameters
+        ----------
+        begin, end : float
+            Values of the horizontal axis.
+        colour : str
+            Colour as ``#rrggbb``.
+        opacity : float
+            Opacity, 0 to 1.
+        name : str, optional
+            Name in the legend.
+
+        Returns
+        -------
+        Figure
+            The figure itself.
+        """
         return self._add("span", begin=begin, end=end, colour=colour, opacity=opacity, name=name)
 
     def stack(self, x, parts, styles) -> Figure:
@@ -221,6 +283,7 @@ class Figure:
         Parameters
         ----------
         x : array_like, shape (n,)
+            Horizontal positions.
         parts : mapping
             Share of shape (n,) by name.
         styles : mapping
@@ -234,27 +297,108 @@ class Figure:
         return self._add("stack", x=x, parts=parts, styles=styles)
 
     def bars(self, edges, y, colour, name="") -> Figure:
-        """Draw a histogram with edges of shape (n + 1,) and heights of shape (n,)."""
+        """Draw a histogram.
+
+        Parameters
+        ----------
+        edges : array_like, shape (n + 1,)
+            Edges of the bins.
+        y : array_like, shape (n,)
+            Heights of the bars.
+        colour : str
+            Colour as ``#rrggbb``.
+        name : str, optional
+            Name in the legend.
+
+        Returns
+        -------
+        Figure
+            The figure itself.
+        """
         return self._add("bars", edges=edges, y=y, colour=colour, name=name)
 
     def level(self, value, look, name="") -> Figure:
-        """Draw a horizontal line through the panel."""
+        """Draw a horizontal line through the panel.
+
+        Parameters
+        ----------
+        value : float
+            Value of the vertical axis.
+        look : dict
+            Style of the line, see :mod:`.style`.
+        name : str, optional
+            Name in the legend.
+
+        Returns
+        -------
+        Figure
+            The figure itself.
+        """
         return self._add("level", value=value, look=look, name=name)
 
     def mark(self, value, look, name="", sign="") -> Figure:
-        """Draw a vertical line through the panel, in a picture with a sign above it."""
+        """Draw a vertical line through the panel, in a picture with a sign above it.
+
+        Parameters
+        ----------
+        value : float
+            Value of the horizontal axis.
+        look : dict
+            Style of the line, see :mod:`.style`.
+        name : str, optional
+            Name in the legend.
+        sign : str, optional
+            Sign above the line in a picture.
+
+        Returns
+        -------
+        Figure
+            The figure itself.
+        """
         return self._add("mark", value=value, look=look, name=name, sign=sign)
 
     def zero_line(self) -> Figure:
-        """Draw a horizontal line at zero; a page always has it."""
+        """Draw a horizontal line at zero; a page always has it.
+
+        Returns
+        -------
+        Figure
+            The figure itself.
+        """
         return self._add("zero_line")
 
     def text(self, x, y, text, colour) -> Figure:
-        """Write a text above a point."""
+        """Write a text above a point.
+
+        Parameters
+        ----------
+        x, y : float
+            Point below the text.
+        text : str
+            Text.
+        colour : str
+            Colour as ``#rrggbb``.
+
+        Returns
+        -------
+        Figure
+            The figure itself.
+        """
         return self._add("text", x=x, y=y, text=text, colour=colour)
 
     def message(self, text) -> Figure:
-        """Write a text in the middle of the panel, as a reason for missing curves."""
+        """Write the reason for missing curves in the middle of the panel.
+
+        Parameters
+        ----------
+        text : str
+            Reason.
+
+        Returns
+        -------
+        Figure
+            The figure itself.
+        """
         return self._add("message", text=text)
 
     def _add(self, kind, **values):
@@ -268,12 +412,14 @@ def count_decades(panel: Panel, axis: str) -> float:
     Parameters
     ----------
     panel : Panel
+        Panel with its layers.
     axis : str
         ``x`` or ``y``.
 
     Returns
     -------
     float
+        Decimal logarithm of the largest over the smallest positive value; 0 without any.
     """
     arrays = [np.ravel(layer.values[axis]) for layer in panel.layers if axis in layer.values]
     values = np.concatenate(arrays).astype(float) if arrays else np.empty(0)
@@ -319,12 +465,14 @@ def thin_with_gaps(time, values, points):
     time : array_like, shape (n,)
         Time, s.
     values : array_like, shape (n,)
+        Samples of the line.
     points : int
         Approximate number of points that remain.
 
     Returns
     -------
     time, values : ndarray
+        Remaining samples, with a nan in each gap.
     """
     time, values = np.asarray(time, dtype=float), np.asarray(values, dtype=float)
     pieces = []
@@ -348,6 +496,7 @@ def select_path_points(x, y, points):
     Returns
     -------
     ndarray of int
+        Ascending indices, first and last point included.
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(x) <= 2:

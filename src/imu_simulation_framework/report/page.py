@@ -115,6 +115,7 @@ def format_value(value) -> str:
     Parameters
     ----------
     value : object
+        Value of a summary.
 
     Returns
     -------
@@ -150,6 +151,7 @@ def page_html(page: Page) -> str:
     Parameters
     ----------
     page : Page
+        Described page.
 
     Returns
     -------

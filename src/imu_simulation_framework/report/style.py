@@ -43,6 +43,7 @@ def lighten(look) -> dict:
     Returns
     -------
     dict
+        Options of matplotlib's ``plot``.
     """
     parts = bytes.fromhex(look["color"][1:])
     pale = "".join(f"{round(0.35 * part + 0.65 * 255):02x}" for part in parts)
@@ -64,6 +65,7 @@ def line_styles(count, styles=_SERIES, width=1.5) -> list:
     Returns
     -------
     list of dict
+        Options of matplotlib's ``plot`` for each line.
     """
     return [
         {"color": colour, "linestyle": dashes, "linewidth": width}

@@ -40,6 +40,7 @@ class Column(NamedTuple):
 
     @property
     def heading(self) -> str:
+        """Title with the unit in brackets, if there is one."""
         return f"{self.title} [{self.unit}]" if self.unit else self.title
 
 
@@ -49,6 +50,7 @@ def add_option(parser) -> None:
     Parameters
     ----------
     parser : argparse.ArgumentParser
+        Parser of a program.
     """
     description = f"formats of the table's files: {', '.join(ENDINGS)}; csv by default"
     options = {"choices": ENDINGS, "default": ["csv"], "metavar": "FORMAT", "help": description}
@@ -65,6 +67,7 @@ def write_tables(folder, name, table, columns, formats) -> list:
     name : str
         Name of the files, without ending.
     table : pandas.DataFrame
+        Table with the keys of the columns.
     columns : sequence of Column
         Columns to write.
     formats : sequence of str
@@ -73,6 +76,7 @@ def write_tables(folder, name, table, columns, formats) -> list:
     Returns
     -------
     list of Path
+        Written files.
 
     Raises
     ------
@@ -93,6 +97,7 @@ def format_table(table: pd.DataFrame, columns, format="terminal") -> str:
     Parameters
     ----------
     table : pandas.DataFrame
+        Table with the keys of the columns.
     columns : sequence of Column
         Columns to show.
     format : str
@@ -140,6 +145,7 @@ def to_page_table(table: pd.DataFrame, columns, texts: int = 1) -> Table:
     Parameters
     ----------
     table : pandas.DataFrame
+        Table with the keys of the columns.
     columns : sequence of Column
         Columns to show.
     texts : int
