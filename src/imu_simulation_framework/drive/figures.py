@@ -30,7 +30,7 @@ _WIDE_REFERENCE = {**style.REFERENCE, "linewidth": 4.5}
 
 
 def trajectory(comparison) -> Figure:
-    """Return path to be followed and path of the simulated robot, and the fixes it was made of."""
+    """Draw the reference path with its fixes, and the path of the simulated robot."""
     wanted, driven, fixes = comparison.trajectory, comparison.ground_truth, comparison.fixes
     figure = Figure("Trajectory", empty_message="There is no path to show.", width=7.0)
     if not (len(wanted) or len(driven)):
@@ -48,9 +48,9 @@ def trajectory(comparison) -> Figure:
 
 
 def paths(trajectories) -> Figure:
-    """Return several paths, each in a panel of its own with direction, start and end.
+    """Draw several paths, each in a panel of its own with direction, start and end.
 
-    ``trajectories`` (Mapping of str to DataFrame): what each is called -> Trajectory.
+    ``trajectories`` (Mapping of str to DataFrame): name -> trajectory.
     """
     figure = Figure(widths=(1.0,) * min(2, len(trajectories)))
     for name, table in trajectories.items():
@@ -74,16 +74,16 @@ def _ends(figure, x, y):
 
 
 def _arrows(x, y):
-    """Return places along a path, and the directions in which it goes there, (2, n) each."""
+    """Return positions along a path and its directions there, shape (2, n) each."""
     travelled = np.concatenate(([0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))))
 
     def at(distance):
         return np.array([np.interp(distance, travelled, values) for values in (x, y)])
 
-    # Of as many rounds as arrows each would point at the same place.
+    # If the path has as many laps as arrows, all arrows would have the same position.
     evenly = ((np.arange(count) + 0.5) / count * travelled[-1] for count in (_ARROWS, _ARROWS - 1))
     places = max(evenly, key=lambda those: min(dist(*two) for two in combinations(at(those).T, 2)))
-    # Over a fiftieth of the way, so that the noise of two neighbours does not decide.
+    # Directions are averaged over a fiftieth of the path, which suppresses the noise of positions.
     reach = 0.01 * travelled[-1]
     ahead = at(places + reach) - at(places - reach)
     length = np.hypot(*ahead)
@@ -92,12 +92,12 @@ def _arrows(x, y):
 
 
 def yaw_error_along_path(comparison) -> Figure:
-    """Return the yaw error of each IMU as a colour on the path, where it is judged."""
+    """Draw the yaw error of each IMU as a colour along its path."""
     both = (
         (comparison.real, "Recorded IMU", comparison.trajectory),
         (comparison.simulated, "Simulated IMU", comparison.ground_truth),
     )
-    imus = [(result, *one) for result, *one in both if result is not None and len(one[1])]
+    imus = [row for row in both if row[0] is not None and len(row[2])]
     figure = Figure(empty_message="There is no path to show: the robot did not drive.")
     if not imus:
         return figure
@@ -119,7 +119,7 @@ def yaw_error_along_path(comparison) -> Figure:
 
 
 def control_error(comparison) -> Figure:
-    """Return tracking error of the simulated robot: yaw, along and across the track, distance."""
+    """Draw the tracking error of the simulated robot: yaw, along and across the track, distance."""
     table = comparison.control_error
     figure = Figure(empty_message="No tracking error was recorded.")
     if len(table) == 0:
@@ -140,11 +140,10 @@ def control_error(comparison) -> Figure:
 
 
 def imu_yaw(comparison) -> Figure:
-    """Describe the yaw of both IMUs with its reference, over the whole drive and at its end.
+    """Draw the yaw of both IMUs with its reference, over the whole drive and at its end.
 
-    The reference is drawn first and broadly, so that it hides no IMU. Each pair has a zero of its
-    own, the recording's and the simulator's. Both are turned as the trajectory is, which starts at
-    zero.
+    The reference is a wide line behind the IMUs. Each pair has a zero of its own, that of the
+    recording or of the simulator; both are turned to the trajectory, which starts at zero.
     """
     real = ((style.REFERENCE, "reference"), (style.REAL, "recorded IMU"))
     simulated = ((style.TRUTH, "simulator's truth"), (style.SIMULATED, "simulated IMU"))
@@ -172,7 +171,7 @@ def imu_yaw(comparison) -> Figure:
 
 
 def _turned_from_start(result, trajectory):
-    """Return what to subtract from a pair's headings to let the trajectory's begin at zero."""
+    """Return the offset of a pair's headings from a trajectory that starts at zero [rad]."""
     if len(trajectory) == 0:
         return float(result.reference_yaw.iloc[0])
     wanted = np.interp(result.reference_yaw.index, trajectory.index, trajectory["yaw"])
@@ -181,13 +180,13 @@ def _turned_from_start(result, trajectory):
 
 
 def yaw_error(comparison) -> Figure:
-    """Return yaw error of IMUs and odometer over time, as it is and its trend."""
+    """Draw the yaw errors of IMUs and odometer over time with their trends."""
     title = _trend_title("Yaw error", comparison)
-    estimated = [name for one, _, name in style.label_headings(comparison) if one.zero == ESTIMATED]
+    headings = style.label_headings(comparison)
+    estimated = [name for result, _, name in headings if result.zero == ESTIMATED]
     if estimated:
         title += f"; zero of the {join_names(estimated)}: estimated with the whole drive"
     figure = Figure(title, empty_message=NO_IMU)
-    headings = style.label_headings(comparison)
     if headings:
         figure.panel("yaw error [deg]", height=340).zero_line()
     for result, _, name in headings:
@@ -200,7 +199,7 @@ def yaw_error(comparison) -> Figure:
 
 
 def yaw_errors_difference(comparison) -> Figure:
-    """Return how much the recorded IMU's error exceeds the simulated one's."""
+    """Draw the yaw error of the recorded IMU minus that of the simulated IMU."""
     figure = Figure(
         _trend_title("Difference of yaw errors", comparison),
         empty_message="There is no difference to show: it takes a recorded and a simulated IMU.",
@@ -229,7 +228,7 @@ def _trend_title(title, comparison):
 
 
 def yaw_errors_psd(comparison) -> Figure:
-    """Return the power spectral density of the yaw errors, and that of the reference's alone."""
+    """Draw the power spectral densities of the yaw errors and of the reference's error."""
     figure = _spectra(comparison, "error_spectrum", "Power spectral density of the yaw errors")
     for result, _, name in style.label_headings(comparison) if figure.panels else ():
         if result.split is None:
@@ -239,7 +238,7 @@ def yaw_errors_psd(comparison) -> Figure:
         if expected is None:
             continue
         frequency, density = logarithmic_average(expected, BANDS)
-        # What is faster than its correlation nobody has said.
+        # The model of the reference is unknown at frequencies above its correlation time.
         kept = (frequency <= 0.5 / process.correlation_time) & (density > 0.0)
         if kept.any():
             look, words = style.REFERENCE, f"the reference alone ({name})"
@@ -248,7 +247,7 @@ def yaw_errors_psd(comparison) -> Figure:
 
 
 def yaw_psd(comparison) -> Figure:
-    """Return the power spectral density of the headings, their linear trend removed."""
+    """Draw the power spectral densities of the headings after removal of a linear trend."""
     return _spectra(comparison, "yaw_spectrum", "Power spectral density of yaw, detrended")
 
 
@@ -262,14 +261,14 @@ def _spectra(comparison, attribute, title):
     spectra = [row for row in spectra if row[0] is not None]
     nothing = "The power spectral density is zero." if spectra else _TOO_FEW
     figure = Figure(title, f"frequency [Hz] (mean within bands of 1/{BANDS} decade)", nothing)
-    # A logarithmic axis has no place for what is zero throughout.
+    # A logarithmic axis cannot show a density that is zero everywhere.
     spectra = [row for row in spectra if np.any(row[0].density > 0.0)]
     if spectra:
         figure.panel("density [rad²/Hz]", log="xy", height=360)
     for spectrum, look, name, shortest in spectra:
         frequency, density = logarithmic_average(spectrum, BANDS)
         low, high = confidence_factors(spectrum, BANDS, CONFIDENCE)
-        # Above half the reference's rate the error is that of interpolating between its samples.
+        # Above half the reference's rate, the error is due to the interpolation of its samples.
         kept = frequency * shortest <= 1.0
         if not kept.all():
             frequency, density, low, high = (
@@ -288,7 +287,7 @@ def _spectra(comparison, attribute, title):
 
 
 def wheel_velocities(comparison) -> Figure:
-    """Velocities of both wheels, and what steers, as commanded and in fact, and what is between."""
+    """Draw commanded and actual wheel velocities and steering angles, and their differences."""
     wheels = comparison.wheels
     figure = Figure(empty_message="There are no wheel velocities to show: none was commanded.")
     if wheels is None:
@@ -303,11 +302,11 @@ def wheel_velocities(comparison) -> Figure:
         figure.line(commanded.index, commanded, _WIDE_REFERENCE, "commanded")
         if wheels.error is not None:
             figure.line(wheels.actual.index, wheels.actual[wheel], style.THIN, "actual")
-    for unit, what, names in (("rad/s", "Wheels", WHEELS), ("rad", "Steering", steering)):
+    for unit, part, names in (("rad/s", "Wheels", WHEELS), ("rad", "Steering", steering)):
         if wheels.error is None or not names:
             continue
         figure.panel(
-            f"difference [{unit}]", f"{what}, commanded minus actual", height=200
+            f"difference [{unit}]", f"{part}, commanded minus actual", height=200
         ).zero_line()
         for name, look in zip(names, (style.DIFFERENCE, style.SIMULATED)):
             look, side = {**look, "linewidth": 1.0}, name.replace("steering", "").strip("_")
@@ -334,10 +333,18 @@ MAX_PANELS = 8  # drives in one figure; more are not readable on a page
 
 @dataclass(frozen=True)
 class ShownError:
-    """A yaw error as a line.
+    """Yaw error that is drawn as a line.
 
-    ``drive``: lines of one drive share a panel; ``name``: in the legend; ``recorded``: whether it
-    is the recorded IMU's, or a simulated one's; ``comparison``.
+    Attributes
+    ----------
+    drive : str
+        Name of the drive; lines of a drive share a panel.
+    name : str
+        Label in the legend.
+    recorded : bool
+        Whether the IMU is the recorded one, not a simulated one.
+    comparison : YawComparison
+        Yaw error and its trend.
     """
 
     drive: str
@@ -347,36 +354,55 @@ class ShownError:
 
 
 def yaws(names, series, differences) -> Figure:
-    """Return yaws over time, each from zero at its start, and how far each is from the first.
+    """Draw yaws over time from zero at the start, and their differences from the first yaw.
 
-    ``names`` (sequence of str); ``series`` (sequence of Series) [rad] by time [s]; the first is
-    what the others are compared with; ``differences`` (sequence of YawDifference).
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the yaws.
+    series : sequence of Series
+        Yaws [rad] by time [s]; the others are compared with the first.
+    differences : sequence of YawDifference
+        First yaw minus each of the others.
+
+    Returns
+    -------
+    Figure
     """
     first, zero = series[0], series[0].index[0]
     styles = style.line_styles(len(names))[1:]
     figure = Figure().panel("yaw, unwrapped [deg]", height=260)
-    # What the others are compared with lies wide below them.
+    # The first yaw is a wide line behind the others.
     figure.line(first.index - zero, np.degrees(first - first.iloc[0]), style.REFERENCE, names[0])
-    for one, look in zip(differences, styles):
-        yaw = one.comparison.imu_yaw - first.iloc[0]
-        figure.line(yaw.index - zero, np.degrees(yaw), look, one.name)
+    for difference, look in zip(differences, styles):
+        yaw = difference.comparison.imu_yaw - first.iloc[0]
+        figure.line(yaw.index - zero, np.degrees(yaw), look, difference.name)
     title = "First yaw minus each of the others, thin; bold: its trend"
     figure.panel("difference [deg]", title, height=260).zero_line()
-    for one in differences:
-        alone = f"{names[0]} alone" + (f" ({one.name})" if len(differences) > 1 else "")
-        _band_of_reference(figure, one.comparison, f"{alone}, 95 %", zero)
-    for one, look in zip(differences, styles):
-        error, trend = one.comparison.error, one.comparison.trend
+    for difference in differences:
+        alone = f"{names[0]} alone" + (f" ({difference.name})" if len(differences) > 1 else "")
+        _band_of_reference(figure, difference.comparison, f"{alone}, 95 %", zero)
+    for difference, look in zip(differences, styles):
+        error, trend = difference.comparison.error, difference.comparison.trend
         thin = {**style.lighten(look), "zorder": 1.5}
         figure.line(error.index - zero, np.degrees(error), thin)
-        figure.line(trend.index - zero, np.degrees(trend), look, one.name)
+        figure.line(trend.index - zero, np.degrees(trend), look, difference.name)
     return figure
 
 
 def yaw_errors(errors, window) -> Figure:
-    """Return trends of yaw errors over time, a panel for each drive.
+    """Draw trends of yaw errors over time, a panel for each drive.
 
-    ``errors`` (sequence of ShownError); ``window``: of the trend's median [s], for the title.
+    Parameters
+    ----------
+    errors : sequence of ShownError
+        The yaw errors.
+    window : float
+        Window of the trend's median [s], for the title.
+
+    Returns
+    -------
+    Figure
     """
     figure = Figure(f"Yaw errors, running median over {window:g} s", share_y=True)
     for title, lines in _panels_of(errors):
@@ -388,14 +414,23 @@ def yaw_errors(errors, window) -> Figure:
 
 
 def yaw_error_spectra(errors, highest=np.inf) -> Figure:
-    """Return the power spectral densities of yaw errors, a panel for each drive.
+    """Draw the power spectral densities of yaw errors, a panel for each drive.
 
-    ``errors`` (sequence of ShownError); ``highest``: frequency up to which they are drawn [Hz].
+    Parameters
+    ----------
+    errors : sequence of ShownError
+        The yaw errors.
+    highest : float
+        Highest frequency that is drawn [Hz].
+
+    Returns
+    -------
+    Figure
     """
     title = "Power spectral densities of the yaw errors"
     figure = Figure(title, "frequency [Hz]", _TOO_FEW, share_y=True)
     known = [error for error in errors if error.comparison.error_spectrum is not None]
-    errors = [one for one in known if np.any(one.comparison.error_spectrum.density > 0.0)]
+    errors = [row for row in known if np.any(row.comparison.error_spectrum.density > 0.0)]
     for title, lines in _panels_of(errors) if errors else ():
         figure.panel("density [rad²/Hz]", title, log="xy", height=240 if title else 340)
         for error, look in lines:
@@ -406,9 +441,9 @@ def yaw_error_spectra(errors, highest=np.inf) -> Figure:
 
 
 def _panels_of(errors):
-    """Return each panel's title, empty if there is one only, and its errors with their lines.
+    """Return the title of each panel, empty if it is the only one, and its errors with their lines.
 
-    If each drive has one line only they share a panel: there the drives are what is compared.
+    Drives with a single line each share a panel, which compares the drives.
     """
     drives = list(dict.fromkeys(error.drive for error in errors))
     if len(drives) == len(errors):
