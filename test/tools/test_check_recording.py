@@ -162,8 +162,8 @@ def test_planted_fault_is_rejected_and_written_config_corrects_it(tmp_path, plan
     drives.write_bag(tmp_path / "drive.bag", *plant(*drives.drive()))
     code, printed = check("drive.bag", "out:=out")
     assert code == 3
-    refused = printed.stdout.split("refused until it is mended:")[1]
-    assert f"  {fault}" in refused and "to mend it: [" in refused
+    refused = printed.stdout.split("refused until it is corrected:")[1]
+    assert f"  {fault}" in refused and "to correct it: [" in refused
     config = written_config(tmp_path / "out")
     text = config.read_text()
     assert all(setting in text for setting in [*settings, f"# {fault}"]), text

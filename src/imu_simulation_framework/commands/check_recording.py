@@ -10,8 +10,8 @@ Prints the four steps in which a recording is read:
 Where names and numbers leave a column or unit open, the possible lines of a column map are printed.
 
 Then come the findings, such as mirrored yaw, quaternions in another order, spinning wheels, shifted
-clocks or turned mountings, each with its evidence and the setting that mends it. No ROS is started.
-Writes to DIR:
+clocks or turned mountings, each with its evidence and the setting that corrects it. No ROS is
+started. Writes to DIR:
 
     recording.png    path, headings, rates and speed
     recording.html   with --report: all of this as one web page
@@ -89,7 +89,7 @@ def verdict(check, configuration) -> str:
         return f"usable: run_experiment.py config:={configuration}{only}"
     faults = join_names(dict.fromkeys(finding.fault for finding in check.grave))
     if all(finding.settings for finding in check.grave):
-        return f"usable with the settings in {configuration}, which mend: {faults}"
+        return f"usable with the settings in {configuration}, which correct: {faults}"
     return f"not usable as it is: {faults}"
 
 
@@ -189,7 +189,7 @@ def report_parts(setup, check) -> dict[str, list[str]]:
         "evidence": _evidence_lines(setup, check),
         "samples": [*_sample_lines(check), *check.remarks],
         "would stop an experiment": check.problems,
-        "refused until it is mended": [finding.sentence() for finding in grave],
+        "refused until it is corrected": [finding.sentence() for finding in grave],
         "for an experiment only, a yaw error does without": [one.sentence() for one in speed],
         "worth knowing": [one.sentence() for one in check.findings if not one.grave],
     }

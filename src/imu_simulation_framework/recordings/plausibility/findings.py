@@ -57,11 +57,11 @@ class Finding:
     evidence : str
         Clause with the figures that show the fault, without a full stop.
     remedy : str
-        Remedy where no setting of a config.ini mends the fault; empty if nothing helps.
+        Remedy where no setting of a config.ini corrects the fault; empty if nothing helps.
     grave : bool
         Whether a yaw error computed from such a recording is meaningless or impossible.
     settings : tuple of (str, str, str)
-        Sections, keys and values of a config.ini that mend the fault.
+        Sections, keys and values of a config.ini that correct the fault.
     readings : tuple of str
         Possible causes between which the recording does not decide. Then ``remedy`` states how to
         distinguish them, and there are no ``settings``.
@@ -85,7 +85,7 @@ class Finding:
             either = "; or ".join(self.readings)
             return f"{summary}; either {either}; to tell them apart: {self.remedy}"
         remedies = ", ".join(self.remedies())
-        return f"{summary}; to mend it: {remedies}" if remedies else summary
+        return f"{summary}; to correct it: {remedies}" if remedies else summary
 
 
 def _remedies(fault: Finding | Alternative) -> list[str]:
@@ -117,7 +117,7 @@ _UNCHANGED = 0.02  # change of a mark that noise may make
 # Weights of marks that rest on one number or on a mounting and not on a whole drive; others have 1.
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3, "ahead": 0.3}
 _RESPONSES = {"lateral", "ahead"}  # marks of the accelerometer's response to the motion
-_MAX_FAULTS = 3  # faults of one recording, each found after the one before is mended
+_MAX_FAULTS = 3  # faults of one recording, each found after the one before is corrected
 
 
 @dataclass(frozen=True)

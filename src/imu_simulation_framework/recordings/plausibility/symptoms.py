@@ -1,4 +1,4 @@
-"""Faults that no other reading mends: slip, clocks, frozen and missing values."""
+"""Faults that no other reading corrects: slip, clocks, frozen and missing values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MAX_GYRO_BIAS = np.radians(3.0)
 
 
 def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
-    """Find faults that no other reading mends.
+    """Find faults that no other reading corrects.
 
     Parameters
     ----------
