@@ -118,7 +118,7 @@ def study(number):
 def main(drives=10):
     accurate_count = covered_count = predicted_count = 0
     for number, (scale, judged) in enumerate(run_study(study, drives)):
-        p = judged["looks"][0]["p_value"]  # of the whole curve
+        p = judged["tests"][0]["p_value"]  # of the whole curve
         predicted_count += 0.05 <= p <= 0.95
         estimate = "may be 0"
         if scale:

@@ -88,13 +88,13 @@ def test_models_of_right_small_and_large_noise_get_different_verdicts(tmp_path):
 
     table = pd.read_csv("judgement/judgement.csv")
     assert list(table.columns) == [
-        "imu", "look", "unit", "the model has", "recorded", "median of runs", "2.5 % of runs",
-        "97.5 % of runs", "percentile", "p", "p, corrected",
+        "imu", "statistic", "unit", "deviation of the model", "recorded", "median of runs",
+        "2.5 % of runs", "97.5 % of runs", "percentile", "p", "p, corrected",
     ]  # fmt: skip
-    small = table[table["imu"] == "small"].set_index("look")
+    small = table[table["imu"] == "small"].set_index("statistic")
     assert small.loc["whole curve", "p"] == 0.0025
     assert small.loc["rms error", "percentile"] == 100.0
-    assert small.loc["rms error", "the model has"] == "too little"
+    assert small.loc["rms error", "deviation of the model"] == "too little"
     assert math.isnan(small.loc["whole curve", "percentile"])
     page = Path("judgement/judgement_2.html").read_text(encoding="utf-8")
     for words in (
@@ -123,11 +123,11 @@ def test_judgement_of_program_equals_library(tmp_path):
         # Kept as numbers of single precision.
         zero_at_start(time, model.realisations(200, seed=7).astype(np.float32)),
     )
-    looks = json.loads(Path("judgement/judgement.json").read_text())["imus"][0]["looks"]
-    assert looks[0]["p_value"] == expected.envelope.p_value
-    for look, other in zip(looks[1:], expected.statistics):
-        assert (look["p_value"], look["percentile"]) == (other.p_value, other.percentile)
-        assert look["rejects"] is False and look["manner"] == ""
+    tests = json.loads(Path("judgement/judgement.json").read_text())["imus"][0]["tests"]
+    assert tests[0]["p_value"] == expected.envelope.p_value
+    for test, other in zip(tests[1:], expected.statistics):
+        assert (test["p_value"], test["percentile"]) == (other.p_value, other.percentile)
+        assert test["rejects"] is False and test["manner"] == ""
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -162,10 +162,10 @@ def test_drives_of_same_imu_are_judged_together(tmp_path):
     assert [drive["seed"] for drive in record["drives"]] == [1, 2, 3, 4]
     # Each row is the judgement of the drive by itself.
     judged(folders[1], "--imu", "right.yaml", "--runs", 399, "--seed", 2, "--out", "second")
-    looks = json.loads(Path("second/judgement.json").read_text())["imus"][0]["looks"]
-    rms = next(look for look in looks if look["name"] == "rms error")
+    tests = json.loads(Path("second/judgement.json").read_text())["imus"][0]["tests"]
+    rms = next(test for test in tests if test["name"] == "rms error")
     assert pit[1] == pytest.approx(rms["percentile"] / 100.0)
-    assert right["drives"][1]["p"] == pytest.approx(looks[0]["p_value"])
+    assert right["drives"][1]["p"] == pytest.approx(tests[0]["p_value"])
     # All drives of a unit share its scale factor, so that their errors are correlated.
     drive = read_drive(str(folders[0]))
     imu = isf.read_imu_specification("unit.yaml")

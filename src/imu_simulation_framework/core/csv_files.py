@@ -397,9 +397,9 @@ CSV_FILES = (
         _columns(
             "?drive | | one of several drives",
             "imu | | name of the model",
-            "look | | tested statistic",
+            "statistic | | tested statistic",
             "unit | | unit of the statistic",
-            "the model has | | direction of a rejected model's difference",
+            "deviation of the model | | too little, too much or other direction, if rejected",
             "recorded | unit | of the recorded IMU",
             "median of runs | unit | of the model",
             "2.5 % of runs | unit | of the model",

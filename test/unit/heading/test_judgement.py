@@ -63,8 +63,8 @@ def test_p_values_of_right_model_are_uniform():
         curves = drives(generator, RUNS + 1, noise=0.1).astype(np.float32)
         judgement = isf.judge(TIME, curves[0], curves[1:])
         p_values.setdefault("envelope", []).append(judgement.envelope.p_value)
-        for look in judgement.statistics:
-            p_values.setdefault(look.name, []).append(look.p_value)
+        for test in judgement.statistics:
+            p_values.setdefault(test.name, []).append(test.p_value)
         rejected += judgement.rejected
     assert len(p_values) >= 7
     for name, values in p_values.items():
@@ -73,7 +73,7 @@ def test_p_values_of_right_model_are_uniform():
         places = np.array(values) - step * generator.uniform(size=DRAWS)
         # At least one of seven true hypotheses has a p-value of 0.01 in every fourteenth test.
         assert stats.kstest(places, "uniform").pvalue > 0.01 / len(p_values), name
-    # Corrected, a true model is rejected in 5 % of the drives at most, at whichever look.
+    # Corrected, a true model is rejected in 5 % of the drives at most, in whichever statistic.
     assert rejected / DRAWS < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / DRAWS)
 
 
@@ -102,8 +102,8 @@ def test_judgement_of_few_drives_asks_for_more():
     # One curve on this side is farther out; on the other side two are as far from the end.
     assert judgement.envelope.as_extreme == 3
     assert "3 of 1000 simulated drives" in judgement.sentence
-    look = judge_statistic("rms", 2.5, np.arange(1.0, 100.0))
-    assert (look.tail, look.as_extreme, look.p_value) == (-1, 2, 0.06)
+    test = judge_statistic("rms", 2.5, np.arange(1.0, 100.0))
+    assert (test.tail, test.as_extreme, test.p_value) == (-1, 2, 0.06)
     assert judge_statistic("rms", 50.0, np.arange(1.0, 100.0)).p_value == 1.0
     curves = drives(np.random.default_rng(43), 41)
     few = isf.judge(TIME, 50.0 * curves[0], curves[1:])
@@ -226,10 +226,10 @@ def test_shown_tests_are_in_degrees():
     curve, *shown = shown_tests(judged)
     assert len(shown) == len(judged.statistics)
     assert (curve.p_value, curve.adjusted) == (judged.envelope.p_value, judged.adjusted)
-    for row, look in zip(shown, judged.statistics):
-        power = 2 if look.name.startswith("psd") else 1
+    for row, test in zip(shown, judged.statistics):
+        power = 2 if test.name.startswith("psd") else 1
         for name in ("observed", "median", "low", "high"):
-            expected = getattr(look, name) * np.degrees(1.0) ** power
+            expected = getattr(test, name) * np.degrees(1.0) ** power
             assert getattr(row, name) == pytest.approx(expected)
         assert row.unit.startswith("deg²" if power == 2 else "deg")
 
@@ -339,11 +339,11 @@ def test_hector_settings_of_thesis_are_rejected_on_drive_a(recorded, imu, curve,
     model = isf.yaw_error_model(imu, isf.read_drive("a"))
     ensemble = zero_at_start(times, model.realisations(2000, 1))
     judgement = isf.judge(times, observed, ensemble)
-    looks = {look.name: look for look in judgement.statistics}
+    tests = {test.name: test for test in judgement.statistics}
     assert judgement.rejected
     # The slow IMU drifts as far, but varies too much on the way.
     assert (judgement.envelope.p_value <= 0.05) == curve
-    assert (looks["rms"].p_value <= 0.05) == too_little
-    wander = looks["psd 0.02 to 0.2 Hz"]
+    assert (tests["rms"].p_value <= 0.05) == too_little
+    wander = tests["psd 0.02 to 0.2 Hz"]
     assert (wander.tail, wander.as_extreme) == (-1, 0)
     assert judgement.verdict == ("too little" if too_little else "too much")

@@ -46,7 +46,7 @@ _VERDICT_COLUMNS = (
     Column("verdict", "verdict"),
     Column("p", "p of the whole curve"),
     Column("smallest", "smallest p, corrected"),
-    Column("look", "of"),
+    Column("statistic", "statistic"),
 )
 _POOLED_COLUMNS = (
     *_VERDICT_COLUMNS[:2],
@@ -103,7 +103,7 @@ def drive_text(drive: DriveJudgement) -> list[str]:
         lines += ["", f"{model.name}: {model.judgement.sentence}", "", table]
     lines += [
         "",
-        "percentile: runs of 100 that are below what was recorded; p is two-sided, and corrected "
+        "percentile: share of the runs below the recorded value [%]; p is two-sided, and corrected "
         "for the number of tests",
     ]
     return [*lines, *(f"note: {remark}" for remark in drive.remarks())]
@@ -253,7 +253,7 @@ def _record(drive: DriveJudgement) -> dict[str, Any]:
                 "verdict": model.judgement.verdict,
                 "sentence": model.judgement.sentence,
                 "level": model.judgement.level,
-                "looks": [test._asdict() for test in shown_tests(model.judgement)],
+                "tests": [test._asdict() for test in shown_tests(model.judgement)],
                 "reference_rms_rad": model.reference_rms,
                 "remarks": list(model.remarks),
             }

@@ -368,9 +368,9 @@ def judged_section(judgement) -> Section:
 
 
 TESTS = (
-    Column("name", "look"),
+    Column("name", "statistic"),
     Column("unit", "unit"),
-    Column("manner", "the model has"),
+    Column("manner", "deviation of the model"),
     Column("observed", "recorded"),
     Column("median", "median of runs"),
     Column("range", "95 % of runs"),
