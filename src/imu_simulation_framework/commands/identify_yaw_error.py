@@ -69,16 +69,16 @@ def main(arguments):
         judgements = identify.predicted_from_others(observed, satellite, options.runs)
         bar = progress_bar(judgements, "predicting", total=len(drives), unit=" drives", leave=False)
         predictions = list(bar)
-    specification, unsaid = specification_from_parameters(
+    specification, omissions = specification_from_parameters(
         identification.parameters, options.name, options.rate
     )
     hector = hector_of(identification.fit, 1.0 / options.rate)
     sources = [path for drive in drives for path in drive.sources]
     files = report.file_contents(
-        identification, specification, unsaid, hector, sources, options, predictions
+        identification, specification, omissions, hector, sources, options, predictions
     )
     if options.report:
-        more = [*unsaid, *report.hector_sentences(hector)]
+        more = [*omissions, *report.hector_sentences(hector)]
         files["identification.html"] = report.identification_report(
             identification, more, sources, options, predictions
         )
@@ -98,7 +98,7 @@ def main(arguments):
     if options.of == "yaw" and all(drive.gyroscope is not None for drive in drives):
         sentence = identify.gyroscope_sentence([drive.gyroscope for drive in drives], satellite)
         print(*filter(None, [sentence]), sep="\n")
-    for line in _report(identification, unsaid, hector, predictions):
+    for line in _report(identification, omissions, hector, predictions):
         print(line)
     for name, content in files.items():
         write_file(out / name, content)
@@ -111,7 +111,7 @@ def main(arguments):
     return NO_SENSOR
 
 
-def _report(identification, unsaid, hector, predictions):
+def _report(identification, omissions, hector, predictions):
     for index in range(len(identification.drives)):
         yield report.explained_sentence(identification, index)
     yield ""
@@ -131,7 +131,7 @@ def _report(identification, unsaid, hector, predictions):
         ("checks of the innovations:", checks),
         ("the reference and its errors:", identification.remarks),
         ("not determined by these drives:", identification.sentences),
-        ("as a specification:", unsaid),
+        ("as a specification:", omissions),
         ("as Hector's plug-in:", report.hector_sentences(hector)),
     ):
         if sentences:

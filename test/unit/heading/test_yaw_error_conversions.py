@@ -34,8 +34,8 @@ SAYABLE = YawErrorParameters(
 def test_specification_from_parameters_drifts_equally():
     # It begins at rest: where a filter begins while it is accelerated, it begins leaning.
     motion = isf.read_drive("a", laps=1)
-    specification, unsaid = specification_from_parameters(SAYABLE, "found", 100.0)
-    assert unsaid == [] and specification.name == "found"
+    specification, omissions = specification_from_parameters(SAYABLE, "found", 100.0)
+    assert omissions == [] and specification.name == "found"
     ours = isf.yaw_error_model(SAYABLE, motion)
     theirs = isf.yaw_error_model(specification, motion)
     np.testing.assert_allclose(theirs.mean(), ours.mean(), atol=1e-9)
@@ -52,8 +52,12 @@ def test_specification_from_parameters_reports_omitted_errors():
     parameters = YawErrorParameters(
         yaw_drift_sigma=0.02, yaw_drift_time=50.0, scale_factor_of_absolute_turn=1e-3
     )
-    _, unsaid = specification_from_parameters(parameters, "found", 100.0)
-    assert "drift of the yaw" in unsaid[0] and "0.1 %" in unsaid[1] and "one drive" in unsaid[2]
+    _, omissions = specification_from_parameters(parameters, "found", 100.0)
+    assert (
+        "drift of the yaw" in omissions[0]
+        and "0.1 %" in omissions[1]
+        and "one drive" in omissions[2]
+    )
     model = isf.yaw_error_model(YawErrorParameters(rate_bias=1e-4), isf.straight(60.0))
     assert "one drive" in model.limits[0]
 

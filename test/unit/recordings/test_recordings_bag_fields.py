@@ -132,8 +132,8 @@ def test_messages_without_definitions_use_layout_of_distribution(tmp_path, versi
     assert table.cells["/solid.type"].tolist() == [3, 3, 3]
     if distribution == "humble":  # the default of files and folders that state no distribution
         path.unlink()
-        for unsaid in (tmp_path / "bag", tmp_path / "bag/bag.db3"):
-            (table,) = read_bag_tables(unsaid).tables.values()
+        for path in (tmp_path / "bag", tmp_path / "bag/bag.db3"):
+            (table,) = read_bag_tables(path).tables.values()
             assert table.cells["/solid.type"].tolist() == [3, 3, 3]
 
 

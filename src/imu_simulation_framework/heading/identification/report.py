@@ -295,7 +295,7 @@ def hector_sentences(hector) -> list[str]:
 
 
 def file_contents(
-    identification, specification, unsaid, hector, sources, options, predictions=()
+    identification, specification, omissions, hector, sources, options, predictions=()
 ) -> dict[str, bytes]:
     """Return the files of an identification; all are made before the first one is written.
 
@@ -305,7 +305,7 @@ def file_contents(
         Identified model.
     specification : ImuSpecification
         The model as a specification; not written if there is a :func:`refusal`.
-    unsaid : list of str
+    omissions : list of str
         Sentences on errors that the specification does not have.
     hector : HectorFit
         Fit of Hector's plug-in.
@@ -328,7 +328,7 @@ def file_contents(
         "parts.csv": _parts_text(identification),
     }
     if not refusal(identification):
-        comment = _specification_comment(identification, unsaid)
+        comment = _specification_comment(identification, omissions)
         texts["imu.yaml"] = imu_specification_text(specification, comment)
         texts["hector.yaml"] = _hector_text(hector, options.rate)
     if predictions:
@@ -394,12 +394,12 @@ def _model_text(identification, sources, options, predictions):
     return yaw_error_model_text(options.name, names, estimates, made, "\n".join(comment))
 
 
-def _specification_comment(identification, unsaid):
+def _specification_comment(identification, omissions):
     drives = ", ".join(drive.name for drive in identification.drives)
     source = f"Identified from the yaw error of {drives}: the gyroscope about z only."
     intervals = "The 95 % intervals are in yaw_error_model.yaml."
     return "\n".join(
-        [source, intervals, *unsaid, *identification.remarks, *identification.sentences]
+        [source, intervals, *omissions, *identification.remarks, *identification.sentences]
     )
 
 

@@ -306,7 +306,7 @@ def specification_from_parameters(
     -------
     specification : ImuSpecification
         The specification.
-    unsaid : list of str
+    omissions : list of str
         Sentences on errors that a specification does not have.
 
     Raises
@@ -328,20 +328,20 @@ def specification_from_parameters(
         turn_on_bias_sigma=about_z(parameters.rate_bias_spread),
         scale_factor_and_misalignment=(none, none, about_z(parameters.scale_factor)),
     )
-    unsaid = []
+    omissions = []
     if parameters.yaw_drift_sigma:
-        unsaid.append(
+        omissions.append(
             "A specification has no drift of the yaw itself: the one of "
             f"{math.degrees(parameters.yaw_drift_sigma):.3g} deg over "
             f"{parameters.yaw_drift_time:.3g} s is left out; Hector's parameters have it."
         )
     if parameters.scale_factor_of_absolute_turn:
-        unsaid.append(
+        omissions.append(
             "A specification has no preference of a direction of turn: the one of "
             f"{100.0 * parameters.scale_factor_of_absolute_turn:.3g} % is left out."
         )
     if parameters.drives < 2:
-        unsaid.append(
+        omissions.append(
             "turn_on_bias is that of the one drive, and its sigma is 0 for want of others."
         )
     specification = ImuSpecification(
@@ -349,7 +349,7 @@ def specification_from_parameters(
         gyroscope=gyroscope,
         output=OutputSpecification(rate=rate, filter_time_constant=_LONG_TIME_CONSTANT),
     )
-    return specification, unsaid
+    return specification, omissions
 
 
 KIND = "yaw_error_model"
