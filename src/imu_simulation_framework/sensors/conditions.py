@@ -83,7 +83,14 @@ class BandLimit:
         return passed
 
     def noise_gains(self) -> tuple[float, float]:
-        """Return the gains of the variances of white noise, and of differences of white noise."""
+        """Return the factors by which the low-pass changes variances of noise.
+
+        Returns
+        -------
+        white, difference : float
+            Factor of the variance of white noise, and of the variance of differences of successive
+            white noise [1].
+        """
         from scipy.signal import lfilter
 
         response = lfilter(self._numerator, self._denominator, np.eye(1, 4096)[0])

@@ -143,6 +143,7 @@ class TriadCorrection(Settings):
         Returns
         -------
         ndarray, shape (3,) or (n, 3)
+            Corrected readings [unit of the triad].
         """
         readings = np.asarray(readings, dtype=float)
         powers = self._powers(temperature)
@@ -164,6 +165,7 @@ class TriadCorrection(Settings):
         Returns
         -------
         ndarray, shape (3, 3)
+            Covariance after the correction [square of the unit].
         """
         inverse = np.linalg.inv(self.matrix)
         return inverse @ np.asarray(covariance) @ inverse.T

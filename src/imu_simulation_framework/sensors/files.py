@@ -88,7 +88,13 @@ def find_imu_specification(name: str | os.PathLike) -> Path:
 
 
 def imu_names() -> list[str]:
-    """Return the names of the bundled IMUs, in the package's config/imus."""
+    """Return the names of the bundled IMUs.
+
+    Returns
+    -------
+    list of str
+        Sorted names, as ``imu:=`` and :func:`read_imu_specification` accept them.
+    """
     return bundled_names("imus")
 
 
@@ -250,6 +256,7 @@ def imu_catalogue() -> list[CatalogueEntry]:
     Returns
     -------
     list of CatalogueEntry
+        Entries in alphabetical order.
 
     Raises
     ------
@@ -332,6 +339,7 @@ def convert_to_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
     Returns
     -------
     dict of str to object
+        Parameters in SI units by name.
 
     Raises
     ------

@@ -398,11 +398,23 @@ class ImuSpecification(Settings):
         return replace(self, units=UnitVariation(), **triads)
 
     def any_unit(self) -> ImuSpecification:
-        """Return the part whose response varies from unit to unit by these values."""
+        """Return the specification of a part whose units differ by its tolerances.
+
+        Returns
+        -------
+        ImuSpecification
+            Specification with random unit-to-unit variation.
+        """
         return replace(self, units=replace(self.units, tolerances=True))
 
     def this_unit(self) -> ImuSpecification:
-        """Return the single unit with exactly this response and noise."""
+        """Return the specification of a single unit with exactly this response and noise.
+
+        Returns
+        -------
+        ImuSpecification
+            Specification without unit-to-unit variation.
+        """
         return replace(self, units=UnitVariation())
 
     def __post_init__(self) -> None:

@@ -135,7 +135,13 @@ class ClassModel(NamedTuple):
 
 
 def measured_parts() -> pd.DataFrame:
-    """Return ``class`` and ``measured_as`` of each part that is bundled or was measured."""
+    """Return the parts that are bundled or were measured.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``class`` and ``measured_as``, index ``part``.
+    """
     table = _read("parts").set_index("part")
     same = table["measured_as"]
     return table.assign(measured_as=same.where(same != "", table.index))
@@ -247,6 +253,7 @@ def class_models(rows: pd.DataFrame, classes: Mapping[str, str]) -> dict[str, Cl
     Returns
     -------
     dict of str to ClassModel
+        Model by class.
     """
     parts = _part_means(rows)
     grouped = parts.groupby([classes[part] for part in parts.index])
@@ -372,7 +379,13 @@ class Part(NamedTuple):
     origins: dict[str, str]
 
     def sentence(self) -> str:
-        """Describe the origin of the numbers."""
+        """Describe the origin of the parameters.
+
+        Returns
+        -------
+        str
+            Name of the part, and each group of parameters with its origin.
+        """
         names_of_origin: dict[str, list[str]] = {}
         for name, origin in self.origins.items():
             names_of_origin.setdefault(origin, []).append(name.replace("_", " "))

@@ -263,6 +263,7 @@ class Odometer:
         Returns
         -------
         dict of str to ndarray
+            Arrays of the readings by column.
         """
         odometer = self._odometer
         known = np.column_stack([time, distance, poses[:, 2]])

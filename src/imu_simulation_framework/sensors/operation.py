@@ -165,6 +165,7 @@ class Operation(TextSettings):
         Returns
         -------
         tuple of Standstill
+            Known stops in the order of the motion [s].
         """
         if not self.knows_stops:
             return ()
@@ -180,7 +181,13 @@ class Operation(TextSettings):
         return self.stops != "none" and not self.detects
 
     def sentence(self) -> str:
-        """Return a short description of the operation."""
+        """Describe the operation of the gyroscope's zeroing in a phrase.
+
+        Returns
+        -------
+        str
+            For example "zeroed at rest for 10 s and at each stop".
+        """
         if self.standstill == 0.0 and self.stops == "none":
             return "not zeroed, as after power on"
         words = f"zeroed at rest for {self.standstill:g} s" if self.standstill else "not zeroed"
@@ -258,7 +265,7 @@ class Zeroing:
             Angular velocity [rad/s].
         force : ndarray, shape (n, 3), optional
             Specific force [m/s^2], for a detector.
-        stands : ndarray of bool, shape (n,), optional
+        is_stationary : ndarray of bool, shape (n,), optional
             Whether the robot is at rest, if it knows its stops.
 
         Returns
@@ -321,7 +328,13 @@ class Zeroing:
         return self._operation.detects
 
     def finished(self) -> tuple[Standstill, ...]:
-        """Return the detected stops, including a stop that lasts until the last sample."""
+        """Return the detected stops, including a stop that lasts until the last sample.
+
+        Returns
+        -------
+        tuple of Standstill
+            Stops in the order of the drive.
+        """
         if self._since is not None:
             self._add_detected(self._count)
             self._since = None
@@ -469,6 +482,7 @@ def is_at_rest(speed: np.ndarray, rate: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of bool, shape (n,)
+        True where speed and angular velocity are below their limits.
     """
     return (speed < MAX_SPEED) & (np.linalg.norm(rate, axis=-1) < MAX_RATE)
 

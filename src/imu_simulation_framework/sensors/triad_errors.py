@@ -119,7 +119,13 @@ class TriadNoise:
                 (self._noises if index < 2 else self._biases).append(process)
 
     def step(self):
-        """Return noise and bias of the next sample, shape (3,) each [unit of the triad]."""
+        """Compute noise and bias of the next sample.
+
+        Returns
+        -------
+        noise, bias : ndarray, shape (3,)
+            Noise and bias of the axes [unit of the triad].
+        """
         bias = self._turn_on_bias.copy()
         for process in self._biases:
             bias += process.step()
@@ -256,7 +262,13 @@ class Triad:
         return [self._matrix, self._g_sensitivity, self._nonlinearity, *parts]
 
     def band_limit(self) -> BandLimit | None:
-        """Return the low-pass of a new realisation; None for a bandwidth from half the rate on."""
+        """Return the low-pass filter of a new realisation.
+
+        Returns
+        -------
+        BandLimit or None
+            Low-pass; None without a bandwidth, or from half the sample rate on.
+        """
         if self._bandwidth is None or self._bandwidth >= 0.5 * self._rate:
             return None
         return BandLimit(self._bandwidth, self._rate)
@@ -276,6 +288,7 @@ class Triad:
         Returns
         -------
         ndarray, shape (3,) or (samples, 3)
+            Response [unit of the triad].
         """
         if self._iron is not None:
             hard, soft = self._iron
@@ -337,6 +350,7 @@ class Triad:
         Returns
         -------
         reading, bias : ndarray, shape (3,) or (n, 3)
+            Reading with noise, limits and resolution, and its bias [unit of the triad].
         """
         if limit is not None:
             signal = response + noise
@@ -383,6 +397,7 @@ def create_triads(specification: ImuSpecification, period: float) -> list[Triad]
     Returns
     -------
     list of Triad
+        Triads that the IMU has, in the order of :data:`.TRIADS`.
     """
     return [
         Triad(name, specification, period)
@@ -432,6 +447,7 @@ def none_if_identity(matrix: np.ndarray) -> np.ndarray | None:
     Returns
     -------
     ndarray or None
+        The matrix, or None.
     """
     return None if np.array_equal(matrix, np.eye(3)) else matrix
 

@@ -66,8 +66,8 @@ class TriadKind:
 
         Returns
         -------
-        unit : str
-        factor : float
+        unit, factor : str, float
+            Unit in data sheets, and the value in that unit per value in SI units.
         """
         unit = self.datasheet_units[parameter]
         return unit, 1.0 / factor(unit)

@@ -33,14 +33,30 @@ from .trees import Tag, nearest
 
 
 class Reading(NamedTuple):
-    """Specification from a file, and remarks on content that it does not represent."""
+    """Specification from a file, and remarks on content that it does not represent.
+
+    Attributes
+    ----------
+    specification : ImuSpecification
+        Parameters of the file in standard units.
+    remarks : list of str
+        Sentences about content that is not represented.
+    """
 
     specification: ImuSpecification
     remarks: list[str]
 
 
 class Writing(NamedTuple):
-    """Text of a file, and remarks on parts of the specification that it does not represent."""
+    """Text of a file, and remarks on parts of the specification that it does not represent.
+
+    Attributes
+    ----------
+    text : str
+        Content of the file.
+    remarks : list of str
+        Sentences about parts that are not represented.
+    """
 
     text: str
     remarks: list[str]
@@ -266,6 +282,7 @@ class Draft:
         Returns
         -------
         float
+            Root mean square, in the unit of the parameter.
         """
         if values is None:
             triad, _, parameter = name.partition(".")
@@ -318,7 +335,20 @@ class Draft:
         return driven_std(triad.random_walk, time), time
 
     def common_slow_bias(self, name: str) -> tuple[float, float]:
-        """Return :meth:`slow_bias` as a single sigma and time, with a remark if axes differ."""
+        """Return the Gauss-Markov process of a triad as one process for all axes.
+
+        Axes with different values leave a remark.
+
+        Parameters
+        ----------
+        name : str
+            Name of the triad.
+
+        Returns
+        -------
+        sigma, time : float
+            Standard deviation [unit of the triad] and correlation time [s].
+        """
         sigmas, times = self.slow_bias(name)
         used_times = times[sigmas > 0.0]
         if not len(used_times):
@@ -335,7 +365,13 @@ class Draft:
         return sigma, mean
 
     def note_fusion(self, simulator: str):
-        """Remark on a fused orientation, for a simulator that outputs the true orientation."""
+        """Add a remark on a fused orientation, which a simulator replaces by the true one.
+
+        Parameters
+        ----------
+        simulator : str
+            Name of the simulator, for the remark.
+        """
         self.supported.add("output.orientation_reference")
         if self.specification.output.orientation_reference != "truth":
             self.remarks.append(
@@ -420,7 +456,18 @@ def detect_format(content: bytes, claimed: str) -> str | None:
 
 
 def number(value) -> str:
-    """Format a number as the shortest text that reads back as the same double."""
+    """Format a number as the shortest text that reads back as the same double.
+
+    Parameters
+    ----------
+    value : float
+        Value in any unit.
+
+    Returns
+    -------
+    str
+        Decimal notation.
+    """
     return repr(float(value))
 
 

@@ -68,7 +68,13 @@ class Tag:
     children: list[Tag] = field(default_factory=list)
 
     def walk(self) -> Iterator[Tag]:
-        """Yield this tag and all tags inside it, in the file's order."""
+        """Yield this tag and all tags inside it, in the file's order.
+
+        Yields
+        ------
+        Tag
+            Tag after tag, each before the tags inside it.
+        """
         waiting = [self]
         while waiting:
             tag = waiting.pop()
@@ -112,7 +118,23 @@ class Tag:
         return tags[0] if tags else None
 
     def require(self, name: str) -> Tag:
-        """Return the tag of a name directly inside; raise ConfigurationError if it is missing."""
+        """Return the tag of a name directly inside, which has to exist.
+
+        Parameters
+        ----------
+        name : str
+            Name of the tag.
+
+        Returns
+        -------
+        Tag
+            The only tag of that name.
+
+        Raises
+        ------
+        ConfigurationError
+            There is no such tag, or there are several.
+        """
         tag = self.child(name)
         if tag is None:
             raise self.error(f"has no <{name}>, which is required")
@@ -138,6 +160,23 @@ class Tag:
         return default if tag is None else read(tag)
 
     def numbers(self, count: int) -> tuple[float, ...]:
+        """Convert the text to finite numbers, which are separated by blanks.
+
+        Parameters
+        ----------
+        count : int
+            Required number of values.
+
+        Returns
+        -------
+        tuple of float
+            The numbers.
+
+        Raises
+        ------
+        ConfigurationError
+            The text is something else.
+        """
         parts = self.text.split()
         expected = "a finite number" if count == 1 else f"{count} finite numbers"
         try:
@@ -149,24 +188,89 @@ class Tag:
         return values
 
     def number(self) -> float:
+        """Convert the text to a finite number.
+
+        Returns
+        -------
+        float
+            The number.
+
+        Raises
+        ------
+        ConfigurationError
+            The text is something else.
+        """
         return self.numbers(1)[0]
 
     def sizes(self, count: int) -> tuple[float, ...]:
+        """Convert the text to finite numbers that are not negative.
+
+        Parameters
+        ----------
+        count : int
+            Required number of values.
+
+        Returns
+        -------
+        tuple of float
+            The numbers.
+
+        Raises
+        ------
+        ConfigurationError
+            The text is something else.
+        """
         values = self.numbers(count)
         if min(values) < 0.0:
             raise self._unexpected("no negative number")
         return values
 
     def size(self) -> float:
+        """Convert the text to a finite number that is not negative.
+
+        Returns
+        -------
+        float
+            The number.
+
+        Raises
+        ------
+        ConfigurationError
+            The text is something else.
+        """
         return self.sizes(1)[0]
 
     def positive(self) -> float:
+        """Convert the text to a positive number.
+
+        Returns
+        -------
+        float
+            The number.
+
+        Raises
+        ------
+        ConfigurationError
+            The text is something else.
+        """
         value = self.number()
         if value <= 0.0:
             raise self._unexpected("a positive number")
         return value
 
     def flag(self) -> bool:
+        """Convert the text to a truth value.
+
+        Returns
+        -------
+        bool
+            True for ``true`` and ``1``, False for ``false`` and ``0``.
+
+        Raises
+        ------
+        ConfigurationError
+            The text is something else.
+        """
         text = self.text.strip().lower()
         if text not in ("true", "1", "false", "0"):
             raise self._unexpected("true or false")
@@ -420,10 +524,28 @@ class YamlMapping:
         return key in self._entries
 
     def names(self) -> list[str]:
+        """Return the keys in the order of the file.
+
+        Returns
+        -------
+        list of str
+            Keys of this mapping.
+        """
         return list(self._entries)
 
     def path(self, key: str) -> str:
-        """Return a key with the keys of the surrounding mappings."""
+        """Return a key with the keys of the surrounding mappings, separated by dots.
+
+        Parameters
+        ----------
+        key : str
+            Key of this mapping.
+
+        Returns
+        -------
+        str
+            For example ``output.rate``.
+        """
         return f"{self.name}.{key}" if self.name else key
 
     def error(self, key: str, message: str) -> ConfigurationError:
@@ -444,7 +566,18 @@ class YamlMapping:
         return ConfigurationError(f"{self.file}{line}: {self.path(key)} {message}.")
 
     def refuse_others(self, known):
-        """Raise ConfigurationError if a key is not among the known keys."""
+        """Reject keys that are unknown.
+
+        Parameters
+        ----------
+        known : collection of str
+            Known keys.
+
+        Raises
+        ------
+        ConfigurationError
+            A key of the mapping is not among them.
+        """
         for key in self._entries:
             if key not in known:
                 near = nearest(key, known)
@@ -477,16 +610,61 @@ class YamlMapping:
                 raise self.error(key, f"is missing; did you mean {near} in line {line}?")
 
     def mapping(self, key: str) -> YamlMapping:
+        """Return the mapping below a key.
+
+        Parameters
+        ----------
+        key : str
+            Key of this mapping.
+
+        Returns
+        -------
+        YamlMapping
+            Inner mapping.
+
+        Raises
+        ------
+        ConfigurationError
+            The key is missing, or its value is no mapping.
+        """
         node = self._node(key)
         if not isinstance(node, yaml.MappingNode):
             raise self.error(key, "is no mapping, expected keys and values below it")
         return YamlMapping(self.file, node, self.path(key))
 
     def is_mapping(self, key: str) -> bool:
+        """Return whether the value of a key is a mapping.
+
+        Parameters
+        ----------
+        key : str
+            Key of this mapping.
+
+        Returns
+        -------
+        bool
+            True for a mapping.
+
+        Raises
+        ------
+        ConfigurationError
+            The key is missing.
+        """
         return isinstance(self._node(key), yaml.MappingNode)
 
     def is_neutral(self, key: str) -> bool:
-        """Return whether the value is zeros or an identity matrix, that is, no calibration."""
+        """Return whether the value of a key is neutral, so that it calibrates nothing.
+
+        Parameters
+        ----------
+        key : str
+            Key of this mapping.
+
+        Returns
+        -------
+        bool
+            True for the number zero, a square matrix of zeros and an identity matrix.
+        """
         try:
             rows = np.array(_numbers(self._node(key)), dtype=float)
         except ValueError:
@@ -517,16 +695,66 @@ class YamlMapping:
         return value
 
     def number(self, key: str) -> float:
+        """Return the finite number of a key.
+
+        Parameters
+        ----------
+        key : str
+            Key of this mapping.
+
+        Returns
+        -------
+        float
+            The number.
+
+        Raises
+        ------
+        ConfigurationError
+            The key is missing, or its value is no finite number.
+        """
         return self._number(key, self._node(key))
 
     def positive(self, key: str) -> float:
+        """Return the positive number of a key.
+
+        Parameters
+        ----------
+        key : str
+            Key of this mapping.
+
+        Returns
+        -------
+        float
+            The number.
+
+        Raises
+        ------
+        ConfigurationError
+            The key is missing, or its value is no positive number.
+        """
         value = self.number(key)
         if value <= 0.0:
             raise self.error(key, f"is {quote(value)}, expected a positive number")
         return value
 
     def sizes(self, key: str) -> tuple[float, float, float]:
-        """Return finite numbers, not negative, for three axes: a list of three, or one for all."""
+        """Return numbers for three axes that are finite and not negative.
+
+        Parameters
+        ----------
+        key : str
+            Key of this mapping, whose value is a list of three numbers or one number for all axes.
+
+        Returns
+        -------
+        tuple of float
+            Numbers for x, y and z.
+
+        Raises
+        ------
+        ConfigurationError
+            The key is missing, or its value is something else.
+        """
         node = self._node(key)
         if isinstance(node, yaml.SequenceNode):
             values = tuple(self._number(key, item) for item in node.value)

@@ -413,6 +413,7 @@ def block_length(period: float, time_constant: float) -> int:
     Returns
     -------
     int
+        Number of samples; 0 if the time constant is at most ten periods.
     """
     # In 250 time constants the weights of the sums reach e^250, within the range of floats.
     return int(250.0 * time_constant / period) if time_constant > 10.0 * period else 0
@@ -461,6 +462,7 @@ def running_product(quaternions):
     Returns
     -------
     ndarray, shape (4, samples)
+        Unit quaternions; column k is the product of the columns up to k.
     """
     count = quaternions.shape[1]
     # Fewer rows than columns: a row costs an array operation, a column an operation of floats.
@@ -509,6 +511,7 @@ def rotate_vectors(quaternions, vectors):
     Returns
     -------
     ndarray, shape (3, samples)
+        Rotated vectors, in the unit of the vectors.
     """
     return np.array(_rotate_vector(*quaternions, *vectors))
 

@@ -65,6 +65,7 @@ class Outages:
         Returns
         -------
         ndarray of bool, shape (n,)
+            True during an outage.
         """
         covered = np.zeros(len(time), dtype=bool)
         for begin, end in self._listed:
@@ -432,7 +433,18 @@ class EarthFixes(NamedTuple):
         return measured, self.variance[:, index]
 
     def between(self, begin: float, end: float) -> EarthFixes:
-        """Return the fixes between two times, both inclusive [s]."""
+        """Return the fixes between two times, both inclusive.
+
+        Parameters
+        ----------
+        begin, end : float
+            Times [s].
+
+        Returns
+        -------
+        EarthFixes
+            Fixes in the interval, possibly none.
+        """
         used = (self.time >= begin) & (self.time <= end)
         return EarthFixes(self.time[used], *(values[:, used] for values in self[1:]))
 

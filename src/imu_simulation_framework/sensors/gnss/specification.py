@@ -381,6 +381,7 @@ def heading_quaternion(heading: float) -> tuple[float, float]:
     Returns
     -------
     z, w : float
+        Components of a unit quaternion; x and y are zero.
     """
     return math.sin(0.5 * heading), math.cos(0.5 * heading)
 
@@ -430,6 +431,7 @@ def fix_topics(gnss: GnssSpecification) -> list[FixTopic]:
     Returns
     -------
     list of FixTopic
+        Position, velocity and, if the receiver has one, heading.
     """
     return [_POSITION, _VELOCITY, *([_HEADING] if gnss.heading.source != "none" else [])]
 

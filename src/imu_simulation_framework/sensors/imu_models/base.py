@@ -99,7 +99,13 @@ class ImuTruth(NamedTuple):
         return ImuTruth(*signals)
 
     def samples(self) -> Iterator[ImuTruth]:
-        """Yield the samples in their order, as :class:`ImuTruth` of a single sample each."""
+        """Return an iterator over the samples.
+
+        Returns
+        -------
+        iterator of ImuTruth
+            Ideal signals of a single sample each, in their order.
+        """
         signals = (repeat(None) if signal is None else signal for signal in self)
         return map(ImuTruth._make, zip(*signals))
 
@@ -183,7 +189,13 @@ class ImuReading:
         return ImuReading(**{name: values[index] for name, values in self.parts().items()})
 
     def parts(self) -> dict[str, Any]:
-        """Return the computed parts by name."""
+        """Return the computed parts by name.
+
+        Returns
+        -------
+        dict of str to object
+            Keys of :data:`PARTS` and :data:`MAGNETIC_PARTS` with their arrays.
+        """
         return dict(self.__dict__)
 
     def replaced(self, **parts) -> ImuReading:
@@ -212,6 +224,7 @@ def checked_parts(parts: Iterable[str]) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
+        The names.
 
     Raises
     ------
@@ -495,11 +508,18 @@ class ImuModel(ABC):
         Returns
         -------
         ndarray of bool, shape (samples,)
+            True for a new sample, False for a repetition.
         """
         return np.ones(samples, dtype=bool)
 
     def magnetic_covariance(self) -> Covariance:
-        """Return the covariance of the magnetometer, row by row [T^2]; zero means unknown."""
+        """Return the covariance of the magnetometer.
+
+        Returns
+        -------
+        tuple of float
+            Nine elements, row by row [T^2]; zero means unknown.
+        """
         return diagonal((0.0, 0.0, 0.0))
 
     @abstractmethod
@@ -526,6 +546,7 @@ def checked_parameter(name, value, **bounds):
     Returns
     -------
     float
+        The value.
 
     Raises
     ------

@@ -183,7 +183,13 @@ def bno055_calibration(samples: pd.DataFrame, mode: str) -> pd.DataFrame:
 
 
 class CalibrationStatus(NamedTuple):
-    """Fields of the register CALIB_STAT, 0 (not) to 3 (fully calibrated) each."""
+    """Fields of the register CALIB_STAT, 0 (not) to 3 (fully calibrated) each.
+
+    Attributes
+    ----------
+    system, gyroscope, accelerometer, magnetometer : int
+        Levels, 0 to 3.
+    """
 
     system: int
     gyroscope: int

@@ -243,18 +243,18 @@ class HectorParameters(Settings):
 
     Parameters
     ----------
-    ..._offset : float
-        Constant error [rad, rad/s, m/s^2].
-    ..._drift : float
-        Strength of the drift [rad, rad/s, m/s^2]; its standard deviation is
+    yaw_offset, rate_offset, accel_offset : float
+        Constant errors [rad, rad/s, m/s^2].
+    yaw_drift, rate_drift, accel_drift : float
+        Strengths of the drift [rad, rad/s, m/s^2]; the standard deviation is
         :func:`drift_stationary_std`.
-    ..._drift_frequency : float
-        Inverse of the drift's correlation time [1/s; the plug-in calls it Hz].
-    ..._gaussian_noise : float
-        Standard deviation of the white noise [rad/s, m/s^2]. The yaw's does not change the
+    yaw_drift_frequency, rate_drift_frequency, accel_drift_frequency : float
+        Inverses of the drift's correlation time [1/s; the plug-in calls it Hz].
+    yaw_gaussian_noise, rate_gaussian_noise, accel_gaussian_noise : float
+        Standard deviations of the white noise [rad, rad/s, m/s^2]. The yaw's does not change the
         orientation; its square is published as a variance.
-    ..._scale_error : float
-        Factor on the true value.
+    rate_scale_error, accel_scale_error : float
+        Factors on the true values.
     """
 
     yaw_offset: float = setting(
@@ -482,7 +482,15 @@ class _Kind(NamedTuple):
 
 
 class Preset(NamedTuple):
-    """Name of a model with parameters that differ from its defaults."""
+    """Name of a model with parameters that differ from its defaults.
+
+    Attributes
+    ----------
+    model : str
+        Key of :data:`IMU_MODELS`.
+    parameters : mapping of str to object
+        Parameters by name.
+    """
 
     model: str
     parameters: Mapping[str, Any]

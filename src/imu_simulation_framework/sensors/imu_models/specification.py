@@ -76,7 +76,19 @@ class TriadSeries(NamedTuple):
 
 
 class RealisedTriads(NamedTuple):
-    """State of a realisation: noises, low-passes, vibration and gyroscope zeroing."""
+    """State of a realisation: noises, low-passes, vibration and gyroscope zeroing.
+
+    Attributes
+    ----------
+    noises : list of TriadNoise
+        Noise and bias of each triad.
+    limits : list of BandLimit or None
+        Low-pass of each triad, if it has one.
+    vibration : VibrationNoise or None
+        Vibration of the specific force.
+    zeroing : Zeroing or None
+        Subtraction of the gyroscope's offset at rest.
+    """
 
     noises: list[TriadNoise]
     limits: list[BandLimit | None]
@@ -164,6 +176,7 @@ def sample_instants(output: OutputSpecification, period: float, seed) -> tuple[i
     Returns
     -------
     first, stride : int
+        Index of the first sample, and samples from one reading to the next.
 
     Raises
     ------
@@ -537,6 +550,7 @@ class SpecificationImu(ImuModel):
         Returns
         -------
         tuple of Standstill
+            Detected stops in the order of the drive.
         """
         seed, unit = run_seed(self._seed, 0), copy.copy(self)
         unit._use_unit(seed)

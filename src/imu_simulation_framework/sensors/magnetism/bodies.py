@@ -356,7 +356,13 @@ class Ellipsoid(FerrousBody):
     """Ellipsoid of iron; with a single number as its size it is a sphere of that diameter."""
 
     def demagnetising_factors(self) -> np.ndarray:
-        """Return the demagnetising factors N along its axes, shape (3,) [1]; their sum is one."""
+        """Return the demagnetising factors along the axes of the ellipsoid.
+
+        Returns
+        -------
+        ndarray, shape (3,)
+            Factors N [1]; their sum is one.
+        """
         half = 0.5 * np.array(self.size)
         return _factors(half**2, np.prod(half))
 

@@ -104,7 +104,13 @@ def _checked_date(date: Any) -> datetime.datetime:
 
 @lru_cache(maxsize=1)
 def model_dates() -> tuple[datetime.datetime, datetime.datetime]:
-    """Return the first and the last date of the installed model."""
+    """Return the period of validity of the installed geomagnetic model (IGRF).
+
+    Returns
+    -------
+    tuple of datetime.datetime
+        First and last date.
+    """
     from ppigrf.ppigrf import read_shc
 
     dates = read_shc()[0].index
@@ -153,7 +159,13 @@ class Place(Settings):
     date: Any = setting("2026-01-01", _written_date)
 
     def field(self) -> np.ndarray:
-        """Compute the Earth's field, east, north, up, shape (3,) [T]."""
+        """Compute the magnetic field of the Earth at the place (IGRF).
+
+        Returns
+        -------
+        ndarray, shape (3,)
+            Components to the east, to the north and up [T].
+        """
         date = _checked_date(self.date)
         return _earth_field(self.latitude, self.longitude, self.height, date).copy()
 

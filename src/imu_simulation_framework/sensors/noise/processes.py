@@ -95,7 +95,13 @@ class NoiseProcess(ABC):
         return process
 
     def step(self) -> np.ndarray:
-        """Return the next sample, shape (3,) [unit of the process]."""
+        """Return the next sample.
+
+        Returns
+        -------
+        ndarray, shape (3,)
+            Noise of the three axes [unit of the process].
+        """
         self._ensure_started()
         return self._step()
 
@@ -151,6 +157,7 @@ class NoiseProcess(ABC):
         Returns
         -------
         ndarray, shape (runs, samples, 3)
+            Realisations [unit of the process].
         """
         starts = (self.restarted(self._generator) for _ in range(runs))
         return np.array([process.advance(samples) for process in starts]).reshape(runs, -1, 3)
@@ -570,6 +577,7 @@ def recursion(phi, innovation, last):
     Returns
     -------
     ndarray, shape (n, m)
+        Values of the recursion, in the unit of the innovations.
     """
     # Every node imports this module, and scipy.signal takes 40 MB.
     from scipy.signal import lfilter

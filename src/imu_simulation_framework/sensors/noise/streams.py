@@ -155,7 +155,13 @@ class NormalStreams:
         self._next = 0
 
     def next(self) -> np.ndarray:
-        """Return the numbers of the next sample, shape (quantities,)."""
+        """Return the numbers of the next sample.
+
+        Returns
+        -------
+        ndarray, shape (quantities,)
+            Standard normal numbers; zero for quantities that are not random.
+        """
         if self._next == len(self._block):
             self._block, self._next = self._draw(BLOCK), 0
         self._next += 1
