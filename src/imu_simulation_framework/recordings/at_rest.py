@@ -27,7 +27,13 @@ _USED = (*_TIMES, *GYRO, *ACCEL, "gyro_covariance", "accel_covariance")
 
 
 class ColumnsOnDisk:
-    """Columns of numbers in temporary files; ``columns[k]`` reads a column or replaces it."""
+    """Columns of numbers in temporary files; ``columns[k]`` reads or replaces a column.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+    """
 
     def __init__(self, names: Sequence[str]):
         self.names = tuple(names)
@@ -52,12 +58,29 @@ class ColumnsOnDisk:
         file.flush()
 
     def append(self, columns: Mapping[str, np.ndarray]) -> None:
-        """Add samples at the end of each column."""
+        """Add samples at the end of each column.
+
+        Parameters
+        ----------
+        columns : mapping of str to ndarray, shape (n,)
+            New samples of all columns.
+        """
         for name, file in self._files.items():
             file.write(np.ascontiguousarray(columns[name], dtype=float).data)
 
     def only(self, names: Sequence[str]) -> ColumnsOnDisk:
-        """Return some of the columns."""
+        """Return a view of some of the columns.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+
+        Returns
+        -------
+        ColumnsOnDisk
+            View on the same files.
+        """
         some = ColumnsOnDisk(())
         some.names = tuple(names)
         some._files = {name: self._files[name] for name in names}
@@ -97,14 +120,25 @@ def read_at_rest(
 
     Parameters
     ----------
-    path, topic, columns, rate
-        See :func:`.read_imu_samples`.
+    path : path-like
+        The recording.
+    topic : str, optional
+        Topic in a bag; empty for the only one of type sensor_msgs/Imu.
+    columns : mapping of str to str, optional
+        Column map, quantity -> ``"column [unit]"``.
     conventions : ImuConventions, optional
         Axes and units.
+    rate : float, optional
+        Samples per second of a recording without times [Hz].
     stamp_limits : StampLimits, optional
         Limits on gaps and disorder of the stamps.
     progress : callable, optional
         Called with the number of bytes of each block of text that is read.
+
+    Returns
+    -------
+    RecordedAtRest
+        Samples in SI units, in the axes of the robot.
 
     Raises
     ------

@@ -134,7 +134,22 @@ def imu_samples(motion, imu, seed) -> ImuSamples:
 
 
 def simulate_drive(drive, gnss=DRIVE_GNSS, imu=DRIVE_IMU):
-    """Return true motion, :func:`reference_poses` and :func:`imu_samples` of a drive."""
+    """Simulate a drive with its reference and its IMU.
+
+    Parameters
+    ----------
+    drive : Drive
+        Drive of :data:`.DRIVES`, or one with other laps or seed.
+    gnss : GnssSpecification, optional
+        Receiver of the reference.
+    imu : ImuSpecification, optional
+        IMU on the robot.
+
+    Returns
+    -------
+    tuple of Motion, DataFrame and DataFrame
+        True motion, :func:`reference_poses` and :func:`imu_samples`.
+    """
     motion = true_motion(drive)
     poses = reference_poses(motion, gnss, generator_for(drive.seed, 1))
     return motion, poses, imu_samples(motion, imu, seed_for(drive.seed, 2))
@@ -161,7 +176,20 @@ def _csv(fields, rate, frame, values, line_format):
 
 
 def gps_csv(drive, poses):
-    """Return the reference as CSV text; decimals to 0.1 mm and a millionth of a quaternion."""
+    """Format the reference as CSV text.
+
+    Parameters
+    ----------
+    drive : Drive
+        Drive, whose name is that of the frame.
+    poses : DataFrame
+        Columns x, y [m] and yaw [rad].
+
+    Returns
+    -------
+    str
+        Positions to 0.1 mm and quaternions to a millionth.
+    """
     angles = np.zeros((len(poses), 3))
     angles[:, 2] = poses["yaw"]
     quaternions = quaternion_from_roll_pitch_yaw(angles)[:, 2:]
@@ -172,10 +200,24 @@ def gps_csv(drive, poses):
 
 
 def imu_csv(drive, samples, imu=DRIVE_IMU):
-    """Return the IMU's samples as CSV text, with decimals finer than its resolution.
+    """Format the samples of the IMU as CSV text, with decimals finer than its resolution.
 
     The orientation's covariance is all zeros, which means unknown (REP-145), since the sensor does
     not output it.
+
+    Parameters
+    ----------
+    drive : Drive
+        Drive, whose name is that of the frame.
+    samples : DataFrame
+        Columns gyro_x to gyro_z [rad/s] and accel_x to accel_z [m/s^2].
+    imu : SpecificationImu, optional
+        IMU with the covariances of its readings.
+
+    Returns
+    -------
+    str
+        Content of the file.
     """
     _, rate_covariance, force_covariance = imu.covariances()
 
@@ -194,9 +236,21 @@ def imu_csv(drive, samples, imu=DRIVE_IMU):
 
 
 def drive_paths(drive, directory):
-    """Return the paths (reference, IMU) of a drive's two files.
+    """Return the paths of the two files of a drive.
 
-    A drive that differs from the one of `DRIVES` in laps or seed has these in its name.
+    The name contains the laps and the seed where they differ from those in :data:`.DRIVES`.
+
+    Parameters
+    ----------
+    drive : Drive
+        Drive of the files.
+    directory : path-like
+        Folder of the files.
+
+    Returns
+    -------
+    reference, imu : Path
+        Packed CSV files.
     """
     standard = get_drive(drive.name)
     laps = f"_{drive.laps}laps" if drive.laps != standard.laps else ""
@@ -206,9 +260,26 @@ def drive_paths(drive, directory):
 
 
 def write_drive(drive, directory):
-    """Simulate a drive and write its two files, each as a whole or not at all; return their paths.
+    """Simulate a drive and write its two files, each as a whole or not at all.
 
-    A missing folder is created. Raises ResultError if the files cannot be written.
+    A missing folder is created.
+
+    Parameters
+    ----------
+    drive : Drive
+        Drive to simulate.
+    directory : path-like
+        Folder of the files.
+
+    Returns
+    -------
+    reference, imu : Path
+        Written files.
+
+    Raises
+    ------
+    ResultError
+        The files cannot be written.
     """
     directory = Path(directory)
     try:

@@ -80,7 +80,13 @@ class RecordingReport:
         return self.stamps.usable
 
     def sentences(self) -> list[str]:
-        """Return a sentence on the samples in use, and one for each kind of dropped samples."""
+        """Describe the samples in use and each kind of dropped samples.
+
+        Returns
+        -------
+        list of str
+            Sentences for the user.
+        """
         stamps = self.stamps
         kind = f" ({self.message_type})" if self.message_type else ""
         source = f"{self.path}, topic {self.topic}" if self.topic else self.path
@@ -121,7 +127,13 @@ class RecordingReport:
         return f"{count} {clause}, the first is {self.place_name} {seen.first_place}{time}"
 
     def to_dict(self) -> dict:
-        """Return everything as plain values, for a summary."""
+        """Return the report for a summary.
+
+        Returns
+        -------
+        dict of str to object
+            Plain values by name; counts of kinds are nested.
+        """
         values = asdict(replace(self, fixes=None))
         # Neither is for a summary.
         del values["fixes"], values["latitude"]
@@ -138,7 +150,18 @@ _FAR = 1.0  # deg; a drive whose median distance from 0, 0 is larger does not pa
 
 
 def is_missing_fix(latitude, longitude) -> np.ndarray:
-    """Return a mask of the positions [deg] that are 0, 0 for want of a fix, shape (n,)."""
+    """Return which positions are 0, 0 because the receiver has no fix.
+
+    Parameters
+    ----------
+    latitude, longitude : ndarray, shape (n,)
+        Geodetic coordinates [deg].
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        True for 0, 0 in a recording that is elsewhere.
+    """
     zero = (latitude == 0.0) & (longitude == 0.0)
     distances = np.hypot(latitude, longitude)
     distances = distances[np.isfinite(distances) & ~zero]
@@ -208,11 +231,33 @@ class Samples:
         return name in self.columns
 
     def has(self, names) -> bool:
-        """Return whether all these columns are there."""
+        """Return whether all of several columns are present.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Names of the columns.
+
+        Returns
+        -------
+        bool
+            True if none is missing.
+        """
         return all(name in self.columns for name in names)
 
     def matrix(self, names) -> np.ndarray:
-        """Return these columns side by side, shape (n, len(names))."""
+        """Return columns side by side.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+
+        Returns
+        -------
+        ndarray, shape (n, len(names))
+            Values in the units of the columns.
+        """
         return np.column_stack([self.columns[name] for name in names])
 
     @property
@@ -227,7 +272,12 @@ def describe_samples(samples: Samples) -> str:
     Parameters
     ----------
     samples : Samples
-        With stamps or, where none is set, times of reception.
+        Samples with stamps or, if no stamp is set, times of reception.
+
+    Returns
+    -------
+    str
+        For example ``1200 samples, usually 100 a second, over 12.0 s from 3.000 s on``.
     """
     number = f"{len(samples)} samples"
     times = samples.columns.get("stamp", np.zeros(0))
@@ -248,7 +298,7 @@ _SAME_LENGTH = 0.9  # share of the runs that have the usual length, if a logger 
 
 
 def repeated_samples(columns, stamps=None) -> np.ndarray:
-    """Return which samples (n,) repeat the one before them.
+    """Return which samples repeat the sample before them.
 
     A message that two nodes publish, or a bag that was merged with itself, has every sample twice;
     a logger that is faster than its sensor has each as often. A sensor at rest with coarse steps
@@ -256,10 +306,16 @@ def repeated_samples(columns, stamps=None) -> np.ndarray:
 
     Parameters
     ----------
-    columns : iterable of array_like (n,)
+    columns : iterable of array_like, shape (n,)
         Measured quantities, each of which is read once.
-    stamps : array_like (n,), optional
-        Times. Samples are repeated, too, if many have the time and values of the one before.
+    stamps : array_like, shape (n,), optional
+        Times [s]. Samples also count as repeated if many have the time and the values of the sample
+        before.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        True for a repetition.
     """
     repeated = None
     for values in columns:
@@ -282,7 +338,18 @@ def repeated_samples(columns, stamps=None) -> np.ndarray:
 
 
 def repeated_sentence(repeated) -> str:
-    """Return a clause for a report on samples that repeat the one before them."""
+    """Describe the number of repeated samples in a clause of a report.
+
+    Parameters
+    ----------
+    repeated : ndarray of bool, shape (n,)
+        Result of :func:`repeated_samples`.
+
+    Returns
+    -------
+    str
+        Clause with both numbers.
+    """
     return f"{np.count_nonzero(repeated)} of {len(repeated)} samples repeat the one before, dropped"
 
 
@@ -328,13 +395,31 @@ class Cleaner:
         self.counted: dict[str, Any] = {"time_source": source}
 
     def leave_out(self, mask):
-        """Leave out samples that are reported elsewhere."""
+        """Leave out samples without counting them.
+
+        Parameters
+        ----------
+        mask : ndarray of bool, shape (n,)
+            Samples to leave out, which are reported elsewhere.
+        """
         self.keep &= ~mask
 
     def drop(self, mask, name, reason):
-        """Leave out samples of a mask, and count them under a name of the report.
+        """Leave out samples, and count them under a name of the report.
 
-        Raises RecordingError if none would remain; ``reason`` ends its sentence.
+        Parameters
+        ----------
+        mask : ndarray of bool, shape (n,)
+            Samples to leave out.
+        name : str
+            Field of :class:`RecordingReport`.
+        reason : str
+            End of the message if no sample remains.
+
+        Raises
+        ------
+        RecordingError
+            No sample would remain.
         """
         mask = mask & self.keep
         self.keep &= ~mask
@@ -345,13 +430,29 @@ class Cleaner:
             )
 
     def count(self, mask, name):
-        """Count the samples of a mask under a name of the report."""
+        """Count the samples of a mask under a name of the report.
+
+        Parameters
+        ----------
+        mask : ndarray of bool, shape (n,)
+            Samples to count.
+        name : str
+            Field of :class:`RecordingReport`.
+        """
         self.counted[name] = count_occurrences(mask, self.times, self.samples.places)
 
     def drop_nan(self, names):
-        """Leave out samples with a value in these columns that is not finite.
+        """Leave out samples with a value that is not finite.
 
-        Raises RecordingError if none would remain, or a value is beyond :data:`LARGEST_VALUE`.
+        Parameters
+        ----------
+        names : sequence of str
+            Columns of the values.
+
+        Raises
+        ------
+        RecordingError
+            No sample would remain, or a value is beyond :data:`LARGEST_VALUE`.
         """
         values = self.samples.matrix(names)
         finite = np.isfinite(values).all(axis=1)
@@ -359,9 +460,22 @@ class Cleaner:
         refuse_absurd(self.samples, names, self.keep)
 
     def unit_quaternions(self, names) -> np.ndarray:
-        """Normalise quaternions and leave out those of length zero; shape (n, 4).
+        """Normalise quaternions, and leave out those of length zero.
 
-        Raises RecordingError if all have length zero, or their usual length is far from 1.
+        Parameters
+        ----------
+        names : sequence of str
+            Columns of x, y, z and w.
+
+        Returns
+        -------
+        ndarray, shape (n, 4)
+            Unit quaternions; those that are left out are not normalised.
+
+        Raises
+        ------
+        RecordingError
+            All quaternions have length zero, or their usual length is far from 1.
         """
         quaternions = self.samples.matrix(names)
         norms = np.linalg.norm(quaternions, axis=1)
@@ -438,7 +552,22 @@ class Cleaner:
 
 
 def refuse_absurd(samples: Samples, names, keep) -> None:
-    """Raise RecordingError if a kept value of a column is beyond :data:`LARGEST_VALUE`."""
+    """Reject samples with a value beyond :data:`LARGEST_VALUE`.
+
+    Parameters
+    ----------
+    samples : Samples
+        Samples with the columns.
+    names : sequence of str
+        Columns to check.
+    keep : ndarray of bool, shape (n,)
+        Samples in use.
+
+    Raises
+    ------
+    RecordingError
+        A value in use is beyond the limit.
+    """
     values = samples.matrix(names)
     absurd = np.argwhere(keep[:, None] & (np.abs(values) > LARGEST_VALUE))
     if len(absurd):

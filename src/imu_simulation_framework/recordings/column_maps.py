@@ -149,7 +149,13 @@ USES = {
 
 
 def documentation() -> str:
-    """Return the table as Markdown."""
+    """Return the table of quantities for the guide.
+
+    Returns
+    -------
+    str
+        Table in Markdown.
+    """
     kinds = list(USES)
     lines = [
         f"| quantity | meaning | units, the first if none is given | {' | '.join(kinds)} |",
@@ -179,7 +185,21 @@ _PLACE = re.compile(r"(?:#|col)(?P<place>[1-9]\d*)\Z")
 
 @dataclass(frozen=True)
 class Term:
-    """A column of the file: ``factor * column + offset`` is in the unit."""
+    """A column of the file: ``factor * column + offset`` is in the unit.
+
+    Attributes
+    ----------
+    name : str
+        Column of the file.
+    unit : str
+        Unit of column maps.
+    stated : bool
+        Whether the map states the unit; otherwise it is the default of the quantity.
+    factor : float
+        Factor of the column.
+    offset : float
+        Addend in the unit.
+    """
 
     name: str
     unit: str
@@ -223,6 +243,11 @@ def parse_map(path, columns, present) -> list[MappedColumn]:
         Quantity -> description.
     present : sequence of str
         Columns of the file.
+
+    Returns
+    -------
+    list of MappedColumn
+        Lines of the map in their order.
 
     Raises
     ------
@@ -283,6 +308,11 @@ def implied_map(present) -> dict[str, str]:
     ----------
     present : sequence of str
         Columns of the file.
+
+    Returns
+    -------
+    dict of str to str
+        Description of the column by quantity.
     """
     columns, targets = {}, set()
     for name in present:
@@ -388,7 +418,7 @@ _USUAL_RATES = (0.5, 2000.0)  # Hz, of receivers and IMUs
 
 
 def read_times(table, column) -> np.ndarray:
-    """Read the column or columns of a time, shape (n,) [s]; nan where a cell is empty.
+    """Read the times of the samples from one or several columns.
 
     Parameters
     ----------
@@ -396,6 +426,11 @@ def read_times(table, column) -> np.ndarray:
         Table with the columns.
     column : MappedColumn
         Line of the time in a column map.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Times [s]; nan where a cell is empty.
 
     Raises
     ------
@@ -414,13 +449,39 @@ def read_times(table, column) -> np.ndarray:
 
 
 def convert_term(table, term) -> np.ndarray:
-    """Return the numbers of a term of a TextTable in its unit."""
+    """Convert a column to the unit of its term.
+
+    Parameters
+    ----------
+    table : TextTable
+        Table with the column.
+    term : Term
+        Column, factor and offset.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Numbers in the unit of the term.
+    """
     numbers = table.numbers(term.name) if term.name in table.cells else table.lines
     return numbers if term.plain else term.factor * numbers + term.offset
 
 
 def settled_times(table, column):
-    """Return the column of a time with the unit that it has in the first part of its file."""
+    """Return the column of a time with the unit that the first part of the file determines.
+
+    Parameters
+    ----------
+    table : TextTable
+        First part of the file.
+    column : MappedColumn
+        Line of the time in a column map.
+
+    Returns
+    -------
+    MappedColumn
+        Line with stated units.
+    """
     unit = {}
     if not column.terms[0].stated and _is_date(table, column.terms[0].name):
         unit = {"unit": ISO_TIME}
@@ -497,7 +558,7 @@ def _from_dates(table, names):
 
 
 def seconds_of_dates(texts: pd.Series) -> np.ndarray:
-    """Return the times of dates since 1970 [s], shape (n,), nan where a text is no date.
+    """Convert dates to seconds since 1970.
 
     Times of day without a date count from the midnight before the first one.
 
@@ -505,6 +566,11 @@ def seconds_of_dates(texts: pd.Series) -> np.ndarray:
     ----------
     texts : pandas.Series of str
         Dates, times of day, or empty texts.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Times [s]; nan where a text is no date.
     """
     # Logs have slashes in dates, and commas before fractions of seconds.
     for sign, standard in (("/", "-"), (",", ".")):
@@ -560,6 +626,11 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
         left out.
     timed : bool
         Whether times are needed.
+
+    Returns
+    -------
+    list of MappedColumn
+        Lines in their order.
 
     Raises
     ------

@@ -47,6 +47,11 @@ def find_column_maps(path, column="", inertial=True, layout=None) -> ColumnMaps:
     layout : RecordingLayout, optional
         The layout that the user names.
 
+    Returns
+    -------
+    ColumnMaps
+        Maps of reference and IMU.
+
     Raises
     ------
     RecordingError
@@ -180,6 +185,11 @@ def find_columns(path, section, orientation=False, shared=False, layout=None) ->
         Whether reference and IMU are read from this file, so that an orientation is only one's.
     layout : RecordingLayout, optional
         The layout that the user names.
+
+    Returns
+    -------
+    ColumnChoice
+        Chosen columns with reasons; empty if the names are this package's own.
 
     Raises
     ------

@@ -34,12 +34,17 @@ def chords(seconds, pieces, east, north):
 
     Parameters
     ----------
-    seconds, pieces, east, north : numpy.ndarray, shape (n,)
+    seconds : ndarray, shape (n,)
+        Time of each row [s].
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+    east, north : ndarray, shape (n,)
+        Positions [m].
 
     Returns
     -------
-    first, last : numpy.ndarray of int
-        About a second apart.
+    first, last : ndarray of int
+        Rows about a second apart.
     """
     known = np.flatnonzero(np.isfinite(seconds) & np.isfinite(east) & np.isfinite(north))
     if len(known) < 2:
@@ -59,7 +64,14 @@ def speed_unit(speeds, seconds, pieces, east, north):
 
     Parameters
     ----------
-    speeds, seconds, pieces, east, north : numpy.ndarray, shape (n,)
+    speeds : ndarray, shape (n,)
+        Speeds in an unknown unit.
+    seconds : ndarray, shape (n,)
+        Time of each row [s].
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+    east, north : ndarray, shape (n,)
+        Positions [m].
 
     Returns
     -------
@@ -91,7 +103,14 @@ def sense_of(angles, seconds, pieces, east, north):
 
     Parameters
     ----------
-    angles, seconds, pieces, east, north : numpy.ndarray, shape (n,)
+    angles : ndarray, shape (n,)
+        Angles in an unknown unit and convention.
+    seconds : ndarray, shape (n,)
+        Time of each row [s].
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+    east, north : ndarray, shape (n,)
+        Positions [m].
 
     Returns
     -------
@@ -128,11 +147,17 @@ _MIN_COORDINATE = 0.05  # deg or rad; both coordinates of a simulated place at 0
 
 
 def global_unit(latitude, longitude):
-    """Determine the unit of latitude and longitude by their range; empty if that does not decide.
+    """Determine the unit of latitude and longitude by their range.
 
     Parameters
     ----------
-    latitude, longitude : numpy.ndarray, shape (n,)
+    latitude, longitude : ndarray, shape (n,)
+        Coordinates in an unknown unit.
+
+    Returns
+    -------
+    str
+        Unit of column maps; empty if the range is ambiguous.
     """
     north, east = (float(np.nanmax(np.abs(angles))) for angles in (latitude, longitude))
     if max(north, east) < _MIN_COORDINATE:
@@ -151,13 +176,19 @@ def global_unit(latitude, longitude):
 
 
 def degrees_of(values, unit):
-    """Return latitude or longitude in degrees.
+    """Convert a latitude or longitude to degrees.
 
     Parameters
     ----------
-    values : numpy.ndarray, shape (n,)
+    values : ndarray, shape (n,)
+        Latitudes or longitudes in the unit.
     unit : str
         ``deg``, ``rad``, ``e7`` or ``ddmm.mmmm``.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Angles [deg].
     """
     if unit == "ddmm.mmmm":
         whole = np.trunc(values / 100.0)
@@ -166,13 +197,19 @@ def degrees_of(values, unit):
 
 
 def local_metres(latitude, longitude):
-    """Return east and north [m] of latitude and longitude [deg] on a sphere.
+    """Convert latitude and longitude to metres on a sphere.
 
     The approximation is good enough for units and courses, but not for positions.
 
     Parameters
     ----------
-    latitude, longitude : numpy.ndarray, shape (n,)
+    latitude, longitude : ndarray, shape (n,)
+        Coordinates [deg].
+
+    Returns
+    -------
+    east, north : ndarray, shape (n,)
+        Distances from the median position [m].
     """
     origin = np.nanmedian(latitude)
     scale = np.radians(1.0) * _EARTH_RADIUS

@@ -64,17 +64,35 @@ class EvidenceCheck:
     unit: PossibleUnit | None = None
 
     def clause(self) -> str:
-        """Return quantities and figures."""
+        """Describe quantities and figures of the check.
+
+        Returns
+        -------
+        str
+            Clause without the verdict.
+        """
         return f"{join_names(self.quantities)} {self.figures}"
 
     def sentence(self) -> str:
-        """Return verdict, quantities and figures in one line."""
+        """Describe the verdict, the quantities and the figures in one line.
+
+        Returns
+        -------
+        str
+            For example ``confirmed: accel_x, ...``.
+        """
         return f"{self.verdict}: {self.clause()}"
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The checks of a recorded IMU."""
+    """The checks of a recorded IMU.
+
+    Parameters
+    ----------
+    checks : tuple of EvidenceCheck
+        Checks in the order of the report.
+    """
 
     checks: tuple[EvidenceCheck, ...]
 
@@ -89,7 +107,13 @@ class Evidence:
         )
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each check."""
+        """Return a sentence for each check.
+
+        Returns
+        -------
+        list of str
+            Result of :meth:`EvidenceCheck.sentence` for each check.
+        """
         return [check.sentence() for check in self.checks]
 
 

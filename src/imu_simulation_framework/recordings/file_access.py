@@ -67,7 +67,22 @@ _LONGEST_QUATERNION = 2.0  # largest component, above which numbers are no quate
 def read_start(path, size=65536) -> bytes:
     """Return the first bytes of a file, unpacked.
 
-    Raises RecordingError if it is missing, no file, not readable, empty, or damaged.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    size : int, optional
+        Smallest number of bytes of a longer file.
+
+    Returns
+    -------
+    bytes
+        Beginning of the content.
+
+    Raises
+    ------
+    RecordingError
+        The file is missing, no file, not readable, empty or damaged.
     """
     if not os.path.exists(path):
         raise RecordingError(f"{path}: there is no such recording")
@@ -83,9 +98,22 @@ def read_start(path, size=65536) -> bytes:
 
 
 def storage_files(path) -> list[Path]:
-    """Return the files of a ROS 2 bag, one file or a folder, in the order of their numbers.
+    """Return the files of a ROS 2 bag in the order of their numbers.
 
-    Raises RecordingError for a folder without such files.
+    Parameters
+    ----------
+    path : path-like
+        File or folder of the bag.
+
+    Returns
+    -------
+    list of Path
+        Storage files.
+
+    Raises
+    ------
+    RecordingError
+        The folder has no such files.
     """
     path = Path(path)
     if not path.is_dir():
@@ -105,15 +133,39 @@ def _storage_files(folder) -> set[Path]:
 
 
 def kitti_folder(path) -> Path | None:
-    """Return the folder with KITTI's ``timestamps.txt``, ``path`` or ``oxts`` in it, or None."""
+    """Return the folder with KITTI's ``timestamps.txt``.
+
+    Parameters
+    ----------
+    path : path-like
+        Folder of a drive, or its folder ``oxts``.
+
+    Returns
+    -------
+    Path or None
+        Folder, or None without such a file.
+    """
     folders = (Path(path), Path(path) / "oxts")
     return next((folder for folder in folders if (folder / "timestamps.txt").exists()), None)
 
 
 def recording_format(path) -> str:
-    """Return one of ``FORMATS``, by the first bytes or, where they are ambiguous, the name.
+    """Determine the format of a recording by its first bytes or, if they are ambiguous, its name.
 
-    Raises RecordingError if it is none of them.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+
+    Returns
+    -------
+    str
+        One of :data:`FORMATS`.
+
+    Raises
+    ------
+    RecordingError
+        The file has none of the formats.
     """
     if is_ros2_bag(path):
         return "bag"
@@ -147,7 +199,20 @@ def recording_format(path) -> str:
 def has_columns(path) -> bool:
     """Return whether a recording has named columns for a column map.
 
-    Raises RecordingError if it is no recording.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+
+    Returns
+    -------
+    bool
+        True for tables and texts with columns.
+
+    Raises
+    ------
+    RecordingError
+        The path is no recording.
     """
     return recording_format(path) in COLUMN_FORMATS
 
@@ -194,7 +259,18 @@ def _match_magic(kinds, start, otherwise) -> str:
 
 
 def versions_of(files) -> tuple:
-    """Return times, sizes and numbers of files, which differ once a file was changed."""
+    """Return the versions of files, which change with their content.
+
+    Parameters
+    ----------
+    files : iterable of path-like
+        Files.
+
+    Returns
+    -------
+    tuple of tuple of int
+        Time of modification [ns], size [bytes] and inode of each file.
+    """
     status = [os.stat(file) for file in files]
     return tuple((file.st_mtime_ns, file.st_size, file.st_ino) for file in status)
 
@@ -234,7 +310,18 @@ def tag_place(cells) -> tuple[int, list[str]]:
 
 
 def tag_cells(line) -> list[str]:
-    """Return the cells of a line, between semicolons or commas."""
+    """Split a line into cells at semicolons or, without one, at commas.
+
+    Parameters
+    ----------
+    line : str
+        Line of a text file.
+
+    Returns
+    -------
+    list of str
+        Cells without blanks and quotation marks around them.
+    """
     return [cell.strip(' \r"') for cell in line.split(";" if ";" in line else ",")]
 
 
@@ -262,7 +349,18 @@ def _has_tags(start) -> bool:
 
 
 def csv_files(path) -> list[Path]:
-    """Return the CSV files of a folder, or of a folder in it, except those of a result."""
+    """Return the CSV files of a folder, or of a folder in it, except those of a result.
+
+    Parameters
+    ----------
+    path : path-like
+        Folder.
+
+    Returns
+    -------
+    list of Path
+        Sorted files; empty without any.
+    """
     folders = [Path(path), *sorted(f for f in Path(path).glob("[!_.]*") if f.is_dir())]
     for folder in folders:
         files = [file for ending in ("csv", "csv.gz") for file in folder.glob(f"[!.]*.{ending}")]
@@ -272,7 +370,18 @@ def csv_files(path) -> list[Path]:
 
 
 def is_ros2_bag(path) -> bool:
-    """Return whether a path is a ROS 2 bag, or a folder of no other kind."""
+    """Return whether a path is a ROS 2 bag, or a folder of no other kind.
+
+    Parameters
+    ----------
+    path : path-like
+        File or folder.
+
+    Returns
+    -------
+    bool
+        True for a storage file, and for a folder that is neither KITTI's nor one of CSV files.
+    """
     if os.path.isdir(path):
         return not (kitti_folder(path) or (not _storage_files(path) and csv_files(path)))
     magics = (SQLITE_MAGIC, MCAP_MAGIC, ZSTD_MAGIC)
@@ -289,10 +398,24 @@ def _is_tum(line) -> bool:
 
 
 def text_blocks(path, progress=None):
-    """Yield the content of a text file, unpacked, block by block.
+    """Return the content of a text file block by block, unpacked.
 
-    ``progress`` is called with the number of bytes of each block. Raises RecordingError if the file
-    is damaged, no text, or too large.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    progress : callable, optional
+        Called with the number of bytes of each block.
+
+    Returns
+    -------
+    iterator of str
+        Blocks of text.
+
+    Raises
+    ------
+    RecordingError
+        The file is damaged, no text, or too large.
     """
     return decoded(path, unpacked_blocks(path), progress)
 
@@ -308,10 +431,28 @@ codecs.register_error(_LATIN, _as_latin)
 
 
 def decoded(path, blocks, progress=None):
-    """Yield blocks of bytes as text, decoded as UTF-8 or, where it is invalid, as Latin-1.
+    """Decode blocks of bytes as UTF-8 or, where that is invalid, as Latin-1.
 
-    Older programs write the signs of units in Latin-1. ``progress`` and exceptions are those of
-    :func:`text_blocks`.
+    Older programs write the signs of units in Latin-1.
+
+    Parameters
+    ----------
+    path : path-like
+        The recording, for messages.
+    blocks : iterable of bytes
+        Content of the file.
+    progress : callable, optional
+        Called with the number of bytes of each block.
+
+    Yields
+    ------
+    str
+        Blocks of text.
+
+    Raises
+    ------
+    RecordingError
+        The content is no text, or too large.
     """
     decoder = codecs.getincrementaldecoder("utf-8-sig")(_LATIN)
     size, lines = 0, 1
@@ -336,7 +477,20 @@ def decoded(path, blocks, progress=None):
 def unpacked(path):
     """Provide the path of an unpacked file, which is temporary if the file is packed by gzip.
 
-    Raises RecordingError if the file is damaged, too large, or the disk has no room for it.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+
+    Yields
+    ------
+    Path
+        Unpacked file.
+
+    Raises
+    ------
+    RecordingError
+        The file is damaged or too large, or the disk is full.
     """
     with _opened(path) as (_, packed):
         pass
@@ -352,7 +506,18 @@ def unpacked(path):
 
 
 def unpacked_blocks(path):
-    """Yield the content of a file block by block, unpacked within the limits of :func:`limited`."""
+    """Yield the content of a file block by block, unpacked within the limits of :func:`limited`.
+
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+
+    Yields
+    ------
+    bytes
+        Blocks of the content.
+    """
     with _opened(path) as (blocks, packed):
         yield from limited(path, blocks) if packed else blocks
 
@@ -368,6 +533,11 @@ def limited(path, blocks, packed=None):
         Unpacked blocks.
     packed : int, optional
         Number of packed bytes; by default the size of the file.
+
+    Yields
+    ------
+    bytes
+        The same blocks.
 
     Raises
     ------

@@ -127,9 +127,11 @@ class ImuConventions(ReferenceConventions):
         ``recorded``, ``fused`` (from gyroscope and accelerometer), or ``auto``: the recorded one,
         or a fused one where none is recorded.
     filter : str
+        Fusion filter, as in :class:`.sensors.imu_specification.OutputSpecification`.
     filter_time_constant : float
+        Time constant of the tilt correction by the accelerometer [s].
     filter_rate_bias : bool
-        Settings of the fusion, as in :class:`.sensors.imu_specification.OutputSpecification`.
+        Whether the filter estimates the gyroscope's bias.
     """
 
     sensor_axes: str = setting(
@@ -194,7 +196,7 @@ class ImuConventions(ReferenceConventions):
 
 
 def yaw_from_convention(yaw, convention):
-    """Return a yaw [rad] counter-clockwise from east.
+    """Convert a yaw to the angle counter-clockwise from east.
 
     Parameters
     ----------
@@ -202,22 +204,32 @@ def yaw_from_convention(yaw, convention):
         Yaw in the convention [rad].
     convention : str
         One of :data:`YAW_CONVENTIONS`.
+
+    Returns
+    -------
+    ndarray
+        Yaw [rad].
     """
     sign, offset = YAW_CONVENTIONS[convention]
     return sign * np.asarray(yaw, dtype=float) + offset
 
 
 def quaternions_from_convention(quaternions, conventions):
-    """Return quaternions x, y, z, w, shape (n, 4), from body axes forward-left-up to ENU.
+    """Convert quaternions to x, y, z, w from body axes forward-left-up to ENU.
 
     Lengths are kept, also zero and nan.
 
     Parameters
     ----------
     quaternions : array_like, shape (n, 4)
-        As recorded.
+        Quaternions as recorded.
     conventions : ReferenceConventions
         Conventions of the recording.
+
+    Returns
+    -------
+    ndarray, shape (n, 4)
+        Quaternions x, y, z, w.
     """
     quaternions = np.asarray(quaternions, dtype=float)
     if conventions.quaternion_order == "wxyz":
@@ -239,35 +251,45 @@ def quaternions_from_convention(quaternions, conventions):
 
 
 def vectors_from_axes(vectors, axes):
-    """Return vectors in axes forward-left-up.
+    """Convert vectors to axes forward-left-up.
 
     Parameters
     ----------
     vectors : array_like, shape (..., 3)
-        In the axes of the sensor.
+        Vectors in the axes of the sensor.
     axes : str
         One of ``SENSOR_AXES``.
+
+    Returns
+    -------
+    ndarray, shape (..., 3)
+        Vectors in the same unit.
     """
     vectors = np.asarray(vectors, dtype=float)
     return vectors * [1.0, -1.0, -1.0] if axes == "frd" else vectors
 
 
 def positions_from_frame(positions, frame):
-    """Return positions as east, north, up.
+    """Convert positions to east, north, up.
 
     Parameters
     ----------
     positions : array_like, shape (n, 3)
-        In the world axes of the frame [m].
+        Positions in the world axes of the frame [m].
     frame : str
         One of :data:`FRAMES`.
+
+    Returns
+    -------
+    ndarray, shape (n, 3)
+        Positions [m].
     """
     positions = np.asarray(positions, dtype=float)
     return positions[:, [1, 0, 2]] * [1.0, 1.0, -1.0] if frame == "ned" else positions
 
 
 def levelling_roll_pitch(up) -> tuple[float, float]:
-    """Return roll and pitch [rad] of the mounting that levels an IMU at rest.
+    """Compute roll and pitch of the mounting that levels an IMU at rest.
 
     Angles near a quarter turn become one. The turn about the vertical does not show in gravity.
 
@@ -275,6 +297,11 @@ def levelling_roll_pitch(up) -> tuple[float, float]:
     ----------
     up : array_like, shape (3,)
         Specific force at rest, in any unit.
+
+    Returns
+    -------
+    roll, pitch : float
+        Angles of the mounting [rad].
     """
     x, y, z = np.asarray(up, dtype=float) / np.linalg.norm(up)
     pitch = _quarter_turns(math.atan2(-x, math.hypot(y, z)))
@@ -291,14 +318,19 @@ _COURSE_CONVENTION = "cw_from_north"  # as receivers output a course, independen
 
 
 def conventional_imu(samples, conventions: ImuConventions):
-    """Return samples of an IMU in ENU, forward-left-up, in SI units, before the mounting.
+    """Convert samples of an IMU to ENU, forward-left-up and SI units, before the mounting.
 
     Parameters
     ----------
     samples : Samples
-        As recorded.
+        Samples as recorded.
     conventions : ImuConventions
         Conventions of the recording.
+
+    Returns
+    -------
+    Samples
+        Converted samples.
     """
     columns = dict(samples.columns)
     _turn_orientation(columns, samples, conventions)
@@ -317,16 +349,21 @@ def conventional_imu(samples, conventions: ImuConventions):
 
 
 def conventional_reference(samples, conventions: ReferenceConventions):
-    """Return samples of a reference in ENU, yaw and course counter-clockwise from east.
+    """Convert samples of a reference to ENU, with yaw and course counter-clockwise from east.
 
     Speed and course become ``velocity_east`` and ``velocity_north`` where both are recorded.
 
     Parameters
     ----------
     samples : Samples
-        As recorded.
+        Samples as recorded.
     conventions : ReferenceConventions
         Conventions of the recording.
+
+    Returns
+    -------
+    Samples
+        Converted samples.
     """
     columns = dict(samples.columns)
     _turn_orientation(columns, samples, conventions)

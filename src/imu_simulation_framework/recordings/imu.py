@@ -35,18 +35,25 @@ def imu_table(
 ):
     """Return the table of an IMU in the robot's axes, and a report.
 
-    The other parameters are those of :func:`.read_imu`.
-
     Parameters
     ----------
     samples : Samples
-        As recorded.
+        Samples as recorded.
+    conventions : ImuConventions, optional
+        Units, axes, mounting, and source of the orientation.
+    require : sequence of str, optional
+        Required parts, of ``orientation``, ``gyro`` and ``accel``.
+    stamp_limits : StampLimits, optional
+        Limits of gaps and disorder.
+    minimum_samples : int, optional
+        Smallest number of usable samples.
+    time_offset : float, optional
+        Time that is added to all stamps [s].
 
     Returns
     -------
-    table : pandas.DataFrame
-        ImuRecord, without the columns of parts that the recording lacks.
-    report : RecordingReport
+    tuple of DataFrame and RecordingReport
+        ImuRecord without the columns of parts that the recording lacks, and its report.
 
     Raises
     ------
@@ -166,7 +173,18 @@ def _robot_angles(samples, quaternions, order, mounted):
 
 
 def mask_unknown_parts(samples):
-    """Return samples with nan in parts that -1 in a covariance marks as unknown (REP-145)."""
+    """Replace parts that -1 in a covariance marks as unknown by nan (REP-145).
+
+    Parameters
+    ----------
+    samples : Samples
+        Samples as recorded.
+
+    Returns
+    -------
+    Samples
+        Masked samples.
+    """
     columns = dict(samples.columns)
     for name, group in (("orientation", QUATERNION), ("gyro", GYRO), ("accel", ACCEL)):
         covariance = columns.get(f"{name}_covariance")
@@ -256,7 +274,20 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
 
 
 def integral(times, values):
-    """Return the integral of values from the first time on, by the trapezoidal rule."""
+    """Integrate values over time by the trapezoidal rule.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Times [s].
+    values : array_like, shape (n,) or (n, m)
+        Integrand.
+
+    Returns
+    -------
+    ndarray, shape (n,) or (n, m)
+        Integral from the first time on [unit of the values times s].
+    """
     values = np.asarray(values, dtype=float)
     steps = np.diff(times).reshape((-1,) + (1,) * (values.ndim - 1))
     parts = 0.5 * steps * (values[1:] + values[:-1])
@@ -292,11 +323,23 @@ def turn_of_gyroscope(table: pd.DataFrame) -> pd.Series | None:
 
 
 def made_orientation(table, conventions, stamps):
-    """Make an orientation of an IMU's gyroscope and, if it shows gravity, accelerometer.
+    """Compute an orientation from an IMU's gyroscope and, if it shows gravity, accelerometer.
 
-    ``table`` (pandas.DataFrame): ImuRecord in the robot's axes with at least ``gyro_z``. Returns
-    ``angles`` (n, 3): roll, pitch, yaw [rad]; the yaw starts at zero. ``about`` (dict): fields
-    ``orientation_source``, ``fusion`` and ``remarks`` of a RecordingReport.
+    Parameters
+    ----------
+    table : DataFrame
+        ImuRecord in the robot's axes with at least ``gyro_z``.
+    conventions : ImuConventions
+        Settings of the fusion.
+    stamps : StampReport
+        Report on the stamps, with gaps.
+
+    Returns
+    -------
+    angles : ndarray, shape (n, 3)
+        Roll, pitch and yaw [rad]; the yaw starts at zero.
+    about : dict
+        Fields ``orientation_source``, ``fusion`` and ``remarks`` of a :class:`.RecordingReport`.
     """
     times, size, source, settings = table.index.to_numpy(), 0.0, "integrated", {}
     complete = all(name in table for name in GYRO + ACCEL)

@@ -28,7 +28,7 @@ TOPIC = topics.absolute_topic(topics.IMU)
 
 
 def format_of(path, format="") -> str:
-    """Return the format of a recording to be written.
+    """Return the format in which a recording is written.
 
     Parameters
     ----------
@@ -37,6 +37,11 @@ def format_of(path, format="") -> str:
     format : str
         One of :data:`FORMATS`; by default ``bag`` for names with ``.bag`` and ``csv`` for names
         with ``.csv`` or ``.csv.gz``.
+
+    Returns
+    -------
+    str
+        ``bag``, or one of the formats of CSV.
 
     Raises
     ------

@@ -113,7 +113,12 @@ class RecordingLayout(Settings):
         path : path-like
             The recording.
         columns : sequence of str
-            Its columns.
+            Columns of the recording.
+
+        Returns
+        -------
+        bool
+            True if the file's name fits and all columns of the header are present.
         """
         name = Path(path).name
         is_named = not self.files or any(fnmatch(name, pattern) for pattern in self.files)
@@ -129,9 +134,14 @@ class RecordingLayout(Settings):
         path : path-like
             The recording.
         columns : sequence of str
-            Its columns.
+            Columns of the recording.
         frame : str
             ``ned`` where the format turns the axes already.
+
+        Returns
+        -------
+        LayoutMaps
+            Column maps of IMU and reference, and absent columns.
         """
         imu, reference = (
             _present_columns(path, descriptions, columns)
@@ -230,6 +240,11 @@ def read_layout(name: str | os.PathLike[str]) -> RecordingLayout:
         A file whose keys are the fields of :class:`RecordingLayout`, or the name of one in
         config/recording_layouts, ``xsens_mti``.
 
+    Returns
+    -------
+    RecordingLayout
+        Layout of the file.
+
     Raises
     ------
     ConfigurationError
@@ -242,7 +257,13 @@ def read_layout(name: str | os.PathLike[str]) -> RecordingLayout:
 
 @lru_cache(maxsize=1)
 def bundled_layouts() -> tuple[RecordingLayout, ...]:
-    """Return the package's own layouts."""
+    """Return the layouts in config/recording_layouts.
+
+    Returns
+    -------
+    tuple of RecordingLayout
+        Layouts in alphabetical order.
+    """
     return tuple(read_layout(name) for name in bundled_names(FOLDER))
 
 

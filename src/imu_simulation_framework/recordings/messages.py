@@ -85,17 +85,52 @@ class MessageType:
         return self.payload.names or ()
 
     def fields(self, *beginnings: str) -> list[str]:
-        """Return the names of the fields with these beginnings, in the order of the beginnings."""
+        """Return the names of the fields with some prefixes.
+
+        Parameters
+        ----------
+        *beginnings : str
+            Prefixes.
+
+        Returns
+        -------
+        list of str
+            Names, in the order of the prefixes.
+        """
         return [name for start in beginnings for name in self.names if name.startswith(start)]
 
     def place(self, beginning: str) -> slice:
-        """Return the slice, among all fields, of the adjacent fields with this beginning."""
+        """Return the place of adjacent fields with a prefix.
+
+        Parameters
+        ----------
+        beginning : str
+            Prefix.
+
+        Returns
+        -------
+        slice
+            Slice among all fields.
+        """
         names = self.fields(beginning)
         first = self.names.index(names[0])
         return slice(first, first + len(names))
 
     def layout(self, ros2: bool, phase: int = 0) -> np.dtype:
-        """Return the layout of a payload that begins ``phase`` bytes behind a multiple of eight."""
+        """Return the binary layout of the payload.
+
+        Parameters
+        ----------
+        ros2 : bool
+            Whether the message is serialized by ROS 2, with padding.
+        phase : int, optional
+            Position of the payload modulo eight [bytes].
+
+        Returns
+        -------
+        numpy.dtype
+            Structured type of the payload.
+        """
         if not ros2:
             return self.payload
         formats: list = [self.payload[name] for name in self.names]
@@ -227,13 +262,37 @@ _STAMP = struct.Struct("<2I")
 
 
 def stamp_of(data: bytes) -> int:
-    """Return the stamp [ns] of a message that begins with a header."""
+    """Return the stamp of a message that begins with a header.
+
+    Parameters
+    ----------
+    data : bytes
+        Serialized message.
+
+    Returns
+    -------
+    int
+        Stamp [ns].
+    """
     seconds, nanoseconds = _STAMP.unpack_from(data, STAMP_PLACE)
     return seconds * NANOSECONDS + nanoseconds
 
 
 def text_message(text: str, ros2: bool) -> bytes:
-    """Return a std_msgs/String, which has no header."""
+    """Serialize a std_msgs/String, which has no header.
+
+    Parameters
+    ----------
+    text : str
+        Text.
+    ros2 : bool
+        Whether to serialize for ROS 2.
+
+    Returns
+    -------
+    bytes
+        Serialized message.
+    """
     return (_LITTLE_ENDIAN if ros2 else b"") + _string(text, ros2)
 
 
@@ -282,16 +341,21 @@ class Packer:
             self._template["payload"][name] = value
 
     def pack(self, stamps: np.ndarray, fields: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return messages, each after its length, as ROS 1 transmits them.
+        """Serialize messages, each after its length, as ROS 1 transmits them.
 
         :func:`separate` splits them.
 
         Parameters
         ----------
-        stamps : numpy.ndarray, shape (n,)
+        stamps : ndarray of int, shape (n,)
             Stamps [ns].
-        fields : mapping of str to numpy.ndarray, shape (n,) or ()
+        fields : mapping of str to ndarray, shape (n,) or ()
             Fields of the payload.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Structured array of messages.
         """
         # This is several times faster than np.repeat, which copies field by field.
         data = bytearray(self._template.tobytes() * len(stamps))
@@ -330,31 +394,106 @@ class ImuPackers:
         self._field = Packer(MAGNETIC_FIELD, [frame], dict(zip(names, magnetic_covariance)), ros2)
 
     def data(self, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Write sensor_msgs/Imu with rows (n, 10) of its signals."""
+        """Serialize messages of type sensor_msgs/Imu.
+
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, 10)
+            Columns :data:`SIGNALS`: orientation, angular velocity [rad/s] and specific force
+            [m/s^2].
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Structured array of messages.
+        """
         return self._data.pack(stamps, dict(zip(SIGNALS, rows.T)))
 
     def field(self, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Write sensor_msgs/MagneticField with rows (n, 3) [T]."""
+        """Serialize messages of type sensor_msgs/MagneticField.
+
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, 3)
+            Magnetic field [T].
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Structured array of messages.
+        """
         return self._field.pack(stamps, dict(zip(FIELD, rows.T)))
 
     def bias(self, stamps: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Write rows (n, 10) of the IMU's errors without white noise, as Hector's plug-in does."""
+        """Serialize the IMU's errors without white noise, as Hector's plug-in publishes them.
+
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, 10)
+            Columns :data:`SIGNALS`.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Structured array of messages.
+        """
         return self._bias.pack(stamps, dict(zip(SIGNALS, rows.T)))
 
 
 def odometry_packer(frame: str, ros2: bool = False) -> Packer:
-    """Return a Packer of odometry of a frame in the world, with the fields :data:`STATE`."""
+    """Return a packer of odometry with the fields :data:`STATE`.
+
+    Parameters
+    ----------
+    frame : str
+        Frame of the body in the world.
+    ros2 : bool, optional
+        Whether to serialize for ROS 2.
+
+    Returns
+    -------
+    Packer
+        Packer of nav_msgs/Odometry.
+    """
     return Packer(ODOMETRY, [WORLD_FRAME, frame], ros2=ros2)
 
 
 def separate(packed: np.ndarray) -> list[bytes]:
-    """Return the bytes of each message, without its length."""
+    """Split packed messages.
+
+    Parameters
+    ----------
+    packed : ndarray, shape (n,)
+        Result of :meth:`Packer.pack`.
+
+    Returns
+    -------
+    list of bytes
+        Messages without their lengths.
+    """
     data, size = packed.tobytes(), packed.dtype.itemsize
     return [data[begin + 4 : begin + size] for begin in range(0, len(data), size)]
 
 
 def as_packed(data: bytes) -> np.ndarray:
-    """Return a message's bytes as :meth:`Packer.pack` returns messages."""
+    """Return a serialized message in the form of :meth:`Packer.pack`.
+
+    Parameters
+    ----------
+    data : bytes
+        Serialized message.
+
+    Returns
+    -------
+    ndarray, shape (1,)
+        Structured array of the message.
+    """
     layout: list[Any] = [("length", "<u4"), ("sequence", "<u4"), ("rest", f"V{len(data) - 4}")]
     return np.frombuffer(bytearray(len(data).to_bytes(4, "little") + data), layout)
 
@@ -377,9 +516,10 @@ def numbers_of(
 
     Returns
     -------
-    stamps : numpy.ndarray of int, shape (n,)
+    stamps : ndarray of int, shape (n,)
         Stamps [ns].
-    values : numpy.ndarray, shape (n, fields)
+    values : ndarray, shape (n, fields)
+        Values in the units of the message type.
     """
     head = slice(STAMP_PLACE, STAMP_PLACE + _STAMP.size)
     stamps = np.frombuffer(b"".join([data[head] for data in messages]), "<u4").reshape(-1, 2)
@@ -391,7 +531,20 @@ def numbers_of(
 
 
 def last_numbers(data: bytes, kind: MessageType) -> list[float]:
-    """Return the payload of a message for :func:`numbers_of`."""
+    """Return the payload at the end of a message.
+
+    Parameters
+    ----------
+    data : bytes
+        Message that ends with the payload.
+    kind : MessageType
+        Type of the message.
+
+    Returns
+    -------
+    list of float
+        Payload.
+    """
     return np.frombuffer(data[-kind.payload.itemsize :], "<f8").tolist()
 
 
@@ -420,7 +573,22 @@ class NumbersMessage(NamedTuple):
 
 
 def read_numbers(data: bytes, kind: MessageType, ros2: bool) -> NumbersMessage | None:
-    """Read a message whose payload is numbers of eight bytes; None if its layout is wrong."""
+    """Read a message whose payload consists of numbers of eight bytes.
+
+    Parameters
+    ----------
+    data : bytes
+        Serialized message.
+    kind : MessageType
+        Type of the message.
+    ros2 : bool
+        Whether the message is one of ROS 2.
+
+    Returns
+    -------
+    NumbersMessage or None
+        Content; None if the layout of the message is wrong.
+    """
     spare, end = (8 if ros2 else 1), STAMP_PLACE + _STAMP.size
     if len(data) < end or (ros2 and data[1] != _LITTLE_ENDIAN[1]):
         return None
@@ -468,6 +636,11 @@ def with_numbers(
         New frame.
     stamp : int, optional
         New stamp [ns].
+
+    Returns
+    -------
+    bytes
+        Serialized message.
     """
     begin = data[: message.place]
     if frame is not None:
@@ -536,5 +709,18 @@ def _aligned(position, size):
 
 
 def uint32(data: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Return little-endian unsigned numbers at any positions of bytes, as int64."""
+    """Read little-endian unsigned numbers of four bytes.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        Bytes.
+    positions : array_like of int, shape (n,)
+        Positions of the first bytes.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Numbers.
+    """
     return data[np.asarray(positions)[:, None] + np.arange(4)].view("<u4")[:, 0].astype(np.int64)

@@ -114,13 +114,32 @@ class PossibleUnit:
     is_evidence: bool = True
 
     def fits(self, size: float, tolerance: float = 1.0) -> bool:
-        """Return whether a measured size is that of the unit, within the larger tolerance."""
+        """Return whether a measured size is that of the unit.
+
+        Parameters
+        ----------
+        size : float
+            Measured size of a 1 in the column [SI units].
+        tolerance : float, optional
+            Ratio by which the measurement may err; the larger of this and the unit's own counts.
+
+        Returns
+        -------
+        bool
+            True within the tolerance.
+        """
         if not size > 0.0:
             return False
         return bool(abs(np.log(size / self.size)) < np.log(max(self.tolerance, tolerance)))
 
     def written(self) -> str:
-        """Return factor and unit as a column map has them behind the column."""
+        """Return factor and unit as a column map has them after the column.
+
+        Returns
+        -------
+        str
+            For example ``" / 131 [deg/s]"``.
+        """
         return f"{self.factor} [{self.unit}]"
 
 
@@ -153,6 +172,11 @@ def rate_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[Po
         Samples per second [Hz]; nan if it is not known, for which there are no increments.
     is_counted : bool
         Whether the column has whole numbers, as a sensor's counts.
+
+    Returns
+    -------
+    list of PossibleUnit
+        Units of angular velocity.
     """
     usual = [
         PossibleUnit("rad/s", 1.0, is_usual=True),
@@ -184,7 +208,20 @@ def rate_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[Po
 
 
 def force_units(sample_rate: float = np.nan, is_counted: bool = False) -> list[PossibleUnit]:
-    """Return the units that specific forces may have; the parameters are those of rate_units."""
+    """Return the units that specific forces may have.
+
+    Parameters
+    ----------
+    sample_rate : float, optional
+        Samples per second [Hz]; nan if unknown, which excludes increments.
+    is_counted : bool, optional
+        Whether the column has whole numbers, as a sensor's counts.
+
+    Returns
+    -------
+    list of PossibleUnit
+        Units of specific force.
+    """
     units = [
         PossibleUnit(unit, factor(unit), tolerance=GRAVITY_TOLERANCE, is_usual=True)
         for unit in ("g", "m/s^2", "mg")
@@ -227,6 +264,11 @@ def fitting_units(
         SI units that a 1 in the column is, as the witness measures it.
     tolerance : float, optional
         Ratio by which the witness may err, where it exceeds that of a unit.
+
+    Returns
+    -------
+    list of PossibleUnit
+        Usual units if any fits, else all that fit.
     """
     fitting = [unit for unit in units if unit.fits(size, tolerance)]
     usual = [unit for unit in fitting if unit.is_usual]
@@ -251,6 +293,11 @@ def has_length_of_field(rates: np.ndarray) -> bool:
     ----------
     rates : numpy.ndarray, shape (n, 1 to 3)
         Vectors that are named as angular velocities, in any unit.
+
+    Returns
+    -------
+    bool
+        True if they behave like a magnetic field.
     """
     known = rates[np.isfinite(rates).all(axis=1)]
     if known.shape[1] != 3 or len(known) < MIN_FORCES:
@@ -269,6 +316,11 @@ def clause_on_others(fitting: Sequence[PossibleUnit]) -> str:
     ----------
     fitting : sequence of PossibleUnit
         See :func:`fitting_units`.
+
+    Returns
+    -------
+    str
+        Clause of a reason.
     """
     others = [unit.written().strip() for unit in fitting[1:]]
     if not others:
@@ -277,7 +329,18 @@ def clause_on_others(fitting: Sequence[PossibleUnit]) -> str:
 
 
 def length_of_gravity(forces: np.ndarray) -> LengthOfGravity:
-    """Return the length of specific forces, shape (n, 3), in any unit."""
+    """Return the usual length of specific forces.
+
+    Parameters
+    ----------
+    forces : ndarray, shape (n, 3)
+        Specific forces in any unit.
+
+    Returns
+    -------
+    LengthOfGravity
+        Median length, and whether it is steady.
+    """
     lengths = np.linalg.norm(forces[np.isfinite(forces).all(axis=1)], axis=1)
     if len(lengths) < MIN_FORCES:
         return LengthOfGravity(float(np.median(lengths)) if len(lengths) else 0.0, False)
@@ -288,10 +351,24 @@ def length_of_gravity(forces: np.ndarray) -> LengthOfGravity:
 def fitting_force_units(
     forces: np.ndarray, sample_rate: float = np.nan, is_counted: bool = False
 ) -> list[PossibleUnit]:
-    """Return the units in which forces, shape (n, 3), have the length of gravity.
+    """Return the units in which specific forces have the length of gravity.
 
     Counts and increments fit only a steady length, since one of their many sizes is near any
     number.
+
+    Parameters
+    ----------
+    forces : ndarray, shape (n, 3)
+        Specific forces in an unknown unit.
+    sample_rate : float, optional
+        Samples per second [Hz]; nan if unknown.
+    is_counted : bool, optional
+        Whether the columns have whole numbers.
+
+    Returns
+    -------
+    list of PossibleUnit
+        Units, the nearest first.
     """
     gravity = length_of_gravity(forces)
     units = force_units(sample_rate, is_counted)
@@ -301,16 +378,35 @@ def fitting_force_units(
 
 
 def usual_force_unit(forces: np.ndarray) -> str:
-    """Return the unit in which forces, shape (n, 3), have the length of gravity; empty if none.
+    """Return the usual unit in which specific forces have the length of gravity.
 
-    It is ``g``, ``m/s^2`` or ``mg``.
+    Parameters
+    ----------
+    forces : ndarray, shape (n, 3)
+        Specific forces in an unknown unit.
+
+    Returns
+    -------
+    str
+        ``g``, ``m/s^2`` or ``mg``; empty if none fits.
     """
     fitting = fitting_units(force_units(), length_of_gravity(forces).size)
     return fitting[0].unit if fitting else ""
 
 
 def is_whole(values: np.ndarray) -> bool:
-    """Return whether all numbers are whole, and many differ, as those that a sensor counts."""
+    """Return whether numbers are whole and take many values, as the counts of a sensor.
+
+    Parameters
+    ----------
+    values : ndarray
+        Numbers of a column.
+
+    Returns
+    -------
+    bool
+        True for counts.
+    """
     known = values[np.isfinite(values)]
     return bool(np.all(known % 1.0 == 0.0)) and len(np.unique(known)) > _MIN_COUNTS
 
@@ -341,10 +437,44 @@ class TurnWitness(NamedTuple):
 
 
 def orientation_witness(seconds, pieces, angles, rates) -> TurnWitness:
-    """Return the witness of an orientation; the parameters are those of turns.turn_scale."""
+    """Measure the unit of angular velocities by the turns of an orientation.
+
+    Parameters
+    ----------
+    seconds : ndarray, shape (n,)
+        Time of each row [s].
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+    angles : ndarray, shape (n, 4), (n, 3) or (n, 1)
+        Orientation as for :func:`.turn_scale`.
+    rates : ndarray, shape (n, 1 to 3)
+        Angular velocity in an unknown unit.
+
+    Returns
+    -------
+    TurnWitness
+        Size and correlation.
+    """
     return TurnWitness(*turns.turn_scale(seconds, pieces, angles, rates))
 
 
 def gravity_witness(seconds, pieces, forces, rates) -> TurnWitness:
-    """Return the witness of gravity; the parameters are those of turns.gravity_scale."""
+    """Measure the unit of angular velocities by the turns of gravity.
+
+    Parameters
+    ----------
+    seconds : ndarray, shape (n,)
+        Time of each row [s].
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+    forces : ndarray, shape (n, 3)
+        Specific force in any unit.
+    rates : ndarray, shape (n, 3)
+        Angular velocity in an unknown unit.
+
+    Returns
+    -------
+    TurnWitness
+        Size and correlation.
+    """
     return TurnWitness(*turns.gravity_scale(seconds, pieces, forces, rates))

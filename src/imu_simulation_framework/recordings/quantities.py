@@ -36,7 +36,32 @@ _TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
 def read_samples(path, topic, format, columns, message_types, purpose, timed=True) -> Samples:
     """Read the samples of a recording as they were recorded.
 
-    The parameters are those of :func:`sample_blocks`.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    topic : str
+        Topic in a bag; empty for the only usable one.
+    format : str
+        One of :data:`.FORMATS`, or ``auto``.
+    columns : mapping of str to str, optional
+        Quantity -> ``"column [unit]"``.
+    message_types : sequence of MessageType
+        Types of messages that serve the purpose.
+    purpose : str
+        ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
+    timed : bool, optional
+        Whether times are read.
+
+    Returns
+    -------
+    Samples
+        All samples.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read.
     """
     (samples,) = sample_blocks(
         path, topic, format, columns, message_types, purpose, timed, rows_at_once=None
@@ -70,6 +95,11 @@ def sample_blocks(
         Rows of a part of a text file; None for one part. All other formats have one part.
     progress : callable, optional
         Called with the number of bytes of each block of text that is read.
+
+    Yields
+    ------
+    Samples
+        Samples of a part.
 
     Raises
     ------
@@ -177,6 +207,11 @@ def read_plain_csv(
     timed : bool
         Whether times are read; without them ``stamp`` is nan.
 
+    Yields
+    ------
+    Samples
+        Samples of a part.
+
     Raises
     ------
     RecordingError
@@ -218,13 +253,25 @@ def _parsed_of_text(path, table, columns, purpose, timed):
 def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
     """Return the columns of a map from several tables, at the times of the table that leads.
 
-    That is the one whose time is mapped, or without times the only one that is mapped. The other
-    parameters are those of :func:`read_plain_csv`.
+    The leading table is the one whose time is mapped, or without times the only one that is mapped.
 
     Parameters
     ----------
+    path : path-like
+        The recording, for messages.
     recorded : RecordedTables
         Tables of the recording.
+    columns : mapping of str to str, optional
+        Column map; without it the columns have the names of the quantities.
+    purpose : str
+        ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
+    timed : bool, optional
+        Whether times are read; without them ``stamp`` is nan.
+
+    Returns
+    -------
+    Samples
+        Samples at the times of the leading table.
 
     Raises
     ------

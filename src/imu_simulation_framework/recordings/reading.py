@@ -53,10 +53,22 @@ class ReferenceSource:
 
     Parameters
     ----------
-    path, topic, format, columns, velocity_topic, heading_topic
-        See :func:`read_reference_samples`.
-    conventions, time_offset, fix_settings
-        See :func:`read_reference`.
+    path : str
+        The recording.
+    topic : str
+        Topic in a bag; empty for the only suitable one.
+    format : str
+        Format of the recording, or ``auto``.
+    columns : mapping of str to str
+        Column map, quantity -> ``"column [unit]"``.
+    conventions : ReferenceConventions
+        Axes, senses and orders of positions and orientations.
+    velocity_topic, heading_topic : str
+        Topics of a receiver's velocity and heading in a bag.
+    time_offset : float
+        Time that is added to all stamps [s].
+    fix_settings : FixSettings
+        Settings of the smoothing of satellite positions.
     """
 
     path: str
@@ -70,7 +82,13 @@ class ReferenceSource:
     fix_settings: FixSettings | None = None
 
     def read_samples(self) -> cleaning.Samples:
-        """Return the samples as they were recorded; see :func:`read_reference_samples`."""
+        """Read the samples as they were recorded, see :func:`read_reference_samples`.
+
+        Returns
+        -------
+        Samples
+            Samples as recorded.
+        """
         return read_reference_samples(
             self.path,
             self.topic,
@@ -81,7 +99,13 @@ class ReferenceSource:
         )
 
     def read(self) -> Recorded:
-        """Return the reference as Poses; see :func:`read_reference`."""
+        """Read the reference, see :func:`read_reference`.
+
+        Returns
+        -------
+        Recorded
+            Poses and report.
+        """
         return read_reference(**vars(self))
 
 
@@ -91,10 +115,20 @@ class ImuSource:
 
     Parameters
     ----------
-    path, topic, format, columns
-        See :func:`read_imu_samples`.
-    conventions, time_offset, check_units
-        See :func:`read_imu`.
+    path : str
+        The recording.
+    topic : str
+        Topic in a bag; empty for the only suitable one.
+    format : str
+        Format of the recording, or ``auto``.
+    columns : mapping of str to str
+        Column map, quantity -> ``"column [unit]"``.
+    conventions : ImuConventions
+        Units, axes, mounting, and source of the orientation.
+    time_offset : float
+        Time that is added to all stamps [s].
+    check_units : bool
+        Whether to reject rates and forces whose size contradicts their unit.
     """
 
     path: str
@@ -106,11 +140,23 @@ class ImuSource:
     check_units: bool = True
 
     def read_samples(self) -> cleaning.Samples:
-        """Return the samples as they were recorded; see :func:`read_imu_samples`."""
+        """Read the samples as they were recorded, see :func:`read_imu_samples`.
+
+        Returns
+        -------
+        Samples
+            Samples as recorded.
+        """
         return read_imu_samples(self.path, self.topic, self.format, self.columns)
 
     def read(self) -> Recorded:
-        """Return the IMU as ImuRecord; see :func:`read_imu`."""
+        """Read the IMU, see :func:`read_imu`.
+
+        Returns
+        -------
+        Recorded
+            ImuRecord and report.
+        """
         return read_imu(**vars(self))
 
 
@@ -130,12 +176,20 @@ def read_reference(
 ) -> Recorded:
     """Read a reference trajectory.
 
-    The other parameters are those of :func:`.read_reference_samples`.
-
     Parameters
     ----------
+    path : path-like
+        The recording, see :func:`.read_reference_samples`.
+    topic : str, optional
+        Topic in a bag; empty for the only suitable one.
+    format : str, optional
+        Format of the recording, or ``auto``.
+    columns : mapping of str to str, optional
+        Column map for CSV and tables, quantity -> ``"column [unit]"``.
     conventions : ReferenceConventions, optional
         Axes, senses and orders in which the recording has positions and orientations.
+    velocity_topic, heading_topic : str, optional
+        Topics of a receiver's velocity and heading in a bag.
     time_offset : float
         Added to all times [s]; negative for a receiver that reports its positions late.
     minimum_samples : int
@@ -144,6 +198,11 @@ def read_reference(
         Limits of gaps and disorder.
     fix_settings : FixSettings, optional
         How satellite positions become a path.
+
+    Returns
+    -------
+    Recorded
+        Poses and report.
 
     Raises
     ------
@@ -176,8 +235,8 @@ def read_reference_samples(
         A bag of ROS 1 or ROS 2, output of ``rostopic echo -p``, CSV, or TUM; each also packed
         by gzip. A recording of ROS 2 is a folder or one of its files, one of KITTI the folder of
         a drive.
-    topic : str
-        In a bag; empty for the only one of nav_msgs/Odometry, sensor_msgs/NavSatFix,
+    topic : str, optional
+        Topic in a bag; empty for the only one of type nav_msgs/Odometry, sensor_msgs/NavSatFix,
         geometry_msgs/PoseStamped or geometry_msgs/PoseWithCovarianceStamped.
     format : str
         ``bag``, ``rostopic_csv``, ``csv``, ``tum``, ``kitti``, ``tables``, or ``auto`` to
@@ -186,8 +245,13 @@ def read_reference_samples(
         For CSV and tables: quantity -> ``"column [unit]"``. Needs ``time`` and either ``x y yaw``,
         ``x y qx qy qz qw`` or ``latitude longitude`` (with ``variance_east
         variance_north altitude status`` if known).
-    velocity_topic, heading_topic : str
-        In a bag with satellite positions: the receiver's velocity and heading.
+    velocity_topic, heading_topic : str, optional
+        Topics of the receiver's velocity and heading, in a bag with satellite positions.
+
+    Returns
+    -------
+    Samples
+        Samples as recorded.
 
     Raises
     ------
@@ -222,18 +286,42 @@ def read_imu(
 ) -> Recorded:
     """Read a recorded IMU.
 
-    The other parameters are those of :func:`read_imu_samples` and of :func:`.read_reference`.
-
     Parameters
     ----------
+    path : path-like
+        The recording, see :func:`read_imu_samples`.
+    topic : str, optional
+        Topic in a bag; empty for the only one of type sensor_msgs/Imu.
+    format : str, optional
+        Format of the recording, or ``auto``.
+    columns : mapping of str to str, optional
+        Column map for CSV and tables, quantity -> ``"column [unit]"``.
     conventions : ImuConventions, optional
         Units and axes of the recording, mounting of the IMU, and source of its orientation.
+    rate : float, optional
+        Samples per second of a recording without useful times [Hz].
     require : sequence of str
         Parts that the IMU must have, of ``orientation``, ``gyro`` and ``accel``.
+    time_offset : float, optional
+        Time that is added to all stamps [s].
+    minimum_samples : int, optional
+        Smallest number of usable samples.
+    stamp_limits : StampLimits, optional
+        Limits of gaps and disorder.
     check_units : bool
         Whether to refuse rates and forces whose size contradicts their unit; see
         :func:`.refuse_contradicted_units`. Where only a recorded orientation is wanted, a unit is
         checked that the recording states.
+
+    Returns
+    -------
+    Recorded
+        ImuRecord and report.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read, lacks a required part, or contradicts its units.
     """
     samples = read_imu_samples(path, topic, format, columns, rate=rate, check_units=check_units)
     conventions = conventions or ImuConventions()
@@ -258,12 +346,14 @@ def read_imu_samples(
 ) -> cleaning.Samples:
     """Read the samples of an IMU as they were recorded.
 
-    The other parameters are those of :func:`.read_reference_samples`.
-
     Parameters
     ----------
-    topic : str
-        In a bag; empty for the only one of type sensor_msgs/Imu.
+    path : path-like
+        The recording, in any format of :func:`.read_reference_samples`.
+    topic : str, optional
+        Topic in a bag; empty for the only one of type sensor_msgs/Imu.
+    format : str, optional
+        Format of the recording, or ``auto``.
     columns : mapping of str to str, optional
         For CSV: quantity -> ``"column [unit]"``. Needs ``time`` and at least one of ``qx qy
         qz qw``, ``roll pitch yaw``, ``yaw`` (roll and pitch then are 0), ``gyro_x gyro_y
@@ -274,6 +364,11 @@ def read_imu_samples(
     check_units : bool
         Whether to refuse rates and forces whose size contradicts the unit that the recording
         states.
+
+    Returns
+    -------
+    Samples
+        Samples as recorded.
 
     Raises
     ------
@@ -305,12 +400,17 @@ def read_other_sensor(
         The recording.
     sensor : str
         ``magnetometer`` or ``thermometer``.
-    topic : str
-        In a bag; empty for the only one of type sensor_msgs/MagneticField or Temperature.
+    topic : str, optional
+        Topic in a bag; empty for the only one of type sensor_msgs/MagneticField or Temperature.
     columns : mapping of str to str, optional
         For CSV: ``time``, and ``mag_x mag_y mag_z`` or ``temperature``.
     rate : float, optional
-        As for :func:`read_imu_samples`.
+        Samples per second of a recording without useful times [Hz].
+
+    Returns
+    -------
+    Recorded
+        Table of the sensor and report.
 
     Raises
     ------

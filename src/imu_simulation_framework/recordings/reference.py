@@ -41,16 +41,21 @@ def reference_table(
     ----------
     samples : Samples
         Poses, or positions with or without a heading.
-    conventions, stamp_limits, minimum_samples, time_offset
-        See :func:`.read_reference`.
+    conventions : ReferenceConventions, optional
+        Axes, senses and orders of the recording.
     settings : FixSettings, optional
         Settings of the smoothing of satellite positions.
+    stamp_limits : StampLimits, optional
+        Limits of gaps and disorder.
+    minimum_samples : int, optional
+        Smallest number of usable samples.
+    time_offset : float, optional
+        Time that is added to all stamps [s].
 
     Returns
     -------
-    poses : pandas.DataFrame
-        Poses over time [s].
-    report : RecordingReport
+    tuple of DataFrame and RecordingReport
+        Poses over time [s], and their report.
 
     Raises
     ------
@@ -64,7 +69,18 @@ def reference_table(
 
 
 def has_to_be_smoothed(samples) -> bool:
-    """Return whether samples are positions whose heading has to be computed from their course."""
+    """Return whether samples are positions whose heading has to be computed from their course.
+
+    Parameters
+    ----------
+    samples : Samples
+        Samples of a reference.
+
+    Returns
+    -------
+    bool
+        True for positions without a complete orientation.
+    """
     poses = samples.has(cleaning.POSITION) and (samples.has(QUATERNION) or "yaw" in samples)
     return not poses
 
@@ -257,7 +273,20 @@ def _usual_variance(fix, settings):
 
 
 def refuse_outside(samples, cleaner):
-    """Raise RecordingError if a latitude or longitude in use is out of range in degrees."""
+    """Reject a latitude or longitude in use that is out of range.
+
+    Parameters
+    ----------
+    samples : Samples
+        Samples with ``latitude`` and ``longitude`` [deg].
+    cleaner : Cleaner
+        Samples in use.
+
+    Raises
+    ------
+    RecordingError
+        A value is out of range.
+    """
     latitude, longitude = (samples.columns[name] for name in cleaning.GLOBAL_POSITION)
     outside = cleaner.keep & ((np.abs(latitude) > 90.0) | (np.abs(longitude) > 360.0))
     if outside.any():

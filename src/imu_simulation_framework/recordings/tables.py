@@ -58,10 +58,25 @@ class RecordedTables:
         return [name for table in self.tables.values() for name in table.cells.columns]
 
     def owner(self, column) -> str:
-        """Return the name of the table with a column; raises RecordingError without one.
+        """Return the name of the table with a column.
 
-        Row numbers are a column only of a single table; among several tables they belong to the
-        one whose columns are mapped.
+        Row numbers are a column only of a single table. Among several tables they belong to the
+        table whose columns are mapped.
+
+        Parameters
+        ----------
+        column : str
+            Name of the column.
+
+        Returns
+        -------
+        str
+            Name of the table.
+
+        Raises
+        ------
+        RecordingError
+            No table has the column.
         """
         for name, table in self.tables.items():
             if column in table.cells.columns or (column == LINE and len(self.tables) == 1):
@@ -71,13 +86,39 @@ class RecordedTables:
         )
 
     def local(self, column) -> str:
-        """Return the name of a column within its table."""
+        """Return the name of a column within its table.
+
+        Parameters
+        ----------
+        column : str
+            Name of the column in the recording.
+
+        Returns
+        -------
+        str
+            Name without that of the table.
+        """
         return column[len(self.owner(column)) + len(SIGN) :] if self.named else column
 
     def counterpart(self, column, table) -> str:
         """Return the column of another table with the same name, or its only time.
 
-        Raises RecordingError without one.
+        Parameters
+        ----------
+        column : str
+            Name of the column in the recording.
+        table : str
+            Name of the other table.
+
+        Returns
+        -------
+        str
+            Name of the other column in the recording.
+
+        Raises
+        ------
+        RecordingError
+            The other table has neither.
         """
         theirs, present = f"{table}{SIGN}{self.local(column)}", self.tables[table].cells.columns
         if theirs not in present:
@@ -106,6 +147,11 @@ def recorded_tables(
         Axes and angles of the format, ``enu`` or ``ned``.
     named : bool
         Whether the columns of a single table have its name, too.
+
+    Returns
+    -------
+    RecordedTables
+        Tables with rows.
 
     Raises
     ------
@@ -148,6 +194,11 @@ def join(leader: Samples, other: Samples) -> Samples:
     ----------
     leader, other : Samples
         Samples of the leading and of another table, on a shared clock.
+
+    Returns
+    -------
+    Samples
+        Samples of the leading table with the columns of both.
 
     Raises
     ------
@@ -200,7 +251,18 @@ def join(leader: Samples, other: Samples) -> Samples:
 
 
 def order_of(times) -> np.ndarray:
-    """Return the indices of the times that are numbers, in increasing order of time."""
+    """Return the indices that sort times, without those that are not finite.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,)
+        Times [s].
+
+    Returns
+    -------
+    ndarray of int
+        Indices in increasing order of time.
+    """
     order = np.argsort(times, kind="stable")
     return order[np.isfinite(times[order])]
 
@@ -216,6 +278,11 @@ def turned(samples: Samples, frame, purpose) -> Samples:
         One of :data:`.FRAMES`.
     purpose : str
         ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
+
+    Returns
+    -------
+    Samples
+        Samples in ENU, forward-left-up.
     """
     if frame == "enu" or purpose not in ("IMU", "magnetometer", "reference"):
         return samples

@@ -55,19 +55,44 @@ class TextTable:
     namesakes: dict[str, list[str]] = field(default_factory=dict)
 
     def texts(self, column) -> pd.Series:
-        """Return a column as text without blanks around it, empty where it is missing.
+        """Return a column as text without blanks around it.
 
-        Raises RecordingError if another column of that name has other values.
+        Parameters
+        ----------
+        column : str
+            Name of the column.
+
+        Returns
+        -------
+        Series of str
+            Cells; empty where the value is missing.
+
+        Raises
+        ------
+        RecordingError
+            Another column of that name has other values.
         """
         self._refuse_ambiguous(column)
         text = self.cells[column].astype(str).str.strip()
         return text.where(~(self.cells[column].isna() | text.isin(_MISSING)), "")
 
     def numbers(self, column) -> np.ndarray:
-        """Return a column as numbers; whole ones stay whole, empty and ``nan`` cells are nan.
+        """Return a column as numbers.
 
-        Raises RecordingError if a cell is no number, or another column of that name has other
-        values.
+        Parameters
+        ----------
+        column : str
+            Name of the column.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Numbers; integers stay integers, empty and ``nan`` cells are nan.
+
+        Raises
+        ------
+        RecordingError
+            A cell is no number, or another column of that name has other values.
         """
         self._refuse_ambiguous(column)
         cells = self.cells[column]
@@ -120,6 +145,11 @@ def parse_table(
     rows_at_once : int or None
         Rows that are parsed together; None for all.
 
+    Returns
+    -------
+    TextTable
+        Parsed table.
+
     Raises
     ------
     RecordingError
@@ -139,14 +169,23 @@ def parse_table(
 
 
 def table_blocks(path, blocks, names=None, rows_at_once=ROWS_AT_ONCE) -> Iterator[TextTable]:
-    """Yield a table in parts of so many rows, none of which holds any text that is read later.
-
-    The other parameters are those of :func:`parse_table`.
+    """Parse a table in parts of limited length, which keep no text.
 
     Parameters
     ----------
+    path : path-like
+        The recording, for messages.
     blocks : iterable of str
         Text of the table.
+    names : sequence of str, optional
+        Names of the columns, which then are separated by white space.
+    rows_at_once : int or None, optional
+        Rows of a part; None for all.
+
+    Yields
+    ------
+    TextTable
+        Part of the table.
 
     Raises
     ------
@@ -245,9 +284,21 @@ MAX_NAME = 500  # letters; a column's name with the names of the messages around
 
 
 def refuse_endless_names(path, names) -> None:
-    """Raise RecordingError where a table has more, or longer, names than a recording has.
+    """Reject a table with more or longer names than a recording has.
 
     Columns are compared with each other, so that the time grows faster than their number.
+
+    Parameters
+    ----------
+    path : path-like
+        The recording, for messages.
+    names : sequence of str
+        Names of the columns.
+
+    Raises
+    ------
+    RecordingError
+        There are too many names, or a name is too long.
     """
     if len(names) > MAX_COLUMNS:
         raise RecordingError(
@@ -355,7 +406,18 @@ def _logical_lines(path, blocks):
 
 
 def text_lines(blocks):
-    """Yield the lines of blocks of text as ``splitlines()``, without a list of them."""
+    """Split blocks of text into lines as ``splitlines()``, without a list of them.
+
+    Parameters
+    ----------
+    blocks : iterable of str
+        Blocks of text.
+
+    Yields
+    ------
+    str
+        Line after line.
+    """
     pending = ""
     for block in blocks:
         for begin in range(0, len(block), _LONGEST_LINE):
@@ -476,13 +538,35 @@ def _ended(line, separator, width):
 
 
 def as_numbers(cells: pd.Series) -> pd.Series:
-    """Return a column as numbers if all its filled cells are numbers, else as it is."""
+    """Convert a column to numbers if all its filled cells are numbers.
+
+    Parameters
+    ----------
+    cells : Series
+        Cells of the column.
+
+    Returns
+    -------
+    Series
+        Numbers, or the cells unchanged.
+    """
     numbers = pd.to_numeric(cells.mask(cells == ""), errors="coerce")
     return numbers if numbers.notna().sum() == (cells.notna() & (cells != "")).sum() else cells
 
 
 def distinct_names(names) -> tuple[list[str], dict[str, list[str]]]:
-    """Return names with ``.1``, ``.2`` behind repetitions, and name -> its repetitions."""
+    """Make names distinct by ``.1``, ``.2`` after repetitions.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+
+    Returns
+    -------
+    tuple of list of str and dict of str to list of str
+        Distinct names, and the repetitions of each name.
+    """
     distinct: dict[str, bool] = {}
     namesakes, original = collections.defaultdict(list), set(names)
     numbers: dict = collections.defaultdict(lambda: itertools.count(1))

@@ -24,18 +24,34 @@ def steps_within(values, pieces):
 
     Parameters
     ----------
-    values, pieces : numpy.ndarray, shape (n,)
+    values : ndarray, shape (n,)
+        Values of the rows.
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+
+    Returns
+    -------
+    ndarray
+        Finite differences, in the unit of the values.
     """
     steps = np.diff(values)[np.diff(pieces) == 0]
     return steps[np.isfinite(steps)]
 
 
 def step(values, pieces) -> float:
-    """Return the median of the steps forward from row to row, nan without one.
+    """Return the median of the positive steps from row to row.
 
     Parameters
     ----------
-    values, pieces : numpy.ndarray, shape (n,)
+    values : ndarray, shape (n,)
+        Values of the rows.
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+
+    Returns
+    -------
+    float
+        Step in the unit of the values; nan without any.
     """
     steps = steps_within(values, pieces)
     return float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else np.nan
@@ -49,7 +65,10 @@ def turn_scale(seconds, pieces, angles, gyro):
 
     Parameters
     ----------
-    seconds, pieces : numpy.ndarray, shape (n,)
+    seconds : ndarray, shape (n,)
+        Time of each row [s].
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
     angles : numpy.ndarray, shape (n, 4), (n, 3) or (n, 1)
         Quaternions; or roll, pitch, yaw [rad]; or yaw [rad].
     gyro : numpy.ndarray, shape (n, 1 to 3)
@@ -79,11 +98,14 @@ def yaw_correlation(seconds, pieces, yaw, rates):
 
     Parameters
     ----------
-    seconds, pieces : numpy.ndarray, shape (n,)
-    yaw : numpy.ndarray, shape (n,)
-        In radians.
-    rates : numpy.ndarray, shape (n,)
-        In any unit.
+    seconds : ndarray, shape (n,)
+        Time of each row [s].
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+    yaw : ndarray, shape (n,)
+        Yaw [rad].
+    rates : ndarray, shape (n,)
+        Angular velocity about the vertical in any unit.
 
     Returns
     -------
@@ -109,10 +131,13 @@ def same_turns(seconds, pieces, quaternions, gyro):
 
     Parameters
     ----------
-    seconds, pieces : numpy.ndarray, shape (n,)
-    quaternions : numpy.ndarray, shape (n, 4)
-        x, y, z, w.
-    gyro : numpy.ndarray, shape (n, 3)
+    seconds : ndarray, shape (n,)
+        Time of each row [s].
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+    quaternions : ndarray, shape (n, 4)
+        Quaternions x, y, z, w.
+    gyro : ndarray, shape (n, 3)
         Angular velocity in any unit.
 
     Returns
@@ -162,7 +187,10 @@ def gravity_scale(seconds, pieces, forces, gyro):
 
     Parameters
     ----------
-    seconds, pieces : numpy.ndarray, shape (n,)
+    seconds : ndarray, shape (n,)
+        Time of each row [s].
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
     forces, gyro : numpy.ndarray, shape (n, 3)
         Specific force and angular velocity in any unit.
 
@@ -223,12 +251,15 @@ def windows(seconds, pieces):
 
     Parameters
     ----------
-    seconds, pieces : numpy.ndarray, shape (n,)
+    seconds : ndarray, shape (n,)
+        Time of each row [s].
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
 
     Returns
     -------
-    first, last : numpy.ndarray of int
-        Empty with fewer than 40 steps.
+    first, last : ndarray of int
+        Rows; empty with fewer than 40 steps.
     """
     steps = steps_within(seconds, pieces)
     if len(steps) < _MIN_STEPS or np.median(steps) <= 0.0:
@@ -264,16 +295,26 @@ _ANGLE_ROUNDING = 0.02  # rad, by which rounding may exceed pi or 2 pi
 
 
 def angle_unit(yaw, seconds, pieces, others=()):
-    """Determine whether a yaw is in ``deg`` or ``rad``; empty if that cannot be determined.
+    """Determine whether a yaw is in degrees or radians.
 
     A wrapped yaw jumps by a full turn. A yaw beyond 2 pi without a jump may be unwrapped radians,
     unless it would turn too fast.
 
     Parameters
     ----------
-    yaw, seconds, pieces : numpy.ndarray, shape (n,)
-    others : sequence of numpy.ndarray
+    yaw : ndarray, shape (n,)
+        Yaw in an unknown unit.
+    seconds : ndarray, shape (n,)
+        Time of each row [s].
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+    others : sequence of ndarray, shape (n,), optional
         Roll and pitch in the same unit.
+
+    Returns
+    -------
+    str
+        ``deg`` or ``rad``; empty if the unit cannot be determined.
     """
     jumps = np.abs(steps_within(yaw, pieces))
     if ((jumps > _WRAP_OF_DEGREES[0]) & (jumps < _WRAP_OF_DEGREES[1])).any():
@@ -302,10 +343,15 @@ def leans_without_turning(gyro, forces):
 
     Parameters
     ----------
-    gyro : numpy.ndarray, shape (n, 1 to 3)
-        Angular velocities, taken for rad/s.
+    gyro : ndarray, shape (n, 1 to 3)
+        Angular velocities, assumed in rad/s.
     forces : numpy.ndarray, shape (n, 3)
         Specific forces in any unit.
+
+    Returns
+    -------
+    bool
+        True if gravity contradicts the rates.
     """
     known = np.isfinite(gyro).all(axis=1) & np.isfinite(forces).all(axis=1)
     gyro, forces = gyro[known], forces[known]

@@ -20,7 +20,27 @@ from .ros2_bag import read_ros2_bag, ros2_bag_topics
 
 
 def read_any_bag(path, topic, message_types) -> Samples:
-    """Read a topic of a bag of ROS 1 or ROS 2; see :func:`.sample_blocks`."""
+    """Read a topic of a bag of ROS 1 or ROS 2.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+    topic : str
+        Topic; empty for the only one of the types.
+    message_types : sequence of MessageType
+        Types that can be read.
+
+    Returns
+    -------
+    Samples
+        Samples as recorded.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read, or has no such topic.
+    """
     if file_access.is_ros2_bag(path):
         samples = read_ros2_bag(path, topic, message_types)
     else:
@@ -39,7 +59,18 @@ _FUSED = ("filtered", "fused", "ekf", "ukf", "amcl", "combined", "estimate", "na
 
 
 def topics_of_bag(path) -> dict:
-    """Return topic -> (type as ROS 1 writes it, number of messages)."""
+    """Return the topics of a bag of ROS 1 or ROS 2.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+
+    Returns
+    -------
+    dict of str to tuple of str and int
+        Type as ROS 1 writes it, and number of messages, by topic.
+    """
     return ros2_bag_topics(path) if file_access.is_ros2_bag(path) else bag_topics(path)
 
 
@@ -52,6 +83,11 @@ def likely_topics(topics, message_types) -> list[str]:
         Topic -> type and number of messages.
     message_types : sequence of MessageType
         Types in order of preference.
+
+    Returns
+    -------
+    list of str
+        Names of topics.
     """
     kinds = [message_type.name for message_type in message_types]
     suitable = [name for name, (kind, count) in topics.items() if kind in kinds and count]
@@ -81,6 +117,11 @@ def read_rostopic(path, table, message_types) -> Samples:
         Table that ``rostopic echo -p`` wrote.
     message_types : sequence of MessageType
         Possible types.
+
+    Returns
+    -------
+    Samples
+        Samples as recorded.
 
     Raises
     ------
@@ -121,9 +162,24 @@ _TUM_COLUMNS = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")
 
 
 def read_tum(path, text) -> Samples:
-    """Read a trajectory from its ``text``, as for :func:`.parse_table`.
+    """Read a trajectory in TUM format.
 
-    Raises RecordingError: the table cannot be parsed, or its times can hardly be seconds.
+    Parameters
+    ----------
+    path : path-like
+        The recording, for messages.
+    text : str or callable
+        Text of the table, as for :func:`.parse_table`.
+
+    Returns
+    -------
+    Samples
+        Samples as recorded.
+
+    Raises
+    ------
+    RecordingError
+        The table cannot be parsed, or its times cannot be seconds.
     """
     table = parse_table(path, text, names=_TUM_COLUMNS)
     columns = {name: table.numbers(name).astype(float) for name in _TUM_COLUMNS}

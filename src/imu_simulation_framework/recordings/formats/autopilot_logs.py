@@ -36,9 +36,22 @@ _DEEPEST = 5  # formats inside each other, which damage may make endless
 
 
 def read_ulog(path) -> dict[str, pd.DataFrame]:
-    """Read the topics of a log, which a crash may have cut off.
+    """Read the topics of a PX4 log (ULog), which a crash may have truncated.
 
-    Raises RecordingError if it is no such log, or damaged at its beginning.
+    Parameters
+    ----------
+    path : path-like
+        The log.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by topic.
+
+    Raises
+    ------
+    RecordingError
+        The file is no such log, or damaged at its beginning.
     """
     content = b"".join(unpacked_blocks(path))
     if len(content) < _HEADER:
@@ -135,7 +148,23 @@ _INSTANCES = ("I", "Instance")
 
 
 def read_binary_log(path) -> dict[str, pd.DataFrame]:
-    """Return the messages of a binary log; raises RecordingError if none is in it."""
+    """Read the messages of a binary log of ArduPilot.
+
+    Parameters
+    ----------
+    path : path-like
+        The log.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by type of message.
+
+    Raises
+    ------
+    RecordingError
+        The file has no message.
+    """
     content = b"".join(unpacked_blocks(path))
     places, formats = _described(content)
     data, tables = np.frombuffer(content, np.uint8), {}
@@ -190,7 +219,23 @@ def _described(content):
 
 
 def read_text_log(path) -> dict[str, pd.DataFrame]:
-    """Return the messages of a log as text; raises RecordingError if none is in it."""
+    """Read the messages of a log of ArduPilot in text form.
+
+    Parameters
+    ----------
+    path : path-like
+        The log.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by type of message.
+
+    Raises
+    ------
+    RecordingError
+        The file has no message.
+    """
     rows: dict = collections.defaultdict(list)
     for line in text_lines(text_blocks(path)):
         name, _, fields = line.partition(",")

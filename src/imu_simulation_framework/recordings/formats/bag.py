@@ -40,13 +40,42 @@ DAMAGE = (AssertionError, EOFError, LookupError, OSError, RuntimeError, ValueErr
 def unpack_bz2(packed) -> bytes:
     """Unpack bytes of bzip2, up to :data:`LARGEST_CHUNK`.
 
-    Raises ValueError if the bytes are cut off or unpack to more than the limit.
+    Parameters
+    ----------
+    packed : bytes
+        Packed data.
+
+    Returns
+    -------
+    bytes
+        Unpacked data.
+
+    Raises
+    ------
+    ValueError
+        The data are truncated, or unpack to more than the limit.
     """
     return _unpacked(bz2.BZ2Decompressor(), packed)
 
 
 def unpack_lz4(packed) -> bytes:
-    """Unpack a frame of LZ4; raises as :func:`unpack_bz2`."""
+    """Unpack a frame of LZ4, up to :data:`LARGEST_CHUNK`.
+
+    Parameters
+    ----------
+    packed : bytes
+        Packed data.
+
+    Returns
+    -------
+    bytes
+        Unpacked data.
+
+    Raises
+    ------
+    ValueError
+        The data are truncated, or unpack to more than the limit.
+    """
     return _unpacked(LZ4FrameDecompressor(), packed)
 
 
@@ -58,7 +87,25 @@ def _unpacked(unpacker, packed):
 
 
 def unpack_zstd(packed, limit=None) -> bytes:
-    """Unpack a frame of zstd; raises as :func:`unpack_bz2`."""
+    """Unpack a frame of zstd.
+
+    Parameters
+    ----------
+    packed : bytes
+        Packed data.
+    limit : int, optional
+        Largest size of the unpacked data [bytes]; by default :data:`LARGEST_CHUNK`.
+
+    Returns
+    -------
+    bytes
+        Unpacked data.
+
+    Raises
+    ------
+    ValueError
+        The data are truncated, or unpack to more than the limit.
+    """
     limit = LARGEST_CHUNK if limit is None else limit
     # The buffer is allocated before reading, so its size is limited to the stated one.
     size = zstandard.get_frame_parameters(packed).content_size
@@ -72,7 +119,27 @@ def unpack_zstd(packed, limit=None) -> bytes:
 
 
 def unpack_mcap(kind, packed, size) -> bytes:
-    """Unpack a chunk of MCAP by its stated compression and size; raises ValueError on damage."""
+    """Unpack a chunk of MCAP.
+
+    Parameters
+    ----------
+    kind : str
+        Stated compression.
+    packed : bytes
+        Packed data.
+    size : int
+        Stated size of the unpacked data [bytes].
+
+    Returns
+    -------
+    bytes
+        Unpacked data.
+
+    Raises
+    ------
+    ValueError
+        The data are damaged, or do not have the stated size.
+    """
     if size > LARGEST_CHUNK:
         raise ValueError(f"a chunk of {size} bytes")
     data = _MCAP[kind](packed)
@@ -102,6 +169,11 @@ def read_bag(path, topic, message_types) -> Samples:
     message_types : sequence of MessageType
         Types that can be read.
 
+    Returns
+    -------
+    Samples
+        Samples as recorded.
+
     Raises
     ------
     RecordingError
@@ -116,7 +188,23 @@ def read_bag(path, topic, message_types) -> Samples:
 
 
 def bag_topics(path) -> dict:
-    """Return topic -> (type, number of messages) of a bag; raises as :func:`read_bag`."""
+    """Return the topics of a ROS 1 bag.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+
+    Returns
+    -------
+    dict of str to tuple of str and int
+        Type and number of messages by topic.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read.
+    """
     with opened_reader(path) as reader:
         return topics_of(reader.connections)
 
@@ -137,6 +225,11 @@ def choose_topic(path, topic, topics, types) -> str:
         Topics of the bag, with type as ROS 1 writes it and number of messages.
     types : collection of str
         Suitable types.
+
+    Returns
+    -------
+    str
+        Name of the topic.
 
     Raises
     ------
@@ -169,14 +262,48 @@ def choose_topic(path, topic, topics, types) -> str:
 
 
 def topic_and_type(path, topic, topics, message_types):
-    """Return the name and the MessageType of the topic to read; see :func:`.choose_topic`."""
+    """Return the name and the type of the topic to read, see :func:`.choose_topic`.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag, for messages.
+    topic : str
+        Topic; empty for the only suitable one.
+    topics : dict of str to tuple of str and int
+        Topics of the bag, with type and number of messages.
+    message_types : sequence of MessageType
+        Suitable types.
+
+    Returns
+    -------
+    tuple of str and MessageType
+        Name and type.
+    """
     types = {message_type.name: message_type for message_type in message_types}
     topic = choose_topic(path, topic, topics, types)
     return topic, types[topics[topic][0]]
 
 
 def samples_of_messages(path, topic, message_type, columns) -> Samples:
-    """Return columns of all messages of a topic, in their order, as Samples."""
+    """Return the messages of a topic as samples.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+    topic : str
+        Name of the topic.
+    message_type : MessageType
+        Type of the messages.
+    columns : dict of str to ndarray
+        Columns of all messages in their order, with ``receipt`` [s].
+
+    Returns
+    -------
+    Samples
+        Samples as recorded.
+    """
     places = np.arange(1, len(columns["receipt"]) + 1)
     return Samples(str(path), "bag", columns, places, "message", topic, message_type.name)
 
@@ -185,7 +312,20 @@ def samples_of_messages(path, topic, message_type, columns) -> Samples:
 def opened_reader(path):
     """Open a reader of a ROS 1 bag, perhaps packed by gzip, that unpacks within limits.
 
-    Raises RecordingError if the file is no bag or damaged.
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+
+    Yields
+    ------
+    rosbags.rosbag1.Reader
+        Open reader.
+
+    Raises
+    ------
+    RecordingError
+        The file is no bag, or damaged.
     """
     with unpacked(path) as plain:
         with damage_reported(path):
@@ -200,7 +340,18 @@ def opened_reader(path):
 
 @contextmanager
 def damage_reported(path):
-    """Convert the exceptions of the library for a damaged bag into a RecordingError."""
+    """Convert the exceptions of the library for a damaged bag into a RecordingError.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag, for messages.
+
+    Raises
+    ------
+    RecordingError
+        The library reports damage.
+    """
     try:
         yield
     except ReaderError as error:
@@ -224,7 +375,18 @@ def _damaged(path):
 
 
 def topics_of(connections) -> dict[str, tuple[str, int]]:
-    """Return topic -> (type as ROS 1 writes it, number of messages), their names printable."""
+    """Return the topics of the connections of a bag.
+
+    Parameters
+    ----------
+    connections : iterable of Connection
+        Connections of the library rosbags.
+
+    Returns
+    -------
+    dict of str to tuple of str and int
+        Type as ROS 1 writes it, and number of messages, by topic. All names are printable.
+    """
     topics: dict[str, tuple[str, int]] = {}
     for connection in connections:
         topic, name = escape_unprintable(connection.topic), ros1_name(connection.msgtype)
@@ -233,7 +395,18 @@ def topics_of(connections) -> dict[str, tuple[str, int]]:
 
 
 def ros1_name(kind) -> str:
-    """Return the name of a type as ROS 1 writes it, printable."""
+    """Return the name of a message type as ROS 1 writes it.
+
+    Parameters
+    ----------
+    kind : str
+        Name with or without ``/msg/``.
+
+    Returns
+    -------
+    str
+        Printable name, for example ``sensor_msgs/Imu``.
+    """
     return escape_unprintable(kind.replace("/msg/", "/"))
 
 

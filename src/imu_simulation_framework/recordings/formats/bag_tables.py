@@ -36,6 +36,11 @@ def read_bag_tables(path, columns=()) -> RecordedTables:
         Expressions of a column map, whose topics are read; without them all topics with small
         messages, which leaves out images and clouds.
 
+    Returns
+    -------
+    RecordedTables
+        A table for each topic.
+
     Raises
     ------
     RecordingError

@@ -34,7 +34,13 @@ class TableContents:
     rows: int | None = None
 
     def clause(self) -> str:
-        """Return name, rows and columns."""
+        """Describe name, rows and columns of the table.
+
+        Returns
+        -------
+        str
+            Clause without a full stop.
+        """
         names = list(self.columns[:_MAX_NAMES])
         more = len(self.columns) - len(names)
         further = f" and {more} more" if more else ""
@@ -44,14 +50,30 @@ class TableContents:
 
 @dataclass(frozen=True)
 class RecordingContents:
-    """Format and tables of a recording."""
+    """Format and tables of a recording.
+
+    Attributes
+    ----------
+    path : str
+        The recording.
+    format : str
+        One of :data:`.FORMATS`.
+    tables : tuple of TableContents
+        Tables, or topics of a bag.
+    """
 
     path: str
     format: str
     tables: tuple[TableContents, ...]
 
     def lines(self) -> list[str]:
-        """Return the format, and a line for each table."""
+        """Describe the format and each table.
+
+        Returns
+        -------
+        list of str
+            Lines of text.
+        """
         number = (
             f"{len(self.tables)} table" if len(self.tables) == 1 else f"{len(self.tables)} tables"
         )
@@ -71,6 +93,11 @@ def list_contents(path: str | os.PathLike[str], format: str = "auto") -> Recordi
         The recording.
     format : str
         One of :data:`.FORMATS`, or ``auto``.
+
+    Returns
+    -------
+    RecordingContents
+        Contents of the recording.
 
     Raises
     ------

@@ -38,7 +38,20 @@ _HEADER = re.compile(r"\s*(?P<name>\w+)\s*\((?P<unit>[^()]*)\)\s*\Z")
 def read_gnss_ins_sim(path) -> dict[str, pd.DataFrame]:
     """Read the tables ``groundtruth`` and, if an IMU was simulated, ``imu``.
 
-    Raises RecordingError if a file cannot be read, or has another number of rows than the times.
+    Parameters
+    ----------
+    path : path-like
+        Folder with the CSV files of gnss-ins-sim.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by name.
+
+    Raises
+    ------
+    RecordingError
+        A file cannot be read, or has another number of rows than the times.
     """
     files = {file.name.partition(".csv")[0]: file for file in csv_files(path)}
     times = _read(files[GNSS_INS_SIM[0]])

@@ -30,10 +30,24 @@ _MAX_SAMPLE = 2**14  # bytes; a file of 30 numbers has less than 1000
 
 
 def read_kitti(path) -> Samples:
-    """Read the samples of a folder ``oxts``, or of a drive's folder with it.
+    """Read the samples of a folder ``oxts`` of KITTI, or of a drive's folder with it.
 
-    The times have no zone and are taken for UTC. Raises RecordingError if a file is missing or has
-    another content.
+    The times have no zone and are taken for UTC.
+
+    Parameters
+    ----------
+    path : path-like
+        Folder.
+
+    Returns
+    -------
+    Samples
+        Samples as recorded.
+
+    Raises
+    ------
+    RecordingError
+        A file is missing or has another content.
     """
     folder = kitti_folder(path)
     if folder is None:

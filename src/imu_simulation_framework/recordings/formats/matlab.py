@@ -37,9 +37,22 @@ _HDF5_START = 512  # bytes of MATLAB's header in front of HDF5
 
 
 def read_mat(path) -> dict[str, pd.DataFrame]:
-    """Return the tables of a file of MATLAB.
+    """Read the tables of a MATLAB file.
 
-    Raises RecordingError if it is damaged, or contains only objects of MATLAB such as timetables.
+    Parameters
+    ----------
+    path : path-like
+        The file, ``.mat`` of any version.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by variable.
+
+    Raises
+    ------
+    RecordingError
+        The file is damaged, or contains only objects of MATLAB such as timetables.
     """
     with unpacked(path) as plain:
         with open(plain, "rb") as file:
@@ -52,7 +65,23 @@ def read_mat(path) -> dict[str, pd.DataFrame]:
 
 
 def read_numpy(path) -> dict[str, pd.DataFrame]:
-    """Return the tables of arrays of NumPy, ``.npy`` or ``.npz``; raises as :func:`read_mat`."""
+    """Read the tables of arrays of NumPy.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, ``.npy`` or ``.npz``.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by array.
+
+    Raises
+    ------
+    RecordingError
+        The file is damaged.
+    """
     with unpacked(path) as plain:
         try:
             loaded = np.load(plain, allow_pickle=False)
@@ -65,7 +94,23 @@ def read_numpy(path) -> dict[str, pd.DataFrame]:
 
 
 def read_hdf5(path) -> dict[str, pd.DataFrame]:
-    """Return the tables of an HDF5 file; raises as :func:`read_mat`."""
+    """Read the tables of an HDF5 file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by group or data set.
+
+    Raises
+    ------
+    RecordingError
+        The file is damaged, or contains only objects of MATLAB.
+    """
     library = import_optional("h5py", "data of MATLAB 7.3 and HDF5")
     with unpacked(path) as plain:
         try:
@@ -139,7 +184,22 @@ def _columns(name, array, lengths):
 
 
 def damaged(path, kind, error) -> RecordingError:
-    """Return the error of a file that a library cannot read as its apparent kind."""
+    """Return the error of a file that a library cannot read as its apparent kind.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    kind : str
+        Apparent kind of the file, for the message.
+    error : Exception
+        Error of the library.
+
+    Returns
+    -------
+    RecordingError
+        Error with file, kind and reason.
+    """
     reason = " ".join(str(error).split()) or type(error).__name__
     return RecordingError(f"{path}: cannot be read as {kind}, it is truncated or damaged: {reason}")
 

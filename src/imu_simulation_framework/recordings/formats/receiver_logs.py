@@ -49,7 +49,23 @@ _SOLVED = {
 
 
 def read_novatel(path) -> dict[str, pd.DataFrame]:
-    """Return a table for each log that can be used; raises RecordingError if there is none."""
+    """Read the logs of a NovAtel receiver in ASCII form.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by log.
+
+    Raises
+    ------
+    RecordingError
+        No log in the file can be used.
+    """
     rows: dict[str, list[dict[str, float]]] = collections.defaultdict(list)
     for line in text_lines(text_blocks(path)):
         match = _LOG.search(line)
@@ -140,10 +156,25 @@ _STANDARD = 10  # channels of the receiver itself, whose units are the format's
 def read_vbox(path) -> dict[str, pd.DataFrame]:
     """Read a log of VBOX: sections, one of which names the columns of the data.
 
-    Times are those of day, UTC, ``hhmmss.ss``; latitude and longitude are in minutes, the longitude
-    positive to the west (Racelogic, VBO file format). The units of channels that a receiver does
-    not have itself are in a section of their own, those of the last channels at its end. Raises
-    RecordingError: there are no data below the names.
+    Times are times of day in UTC, ``hhmmss.ss``. Latitude and longitude are in minutes, the
+    longitude positive to the west (Racelogic, VBO file format). The units of channels that the
+    receiver does not have itself are in a section of their own, those of the last channels at its
+    end.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        The table of the data.
+
+    Raises
+    ------
+    RecordingError
+        There are no data below the names.
     """
     sections, name = collections.defaultdict(list), ""
     for line in map(str.strip, text_lines(text_blocks(path))):
@@ -183,7 +214,23 @@ _GPX = {
 
 
 def read_gpx(path) -> dict[str, pd.DataFrame]:
-    """Return the table of the points of all tracks; raises RecordingError if there is none."""
+    """Read the points of all tracks of a GPX file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        A single table.
+
+    Raises
+    ------
+    RecordingError
+        The file has no track.
+    """
     rows = []
     for match in _POINT.finditer("".join(text_blocks(path))):
         place = re.findall(r"\b(lat|lon)=[\"']([^\"']*)[\"']", match[1])

@@ -63,6 +63,11 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
     message_types : sequence of MessageType
         Types that can be read.
 
+    Returns
+    -------
+    Samples
+        Samples as recorded.
+
     Raises
     ------
     RecordingError
@@ -91,7 +96,23 @@ def read_ros2_bag(path, topic, message_types) -> Samples:
 
 
 def ros2_bag_topics(path) -> dict:
-    """Return topic -> (type as ROS 1 writes it, number of messages); raises as reading does."""
+    """Return the topics of a ROS 2 bag.
+
+    Parameters
+    ----------
+    path : path-like
+        Folder or file of the bag.
+
+    Returns
+    -------
+    dict of str to tuple of str and int
+        Type as ROS 1 writes it, and number of messages, by topic.
+
+    Raises
+    ------
+    RecordingError
+        The bag cannot be read.
+    """
     with damage_reported(path), ExitStack() as stack:
         return _topics([stored_file(file, stack) for file in file_access.storage_files(path)])
 
@@ -106,7 +127,18 @@ def _topics(parts) -> dict:
 
 @contextmanager
 def damage_reported(path):
-    """Convert the exceptions of the libraries for a damaged bag into a RecordingError."""
+    """Convert the exceptions of the libraries for a damaged bag into a RecordingError.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag, for messages.
+
+    Raises
+    ------
+    RecordingError
+        A library reports damage.
+    """
     try:
         yield
     except _DAMAGE as error:
@@ -117,7 +149,20 @@ def damage_reported(path):
 
 
 def stored_file(file, stack) -> SqliteFile | McapFile:
-    """Open a file of a bag, which may be packed as a whole, until the stack ends."""
+    """Open a file of a bag until the stack is closed.
+
+    Parameters
+    ----------
+    file : path-like
+        Storage file, which may be packed as a whole.
+    stack : contextlib.ExitStack
+        Owner of the open file and of temporary files.
+
+    Returns
+    -------
+    SqliteFile or McapFile
+        Open file.
+    """
     plain = stack.enter_context(file_access.unpacked(file))
     if _start(plain).startswith(file_access.ZSTD_MAGIC):
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -139,7 +184,19 @@ def _start(plain):
 
 
 class StoredTopic(NamedTuple):
-    """Topic of a bag: type, number of messages, definition of the type, its language."""
+    """Topic of a bag.
+
+    Attributes
+    ----------
+    kind : str
+        Message type.
+    messages : int
+        Number of messages.
+    definition : str
+        Definition of the type, if the file has one.
+    encoding : str
+        Language of the definition.
+    """
 
     kind: str
     messages: int
@@ -150,7 +207,17 @@ class StoredTopic(NamedTuple):
 class SqliteFile:
     """File .db3 of a bag, which may be malicious; ``topics`` is name -> StoredTopic.
 
-    Raises EOFError, ValueError or sqlite3.Error if it is cut off, or no file of a bag.
+    Parameters
+    ----------
+    stack : contextlib.ExitStack
+        Owner of the open file.
+    plain : path-like
+        Unpacked file.
+
+    Raises
+    ------
+    EOFError, ValueError, sqlite3.Error
+        The file is truncated, or no file of a bag.
     """
 
     def __init__(self, stack, plain):
@@ -186,9 +253,22 @@ class SqliteFile:
             self.topics[name] = StoredTopic(*topic[:2], *definitions.get(topic.kind, ("", "")))
 
     def messages(self, topics):
-        """Yield name of the topic, time [ns] and bytes of the messages of some topics, in order.
+        """Read the messages of some topics in the order of their times.
 
-        Raises ValueError if a time is no whole number, or a message is not bytes.
+        Parameters
+        ----------
+        topics : iterable of str
+            Names of the topics.
+
+        Yields
+        ------
+        tuple of str, int and bytes
+            Topic, time [ns] and content.
+
+        Raises
+        ------
+        ValueError
+            A time is no whole number, or a message is not bytes.
         """
         names = {key: name for name in topics for key in self._keys.get(name, ())}
         rows = self._database.execute(
@@ -250,7 +330,17 @@ def _require_all_pages(plain) -> None:
 class McapFile:
     """File .mcap of a bag, as :class:`SqliteFile`; ``compression`` is that of its first chunk.
 
-    Raises EOFError, ValueError, struct.error or McapError if it is cut off, or no file of a bag.
+    Parameters
+    ----------
+    stack : contextlib.ExitStack
+        Owner of the open file.
+    plain : path-like
+        Unpacked file.
+
+    Raises
+    ------
+    EOFError, ValueError, struct.error, McapError
+        The file is truncated, or no file of a bag.
     """
 
     compression = ""
@@ -283,7 +373,18 @@ class McapFile:
             self.topics[name] = StoredTopic(schema.name, count, definition, schema.encoding)
 
     def messages(self, topics):
-        """Yield name of the topic, time [ns] and bytes of the messages of some topics, in order."""
+        """Read the messages of some topics in the order of their times.
+
+        Parameters
+        ----------
+        topics : iterable of str
+            Names of the topics.
+
+        Returns
+        -------
+        iterator of tuple of str, int and bytes
+            Topic, time [ns] and content.
+        """
         every = {key: escape_unprintable(channel.topic) for key, channel in self._channels.items()}
         names = {key: name for key, name in every.items() if name in topics}
         return ((names[key], time, data) for key, time, data in self._messages(names))
@@ -368,7 +469,20 @@ def _stream(record):
 
 
 def plain_message(message, limit=None):
-    """Return a message without compression of its own."""
+    """Return a message unpacked, if it is packed by itself.
+
+    Parameters
+    ----------
+    message : bytes
+        Content as stored.
+    limit : int, optional
+        Largest size of the unpacked message [bytes].
+
+    Returns
+    -------
+    bytes
+        Content.
+    """
     if message[:4] == file_access.ZSTD_MAGIC:
         return bag.unpack_zstd(message, limit)
     return message

@@ -53,7 +53,23 @@ _VECTORNAV = {
 
 
 def read_sentences(path) -> dict[str, pd.DataFrame]:
-    """Return the tables of sentences; raises RecordingError if none can be used."""
+    """Read sentences of NMEA 0183 and of VectorNav.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by kind of sentence.
+
+    Raises
+    ------
+    RecordingError
+        No sentence can be used.
+    """
     epochs, messages = _Epochs(), collections.defaultdict(list)
     # Receivers may write binary messages between them.
     blocks = (block.replace(b"\0", b" ") for block in unpacked_blocks(path))
@@ -193,7 +209,18 @@ _AXIS = re.compile(r"(.*\W)?([xyzwXYZW])\Z", re.DOTALL)
 
 
 def read_words(path) -> dict[str, pd.DataFrame]:
-    """Read lines as ``yaw: 12.3 deg, pitch: 0.1`` into a table for each set of words."""
+    """Read lines such as ``yaw: 12.3 deg, pitch: 0.1``.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        A table for each set of words.
+    """
     rows = collections.defaultdict(list)
     for line in text_lines(text_blocks(path)):
         stamp, text = _split_clock(line)
@@ -268,9 +295,22 @@ _LONGEST_LIST = 9  # elements of a list that are read, as a matrix has
 
 
 def read_echoed(path) -> dict[str, pd.DataFrame]:
-    """Return the table of the messages of a text.
+    """Read messages as ``rostopic echo`` or ``ros2 topic echo`` prints them.
 
-    Raises RecordingError: there are too few, or a line is no field of a message.
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        A single table.
+
+    Raises
+    ------
+    RecordingError
+        There are too few messages, or a line is no field of a message.
     """
     rows: list[dict[str, float]] = [{}]
     within: list[tuple[int, str]] = []
@@ -325,10 +365,24 @@ _WITH_INSTANCE = {"IMU": 15, "GPS": 14}  # least number of fields of messages wi
 
 
 def read_tagged(path) -> dict[str, pd.DataFrame]:
-    """Read lines with a cell for their kind, ``imu,0.1,0.2``, into a table for each kind.
+    """Read lines with a cell for their kind, such as ``imu,0.1,0.2``.
 
-    Comments as ``# imu,time,x`` or a header name the columns. Raises RecordingError if no kind has
-    enough lines.
+    Comments such as ``# imu,time,x`` or a header name the columns.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by kind.
+
+    Raises
+    ------
+    RecordingError
+        No kind has enough lines.
     """
     rows: dict[str, list[str]] = collections.defaultdict(list)
     names: dict[str, list[str]] = {}

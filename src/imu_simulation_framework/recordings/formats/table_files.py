@@ -70,6 +70,16 @@ def read_workbook(path) -> dict[str, pd.DataFrame]:
 
     The first line of a sheet names the columns, and the next may state their units.
 
+    Parameters
+    ----------
+    path : path-like
+        The file, ``.xlsx``, ``.xls`` or ``.ods``.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by sheet.
+
     Raises
     ------
     RecordingError
@@ -107,7 +117,25 @@ def _column(cells):
 
 
 def read_parquet(path) -> dict[str, pd.DataFrame]:
-    """Read the table of a Parquet file; raises as :func:`read_workbook`, for pyarrow."""
+    """Read the table of a Parquet file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        A single table.
+
+    Raises
+    ------
+    RecordingError
+        The file is damaged, or no Parquet.
+    MissingLibraryError
+        pyarrow is not installed.
+    """
     arrow, parquet = (
         import_optional("pyarrow", "Parquet"),
         import_optional("pyarrow.parquet", "Parquet"),
@@ -132,7 +160,23 @@ def read_parquet(path) -> dict[str, pd.DataFrame]:
 
 
 def read_json(path) -> dict[str, pd.DataFrame]:
-    """Return the tables of a file; raises RecordingError where it is no JSON of samples."""
+    """Read the tables of a JSON file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; JSON as a whole or in each line.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        Table by name.
+
+    Raises
+    ------
+    RecordingError
+        The file has no samples in JSON.
+    """
     lines = (line for line in text_lines(text_blocks(path)) if line.strip())
     first, second = next(lines, "").strip(), next(lines, "")
     if first.startswith("{'") or (second and first.startswith("{") and first.endswith("}")):
@@ -301,16 +345,45 @@ _DESCRIPTIONS = ("metadata", "annotation", "device")
 
 
 def read_folder(path) -> dict[str, TextTable]:
-    """Return the tables of a folder by the names of their files; empty ones are left out.
+    """Read the CSV files of a folder, without empty files.
 
-    Raises RecordingError: a file cannot be read, or is no table.
+    Parameters
+    ----------
+    path : path-like
+        The folder.
+
+    Returns
+    -------
+    dict of str to TextTable
+        Table by name of the file.
+
+    Raises
+    ------
+    RecordingError
+        A file cannot be read, or is no table.
     """
     files = {file.name: file for file in csv_files(path) if _is_sensor(file.name)}
     return _tables({name: (file, partial(text_blocks, file)) for name, file in files.items()})
 
 
 def read_zip(path) -> Mapping[str, Any]:
-    """Return the tables of the CSV files in a zip file; raises as :func:`read_folder`."""
+    """Read the CSV files in a zip file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    mapping of str to DataFrame or TextTable
+        Table by name of the file.
+
+    Raises
+    ------
+    RecordingError
+        A file cannot be read, or is no table.
+    """
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             if any(member.filename.startswith(_WORKBOOK) for member in archive.infolist()):
@@ -429,7 +502,23 @@ TABLE_FILES: dict[str, tuple[Callable[..., Mapping], str]] = {
 
 
 def read_table_file(path) -> RecordedTables:
-    """Read all tables of a file or folder; raises RecordingError where it cannot be read."""
+    """Read all tables of a file or folder.
+
+    Parameters
+    ----------
+    path : path-like
+        File or folder.
+
+    Returns
+    -------
+    RecordedTables
+        Tables of the recording.
+
+    Raises
+    ------
+    RecordingError
+        The recording cannot be read.
+    """
     kind = table_kind(path)
     if not kind:
         raise RecordingError(

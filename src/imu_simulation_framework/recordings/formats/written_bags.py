@@ -57,7 +57,17 @@ CREATE INDEX timestamp_idx ON messages (timestamp ASC);
 
 
 class Stored(NamedTuple):
-    """Storage of a topic: serialization, profiles as in the metadata, language of definitions."""
+    """Storage of a topic.
+
+    Attributes
+    ----------
+    serialization_format : str
+        Serialization of the messages, for example ``cdr``.
+    offered_qos_profiles : object
+        Profiles of quality of service, as in the metadata.
+    encoding : str
+        Language of the definition.
+    """
 
     serialization_format: str
     offered_qos_profiles: Any
@@ -65,7 +75,23 @@ class Stored(NamedTuple):
 
 
 class StoredConnection(NamedTuple):
-    """Topic of a bag, with the field names of the library rosbags."""
+    """Topic of a bag, with the field names of the library rosbags.
+
+    Attributes
+    ----------
+    topic : str
+        Name of the topic.
+    msgtype : str
+        Message type.
+    msgdef : str
+        Definition of the type.
+    digest : str
+        Hash of the type.
+    msgcount : int
+        Number of messages.
+    ext : Stored
+        Storage of the topic.
+    """
 
     topic: str
     msgtype: str
@@ -136,7 +162,18 @@ class Ros2Folder:
         return f"ROS2_{str(self.metadata.get('ros_distro') or usual).upper()}"
 
     def messages(self, connections) -> Iterator[tuple[StoredConnection, int, bytes]]:
-        """Yield connection, time [ns] and bytes of messages in the order of their times."""
+        """Read messages in the order of their times.
+
+        Parameters
+        ----------
+        connections : iterable of StoredConnection
+            Topics to read.
+
+        Yields
+        ------
+        tuple of StoredConnection, int and bytes
+            Connection, time [ns] and content.
+        """
         known = {escape_unprintable(connection.topic): connection for connection in connections}
         parts = [file.messages(list(known)) for file in self._files]
         for name, time, data in heapq.merge(*parts, key=lambda row: row[1]):
@@ -238,7 +275,32 @@ class Ros2Writer:
         offered_qos_profiles: Any = None,
         encoding: str = "ros2msg",
     ) -> StoredConnection:
-        """Add a topic; a ``typestore`` of the library has the definition of its type."""
+        """Add a topic to the bag.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        msgtype : str
+            Message type.
+        typestore : rosbags.typesys.store.Typestore, optional
+            Source of definition and hash.
+        msgdef : str, optional
+            Definition of the type, without a type store.
+        rihs01 : str, optional
+            Hash of the type, without a type store.
+        serialization_format : str, optional
+            Serialization of the messages.
+        offered_qos_profiles : object, optional
+            Profiles of quality of service; none by default.
+        encoding : str, optional
+            Language of the definition.
+
+        Returns
+        -------
+        StoredConnection
+            Argument of :meth:`write`.
+        """
         if typestore is not None:
             msgdef, _ = typestore.generate_msgdef(msgtype, ros_version=2)
             rihs01 = typestore.hash_rihs01(msgtype)
@@ -268,7 +330,17 @@ class Ros2Writer:
         return connection
 
     def write(self, connection: StoredConnection, time: int, data: bytes) -> None:
-        """Write a message; its time [ns]."""
+        """Write a message.
+
+        Parameters
+        ----------
+        connection : StoredConnection
+            Topic of the message.
+        time : int
+            Time of recording [ns].
+        data : bytes
+            Serialized message.
+        """
         if self._packs_messages:
             data = self._packer.compress(data)
         if self._is_sqlite:
@@ -348,9 +420,21 @@ class Messages(NamedTuple):
 
 
 def write_message_bag(path, topics: Iterable[Messages]) -> None:
-    """Write a bag of ROS 1, as a whole or not at all; messages are in the order of their stamps.
+    """Write a bag of ROS 1, as a whole or not at all, with messages in the order of their stamps.
 
-    An existing file is replaced. Raises ResultError if it cannot be written.
+    An existing file is replaced.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+    topics : iterable of Messages
+        Messages of each topic.
+
+    Raises
+    ------
+    ResultError
+        The bag cannot be written.
     """
     store = get_typestore(Stores.ROS1_NOETIC)
     with replace_file(path) as aside, Writer(aside) as writer:
@@ -373,7 +457,17 @@ def write_message_bag(path, topics: Iterable[Messages]) -> None:
 
 
 class RawMessage(NamedTuple):
-    """Message of a bag: connection, time of recording [ns], bytes."""
+    """Serialized message of a bag.
+
+    Attributes
+    ----------
+    connection : object
+        Connection of the library rosbags, or a :class:`StoredConnection`.
+    receipt : int
+        Time of recording [ns].
+    data : bytes
+        Content.
+    """
 
     connection: Any
     receipt: int
@@ -386,7 +480,17 @@ class RawMessage(NamedTuple):
 
 
 class RawBag:
-    """Open bag of ROS 1 or ROS 2; ``connections`` are those of the library rosbags."""
+    """Open bag of ROS 1 or ROS 2.
+
+    Parameters
+    ----------
+    path : path-like
+        The bag.
+    reader : rosbags.rosbag1.Reader or Ros2Folder
+        Open reader, whose connections become the attribute ``connections``.
+    ros2 : bool
+        Whether the bag is one of ROS 2.
+    """
 
     def __init__(self, path, reader, ros2: bool):
         self.path, self.ros2 = path, ros2
@@ -394,7 +498,23 @@ class RawBag:
         self.connections = list(reader.connections)
 
     def ros2_writer(self, folder) -> Ros2Writer:
-        """Return a writer of a bag of the same storage and version."""
+        """Return a writer of a bag of the same storage and version.
+
+        Parameters
+        ----------
+        folder : path-like
+            Folder of the new bag.
+
+        Returns
+        -------
+        Ros2Writer
+            Writer, which is a context manager.
+
+        Raises
+        ------
+        RecordingError
+            The bag has no ``metadata.yaml``.
+        """
         if not self._reader.metadata:
             raise RecordingError(
                 f"{self.path}: metadata.yaml is missing; name the folder of the ROS 2 bag "
@@ -409,17 +529,47 @@ class RawBag:
 
     @staticmethod
     def definition(connection) -> str:
-        """Return the definition of a type in a bag, for all versions of the library."""
+        """Return the definition of a message type in a bag, for all versions of the library.
+
+        Parameters
+        ----------
+        connection : object
+            Connection of the library rosbags.
+
+        Returns
+        -------
+        str
+            Definition.
+        """
         return getattr(connection.msgdef, "data", connection.msgdef)
 
     def topics(self) -> dict[str, tuple[str, int]]:
-        """Return topic -> (type as ROS 1 writes it, number of messages)."""
+        """Return the topics of the bag.
+
+        Returns
+        -------
+        dict of str to tuple of str and int
+            Type as ROS 1 writes it, and number of messages, by topic.
+        """
         return bag.topics_of(self.connections)
 
     def messages(self, topic: str | None = None) -> Iterator[RawMessage]:
-        """Yield the messages of a topic, or of all topics, in the order of their recording.
+        """Read the messages of a topic, or of all topics, in the order of their recording.
 
-        Raises RecordingError if the bag is damaged.
+        Parameters
+        ----------
+        topic : str, optional
+            Name of the topic; by default all topics.
+
+        Yields
+        ------
+        RawMessage
+            Message after message.
+
+        Raises
+        ------
+        RecordingError
+            The bag is damaged.
         """
         wanted = [
             known for known in self.connections if topic in (None, escape_unprintable(known.topic))
@@ -433,7 +583,23 @@ class RawBag:
 
 @contextmanager
 def opened_bag(path) -> Iterator[RawBag]:
-    """Open a bag of ROS 1 or ROS 2; raises RecordingError if it is no bag, or damaged."""
+    """Open a bag of ROS 1 or ROS 2.
+
+    Parameters
+    ----------
+    path : path-like
+        File or folder of the bag.
+
+    Yields
+    ------
+    RawBag
+        Open bag.
+
+    Raises
+    ------
+    RecordingError
+        The path is no bag, or the bag is damaged.
+    """
     with ExitStack() as stack:
         if is_ros2_bag(path):
             with ros2_bag.damage_reported(path):
@@ -447,7 +613,25 @@ def opened_bag(path) -> Iterator[RawBag]:
 
 @contextmanager
 def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
-    """Write a bag of the same kind, as a whole or not at all, or raise ResultError."""
+    """Write a bag of the same kind, as a whole or not at all.
+
+    Parameters
+    ----------
+    source : RawBag
+        Bag whose kind is used.
+    path : path-like
+        The new bag.
+
+    Yields
+    ------
+    BagCopy
+        Bag under construction.
+
+    Raises
+    ------
+    ResultError
+        The bag cannot be written.
+    """
     with replace_file(path) as aside:
         # A ROS 2 bag's files have the name of its folder.
         place = aside.parent / Path(path).name
@@ -460,7 +644,15 @@ def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
 
 
 class BagCopy:
-    """Bag under construction, which :func:`bag_like` opens."""
+    """Bag under construction, which :func:`bag_like` opens.
+
+    Parameters
+    ----------
+    writer : rosbags.rosbag1.Writer or Ros2Writer
+        Open writer.
+    ros2 : bool
+        Whether the bag is one of ROS 2.
+    """
 
     def __init__(self, writer, ros2: bool):
         self._writer, self._ros2 = writer, ros2
@@ -468,7 +660,17 @@ class BagCopy:
         self._connections: dict[tuple, Any] = {}
 
     def write(self, message: RawMessage, topic: str | None = None, data: bytes | None = None):
-        """Write a message of another bag, perhaps on another topic or with other bytes."""
+        """Write a message of another bag, perhaps to another topic or with other content.
+
+        Parameters
+        ----------
+        message : RawMessage
+            Message of the other bag.
+        topic : str, optional
+            New topic; by default that of the message.
+        data : bytes, optional
+            New content; by default that of the message.
+        """
         connection = message.connection
         topic, ext = connection.topic if topic is None else topic, connection.ext
         if self._ros2:
@@ -480,11 +682,33 @@ class BagCopy:
         self._writer.write(target, message.receipt, message.data if data is None else data)
 
     def write_text(self, topic: str, receipt: int, text: str) -> None:
-        """Write a std_msgs/String."""
+        """Write a message of type std_msgs/String.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        receipt : int
+            Time of recording [ns].
+        text : str
+            Text of the message.
+        """
         self.write_new(topic, "std_msgs/String", receipt, text_message(text, self._ros2))
 
     def write_new(self, topic: str, kind: str, receipt: int, data: bytes) -> None:
-        """Write a new message; ``kind`` is the type as ROS 1 writes it."""
+        """Write a new message.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        kind : str
+            Type as ROS 1 writes it.
+        receipt : int
+            Time of recording [ns].
+        data : bytes
+            Serialized message.
+        """
         target = self._connection(topic, kind.replace("/", "/msg/"), typestore=self._store)
         self._writer.write(target, receipt, data)
 

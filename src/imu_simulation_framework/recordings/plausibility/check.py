@@ -51,7 +51,13 @@ class RecordingCheck(Diagnosis):
     without_imu: bool = False
 
     def to_dict(self) -> list[dict]:
-        """Return the findings as plain values, for a summary."""
+        """Return the findings for a summary.
+
+        Returns
+        -------
+        list of dict
+            Fields of each :class:`.Finding`.
+        """
         return [vars(finding) for finding in self.findings]
 
 

@@ -75,11 +75,23 @@ class Finding:
     readings: tuple = ()
 
     def remedies(self) -> list[str]:
-        """Return the settings to write, then other remedies."""
+        """Return the remedies, first the settings to write.
+
+        Returns
+        -------
+        list of str
+            Settings of config.ini, then other remedies.
+        """
         return _remedies(self)
 
     def sentence(self) -> str:
-        """Return fault, evidence and remedies in one line."""
+        """Describe fault, evidence and remedies in one line.
+
+        Returns
+        -------
+        str
+            Line for the user.
+        """
         summary = f"{self.fault}: {self.evidence}"
         if self.readings:
             either = "; or ".join(self.readings)
@@ -94,7 +106,18 @@ def _remedies(fault: Finding | Alternative) -> list[str]:
 
 
 def describe_relation(relation) -> str:
-    """Return figures of a relation in words."""
+    """Describe the figures of a relation.
+
+    Parameters
+    ----------
+    relation : Relation
+        Comparison of two headings.
+
+    Returns
+    -------
+    str
+        Clause with turns, correlation and scale.
+    """
     first, second = map(format_degrees, relation.net)
     return (
         f"{relation.first} turns {first} where {relation.second} turns {second} "
@@ -103,7 +126,18 @@ def describe_relation(relation) -> str:
 
 
 def describe_handedness(lateral) -> str:
-    """Return the sense of the gyroscope against the accelerometer's response, in words."""
+    """Describe the sense of the gyroscope against the accelerometer's response.
+
+    Parameters
+    ----------
+    lateral : Handedness
+        Comparison of lateral acceleration and yaw rate.
+
+    Returns
+    -------
+    str
+        Clause.
+    """
     sense = "the same way as" if lateral.sine > 0.0 else "against"
     return f"the gyroscope turns {sense} the accelerometer's lateral acceleration in curves"
 
@@ -254,7 +288,20 @@ def _gain(before, after):
 
 
 def describe_mark(observations, name) -> str:
-    """Return the figures of a mark in words."""
+    """Describe the figures of a mark.
+
+    Parameters
+    ----------
+    observations : Observations
+        Measurements of the recording.
+    name : str
+        Key of :attr:`.Observations.marks`.
+
+    Returns
+    -------
+    str
+        Clause.
+    """
     if name == "path":
         path = observations.path
         if path.mirrored:

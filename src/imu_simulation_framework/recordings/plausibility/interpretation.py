@@ -120,7 +120,13 @@ class Interpretation:
         return self.fixes is not None and not antennas
 
     def alternatives(self) -> list[Alternative]:
-        """Return other interpretations, the likeliest mistake first."""
+        """Return other interpretations of the recording.
+
+        Returns
+        -------
+        list of Alternative
+            Interpretations, the most likely mistake first.
+        """
         alternatives: list[Alternative] = []
         if self.imu is not None:
             alternatives += [*self._imu_alternatives(), *self._mountings()]
@@ -339,7 +345,18 @@ def _axes_changes(samples, conventions, axes):
 
 
 def thin_samples(samples: Samples) -> Samples:
-    """Return every k-th sample, so that their rate is not below :data:`CHECKED_RATE`."""
+    """Reduce samples to a rate that is not below :data:`CHECKED_RATE`.
+
+    Parameters
+    ----------
+    samples : Samples
+        Samples as recorded.
+
+    Returns
+    -------
+    Samples
+        Every k-th sample.
+    """
     times = samples.columns["stamp"]
     times = times[np.isfinite(times)]
     if len(times) < 2:

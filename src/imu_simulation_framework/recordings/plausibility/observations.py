@@ -75,9 +75,14 @@ class Observations:
     lateral: Handedness | None = None
 
     def marks(self) -> dict[str, float]:
-        """Return the agreement of each pair: 1 complete, 0 none, below 0 opposed.
+        """Return the agreement of each pair of quantities.
 
         Inconclusive pairs have no mark: a robot that never turned has the mark of gravity only.
+
+        Returns
+        -------
+        dict of str to float
+            Mark by pair: 1 is complete agreement, 0 none; a negative mark is opposition.
         """
         marks = {}
         for name in ("reference_imu", "reference_gyro", "imu_gyro", "reference_vertical"):
@@ -126,7 +131,7 @@ def observe(
     ----------
     reference : pandas.DataFrame
         Poses.
-    imu : pandas.DataFrame or None
+    imu : DataFrame or None
         ImuRecord on the same clock.
     course_is_yaw : bool
         Whether the reference's yaw was computed from its path.
@@ -134,6 +139,11 @@ def observe(
         Shortest window over which turns are compared [s].
     attitude : scipy.spatial.transform.Slerp, optional
         See :class:`Observations`.
+
+    Returns
+    -------
+    Observations
+        Relations between the quantities.
     """
     turns = {"reference": reference_heading(reference)}
     if imu is not None:

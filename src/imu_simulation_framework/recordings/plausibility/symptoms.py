@@ -39,7 +39,7 @@ _MAX_GYRO_BIAS = np.radians(3.0)
 
 
 def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Finding]:
-    """Find faults that no other reading corrects.
+    """Find faults that no other interpretation corrects.
 
     Parameters
     ----------
@@ -49,6 +49,11 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
         Whether the reference's yaw was computed from its path; then no wheels can spin.
     offsets : tuple of float
         Offsets that were added to the times of reference and IMU [s].
+
+    Returns
+    -------
+    list of Finding
+        Faults with evidence and remedies.
     """
     findings = _reference_itself(observations) + _frozen(observations) + _off_its_path(observations)
     findings += _hardly_known(observations)
@@ -87,6 +92,11 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
         Measurements of the recording.
     course_is_yaw : bool
         Whether the reference's yaw was computed from its path.
+
+    Returns
+    -------
+    list of str
+        Sentences.
     """
     clear = {}
     for pair in (("imu", "gyro"), ("reference", "gyro"), ("reference", "imu")):
@@ -154,6 +164,18 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
     reference. An orientation decides if its vertical is opposite to the accelerometer's and its yaw
     agrees with the reference. The lateral acceleration in curves decides whether it is the
     gyroscope. All other cases are ambiguous.
+
+    Parameters
+    ----------
+    observations : Observations
+        Measurements of the recording.
+    course_is_yaw : bool, optional
+        Whether the reference's yaw was computed from its path.
+
+    Returns
+    -------
+    list of Finding
+        The fault, or an empty list.
     """
     relation, imu = observations.reference_vertical, observations.imu
     path, tilt, lateral = observations.path, observations.tilt, observations.lateral

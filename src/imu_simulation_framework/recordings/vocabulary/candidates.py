@@ -68,6 +68,11 @@ class Candidate:
             Sense and zero of an angle.
         factor : str
             Factor or divisor, such as ``" / 131"``.
+
+        Returns
+        -------
+        str
+            For example ``gx / 131 [deg/s]``.
         """
         return f"{self.mapped}{factor} [{unit}{' ' if words else ''}{words}]"
 
@@ -89,6 +94,11 @@ def candidates_of(names, values, meanings=None, before=0):
         Meanings of the names, by default of each name alone.
     before : int
         Number of columns in front of them.
+
+    Returns
+    -------
+    list of Candidate
+        Columns in the order of the table.
     """
     candidates = []
     meanings = [meaning_of(str(name)) for name in names] if meanings is None else meanings
@@ -106,9 +116,19 @@ def candidates_of(names, values, meanings=None, before=0):
 
 
 def with_a_time(candidates):
-    """Return candidates with a time among them, if a name has such a word: ``rover_time_us``.
+    """Return candidates with a time among them, if a name has such a word, as in ``rover_time_us``.
 
-    Where another column is known as a time, the word has no meaning: ``exposure_time``.
+    If another column is known as a time, the word has no meaning, as in ``exposure_time``.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+
+    Returns
+    -------
+    list of Candidate
+        Columns, perhaps with another meaning.
     """
     if any(_is_kind(candidate, kind) for candidate in candidates for kind in ("time", "date")):
         return candidates
@@ -116,7 +136,20 @@ def with_a_time(candidates):
 
 
 def best_scalar(candidates, kind):
-    """Return the plainest and fullest column of numbers of a kind, or None."""
+    """Return the column of numbers of a kind with the plainest name and the most filled rows.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    kind : str
+        Quantity of the vocabulary.
+
+    Returns
+    -------
+    Candidate or None
+        Column; None without any.
+    """
     columns = [c for c in candidates if _is_kind(c, kind) and c.texts is None and c.filled > 0.0]
     return min(columns, key=_rank, default=None)
 
@@ -134,6 +167,11 @@ def vectors(candidates, kind, axes):
         Quantity of the vocabulary.
     axes : str
         Axes that a group must have, one letter each.
+
+    Returns
+    -------
+    list of dict of str to Candidate
+        Columns by axis.
     """
     groups = {}
     for candidate in candidates:
@@ -159,9 +197,19 @@ def _name_counted_axes(group):
 
 
 def quaternions(candidates):
-    """Return groups of columns that form a quaternion, by the axes that their names state.
+    """Return groups of columns that form a quaternion.
 
-    The first of four parts numbered from 1 is the scalar; see :func:`vectors`.
+    The first of four parts numbered from 1 is the scalar, see :func:`vectors`.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+
+    Returns
+    -------
+    list of dict of str to Candidate
+        Columns by the axes that their names state.
     """
     counted = [
         dict(zip("wxyz", (group[number] for number in "xyz4")))
@@ -172,18 +220,51 @@ def quaternions(candidates):
 
 
 def fullest_first(groups):
-    """Drop groups that fill far fewer rows than the fullest one."""
+    """Drop groups that fill far fewer rows than the fullest one.
+
+    Parameters
+    ----------
+    groups : list of dict of str to Candidate
+        Groups of columns.
+
+    Returns
+    -------
+    list of dict of str to Candidate
+        Remaining groups in their order.
+    """
     most = max((next(iter(group.values())).filled for group in groups), default=0.0)
     return [g for g in groups if next(iter(g.values())).filled >= _MIN_FILLED * most]
 
 
 def matrix(columns) -> np.ndarray:
-    """Return values of columns side by side, shape (n, len(columns))."""
+    """Return values of columns side by side.
+
+    Parameters
+    ----------
+    columns : sequence of Candidate
+        Columns of numbers.
+
+    Returns
+    -------
+    ndarray, shape (n, len(columns))
+        Values in the units of the columns.
+    """
     return np.column_stack([column.values for column in columns])
 
 
 def shared_unit(columns):
-    """Return the unit that names of columns state, empty if none, None if they differ."""
+    """Return the unit that the names of columns state.
+
+    Parameters
+    ----------
+    columns : sequence of Candidate
+        Columns.
+
+    Returns
+    -------
+    str or None
+        Unit; empty if no name states one, None if they differ.
+    """
     units = {column.meaning.unit for column in columns if column.meaning} - {""}
     return None if len(units) > 1 else "".join(units)
 

@@ -59,6 +59,11 @@ def describe_open_columns(open_columns: Mapping[str, Sequence[str]]) -> list[str
     ----------
     open_columns : mapping of str to sequence of str
         Quantity -> possible lines of its map.
+
+    Returns
+    -------
+    list of str
+        Sentences.
     """
     return [
         f"{quantity} is open, state it in a column map: "
@@ -78,6 +83,11 @@ def choose_columns(candidates, pieces=None, spans=()) -> ColumnMaps:
         Piece of the recording of each row, if only some rows are given.
     spans : sequence of tuple of float
         First and last time [s] of the clocks of another table, which may share one of them.
+
+    Returns
+    -------
+    ColumnMaps
+        Chosen columns, open quantities and reasons.
     """
     rows = len(candidates[0].values) if candidates else 0
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)
@@ -170,7 +180,8 @@ def pieces_of(count):
 
     Returns
     -------
-    rows, pieces : numpy.ndarray, shape (n,)
+    rows, pieces : ndarray, shape (n,)
+        Row numbers, and numbers of their pieces.
     """
     if count <= PIECES * ROWS:
         return np.arange(count), np.zeros(count, dtype=int)

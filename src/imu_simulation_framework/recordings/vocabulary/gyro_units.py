@@ -133,7 +133,12 @@ def find_gyro_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit:
     columns : GyroColumns
         The gyroscope and its witnesses.
     reasons : list of str
-        Sentences are added.
+        Sentences for the report, to which reasons are added.
+
+    Returns
+    -------
+    GyroUnit
+        Unit and factor, or alternatives.
     """
     for decide in (
         _no_unit_of_field,

@@ -65,7 +65,12 @@ def choose_imu_columns(candidates, seconds, pieces, positions, reasons) -> ImuCo
     positions : str
         ``fixes``, ``poses``, or empty if the table has none.
     reasons : list of str
-        Sentences are added.
+        Sentences for the report, to which reasons are added.
+
+    Returns
+    -------
+    ImuColumns
+        Chosen columns.
     """
     gyro = _gyro(candidates)
     sample_rate = 1.0 / step(seconds, pieces)

@@ -67,7 +67,12 @@ class Meaning:
 
 
 def meaning_of(name):
-    """Return the Meaning of a column's name, ``Gyroscope X (deg/s)`` or ``q[0]``.
+    """Return the meaning of a column's name, such as ``Gyroscope X (deg/s)`` or ``q[0]``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
 
     Returns
     -------
@@ -105,10 +110,20 @@ _TIME_WORDS = frozenset(["time", "times", "timestamp", "timestamps", "stamp", "s
 
 
 def plainly_a_time(name):
-    """Return the Meaning of a name with a word for a time, ``rover_time_us``; else None.
+    """Return the meaning of a name with a word for a time, such as ``rover_time_us``.
 
-    The unit is in brackets, the last word, or the word behind that for a time:
+    The unit is in brackets, the last word, or the word after the word for a time, as in
     ``timestamp_nanosec_imu``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+
+    Returns
+    -------
+    Meaning or None
+        Meaning; None without such a word.
     """
     match = _BRACKET.search(name)
     words = words_of(name[: match.start()] if match else name)
@@ -128,18 +143,51 @@ def plainly_a_time(name):
 
 
 def is_time(name) -> bool:
-    """Return whether the name of a column states a time."""
+    """Return whether the name of a column states a time.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+
+    Returns
+    -------
+    bool
+        True for a time.
+    """
     meaning = meaning_of(name) or plainly_a_time(name)
     return meaning is not None and meaning.kind == "time"
 
 
 def words_of(name) -> list[str]:
-    """Return the words of a name in lower case: ``horizontalAccuracy`` has two."""
+    """Split a name into words in lower case; ``horizontalAccuracy`` has two.
+
+    Parameters
+    ----------
+    name : str
+        Name of a column or file.
+
+    Returns
+    -------
+    list of str
+        Words.
+    """
     return _WORD.findall(_CAMEL_CASE.sub(" ", name).lower())
 
 
 def canonical_unit(text) -> str:
-    """Return a unit as column maps have it, empty if it is not known; no unit is ``1``."""
+    """Return a unit as column maps write it.
+
+    Parameters
+    ----------
+    text : str
+        Unit in any notation.
+
+    Returns
+    -------
+    str
+        Unit; ``1`` for none, empty if it is unknown.
+    """
     text = re.sub(r"\s+", "", text).lower()
     units = vocabulary().units
     return units.get(text) or units.get(text.replace(".", "")) or ""
@@ -236,7 +284,20 @@ def meaning_in(table, column):
 
 
 def meaning_in_file(path, name):
-    """Return the Meaning of a column's name; x in ``my_gyroscope.csv`` is a gyroscope's."""
+    """Return the meaning of a column's name in a file; x in ``my_gyroscope.csv`` is a rate.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    name : str
+        Name of the column.
+
+    Returns
+    -------
+    Meaning or None
+        Meaning; None if the name is unknown.
+    """
     alone = meaning_of(name)
     if alone is None or alone.kind != "position" or alone.stem:
         return alone
@@ -280,6 +341,11 @@ def understood_names(source, names, columns) -> list[str]:
         Header.
     columns : sequence of array_like
         Values of the columns.
+
+    Returns
+    -------
+    list of str
+        Names of the columns.
     """
     if [f"col{k}" for k in range(1, len(names) + 1)] != names:
         return names
@@ -295,6 +361,19 @@ def understood_names(source, names, columns) -> list[str]:
 
 
 def is_axis_of(path, name) -> bool:
-    """Return whether x, y or z is a sensor's, of a file that is called ``gyro.csv``."""
+    """Return whether x, y or z is an axis of a sensor, as in a file ``gyro.csv``.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    name : str
+        Name of the column.
+
+    Returns
+    -------
+    bool
+        True for an axis of a sensor.
+    """
     meaning = meaning_in_file(path, name) if name in ("x", "y", "z") else None
     return meaning is not None and meaning.kind != "position"

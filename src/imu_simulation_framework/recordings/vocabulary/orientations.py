@@ -38,7 +38,12 @@ def with_euler_angles(candidates, seconds, pieces, reasons):
     pieces : numpy.ndarray, shape (n,)
         Piece of the recording of each row.
     reasons : list of str
-        Sentences are added.
+        Sentences for the report, to which reasons are added.
+
+    Returns
+    -------
+    list of Candidate
+        Columns with their meanings.
     """
     kinds, seconds = {}, _steps(seconds)
     for group in vectors(candidates, "euler", "xyz"):
@@ -121,7 +126,12 @@ def ordered(group, candidates, seconds, pieces, reasons):
     pieces : numpy.ndarray, shape (n,)
         Piece of the recording of each row.
     reasons : list of str
-        Sentences are added.
+        Sentences for the report, to which reasons are added.
+
+    Returns
+    -------
+    dict of str to Candidate
+        Columns by axis.
     """
     parts = [group[axis] for axis in "wxyz"]
     first = "1" if parts[-1].meaning.axis == "4" else "0"

@@ -24,10 +24,25 @@ _MIN_EXTENT = 2.0  # m; positions within less than the error of a receiver have 
 
 
 def with_courses(candidates, seconds, pieces, reasons):
-    """Return candidates in which a heading that is constant at low speed is a receiver's course.
+    """Interpret a heading that is constant at low speed as a receiver's course.
 
-    The heading of two antennas changes at any speed. The parameters are those of
-    :func:`.choose_imu_columns`.
+    The heading of two antennas changes at any speed.
+
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    seconds : ndarray, shape (n,)
+        Time of each row [s], nan if unknown.
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+    reasons : list of str
+        Sentences for the report, to which reasons are added.
+
+    Returns
+    -------
+    list of Candidate
+        Columns with their meanings.
     """
     speed, heading = (best_scalar(candidates, kind) for kind in ("speed", "heading"))
     if speed is None or heading is None or best_scalar(candidates, "course"):
@@ -85,9 +100,23 @@ def place_lines(candidates, pieces) -> dict[str, list[str]]:
 
 
 def choose_reference_columns(candidates, seconds, pieces, reasons) -> ReferenceColumns:
-    """Choose the columns of a reference, among candidates without those of the IMU's orientation.
+    """Choose the columns of a reference.
 
-    The other parameters are those of :func:`.choose_imu_columns`.
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table without those of the IMU's orientation.
+    seconds : ndarray, shape (n,)
+        Time of each row [s], nan if unknown.
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+    reasons : list of str
+        Sentences for the report, to which reasons are added.
+
+    Returns
+    -------
+    ReferenceColumns
+        Chosen columns.
     """
     reference = _Reference(candidates, seconds, pieces, reasons)
     if reference.add_fixes():

@@ -29,6 +29,11 @@ def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
     ----------
     recorded : RecordedTables
         Tables of the recording.
+
+    Returns
+    -------
+    ColumnMaps
+        Chosen columns, open quantities and reasons.
     """
     if len(recorded.tables) == 1:
         return choose_columns(*spread_candidates(recorded, *recorded.tables))
@@ -71,6 +76,11 @@ def spread_candidates(recorded: RecordedTables, name):
         Tables of the recording.
     name : str
         Name of the table.
+
+    Returns
+    -------
+    tuple of list of Candidate and ndarray
+        Columns of the selected rows, and the piece of each row.
     """
     return _spread(_candidates(recorded)[name])
 

@@ -30,7 +30,7 @@ _LONGEST_STEP = 60.0  # s; microseconds of half an hour are as large as seconds 
 
 
 def credible_steps(usual):
-    """Return the least and largest step [s] with which a stated unit is credible.
+    """Return the range of steps with which a stated unit is credible.
 
     The fastest recordings have 50 kHz. The slowest IMUs have a sample every two seconds, and the
     slowest receivers a position every two minutes.
@@ -39,6 +39,11 @@ def credible_steps(usual):
     ----------
     usual : tuple of float
         ``IMU_STEPS`` or ``FIX_STEPS``.
+
+    Returns
+    -------
+    least, largest : float
+        Steps [s].
     """
     return (2e-5, 2.0) if usual == IMU_STEPS else (2e-5, 120.0)
 
@@ -48,15 +53,19 @@ def time_unit(values, pieces, usual):
 
     Parameters
     ----------
-    values, pieces : numpy.ndarray, shape (n,)
+    values : ndarray, shape (n,)
+        Times in an unknown unit.
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
     usual : tuple of float
         Usual steps [s], for times that do not count from 1970.
 
     Returns
     -------
     unit : str
-        Empty if no unit or more than one fits.
+        Unit of column maps; empty if no unit or more than one fits.
     reason : str
+        Clause for the report.
     """
     steps = steps_within(values, pieces)
     forward = steps[steps > 0.0]
@@ -117,6 +126,11 @@ def possible_times(candidates, pieces, usual) -> list[str]:
         Piece of the recording of each row, shape (n,).
     usual : tuple of float
         Usual steps [s], ``IMU_STEPS`` or ``FIX_STEPS``.
+
+    Returns
+    -------
+    list of str
+        Lines of a column map.
     """
     numbers = [column for column in candidates if column.texts is None]
     columns = [c for c in numbers if c.meaning and c.meaning.kind == "time"]
@@ -138,7 +152,18 @@ def _grows(column, pieces) -> bool:
 
 
 def clause_on_time(lines) -> str:
-    """Return a clause on how to state the time by the possible lines of a map."""
+    """Return a clause on how to state the time in a column map.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        Result of :func:`possible_times`.
+
+    Returns
+    -------
+    str
+        Clause for the report.
+    """
     *columns, even_line = lines
     evenly = f"where samples follow each other evenly, time = {even_line} gives their rate"
     either = " or ".join(columns)
@@ -189,18 +214,42 @@ class TimeColumn:
 
     @property
     def since_1970(self) -> bool:
+        """Whether the times are seconds since 1970."""
         return bool(np.nanmedian(self.seconds) > _MIN_SINCE_1970)
 
 
 def overlap(span, other) -> bool:
-    """Return whether two spans of time (first, last) overlap."""
+    """Return whether two intervals of time overlap.
+
+    Parameters
+    ----------
+    span, other : tuple of float
+        First and last time [s].
+
+    Returns
+    -------
+    bool
+        True if they have a time in common.
+    """
     return max(span[0], other[0]) <= min(span[1], other[1])
 
 
 def all_times(candidates, pieces, usual):
-    """Return a TimeColumn for each time among columns, and remarks on columns that are no time.
+    """Find all times among columns.
 
-    The parameters are those of :func:`find_time`.
+    Parameters
+    ----------
+    candidates : list of Candidate
+        Columns of the table.
+    pieces : ndarray, shape (n,)
+        Piece of the recording of each row.
+    usual : tuple of float
+        Usual steps [s], ``IMU_STEPS`` or ``FIX_STEPS``.
+
+    Returns
+    -------
+    tuple of list of TimeColumn and list of str
+        Times, and remarks on columns that are no time.
     """
     named = [
         c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > _MIN_FILLED
@@ -264,9 +313,8 @@ def find_time(candidates, pieces, usual, spans=()):
 
     Returns
     -------
-    time : TimeColumn or None
-    remarks : list of str
-        Remarks on columns that are named as times but are no time.
+    tuple of TimeColumn or None, and list of str
+        Time, and remarks on columns that are named as times but are no time.
     """
     times, remarks = all_times(candidates, pieces, usual)
     if not times:
@@ -358,7 +406,18 @@ def _all_match(pattern, column):
 
 
 def seconds_of(column):
-    """Return the values of a time in its own unit, or in seconds if it has dates."""
+    """Return the values of a time in its own unit, or in seconds if it has dates.
+
+    Parameters
+    ----------
+    column : Candidate
+        Column of a time.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Times.
+    """
     return column.values if column.texts is None else seconds_of_dates(pd.Series(column.texts))
 
 

@@ -61,13 +61,30 @@ class Vocabulary:
     _part: re.Pattern[str]
 
     def without_decorations(self, name: str) -> str:
-        """Return a name without the decorations of loggers; a part's name becomes ``imu``."""
+        """Remove the decorations of loggers from a name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+
+        Returns
+        -------
+        str
+            Name, in which the name of a sensor part is ``imu``.
+        """
         return self._part.sub("imu", self._decorations.sub("", name))
 
 
 @lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
-    """Return the package's vocabulary."""
+    """Read the vocabulary of columns from the package's config.
+
+    Returns
+    -------
+    Vocabulary
+        Words, units and decorations.
+    """
     content = read_yaml(package_share() / "config" / FILE, "the vocabulary of columns")
     units = {
         spelling: unit for unit, spellings in content["units"].items() for spelling in spellings
