@@ -482,6 +482,40 @@ class Configuration:
     ----------
     path : Path
         The config.ini that was read.
+    experiment : ExperimentSection
+        Name, seed and output of the experiment.
+    recording : RecordingSection
+        Recorded or bundled drive.
+    reference : ReferenceSection
+        Recorded reference trajectory and its conventions.
+    imu_recording : ImuRecordingSection
+        Recorded IMU and its conventions.
+    trajectory : TrajectorySection
+        Part and smoothing of the reference that the robot follows.
+    robot : RobotSection
+        Robot.
+    control : ControlSection
+        Controller and its gains.
+    simulation : SimulationSection
+        Simulator, gravity and timeouts.
+    external : ExternalSection
+        Robot of another simulator.
+    terrain : TerrainSection
+        Bumps on the ground.
+    imu : ImuSection
+        Model of the simulated IMU.
+    imu_specification : ImuSpecificationSection
+        Specification of the simulated IMU.
+    operation : OperationSection
+        Zeroing of the gyroscope at rest.
+    magnetic_environment : MagneticEnvironmentSection
+        Magnetic field at the simulated place.
+    gnss : GnssSection
+        Simulated GNSS receiver.
+    odometer : OdometerSection
+        Simulated wheel odometry.
+    comparison : ComparisonSettings
+        Evaluation of the yaw errors.
     columns : mapping
         Columns by quantity, for each of :data:`COLUMN_SECTIONS`.
     imu_parameters : mapping
@@ -513,7 +547,13 @@ class Configuration:
     given: Mapping[str, Mapping[str, str]] = field(compare=False, default_factory=dict)
 
     def to_ini(self) -> str:
-        """Return the text of a config.ini with all settings."""
+        """Return the text of a config.ini with all settings.
+
+        Returns
+        -------
+        str
+            Text of a file that :func:`load_configuration` reads.
+        """
         parser = _new_parser()
         for name, kind in SECTIONS.items():
             section = getattr(self, name)
@@ -696,7 +736,22 @@ def _override_texts(overrides: Mapping[str, Mapping[str, Any]]) -> dict[tuple[st
 
 
 def is_default(section: str, key: str, text: str) -> bool:
-    """Return whether a key's text is its default, so that it can be left out."""
+    """Return whether the text of a key is its default, so that the key can be left out.
+
+    Parameters
+    ----------
+    section : str
+        Name of the section.
+    key : str
+        Name of the key.
+    text : str
+        Text of the value.
+
+    Returns
+    -------
+    bool
+        True for the default and for an empty text.
+    """
     if text == "":
         return True
     keys = {f.name: f for f in dataclasses.fields(SECTIONS[section])} if section in SECTIONS else {}
@@ -705,6 +760,11 @@ def is_default(section: str, key: str, text: str) -> bool:
 
 def paths_of(configuration: Configuration) -> dict[tuple[str, str], FormatPath]:
     """Return the paths among the settings.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of an experiment.
 
     Returns
     -------

@@ -124,7 +124,18 @@ class Drivetrain(Settings, ABC):
         return v, self.wheel_radius * (right - left) / (2.0 * self.half_track)
 
     def sideslip(self, yaw_rate: float) -> float:
-        """Return the angle from the course to the yaw [rad] at a yaw rate [rad/s]."""
+        """Return the angle from the course to the yaw.
+
+        Parameters
+        ----------
+        yaw_rate : float
+            Yaw rate [rad/s].
+
+        Returns
+        -------
+        float
+            Sideslip angle [rad].
+        """
         return 0.0
 
     @abstractmethod
@@ -162,12 +173,27 @@ class Drivetrain(Settings, ABC):
 
     @abstractmethod
     def limit(self, v: float, yaw_rate: float) -> tuple[float, float]:
-        """Limit a speed [m/s] and a yaw rate [rad/s] to values that the robot can reach."""
+        """Limit speed and yaw rate to values that the robot can reach.
+
+        Parameters
+        ----------
+        v : float
+            Speed [m/s].
+        yaw_rate : float
+            Yaw rate [rad/s].
+
+        Returns
+        -------
+        v, yaw_rate : float
+            Limited speed [m/s] and yaw rate [rad/s].
+        """
 
     def reachable(
         self, commands: Sequence[float], former: Sequence[float], period: float
     ) -> tuple[float, ...]:
         """Return the commands that the drivetrain can reach within one period.
+
+        A subclass limits the wheel acceleration and the steering rate here.
 
         Parameters
         ----------
@@ -177,6 +203,11 @@ class Drivetrain(Settings, ABC):
             Commands of the previous period.
         period : float
             Duration of the period [s].
+
+        Returns
+        -------
+        tuple of float
+            Commands as in :attr:`.Drivetrain.commands`.
         """
         return tuple(commands)
 
@@ -280,13 +311,34 @@ class AckermannDrivetrain(Drivetrain):
         return max(abs(x) / slope + abs(y) for x, y in self.steering)
 
     def angles(self, curvature: Any) -> tuple[Any, ...]:
-        """Return the angle of each steering joint [rad] on a circle with a curvature [1/m]."""
+        """Return the angles of the steering joints on a circle.
+
+        Parameters
+        ----------
+        curvature : float or ndarray
+            Curvature of the path of the axle's middle [1/m].
+
+        Returns
+        -------
+        tuple of float or ndarray
+            Angle of each joint [rad].
+        """
         return tuple(np.arctan(curvature * x / (1.0 - curvature * y)) for x, y in self.steering)
 
     def curvature(self, angles: Sequence[Any]) -> Any:
-        """Return the curvature [1/m] for the angles of the steering joints [rad].
+        """Return the curvature of the path for angles of the steering joints.
 
         It is the mean over the joints of ``k = tan(angle) / (x + y tan(angle))``.
+
+        Parameters
+        ----------
+        angles : sequence of float or ndarray
+            Angle of each joint [rad].
+
+        Returns
+        -------
+        float or ndarray
+            Curvature [1/m].
         """
         slopes = [np.tan(angle) for angle in angles]
         curvatures = (slope / (x + y * slope) for slope, (x, y) in zip(slopes, self.steering))

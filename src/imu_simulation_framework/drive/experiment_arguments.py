@@ -35,12 +35,24 @@ _HERE = "$(find imu_simulation_framework)"
 
 
 def launch_file() -> str:
-    """Return the path of experiment.launch."""
+    """Return the path of experiment.launch.
+
+    Returns
+    -------
+    str
+        Path in the package's share folder.
+    """
     return str(package_share() / "launch" / "experiment.launch")
 
 
 def documented_arguments() -> dict[str, tuple[str, str]]:
-    """Return meaning and default of the launch file's arguments by their names."""
+    """Return the arguments of the launch file with meaning and default.
+
+    Returns
+    -------
+    dict of str to tuple of str and str
+        Meaning and default by name.
+    """
     # roslaunch would list the arguments with the values of this program's command line.
     here = str(package_share())
     return {
@@ -94,12 +106,17 @@ def read_command_line(purpose: str, arguments) -> tuple[Any, dict[str, str]]:
 
 
 def check_arguments(given) -> dict[str, str]:
-    """Return the values of all arguments by their names, defaults included.
+    """Check arguments of an experiment, and add defaults.
 
     Parameters
     ----------
     given : sequence of str
         Arguments as ``name:=value``.
+
+    Returns
+    -------
+    dict of str to str
+        Values of all arguments by name.
 
     Raises
     ------
@@ -153,7 +170,7 @@ def experiment_parameters(values: Mapping[str, str]) -> dict[str, Any]:
 def node_configuration(
     node: str, experiment: Mapping[str, Any], private: Mapping[str, Any]
 ) -> Configuration:
-    """Return the experiment's config.ini, overridden by the shared settings, then by private ones.
+    """Return config.ini, overridden by the shared, then by the private settings of a node.
 
     Parameters
     ----------
@@ -163,6 +180,11 @@ def node_configuration(
         Parameters in the namespace ``experiment``.
     private : mapping of str to object
         Parameters of the node itself, ``{section: {key: value}}``.
+
+    Returns
+    -------
+    Configuration
+        Checked settings.
 
     Raises
     ------
@@ -196,6 +218,16 @@ def node_configuration(
 
 def folder_of_call(parameters: Mapping[str, Any]) -> Path:
     """Return the folder in which a launch file was called, the base of relative paths.
+
+    Parameters
+    ----------
+    parameters : mapping of str to object
+        Parameters in the namespace ``experiment``.
+
+    Returns
+    -------
+    Path
+        Folder; by default the current one.
 
     Raises
     ------

@@ -51,12 +51,17 @@ def check_experiment(configuration: Configuration) -> RecordingCheck:
 
 
 def path_sentence(poses: pd.DataFrame) -> str:
-    """Return a sentence on length, duration and turns of a reference.
+    """Describe length, duration and turns of a reference in a sentence.
 
     Parameters
     ----------
     poses : pandas.DataFrame
         Poses of the reference.
+
+    Returns
+    -------
+    str
+        Sentence for the user.
     """
     steps = np.hypot(np.diff(poses["x"]), np.diff(poses["y"]))
     turns = np.diff(poses["yaw"])

@@ -30,7 +30,18 @@ _WIDE_REFERENCE = {**style.REFERENCE, "linewidth": 4.5}
 
 
 def trajectory(comparison) -> Figure:
-    """Draw the reference path with its fixes, and the path of the simulated robot."""
+    """Draw the reference path with its fixes, and the path of the simulated robot.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Compared yaws and paths.
+
+    Returns
+    -------
+    Figure
+        Described figure.
+    """
     wanted, driven, fixes = comparison.trajectory, comparison.ground_truth, comparison.fixes
     figure = Figure("Trajectory", empty_message="There is no path to show.", width=7.0)
     if not (len(wanted) or len(driven)):
@@ -50,7 +61,15 @@ def trajectory(comparison) -> Figure:
 def paths(trajectories) -> Figure:
     """Draw several paths, each in a panel of its own with direction, start and end.
 
-    ``trajectories`` (Mapping of str to DataFrame): name -> trajectory.
+    Parameters
+    ----------
+    trajectories : mapping of str to DataFrame
+        Trajectory by name.
+
+    Returns
+    -------
+    Figure
+        Described figure.
     """
     figure = Figure(widths=(1.0,) * min(2, len(trajectories)))
     for name, table in trajectories.items():
@@ -92,7 +111,18 @@ def _arrows(x, y):
 
 
 def yaw_error_along_path(comparison) -> Figure:
-    """Draw the yaw error of each IMU as a colour along its path."""
+    """Draw the yaw error of each IMU as a colour along its path.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Compared yaws and paths.
+
+    Returns
+    -------
+    Figure
+        Described figure.
+    """
     both = (
         (comparison.real, "Recorded IMU", comparison.trajectory),
         (comparison.simulated, "Simulated IMU", comparison.ground_truth),
@@ -119,7 +149,18 @@ def yaw_error_along_path(comparison) -> Figure:
 
 
 def control_error(comparison) -> Figure:
-    """Draw the tracking error of the simulated robot: yaw, along and across the track, distance."""
+    """Draw the tracking error of the simulated robot: yaw, along and across the track, distance.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Compared yaws and tracking errors.
+
+    Returns
+    -------
+    Figure
+        Described figure.
+    """
     table = comparison.control_error
     figure = Figure(empty_message="No tracking error was recorded.")
     if len(table) == 0:
@@ -144,6 +185,16 @@ def imu_yaw(comparison) -> Figure:
 
     The reference is a wide line behind the IMUs. Each pair has a zero of its own, that of the
     recording or of the simulator; both are turned to the trajectory, which starts at zero.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Compared yaws.
+
+    Returns
+    -------
+    Figure
+        Described figure.
     """
     real = ((style.REFERENCE, "reference"), (style.REAL, "recorded IMU"))
     simulated = ((style.TRUTH, "simulator's truth"), (style.SIMULATED, "simulated IMU"))
@@ -180,7 +231,18 @@ def _turned_from_start(result, trajectory):
 
 
 def yaw_error(comparison) -> Figure:
-    """Draw the yaw errors of IMUs and odometer over time with their trends."""
+    """Draw the yaw errors of IMUs and odometer over time with their trends.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Compared yaws.
+
+    Returns
+    -------
+    Figure
+        Described figure.
+    """
     title = _trend_title("Yaw error", comparison)
     headings = style.label_headings(comparison)
     estimated = [name for result, _, name in headings if result.zero == ESTIMATED]
@@ -199,7 +261,18 @@ def yaw_error(comparison) -> Figure:
 
 
 def yaw_errors_difference(comparison) -> Figure:
-    """Draw the yaw error of the recorded IMU minus that of the simulated IMU."""
+    """Draw the yaw error of the recorded IMU minus that of the simulated IMU.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Compared yaws.
+
+    Returns
+    -------
+    Figure
+        Described figure.
+    """
     figure = Figure(
         _trend_title("Difference of yaw errors", comparison),
         empty_message="There is no difference to show: it takes a recorded and a simulated IMU.",
@@ -228,7 +301,18 @@ def _trend_title(title, comparison):
 
 
 def yaw_errors_psd(comparison) -> Figure:
-    """Draw the power spectral densities of the yaw errors and of the reference's error."""
+    """Draw the power spectral densities of the yaw errors and of the reference's error.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Compared yaws with their spectra.
+
+    Returns
+    -------
+    Figure
+        Described figure.
+    """
     figure = _spectra(comparison, "error_spectrum", "Power spectral density of the yaw errors")
     for result, _, name in style.label_headings(comparison) if figure.panels else ():
         if result.split is None:
@@ -247,7 +331,18 @@ def yaw_errors_psd(comparison) -> Figure:
 
 
 def yaw_psd(comparison) -> Figure:
-    """Draw the power spectral densities of the headings after removal of a linear trend."""
+    """Draw the power spectral densities of the headings after removal of a linear trend.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Compared yaws with their spectra.
+
+    Returns
+    -------
+    Figure
+        Described figure.
+    """
     return _spectra(comparison, "yaw_spectrum", "Power spectral density of yaw, detrended")
 
 
@@ -287,7 +382,18 @@ def _spectra(comparison, attribute, title):
 
 
 def wheel_velocities(comparison) -> Figure:
-    """Draw commanded and actual wheel velocities and steering angles, and their differences."""
+    """Draw commanded and actual wheel velocities and steering angles, and their differences.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Compared yaws and wheels.
+
+    Returns
+    -------
+    Figure
+        Described figure.
+    """
     wheels = comparison.wheels
     figure = Figure(empty_message="There are no wheel velocities to show: none was commanded.")
     if wheels is None:

@@ -16,9 +16,17 @@ slow for Gazebo's own IMU sensor, which then misses one measurement in a hundred
 
 
 def world_sdf(terrain: Terrain | None = None) -> str:
-    """Return the text of a world file: physics, light, the ground.
+    """Return the text of a world file with physics, light and ground.
 
-    ``terrain``: level ground without one.
+    Parameters
+    ----------
+    terrain : Terrain, optional
+        Bumps on the ground, which is level by default.
+
+    Returns
+    -------
+    str
+        World in SDF.
     """
     return f"""<?xml version="1.0"?>
 <!-- Made by offline_processing/generate_world.py; change it there. -->
@@ -76,12 +84,34 @@ _MATERIAL = "<material><diffuse>0.45 0.5 0.4 1</diffuse></material>"
 
 
 def terrain_sdf(terrain: Terrain) -> str:
-    """Return the text of a static model that has the bumps alone, to be put into a level world."""
+    """Return the text of a static model of the bumps, for a level world.
+
+    Parameters
+    ----------
+    terrain : Terrain
+        Bumps on the ground.
+
+    Returns
+    -------
+    str
+        Model in SDF.
+    """
     return _static_model("bumps", _bumps(terrain))
 
 
 def iron_sdf(bodies: Sequence[FerrousBody]) -> str:
-    """Return the text of a static model that shows bodies of iron; nothing touches them."""
+    """Return the text of a static model that shows bodies of iron, without contacts.
+
+    Parameters
+    ----------
+    bodies : sequence of FerrousBody
+        Bodies.
+
+    Returns
+    -------
+    str
+        Model in SDF.
+    """
     visuals = []
     for index, body in enumerate(bodies):
         place = " ".join(f"{value:.6f}" for value in (*body.position, *body.orientation))

@@ -108,6 +108,16 @@ def robot_motion(configuration: Configuration) -> Motion:
     slip and sway of the physics. :meth:`.SampledMotion.mounted` with
     :attr:`.MujocoSimulator.imu_mounting` converts it to the motion of the IMU.
 
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    Motion
+        Motion of the point below the middle of the axle.
+
     Raises
     ------
     FrameworkError
@@ -128,6 +138,16 @@ def robot_motion(configuration: Configuration) -> Motion:
 def prepared(configuration: Configuration) -> PreparationSession:
     """Read and check the drive and the recorded IMU of the configured experiment.
 
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    PreparationSession
+        Prepared drive and recorded IMU.
+
     Raises
     ------
     FrameworkError
@@ -139,7 +159,7 @@ def prepared(configuration: Configuration) -> PreparationSession:
 
 
 def run_prepared(configuration: Configuration, preparation: PreparationSession) -> ExperimentTables:
-    """Run a prepared experiment; return the tables that the nodes would write.
+    """Run a prepared experiment in this process.
 
     Parameters
     ----------
@@ -147,6 +167,11 @@ def run_prepared(configuration: Configuration, preparation: PreparationSession) 
         Configuration, which may differ in IMU, controller and seed from that of the preparation.
     preparation : PreparationSession
         Preparation that has read the drive.
+
+    Returns
+    -------
+    ExperimentTables
+        Tables that the nodes would write.
     """
     drive, recorded_imu = preparation.drive, preparation.recorded_imu
     record = drive_in_process(configuration, drive)
@@ -161,7 +186,17 @@ def run_prepared(configuration: Configuration, preparation: PreparationSession) 
 
 
 def run_in_process(configuration: Configuration) -> ExperimentTables:
-    """Prepare and run the configured experiment; return the tables that the nodes would write.
+    """Prepare and run the configured experiment in this process.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    ExperimentTables
+        Tables that the nodes would write.
 
     Raises
     ------

@@ -44,7 +44,7 @@ def build_model(
     terrain: Terrain | None = None,
     bodies: Sequence[FerrousBody] = (),
 ):
-    """Return the MjModel of the robot, free on the ground, with velocity-controlled wheels.
+    """Return the MuJoCo model of the robot, free on the ground, with velocity-controlled wheels.
 
     The degrees of freedom of the model are the free joint of base_footprint, then the driven wheels
     in the order of ``wheel_joints`` of :class:`.RobotParameters`, then the steering and the rolling
@@ -60,6 +60,11 @@ def build_model(
         Bumps on the ground, which is level by default.
     bodies : sequence of FerrousBody
         Magnetic bodies, as shapes without contacts.
+
+    Returns
+    -------
+    mujoco.MjModel
+        Compiled model.
 
     Raises
     ------
@@ -249,7 +254,13 @@ class Motors:
         self._delayed_commands = deque([self._commanded] * self._delay)
 
     def command(self, *commands):
-        """Set the commands, see :attr:`.Drivetrain.commands`, within their limits."""
+        """Set the commands, limited to maximum wheel velocity and steering angle.
+
+        Parameters
+        ----------
+        *commands : float
+            Commands as in :attr:`.Drivetrain.commands`.
+        """
         limit, max_angle = self._drivetrain.limits.max_wheel_velocity, self._max_angle
         sides = (min(max(side, -limit), limit) for side in commands[: len(WHEELS)])
         wheels = [velocity for velocity in sides for _ in range(self._per_side)]
@@ -319,7 +330,18 @@ class IntegratingImu:
         self._motion: tuple[float, ...] = ()
 
     def start(self, quaternion) -> tuple[np.ndarray, ...]:
-        """Restart with a base at rest; return one sample, see :meth:`samples`."""
+        """Restart with a base at rest.
+
+        Parameters
+        ----------
+        quaternion : ndarray, shape (4,)
+            Orientation of the base; w, x, y, z.
+
+        Returns
+        -------
+        tuple of ndarray
+            One sample, see :meth:`samples`.
+        """
         self._quaternion = quaternion.tolist()
         zero = [(0.0, 0.0, 0.0)]
         velocities, orientations, (self._motion,) = self._observe([self._quaternion], zero, zero)
@@ -481,7 +503,18 @@ class SimulatorState(NamedTuple):
         return ImuTruth(self.imu_orientation, self.imu_angular_velocity, self.specific_force)
 
     def sample(self, number: int) -> SimulatorState:
-        """Return the state at one of several sample times."""
+        """Return the state at one of several sample times.
+
+        Parameters
+        ----------
+        number : int
+            Index of the sample.
+
+        Returns
+        -------
+        SimulatorState
+            State at that time.
+        """
         return SimulatorState(*(values[number] for values in cast(Any, self)))
 
 
@@ -583,16 +616,41 @@ class MujocoSimulator:
         return self._imu.position, self._imu.quaternion[_XYZW]
 
     def reset(self, x=0.0, y=0.0, yaw=0.0) -> SimulatorState:
-        """Return to time zero, with the robot at rest at a pose [m, m, rad]."""
+        """Return to time zero, with the robot at rest at a pose.
+
+        Parameters
+        ----------
+        x, y : float, optional
+            Position [m].
+        yaw : float, optional
+            Yaw [rad].
+
+        Returns
+        -------
+        SimulatorState
+            State of the robot.
+        """
         mujoco.mj_resetData(self._model, self._data)
         self._samples = 0
         return self.set_pose(x, y, yaw)
 
     def set_pose(self, x, y, yaw) -> SimulatorState:
-        """Place the robot at rest on the ground at a pose [m, m, rad].
+        """Place the robot at rest on the ground at a pose.
 
         The simulated time and the angles of the wheels remain, the command becomes zero, and the
         steering becomes straight. The IMU does not measure the jump.
+
+        Parameters
+        ----------
+        x, y : float
+            Position [m].
+        yaw : float
+            Yaw [rad].
+
+        Returns
+        -------
+        SimulatorState
+            State of the robot.
 
         Raises
         ------
@@ -618,7 +676,12 @@ class MujocoSimulator:
         return self.state
 
     def command(self, *commands):
-        """Set the commands, see :attr:`.Drivetrain.commands`, within their limits.
+        """Set the commands, limited to maximum wheel velocity and steering angle.
+
+        Parameters
+        ----------
+        *commands : float
+            Commands as in :attr:`.Drivetrain.commands`.
 
         Raises
         ------
@@ -632,11 +695,27 @@ class MujocoSimulator:
         self._motors.command(*commands)
 
     def step(self) -> SimulatorState:
-        """Advance by one sample period, see :meth:`steps`."""
+        """Advance by one sample period, see :meth:`steps`.
+
+        Returns
+        -------
+        SimulatorState
+            State after the step.
+        """
         return self.steps(1).sample(0)
 
     def steps(self, count: int) -> SimulatorState:
-        """Advance by at least one sample period; return the states of all samples.
+        """Advance by one or more sample periods.
+
+        Parameters
+        ----------
+        count : int
+            Number of sample periods, at least one.
+
+        Returns
+        -------
+        SimulatorState
+            States of all samples.
 
         Raises
         ------

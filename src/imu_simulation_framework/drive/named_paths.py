@@ -53,7 +53,18 @@ def split_name(text: str) -> NamedPath:
 
 
 def is_result(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is that of a result: its folder, or ``<folder>/<prefix>``."""
+    """Return whether a path is that of a result.
+
+    Parameters
+    ----------
+    path : path-like
+        Folder, or ``<folder>/<prefix>``.
+
+    Returns
+    -------
+    bool
+        True for a result.
+    """
     path = Path(path)
     if path.is_dir():
         if file_access.kitti_folder(path) or file_access.csv_files(path):
@@ -73,6 +84,16 @@ def short_name(path: str | os.PathLike[str]) -> str:
     """Return the end of a path by which it is distinguished from others.
 
     The folder of a run is named by a number only, and is returned with its parents.
+
+    Parameters
+    ----------
+    path : path-like
+        Path of a result or recording.
+
+    Returns
+    -------
+    str
+        Last part of the path; for the folder of a run the last three parts.
     """
     parts = Path(os.path.abspath(path)).parts
     return "/".join(parts[-3:] if parts[-1].isdecimal() else parts[-1:])

@@ -102,7 +102,18 @@ class ObservedDrive:
         return replace(self, observed=self.gyroscope)
 
     def rename(self, name: str) -> ObservedDrive:
-        """Return the drive with another name."""
+        """Return the drive with another name.
+
+        Parameters
+        ----------
+        name : str
+            New name.
+
+        Returns
+        -------
+        ObservedDrive
+            Renamed drive.
+        """
         gyroscope = self.gyroscope and replace(self.gyroscope, name=f"{name}, gyroscope")
         return replace(self, observed=replace(self.observed, name=name), gyroscope=gyroscope)
 
@@ -196,7 +207,24 @@ def read_drive(
     step: float = 1.0,
     settings: Mapping[str, Mapping[str, str]] = NO_SETTINGS,
 ) -> ObservedDrive:
-    """Read one drive; parameters and exceptions are those of :func:`read_drives`."""
+    """Read one drive, see :func:`read_drives`.
+
+    Parameters
+    ----------
+    text : str
+        Result, recording, or reference and IMU.
+    config : str, optional
+        Path of config.ini for recordings.
+    step : float, optional
+        Time between two yaw errors [s].
+    settings : mapping of str to mapping, optional
+        Settings by section and key that override config.ini.
+
+    Returns
+    -------
+    ObservedDrive
+        Yaw errors of the drive.
+    """
     if is_result(text):
         return _observe(_result_tables(find_result(text)), step)
     return _observe(_recording_tables(text, config, settings), step)

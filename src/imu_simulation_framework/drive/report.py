@@ -64,7 +64,20 @@ _SECTIONS = {
 
 
 def section(name, comparison) -> Section:
-    """Return the section of one of :data:`.FIGURES` of a comparison."""
+    """Return a section of the report with a figure.
+
+    Parameters
+    ----------
+    name : str
+        Key of :data:`.FIGURES`.
+    comparison : Comparison
+        Compared yaws and tracking errors.
+
+    Returns
+    -------
+    Section
+        Heading, figure and explanation.
+    """
     heading, how_to_read = _SECTIONS[name]
     how_to_read = how_to_read.format(window=comparison.settings.median_window)
     return Section(heading, figure=FIGURES[name](comparison), how_to_read=how_to_read)
@@ -85,6 +98,11 @@ def experiment_page(comparison, summary, caption) -> Page:
         Content of summary.json.
     caption : str
         Drive, model, seed and date of the experiment.
+
+    Returns
+    -------
+    Page
+        Described page.
     """
     run = summary.get("run", {})
     recorded = {"recorded_imu": run["recorded_imu"]} if run.get("recorded_imu") else {}
@@ -255,7 +273,20 @@ def write_results(
 
 
 def caption(folder, summary) -> str:
-    """Return the caption of each figure: drive, IMUs, seed and date of an experiment."""
+    """Return the caption of each figure.
+
+    Parameters
+    ----------
+    folder : ResultFolder
+        Folder of the result.
+    summary : mapping
+        Content of summary.json.
+
+    Returns
+    -------
+    str
+        Drive, IMU, seed and date of the experiment.
+    """
     run = summary["run"]
     imu = run.get("imu")
     label = (imu.get("label") or imu.get("model")) if isinstance(imu, dict) else imu

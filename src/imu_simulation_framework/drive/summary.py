@@ -255,7 +255,17 @@ SETTINGS = {
 
 
 def previous_summary(folder) -> dict:
-    """Read the summary in a ResultFolder; empty if there is none.
+    """Read the summary of a result.
+
+    Parameters
+    ----------
+    folder : ResultFolder
+        Folder of the result.
+
+    Returns
+    -------
+    dict
+        Content of summary.json; empty without the file.
 
     Raises
     ------
@@ -296,6 +306,11 @@ def settings_of(previous, path, **chosen) -> ComparisonSettings:
     **chosen : object
         Fields of :class:`.ComparisonSettings` that replace the previous ones; None keeps them.
 
+    Returns
+    -------
+    ComparisonSettings
+        Checked settings.
+
     Raises
     ------
     ResultError
@@ -320,6 +335,18 @@ def settings_of(previous, path, **chosen) -> ComparisonSettings:
 def described_run(previous, path) -> RunDescription:
     """Return the description of an experiment from its previous summary.
 
+    Parameters
+    ----------
+    previous : dict
+        Previous summary.
+    path : path-like
+        Path of its file, for messages.
+
+    Returns
+    -------
+    RunDescription
+        Description of the experiment.
+
     Raises
     ------
     ResultError
@@ -341,7 +368,20 @@ def described_run(previous, path) -> RunDescription:
 
 
 def unusable(path, reason) -> ResultError:
-    """Return an error about a summary, with its path and the reason."""
+    """Return an error about a summary, with its path and the reason.
+
+    Parameters
+    ----------
+    path : path-like
+        Path of the summary.
+    reason : str
+        Reason of the error.
+
+    Returns
+    -------
+    ResultError
+        Error with the remedy.
+    """
     return ResultError(
         f"{path}: {reason}; repair or remove it, what it tells about the experiment is carried over"
     )
@@ -376,6 +416,16 @@ def terminal_table(summary) -> str:
     reference has a known uncertainty, the rms is split into the parts of the reference and of the
     IMU, and final error and drift have a 95 % interval. The uncertainty of an estimated zero is
     below the table.
+
+    Parameters
+    ----------
+    summary : dict
+        Content of summary.json.
+
+    Returns
+    -------
+    str
+        Lines for the terminal.
     """
     headings = [(key, name) for key, name in HEADINGS if key in summary["yaw_error"]]
     imus = [summary["yaw_error"][key] or {} for key, _ in headings]
@@ -425,10 +475,20 @@ def terminal_table(summary) -> str:
 
 
 def drift_sentence(summary) -> str:
-    """Compare the drifts of simulated and recorded IMU in a sentence; empty without a drift.
+    """Compare the drifts of simulated and recorded IMU in a sentence.
 
     The drifts are compared only if the uncertainty of the reference leaves the sign of the recorded
     drift.
+
+    Parameters
+    ----------
+    summary : dict
+        Content of summary.json.
+
+    Returns
+    -------
+    str
+        Sentence; empty without a drift.
     """
     simulated, real = (summary["yaw_error"].get(key) or {} for key in ("simulated", "real"))
     drift, recorded = (imu.get("drift_rad_per_s") for imu in (simulated, real))
@@ -458,7 +518,18 @@ def _numbers(statistics, unit_key, unit, factor):
 
 
 def parts_of_rms(reference) -> tuple[str, str]:
-    """Return the parts of an rms from the reference and from the IMU, as texts in degrees."""
+    """Format the parts of an rms from the reference and from the IMU.
+
+    Parameters
+    ----------
+    reference : dict or None
+        Parts of the rms [rad], as in summary.json.
+
+    Returns
+    -------
+    tuple of str
+        Both parts in degrees.
+    """
     factor = math.degrees(1.0)
     if not reference:
         return "-", "-"

@@ -41,12 +41,33 @@ _TASKS_PER_THREAD = 2
 
 
 def processors() -> int:
-    """Return the number of processors that this process may use."""
+    """Return the number of processors that this process may use.
+
+    Returns
+    -------
+    int
+        Number of processors in the affinity mask of the process.
+    """
     return len(os.sched_getaffinity(0))
 
 
 def run_here(work: Callable, common, tasks: Iterable[Task]) -> Iterator[tuple[int, bytes]]:
-    """Run all tasks in this process; yield the number and the result of each task."""
+    """Run all tasks in this process.
+
+    Parameters
+    ----------
+    work : callable
+        Function of ``common`` and the arguments of a task.
+    common : object
+        First argument for all tasks.
+    tasks : iterable of Task
+        Tasks.
+
+    Yields
+    ------
+    tuple of int and bytes
+        Number and result of each task.
+    """
     for number, arguments in tasks:
         yield number, work(common, *arguments)
 
@@ -54,7 +75,7 @@ def run_here(work: Callable, common, tasks: Iterable[Task]) -> Iterator[tuple[in
 def run_on_this_computer(
     workers: int, work: Callable, common, tasks: Sequence[Task]
 ) -> Iterator[tuple[int, bytes]]:
-    """Run tasks in several processes; yield the number and the result of each finished task.
+    """Run tasks in several processes.
 
     Parameters
     ----------
@@ -66,6 +87,11 @@ def run_on_this_computer(
         First argument for all tasks.
     tasks : sequence of Task
         Tasks.
+
+    Yields
+    ------
+    tuple of int and bytes
+        Number and result of each finished task.
 
     Raises
     ------
@@ -107,8 +133,17 @@ def run_on_cluster(
     ----------
     address : str
         Address of the scheduler, for example ``tcp://10.0.0.1:8786``.
-    work, common, tasks
-        As in :func:`run_on_this_computer`.
+    work : callable
+        Function of ``common`` and the arguments of a task.
+    common : object
+        First argument for all tasks.
+    tasks : sequence of Task
+        Tasks.
+
+    Yields
+    ------
+    tuple of int and bytes
+        Number and result of each finished task.
 
     Raises
     ------

@@ -48,7 +48,22 @@ class DamagedChunkError(ResultError):
 
 
 def pack(reduction: Reduction, job: str, first_run: int) -> bytes:
-    """Return the content of a chunk's file, with the hash of its job."""
+    """Return the content of the file of a chunk.
+
+    Parameters
+    ----------
+    reduction : Reduction
+        Statistics of the runs of the chunk.
+    job : str
+        Hash of the job.
+    first_run : int
+        Number of the first run.
+
+    Returns
+    -------
+    bytes
+        Compressed arrays with a hash of their content.
+    """
     body = io.BytesIO()
     arrays: dict[str, Any] = {"job": job, "first_run": first_run, **reduction.arrays()}
     np.savez_compressed(body, **arrays)
@@ -60,6 +75,22 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
     """Read the content of a chunk's file.
 
     The messages of the errors have no subject; the caller adds the path.
+
+    Parameters
+    ----------
+    content : bytes
+        Content of the file.
+    time : ndarray, shape (n,)
+        Times of the yaw errors [s].
+    job : str
+        Hash of the expected job.
+    first_run : int
+        Number of the expected first run.
+
+    Returns
+    -------
+    Reduction
+        Statistics of the runs of the chunk.
 
     Raises
     ------
@@ -93,7 +124,13 @@ _NUMERICAL_LIBRARIES = ("numpy", "scipy", "pandas", "mujoco", "vqf")
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the libraries that affect the digits of a result."""
+    """Return the versions of the libraries that affect the digits of a result.
+
+    Returns
+    -------
+    dict of str to str
+        Version by name of the library, ``none`` for a missing library.
+    """
     installed = {"imu_simulation_framework": imu_simulation_framework.__version__}
     for name in _NUMERICAL_LIBRARIES:
         installed[name] = "none"
@@ -105,7 +142,7 @@ def versions() -> dict[str, str]:
 def draw_chunk(
     drawing: Drawing, job: str, first_run: int, runs: int, keep: int, needed: dict[str, str]
 ) -> bytes:
-    """Draw the runs of a chunk; return the content of its file.
+    """Draw the runs of a chunk.
 
     Parameters
     ----------
@@ -119,6 +156,11 @@ def draw_chunk(
         Number of the first runs of the ensemble whose curves are kept.
     needed : dict of str to str
         :func:`versions` of the process that merges the chunks.
+
+    Returns
+    -------
+    bytes
+        Content of the file of the chunk, see :func:`pack`.
 
     Raises
     ------

@@ -113,6 +113,7 @@ class SensorDrawing(Drawing):
 
     @property
     def time(self) -> np.ndarray:  # type: ignore[override]
+        """Times of the yaw errors, shape (n,) [s]."""
         return self._indices * self.motion.period
 
     @cached_property
@@ -165,7 +166,17 @@ class SensorDrawing(Drawing):
 
 @dataclass(frozen=True)
 class LinearDrawing(Drawing):
-    """Source that draws from the linear model of a sensor's yaw error on a motion."""
+    """Source that draws from the linear model of a sensor's yaw error on a motion.
+
+    Attributes
+    ----------
+    model : YawErrorModel
+        Linear model of the yaw error.
+    seed : int
+        Seed of all runs.
+    chunk : int
+        Number of runs that are drawn at once.
+    """
 
     model: YawErrorModel
     seed: int = 1
@@ -173,6 +184,7 @@ class LinearDrawing(Drawing):
 
     @property
     def time(self) -> np.ndarray:  # type: ignore[override]
+        """Times of the yaw errors, shape (n,) [s]."""
         return self.model.time
 
     def errors(self, first_run: int, runs: int) -> np.ndarray:
@@ -232,6 +244,7 @@ class ExperimentDrawing(Drawing):
 
     @cached_property
     def time(self) -> np.ndarray:  # type: ignore[override]
+        """Times of the yaw errors, shape (n,) [s]."""
         end = float(self._drive.trajectory.index[-1])
         return self.period * np.arange(int(end / self.period * (1.0 + 1e-9)) + 1)
 
@@ -280,7 +293,18 @@ class ExperimentDrawing(Drawing):
 
 
 def digest(*values) -> str:
-    """Return a hash of the shapes and the values of arrays."""
+    """Return a hash of the shapes and the values of arrays.
+
+    Parameters
+    ----------
+    *values : array_like
+        Arrays of numbers.
+
+    Returns
+    -------
+    str
+        Hexadecimal hash.
+    """
     hashed = hashlib.sha256()
     for value in values:
         array = np.ascontiguousarray(value, dtype=float)
@@ -290,7 +314,19 @@ def digest(*values) -> str:
 
 
 def described(value) -> Any:
-    """Convert parameters to values for JSON: dataclasses to dictionaries, arrays to hashes."""
+    """Convert parameters to values for JSON.
+
+    Parameters
+    ----------
+    value : object
+        Dataclass, array, container or plain value.
+
+    Returns
+    -------
+    object
+        Dataclasses as dictionaries with their kind, arrays as hashes, other values converted within
+        containers.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value)]
         fields = {name: described(getattr(value, name)) for name in names}

@@ -26,7 +26,18 @@ _PLACE_KEYS = ("latitude", "longitude", "height", "date")
 
 
 def make_terrain(configuration: Configuration) -> Terrain | None:
-    """Return the bumps of section ``[terrain]``; None on level ground."""
+    """Return the bumps of section ``[terrain]``.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    Terrain or None
+        Bumps; None on level ground.
+    """
     return None if configuration.terrain.kind == "flat" else configuration.terrain
 
 
@@ -72,7 +83,18 @@ def make_magnetic_environment(configuration: Configuration) -> MagneticEnvironme
 
 
 def measures_magnetic_field(configuration: Configuration) -> bool:
-    """Return whether the simulated IMU has a magnetometer and a field to measure."""
+    """Return whether the simulated IMU has a magnetometer and a field to measure.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    bool
+        True for a magnetometer in a magnetic environment.
+    """
     if make_magnetic_environment(configuration) is None:
         return False
     return make_experiment_imu(configuration).has_magnetometer

@@ -138,7 +138,18 @@ class ImuSampling(NamedTuple):
 
 
 def imu_sampling(configuration: Configuration) -> ImuSampling:
-    """Return rate and first time of the simulated IMU's messages."""
+    """Return the rate and the first time of the simulated IMU's messages.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    ImuSampling
+        Rate [Hz] and time [s].
+    """
     model: Any = make_experiment_imu(configuration)
     rate = configuration.imu.rate
     if model.drop_repeated:
@@ -148,7 +159,18 @@ def imu_sampling(configuration: Configuration) -> ImuSampling:
 
 
 def imu_remarks(configuration: Configuration) -> list[str]:
-    """Return sentences on parameters of the simulated IMU that mislead on a moving robot."""
+    """Return remarks on parameters of the simulated IMU that mislead on a moving robot.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    list of str
+        Sentences.
+    """
     specification = experiment_imu_model(configuration).parameters.get("specification")
     if specification is None:
         return []
@@ -168,12 +190,34 @@ def imu_remarks(configuration: Configuration) -> list[str]:
 
 
 def describe_imu(configuration: Configuration) -> dict[str, Any]:
-    """Return the IMU model's name, its label and all its parameters, for the summary."""
+    """Describe the model of the simulated IMU for the summary.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    dict of str to object
+        Name of the model, its label and all its parameters.
+    """
     imu: Any = make_experiment_imu(configuration)
     parameters = dataclasses.asdict(imu.parameters)
     return {"model": configuration.imu.model, "label": imu.label, "parameters": parameters}
 
 
 def imu_label(configuration: Configuration) -> str:
-    """Return the label of the IMU model and its parameters, for the results' folder."""
+    """Return the label of the IMU model for the folder of the results.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    str
+        Model and parameters.
+    """
     return make_experiment_imu(configuration).label

@@ -121,9 +121,16 @@ def read_motion(
 def read_recorded_motion(
     path: str | os.PathLike[str], rate: float = sources.RATE, **sections: Mapping[str, Any]
 ) -> RecordedMotion:
-    """Read the motion of a recorded drive and its latitude.
+    """Read the motion of a recorded drive and its latitude, see :func:`read_motion`.
 
-    Parameters and exceptions are those of :func:`read_motion`.
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+    rate : float, optional
+        Samples per second of the motion [Hz].
+    **sections : mapping
+        Settings by key that override a section of config.ini.
 
     Returns
     -------

@@ -46,15 +46,40 @@ class RecordingSetup:
     open_columns: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     def load(self) -> Configuration:
-        """Return the configuration; raise ConfigurationError if it cannot be read."""
+        """Return the configuration of the recording.
+
+        Returns
+        -------
+        Configuration
+            Checked settings.
+
+        Raises
+        ------
+        ConfigurationError
+            A setting cannot be read.
+        """
         return load_configuration(self.path, self.overrides)
 
     def set(self, section: str, **values: Any) -> None:
-        """Override settings of a section."""
+        """Override settings of a section.
+
+        Parameters
+        ----------
+        section : str
+            Name of the section.
+        **values : object
+            Values by key.
+        """
         self.overrides.setdefault(section, {}).update(values)
 
     def add_sentences(self, sentences: Sequence[str]) -> None:
-        """Add the sentences that the set-up does not have yet."""
+        """Add new sentences to the report.
+
+        Parameters
+        ----------
+        sentences : sequence of str
+            Sentences; those that the set-up has are ignored.
+        """
         self.sentences += [new for new in dict.fromkeys(sentences) if new not in self.sentences]
 
 
@@ -265,14 +290,19 @@ def _configured_values(setup: RecordingSetup, folder: str) -> dict[str, dict[str
 
 
 def open_lines(setup: RecordingSetup, section: str) -> list[str]:
-    """Return the possible lines of a section, of which one of each quantity is right.
+    """Return the possible lines of a section; for each quantity one of its lines is right.
 
     Parameters
     ----------
     setup : RecordingSetup
-        Of the recording.
+        Set-up of the recording.
     section : str
         ``imu_columns`` or ``reference_columns``.
+
+    Returns
+    -------
+    list of str
+        Lines of config.ini.
     """
     return [
         f"{quantity} = {description}"

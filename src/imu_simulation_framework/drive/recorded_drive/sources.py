@@ -35,12 +35,34 @@ class RecordingSources:
 
 
 def is_bundled(configuration: Configuration) -> bool:
-    """Return whether the drive is one of the package's own instead of a recording."""
+    """Return whether the drive is one of the package's own instead of a recording.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    bool
+        True for a bundled drive.
+    """
     return not (configuration.recording.path or configuration.reference.path)
 
 
 def recording_sources(configuration: Configuration) -> RecordingSources:
-    """Return the files of the configured drive; generate a bundled drive that is missing."""
+    """Return the files of the configured drive, and generate those of a bundled drive.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    RecordingSources
+        Name, reference and IMU.
+    """
     recording = configuration.recording
     reference, imu = configuration.reference.path, configuration.imu_recording.path
     if not is_bundled(configuration):
@@ -63,7 +85,18 @@ def recording_sources(configuration: Configuration) -> RecordingSources:
 
 
 def drive_name(configuration: Configuration) -> str:
-    """Return the name of the drive in paths and figures: as configured, or the recording's."""
+    """Return the name of the drive in paths and figures.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    str
+        Configured name or that of the recording.
+    """
     return configuration.experiment.name or recording_sources(configuration).name
 
 
@@ -78,7 +111,18 @@ def _recording_name(path: str) -> str:
 
 
 def reference_source(configuration: Configuration) -> ReferenceSource:
-    """Return the reference of a configuration, and how it is read."""
+    """Return the reference of a configuration, and how it is read.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    ReferenceSource
+        Recording, columns and conventions.
+    """
     settings = configuration.reference
     return ReferenceSource(
         path=recording_sources(configuration).reference,
@@ -94,7 +138,18 @@ def reference_source(configuration: Configuration) -> ReferenceSource:
 
 
 def imu_source(configuration: Configuration) -> ImuSource:
-    """Return the recorded IMU of a configuration, and how it is read."""
+    """Return the recorded IMU of a configuration, and how it is read.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    ImuSource
+        Recording, columns and conventions.
+    """
     settings = configuration.imu_recording
     return ImuSource(
         path=recording_sources(configuration).imu,

@@ -61,6 +61,16 @@ class ResultFolder:
     def from_prefix(cls, prefix_path) -> ResultFolder:
         """Return the folder for ``"<folder>/<prefix>"``, see :attr:`prefix_path`.
 
+        Parameters
+        ----------
+        prefix_path : path-like
+            Path ``<folder>/<prefix>``.
+
+        Returns
+        -------
+        ResultFolder
+            Result at that path.
+
         Raises
         ------
         ResultError
@@ -85,11 +95,35 @@ class ResultFolder:
         return str(self.folder / self.prefix)
 
     def path(self, name) -> Path:
-        """Return the path of a file from its name with extension."""
+        """Return the path of a file of the result.
+
+        Parameters
+        ----------
+        name : str
+            Name with extension, without prefix.
+
+        Returns
+        -------
+        Path
+            Path ``<folder>/<prefix>_<name>``.
+        """
         return self.folder / f"{self.prefix}_{name}"
 
     def write_table(self, name, table) -> Path:
-        """Write a table as ``<prefix>_<name>.csv``; see :func:`.tables.table_to_csv`."""
+        """Write a table as ``<prefix>_<name>.csv``; see :func:`.tables.table_to_csv`.
+
+        Parameters
+        ----------
+        name : str
+            Name of the table.
+        table : DataFrame
+            Table with a time index [s].
+
+        Returns
+        -------
+        Path
+            Written file.
+        """
         return self.write_table_in_parts(name, [table])
 
     def write_table_in_parts(self, name, parts) -> Path:
@@ -101,6 +135,11 @@ class ResultFolder:
             Name of the table.
         parts : iterable of pandas.DataFrame
             Consecutive parts, at least one.
+
+        Returns
+        -------
+        Path
+            Written file.
         """
         path = self.path(f"{name}.csv")
         with replace_file(path) as aside, open(aside, "wb") as file:
@@ -118,6 +157,11 @@ class ResultFolder:
         columns : sequence of str, optional
             Columns to read in addition to the time; all by default.
 
+        Returns
+        -------
+        DataFrame
+            Table with a time index [s].
+
         Raises
         ------
         ResultError
@@ -127,6 +171,18 @@ class ResultFolder:
 
     def read_columns(self, name, columns) -> list[np.ndarray]:
         """Return the time and some columns of a table, without the 40 MB of pandas.
+
+        Parameters
+        ----------
+        name : str
+            Name of the table.
+        columns : sequence of str
+            Columns to read in addition to the time.
+
+        Returns
+        -------
+        list of ndarray, shape (n,)
+            Time [s], then the columns.
 
         Raises
         ------
@@ -148,6 +204,11 @@ class ResultFolder:
 
         The smallest files are moved first, so that they arrive even on a nearly full disk.
 
+        Parameters
+        ----------
+        other : ResultFolder
+            Result whose files are moved.
+
         Raises
         ------
         ResultError
@@ -160,11 +221,34 @@ class ResultFolder:
             source.unlink()
 
     def write_text(self, name, text) -> Path:
-        """Write a text under a name with extension."""
+        """Write a text.
+
+        Parameters
+        ----------
+        name : str
+            Name of the file with extension, without prefix.
+        text : str
+            Content.
+
+        Returns
+        -------
+        Path
+            Written file.
+        """
         return self._write(name, text.encode("utf-8"))
 
     def read_text(self, name) -> str:
-        """Read a text from a name with extension.
+        """Read a text.
+
+        Parameters
+        ----------
+        name : str
+            Name of the file with extension, without prefix.
+
+        Returns
+        -------
+        str
+            Content.
 
         Raises
         ------
@@ -178,7 +262,22 @@ class ResultFolder:
             raise ResultError(f"{path}: cannot be read: {explain_file_error(error)}") from error
 
     def write_figure(self, name, figure, format="png") -> Path:
-        """Write a matplotlib figure as ``<prefix>_<name>.<format>``, the same bytes each time."""
+        """Write a matplotlib figure, reproducibly to the byte.
+
+        Parameters
+        ----------
+        name : str
+            Name of the figure.
+        figure : matplotlib.figure.Figure
+            Picture.
+        format : str, optional
+            Format, ``png``, ``pdf`` or ``svg``.
+
+        Returns
+        -------
+        Path
+            Written file.
+        """
         return self._write(f"{name}.{format}", render_figure(figure, format))
 
     def _write(self, name, content) -> Path:
@@ -193,6 +292,16 @@ def safe_name(text) -> str:
     Letters and digits of any language, ``_``, ``-``, ``+`` and ``.`` remain; other characters
     between them become one ``_``. Outer ``.``, ``-`` and ``_`` are removed, and the name is cut at
     200 bytes. An empty name becomes ``unnamed``.
+
+    Parameters
+    ----------
+    text : object
+        Any text.
+
+    Returns
+    -------
+    str
+        Name of a folder.
     """
     composed = unicodedata.normalize("NFC", str(text))
     name = _UNSAFE.sub("_", composed).strip(_OUTER)
@@ -244,6 +353,15 @@ def create_result_folder(output, trajectory_name, imu_label, start) -> ResultFol
 def check_result_folder(output, trajectory_name, imu_label) -> None:
     """Check that :func:`create_result_folder` can create a folder, without creating it.
 
+    Parameters
+    ----------
+    output : path-like
+        Folder of all results.
+    trajectory_name : str
+        Name of the drive.
+    imu_label : str
+        Label of the IMU model and its parameters.
+
     Raises
     ------
     ResultError
@@ -283,6 +401,11 @@ def find_result(path) -> ResultFolder:
     path : path
         Folder of a run, ``<folder>/<prefix>`` or any file of the result.
 
+    Returns
+    -------
+    ResultFolder
+        The result.
+
     Raises
     ------
     ResultError
@@ -315,6 +438,11 @@ def find_result(path) -> ResultFolder:
 
 def find_results(path) -> list[ResultFolder]:
     """Find the result at a path, or all results in a folder and its subfolders.
+
+    Parameters
+    ----------
+    path : path-like
+        A result, or a folder with results.
 
     Returns
     -------
@@ -350,6 +478,11 @@ def tidy(folder: ResultFolder) -> None:
     """Complete the bag of a killed recorder and remove incomplete files.
 
     Call it after the last file was written.
+
+    Parameters
+    ----------
+    folder : ResultFolder
+        Result of the experiment.
     """
     bag = folder.path(BAG)
     active = Path(f"{bag}{ACTIVE}")
@@ -492,7 +625,12 @@ class ExperimentTables:
     odometer: pd.DataFrame | None = None
 
     def save(self, folder):
-        """Write each table as CSV into a :class:`.ResultFolder`.
+        """Write each table as CSV.
+
+        Parameters
+        ----------
+        folder : ResultFolder
+            Result of the experiment.
 
         Raises
         ------
@@ -506,7 +644,17 @@ class ExperimentTables:
 
     @classmethod
     def load(cls, folder) -> ExperimentTables:
-        """Read the tables of a :class:`.ResultFolder`.
+        """Read the tables of a result.
+
+        Parameters
+        ----------
+        folder : ResultFolder
+            Result of the experiment.
+
+        Returns
+        -------
+        ExperimentTables
+            Tables of the result.
 
         Raises
         ------
@@ -548,6 +696,11 @@ def write_recorded_tables(folder, record, zero, end):
 def complete_tables(folder) -> None:
     """Write the missing tables of a killed experiment from its files of samples.
 
+    Parameters
+    ----------
+    folder : ResultFolder
+        Result of the experiment.
+
     Raises
     ------
     ResultError
@@ -574,7 +727,19 @@ MAX_VALUE = 1e30
 
 
 def load_table(folder, name):
-    """Read one table of a :class:`.ResultFolder`; None for a missing table of :data:`OPTIONAL`.
+    """Read one table of a result.
+
+    Parameters
+    ----------
+    folder : ResultFolder
+        Result of the experiment.
+    name : str
+        Name of the table.
+
+    Returns
+    -------
+    DataFrame or None
+        Table; None for a missing table of :data:`OPTIONAL`.
 
     Raises
     ------

@@ -89,6 +89,16 @@ class Stream:
     def open(cls, path) -> Stream:
         """Open the file of a killed process.
 
+        Parameters
+        ----------
+        path : path-like
+            File of the samples.
+
+        Returns
+        -------
+        Stream
+            Samples of the file.
+
         Raises
         ------
         ResultError
@@ -113,6 +123,11 @@ class Stream:
 
     def keep_in(self, path) -> None:
         """Write present and future samples to a new file.
+
+        Parameters
+        ----------
+        path : path-like
+            New file.
 
         Raises
         ------
@@ -148,7 +163,15 @@ class Stream:
             self._tail = bytearray()
 
     def append(self, stamp: int, values) -> None:
-        """Add one sample with a stamp [ns] and a value for each column."""
+        """Add one sample.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+        values : sequence of float
+            Value for each column.
+        """
         row = self._row.pack(stamp, *values)
         with self._lock:
             if self.newest is not None and stamp < self.newest:
@@ -205,7 +228,14 @@ class Stream:
             return self._rows_in_file + len(self._tail) // self._row.size
 
     def rows(self, first: int, last: int):
-        """Return the rows from number ``first`` to ``last``, which is excluded.
+        """Return consecutive rows.
+
+        Parameters
+        ----------
+        first : int
+            Number of the first row, from 0.
+        last : int
+            Number of the row after the last.
 
         Returns
         -------
@@ -254,6 +284,11 @@ class Stream:
             Time from ``zero`` to the start of the stream [s].
         zero, end : int
             First and last stamp [ns].
+
+        Returns
+        -------
+        int
+            Number of samples.
         """
         first, last = self.span(zero, end)
         zero += round(start * NANOSECONDS)
@@ -265,16 +300,43 @@ class Stream:
         return before + int((end - begin + 0.5) / NANOSECONDS * rate) + 1
 
     def count_until(self, end: int) -> int:
-        """Return the number of samples with a stamp of at most ``end`` [ns]."""
+        """Return the number of samples until a stamp.
+
+        Parameters
+        ----------
+        end : int
+            Last stamp [ns].
+
+        Returns
+        -------
+        int
+            Number of samples with at most this stamp.
+        """
         return bisect.bisect_right(_Stamps(self), end)
 
     def span(self, zero: int, end: int):
-        """Return the number of the first sample from ``zero`` on and of the first after ``end``."""
+        """Return the range of the rows between two stamps.
+
+        Parameters
+        ----------
+        zero, end : int
+            First and last stamp, both inclusive [ns].
+
+        Returns
+        -------
+        first, last : int
+            Number of the first row, and of the row after the last.
+        """
         first = bisect.bisect_left(_Stamps(self), zero)
         return first, max(first, self.count_until(end))
 
     def blocks(self, zero: int, end: int):
-        """Yield the samples from stamp ``zero`` to ``end`` [ns], both included, in blocks.
+        """Yield the samples between two stamps in blocks.
+
+        Parameters
+        ----------
+        zero, end : int
+            First and last stamp, both inclusive [ns].
 
         Yields
         ------
@@ -348,7 +410,18 @@ class RecordedTable:
     blocks: Callable
 
     def whole(self, columns=None) -> pd.DataFrame:
-        """Return the whole table, with all columns or with the named ones."""
+        """Return the whole table.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Columns of the result; by default all.
+
+        Returns
+        -------
+        DataFrame
+            Table with a time index [s].
+        """
         import pandas as pd
 
         selection = slice(None) if columns is None else list(columns)
@@ -432,13 +505,24 @@ class ExperimentRecord:
     wheels = _stream("wheel_velocities_actual")
 
     def append_command(self, *commands: float) -> None:
-        """Add commands of the drivetrain."""
+        """Add commands of the drivetrain.
+
+        Parameters
+        ----------
+        *commands : float
+            Commands as in :attr:`.Drivetrain.commands`.
+        """
         self.commands.append(len(self.commands), commands)
 
     def keep_in(self, folder) -> None:
         """Store all samples in files of a result's folder from now on.
 
         The files of a killed process remain; :meth:`left_behind` reads them.
+
+        Parameters
+        ----------
+        folder : ResultFolder
+            Result of the experiment.
         """
         for name, stream in self._streams.items():
             stream.keep_in(folder.path(f"{name}.{ENDING}"))
@@ -455,7 +539,17 @@ class ExperimentRecord:
 
     @classmethod
     def left_behind(cls, folder) -> ExperimentRecord | None:
-        """Return the record of a killed experiment; None without its files.
+        """Return the record of a killed experiment.
+
+        Parameters
+        ----------
+        folder : ResultFolder
+            Result of the experiment.
+
+        Returns
+        -------
+        ExperimentRecord or None
+            Record; None without files of samples.
 
         Raises
         ------
@@ -486,19 +580,42 @@ class ExperimentRecord:
         return record
 
     def zero(self):
-        """Return the stamp of the first command [ns]; None without a tracking error."""
+        """Return the stamp of the first command.
+
+        Returns
+        -------
+        int or None
+            Stamp [ns]; None without a tracking error.
+        """
         if len(self.errors) == 0:
             return None
         (stamp,), values = self.errors.rows(0, 1)
         return int(stamp) - round(values[0, -1] * NANOSECONDS)
 
     def common_end(self) -> int:
-        """Return the last stamp of both ground truth and IMU [ns]; -1 without samples."""
+        """Return the last stamp that both ground truth and IMU have reached.
+
+        Returns
+        -------
+        int
+            Stamp [ns]; -1 without samples.
+        """
         streams = (self.imu, self.ground_truth)
         return min(-1 if stream.newest is None else stream.newest for stream in streams)
 
     def complete_until(self, end: int) -> bool:
-        """Return whether all samples until ``end`` [ns] exist, and a command for each error."""
+        """Return whether all samples until a stamp exist, and a command for each tracking error.
+
+        Parameters
+        ----------
+        end : int
+            Last stamp [ns].
+
+        Returns
+        -------
+        bool
+            True if nothing is missing.
+        """
         streams = (self.imu, self.ground_truth, self.errors)
         if any(stream.newest is None or stream.newest < end for stream in streams):
             return False

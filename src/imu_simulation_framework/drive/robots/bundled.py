@@ -38,7 +38,19 @@ _PLACE: dict[str, Any] = {"check": checked_finite, "count": 3}
 
 @dataclass(frozen=True)
 class Chassis(Settings):
-    """A box [m, kg]; places are those of its middles in base_footprint."""
+    """Box of the chassis; positions are relative to base_footprint.
+
+    Attributes
+    ----------
+    size : tuple of float
+        Length, width and height [m].
+    position : tuple of float
+        Middle of the box [m].
+    mass : float
+        Mass [kg].
+    centre_of_mass : tuple of float
+        Centre of mass [m].
+    """
 
     size: tuple[float, ...] = setting(count=3, unit="m", **POSITIVE)
     position: tuple[float, ...] = setting(unit="m", **_PLACE)
@@ -48,7 +60,25 @@ class Chassis(Settings):
 
 @dataclass(frozen=True)
 class Wheels(Settings):
-    """The driven wheels [m, kg], at these ``positions`` along each side."""
+    """Driven wheels, equal on both sides.
+
+    Attributes
+    ----------
+    radius, width : float
+        Size of a wheel [m].
+    half_track : float
+        Distance from the middle of the axle to a wheel [m].
+    mass : float
+        Mass of a wheel [kg].
+    positions : tuple of float
+        Positions of the wheels along each side [m].
+    turning_half_track, turning_half_track_in_gazebo : float or None
+        Effective half track in turns, in MuJoCo and in Gazebo [m]; None for ``half_track``.
+    sideslip_time : float
+        Sideslip angle per yaw rate [s].
+    diameter_ratio : float
+        Diameter of the right wheels over that of the left wheels [1].
+    """
 
     radius: float = setting(unit="m", **POSITIVE)
     width: float = setting(unit="m", **POSITIVE)
@@ -63,7 +93,17 @@ class Wheels(Settings):
 
 @dataclass(frozen=True)
 class Caster(Settings):
-    """A ball caster [m, kg]; there is another one on the other side."""
+    """Ball caster; there is another one on the other side.
+
+    Attributes
+    ----------
+    radius : float
+        Radius of the ball [m].
+    position : tuple of float
+        Position along and across the robot [m].
+    mass : float
+        Mass [kg].
+    """
 
     radius: float = setting(unit="m", **POSITIVE)
     position: tuple[float, ...] = setting(count=2, unit="m", **POSITIVE)
@@ -72,7 +112,19 @@ class Caster(Settings):
 
 @dataclass(frozen=True)
 class ImuBox(Settings):
-    """The IMU [m, kg], and how it is turned [rad]."""
+    """Box of the IMU.
+
+    Attributes
+    ----------
+    size : tuple of float
+        Length, width and height [m].
+    mass : float
+        Mass [kg].
+    position : tuple of float
+        Position in base_footprint [m].
+    orientation : tuple of float
+        Roll, pitch and yaw in base_footprint [rad].
+    """
 
     size: tuple[float, ...] = setting(count=3, unit="m", **POSITIVE)
     mass: float = setting(unit="kg", **POSITIVE)
@@ -82,7 +134,23 @@ class ImuBox(Settings):
 
 @dataclass(frozen=True)
 class BundledRobot(Settings):
-    """Sections and keys of urdf/robot.yaml."""
+    """Sections and keys of urdf/robot.yaml.
+
+    Attributes
+    ----------
+    chassis : Chassis
+        Box of the chassis.
+    wheel : Wheels
+        Driven wheels.
+    imu : ImuBox
+        Box of the IMU.
+    drive : Motors
+        Motors of the wheels.
+    contact : Contact
+        Friction of wheels and casters.
+    caster : Caster or None
+        Ball casters, if the robot has some.
+    """
 
     chassis: Chassis = setting(part=Chassis)
     wheel: Wheels = setting(part=Wheels)
@@ -128,6 +196,11 @@ def bundled_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
         Content of the file, with the keys of :class:`BundledRobot`.
     simulator : str
         Simulator in which the robot turns.
+
+    Returns
+    -------
+    RobotParameters
+        Parameters of the robot.
 
     Raises
     ------

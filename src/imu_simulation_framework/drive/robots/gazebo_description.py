@@ -17,17 +17,28 @@ _SIDEWAYS = 0.5
 
 
 def description_in_gazebo(parameters: RobotParameters, **arguments) -> str:
-    """Return the URDF of such a robot with what Gazebo needs besides.
+    """Return the URDF of a robot with the elements that Gazebo needs.
 
-    That is the IMU on a link of its own, motors, contacts and ground truth. Plug-ins, sensors and
-    transmissions that the description has are left out: they would command the same joints.
+    The elements are the IMU on a link of its own, motors, contacts and ground truth. Plug-ins,
+    sensors and transmissions of the description are removed, since they would command the same
+    joints.
 
     Gazebo's friction acts along two axes independently, by default those of the world, so that a
-    skid-steered robot would turn differently in each heading. Here they are those of the wheel, and
-    sideways it has so little that nothing slides along the wheels. The robot then turns as a
-    differential drive whose track is the wheels' distance.
+    skid-steered robot would turn differently in each heading. Here the axes are those of the wheel,
+    and the friction across is small, so that the wheels do not slide along their rolling direction.
+    The robot then turns as a differential drive whose track is the distance of the wheels.
 
-    ``arguments``: of own_robot.gazebo.xacro, but for ``robot``.
+    Parameters
+    ----------
+    parameters : RobotParameters
+        Robot with its description.
+    **arguments : str
+        Arguments of own_robot.gazebo.xacro except ``robot``.
+
+    Returns
+    -------
+    str
+        Robot as URDF.
     """
     urdf = Description(parameters.description, parameters.path)
     for tag in ("gazebo", "transmission"):

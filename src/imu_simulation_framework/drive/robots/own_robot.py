@@ -80,6 +80,27 @@ class OwnDrive(Settings):
     Torque and velocity are the joints' limits; a torque without a limit is twice the torque at
     which a wheel slips. The motors' inertia and gains are proportional to the inertia that a wheel
     drives, with the ratios of the bundled robot.
+
+    Attributes
+    ----------
+    max_wheel_velocity : float or None
+        Largest velocity of a wheel [rad/s].
+    max_wheel_acceleration : float or None
+        Largest acceleration of a wheel [rad/s^2].
+    max_wheel_torque : float or None
+        Largest torque of a motor [N m].
+    max_steering_angle : float or None
+        Largest angle of a steering joint [rad].
+    max_steering_rate : float or None
+        Largest rate of a steering joint [rad/s].
+    velocity_gain : float or None
+        Proportional gain of the velocity control [N m s/rad].
+    velocity_integral_gain : float or None
+        Integral gain of the velocity control [N m/rad].
+    motor_inertia : float or None
+        Inertia of a motor at the wheel [kg m^2].
+    command_delay : float
+        Delay of the commands [s].
     """
 
     max_wheel_velocity: float | None = setting(None, unit="rad/s", **_POSITIVE)

@@ -20,7 +20,29 @@ LARGEST_NUMBER = 1e9  # largest parameter; results of computations with it stay 
 
 
 def checked_finite(name: str, value: Any, count: int = 0, **bounds: Any) -> Any:
-    """Return a checked number, or ``count`` of them, that a robot's description can contain."""
+    """Check numbers of a robot's description.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value, for the message.
+    value : object
+        Number, or sequence of numbers.
+    count : int, optional
+        Required length of the sequence; 0 for one number.
+    **bounds : object
+        Bounds and unit, see :func:`.check_number`.
+
+    Returns
+    -------
+    float or tuple of float
+        The numbers.
+
+    Raises
+    ------
+    ConfigurationError
+        A number is out of bounds, or too small for readers of XML.
+    """
     numbers = check_numbers(name, value, count, **{"maximum": LARGEST_NUMBER, **bounds})
     # Readers of XML, such as MuJoCo's, reject denormal numbers.
     least = 1.0 / LARGEST_NUMBER if "above" in bounds else sys.float_info.min
@@ -160,7 +182,18 @@ class RobotParameters:
         return np.concatenate([wheel_velocities, steering_angles], axis=1)
 
     def friction(self, joint: str) -> float:
-        """Return the coefficient of sliding friction of the wheel that a joint turns."""
+        """Return the friction coefficient of a wheel.
+
+        Parameters
+        ----------
+        joint : str
+            Joint that turns the wheel.
+
+        Returns
+        -------
+        float
+            Coefficient of sliding friction [1].
+        """
         on_the_right = joint in self.wheel_joints[len(self.wheel_joints) // 2 :]
         contact = self.contact
         return contact.wheel_friction * (contact.friction_ratio if on_the_right else 1.0)

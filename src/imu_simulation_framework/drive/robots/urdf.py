@@ -19,6 +19,16 @@ SMALLEST_NUMBER = 1e-30  # below it, digits are lost
 
 
 class Pose(NamedTuple):
+    """Rotation and position of a link relative to another.
+
+    Attributes
+    ----------
+    rotation : scipy.spatial.transform.Rotation
+        Rotation from the axes of the link to those of the other.
+    position : ndarray, shape (3,)
+        Origin of the link in the axes of the other [m].
+    """
+
     rotation: Rotation
     position: np.ndarray
 
@@ -28,12 +38,27 @@ class Pose(NamedTuple):
         )
 
     def inverse(self):
+        """Return the pose of the other link relative to this one.
+
+        Returns
+        -------
+        Pose
+            Inverse.
+        """
         back = self.rotation.inv()
         return Pose(back, -back.apply(self.position))
 
 
 class Description:
-    """A URDF's links and joints, and where they are when all joints are at zero."""
+    """Links and joints of a URDF, and their poses with all joints at zero.
+
+    Parameters
+    ----------
+    text : str
+        Content of the URDF.
+    path : Path
+        Path of the description, for messages.
+    """
 
     def __init__(self, text: str, path: Path) -> None:
         self.path = path
@@ -59,6 +84,18 @@ class Description:
         self.poses = {self.root: Pose(Rotation.identity(), np.zeros(3))}
 
     def fault(self, reason: str) -> ConfigurationError:
+        """Return an error about the description.
+
+        Parameters
+        ----------
+        reason : str
+            End of the message.
+
+        Returns
+        -------
+        ConfigurationError
+            Error with the path and the place.
+        """
         return ConfigurationError(f"{self.path}: {self._place}{reason}.")
 
     def _name(self, element) -> str:
@@ -73,6 +110,23 @@ class Description:
         return named
 
     def child(self, joint) -> str:
+        """Return the child link of a joint.
+
+        Parameters
+        ----------
+        joint : xml.etree.ElementTree.Element
+            Element ``<joint>``.
+
+        Returns
+        -------
+        str
+            Name of the link.
+
+        Raises
+        ------
+        ConfigurationError
+            The joint has no such link.
+        """
         return self._end(joint, "child")
 
     def _end(self, joint, end) -> str:
@@ -84,6 +138,29 @@ class Description:
         return link
 
     def numbers(self, element, key: str, count: int, default: str = "") -> np.ndarray:
+        """Read numbers of an attribute.
+
+        Parameters
+        ----------
+        element : xml.etree.ElementTree.Element or None
+            Element with the attribute.
+        key : str
+            Name of the attribute.
+        count : int
+            Required number of values.
+        default : str, optional
+            Text of a missing attribute.
+
+        Returns
+        -------
+        ndarray, shape (count,)
+            The numbers.
+
+        Raises
+        ------
+        ConfigurationError
+            The text is something else.
+        """
         text = default if element is None else element.get(key, default)
         try:
             found = np.array([float(word) for word in text.split()])
@@ -127,12 +204,40 @@ class Description:
                 self.numbers(inertia, key, 1)
 
     def origin(self, element) -> Pose:
+        """Read the pose in the tag ``<origin>``.
+
+        Parameters
+        ----------
+        element : xml.etree.ElementTree.Element
+            Element with the tag.
+
+        Returns
+        -------
+        Pose
+            Pose; the identity without the tag.
+        """
         origin = element.find("origin")
         xyz, rpy = (self.numbers(origin, key, 3, "0 0 0") for key in ("xyz", "rpy"))
         return Pose(Rotation.from_euler("xyz", rpy), xyz)
 
     def ancestors(self, link: str) -> list[str]:
-        """Return the links that this one hangs on, from its parent to the root."""
+        """Return the ancestors of a link, from its parent to the root.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+
+        Returns
+        -------
+        list of str
+            Names of links.
+
+        Raises
+        ------
+        ConfigurationError
+            The chain of parents closes.
+        """
         self.pose(link)  # which refuses a chain that closes
         found = []
         while link in self.above:
@@ -141,7 +246,23 @@ class Description:
         return found
 
     def pose(self, link: str) -> Pose:
-        """Return where a link is in the root link. A chain that closes has no root."""
+        """Return the pose of a link relative to the root link.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+
+        Returns
+        -------
+        Pose
+            Pose with all joints at zero.
+
+        Raises
+        ------
+        ConfigurationError
+            The chain of parents closes.
+        """
         way = []
         while link not in self.poses:
             if link in way:
@@ -154,7 +275,13 @@ class Description:
         return pose
 
     def rename(self, link: str) -> None:
-        """Give a link another name, since one of ours has to have it."""
+        """Rename a link whose name is needed for another link.
+
+        Parameters
+        ----------
+        link : str
+            Name of the link.
+        """
         new = f"{link}_of_the_description"
         while new in self.links:
             new += "_"
@@ -170,7 +297,17 @@ class Description:
                     end.set(key, new)
 
     def add(self, link: str, parent: str, child: str, pose: Pose) -> None:
-        """Add a link without mass, and a fixed joint between it and another."""
+        """Add a link without mass and a fixed joint.
+
+        Parameters
+        ----------
+        link : str
+            Name of the new link.
+        parent, child : str
+            Parent and child of the joint.
+        pose : Pose
+            Pose of the child relative to the parent.
+        """
         self.links[link] = ElementTree.SubElement(self.tree, "link", name=link)
         name = f"{link}_joint"
         name += "_" if name in self.joints else ""
@@ -179,7 +316,17 @@ class Description:
         self.hang(joint, parent, pose)
 
     def hang(self, joint, parent: str, pose: Pose) -> None:
-        """Give a joint this parent and place there, and make it the last of all joints."""
+        """Set parent and pose of a joint, and make it the last of all joints.
+
+        Parameters
+        ----------
+        joint : xml.etree.ElementTree.Element
+            Element ``<joint>``.
+        parent : str
+            Name of the parent link.
+        pose : Pose
+            Pose of the joint relative to the parent.
+        """
         for tag in ("parent", "origin"):
             for element in joint.findall(tag):
                 joint.remove(element)
@@ -192,7 +339,13 @@ class Description:
         self.tree.append(joint)
 
     def collisions(self) -> Iterator[tuple[str, Any, Pose, Any]]:
-        """Give each link with each of its collision elements, where it is and its shape."""
+        """Yield the collision elements of all links.
+
+        Yields
+        ------
+        tuple of str, Element, Pose and Element or None
+            Name of the link, element, pose relative to the root link, and shape.
+        """
         for name, link in self.links.items():
             for collision in link.findall("collision"):
                 geometry = collision.find("geometry")
@@ -200,7 +353,18 @@ class Description:
                 yield name, collision, self.pose(name) * self.origin(collision), shape
 
     def reach(self, shape) -> float:
-        """Return how far a shape reaches from its middle [m]."""
+        """Return the largest distance of a shape from its middle.
+
+        Parameters
+        ----------
+        shape : xml.etree.ElementTree.Element
+            Element ``<box>``, ``<cylinder>`` or ``<sphere>``.
+
+        Returns
+        -------
+        float
+            Distance [m].
+        """
         if shape.tag == "box":
             return 0.5 * float(np.linalg.norm(self.numbers(shape, "size", 3)))
         length = float(self.numbers(shape, "length", 1, "0")[0])

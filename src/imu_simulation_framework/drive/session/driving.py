@@ -224,6 +224,11 @@ class DriveSession:
         ----------
         elapsed : float
             Wall-clock time since the first command [s].
+
+        Returns
+        -------
+        str
+            Phrase for the terminal.
         """
         return (
             f"simulated {self.time:.1f} of {self.duration:.1f} s "
@@ -231,15 +236,33 @@ class DriveSession:
         )
 
     def first_pose(self):
-        """Return the pose of the robot before the first command, a :class:`.Pose2D`."""
+        """Return the pose of the robot before the first command.
+
+        Returns
+        -------
+        Pose2D
+            Pose [m, rad].
+        """
         return self._follower.reference.pose_at(0.0)
 
     def begin(self) -> tuple[float, ...]:
-        """Return the first command, see :attr:`.Drivetrain.commands`."""
+        """Return the first command.
+
+        Returns
+        -------
+        tuple of float
+            Commands as in :attr:`.Drivetrain.commands`.
+        """
         return self._follower.command(0.0)
 
     def standstill(self) -> tuple[float, ...]:
-        """Return the command that stops the robot."""
+        """Return the command that stops the robot.
+
+        Returns
+        -------
+        tuple of float
+            Commands as in :attr:`.Drivetrain.commands`.
+        """
         return self._follower.standstill()
 
     def answer(self, time: float, error: TrackingError) -> tuple[float, ...]:
@@ -251,6 +274,11 @@ class DriveSession:
             Time since the start of the drive [s].
         error : TrackingError
             Tracking error at this time.
+
+        Returns
+        -------
+        tuple of float
+            Commands as in :attr:`.Drivetrain.commands`.
 
         Raises
         ------
@@ -283,7 +311,19 @@ _MIN_UPRIGHT_COSINE = 0.5  # cosine of 60 deg, more than the tilt of any driving
 
 
 class TruePose(NamedTuple):
-    """Ground truth at a stamp [ns]: position [m], quaternion (x, y, z, w) and velocity [m/s]."""
+    """Ground truth of the robot in the plane.
+
+    Attributes
+    ----------
+    stamp : int
+        Stamp [ns].
+    x, y : float
+        Position [m].
+    orientation : sequence of float
+        Quaternion x, y, z, w.
+    v_x, v_y : float
+        Velocity in the axes of the robot [m/s].
+    """
 
     stamp: int
     x: float
@@ -294,7 +334,21 @@ class TruePose(NamedTuple):
 
 
 class TrackedPose(NamedTuple):
-    """Tracking error and poses at a stamp [ns], ``time`` [s] after the start of the drive."""
+    """Tracking error with the poses of reference and robot.
+
+    Attributes
+    ----------
+    stamp : int
+        Stamp [ns].
+    time : float
+        Time since the start of the drive [s].
+    error : TrackingError
+        Tracking error.
+    reference : Pose2D
+        Pose of the reference.
+    actual : Pose2D
+        Pose of the robot.
+    """
 
     stamp: int
     time: float
@@ -334,7 +388,13 @@ class TrackingSession:
         return self._held_stamp is not None
 
     def follow(self, reference: Reference) -> None:
-        """Compare the robot with a reference from now on; earlier commands do not count."""
+        """Compare the robot with a reference from now on; earlier commands do not count.
+
+        Parameters
+        ----------
+        reference : Reference
+            Reference trajectory.
+        """
         self._reference = reference
 
     def commanded(self) -> None:
@@ -344,6 +404,11 @@ class TrackingSession:
 
     def ground_truth(self, pose: TruePose) -> TrackedPose | None:
         """Process one sample of the ground truth.
+
+        Parameters
+        ----------
+        pose : TruePose
+            Ground truth of the robot.
 
         Returns
         -------

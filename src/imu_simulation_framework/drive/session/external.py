@@ -54,7 +54,14 @@ class ExternalRobotSession:
         self._latest = 0.0
 
     def put(self, x: float, y: float, yaw: float) -> None:
-        """Define the robot's present pose as (x, y) [m] and yaw [rad].
+        """Define the pose of the robot at rest in the world.
+
+        Parameters
+        ----------
+        x, y : float
+            Position [m].
+        yaw : float
+            Yaw [rad].
 
         Raises
         ------
@@ -105,6 +112,16 @@ class ExternalRobotSession:
 
         The message is changed in its serialised form, as a plug-in may publish 1000 per second.
 
+        Parameters
+        ----------
+        data : bytes
+            Serialised sensor_msgs/Imu.
+
+        Returns
+        -------
+        bytearray
+            Serialised message.
+
         Raises
         ------
         SimulatorError
@@ -123,14 +140,31 @@ class ExternalRobotSession:
         return quaternion_product(0.0, 0.0, math.sin(half), math.cos(half), *quaternion)
 
     def due(self, stamp: int) -> None:
-        """Register that the state of a stamp [ns] requires a command."""
+        """Register that a state requires a command.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp of the state [ns].
+        """
         if self._ahead:
             self._ahead -= 1
         else:
             self._unanswered.append(stamp)
 
     def command(self, *commands: float) -> tuple[float, float]:
-        """Return the speed [m/s] and the yaw rate [rad/s] for commands of the drivetrain."""
+        """Convert commands of the drivetrain to speed and yaw rate.
+
+        Parameters
+        ----------
+        *commands : float
+            Commands as in :attr:`.Drivetrain.commands`.
+
+        Returns
+        -------
+        v, yaw_rate : float
+            Speed [m/s] and yaw rate [rad/s].
+        """
         newest = 0 if self._newest is None else self._newest[0]
         command = self._drivetrain.forward(*commands)
         if self._unanswered:
@@ -143,14 +177,28 @@ class ExternalRobotSession:
         return command
 
     def left_alone(self) -> bool:
-        """Return once whether the robot has to stop, since no command came for too long."""
+        """Return whether the robot has to stop because commands are missing.
+
+        The result is true once for each interruption of the commands.
+
+        Returns
+        -------
+        bool
+            True if the last command is older than the timeout.
+        """
         if self._stopped or self._newest is None or self._commanded_at is None:
             return False
         self._stopped = self._newest[0] - self._commanded_at > self._silence
         return self._stopped
 
     def too_late(self) -> str:
-        """Return a sentence on commands that came late; empty without such."""
+        """Describe the delay of late commands.
+
+        Returns
+        -------
+        str
+            Sentence; empty if no command was late.
+        """
         if self._latest <= 2.0 * self._period:
             return ""
         return (

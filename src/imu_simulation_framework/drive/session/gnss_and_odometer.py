@@ -155,9 +155,18 @@ class OdometerSession:
         orientation: np.ndarray,
         linear_velocity: np.ndarray,
     ) -> OdometerRows | None:
-        """Add the robot's next states; return the outputs of the odometer meanwhile.
+        """Add the next states of the robot, and return the output of the odometer for them.
 
-        Parameters are those of :meth:`PositioningSession.add`.
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        position : ndarray, shape (n, 3)
+            Positions of base_footprint in the world [m].
+        orientation : ndarray, shape (n, 4)
+            Quaternions x, y, z, w.
+        linear_velocity : ndarray, shape (n, 3)
+            Velocities in the axes of the robot [m/s].
 
         Returns
         -------

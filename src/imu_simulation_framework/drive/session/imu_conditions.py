@@ -55,7 +55,13 @@ class ImuConditions:
         self.set_imu_position(imu_position)
 
     def set_imu_position(self, position: Sequence[float]) -> None:
-        """Set the IMU's position on the robot [m]; earlier poses are dropped."""
+        """Set the position of the IMU on the robot, and drop earlier poses.
+
+        Parameters
+        ----------
+        position : sequence of float
+            Position in the axes of the robot [m].
+        """
         self._imu_position = np.array(position, dtype=float)
         self._reports.get(_POSE, deque()).clear()
 
@@ -83,19 +89,57 @@ class ImuConditions:
         _append(self._reports[_POSE], stamp, np.append(np.array(position) + arm, speed))
 
     def add_torques(self, stamp: int, left: float, right: float) -> None:
-        """Add the motors' torques [N m] on both sides in the interval that ends at a stamp [ns]."""
+        """Add the torques of the motors in an interval.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp of the end of the interval [ns].
+        left, right : float
+            Torques of both sides [N m].
+        """
         _append(self._reports[_TORQUE], stamp, np.array((left, right)))
 
     def add_field(self, stamp: int, field: Sequence[float]) -> None:
-        """Add the magnetic field at a stamp [ns], in the IMU's axes [T]."""
+        """Add the magnetic field at a stamp.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+        field : sequence of float
+            Field in the axes of the IMU [T].
+        """
         _append(self._reports[_FIELD], stamp, np.array(field, dtype=float))
 
     def is_complete(self, stamp: int) -> bool:
-        """Return whether all conditions at a stamp [ns] are known."""
+        """Return whether all conditions at a stamp are known.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+
+        Returns
+        -------
+        bool
+            True if none is missing.
+        """
         return not self.missing(stamp)
 
     def missing(self, stamp: int) -> list[str]:
-        """Return the quantities that are not known at a stamp [ns]."""
+        """Return the quantities that are not known at a stamp.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+
+        Returns
+        -------
+        list of str
+            Names of quantities.
+        """
         return [
             quantity
             for quantity, reports in self._reports.items()
@@ -103,7 +147,18 @@ class ImuConditions:
         ]
 
     def lead(self, stamp: int) -> int:
-        """Return the time from a stamp to the newest complete conditions [ns], zero before it."""
+        """Return the time from a stamp to the newest complete conditions.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+
+        Returns
+        -------
+        int
+            Time [ns]; zero if the conditions are older.
+        """
         newest = [reports[-1][0] if reports else stamp for reports in self._reports.values()]
         return max(0, min(newest, default=stamp) - stamp)
 

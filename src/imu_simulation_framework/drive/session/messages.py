@@ -28,7 +28,18 @@ _POSE, _TWIST = messages.ODOMETRY.place("pose.pose."), messages.ODOMETRY.place("
 
 
 def true_pose(data: bytes) -> TruePose:
-    """Read the pose and the velocity of one serialised nav_msgs/Odometry."""
+    """Read the pose and the velocity from an odometry message.
+
+    Parameters
+    ----------
+    data : bytes
+        Serialised nav_msgs/Odometry.
+
+    Returns
+    -------
+    TruePose
+        Ground truth.
+    """
     numbers = messages.last_numbers(data, messages.ODOMETRY)
     x, y, _, *orientation = numbers[_POSE]
     return TruePose(messages.stamp_of(data), x, y, tuple(orientation), *numbers[_TWIST][:2])
@@ -45,6 +56,11 @@ def pack_states(packer: messages.Packer, stamps: np.ndarray, state: Any) -> np.n
         Stamps [ns].
     state : SimulatorState
         States at these stamps.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Structured array of messages.
     """
     columns = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
     return packer.pack(stamps, dict(zip(messages.STATE, np.concatenate(columns, axis=1).T)))
@@ -61,6 +77,11 @@ def pack_odometry(packer: messages.Packer, stamps: np.ndarray, rows: np.ndarray)
         Stamps [ns].
     rows : ndarray, shape (n, columns)
         Position, orientation, speed and yaw rate at these stamps.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Structured array of messages.
     """
     return packer.pack(stamps, dict(zip(_ODOMETRY_FIELDS, rows.T)))
 

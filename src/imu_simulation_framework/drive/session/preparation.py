@@ -101,7 +101,18 @@ class PreparationSession:
         )
 
     def write(self, folder: ResultFolder) -> None:
-        """Write the prepared tables; raise ResultError if a file cannot be written."""
+        """Write the prepared tables.
+
+        Parameters
+        ----------
+        folder : ResultFolder
+            Result of the experiment.
+
+        Raises
+        ------
+        ResultError
+            A file cannot be written.
+        """
         drive, imu = self.drive, self.recorded_imu
         folder.write_table("trajectory_data", drive.trajectory)
         folder.write_table("reference", drive.reference)

@@ -35,7 +35,18 @@ ROUNDING = 1000  # ns; largest difference of two stamps of the same time
 
 
 def ticks_between_wheels(control_period: float) -> int:
-    """Return the number of control periods [s] between two samples of the wheels."""
+    """Return the number of control periods between two samples of the wheels.
+
+    Parameters
+    ----------
+    control_period : float
+        Control period [s].
+
+    Returns
+    -------
+    int
+        Number of periods, at least one.
+    """
     return max(1, math.ceil(WHEELS_PERIOD / control_period - 1e-6))
 
 
@@ -106,14 +117,31 @@ class RecordingSession:
 
     @classmethod
     def from_configuration(cls, configuration: Configuration) -> RecordingSession:
-        """Return the session of a configured experiment."""
+        """Return the session of a configured experiment.
+
+        Parameters
+        ----------
+        configuration : Configuration
+            Settings of the experiment.
+
+        Returns
+        -------
+        RecordingSession
+            Session without samples.
+        """
         gnss = experiment_gnss(configuration)
         odometer = experiment_odometer(configuration)
         commands = experiment_robot(configuration).drivetrain.commands
         return cls(1.0 / configuration.control.rate, gnss, odometer, commands)
 
     def ends_after(self, duration: float) -> None:
-        """Set the duration of the whole drive [s]; without it the drive is not complete."""
+        """Set the duration of the drive, without which the drive is never complete.
+
+        Parameters
+        ----------
+        duration : float
+            Duration of the whole drive [s].
+        """
         self._duration = duration
 
     @property
@@ -166,11 +194,16 @@ class RecordingSession:
         return 0 if end is None else sum(min(stamp or 0, end) for stamp in newest)
 
     def end(self) -> int:
-        """Return the last stamp for the evaluation of a recording that has begun [ns].
+        """Return the last stamp for the evaluation of a recording that has begun.
 
         An experiment that is interrupted within a control period may have the ground truth of this
         period without the IMU, or the reverse. A larger difference is due to lost messages and
         counts as such.
+
+        Returns
+        -------
+        int
+            Stamp [ns].
         """
         truth, imu = self.record.ground_truth.newest, self.record.imu.newest
         period = self._control_period * NANOSECONDS
@@ -184,7 +217,13 @@ class RecordingSession:
         return self.zero + round(self._duration * NANOSECONDS)
 
     def add_command(self, *commands: float) -> None:
-        """Record the commands of the drivetrain."""
+        """Record the commands of the drivetrain.
+
+        Parameters
+        ----------
+        *commands : float
+            Commands as in :attr:`.Drivetrain.commands`.
+        """
         if not self.over:
             self.record.append_command(*commands)
 
@@ -206,24 +245,53 @@ class RecordingSession:
         self._add(self.record.imu, topics.IMU, stamps, rows)
 
     def add_magnetic_field(self, stamps, rows) -> None:
-        """Record samples of the IMU's magnetometer [T], ``rows`` (n, 3); see :meth:`add_imu`."""
+        """Record samples of the IMU's magnetometer, see :meth:`add_imu`.
+
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, 3)
+            Magnetic field in the axes of the IMU [T].
+        """
         self._add(self.record.magnetometer, topics.IMU_MAG, stamps, rows)
 
     def add_ground_truth(self, stamps, rows) -> None:
-        """Record samples of the ground truth, ``rows`` (n, 10); see :meth:`add_imu`."""
+        """Record samples of the ground truth, see :meth:`add_imu`.
+
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, 13)
+            Position [m], quaternion x, y, z, w, velocity [m/s] and angular velocity [rad/s].
+        """
         self._add(self.record.ground_truth, topics.GROUND_TRUTH, stamps, rows)
 
     def add_wheels(self, stamps, rows) -> None:
-        """Record states of all motors, ``rows`` (n, m).
+        """Record the states of all motors, see :meth:`add_imu` and :func:`average_sides`.
 
-        See :meth:`add_imu` and :func:`average_sides`.
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, motors)
+            States of the motors, see :meth:`.RobotParameters.motor_rows`.
         """
         if len(stamps):
             rows = average_sides(rows, len(self.record.wheels.columns))
         self._add(self.record.wheels, topics.JOINT_STATES, stamps, rows)
 
     def add_odometry(self, stamps, rows) -> None:
-        """Record odometry, ``rows`` (n, columns); gaps between its stamps are accepted."""
+        """Record odometry, whose stamps may have gaps.
+
+        Parameters
+        ----------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, columns)
+            Output of the odometer.
+        """
         if not self.over and len(stamps):
             self.record.odometer.append_rows(stamps, rows)
 
@@ -231,12 +299,31 @@ class RecordingSession:
         """Record output of a GNSS receiver; see :meth:`.ExperimentRecord.append_fixes`.
 
         Gaps between the stamps are accepted, because the receiver may have an outage.
+
+        Parameters
+        ----------
+        kind : str
+            Kind of output, see :meth:`.ExperimentRecord.append_fixes`.
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, columns)
+            Values of the output.
         """
         if not self.over and len(stamps):
             self.record.append_fixes(kind, stamps, rows)
 
     def add_error(self, stamp: int, time: float, error: TrackingError) -> None:
-        """Record a tracking error at a stamp [ns], ``time`` [s] after the start of the drive."""
+        """Record a tracking error.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+        time : float
+            Time since the start of the drive [s].
+        error : TrackingError
+            Tracking error.
+        """
         if self.zero is None:
             self.zero = stamp - round(time * NANOSECONDS)
         self._add_sample(self.record.errors, topics.TRAJECTORY_ERROR, stamp, (*error, time))
@@ -278,7 +365,17 @@ _LATCHED = (topics.STATIC_TRANSFORMS, topics.IMU_CALIBRATION)
 
 
 class StampedMessage(NamedTuple):
-    """Message with its topic, its stamp or the time of the clock [ns], and its content."""
+    """Message with its topic and stamp.
+
+    Attributes
+    ----------
+    topic : str
+        Name of the topic.
+    stamp : int
+        Stamp, or the time of the clock for a message without a stamp [ns].
+    content : object
+        Content of the message.
+    """
 
     topic: str
     stamp: int
@@ -322,7 +419,13 @@ class MessageSession:
         self._first: int | None = None
 
     def ends_after(self, duration: float) -> None:
-        """Set the duration of the whole drive [s]; without it no message is selected."""
+        """Set the duration of the drive, without which no message is selected.
+
+        Parameters
+        ----------
+        duration : float
+            Duration of the whole drive [s].
+        """
         self._duration = duration
         # The first command, one for each control period, and one more without lock-step.
         periods = math.ceil(duration * NANOSECONDS / self._period)
@@ -334,13 +437,21 @@ class MessageSession:
         return self._end is not None
 
     def take_error(self, stamp: int, time: float) -> None:
-        """Set start and end from a tracking error's stamp [ns] and time since the start [s]."""
+        """Set start and end of the drive from a tracking error.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+        time : float
+            Time since the start of the drive [s].
+        """
         if self._end is None and self._duration is not None:
             self._zero = stamp - round(time * NANOSECONDS)
             self._end = stamp + round((self._duration - time - ERROR_ROUNDING) * NANOSECONDS)
 
     def take(self, topic: str, stamp: int | None, content) -> list[StampedMessage]:
-        """Take a message; return the messages that have become certain to belong to the drive.
+        """Process a message, and return the messages that certainly belong to the drive.
 
         Parameters
         ----------
@@ -354,6 +465,7 @@ class MessageSession:
         Returns
         -------
         list of StampedMessage
+            Messages in the order of their stamps.
         """
         is_static = topic == topics.STATIC_TRANSFORMS
         if is_static or (topic in _LATCHED and self._first is None):
@@ -384,7 +496,13 @@ class MessageSession:
         return self._select(earlier)
 
     def remaining(self) -> list[StampedMessage]:
-        """Return the last message of each topic, after the end of all topics."""
+        """Return the last message of each topic, after the end of all topics.
+
+        Returns
+        -------
+        list of StampedMessage
+            Messages that belong to the drive.
+        """
         last = [m for message in self._newest.values() for m in self._select(message)]
         return self._with_static([*self._release_commands(), *last])
 

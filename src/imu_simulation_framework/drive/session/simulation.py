@@ -72,27 +72,55 @@ class SimulatedSamples(NamedTuple):
         return len(self.wheels) > 0
 
     def imu_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return stamps and rows of the IMU for an :class:`.ExperimentRecord`."""
+        """Return stamps and rows of the IMU for an :class:`.ExperimentRecord`.
+
+        Returns
+        -------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, 10)
+            Orientation, angular velocity [rad/s] and specific force [m/s^2].
+        """
         reading = self.reading
         return self._published(
             reading.orientation, reading.angular_velocity, reading.specific_force
         )
 
     def bias_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return stamps and slow errors of the same readings, in the same order."""
+        """Return stamps and slow errors of the IMU's readings.
+
+        Returns
+        -------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, 10)
+            Errors of orientation (quaternion), angular velocity [rad/s] and specific force [m/s^2].
+        """
         reading = self.reading
         return self._published(
             reading.orientation_bias, reading.angular_velocity_bias, reading.specific_force_bias
         )
 
     def magnetic_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return stamps and magnetic fields (n, 3) [T] of the same readings; None without."""
+        """Return stamps and magnetic fields of the IMU's readings.
+
+        Returns
+        -------
+        tuple of ndarray, shape (n,) and (n, 3), or None
+            Stamps [ns] and magnetic fields [T]; None without a magnetometer.
+        """
         if not self.has_magnetic_field:
             return None
         return self._published(self.reading.magnetic_field)
 
     def reported_fixes(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Return kind, stamps and rows of the receiver's output, as they are recorded."""
+        """Return the output of the GNSS receiver as it is recorded.
+
+        Returns
+        -------
+        list of tuple of str, ndarray and ndarray
+            Kind, stamps [ns] and rows.
+        """
         if not self.fixes:
             return []
         # Imported here, because few experiments have a receiver.
@@ -105,7 +133,13 @@ class SimulatedSamples(NamedTuple):
         ]
 
     def odometer_rows(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return stamps and rows of the odometer; None without any."""
+        """Return stamps and rows of the odometer.
+
+        Returns
+        -------
+        tuple of ndarray, or None
+            Stamps [ns] and rows; None without output.
+        """
         if not self.odometry:
             return None
         stamps, rows = zip(*self.odometry)
@@ -118,13 +152,29 @@ class SimulatedSamples(NamedTuple):
         return self.stamps[self.published], rows[self.published]
 
     def ground_truth_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return stamps and rows of the ground truth for an :class:`.ExperimentRecord`."""
+        """Return stamps and rows of the ground truth for an :class:`.ExperimentRecord`.
+
+        Returns
+        -------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, 13)
+            Position [m], quaternion, velocity [m/s] and angular velocity [rad/s].
+        """
         state = self.state
         columns = (state.position, state.orientation, state.linear_velocity, state.angular_velocity)
         return self.stamps, np.concatenate(columns, axis=1)
 
     def wheel_rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return stamps and rows (n, m) of the motors in the joint states."""
+        """Return stamps and rows of the motors in the joint states.
+
+        Returns
+        -------
+        stamps : ndarray of int, shape (n,)
+            Stamps [ns].
+        rows : ndarray, shape (n, motors)
+            States of the motors, see :meth:`.RobotParameters.motor_rows`.
+        """
         return self.stamps[self.wheels], self.motors
 
 
@@ -215,7 +265,15 @@ class SimulatedRobot:
         return self._samples / self._rate
 
     def set_pose(self, x: float, y: float, yaw: float) -> None:
-        """Place the robot at rest at a pose [m, m, rad], and restart the IMU."""
+        """Place the robot at rest at a pose, and restart the IMU.
+
+        Parameters
+        ----------
+        x, y : float
+            Position [m].
+        yaw : float
+            Yaw [rad].
+        """
         self._simulator.set_pose(x, y, yaw)
         self._start_imu(make_imu_model(*self._imu_arguments))
 
@@ -241,7 +299,18 @@ class SimulatedRobot:
         self._imu_arguments = arguments
 
     def tick(self, *commands: float) -> SimulatedSamples:
-        """Simulate one control period with commands of the drivetrain; return its samples."""
+        """Simulate one control period.
+
+        Parameters
+        ----------
+        *commands : float
+            Commands as in :attr:`.Drivetrain.commands`.
+
+        Returns
+        -------
+        SimulatedSamples
+            Samples of the period.
+        """
         self.drive(*commands)
         return self.measured()
 
@@ -250,6 +319,16 @@ class SimulatedRobot:
 
         The motion does not depend on the IMU, and the readings of several control periods are
         computed faster at once, see :meth:`measured`.
+
+        Parameters
+        ----------
+        *commands : float
+            Commands as in :attr:`.Drivetrain.commands`.
+
+        Returns
+        -------
+        DrivenSamples
+            Samples of the motion.
         """
         self._simulator.command(*commands)
         state = self._simulator.steps(self._samples_per_tick)
@@ -269,6 +348,11 @@ class SimulatedRobot:
 
         The readings do not depend on the division into calls, to the last bit, as long as no call
         has more than :data:`MEASURED_AT_ONCE` samples.
+
+        Returns
+        -------
+        SimulatedSamples
+            Samples with the readings of the IMU.
         """
         driven, self._driven = self._driven, []
         state = driven[0].state

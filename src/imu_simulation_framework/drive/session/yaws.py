@@ -13,7 +13,19 @@ from ...heading.true_yaw_error import MAX_WAITING, StreamedYawError
 
 
 class YawSample(NamedTuple):
-    """Angle of one stream: topic, stamp [ns], wrapped and unwrapped value [rad]."""
+    """Angle of a topic at a stamp.
+
+    Attributes
+    ----------
+    topic : str
+        Name of the topic.
+    stamp : int
+        Stamp [ns].
+    yaw : float
+        Wrapped angle [rad].
+    unwrapped : float
+        Unwrapped angle [rad].
+    """
 
     topic: str
     stamp: int
@@ -74,7 +86,13 @@ class YawSession:
             self._streams[topics.YAW_ERROR_REAL].begin(self._recorded_error(beginning)[1])
 
     def begin(self, zero: int) -> None:
-        """Set the stamp of the start of the drive [ns]; later calls have no effect."""
+        """Set the stamp of the start of the drive; later calls have no effect.
+
+        Parameters
+        ----------
+        zero : int
+            Stamp [ns].
+        """
         if self._zero is None:
             self._zero = zero
 
@@ -84,7 +102,20 @@ class YawSession:
         self._unplayed.clear()
 
     def add_imu(self, stamp: int, yaw: float) -> list[YawSample]:
-        """Add a yaw [rad] of the simulated IMU at a stamp [ns]; return the new samples."""
+        """Add a yaw of the simulated IMU.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+        yaw : float
+            Yaw [rad].
+
+        Returns
+        -------
+        list of YawSample
+            New samples.
+        """
         return [
             self._sample(topics.YAW_SIMULATED, stamp, yaw),
             *self._errors(self._error.add_imu(stamp, yaw)),
@@ -92,7 +123,20 @@ class YawSession:
         ]
 
     def add_ground_truth(self, stamp: int, yaw: float) -> list[YawSample]:
-        """Add a yaw [rad] of the simulated robot at a stamp [ns]; return the new samples."""
+        """Add a true yaw of the simulated robot.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+        yaw : float
+            Yaw [rad].
+
+        Returns
+        -------
+        list of YawSample
+            New samples.
+        """
         return [
             self._sample(topics.YAW_GROUND_TRUTH, stamp, yaw),
             *self._errors(self._error.add_truth(stamp, yaw)),

@@ -111,7 +111,18 @@ class Experiments:
 
 
 def drive_title(letter: str) -> str:
-    """Return the title of a drive; the drive of the thesis has the same letter."""
+    """Return the title of a drive.
+
+    Parameters
+    ----------
+    letter : str
+        Name of the bundled drive, which is that of the drive of the thesis.
+
+    Returns
+    -------
+    str
+        For example ``drive A``.
+    """
     return f"drive {letter.upper()}"
 
 

@@ -82,12 +82,33 @@ def _describe_error(compared: Comparison) -> str:
 
 
 def final_error(comparison: YawComparison) -> str:
-    """Return the yaw error at the end of a drive, as text in degrees."""
+    """Format the yaw error at the end of a drive.
+
+    Parameters
+    ----------
+    comparison : YawComparison
+        Compared yaws of an IMU.
+
+    Returns
+    -------
+    str
+        Angle in degrees.
+    """
     return f"{np.degrees(comparison.statistics.final):.2f} deg"
 
 
 def require_spectrum(spectrum: Spectrum | None) -> Spectrum:
-    """Return a spectrum.
+    """Return a spectrum that has to exist.
+
+    Parameters
+    ----------
+    spectrum : Spectrum or None
+        Spectrum of a yaw error, or None.
+
+    Returns
+    -------
+    Spectrum
+        The spectrum.
 
     Raises
     ------

@@ -32,7 +32,15 @@ from ..robots.parameters import RobotParameters
 
 
 class Pose2D(NamedTuple):
-    """Position [m] and yaw [rad] in the plane."""
+    """Pose in the plane.
+
+    Attributes
+    ----------
+    x, y : float
+        Position [m].
+    yaw : float
+        Yaw [rad].
+    """
 
     x: float
     y: float
@@ -62,7 +70,13 @@ class TrackingError(NamedTuple):
     cross_track_error: float
 
     def to_robot_axes(self):
-        """Return the position error along the robot's x and y axes, ahead and left [m]."""
+        """Return the position error in the axes of the robot.
+
+        Returns
+        -------
+        ahead, left : float
+            Components along the robot's x and y axes [m].
+        """
         cosine, sine = math.cos(self.yaw_error), math.sin(self.yaw_error)
         return (
             cosine * self.along_track_error - sine * self.cross_track_error,
@@ -143,12 +157,29 @@ class Reference:
 
     @classmethod
     def from_table(cls, trajectory):
-        """Return the reference of a table Trajectory, or of Poses, without velocities."""
+        """Return the reference of a trajectory, or of poses without velocities.
+
+        Parameters
+        ----------
+        trajectory : DataFrame
+            Trajectory or Poses.
+
+        Returns
+        -------
+        Reference
+            Interpolated reference.
+        """
         columns = [trajectory.get(name) for name in TRAJECTORY]
         return cls(trajectory.index, *columns)
 
     def poses(self):
-        """Return time [s], x, y [m] and yaw [rad] of all samples, each an ``array`` of float."""
+        """Return all samples of the poses.
+
+        Returns
+        -------
+        tuple of array.array
+            Time [s], x, y [m] and yaw [rad].
+        """
         return self._time, self._x, self._y, self._yaw
 
     @property
@@ -383,6 +414,11 @@ class Pid:
         integrate : bool
             Whether the integral may change; false if the actuator cannot follow.
 
+        Returns
+        -------
+        float
+            Control output.
+
         Raises
         ------
         ValueError
@@ -414,13 +450,38 @@ def _make_pid(prefix, gains, period, angular=False):
 
 
 class OpenLoop:
-    """Controller without a correction."""
+    """Controller without a correction.
+
+    Parameters
+    ----------
+    gains : ControllerGains
+        Ignored.
+    period : float
+        Ignored.
+    robot : RobotParameters
+        Ignored.
+    """
 
     def __init__(self, gains: ControllerGains, period: float, robot: RobotParameters):
         pass
 
     def correct(self, v, yaw_rate, error):
-        """Return the speed [m/s] and the yaw rate [rad/s] of the reference."""
+        """Return the speed and the yaw rate of the reference.
+
+        Parameters
+        ----------
+        v : float
+            Speed of the reference [m/s].
+        yaw_rate : float
+            Yaw rate of the reference [rad/s].
+        error : TrackingError
+            Ignored.
+
+        Returns
+        -------
+        v, yaw_rate : float
+            Unchanged speed [m/s] and yaw rate [rad/s].
+        """
         return v, yaw_rate
 
 
@@ -645,7 +706,18 @@ class LinearQuadratic(SpeedAndYawRateController):
     """
 
     def gains_at(self, v):
-        """Return the gains K_ahead [1/s], K_side [rad/s/m] and K_yaw [1/s] at a speed [m/s]."""
+        """Return the gains at a speed.
+
+        Parameters
+        ----------
+        v : float
+            Speed [m/s].
+
+        Returns
+        -------
+        ahead, side, yaw : float
+            Gains K_ahead [1/s], K_side [rad/s/m] and K_yaw [1/s].
+        """
         gains = self._gains
         side = math.sqrt(gains.lq_cross_weight) * v / math.hypot(v, _TRANSITION_SPEED)
         yaw = math.sqrt(gains.lq_yaw_weight + 2.0 * v * side)
@@ -682,6 +754,11 @@ def make_controller(name, gains, period, robot):
         Control period [s].
     robot : RobotParameters
         Robot whose drivetrain limits speed and yaw rate.
+
+    Returns
+    -------
+    Controller
+        Controller without history.
 
     Raises
     ------
@@ -740,7 +817,13 @@ class Follower:
         return self._reachable_commands(*self._controller.correct(v, yaw_rate, error))
 
     def standstill(self) -> tuple[float, ...]:
-        """Return the commands that stop the robot; the steering angles remain."""
+        """Return the commands that stop the robot; the steering angles remain.
+
+        Returns
+        -------
+        tuple of float
+            Commands as in :attr:`.Drivetrain.commands`.
+        """
         return self._reachable_commands(0.0, 0.0)
 
     def _reachable_commands(self, v, yaw_rate):
@@ -749,5 +832,16 @@ class Follower:
         return self._commanded
 
     def is_finished(self, time: float) -> bool:
-        """Return whether the drive is over at a time since its start [s]."""
+        """Return whether the drive is over.
+
+        Parameters
+        ----------
+        time : float
+            Time since its start [s].
+
+        Returns
+        -------
+        bool
+            True after the end of the reference.
+        """
         return time > self.reference.duration - 0.5 * self._period
