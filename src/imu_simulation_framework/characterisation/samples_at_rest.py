@@ -102,6 +102,7 @@ def block_medians(values: np.ndarray, size: int) -> np.ndarray:
     Returns
     -------
     ndarray, shape (axes, blocks)
+        Medians in the unit of the samples.
     """
     blocks = values.shape[1] // size
     medians = np.empty((len(values), blocks))
@@ -264,6 +265,7 @@ def prepare_at_rest(
     source : str
         Name of the recording in messages.
     settings : RestSettings, optional
+        Limits of duration and outliers.
 
     Returns
     -------
@@ -294,8 +296,12 @@ def prepare_axes(
         Strictly increasing times, s.
     values : ndarray, shape (axes, n), or mutable sequence of ndarray, shape (n,)
         Samples, in which outliers are replaced.
-    names, source, settings
-        As for :func:`prepare_at_rest`.
+    names : sequence of str
+        Names of the axes, for example ``gyro_x``.
+    source : str
+        Name of the recording in messages.
+    settings : RestSettings, optional
+        Limits of duration and outliers.
 
     Returns
     -------
@@ -461,6 +467,7 @@ def choose_thread_count(samples: int) -> int:
     Returns
     -------
     int
+        Number of axes, at least one.
     """
     return max(1, min(4, os.cpu_count() or 1, _SAMPLES_AT_ONCE // samples))
 

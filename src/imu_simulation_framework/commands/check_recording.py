@@ -58,7 +58,18 @@ from .command_line import add_layout_option, add_report, write_report
 
 
 def main(arguments):
-    """Check the recording named on the command line."""
+    """Check the recording named on the command line.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Arguments of the command line.
+
+    Returns
+    -------
+    int
+        Exit code, 3 if a finding prevents the use of the recording.
+    """
     options = _parser().parse_args([_as_option(text) for text in arguments])
     config = options.config or package_share() / "config.ini"
     settings = recording_options.parse_settings(options.setting)
@@ -78,9 +89,19 @@ def main(arguments):
 
 
 def verdict(check, configuration) -> str:
-    """Return whether a recording can be used, in one sentence.
+    """Return in one sentence whether a recording can be used.
 
-    ``check`` (RecordingCheck); ``configuration``: path of the config.ini that was written.
+    Parameters
+    ----------
+    check : RecordingCheck
+        Result of the check.
+    configuration : Path
+        Path of the written config.ini.
+
+    Returns
+    -------
+    str
+        Sentence for the user.
     """
     if check.problems:
         return _unusable(check)
@@ -160,7 +181,20 @@ def _as_option(text) -> str:
 
 
 def report_lines(setup, check) -> list[str]:
-    """Return the lines of the report; the parameters are those of :func:`report_parts`."""
+    """Return the lines of the report.
+
+    Parameters
+    ----------
+    setup : RecordingSetup
+        Settings with which the recording is read.
+    check : RecordingCheck
+        Result of the check.
+
+    Returns
+    -------
+    list of str
+        Titles and indented sentences.
+    """
     lines = []
     for title, sentences in report_parts(setup, check).items():
         if sentences:
@@ -176,9 +210,14 @@ def report_parts(setup, check) -> dict[str, list[str]]:
     Parameters
     ----------
     setup : RecordingSetup
-        How the recording is read.
+        Settings with which the recording is read.
     check : RecordingCheck
-        What was found in it.
+        Result of the check.
+
+    Returns
+    -------
+    dict of str to list of str
+        Sentences by title.
     """
     speed = [finding for finding in check.findings if finding.fault == TOO_FAST]
     grave = [finding for finding in check.findings if finding.grave and finding not in speed]
@@ -297,10 +336,26 @@ def _turns(observations) -> list[str]:
 
 
 def write_check(folder, setup, check) -> list[Path]:
-    """Write the figure and the config.ini.
+    """Write the figure and the config.ini of a check.
 
-    Raises ResultError: one cannot be written, or is the config.ini that the check rests on. Returns
-    list of Path: files that were written.
+    Parameters
+    ----------
+    folder : path-like
+        Folder of the files.
+    setup : RecordingSetup
+        Settings with which the recording is read.
+    check : RecordingCheck
+        Result of the check.
+
+    Returns
+    -------
+    list of Path
+        Written files.
+
+    Raises
+    ------
+    ResultError
+        A file cannot be written, or is the config.ini that the check is based on.
     """
     folder = whole_files.make_folder(folder)
     whole_files.refuse_overwriting(folder / "config.ini", [setup.path])
@@ -329,9 +384,21 @@ _GYROSCOPE = {"color": colours.DIFFERENCE, "linestyle": (0, (1, 1.2)), "linewidt
 
 
 def recording_figure(observations, title) -> Figure:
-    """Return path, yaws (each zero at its beginning), yaw rate and speed of a recording.
+    """Describe the figure of path, yaws, yaw rate and speed of a recording.
 
-    ``observations`` (Observations); ``title``: what is shown: file and how it was read.
+    Each yaw is zero at its start.
+
+    Parameters
+    ----------
+    observations : Observations
+        Measurements of the recording.
+    title : str
+        Recording and its interpretation.
+
+    Returns
+    -------
+    Figure
+        Described figure.
     """
     reference = observations.reference
     start = reference.index[0]

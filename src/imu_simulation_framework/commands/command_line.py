@@ -52,12 +52,38 @@ def accepted_number(text: str, accepted: Callable[[float], bool], refusal: str) 
 
 
 def number_type(accepted: Callable[[float], bool], refusal: str) -> Callable[[str], float]:
-    """Return a type for argparse: a number with a condition, and the end of the error message."""
+    """Return a type for argparse: a number that fulfils a condition.
+
+    Parameters
+    ----------
+    accepted : callable
+        Function that returns whether a number is accepted.
+    refusal : str
+        End of the error message.
+
+    Returns
+    -------
+    callable
+        Function from text to number.
+    """
     return lambda text: accepted_number(text, accepted, f"{quote(text)} {refusal}")
 
 
 def whole_type(minimum: int, maximum: float, refusal: str) -> Callable[[str], int]:
-    """Return a type for argparse: a bounded whole number, and the end of the error message."""
+    """Return a type for argparse: a bounded integer.
+
+    Parameters
+    ----------
+    minimum, maximum : int
+        Inclusive bounds.
+    refusal : str
+        End of the error message.
+
+    Returns
+    -------
+    callable
+        Function from text to integer.
+    """
 
     def parse(text: str) -> int:
         # int() accepts the digits of other alphabets, too.
@@ -76,14 +102,26 @@ not_negative = number_type(lambda value: 0.0 <= value < math.inf, "is no number,
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:
-    """Add the argument ``result`` to a parser."""
+    """Add the argument ``result`` to a parser.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of the program.
+    """
     parser.add_argument(
         "result", metavar="RESULT", help="a run's folder, FOLDER/PREFIX, or a file of the result"
     )
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--seed`` to a parser."""
+    """Add the option ``--seed`` to a parser.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of the program.
+    """
     parser.add_argument(
         "--seed", type=whole_number, default=1, metavar="S",
         help="seed of the random numbers, by default 1",
@@ -91,12 +129,28 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def add_formats(parser: argparse.ArgumentParser, text: str = "of the figures, png by default"):
-    """Add the option ``--formats`` to a parser, with a text for the help."""
+    """Add the option ``--formats`` to a parser.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of the program.
+    text : str, optional
+        Text for the help.
+    """
     parser.add_argument("--formats", nargs="+", choices=FIGURE_FORMATS, default=["png"], help=text)
 
 
 def add_out(parser: argparse.ArgumentParser, folder: str) -> None:
-    """Add the option ``--out``, a folder, to a parser."""
+    """Add the option ``--out`` to a parser.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of the program.
+    folder : str
+        Default of the folder.
+    """
     parser.add_argument(
         "-o", "--out", type=Path, default=Path(folder), metavar="DIR",
         help="folder for the results, by default %(default)s",
@@ -104,7 +158,13 @@ def add_out(parser: argparse.ArgumentParser, folder: str) -> None:
 
 
 def add_unit_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options ``--gyro-unit`` and ``--accel-unit`` to a parser."""
+    """Add the options ``--gyro-unit`` and ``--accel-unit`` to a parser.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of the program.
+    """
     for sensor, units, usual in (
         ("gyro", GYRO_UNITS, ImuConventions.gyro_unit),
         ("accel", ACCEL_UNITS, ImuConventions.accel_unit),
@@ -118,7 +178,13 @@ def add_unit_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--table``, the format of a printed table, to a parser."""
+    """Add the option ``--table``, the format of a printed table, to a parser.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of the program.
+    """
     # Programs without a table do not load pandas.
     from ..report.table import ENDINGS
 
@@ -129,14 +195,28 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def add_results(parser: argparse.ArgumentParser, folder: str) -> None:
-    """Add the options of figures, the web page and the folder of results to a parser."""
+    """Add the options of figures, the web page and the folder of results to a parser.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of the program.
+    folder : str
+        Default of the folder.
+    """
     add_report(parser)
     add_formats(parser)
     add_out(parser, folder)
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--report`` to a parser."""
+    """Add the option ``--report`` to a parser.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Parser of the program.
+    """
     parser.add_argument("--report", action="store_true", help="also write a web page")
 
 
@@ -169,19 +249,47 @@ def results_folder(path: Path, names: Iterable[str], inputs: Sequence[Any]) -> P
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file atomically, and print its path."""
+    """Write a file atomically, and print its path.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+    content : bytes
+        Content of the file.
+    """
     write_whole(path, content)
     print(path)
 
 
 def write_pictures(folder: Path, name: str, figure: Any, formats: Sequence[str]) -> None:
-    """Write a matplotlib figure in several formats, and print the paths of the files."""
+    """Write a matplotlib figure in several formats, and print the paths of the files.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the files.
+    name : str
+        Name of the files, without ending.
+    figure : matplotlib.figure.Figure
+        Picture.
+    formats : sequence of str
+        Formats, for example ``png``.
+    """
     for format in dict.fromkeys(formats):
         write_file(folder / f"{name}.{format}", render_figure(figure, format))
 
 
 def write_report(path: Path, page: Any) -> None:
-    """Write a :class:`~imu_simulation_framework.report.page.Page`, and print its path."""
+    """Write a :class:`~imu_simulation_framework.report.page.Page`, and print its path.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+    page : Page
+        Described page.
+    """
     # A call without a report does not load the module.
     from ..report.page import page_html
 
@@ -215,7 +323,13 @@ def named_column(text) -> tuple[str, str]:
 
 
 def add_layout_option(add) -> None:
-    """Add ``--layout``, for :func:`columns_by_name` and :func:`.set_up`, to a parser."""
+    """Add the option ``--layout``, for :func:`columns_by_name` and :func:`.set_up`, to a parser.
+
+    Parameters
+    ----------
+    add : callable
+        Method ``add_argument`` of a parser or of a group.
+    """
     add(
         "--layout", metavar="FILE", type=_layout,
         help="recording layout with names of columns: a file, or the name of a bundled layout",

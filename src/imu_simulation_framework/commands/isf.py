@@ -66,7 +66,13 @@ _COMPLETION = {
 
 
 def usage() -> str:
-    """Return the list of programs, grouped by task."""
+    """Return the list of programs, grouped by task.
+
+    Returns
+    -------
+    str
+        Text for the terminal.
+    """
     lines = [
         "usage: isf NAME ...            runs a program; isf NAME --help lists its options",
         "       isf --completion SHELL  prints the completion of names for bash, zsh or fish",

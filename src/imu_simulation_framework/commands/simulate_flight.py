@@ -49,7 +49,13 @@ NO_RECEIVER = "none"
 
 
 def main(arguments):
-    """Simulate the flight that the command line describes."""
+    """Simulate the flight that the command line describes.
+
+    Parameters
+    ----------
+    arguments : list of str
+        Arguments of the command line.
+    """
     options = _parser().parse_args(arguments)
     begin = time.monotonic()
     chosen = named_imu(options.imu)

@@ -87,6 +87,7 @@ class AirborneImu:
     states : FlightStates
         States of the aircraft.
     gimbal : GimbalSpecification
+        Gimbal that carries the IMU.
     imu : ImuErrors
         Errors as for :func:`.simulate_imu`.
     gnss : GnssSpecification, optional
@@ -97,6 +98,13 @@ class AirborneImu:
         Seed and run of all random numbers.
     gnss_on : str
         Body of the antenna's lever arm, an element of :data:`GNSS_PLACES`.
+
+    Raises
+    ------
+    MotionError
+        The flight is too short.
+    ConfigurationError
+        A value is invalid, or gimbal, IMU or receiver do not match the rate.
 
     Attributes
     ----------
@@ -109,13 +117,6 @@ class AirborneImu:
         each.
     magnetic_covariance : tuple
         Covariance of the magnetometer.
-
-    Raises
-    ------
-    MotionError
-        The flight is too short.
-    ConfigurationError
-        A value is invalid, or gimbal, IMU or receiver do not match the rate.
     """
 
     def __init__(
@@ -229,6 +230,7 @@ def truth_table(motion: EarthMotion) -> pd.DataFrame:
     Parameters
     ----------
     motion : EarthMotion
+        True motion.
 
     Returns
     -------
@@ -252,6 +254,7 @@ def flight_tables(flown: AirborneImu) -> dict[str, pd.DataFrame]:
     Parameters
     ----------
     flown : AirborneImu
+        Simulated flight.
 
     Returns
     -------
@@ -283,6 +286,7 @@ def flight_messages(flown: AirborneImu) -> list[Messages]:
     Parameters
     ----------
     flown : AirborneImu
+        Simulated flight.
 
     Returns
     -------

@@ -51,7 +51,18 @@ class Sensed(NamedTuple):
     true: tuple[np.ndarray, np.ndarray]
 
     def between(self, begin: float, end: float) -> Sensed:
-        """Return the samples between two times [s]."""
+        """Return the samples between two times.
+
+        Parameters
+        ----------
+        begin, end : float
+            Times, both inclusive [s].
+
+        Returns
+        -------
+        Sensed
+            Samples in the interval.
+        """
         inside = (self.time >= begin) & (self.time <= end)
         measured, true = ((a[inside], b[inside]) for a, b in (self.measured, self.true))
         return Sensed(self.time[inside], measured, true)
@@ -65,7 +76,9 @@ def sensed(motion: EarthMotion, imu: ImuErrors, seed: int = 1) -> Sensed:
     motion : EarthMotion
         Evenly sampled motion of the IMU.
     imu : ImuErrors
-    seed : int
+        Errors as for :func:`.simulate_imu`.
+    seed : int, optional
+        Seed of the noise.
 
     Returns
     -------
@@ -93,6 +106,7 @@ def sensed_in_flight(flown: AirborneImu) -> Sensed:
     Parameters
     ----------
     flown : AirborneImu
+        Simulated flight.
 
     Returns
     -------
@@ -124,11 +138,13 @@ def joint_alone(
     gimbal : GimbalSpecification
         Gimbal with sinusoidal joints.
     imu : ImuErrors
+        Errors as for :func:`.simulate_imu`.
     place : ndarray, shape (3,)
         Latitude, longitude, rad, and height, m.
     rate : float
         Sampling rate of the motion, Hz.
-    seed : int
+    seed : int, optional
+        Seed of the noise.
 
     Returns
     -------
@@ -160,15 +176,18 @@ def navigated(
     motion : EarthMotion
         Evenly sampled motion of the IMU.
     imu : ImuSpecification
+        Errors of the IMU.
     gnss : GnssSpecification
         Receiver, whose lever arm is ignored.
-    runs, seed : int
+    runs : int, optional
+        Number of runs.
+    seed : int, optional
+        Seed of all runs.
 
     Returns
     -------
-    errors : NavigationErrors
-    rmse : pandas.DataFrame
-        Root mean square errors of each run.
+    tuple of NavigationErrors and DataFrame
+        Errors over time, and the root mean square errors of each run.
 
     Raises
     ------
@@ -185,7 +204,10 @@ def swinging(gimbal: GimbalSpecification, otherwise: GimbalSpecification) -> Gim
 
     Parameters
     ----------
-    gimbal, otherwise : GimbalSpecification
+    gimbal : GimbalSpecification
+        Preferred gimbal.
+    otherwise : GimbalSpecification
+        Gimbal with sinusoidal joints.
 
     Returns
     -------
@@ -222,7 +244,8 @@ def numbered(instants) -> list[tuple[str, str, float]]:
 
     Returns
     -------
-    list of (str, str, float)
+    list of tuple of str, str and float
+        Sign, name and time [s].
     """
     marked = [(_SIGNS.get(name, "?"), name, time) for name, time in instants.items()]
     return sorted(marked, key=lambda instant: instant[2])
@@ -344,8 +367,14 @@ def path_figure(position, time, instants, origin) -> Figure:
 
     Parameters
     ----------
-    position, time, instants, origin
-        As for :func:`map_figure`.
+    position : ndarray, shape (n, 3)
+        Position east, north and above the origin [m].
+    time : ndarray, shape (n,)
+        Times [s].
+    instants : mapping of str to float
+        Marked instants [s].
+    origin : sequence of float or None
+        Latitude, longitude [deg] and height [m] of the origin.
 
     Returns
     -------
@@ -486,6 +515,7 @@ def flight_page(
     Parameters
     ----------
     title : str
+        Title of the page.
     summary, remarks : sequence of str
         Sentences.
     time : ndarray, shape (n,)
@@ -507,6 +537,7 @@ def flight_page(
     settings : mapping
         Settings by name.
     footer : str
+        Text at the end of the page.
 
     Returns
     -------

@@ -52,7 +52,13 @@ class Notices:
         self.fetch: Callable[[], None] = lambda: None
 
     def add(self, text: str) -> None:
-        """Append a text unless the total length exceeds the limit."""
+        """Append a text unless the total length exceeds the limit.
+
+        Parameters
+        ----------
+        text : str
+            Text of the output.
+        """
         if self._size < _LONGEST_LOG:
             self._parts.append(text)
             self._size += len(text)
@@ -64,12 +70,24 @@ class Notices:
         return "".join(self._parts)
 
     def events(self) -> list[tuple[float, str]]:
-        """Return time [s] and name of each event of the script that notifies, in order."""
+        """Return the events of the script that notify, in order.
+
+        Returns
+        -------
+        list of tuple of float and str
+            Time [s] and name.
+        """
         events = _EVENT.finditer(self.text)
         return [(float(match["time"]), _strip_markup(match["name"]) or "event") for match in events]
 
     def last_sentence(self) -> str:
-        """Return the last line of the output, empty if there is none."""
+        """Return the last line of the output.
+
+        Returns
+        -------
+        str
+            Line without markup; empty if there is none.
+        """
         lines = [_strip_markup(line) for line in self.text.splitlines()]
         capture_output = [line for line in lines if line and not line.startswith(("JSBSim", "["))]
         return capture_output[-1].rstrip(".") if capture_output else ""
@@ -91,12 +109,24 @@ def jsbsim() -> Any:
 
 
 def data_folder() -> Path:
-    """Return the folder of JSBSim's bundled aircraft, engines and scripts."""
+    """Return the folder of JSBSim's bundled aircraft, engines and scripts.
+
+    Returns
+    -------
+    Path
+        Folder of the package jsbsim.
+    """
     return Path(jsbsim().__file__).parent
 
 
 def bundled_scripts() -> list[str]:
-    """Return the names of JSBSim's bundled scripts without ``.xml``."""
+    """Return the names of JSBSim's bundled scripts without ``.xml``.
+
+    Returns
+    -------
+    list of str
+        Sorted names.
+    """
     return sorted(path.stem for path in (data_folder() / "scripts").glob("*.xml"))
 
 

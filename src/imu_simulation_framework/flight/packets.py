@@ -149,6 +149,7 @@ class TextColumns:
         Parameters
         ----------
         packet : bytes
+            Text packet.
 
         Returns
         -------
@@ -173,7 +174,18 @@ class TextColumns:
         return values
 
     def digits(self, packet: bytes) -> int:
-        """Return the largest number of significant digits of a packet's numbers."""
+        """Return the largest number of significant digits of a packet's numbers.
+
+        Parameters
+        ----------
+        packet : bytes
+            Text packet.
+
+        Returns
+        -------
+        int
+            Number of significant digits.
+        """
         cells = packet.decode("ascii", errors="replace").split(",")
         return max(
             len(cell.strip().lower().partition("e")[0].replace(".", "").lstrip("+-0"))
@@ -205,7 +217,18 @@ class TextColumns:
 
 
 def read_labels(packet: bytes) -> list[str] | None:
-    """Return the labels of a text packet, or None for another packet."""
+    """Return the labels of a text packet.
+
+    Parameters
+    ----------
+    packet : bytes
+        Any packet.
+
+    Returns
+    -------
+    list of str or None
+        Labels; None for another packet.
+    """
     if not packet.startswith(LABELS):
         return None
     text = packet[len(LABELS) :].decode("utf-8", errors="replace").strip()
@@ -213,7 +236,18 @@ def read_labels(packet: bytes) -> list[str] | None:
 
 
 def is_flightgear(packet: bytes) -> bool:
-    """Return whether a packet has the size and the version of FlightGear's structure."""
+    """Return whether a packet has the size and the version of FlightGear's structure.
+
+    Parameters
+    ----------
+    packet : bytes
+        Any packet.
+
+    Returns
+    -------
+    bool
+        True for a packet of FlightGear.
+    """
     return len(packet) == FLIGHTGEAR_SIZE and packet[:4] == struct.pack(">I", FLIGHTGEAR_VERSION)
 
 

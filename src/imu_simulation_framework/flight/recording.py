@@ -217,11 +217,14 @@ def read_flight(
 
     Parameters
     ----------
-    path, format
-        As for :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`.
+    path : path-like
+        Recording in any format of
+        :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`.
     topic : str
         Topic of a bag with positions (sensor_msgs/NavSatFix), or with poses about an origin
         (nav_msgs/Odometry, geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped).
+    format : str, optional
+        Format of the recording, or ``auto``.
     columns : mapping of str to str, optional
         Column ``"name [unit]"`` of each quantity of a CSV file. Required are ``time``; ``latitude
         longitude altitude``, or ``x y z`` about an origin; ``qx qy qz qw``, or ``roll pitch`` with
@@ -231,8 +234,10 @@ def read_flight(
         ``enu``: world east, north, up and body forward, left, up. ``ned``: world north, east, down
         and body forward, right, down. ``auto``: ``ned`` for a CSV file with ``velocity_down`` or
         ``heading``, otherwise ``enu``; a remark reports the choice.
-    yaw_convention, quaternion_order, quaternion_inverse
-        As in :class:`.ReferenceConventions`.
+    yaw_convention, quaternion_order : str, optional
+        Conventions as in :class:`.ReferenceConventions`.
+    quaternion_inverse : bool, optional
+        Whether quaternions rotate from the world to the body.
     origin : sequence of float, optional
         Origin of positions x, y, z: latitude, longitude, deg, and height, m.
     attitude_topic : str
@@ -246,6 +251,7 @@ def read_flight(
         derivative of a velocity, but the second derivative of a position, which magnifies noise and
         rounding. ``auto``: ``velocities`` if they are recorded.
     stamp_limits : StampLimits, optional
+        Limits of gaps and disorder.
 
     Returns
     -------
@@ -443,8 +449,8 @@ def find_flight(
 
     Returns
     -------
-    flight : Flight
-    remarks : tuple of str
+    tuple of Flight and tuple of str
+        Flight, and remarks on it.
 
     Raises
     ------
@@ -477,7 +483,8 @@ def is_script(name: str | os.PathLike[str]) -> bool:
 
     Parameters
     ----------
-    name : str or path-like
+    name : path-like
+        Name of a script, or path.
 
     Returns
     -------

@@ -84,7 +84,18 @@ class PacketReceiver:
         self._socket.close()
 
     def take(self, timeout: float) -> tuple[bytes, Sender] | None:
-        """Return the next packet and its sender, or None after a timeout [s]."""
+        """Return the next packet and its sender.
+
+        Parameters
+        ----------
+        timeout : float
+            Longest waiting time [s].
+
+        Returns
+        -------
+        tuple of bytes and Sender, or None
+            Packet and sender; None after the timeout.
+        """
         try:
             return self._waiting.get(timeout=timeout)
         except queue.Empty:

@@ -47,7 +47,18 @@ class Bins(NamedTuple):
         return np.diff(self.begins, append=len(self.samples))
 
     def means(self, curve: np.ndarray) -> np.ndarray:
-        """Return the means of a curve (n,) over the bins, shape (m,)."""
+        """Return the means of a curve over the bins.
+
+        Parameters
+        ----------
+        curve : ndarray, shape (n,)
+            Samples of the curve.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+            Means in the unit of the curve.
+        """
         return np.add.reduceat(curve, self.begins) / self.counts
 
 

@@ -38,7 +38,15 @@ RESULT_TABLES = ("imu_simulated", "imu_real", "ground_truth")
 
 
 class ImuTable(NamedTuple):
-    """Columns of an ImuRecord as far as a file has them, with remarks on the recording."""
+    """Recording of an IMU as far as a file has it.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Columns of an ImuRecord.
+    remarks : list of str
+        Sentences about the recording.
+    """
 
     table: pd.DataFrame
     remarks: list[str]

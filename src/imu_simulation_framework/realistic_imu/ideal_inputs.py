@@ -70,7 +70,18 @@ class StreamReport:
     largest_gap: float = 0.0
 
     def check_values(self, values) -> bool:
-        """Return whether all values of a message are plausible; count the message otherwise."""
+        """Return whether all values of a message are plausible, and count an implausible message.
+
+        Parameters
+        ----------
+        values : sequence of float
+            Values in SI units.
+
+        Returns
+        -------
+        bool
+            True for plausible values.
+        """
         if self.is_plausible(values):
             return True
         if all(map(math.isfinite, values)):
@@ -81,7 +92,18 @@ class StreamReport:
 
     @staticmethod
     def is_plausible(values) -> bool:
-        """Return whether all values are finite and at most :data:`.LARGEST_VALUE`."""
+        """Return whether all values are finite and at most :data:`.LARGEST_VALUE`.
+
+        Parameters
+        ----------
+        values : iterable of float
+            Values in SI units.
+
+        Returns
+        -------
+        bool
+            True for plausible values.
+        """
         return all(-LARGEST_VALUE <= value <= LARGEST_VALUE for value in values)
 
     @property
@@ -91,7 +113,13 @@ class StreamReport:
         return self.repeated + self.disordered + invalid + self.poses + self.fields
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each kind of irregularity."""
+        """Describe each kind of irregularity.
+
+        Returns
+        -------
+        list of str
+            Sentences; empty for a regular stream.
+        """
         counts = (
             (self.repeated, "ignored because their stamp repeats the previous one"),
             (self.disordered, "ignored because their stamp is before the previous one"),
@@ -287,7 +315,13 @@ class ImuInput:
         return self.finish() if known else []
 
     def finish(self) -> list[tuple[int, ImuTruth | None]]:
-        """Return the ideal signals of waiting messages at the end of the stream; see truths."""
+        """Return the ideal signals of waiting messages at the end of the stream.
+
+        Returns
+        -------
+        list of tuple of int and ImuTruth or None
+            Stamp [ns] and signals, see ``truths``.
+        """
         self.has_orientation = bool(self.has_orientation)
         waiting, self._waiting = self._waiting, []
         return [(stamp, self.truth(stamp, numbers)) for stamp, numbers in waiting]

@@ -107,7 +107,7 @@ class RealisticImuArguments(TextSettings):
         about="a bundled specification, a file, FORMAT:FILE, or generic, hector, hector_slow, "
         "ideal",
     )
-    input: str = _topic("/imu", "topic of the ideal IMU, or of odometry", needed=True)
+    input: str = _topic("/imu", about="topic of the ideal IMU, or of odometry", needed=True)
     input_type: str = setting(
         "imu",
         choices=tuple(INPUT_TYPES),
@@ -115,7 +115,7 @@ class RealisticImuArguments(TextSettings):
         "(nav_msgs/Odometry)",
     )
     output: str = _topic(
-        topics.absolute_topic(topics.IMU), "topic of the realistic IMU", needed=True
+        topics.absolute_topic(topics.IMU), about="topic of the realistic IMU", needed=True
     )
     seed: int = setting(1, minimum=0, maximum=LARGEST_SEED, about="seed of all random numbers")
     rate: float = setting(
@@ -174,20 +174,20 @@ class RealisticImuArguments(TextSettings):
     )
     magnetic_input: str = _topic(
         "",
-        "topic of the simulator's ideal field (sensor_msgs/MagneticField), instead of an "
+        about="topic of the simulator's ideal field (sensor_msgs/MagneticField), instead of an "
         "environment",
     )
     magnetic_output: str = _topic(
-        "", "topic of the magnetometer; empty: mag in the namespace of the output"
+        "", about="topic of the magnetometer; empty: mag in the namespace of the output"
     )
     pose: str = _topic(
         "",
-        "topic of the robot's true pose (nav_msgs/Odometry), for iron, magnets and vibration",
+        about="topic of the robot's true pose (nav_msgs/Odometry), for iron, magnets and vibration",
     )
     joint_states: str = _topic(
         "",
-        "topic of the wheels' joint states with efforts (sensor_msgs/JointState), for the fields "
-        "of motors",
+        about="topic of the wheels' joint states with efforts (sensor_msgs/JointState), for the "
+        "fields of motors",
     )
     left_joints: str = setting(
         "",

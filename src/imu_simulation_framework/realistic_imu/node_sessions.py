@@ -102,7 +102,17 @@ def lookup_mounting(buffer, latest, wait_for_end, parent: str, frame: str, topic
 
 
 class Diagnostic(NamedTuple):
-    """Content of a diagnostic_msgs/DiagnosticStatus, except its name, which is the node's."""
+    """Content of a diagnostic_msgs/DiagnosticStatus without its name, which is that of the node.
+
+    Attributes
+    ----------
+    is_warning : bool
+        Whether the level is WARN instead of OK.
+    message : str
+        Summary in one line.
+    values : dict of str to str
+        Details.
+    """
 
     is_warning: bool
     message: str
@@ -121,22 +131,62 @@ class Shell(Protocol):
     ros2: bool
 
     def warn(self, sentence: str) -> None:
-        """Log a warning."""
+        """Log a warning.
+
+        Parameters
+        ----------
+        sentence : str
+            Sentence.
+        """
 
     def inform(self, sentence: str) -> None:
-        """Log a sentence at the level info."""
+        """Log a sentence at the level INFO.
+
+        Parameters
+        ----------
+        sentence : str
+            Sentence.
+        """
 
     def resolve(self, topic: str) -> str:
-        """Return a topic's full name, after namespace and remappings."""
+        """Return the full name of a topic, after namespace and remappings.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        """
 
     def send(self, topic: str, packed: np.ndarray) -> None:
-        """Publish messages in the bytes that :meth:`.Packer.pack` returns."""
+        """Publish serialised messages.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        packed : ndarray, shape (n,)
+            Result of :meth:`.Packer.pack`.
+        """
 
     def send_text(self, topic: str, text: str) -> None:
-        """Publish a std_msgs/String, latched for later subscribers."""
+        """Publish a std_msgs/String, latched for later subscribers.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        text : str
+            Content.
+        """
 
     def publish_diagnostic(self, diagnostic: Diagnostic) -> None:
-        """Publish a diagnostic on ``/diagnostics``."""
+        """Publish a diagnostic on ``/diagnostics``.
+
+        Parameters
+        ----------
+        diagnostic : Diagnostic
+            Content of the status.
+        """
 
     def lookup_transform(self, parent: str, frame: str, topic: str) -> Mounting:
         """Look up a frame in tf.

@@ -42,7 +42,15 @@ _NO_MAGNETOMETER = (
 
 
 class TimedReading(NamedTuple):
-    """A reading and its stamp [ns]."""
+    """Reading of an IMU with its stamp.
+
+    Attributes
+    ----------
+    stamp : int
+        Stamp [ns].
+    reading : ImuReading
+        Output of the IMU.
+    """
 
     stamp: int
     reading: ImuReading
@@ -153,11 +161,23 @@ class RealisticImu:
         return orientation, rate, force
 
     def magnetic_covariance(self):
-        """Return the covariance of the magnetometer, row by row; the period must be known."""
+        """Return the covariance of the magnetometer; the period must be known.
+
+        Returns
+        -------
+        tuple of float
+            Nine elements, row by row [T^2].
+        """
         return self._steps.model.magnetic_covariance()
 
     def describe(self) -> dict:
-        """Describe the model for a repetition: parameters, period, seed, run and operation."""
+        """Describe the model so that a run can be repeated.
+
+        Returns
+        -------
+        dict of str to object
+            Model, parameters, period [s], seed, run and operation.
+        """
         return {
             "model": None if self._steps is None else type(self._steps.model).__name__,
             "label": None if self._steps is None else self._steps.model.label,

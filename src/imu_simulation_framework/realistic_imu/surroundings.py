@@ -108,7 +108,13 @@ class Surroundings:
         self._waiting: deque[tuple[int, ImuTruth | None]] = deque()
 
     def mount(self, lever_arm) -> None:
-        """Set the IMU's position relative to the origin of the poses [m]; drop earlier poses."""
+        """Set the position of the IMU, and drop earlier poses.
+
+        Parameters
+        ----------
+        lever_arm : sequence of float
+            Position relative to the origin of the poses [m].
+        """
         self._conditions.set_imu_position(lever_arm)
 
     def add(self, stamp: int, truth: ImuTruth | None) -> TimedSignals:

@@ -79,7 +79,13 @@ def ask_master(method: str, *arguments, timeout: float = MASTER_TIMEOUT):
 
 
 def is_master_responding() -> bool:
-    """Return whether a ROS master responds in time."""
+    """Return whether a ROS master responds before the timeout.
+
+    Returns
+    -------
+    bool
+        True for a response.
+    """
     with contextlib.suppress(NoAnswerError):
         ask_master("getPid")
         return True
@@ -111,7 +117,20 @@ def is_node_alive(name: str, timeout: float) -> bool:
 
 
 def is_responding(uri: str, timeout: float) -> bool:
-    """Return whether the node with an XML-RPC address responds within a wall-clock time [s]."""
+    """Return whether a node responds before a timeout.
+
+    Parameters
+    ----------
+    uri : str
+        XML-RPC address of the node.
+    timeout : float
+        Wall-clock time [s].
+
+    Returns
+    -------
+    bool
+        True for a response.
+    """
     with contextlib.suppress(NoAnswerError):
         _call_xmlrpc(uri, "getPid", (_CALLER,), timeout)
         return True
@@ -119,7 +138,13 @@ def is_responding(uri: str, timeout: float) -> bool:
 
 
 def is_started_by_roslaunch() -> bool:
-    """Return whether the parent process is a roslaunch that is registered with the master."""
+    """Return whether the parent process is a roslaunch that is registered with the master.
+
+    Returns
+    -------
+    bool
+        True if a registered roslaunch is the parent process.
+    """
     try:
         addresses = (ask_master("getParam", "/roslaunch/uris") or {}).values()
     except NoAnswerError:

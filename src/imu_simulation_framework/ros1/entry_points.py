@@ -22,7 +22,13 @@ INTERRUPTED = 130  # exit code after SIGINT, as shells report it (128 + 2)
 
 
 def start_launcher() -> int:
-    """Import the launcher, run it, and return its exit code, which later signals do not change."""
+    """Import and run the launcher, whose exit code later signals do not change.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     code = run_tool(importlib.import_module(f"{__package__}.launching.launcher").main)
     # A signal while the interpreter shuts down would contradict the last line that was printed.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -105,6 +105,13 @@ class LiveNode(Node):
         self._publishers[topic].publish(String(data=text))
 
     def publish_diagnostic(self, diagnostic):
+        """Publish a diagnostic on ``/diagnostics``.
+
+        Parameters
+        ----------
+        diagnostic : Diagnostic
+            Content of the status.
+        """
         status = DiagnosticStatus(
             level=DiagnosticStatus.WARN if diagnostic.is_warning else DiagnosticStatus.OK,
             name=rospy.get_name(),
@@ -116,6 +123,13 @@ class LiveNode(Node):
         self._diagnostics.publish(message)
 
     def simulated_time(self):
+        """Return the simulated time.
+
+        Returns
+        -------
+        int or None
+            Time [ns]; None without a simulator's clock.
+        """
         if not rospy.get_param("/use_sim_time", False):
             return None
         try:

@@ -185,18 +185,53 @@ class RobotMessages:
         publish_packed(publisher, pack_odometry(self._odometry, stamps, rows))
 
     def clock(self, stamp: int) -> Clock:
-        """Return the clock at a stamp [ns], which later joint states and transforms also get."""
+        """Return the clock, whose stamp the next joint states and transforms get.
+
+        Parameters
+        ----------
+        stamp : int
+            Stamp [ns].
+
+        Returns
+        -------
+        rosgraph_msgs.msg.Clock
+            Message, which is reused.
+        """
         self._clock.clock.secs, self._clock.clock.nsecs = divmod(int(stamp), NANOSECONDS)
         return self._clock
 
     def joint_states(self, state) -> JointState:
-        """Return angles and velocities of the joints at the last sample of a state."""
+        """Return the joint states at the last sample of a state.
+
+        Parameters
+        ----------
+        state : SimulatorState
+            States of the robot.
+
+        Returns
+        -------
+        sensor_msgs.msg.JointState
+            Message, which is reused.
+        """
         self._joints.position = state.wheel_positions[-1].tolist()
         self._joints.velocity = state.wheel_velocities[-1].tolist()
         return self._joints
 
     def transforms(self, state) -> TFMessage:
-        """Return the transform from world to robot; robot_state_publisher publishes the others."""
+        """Return the transform from world to robot at the last sample of a state.
+
+        robot_state_publisher publishes the other transforms.
+
+        Parameters
+        ----------
+        state : SimulatorState
+            States of the robot.
+
+        Returns
+        -------
+        tf2_msgs.msg.TFMessage
+            Message, which is reused.
+        """
         place, turn = self._transform.transform.translation, self._transform.transform.rotation
         place.x, place.y, place.z = state.position[-1].tolist()
         turn.x, turn.y, turn.z, turn.w = state.orientation[-1].tolist()

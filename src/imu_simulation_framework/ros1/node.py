@@ -180,7 +180,13 @@ class Node:
         self.finish()
 
     def interrupt(self, *_) -> None:
-        """End the node because of a signal (SIGINT, SIGTERM)."""
+        """End the node because of a signal (SIGINT, SIGTERM).
+
+        Parameters
+        ----------
+        *_ : object
+            Signal number and frame, which are ignored.
+        """
         self.interrupted = True
         self.finish()
 
@@ -200,7 +206,13 @@ class Node:
         """Save recorded data; called once, at every kind of end."""
 
     def run(self) -> int:
-        """Wait for the end, close the node and return its exit code."""
+        """Wait for the end, and close the node.
+
+        Returns
+        -------
+        int
+            Exit code.
+        """
         while not self.ended:
             self._awake.wait(0.2)
             self._awake.clear()

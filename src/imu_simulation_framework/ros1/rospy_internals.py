@@ -20,6 +20,11 @@ def is_ending() -> bool:
 
     ``rospy.is_shutdown()`` is true only after the topics are closed, when a callback that is still
     running cannot publish any more.
+
+    Returns
+    -------
+    bool
+        True from the request of the shutdown on.
     """
     return rospy.core.is_shutdown_requested()
 

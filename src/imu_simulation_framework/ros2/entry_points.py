@@ -58,7 +58,13 @@ def _start(program: str, places: list[tuple[str, str]]) -> None:
 
 
 def start_launcher() -> int:
-    """Import the launcher of an experiment, run it, and return its exit code."""
+    """Import and run the launcher of an experiment.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     with _require_ros2("run_experiment"):
         main = importlib.import_module(f"{__package__}.launcher").main
     return int(run_tool(main))

@@ -184,7 +184,18 @@ class Node(rclpy.node.Node):
         return self._publishers_by_topic[topic]
 
     def advertise_text(self, topic: str) -> None:
-        """Advertise a latched topic for :meth:`send_text`; raises ConfigurationError."""
+        """Advertise a latched topic for :meth:`send_text`.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+
+        Raises
+        ------
+        ConfigurationError
+            The name is invalid.
+        """
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         with self._report_invalid_topic(topic):
             self._publishers_by_topic[topic] = self.create_publisher(String, topic, latched)
@@ -344,34 +355,92 @@ class Node(rclpy.node.Node):
         self.ended = True
 
     def warn(self, sentence: str) -> None:
-        """Log a warning."""
+        """Log a warning.
+
+        Parameters
+        ----------
+        sentence : str
+            Sentence.
+        """
         self.get_logger().warning(sentence)
 
     def inform(self, sentence: str) -> None:
-        """Log a sentence at the level info."""
+        """Log a sentence at the level INFO.
+
+        Parameters
+        ----------
+        sentence : str
+            Sentence.
+        """
         self.get_logger().info(sentence)
 
     def resolve(self, topic: str) -> str:
-        """Return a topic's full name, after namespace and remappings."""
+        """Return the full name of a topic, after namespace and remappings.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+
+        Returns
+        -------
+        str
+            Full name.
+        """
         with self._report_invalid_topic(topic):
             return self.resolve_topic_name(topic)
 
     def get_publisher(self, topic: str) -> Any:
-        """Return the publisher of an advertised topic."""
+        """Return the publisher of an advertised topic.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+
+        Returns
+        -------
+        rclpy.publisher.Publisher
+            Publisher.
+        """
         return self._publishers_by_topic[topic]
 
     def send(self, topic: str, packed: np.ndarray) -> None:
-        """Publish messages in the bytes that :meth:`.Packer.pack` returns."""
+        """Publish serialised messages.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        packed : ndarray, shape (n,)
+            Result of :meth:`.Packer.pack`.
+        """
         self.send_bytes(topic, *separate(packed))
 
     def send_bytes(self, topic: str, *messages: bytes) -> None:
-        """Publish serialised messages."""
+        """Publish serialised messages.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        *messages : bytes
+            Serialised messages.
+        """
         publisher = self.get_publisher(topic)
         for data in messages:
             publisher.publish(data)
 
     def send_text(self, topic: str, text: str) -> None:
-        """Publish a std_msgs/String, latched for later subscribers."""
+        """Publish a std_msgs/String, latched for later subscribers.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        text : str
+            Content.
+        """
         self.get_publisher(topic).publish(String(data=text))
 
 
@@ -445,7 +514,13 @@ class SessionNode(Node):
         self.session.close()
 
     def publish_diagnostic(self, diagnostic: Diagnostic) -> None:
-        """Publish a diagnostic on ``/diagnostics``."""
+        """Publish a diagnostic on ``/diagnostics``.
+
+        Parameters
+        ----------
+        diagnostic : Diagnostic
+            Content of the status.
+        """
         status = DiagnosticStatus(
             level=DiagnosticStatus.WARN if diagnostic.is_warning else DiagnosticStatus.OK,
             name=self.get_fully_qualified_name(),
@@ -457,7 +532,13 @@ class SessionNode(Node):
         self._diagnostics.publish(message)
 
     def simulated_time(self) -> int | None:
-        """Return the simulated time [ns], or None without a simulator's clock."""
+        """Return the simulated time.
+
+        Returns
+        -------
+        int or None
+            Time [ns]; None without a simulator's clock.
+        """
         now = self.get_clock().now().nanoseconds
         return now if self._parameter_or("use_sim_time", False) and now else None
 
@@ -639,7 +720,19 @@ class RealisticImuNode(SessionNode):
         return LiveImu
 
     def lookup_transform(self, parent: str, frame: str, topic: str) -> Mounting:
-        """Look up a frame in tf; see :meth:`.Shell.lookup_transform`.
+        """Look up the mounting of the IMU in tf, see :meth:`.Shell.lookup_transform`.
+
+        Parameters
+        ----------
+        parent, frame : str
+            Frames of the input and of the IMU.
+        topic : str
+            Topic of the input, for messages.
+
+        Returns
+        -------
+        Mounting
+            Pose of the IMU in the parent frame.
 
         Raises
         ------

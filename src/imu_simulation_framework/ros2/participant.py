@@ -64,7 +64,15 @@ class ExperimentNode(Node):
                 self.declare(f"{section}.{setting.name}", setting, value)
 
     def publish_latched(self, topic: str, message: Any) -> None:
-        """Publish a message once, latched for later subscribers."""
+        """Publish a message once, latched for later subscribers.
+
+        Parameters
+        ----------
+        topic : str
+            Name of the topic.
+        message : object
+            ROS message.
+        """
         self.create_publisher(type(message), topic, _LATCHED).publish(message)
 
     def subscribe_latched(
@@ -137,7 +145,18 @@ def check_ros2_support(configuration: Configuration) -> None:
 
 
 def simulator_node_name(configuration: Configuration) -> str:
-    """Return the name of the node that runs, or communicates with, the simulator."""
+    """Return the name of the node that runs, or communicates with, the simulator.
+
+    Parameters
+    ----------
+    configuration : Configuration
+        Settings of the experiment.
+
+    Returns
+    -------
+    str
+        Name of the node.
+    """
     return MUJOCO if configuration.simulation.simulator == "mujoco" else EXTERNAL
 
 
@@ -184,11 +203,23 @@ class Participant(ExperimentNode):
         """Prepare the drive, once ``folder`` and ``reference`` are received."""
 
     def is_ready(self) -> bool:
-        """Return whether the drive may start."""
+        """Return whether the drive may start.
+
+        Returns
+        -------
+        bool
+            True when all preparations are done.
+        """
         return True
 
     def on_command(self, *commands: float) -> None:
-        """Process a command of the drivetrain, see :attr:`.Drivetrain.commands`."""
+        """Process a command of the drivetrain.
+
+        Parameters
+        ----------
+        *commands : float
+            Commands as in :attr:`.Drivetrain.commands`.
+        """
 
     def on_timer(self) -> None:
         if self._has_subscribed or self.folder is None or self.reference is None:
@@ -208,6 +239,17 @@ class Participant(ExperimentNode):
 
 
 def stamp_in(message: Any) -> int:
-    """Return the stamp of a message [ns]."""
+    """Return the stamp of a message.
+
+    Parameters
+    ----------
+    message : object
+        ROS message with a header.
+
+    Returns
+    -------
+    int
+        Stamp [ns].
+    """
     stamp = message.header.stamp
     return int(stamp.sec * NANOSECONDS + stamp.nanosec)

@@ -48,7 +48,18 @@ class AllanBand:
     high: np.ndarray
 
     def excess(self, deviation) -> np.ndarray:
-        """Return the logarithmic distance of another deviation from the band, negative inside."""
+        """Return the distance of another Allan deviation from the band.
+
+        Parameters
+        ----------
+        deviation : ndarray, shape (n,)
+            Allan deviation at the same averaging times, in the unit of the axis.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Natural logarithm of the ratio to the nearer limit, negative inside.
+        """
         return np.maximum(np.log(deviation / self.high), np.log(self.low / deviation))
 
 
@@ -77,6 +88,7 @@ def compute_band(curve: allan_model.AllanCurve, longest, comparisons, model_erro
     Parameters
     ----------
     curve : AllanCurve
+        Measured Allan deviation.
     longest : float
         Duration of the longest contiguous part, s.
     comparisons : int
@@ -111,6 +123,7 @@ def choose_coefficients(fit, bands, shapes_at):
     Parameters
     ----------
     fit : AllanFit
+        Fit of the terms with their intervals.
     bands : sequence of AllanBand
         Band of each recording without an error of the model.
     shapes_at : callable
@@ -225,7 +238,18 @@ class AxisResult:
     ramp_sign: float
 
     def signed_coefficient(self, term) -> float:
-        """Return the coefficient of a term of the identified sensor, 0 if the term is absent."""
+        """Return the coefficient of a term of the identified sensor.
+
+        Parameters
+        ----------
+        term : str
+            Name of the term.
+
+        Returns
+        -------
+        float
+            Coefficient in the unit of the term; 0 if the term is absent.
+        """
         names = list(self.fit.terms)
         if term not in names:
             return 0.0
@@ -250,6 +274,7 @@ class RecordingModel:
     Parameters
     ----------
     recording : SamplesAtRest
+        Recording of all axes.
     band : tuple of float
         Shortest and longest averaging time of the bias instability, s.
     """
@@ -264,7 +289,20 @@ class RecordingModel:
         self._terms = {}
 
     def terms(self, gauss_markov_time=None):
-        """Return the Allan variances of the terms for unit coefficients, and their covariance."""
+        """Return the Allan variances of the terms for unit coefficients, and their covariance.
+
+        Parameters
+        ----------
+        gauss_markov_time : float, optional
+            Correlation time of a Gauss-Markov process [s]; without it there is none.
+
+        Returns
+        -------
+        shapes : ndarray, shape (n, terms)
+            Allan variances of the terms for unit coefficients.
+        covariance : AllanCovariance
+            Covariance of the Allan variances.
+        """
         if gauss_markov_time not in self._terms:
             model = (self.period, self.band, gauss_markov_time)
             self._terms[gauss_markov_time] = (
@@ -274,16 +312,51 @@ class RecordingModel:
         return self._terms[gauss_markov_time]
 
     def parts(self, axis):
-        """Return the contiguous parts of an axis."""
+        """Return the contiguous parts of an axis.
+
+        Parameters
+        ----------
+        axis : int
+            Index of the axis.
+
+        Returns
+        -------
+        list of ndarray, shape (m,)
+            Samples of each part.
+        """
         values = self.recording.values[axis]
         return [values[start:stop] for start, stop in self.recording.parts]
 
     def variance(self, parts):
-        """Return the overlapping Allan variance of contiguous parts."""
+        """Return the overlapping Allan variance of contiguous parts.
+
+        Parameters
+        ----------
+        parts : sequence of ndarray, shape (m,)
+            Samples of each part.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Allan variance [square of the unit of the axis].
+        """
         return allan_model.overlapping_allan_variance(parts, self.recording.rate, self.factors)
 
     def curve(self, variance, fit) -> allan_model.AllanCurve:
-        """Return the Allan deviation with the confidence interval that follows from a fit."""
+        """Return the Allan deviation with the confidence interval that follows from a fit.
+
+        Parameters
+        ----------
+        variance : ndarray, shape (n,)
+            Measured Allan variance.
+        fit : AllanFit
+            Fit of the terms to the variance.
+
+        Returns
+        -------
+        AllanCurve
+            Allan deviation with its interval.
+        """
         time = fit.gauss_markov_time
         shapes = self.terms(time and time.value)[0] * np.maximum(fit.squares, 0.0)
         contributions = dict(zip(fit.terms, shapes.T))
@@ -300,6 +373,7 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
     Parameters
     ----------
     models : sequence of RecordingModel
+        Models of all recordings.
     axis : int
         Index of the axis.
     variances : sequence of ndarray

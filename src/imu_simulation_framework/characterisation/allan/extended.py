@@ -63,6 +63,7 @@ def error_covariance(tau, error) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n, n)
+        Covariance [1].
     """
     distance = np.abs(np.subtract.outer(np.log(tau), np.log(tau)))
     return error**2 * np.exp(-distance / _ERROR_CORRELATION)
@@ -74,11 +75,15 @@ def fit_from(start, tau, variances, shapes, covariances, error) -> AllanFit:
     Parameters
     ----------
     start : float
-        Shortest averaging time in use, s.
+        Shortest averaging time in use [s].
     tau : ndarray, shape (n,)
-        Averaging times, s.
-    variances, shapes, covariances
-        As for :func:`.fit_terms`.
+        Averaging times [s].
+    variances : ndarray, shape (n,)
+        Measured Allan variances.
+    shapes : ndarray, shape (n, terms)
+        Allan variances of the terms for unit coefficients.
+    covariances : callable
+        Function from squared coefficients to the covariance of the variances, shape (n, n).
     error : float
         Relative error of the modelled Allan variance.
 
@@ -103,8 +108,12 @@ class RestrictedLikelihood:
     ----------
     tau : ndarray, shape (n,)
         Averaging times of all recordings, s.
-    variances, shapes, covariances
-        As for :func:`.fit_terms`.
+    variances : ndarray, shape (n,)
+        Measured Allan variances.
+    shapes : ndarray, shape (n, terms)
+        Allan variances of the terms for unit coefficients.
+    covariances : callable
+        Function from squared coefficients to the covariance of the variances, shape (n, n).
 
     Attributes
     ----------
@@ -123,7 +132,13 @@ class RestrictedLikelihood:
         self.squares = None
 
     def starts(self) -> np.ndarray:
-        """Return candidates of the shortest averaging time in use, s."""
+        """Return candidates of the shortest averaging time in use.
+
+        Returns
+        -------
+        ndarray
+            Averaging times [s].
+        """
         tau = np.unique(self._tau)
         possible = tau[: max(1, len(tau) - _MIN_POINTS) : _START_STRIDE]
         return possible[possible <= LONGEST_START]
@@ -163,6 +178,7 @@ class RestrictedLikelihood:
         Returns
         -------
         float
+            Deviance [1].
         """
         used = np.flatnonzero(self._tau >= start)
         variances = self._variances[used]
@@ -213,8 +229,13 @@ def weigh_slow_terms(fit, variances, model, duration, slow_noise) -> AllanFit:
     ----------
     fit : AllanFit
         Fit of the standard terms, which describes the data.
-    variances, model, duration
-        As for :func:`fit_real_sensor`.
+    variances : ndarray, shape (n,)
+        Measured Allan variances.
+    model : callable
+        Function from the correlation time [s] of a Gauss-Markov process to shapes and covariances,
+        as in :func:`fit_real_sensor`.
+    duration : float
+        Duration of the recording [s].
     slow_noise : SlowNoiseLikelihood
         Likelihood of the same data.
 
@@ -255,8 +276,10 @@ def require_support(fit, duration, slow_noise) -> AllanFit:
     ----------
     fit : AllanFit
         Fit with or without a Gauss-Markov process.
-    duration, slow_noise
-        As for :func:`weigh_slow_terms`.
+    duration : float
+        Duration of the recording [s].
+    slow_noise : SlowNoiseLikelihood
+        Likelihood of the same data.
 
     Returns
     -------

@@ -36,6 +36,7 @@ def raw_figure(recording, sensor) -> Figure:
     Parameters
     ----------
     recording : SamplesAtRest
+        Recording with its outliers.
     sensor : str
         ``gyroscope`` or ``accelerometer``.
 
@@ -77,6 +78,7 @@ def allan_figure(identification, sensor) -> Figure:
     Parameters
     ----------
     identification : AllanIdentification
+        Result of the analysis.
     sensor : str
         ``gyroscope`` or ``accelerometer``.
 

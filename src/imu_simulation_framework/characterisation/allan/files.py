@@ -104,6 +104,11 @@ def specification_comment(identification) -> str:
     ----------
     identification : AllanIdentification
         The analysis.
+
+    Returns
+    -------
+    str
+        Lines without comment marks.
     """
     lines = ["Identified by Allan analysis; the 95 % intervals are in allan_parameters.json."]
     missing = [axis for axis in analysis.AXES if axis not in identification.axes]
@@ -143,8 +148,8 @@ def make_kalibr_file(identification, name) -> tuple[bytes, list[str]]:
 
     Returns
     -------
-    content : bytes
-    remarks : list of str
+    tuple of bytes and list of str
+        Content of the file, and remarks.
 
     Raises
     ------
@@ -187,6 +192,11 @@ def list_parameters(identification) -> dict[str, Any]:
     ----------
     identification : AllanIdentification
         The analysis.
+
+    Returns
+    -------
+    dict of str to object
+        Content of ``allan_parameters.json``.
     """
     return {
         "version": __version__,

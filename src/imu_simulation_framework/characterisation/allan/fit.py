@@ -60,7 +60,15 @@ class TermEstimate:
 
 @dataclass(frozen=True)
 class TimeEstimate:
-    """Correlation time and its 95 % interval, s, with the bounds 0 and infinity if unknown."""
+    """Correlation time and its 95 % interval.
+
+    Attributes
+    ----------
+    value : float
+        Estimate [s].
+    low, high : float
+        Limits of the interval [s]; 0 and infinity if unknown.
+    """
 
     value: float
     low: float
@@ -173,7 +181,18 @@ class AllanProblem:
     model_error: np.ndarray | None = None
 
     def scatter(self, squares):
-        """Return the covariance of the data, including the error of the model."""
+        """Return the covariance of the data, including the error of the model.
+
+        Parameters
+        ----------
+        squares : ndarray, shape (terms,)
+            Squared coefficients.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+            Covariance of the Allan variances.
+        """
         # A filter reduces the scatter only at the shortest averaging times.
         matrix = self.covariances(np.maximum(squares, 0.0))
         if self.model_error is not None:
@@ -182,13 +201,35 @@ class AllanProblem:
         return matrix
 
     def covariance(self, squares):
-        """Return the covariance of the data, increased by the error of the covariance itself."""
+        """Return the covariance of the data, increased by the error of the covariance itself.
+
+        Parameters
+        ----------
+        squares : ndarray, shape (terms,)
+            Squared coefficients.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+            Covariance of the Allan variances.
+        """
         matrix = self.scatter(squares)
         matrix[np.diag_indices_from(matrix)] *= 1.0 + _NUGGET
         return matrix
 
     def deviations(self, squares):
-        """Return standard deviations of the data."""
+        """Return the standard deviations of the data.
+
+        Parameters
+        ----------
+        squares : ndarray, shape (terms,)
+            Squared coefficients.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Standard deviations of the Allan variances.
+        """
         return np.sqrt(np.diag(self.scatter(squares)))
 
     def _weighting_covariance(self, squares):
@@ -196,11 +237,35 @@ class AllanProblem:
         return matrix if self.correlated else np.diag(np.diag(matrix))
 
     def whitened(self, vectors, squares):
-        """Return vectors in coordinates in which the data are independent with unit variance."""
+        """Transform vectors to coordinates in which the data are independent with unit variance.
+
+        Parameters
+        ----------
+        vectors : ndarray, shape (n,) or (n, m)
+            Vectors in the space of the data.
+        squares : ndarray, shape (terms,)
+            Squared coefficients.
+
+        Returns
+        -------
+        ndarray, shape (n,) or (n, m)
+            Whitened vectors.
+        """
         return _whiten(cho_factor(self._weighting_covariance(squares), lower=True)[0], vectors)
 
     def deviance(self, squares):
-        """Return minus twice the Gaussian log-likelihood of the data, up to a constant."""
+        """Return minus twice the Gaussian log-likelihood of the data, up to a constant.
+
+        Parameters
+        ----------
+        squares : ndarray, shape (terms,)
+            Squared coefficients.
+
+        Returns
+        -------
+        float
+            Deviance [1].
+        """
         factor = cho_factor(self._weighting_covariance(squares), lower=True)[0]
         residuals = _whiten(factor, self.variances - self.shapes @ squares)
         return float(residuals @ residuals + 2.0 * np.log(np.diag(factor)).sum())
@@ -220,6 +285,7 @@ class AllanProblem:
         Returns
         -------
         ndarray, shape (terms,)
+            Squared coefficients.
         """
         shapes = self.shapes.copy()
         if without is not None:
@@ -251,10 +317,22 @@ class AllanProblem:
         return np.concatenate([[first], positive])
 
     def estimator(self, squares, index):
-        """Return weights of the data that estimate a square, unbiased by the other present terms.
+        """Return weights of the data that estimate a square without bias by other present terms.
 
         A term of either sign is always present, because even a weak filter biases the white noise
         by more than its interval.
+
+        Parameters
+        ----------
+        squares : ndarray, shape (terms,)
+            Squared coefficients.
+        index : int
+            Index of the estimated term.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Weights.
         """
         present = squares > 0.0
         present[0] |= self.smoothing
@@ -278,6 +356,7 @@ def square_estimator(shapes, covariance, index, present):
     Returns
     -------
     ndarray, shape (n,)
+        Weights of the Allan variances.
     """
     active = np.union1d(np.flatnonzero(present), [index])
     shapes = shapes[:, active]
@@ -309,11 +388,14 @@ def nonnegative_least_squares(matrix, target):
     Parameters
     ----------
     matrix : ndarray, shape (n, terms)
+        Design matrix.
     target : ndarray, shape (n,)
+        Data.
 
     Returns
     -------
     ndarray, shape (terms,)
+        Coefficients, at least zero.
     """
     scale = np.linalg.norm(matrix, axis=0)
     scale[scale == 0.0] = 1.0

@@ -86,7 +86,18 @@ class AllanCovariance:
     means: np.ndarray
 
     def evaluate(self, squares) -> np.ndarray:
-        """Return the covariance, shape (n, n), for squared coefficients of the terms."""
+        """Evaluate the covariance for coefficients of the terms.
+
+        Parameters
+        ----------
+        squares : array_like, shape (terms,)
+            Squared coefficients.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+            Covariance of the Allan variances.
+        """
         squares = np.asarray(squares, dtype=float)
         total = np.zeros_like(self.means[0])
         present = np.flatnonzero(squares)
@@ -111,8 +122,12 @@ def allan_covariance(factors, lengths, period, band, gauss_markov_time=None) -> 
         Increasing averaging factors ``m``; ``2 m`` is at most the length of the longest part.
     lengths : array_like of int
         Number of samples of each contiguous part.
-    period, band, gauss_markov_time
-        As for :func:`allan_variance_of_terms`.
+    period : float
+        Sampling period [s].
+    band : tuple of float
+        Shortest and longest averaging time of the bias instability [s].
+    gauss_markov_time : float, optional
+        Correlation time of a Gauss-Markov process [s]; without it there is none.
 
     Returns
     -------
@@ -256,6 +271,7 @@ def averaging_factors(length, per_decade=POINTS_PER_DECADE) -> np.ndarray:
     Returns
     -------
     ndarray of int
+        Increasing averaging factors [samples].
     """
     decades = np.log10(max(1.0, length / _LONGEST_SHARE))
     factors = 10.0 ** np.linspace(0.0, decades, 1 + round(decades * per_decade))
@@ -346,6 +362,7 @@ def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray
     Returns
     -------
     ndarray, shape (taus,)
+        Degrees of freedom at each averaging time [1].
     """
     from allantools.ci import edf_greenhall
 
@@ -393,6 +410,7 @@ def allan_curve(tau, variance, degrees_of_freedom, confidence) -> AllanCurve:
     variance : array_like, shape (taus,)
         Allan variance.
     degrees_of_freedom : array_like, shape (taus,)
+        Equivalent degrees of freedom [1].
     confidence : float
         Probability of the interval.
 

@@ -104,6 +104,11 @@ def describe_recordings(identification) -> Iterator[str]:
     ----------
     identification : AllanIdentification
         The analysis.
+
+    Yields
+    ------
+    str
+        Sentence for the user.
     """
     for recording in identification.recordings:
         yield (
@@ -198,6 +203,11 @@ def describe_departures(identification) -> Iterator[str]:
     ----------
     identification : AllanIdentification
         The analysis.
+
+    Yields
+    ------
+    str
+        Sentence for the user.
     """
     for name, result in identification.axes.items():
         if result.departures:

@@ -143,6 +143,7 @@ class SlowNoiseLikelihood:
         Returns
         -------
         float
+            Penalised deviance [1].
         """
         return self.deviance((WHITE, *terms), time) + sum(COSTS[term] for term in terms)
 
@@ -159,6 +160,7 @@ class SlowNoiseLikelihood:
         Returns
         -------
         float
+            Minus twice the Whittle log-likelihood [1].
         """
         measured = np.concatenate([spectrum.power for spectrum in self._spectra])
         shapes = np.array([self._shape(term, time) for term in terms])

@@ -90,11 +90,23 @@ class SlowNoise:
         Returns
         -------
         ndarray, shape (n, n)
+            Covariance [square of the unit of the means].
         """
         return self.scaled(unit_covariances(begin, end, self.band))
 
     def scaled(self, units) -> np.ndarray:
-        """Return the covariance that follows from the covariances for N = 1, B = 1 and K = 1."""
+        """Scale covariances for N = 1, B = 1 and K = 1 by the levels of this noise.
+
+        Parameters
+        ----------
+        units : tuple of ndarray, shape (n, n)
+            Result of :func:`unit_covariances`.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+            Covariance [square of the unit of the means].
+        """
         levels = (self.white_noise, self.bias_instability, self.random_walk)
         return sum(level**2 * unit for level, unit in zip(levels, units))
 
@@ -112,6 +124,7 @@ def unit_covariances(begin, end, band=DEFAULT_BAND) -> tuple[np.ndarray, np.ndar
     Returns
     -------
     white, flicker, walk : ndarray, shape (n, n)
+        Covariances for coefficients of one.
     """
     length = end - begin
     gap = np.maximum(np.maximum(begin[:, None] - end, begin - end[:, None]), 0.0)
@@ -170,7 +183,18 @@ class Prior:
     walks: bool = True
 
     def log_density(self, ratios) -> np.ndarray:
-        """Return the logarithmic density of the logarithm of B/N on an even grid, shape (n,)."""
+        """Return the logarithm of the density of log(B/N) on an even grid.
+
+        Parameters
+        ----------
+        ratios : array_like, shape (n,)
+            Ratios B/N.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Logarithm of the probability of each ratio.
+        """
         relative = np.asarray(ratios) / self.usual
         density = np.log(relative) - np.log1p(relative**self.tail)
         return density - logsumexp(density)
@@ -183,7 +207,15 @@ MAGNETIC = Prior(1.0, tail=1, none=0.3, walks=False)
 
 @dataclass(frozen=True)
 class WeightedNoise:
-    """Noise of an axis with its probability; the weights of an axis sum to 1."""
+    """Noise of an axis with its probability; the weights of an axis sum to 1.
+
+    Attributes
+    ----------
+    weight : float
+        Probability of the noise [1].
+    noise : SlowNoise
+        Coefficients of the noise.
+    """
 
     weight: float
     noise: SlowNoise
@@ -205,11 +237,13 @@ def estimate_noise(
         Means of each axis.
     contrasts : sequence of ndarray, shape (n, n - d)
         Orthonormal basis of the space that the parameters of each axis do not affect.
-    prior : Prior
+    prior : Prior, optional
+        Prior of the ratio of flicker to white noise.
 
     Returns
     -------
     list of list of WeightedNoise
+        Noises of each axis with their probabilities.
     """
     crossing_times = _CROSSING_TIMES if prior.walks else _CROSSING_TIMES[:1]
     likelihoods = []
@@ -408,6 +442,7 @@ def solve(
     Parameters
     ----------
     means : Means
+        Means with the designs of all axes.
     noise : sequence of SlowNoise, optional
         Noise of each axis. By default it is estimated from the means.
     seen : ndarray, shape (n, n), optional
@@ -552,6 +587,7 @@ def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0):
     times : ndarray, shape (n,)
         Time of each sample, s.
     values : ndarray, shape (n, axes)
+        Samples of the axes.
     parts : sequence of RestTime
         Parts to divide into blocks.
     most : int
@@ -562,8 +598,9 @@ def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0):
     Returns
     -------
     begin, end : ndarray, shape (m,)
-        Limits of the blocks, s after the first sample.
+        Limits of the blocks, after the first sample [s].
     means : ndarray, shape (m, axes)
+        Means of the blocks, in the unit of the samples.
     group : ndarray of int, shape (m,)
         Index of the part of each block.
     """

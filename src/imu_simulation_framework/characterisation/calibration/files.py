@@ -34,6 +34,7 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
     Parameters
     ----------
     result : Calibrated
+        Result of the calibration.
     folder : Path
         Folder of the files.
     name : str
@@ -230,6 +231,7 @@ def describe_findings(result) -> list[str]:
     Parameters
     ----------
     result : Calibrated
+        Result of the calibration.
 
     Returns
     -------
@@ -264,6 +266,7 @@ def list_estimates(result):
     Parameters
     ----------
     result : Calibrated
+        Result of the calibration.
 
     Returns
     -------
@@ -300,6 +303,7 @@ def format_estimates(result) -> str:
     Parameters
     ----------
     result : Calibrated
+        Result of the calibration.
 
     Returns
     -------
@@ -341,7 +345,9 @@ def noise_remarks(
     times : ndarray, shape (n,)
         Time of each sample, s.
     readings : ndarray, shape (n, 3)
+        Samples of the sensor.
     rests : sequence of RestTime
+        Times at rest.
 
     Returns
     -------
@@ -369,7 +375,9 @@ def constant_remarks(sensor: str, readings: np.ndarray, rests: Sequence[RestTime
     sensor : str
         Name of the sensor in the remark.
     readings : ndarray, shape (n, 3)
+        Samples of the sensor.
     rests : sequence of RestTime
+        Times at rest.
 
     Returns
     -------

@@ -89,6 +89,7 @@ class IdealMeans:
         Returns
         -------
         ndarray, shape (n, n)
+            Covariance [square of the unit of the means].
         """
         along = np.sum(self.values * row, axis=1)
         tilted = self.placement**4 * np.outer(along, along)
@@ -160,6 +161,7 @@ def fit_triad(
     group : ndarray of int, shape (n,)
         Time at rest or turn that an interval belongs to.
     truth : IdealMeans
+        True means with the uncertainty of the placement.
     noise : sequence of SlowNoise, optional
         Noise of each axis; by default it is estimated from the recording.
     temperatures : TemperatureFit, optional
@@ -263,6 +265,7 @@ def to_correction(
     Parameters
     ----------
     calibration : TriadCalibration
+        Estimated errors of the triad.
     reference : float
         Reference of the temperature polynomials, degC.
     temperature_range : tuple of float
@@ -304,6 +307,7 @@ def to_slow_noise(triad: TriadSpecification) -> tuple[SlowNoise, ...]:
     Parameters
     ----------
     triad : TriadSpecification
+        Errors of gyroscope or accelerometer.
 
     Returns
     -------
@@ -406,14 +410,22 @@ def calibrate_accelerometer(
 
     Parameters
     ----------
-    times, rests, noise, temperature, source
-        As for :func:`calibrate_gyroscope`.
+    times : ndarray, shape (n,)
+        Time of each sample [s].
     accel : ndarray, shape (n, 3)
-        Specific force, m/s^2.
-    gravity : float
-        Local gravity, m/s^2.
-    placement : float
-        Standard deviation of each angle of the placement error, rad.
+        Specific force [m/s^2].
+    rests : sequence of RestTime
+        Times at rest.
+    gravity : float, optional
+        Local gravity [m/s^2].
+    noise : sequence of SlowNoise, optional
+        Noise of each axis; by default it is estimated from the recording.
+    placement : float, optional
+        Standard deviation of each angle of the placement error [rad].
+    temperature : TemperatureFit, optional
+        Temperature of each sample, for temperature coefficients.
+    source : str, optional
+        Name of the recording in messages.
 
     Returns
     -------

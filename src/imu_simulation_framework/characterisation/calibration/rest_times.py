@@ -64,6 +64,7 @@ def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTi
     Returns
     -------
     list of RestTime
+        Times at rest in their order.
 
     Raises
     ------
@@ -181,6 +182,7 @@ def find_whole_turns(
     Returns
     -------
     list of Turn
+        Turns in their order.
 
     Raises
     ------
@@ -240,18 +242,25 @@ def find_reference_turns(
 
     Parameters
     ----------
-    times, gyro, rests, source
-        As for :func:`find_whole_turns`.
+    times : ndarray, shape (n,)
+        Time of each sample [s].
+    gyro : ndarray, shape (n, 3)
+        Angular velocity [rad/s].
+    rests : sequence of RestTime
+        Times at rest between the movements.
     reference_times : ndarray, shape (m,)
-        Times of the reference on the same clock, s.
+        Times of the reference on the same clock [s].
     reference_yaw : ndarray, shape (m,)
-        Unwrapped yaw of the reference, rad.
+        Unwrapped yaw of the reference [rad].
     sigma : float
-        Standard deviation of the reference's yaw at rest, rad.
+        Standard deviation of the reference's yaw at rest [rad].
+    source : str, optional
+        Name of the recording in messages.
 
     Returns
     -------
     list of Turn
+        Turns in their order.
 
     Raises
     ------

@@ -381,10 +381,18 @@ def calibrate_accelerometer_by_magnitude(
 
     Parameters
     ----------
-    times, accel, rests, gravity, source
-        As for :func:`.calibrate_accelerometer`.
+    times : ndarray, shape (n,)
+        Time of each sample [s].
+    accel : ndarray, shape (n, 3)
+        Specific force [m/s^2].
+    rests : sequence of RestTime
+        Times at rest.
     noise : sequence of SlowNoise
         Noise of each axis.
+    gravity : float, optional
+        Local gravity [m/s^2].
+    source : str, optional
+        Name of the recording in messages.
 
     Returns
     -------

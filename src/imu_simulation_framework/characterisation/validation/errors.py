@@ -111,7 +111,20 @@ class ImuValidation:
     remarks: list[str] = field(default_factory=list)
 
     def axis(self, quantity: str, axis: str) -> AxisError | None:
-        """Return the error of an axis; None if it was not compared."""
+        """Return the error of an axis.
+
+        Parameters
+        ----------
+        quantity : str
+            Key of :data:`QUANTITIES`.
+        axis : str
+            Axis of :data:`AXES`, or :data:`NORM`.
+
+        Returns
+        -------
+        AxisError or None
+            Error; None if the axis was not compared.
+        """
         errors = {(error.quantity, error.axis): error for error in self.axes}
         return errors.get((quantity, axis))
 

@@ -16,7 +16,21 @@ _ALLAN = "allan_deviation"
 
 
 class Limit(NamedTuple):
-    """Maximum of a statistic in the unit of its quantity, with ``tau`` [s] for Allan deviations."""
+    """Maximum of a statistic of an error.
+
+    Attributes
+    ----------
+    quantity : str
+        Key of :data:`.errors.QUANTITIES`.
+    axis : str
+        Axis of :data:`.errors.AXES`, or :data:`.errors.NORM`.
+    statistic : str
+        Name of the statistic.
+    maximum : float
+        Maximum, in the unit of the quantity.
+    tau : float or None
+        Averaging time of an Allan deviation [s].
+    """
 
     quantity: str
     axis: str
@@ -31,7 +45,18 @@ class Limit(NamedTuple):
         return f"{self.quantity} {self.axis} {self.statistic.replace('_', ' ')}{at}"
 
     def is_kept(self, value: float) -> bool:
-        """Return whether a value is within the limit; nan is not."""
+        """Return whether a value is within the limit.
+
+        Parameters
+        ----------
+        value : float
+            Statistic in the unit of the quantity.
+
+        Returns
+        -------
+        bool
+            True up to the maximum; False for nan.
+        """
         return value <= self.maximum
 
 

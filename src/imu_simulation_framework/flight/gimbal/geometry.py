@@ -74,7 +74,13 @@ class JointMotion:
         return len(self.time)
 
     def table(self) -> pd.DataFrame:
-        """Return the angles as a table with columns pan, tilt, roll [rad], indexed by time [s]."""
+        """Return the angles as a table.
+
+        Returns
+        -------
+        DataFrame
+            Columns pan, tilt, roll [rad], index ``time`` [s].
+        """
         return pd.DataFrame(
             self.angle, columns=list(JOINTS), index=pd.Index(self.time, name="time")
         )
@@ -89,6 +95,7 @@ def world_to_inertial(motion: AnyMotion) -> Rotation:
     Parameters
     ----------
     motion : Motion or EarthMotion
+        Motion with n samples.
 
     Returns
     -------
@@ -105,6 +112,7 @@ def place_on_earth(
     Parameters
     ----------
     motion : EarthMotion
+        Motion whose world is ECEF.
     latitude, longitude : float
         WGS 84 coordinates, deg.
     height : float
@@ -165,6 +173,7 @@ class GimbalGeometry(Settings):
         Parameters
         ----------
         joints : JointMotion
+            Angles of the joints and their derivatives.
 
         Returns
         -------
@@ -198,7 +207,18 @@ class GimbalGeometry(Settings):
         return Mount(position, velocity, acceleration, Rotation.from_matrix(rotation), rate)
 
     def place(self, angle: np.ndarray) -> np.ndarray:
-        """Return the position of the IMU on the platform, (n, 3) [m], at angles (n, 3) [rad]."""
+        """Return the position of the IMU on the platform.
+
+        Parameters
+        ----------
+        angle : ndarray, shape (n, 3)
+            Angles of pan, tilt and roll [rad].
+
+        Returns
+        -------
+        ndarray, shape (n, 3)
+            Positions in the axes of the platform [m].
+        """
         zeros, count = np.zeros_like(angle), np.arange(float(len(angle)))
         return self.mount(JointMotion(count, angle, zeros, zeros)).lever_arm
 

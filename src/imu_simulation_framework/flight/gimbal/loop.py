@@ -50,7 +50,20 @@ class Servo(NamedTuple):
 
 
 def servo(stabilisation: Stabilisation, period: float) -> Servo:
-    """Return the servo of a loop for a period [s]."""
+    """Return the discrete model of a loop's servos.
+
+    Parameters
+    ----------
+    stabilisation : Stabilisation
+        Parameters of the loop.
+    period : float
+        Sampling period of the gyroscope [s].
+
+    Returns
+    -------
+    Servo
+        Coefficients of the exact discretisation.
+    """
     pulsation = 2.0 * math.pi * stabilisation.servo_bandwidth
     decay = math.exp(-pulsation * period)
     own = -math.expm1(-pulsation * period) / pulsation
@@ -58,7 +71,18 @@ def servo(stabilisation: Stabilisation, period: float) -> Servo:
 
 
 def gains(stabilisation: Stabilisation) -> tuple[float, float]:
-    """Return the gains K_p [1/s] and K_i [1/s^2]."""
+    """Return the gains of the stabilisation loop.
+
+    Parameters
+    ----------
+    stabilisation : Stabilisation
+        Parameters of the loop.
+
+    Returns
+    -------
+    proportional, integral : float
+        Gains K_p [1/s] and K_i [1/s^2].
+    """
     pulsation = 2.0 * math.pi * (stabilisation.bandwidth or 0.0)
     return 2.0 * stabilisation.damping * pulsation, pulsation**2
 
@@ -71,12 +95,14 @@ def transition(stabilisation: Stabilisation, period: float) -> np.ndarray:
     Parameters
     ----------
     stabilisation : Stabilisation
+        Parameters of the loop.
     period : float
         Sampling period of the gyroscope, s.
 
     Returns
     -------
     ndarray, shape (3, 3)
+        Transition matrix.
     """
     decay, own, wanted = servo(stabilisation, period)
     proportional, integral = gains(stabilisation)
@@ -96,6 +122,7 @@ def require_stable(stabilisation: Stabilisation, period: float) -> None:
     Parameters
     ----------
     stabilisation : Stabilisation
+        Parameters of the loop.
     period : float
         Sampling period of the gyroscope, s.
 
@@ -156,7 +183,15 @@ class TargetMotion(NamedTuple):
 
 
 class JointState(NamedTuple):
-    """Angles [rad] and rates [rad/s] of pan, tilt and roll, shape (3,) each."""
+    """State of the joints at an instant.
+
+    Attributes
+    ----------
+    angle : ndarray, shape (3,)
+        Angles of pan, tilt and roll [rad].
+    rate : ndarray, shape (3,)
+        Rates of pan, tilt and roll [rad/s].
+    """
 
     angle: np.ndarray
     rate: np.ndarray
@@ -198,6 +233,7 @@ def run_loop(
     gyroscope : GyroscopeErrors
         Errors of the gyroscope on the inner link.
     stabilisation : Stabilisation
+        Parameters of the loop.
     limits : sequence of tuple of float
         Smallest and largest angle of each joint, rad.
     period : float

@@ -60,7 +60,8 @@ def simulate_gimbal(
     ----------
     motion : Motion or EarthMotion
         Motion of the platform, evenly sampled for a stabilised gimbal.
-    gimbal : GimbalSpecification or str
+    gimbal : GimbalSpecification
+        Geometry and drive of the gimbal.
     imu : ImuErrors, optional
         Errors as for :func:`.simulate_imu`; by default the gyroscope has no errors.
     seed, run : int

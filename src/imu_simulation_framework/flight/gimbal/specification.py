@@ -69,7 +69,18 @@ class FixedJoints(Settings):
         return tuple((angle, angle) for angle in self.angles)
 
     def joints(self, time: np.ndarray) -> JointMotion:
-        """Return the motion of the joints at times of shape (n,) [s]."""
+        """Return the motion of the joints.
+
+        Parameters
+        ----------
+        time : ndarray, shape (n,)
+            Times [s].
+
+        Returns
+        -------
+        JointMotion
+            Constant angles.
+        """
         zeros = np.zeros((len(time), 3))
         return JointMotion(time, zeros + self.angles, zeros, zeros)
 
@@ -99,7 +110,18 @@ class SinusoidalJoints(Settings):
         return tuple((o - a, o + a) for o, a in zip(self.offsets, self.amplitudes))
 
     def joints(self, time: np.ndarray) -> JointMotion:
-        """Return the motion of the joints at times of shape (n,) [s]."""
+        """Return the motion of the joints.
+
+        Parameters
+        ----------
+        time : ndarray, shape (n,)
+            Times [s].
+
+        Returns
+        -------
+        JointMotion
+            Angles and their derivatives in closed form.
+        """
         pulsation = 2.0 * np.pi / np.array(self.periods)
         size = np.array(self.amplitudes)
         phase = np.outer(time - time[0], pulsation) + self.phases
@@ -317,6 +339,7 @@ def gimbal_to_mapping(gimbal: GimbalSpecification) -> dict[str, Any]:
     Parameters
     ----------
     gimbal : GimbalSpecification
+        Gimbal to convert.
 
     Returns
     -------

@@ -144,7 +144,9 @@ def target_orientation(
     motion : Motion or EarthMotion
         Motion of the platform with n samples.
     stabilisation : Stabilisation
+        Target and parameters of the loop.
     geometry : GimbalGeometry
+        Geometry of the gimbal.
     limits : sequence of tuple of float
         Smallest and largest angle of each joint, rad.
 
@@ -197,6 +199,7 @@ def exact_joints(
     turning : ndarray, shape (n, 3)
         Angular velocity of the target from :func:`target_rate`, rad/s.
     geometry : GimbalGeometry
+        Geometry of the gimbal.
     limits : sequence of tuple of float
         Smallest and largest angle of each joint, rad.
 
@@ -357,7 +360,13 @@ class Residual:
         return self._durations(self.at_rate_limit)
 
     def remarks(self) -> tuple[str, ...]:
-        """Return sentences on the errors and on each joint that reaches a limit."""
+        """Describe the errors, and each joint that reaches a limit.
+
+        Returns
+        -------
+        tuple of str
+            Sentences.
+        """
         sentences = [
             f"The pointing error of the gimbal is {1e3 * self.rms_pointing_error:.3g} mrad rms, at "
             f"most {1e3 * self.largest_pointing_error:.3g} mrad; its rate error is "
@@ -394,6 +403,7 @@ def find_angle_limits(angle: np.ndarray, limits: Any) -> np.ndarray:
     Returns
     -------
     ndarray of bool, shape (n, 3)
+        True at a limit.
     """
     low, high = np.array(limits, dtype=float).T
     is_near = (angle <= low + _LIMIT_TOLERANCE) | (angle >= high - _LIMIT_TOLERANCE)
@@ -415,6 +425,7 @@ def find_rate_limits(command: np.ndarray, most: Any, limits: Any) -> np.ndarray:
     Returns
     -------
     ndarray of bool, shape (n, 3)
+        True at the limit.
     """
     low, high = np.array(limits, dtype=float).T
     return (np.abs(command) >= np.array(most) - _LIMIT_TOLERANCE) & (low != high)

@@ -113,6 +113,7 @@ def transition(state: NavigationState, stretch: Stretch) -> np.ndarray:
     Returns
     -------
     ndarray, shape (r, 15, 15)
+        Transition matrices.
     """
     matrix = np.zeros((len(state.position), STATES, STATES))
     duration = stretch.duration
@@ -192,10 +193,12 @@ def process_noise(attitude: np.ndarray, duration: float, tuning: FilterTuning) -
     duration : float
         Duration, s.
     tuning : FilterTuning
+        Noise densities and random walks.
 
     Returns
     -------
     ndarray, shape (r, 15, 15)
+        Covariances in the SI units of the states.
     """
     noise = np.zeros((len(attitude), STATES, STATES))
     for part, density in (
@@ -268,7 +271,20 @@ def antenna_matrix(
 
 
 def corrected(state: NavigationState, error: np.ndarray) -> NavigationState:
-    """Return a state corrected by its estimated errors (r, 15), a closed loop (14.7 to 14.9)."""
+    """Return a state corrected by its estimated errors, a closed loop (Groves 14.7 to 14.9).
+
+    Parameters
+    ----------
+    state : NavigationState
+        State of r runs.
+    error : ndarray, shape (r, 15)
+        Estimated errors in the SI units of the states.
+
+    Returns
+    -------
+    NavigationState
+        Corrected state.
+    """
     attitude, velocity, position, accelerometer, gyroscope = np.split(error, 5, axis=1)
     return NavigationState(
         position=state.position - position,
@@ -355,10 +371,12 @@ def initial_covariance(position: np.ndarray, tuning: FilterTuning) -> np.ndarray
     position : ndarray, shape (r, 3)
         Positions in ECEF, m.
     tuning : FilterTuning
+        Initial uncertainties.
 
     Returns
     -------
     ndarray, shape (r, 15, 15)
+        Covariances in the SI units of the states.
     """
     latitude, longitude, _ = geodetic_of(position).T
     local = ned_to_ecef(latitude, longitude).as_matrix()
@@ -393,6 +411,7 @@ def run_filter(
     fixes : EarthFixes
         Fixes of r runs, or of a single run for all.
     tuning : FilterTuning
+        Noise and uncertainties that the filter assumes.
     lever_arm : LeverArm, optional
         Lever arm of the antenna; by default zero.
 

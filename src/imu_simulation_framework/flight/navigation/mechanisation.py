@@ -96,10 +96,12 @@ def cross_matrix(vector: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     vector : ndarray, shape (..., 3)
+        Vectors v.
 
     Returns
     -------
     ndarray, shape (..., 3, 3)
+        Skew-symmetric matrices.
     """
     matrix = np.zeros((*vector.shape[:-1], 3, 3))
     x, y, z = np.moveaxis(vector, -1, 0)
@@ -120,6 +122,7 @@ def rotation_matrix(vector: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray, shape (..., 3, 3)
+        Rotation matrices.
     """
     first, second, _ = _coefficients(vector)
     matrix = vector[..., :, np.newaxis] * vector[..., np.newaxis, :]

@@ -147,6 +147,7 @@ def mean_bounds(degrees: int, count: int, probability: float = PROBABILITY) -> t
     Returns
     -------
     low, high : float
+        Bounds of the mean [1].
     """
     from scipy.stats import chi2
 
@@ -199,6 +200,7 @@ def consistency(
     Parameters
     ----------
     navigation : Navigation
+        Results of the filter.
     errors : NavigationErrors
         Errors of the same runs and times, with or without the biases.
     begin : float
@@ -302,7 +304,18 @@ class NavigatedRuns(NamedTuple):
     tuning: FilterTuning
 
     def rmse(self, begin: float = 0.0) -> pd.DataFrame:
-        """Return the root mean square errors of each run, see :meth:`.NavigationErrors.rmse`."""
+        """Return the root mean square errors of each run.
+
+        Parameters
+        ----------
+        begin : float, optional
+            Time after the first fix at which the evaluation begins [s].
+
+        Returns
+        -------
+        DataFrame
+            Table of :meth:`.NavigationErrors.rmse`.
+        """
         return self.errors.rmse(begin)
 
     def consistency(self, begin: float = 0.0, biases: bool | None = None) -> Consistency:

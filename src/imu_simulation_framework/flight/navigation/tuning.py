@@ -62,7 +62,8 @@ class InitialUncertainty(Settings):
         ----------
         runs : int
             Number of runs.
-        seed : int or numpy.random.SeedSequence
+        seed : int or numpy.random.SeedSequence, optional
+            Seed of all runs.
         first_run : int
             Number of the first run.
 
@@ -141,9 +142,11 @@ def tuning_of(
     Parameters
     ----------
     imu : ImuSpecification
+        Errors of the IMU.
     period : float, optional
         Sampling period, s; by default 1 / ``output.rate``.
     initial : InitialUncertainty, optional
+        Uncertainty of the initial state.
 
     Returns
     -------

@@ -198,8 +198,14 @@ class YawErrorDistribution(ABC):
 
         Parameters
         ----------
-        limit, runs, seed, on_runs
-            See :meth:`survival`.
+        limit : float
+            Limit of the absolute yaw error [rad].
+        runs : int, optional
+            Number of random realisations.
+        seed : int, optional
+            Seed of all runs.
+        on_runs : callable, optional
+            Called with a number of runs whenever that many more are drawn.
 
         Returns
         -------

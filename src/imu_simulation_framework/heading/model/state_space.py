@@ -80,8 +80,12 @@ def numbers_per_run(
 
     Parameters
     ----------
-    space, constants, walks
-        See :func:`draw_runs`.
+    space : StateSpace
+        The processes.
+    constants : sequence of tuple
+        Name of each constant's source, and the yaw error (n,) of one standard deviation.
+    walks : sequence of tuple
+        Name of each uneven random walk's source, and its variance (n,).
     samples : int
         Number of samples.
 
@@ -429,8 +433,12 @@ class DriveFilter:
 
         Parameters
         ----------
-        space, own_std, slip
-            See :meth:`log_likelihood`.
+        space : StateSpace
+            Model.
+        own_std : sequence of float, optional
+            Standard deviations of each drive's own constants; by default 1.
+        slip : float, optional
+            Strength of a random walk of the error over the turn [rad/sqrt(rad)].
 
         Returns
         -------
@@ -454,8 +462,12 @@ class DriveFilter:
 
         Parameters
         ----------
-        space, own_std, slip
-            See :meth:`log_likelihood`.
+        space : StateSpace
+            Model.
+        own_std : sequence of float, optional
+            Standard deviations of each drive's own constants; by default 1.
+        slip : float, optional
+            Strength of a random walk of the error over the turn [rad/sqrt(rad)].
 
         Returns
         -------
@@ -473,8 +485,12 @@ class DriveFilter:
 
         Parameters
         ----------
-        space, own_std, slip
-            See :meth:`log_likelihood`.
+        space : StateSpace
+            Model.
+        own_std : sequence of float, optional
+            Standard deviations of each drive's own constants; by default 1.
+        slip : float, optional
+            Strength of a random walk of the error over the turn [rad/sqrt(rad)].
 
         Returns
         -------

@@ -124,13 +124,35 @@ def _status(pid: int) -> list[str]:
 
 
 def start_time(pid: int) -> str | None:
-    """Return the start time of a process in the kernel's clock ticks; None if it has ended."""
+    """Return the start time of a process in the kernel's clock ticks.
+
+    Parameters
+    ----------
+    pid : int
+        Process id.
+
+    Returns
+    -------
+    str or None
+        Start time; None if the process has ended.
+    """
     status = _status(pid)
     return None if not status or status[0] in "ZX" else status[19]
 
 
 def is_stopped(pid: int) -> bool:
-    """Return whether a process is stopped by a signal (SIGSTOP, Ctrl+Z)."""
+    """Return whether a process is stopped by a signal (SIGSTOP, Ctrl+Z).
+
+    Parameters
+    ----------
+    pid : int
+        Process id.
+
+    Returns
+    -------
+    bool
+        True for a stopped process.
+    """
     status = _status(pid)
     return bool(status) and status[0] in "Tt"
 
@@ -143,7 +165,13 @@ CHECK_PERIOD = 0.1
 
 
 def main() -> int:
-    """Wait for the end of the parent process, then end its remaining children."""
+    """Wait for the end of the parent process, then end its remaining children.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     if {"-h", "--help"} & set(sys.argv[1:]):
         print(f"usage: guardian.py\n\n{__doc__}\nA part of experiment.launch, which starts it.")
         sys.exit(0)

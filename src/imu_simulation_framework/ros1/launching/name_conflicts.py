@@ -53,7 +53,13 @@ def check_names_are_free(names) -> None:
 
 
 def main() -> int:
-    """Print an empty value for roslaunch's parameter, or an error; return the exit code."""
+    """Print an empty value for roslaunch's parameter, or an error.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     namespace = rosgraph.names.get_ros_namespace()
     try:
         check_names_are_free([rosgraph.names.ns_join(namespace, name) for name in NODES])

@@ -52,13 +52,33 @@ class PlainTextStream:
         self._stream = stream
 
     def write(self, text) -> int:
+        """Write a text without escape sequences.
+
+        Parameters
+        ----------
+        text : str
+            Text.
+
+        Returns
+        -------
+        int
+            Number of characters of the text.
+        """
         self._stream.write(_ESCAPE.sub("", text))
         return len(text)
 
     def flush(self) -> None:
+        """Flush the stream."""
         self._stream.flush()
 
     def isatty(self) -> bool:
+        """Return that the stream is no terminal.
+
+        Returns
+        -------
+        bool
+            False.
+        """
         return False
 
 
@@ -136,7 +156,13 @@ class Outcome:
         return self.node is None and not self.fault
 
     def exit_code(self) -> int:
-        """Return 0 for a drive that is recorded to its end and completely written."""
+        """Return the exit code of the launcher.
+
+        Returns
+        -------
+        int
+            0 if the drive is recorded to its end and completely written.
+        """
         if self.interrupted:
             return INTERRUPTED
         if not self.completed or self.codes.get(LEADER) == 1:
@@ -146,7 +172,13 @@ class Outcome:
         return 0 if all(written) else 1
 
     def final_message(self) -> str:
-        """Return the reason of the end in one line; empty after a success."""
+        """Return the reason of the end in one line.
+
+        Returns
+        -------
+        str
+            Line for the terminal; empty after a success.
+        """
         if self.interrupted:
             saved = "the recorded data are saved" if self.summary else "nothing was recorded"
             return f"interrupted: {saved}"

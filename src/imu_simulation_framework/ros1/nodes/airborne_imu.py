@@ -133,7 +133,35 @@ class FlightMessages:
 
 @dataclass(frozen=True)
 class AirborneArguments(TextSettings):
-    """Private parameters of the node, documented in airborne.launch."""
+    """Private parameters of the node, documented in airborne.launch.
+
+    Attributes
+    ----------
+    source : str
+        Script of JSBSim, recorded flight or ``udp:PORT``.
+    start, duration : float
+        Start and duration of the flight [s].
+    flight_rate : float
+        JSBSim's steps per second [Hz].
+    gimbal, imu, gnss : str
+        Gimbal, IMU and receiver by name or file.
+    gnss_on : str
+        Body of the antenna.
+    rate : float
+        Sampling rate of the motion [Hz].
+    seed : int
+        Seed of all random numbers.
+    tick : float
+        Period of the messages in blocks [s].
+    real_time_factor : float
+        Speed relative to the wall clock; 0 is as fast as possible.
+    listeners : int
+        Number of subscribers for which the node waits.
+    answer : str
+        Topic of a node whose messages are awaited.
+    timeout : float
+        Longest wait for subscribers and answers [s].
+    """
 
     source: str = setting("")
     start: float = setting(0.0, unit="s", minimum=0.0)

@@ -22,6 +22,20 @@ class RealisticImuNode(LiveNode):
     session_type = LiveImu
 
     def lookup_transform(self, parent, frame, topic):
+        """Look up the mounting of the IMU in tf, see :meth:`.Shell.lookup_transform`.
+
+        Parameters
+        ----------
+        parent, frame : str
+            Frames of the input and of the IMU.
+        topic : str
+            Topic of the input, for messages.
+
+        Returns
+        -------
+        Mounting
+            Pose of the IMU in the parent frame.
+        """
         buffer = tf2_ros.Buffer()
         listener = tf2_ros.TransformListener(buffer)
 

@@ -177,7 +177,13 @@ class GazeboPace:
             return [name for name, stamp in sorted(self._progress.items()) if stamp <= reach]
 
     def on_command(self, stamp: float) -> None:
-        """Advance the limit after the command that answers the message of a stamp [s]."""
+        """Advance the limit after the command that answers a message.
+
+        Parameters
+        ----------
+        stamp : float
+            Stamp of the message [s].
+        """
         with self._lock:
             self._answered_at = time.monotonic()
             self._newest = max(self._newest, stamp)

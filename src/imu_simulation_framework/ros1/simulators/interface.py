@@ -141,11 +141,27 @@ class SimulatorInterface(ABC):
         return ()
 
     def publishes_imu_bias(self, model: str) -> bool:
-        """Return whether the simulator publishes the bias of an IMU with an error model."""
+        """Return whether the simulator publishes the bias of an IMU with an error model.
+
+        Parameters
+        ----------
+        model : str
+            Name of the IMU model.
+
+        Returns
+        -------
+        bool
+            True for a topic ``imu/data/bias``.
+        """
         return True
 
     def stop_reason(self) -> str:
-        """Return why simulated time has stopped for good, for example by a pause; else empty.
+        """Return the reason why simulated time has stopped permanently, for example a pause.
+
+        Returns
+        -------
+        str
+            Reason; empty if time may advance.
 
         Raises
         ------
@@ -155,7 +171,13 @@ class SimulatorInterface(ABC):
         return ""
 
     def silence_reason(self) -> str:
-        """Return why simulated time does not advance, if the reason is known; else empty."""
+        """Return the known reason why simulated time does not advance.
+
+        Returns
+        -------
+        str
+            Reason; empty if it is unknown.
+        """
         return ""
 
     def begin_drive(  # noqa: B027
@@ -191,7 +213,13 @@ class SimulatorInterface(ABC):
         """Release simulated time after the first command."""
 
     def on_command(self, stamp: float) -> None:  # noqa: B027
-        """Process the command that answers the message of a simulated time [s]."""
+        """Process the command that answers a message.
+
+        Parameters
+        ----------
+        stamp : float
+            Simulated time of the message [s].
+        """
 
     def end_drive(self) -> None:  # noqa: B027
         """End the drive; further commands only stop the robot."""
