@@ -103,7 +103,7 @@ def _other_uses(
     if isinstance(imu, ImuSpecification) and operation.standstill < LONG_STANDSTILL:
         action = f"standing still for {LONG_STANDSTILL:g} s before the drive"
         yield action, replace(operation, standstill=LONG_STANDSTILL)
-    if _is_gyroscope_alone(imu) and operation.stops == "none":
+    if _is_gyroscope_alone(imu) and not operation.stop_plan.use_stops:
         yield f"a stop {STOPS}", replace(operation, stops=STOPS)
 
 

@@ -19,6 +19,7 @@ import math
 import re
 from collections import deque
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -41,7 +42,9 @@ LONGEST_PAUSE = 0.5  # s; longest time between messages of a standstill
 MAX_RATE_AT_REST = math.radians(1.0)  #: rad/s; largest deviation of the mean rate from the offset
 
 _NUMBER = r"\s*(\d+\.?\d*|\.\d+)\s*"
-_STOPS = re.compile(rf"every{_NUMBER}(s|min|h)\s*for{_NUMBER}(s|min)(?:\s*,?\s*detected)?")
+_INSERTED_STOPS = re.compile(
+    rf"every{_NUMBER}(s|min|h)\s*for{_NUMBER}(s|min)(?P<detected>\s*,?\s*detected)?"
+)
 _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
@@ -61,6 +64,81 @@ class Standstill(NamedTuple):
     end: float
 
 
+class InsertedStops(NamedTuple):
+    """Stops that are inserted into a motion.
+
+    Parameters
+    ----------
+    every : float
+        Time from the start of a stop to the start of the next [s].
+    duration : float
+        Duration of a stop [s].
+    """
+
+    every: float
+    duration: float
+
+
+class StopPlan(NamedTuple):
+    """Stops during the drive at which the gyroscope is zeroed, and how the robot recognises them.
+
+    Parameters
+    ----------
+    use_stops : bool
+        Whether the gyroscope is zeroed at stops.
+    use_detector : bool
+        Whether a detector finds the stops in the IMU's own samples. Otherwise the robot knows them,
+        for example by its wheels.
+    inserted : InsertedStops or None
+        Stops that are inserted into the motion; None if the motion has its stops.
+    """
+
+    use_stops: bool
+    use_detector: bool = False
+    inserted: InsertedStops | None = None
+
+    @classmethod
+    def from_text(cls, text: str) -> StopPlan:
+        """Parse the text of the setting ``stops``, see :class:`Operation`.
+
+        Parameters
+        ----------
+        text : str
+            For example ``none``, ``found``, ``detected``, ``every 2min for 3s`` or ``every 2min for
+            3s, detected``.
+
+        Returns
+        -------
+        StopPlan
+
+        Raises
+        ------
+        ConfigurationError
+            The text is none of these.
+        """
+        if text in _STOP_PLANS:
+            return _STOP_PLANS[text]
+        match = _INSERTED_STOPS.fullmatch(text)
+        if match is not None:
+            every, every_unit, duration, unit, detected = match.groups()
+            inserted = InsertedStops(
+                float(every) * _SECONDS[every_unit], float(duration) * _SECONDS[unit]
+            )
+            if min(inserted) > 0.0:
+                return cls(True, detected is not None, inserted)
+        raise ConfigurationError(
+            f"stops is {quote(text)}, expected none, found, detected, or for example "
+            "'every 2min for 3s' or 'every 2min for 3s, detected'"
+        )
+
+
+_STOP_PLANS = {
+    "none": StopPlan(False),
+    "found": StopPlan(True),
+    "detected": StopPlan(True, use_detector=True),
+}
+
+
 @dataclass(frozen=True)
 class Operation(TextSettings):
     """Zeroing of a robot's gyroscope, from power on to the end of the drive.
@@ -74,7 +152,8 @@ class Operation(TextSettings):
         Stops that renew the offset and hold the heading: ``none``; ``found``, the stops of the
         motion, known for example from wheels; ``detected``, stops that a detector finds in the
         IMU's own samples; ``every 2min for 3s``, stops that are inserted into the motion; ``every
-        2min for 3s, detected``, the same, where the detector finds them.
+        2min for 3s, detected``, the same, where the detector finds them. ``stop_plan`` has the
+        parsed text.
     min_stop : float
         Shortest stop that counts, and the window of the detector [s].
     warm_up : float
@@ -105,14 +184,6 @@ class Operation(TextSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        inserted = self.given_stops
-        if self.stops not in ("none", "found", "detected") and not (
-            inserted and min(inserted) > 0.0
-        ):
-            raise ConfigurationError(
-                f"stops is {quote(self.stops)}, expected none, found, detected, or for example "
-                "'every 2min for 3s' or 'every 2min for 3s, detected'"
-            )
         if self.detects and self.standstill < self.min_stop:
             raise ConfigurationError(
                 f"standstill is {self.standstill:g} s, expected at least min_stop, "
@@ -120,19 +191,20 @@ class Operation(TextSettings):
                 "the standstill"
             )
 
+    @cached_property
+    def stop_plan(self) -> StopPlan:
+        """Stops during the drive, parsed from ``stops``."""
+        return StopPlan.from_text(self.stops)
+
     @property
     def detects(self) -> bool:
         """Whether stops are detected in the IMU's own samples."""
-        return self.stops.endswith("detected")
+        return self.stop_plan.use_detector
 
     @property
-    def given_stops(self) -> tuple[float, float] | None:
-        """Period and duration of stops that are inserted into the motion [s], or None."""
-        match = _STOPS.fullmatch(self.stops)
-        if match is None:
-            return None
-        every, every_unit, duration, unit = match.groups()
-        return float(every) * _SECONDS[every_unit], float(duration) * _SECONDS[unit]
+    def given_stops(self) -> InsertedStops | None:
+        """Stops that are inserted into the motion, or None."""
+        return self.stop_plan.inserted
 
     def moved(self, motion: AnyMotion) -> AnyMotion:
         """Insert the stops of this operation into a motion, if there are any.
@@ -178,7 +250,7 @@ class Operation(TextSettings):
     @property
     def knows_stops(self) -> bool:
         """Whether the robot knows its stops without a detector, for example by its wheels."""
-        return self.stops != "none" and not self.detects
+        return self.stop_plan.use_stops and not self.detects
 
     def sentence(self) -> str:
         """Describe the operation of the gyroscope's zeroing in a phrase.
@@ -188,12 +260,13 @@ class Operation(TextSettings):
         str
             For example "zeroed at rest for 10 s and at each stop".
         """
-        if self.standstill == 0.0 and self.stops == "none":
+        plan = self.stop_plan
+        if self.standstill == 0.0 and not plan.use_stops:
             return "not zeroed, as after power on"
         words = f"zeroed at rest for {self.standstill:g} s" if self.standstill else "not zeroed"
-        if self.stops == "found":
+        if self.knows_stops and plan.inserted is None:
             words += " and at each stop"
-        elif self.stops != "none":
+        elif plan.use_stops:
             words += f" and at stops {self.stops}"
         return words
 

@@ -740,7 +740,7 @@ class Words:
             lines = [f"for name in {names}:", *(f"    {line}" for line in lines)]
         operation = question.operation
         used = f"standstill={operation.standstill:.12g}"
-        used += f", stops={operation.stops!r}" * (operation.stops != "none")
+        used += f", stops={operation.stops!r}" * operation.stop_plan.use_stops
         used += f", warm_up={operation.warm_up:.12g}" * bool(operation.warm_up)
         head = (
             "import imu_simulation_framework as isf",
@@ -788,7 +788,7 @@ def _shared_options(question):
     if question.unit != "stated":
         words += ["--unit", question.unit]
     words += ["--standstill", time_text(operation.standstill)]
-    if operation.stops != "none":
+    if operation.stop_plan.use_stops:
         words += ["--stops", operation.stops]
     if operation.warm_up:
         words += ["--warm-up", time_text(operation.warm_up)]
