@@ -36,7 +36,7 @@ from ..drive.results.files import ResultFolder, find_result
 from ..heading.yaw_comparison import LONGEST_WINDOW
 from ..recordings.formats.bag import read_bag
 from ..recordings.messages import IMU, ODOMETRY
-from ..sensors.imu_models.base import SIGNALS, SLOW_ERRORS, ImuReading, zero_slow_error
+from ..sensors.imu_models.base import SIGNALS, SLOW_ERRORS, DriftFreeReading
 from ..sensors.imu_models.plugins import PRESETS, make_imu_model
 from ..sensors.statistics_at_rest import BIASES, DEVIATION_LIMIT, ImuAtRest, compare_with_model
 from .command_line import add_seed, number_type, whole_type
@@ -104,7 +104,7 @@ def _read(bag, with_bias, duration):
         yaw = yaw_from_quaternion(orientation)
         parts = bias.matrix(GYRO)[theirs], bias.matrix(ACCEL)[theirs], yaw, orientation
         biases = dict(zip(SLOW_ERRORS, parts))
-    reading = ImuReading(zero_slow_error, **dict(zip(SIGNALS, columns)), **biases)
+    reading = DriftFreeReading(**dict(zip(SIGNALS, columns)), **biases)
     period = float(np.median(np.diff(stamp)))
     start = stamp[-1] - duration
     imu = ImuAtRest(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import partial
+from functools import cached_property, partial
 from itertools import repeat
 from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
@@ -130,14 +130,11 @@ class ImuSamples(NamedTuple):
 class ImuReading:
     """Simulated signals of a single sample, or of many with leading axes (runs, samples).
 
-    A stepped model's reading has all :data:`PARTS`; expensive parts are computed at their first
-    access. A batch's reading has the requested parts only.
+    A stepped model's reading has all :data:`PARTS`; subclasses compute expensive parts at their
+    first access. A batch's reading has the requested parts only, and the yaw with an orientation.
 
     Parameters
     ----------
-    ask : callable, optional
-        Function of the reading and the name of a missing part of :data:`PARTS` that returns the
-        part.
     **parts
         Known parts by name.
 
@@ -153,36 +150,51 @@ class ImuReading:
         Yaw of the orientation [rad], in (-pi, pi].
     """
 
-    orientation: np.ndarray
-    angular_velocity: np.ndarray
-    specific_force: np.ndarray
-    angular_velocity_bias: np.ndarray
-    specific_force_bias: np.ndarray
-    yaw_bias: float | np.ndarray
-    orientation_bias: np.ndarray
-    yaw: float | np.ndarray
-    magnetic_field: np.ndarray
+    __slots__ = ("__dict__",)
 
-    __slots__ = ("__dict__", "_ask")
-
-    def __init__(self, ask: Callable[[ImuReading, str], Any] | None = None, **parts):
-        self._ask = ask
+    def __init__(self, **parts):
         # A single assignment is fast; a model takes a hundred steps per second and more.
         self.__dict__ = parts
 
-    def __getattr__(self, name: str):
-        # Python calls this only for missing attributes.
-        if name not in _ALL_PARTS:
-            raise AttributeError(f"ImuReading has no part {name}")
-        known = self.__dict__
-        if name == "yaw" and ("orientation" in known or self._ask is not None):
-            value = yaw_from_quaternion(self.orientation)
-        elif self._ask is None:
-            raise AttributeError(f"ImuReading has no part {name}, as batch was called without it")
-        else:
-            value = self._ask(self, name)
-        known[name] = value
-        return value
+    @cached_property
+    def orientation(self) -> np.ndarray:
+        return self._compute("orientation")
+
+    @cached_property
+    def angular_velocity(self) -> np.ndarray:
+        return self._compute("angular_velocity")
+
+    @cached_property
+    def specific_force(self) -> np.ndarray:
+        return self._compute("specific_force")
+
+    @cached_property
+    def magnetic_field(self) -> np.ndarray:
+        return self._compute("magnetic_field")
+
+    @cached_property
+    def angular_velocity_bias(self) -> np.ndarray:
+        return self._compute("angular_velocity_bias")
+
+    @cached_property
+    def specific_force_bias(self) -> np.ndarray:
+        return self._compute("specific_force_bias")
+
+    @cached_property
+    def yaw_bias(self) -> float | np.ndarray:
+        return self._compute("yaw_bias")
+
+    @cached_property
+    def orientation_bias(self) -> np.ndarray:
+        return self._compute("orientation_bias")
+
+    @cached_property
+    def yaw(self) -> float | np.ndarray:
+        return yaw_from_quaternion(self.orientation)
+
+    def _compute(self, name: str) -> Any:
+        """Compute a part of :data:`PARTS` or :data:`MAGNETIC_PARTS` that is not known."""
+        raise AttributeError(f"this reading has no part {name}, as its sensor or batch has none")
 
     def __getitem__(self, index) -> ImuReading:
         """Return the same parts of selected samples or runs."""
@@ -239,33 +251,25 @@ def checked_parts(parts: Iterable[str]) -> tuple[str, ...]:
     return parts
 
 
-def zero_slow_error(reading: ImuReading, name: str):
-    """Return a slow error of a reading without any; usable as ``ask`` of :class:`ImuReading`.
+class DriftFreeReading(ImuReading):
+    """Reading of an IMU without slow errors.
 
     Parameters
     ----------
-    reading : ImuReading
-        Reading without bias.
-    name : str
-        Name of :data:`SLOW_ERRORS`.
-
-    Returns
-    -------
-    float or ndarray
-        Zero, or the identity rotation.
-
-    Raises
-    ------
-    AttributeError
-        The part is no slow error.
+    **parts
+        Known parts by name. Other slow errors are zero, or the identity rotation.
     """
-    if name not in SLOW_ERRORS:
-        raise AttributeError(f"ImuReading has no part {name}")
-    shape = reading.orientation.shape[:-1]
-    if name == "yaw_bias" and not shape:
-        return 0.0
-    neutral = [0.0, 0.0, 0.0, 1.0] if name == "orientation_bias" else 0.0
-    return np.broadcast_to(neutral, (*shape, *PARTS[name]))
+
+    __slots__ = ()
+
+    def _compute(self, name: str) -> float | np.ndarray:
+        if name not in SLOW_ERRORS:
+            return super()._compute(name)
+        shape = self.orientation.shape[:-1]
+        if name == "yaw_bias" and not shape:
+            return 0.0
+        neutral = [0.0, 0.0, 0.0, 1.0] if name == "orientation_bias" else 0.0
+        return np.broadcast_to(neutral, (*shape, *PARTS[name]))
 
 
 def ideal_reading(truth: ImuTruth) -> ImuReading:
@@ -282,7 +286,7 @@ def ideal_reading(truth: ImuTruth) -> ImuReading:
     """
     signals = truth._asdict()
     names = (name for name in (*SIGNALS, *MAGNETIC_PARTS) if signals[name] is not None)
-    return ImuReading(zero_slow_error, **{name: signals[name] for name in names})
+    return DriftFreeReading(**{name: signals[name] for name in names})
 
 
 def _collect(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) -> ImuReading:
@@ -297,22 +301,26 @@ def _collect(readings: Iterable[ImuReading], parts: tuple[str, ...], runs: int) 
             if run == 0:
                 arrays[name] = np.empty((runs, *values.shape))
             arrays[name][run] = values
-    return ImuReading(None, **arrays)
+    return ImuReading(**arrays)
 
 
-def join_readings(readings: list[ImuReading]) -> ImuReading:
-    """Join readings of single samples to a reading with a leading axis (samples, ...).
+class JoinedReading(ImuReading):
+    """Readings of single samples as a reading with a leading axis (samples, ...).
 
     Parameters
     ----------
     readings : list of ImuReading
         Readings in their order.
-
-    Returns
-    -------
-    ImuReading
     """
-    return ImuReading(lambda _, name: np.array([getattr(reading, name) for reading in readings]))
+
+    __slots__ = ("_readings",)
+
+    def __init__(self, readings: list[ImuReading]):
+        super().__init__()
+        self._readings = readings
+
+    def _compute(self, name: str) -> np.ndarray:
+        return np.array([getattr(reading, name) for reading in self._readings])
 
 
 class ImuModel(ABC):
@@ -451,7 +459,7 @@ class ImuModel(ABC):
         for sample in truth.samples():
             readings.append(self.step(sample))
             new.append(self.has_new_sample)
-        return join_readings(readings), np.array(new)
+        return JoinedReading(readings), np.array(new)
 
     def batch(
         self, truth: ImuTruth, runs: int = 1, first_run: int = 0, parts: Iterable[str] = SIGNALS

@@ -32,13 +32,13 @@ from ..noise.processes import recursion
 from ..noise.streams import NormalStreams
 from .base import (
     SIGNALS,
+    DriftFreeReading,
     ImuModel,
     ImuReading,
     ImuTruth,
     checked_parameter,
     checked_parts,
     ideal_reading,
-    zero_slow_error,
 )
 from .specification import SpecificationImu, SpecificationParameters
 
@@ -127,8 +127,7 @@ class GenericImu(ImuModel):
 
     def _read(self, truth: ImuTruth, numbers: np.ndarray) -> ImuReading:
         noise = self.parameters.gaussian_noise * numbers
-        return ImuReading(
-            zero_slow_error,
+        return DriftFreeReading(
             orientation=truth.orientation + noise[..., _ORIENTATION],
             angular_velocity=truth.angular_velocity + noise[..., _RATE],
             specific_force=truth.specific_force + noise[..., _FORCE],

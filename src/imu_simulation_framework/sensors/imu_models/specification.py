@@ -30,7 +30,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from operator import itemgetter
 from typing import Any, Mapping, NamedTuple
@@ -48,7 +48,7 @@ from ..noise.streams import child_generator, child_seed, run_seed
 from ..operation import Operation, Standstill, Zeroing, is_at_rest
 from ..triad_errors import TriadNoise, create_triads
 from ..triads import TRIADS
-from .base import MAGNETIC_PARTS, ImuModel, ImuReading, ImuTruth, ideal_reading, join_readings
+from .base import ImuModel, ImuReading, ImuTruth, JoinedReading, ideal_reading
 
 
 class TriadSeries(NamedTuple):
@@ -75,6 +75,34 @@ class TriadSeries(NamedTuple):
     is_stationary: np.ndarray | None
 
 
+class Fusion(NamedTuple):
+    """Inputs of an attitude filter over a series.
+
+    Parameters
+    ----------
+    filter : object
+        Filter of :mod:`..fusion.filters`.
+    start : ndarray, shape (4,), or None
+        Orientation at which the filter starts; None if it continues.
+    rate, force : ndarray, shape (n, 3)
+        Angular velocity [rad/s] and specific force [m/s^2].
+    field : ndarray, shape (n, 3), or None
+        Magnetic field [T].
+    """
+
+    filter: Any
+    start: np.ndarray | None
+    rate: np.ndarray
+    force: np.ndarray
+    field: np.ndarray | None
+
+    def run(self) -> np.ndarray:
+        """Return the orientations, shape (n, 4)."""
+        if self.start is None:
+            return self.filter.update_all(self.rate, self.force, self.field)
+        return fuse_run(self.filter, self.start, self.rate, self.force, self.field)
+
+
 class RealisedTriads(NamedTuple):
     """State of a realisation: noises, low-passes, vibration and gyroscope zeroing.
 
@@ -96,56 +124,116 @@ class RealisedTriads(NamedTuple):
     zeroing: Zeroing | None
 
 
-def create_reading(truth, rate, force, rate_bias, force_bias, later, **parts):
-    """Return a reading of a single sample or of (samples, ...).
+class SpecificationReading(ImuReading):
+    """Reading of a single sample or of (samples, ...), with the biases of its orientation.
 
     Parameters
     ----------
-    truth : ndarray, shape (4,) or (samples, 4)
+    true_orientation : ndarray, shape (4,) or (samples, 4)
         True orientation.
-    rate, force, rate_bias, force_bias : ndarray, shape (3,) or (samples, 3)
-        Angular velocity and specific force with errors, and their biases.
-    later : mapping of str to callable
-        Functions that compute further parts at their first access.
     **parts
-        Further parts by name.
-
-    Returns
-    -------
-    ImuReading
+        Known parts by name.
     """
 
-    def ask(reading, name):
-        if name in later:
-            return later[name]()
-        if name in MAGNETIC_PARTS:
-            raise AttributeError(f"ImuReading has no part {name}")
-        if reading.orientation.ndim == 1:
-            # For a single sample NumPy spends most of the time on its overhead.
-            simulated, true, functions = (
-                reading.orientation.tolist(),
-                np.asarray(truth).tolist(),
-                math,
-            )
-        else:
-            simulated, true, functions = reading.orientation.T, truth.T, np
-        if name == "yaw_bias":
-            return difference(_yaw(*simulated, functions), _yaw(*true, functions))
+    __slots__ = ("_true_orientation",)
+
+    def __init__(self, true_orientation: np.ndarray, **parts):
+        super().__init__(**parts)
+        self._true_orientation = true_orientation
+
+    @cached_property
+    def yaw_bias(self) -> float | np.ndarray:
+        simulated, true, functions = self._quaternions()
+        return difference(_yaw(functions, *simulated), _yaw(functions, *true))
+
+    @cached_property
+    def orientation_bias(self) -> np.ndarray:
+        simulated, true, _ = self._quaternions()
         # orientation * truth^-1
         conjugate = (*(-component for component in true[:3]), true[3])
         return np.stack(quaternion_product(*simulated, *conjugate), axis=-1)
 
-    return ImuReading(
-        ask,
-        angular_velocity=rate,
-        specific_force=force,
-        angular_velocity_bias=rate_bias,
-        specific_force_bias=force_bias,
-        **parts,
-    )
+    def _quaternions(self) -> tuple[Any, Any, Any]:
+        """Return simulated and true components, and the module with functions for them."""
+        if self.orientation.ndim == 1:
+            # For a single sample NumPy spends most of the time on its overhead.
+            return self.orientation.tolist(), np.asarray(self._true_orientation).tolist(), math
+        return self.orientation.T, self._true_orientation.T, np
 
 
-def _yaw(x, y, z, w, functions):
+class SeriesReading(SpecificationReading):
+    """Reading of consecutive samples that fuses its orientation and draws its field on demand.
+
+    Parameters
+    ----------
+    fusion : Fusion or None
+        Fusion of the orientation; None for the true orientation.
+    read_field : iterator of tuple of ndarray
+        Draws the magnetic field; empty without a magnetometer.
+    true_orientation, **parts
+        As of :class:`SpecificationReading`.
+    """
+
+    __slots__ = ("_fusion", "_read_field")
+
+    def __init__(self, fusion: Fusion | None, read_field, true_orientation: np.ndarray, **parts):
+        super().__init__(true_orientation, **parts)
+        self._fusion, self._read_field = fusion, read_field
+
+    @cached_property
+    def orientation(self) -> np.ndarray:
+        return self._true_orientation if self._fusion is None else self._fusion.run()
+
+    @cached_property
+    def magnetic_field(self) -> np.ndarray:
+        reading = next(self._read_field, None)
+        return self._compute("magnetic_field") if reading is None else reading[0]
+
+
+class LastReading(ImuReading):
+    """Reading of the last sample of a series.
+
+    Parameters
+    ----------
+    series : ImuReading
+        Reading of (samples, ...).
+    """
+
+    __slots__ = ("_series",)
+
+    def __init__(self, series: ImuReading):
+        super().__init__()
+        self._series = series
+
+    def _compute(self, name: str) -> Any:
+        return getattr(self._series, name)[-1]
+
+
+class HeldReading(ImuReading):
+    """Reading at all samples of a simulation, of a sensor with fewer samples.
+
+    Parameters
+    ----------
+    early : ImuReading
+        Reading before the first sample of the sensor.
+    reading : ImuReading
+        Reading of the samples of the sensor.
+    index : ndarray of int
+        Sample of the sensor that is held at each sample after the early ones.
+    """
+
+    __slots__ = ("_early", "_index", "_reading")
+
+    def __init__(self, early: ImuReading, reading: ImuReading, index: np.ndarray):
+        super().__init__()
+        self._early, self._reading, self._index = early, reading, index
+
+    def _compute(self, name: str) -> np.ndarray:
+        early, held = getattr(self._early, name), getattr(self._reading, name)[self._index]
+        return np.concatenate([early, held])
+
+
+def _yaw(functions, x, y, z, w):
     arctan2 = functions.atan2 if functions is math else functions.arctan2
     return arctan2(2.0 * (x * y + w * z), w * w + x * x - y * y - z * z)
 
@@ -331,7 +419,7 @@ class SpecificationImu(ImuModel):
         if samples == 0:
             return ideal_reading(truth)
         if self._between_samples():
-            return join_readings([self.step(sample) for sample in truth.samples()])
+            return JoinedReading([self.step(sample) for sample in truth.samples()])
         time = self._times(np.arange(self._count, self._count + samples))
         started = self._count > self._first
         reading = self._series(self._series_of(truth, time), self._realised, self._filter, started)
@@ -340,7 +428,7 @@ class SpecificationImu(ImuModel):
             _ = reading.magnetic_field  # likewise
         self._count += samples
         self.has_new_sample = True
-        self._held = ImuReading(lambda _, name: getattr(reading, name)[-1])
+        self._held = LastReading(reading)
         return reading
 
     def _between_samples(self):
@@ -390,9 +478,7 @@ class SpecificationImu(ImuModel):
         # Readings at all samples: without errors before the first sample, held afterwards.
         early = ideal_reading(truth.each(itemgetter(slice(self._first))))
         index = np.arange(max(0, samples - self._first)) // self._stride
-        return ImuReading(
-            lambda _, name: np.concatenate([getattr(early, name), getattr(reading, name)[index]])
-        )
+        return HeldReading(early, reading, index)
 
     def _series_of(self, truth, time):
         responses, is_stationary = self._respond(truth, time), self._is_stationary(truth)
@@ -442,20 +528,23 @@ class SpecificationImu(ImuModel):
         rate, rate_bias, turned = _zero_gyroscope(
             realised.zeroing, rate, rate_bias, force, is_stationary
         )
-        magnetic = len(responses) == 3
-        field = next(read)[0] if magnetic and self._fuses_field else None
-
-        def fused():
-            if not (self._fuses and samples):
-                return orientation
-            if started:
-                return filter.update_all(turned, force, field)
-            return fuse_run(filter, orientation[0], turned, force, field)
-
-        later = {"orientation": fused}
-        if magnetic:
-            later["magnetic_field"] = lambda: next(read)[0] if field is None else field
-        return create_reading(orientation, rate, force, rate_bias, force_bias, later)
+        parts = {}
+        if self._fuses_field and len(responses) == 3:
+            parts["magnetic_field"] = next(read)[0]
+        fusion = None
+        if self._fuses and samples:
+            start = None if started else orientation[0]
+            fusion = Fusion(filter, start, turned, force, parts.get("magnetic_field"))
+        return SeriesReading(
+            fusion,
+            read,
+            orientation,
+            angular_velocity=rate,
+            specific_force=force,
+            angular_velocity_bias=rate_bias,
+            specific_force_bias=force_bias,
+            **parts,
+        )
 
     def _sample(self, truth):
         time = self._count * self.period + self._since_power_on
@@ -483,7 +572,14 @@ class SpecificationImu(ImuModel):
             else:
                 orientation = self._filter.update(turned, force, *field)
         parts["orientation"] = orientation
-        return create_reading(truth.orientation, rate, force, rate_bias, force_bias, {}, **parts)
+        return SpecificationReading(
+            truth.orientation,
+            angular_velocity=rate,
+            specific_force=force,
+            angular_velocity_bias=rate_bias,
+            specific_force_bias=force_bias,
+            **parts,
+        )
 
     def new_samples(self, samples: int) -> np.ndarray:
         new = np.zeros(samples, dtype=bool)
