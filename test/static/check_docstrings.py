@@ -117,8 +117,13 @@ class Hierarchy:
         return bases
 
     def is_inherited(self, node, method):
-        """Return whether a base class documents a method, as other libraries are assumed to do."""
+        """Return whether a base class documents a method, as other libraries are assumed to do.
+
+        Sections ``Attributes`` document properties.
+        """
         bases = self.bases(node)
+        if any(method in self._documented_names(c, ["Attributes"]) for c in (node, *bases)):
+            return True
         names = {get_name(base) for parent in (node, *bases) for base in parent.bases}
         if names - self._classes.keys() - ABSTRACT_BASES:
             return True

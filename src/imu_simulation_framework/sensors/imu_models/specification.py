@@ -97,7 +97,13 @@ class Fusion(NamedTuple):
     field: np.ndarray | None
 
     def run(self) -> np.ndarray:
-        """Return the orientations, shape (n, 4)."""
+        """Fuse the orientations of all samples.
+
+        Returns
+        -------
+        ndarray, shape (n, 4)
+            Quaternions x, y, z, w.
+        """
         if self.start is None:
             return self.filter.update_all(self.rate, self.force, self.field)
         return fuse_run(self.filter, self.start, self.rate, self.force, self.field)
@@ -170,8 +176,10 @@ class SeriesReading(SpecificationReading):
         Fusion of the orientation; None for the true orientation.
     read_field : iterator of tuple of ndarray
         Draws the magnetic field; empty without a magnetometer.
-    true_orientation, **parts
-        As of :class:`SpecificationReading`.
+    true_orientation : ndarray, shape (samples, 4)
+        True orientation.
+    **parts : ndarray
+        Known parts by name.
     """
 
     __slots__ = ("_fusion", "_read_field")
