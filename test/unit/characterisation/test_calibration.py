@@ -96,14 +96,14 @@ def test_block_means_have_equal_durations_at_rest():
     times = np.arange(10_000) / 10.0
     values = np.column_stack([times, -times])
     parts = [rest_times.RestTime(1000, 2000), rest_times.RestTime(7000, 9000)]
-    begin, end, means, group = average_blocks(times, values, parts, most=15)
-    np.testing.assert_array_equal(group, np.repeat([0, 1], [5, 10]))
+    means = average_blocks(times, values, parts, most=15)
+    np.testing.assert_array_equal(means.group, np.repeat([0, 1], [5, 10]))
     # From the sample before the first one: 20 s each, zero a tenth before the recording.
     first = np.concatenate([100.0 + 20.0 * np.arange(5), 700.0 + 20.0 * np.arange(10)])
-    np.testing.assert_allclose(begin, first, atol=1e-9)
-    np.testing.assert_allclose(end, first + 20.0, atol=1e-9)
+    np.testing.assert_allclose(means.begin, first, atol=1e-9)
+    np.testing.assert_allclose(means.end, first + 20.0, atol=1e-9)
     middle = first + 9.95
-    np.testing.assert_allclose(means, np.column_stack([middle, -middle]), atol=1e-9)
+    np.testing.assert_allclose(means.values, np.column_stack([middle, -middle]), atol=1e-9)
 
 
 def test_turn_includes_interval_before_its_first_sample():

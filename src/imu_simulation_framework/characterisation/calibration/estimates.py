@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Sequence
+from typing import NamedTuple, Sequence
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
@@ -382,14 +382,14 @@ class Axis:
     extra_covariance : ndarray, shape (n, n), optional
         Covariance of further errors, for example of the sensor's placement. The noise of groups
         with such errors is estimated within each group.
-    what : str
+    subject : str
         Name of recording and axis in messages.
     """
 
     values: np.ndarray
     design: np.ndarray
     extra_covariance: np.ndarray | None = None
-    what: str = "the recording"
+    subject: str = "the recording"
 
 
 @dataclass(frozen=True)
@@ -466,7 +466,7 @@ def solve(
         scaled = _scaled(axis.design)
         if scaled is None or np.linalg.matrix_rank(scaled, tol=1e-6) < scaled.shape[1]:
             raise RecordingError(
-                f"{axis.what}: {len(set(means.group.tolist()))} times at rest or turns do not "
+                f"{axis.subject}: {len(set(means.group.tolist()))} times at rest or turns do not "
                 f"determine {axis.design.shape[1]} parameters of an axis, expected more positions "
                 "or turns, or a larger range of temperatures"
             )
@@ -548,8 +548,8 @@ def _contrast(means, axis):
     contrast = basis[:, np.count_nonzero(sizes > 1e-8 * sizes[0]) :]
     if contrast.shape[1] < _MIN_FREEDOM:
         raise RecordingError(
-            f"{axis.what}: is too short for an estimate of the noise, expected times at rest of at "
-            "least 10 s"
+            f"{axis.subject}: is too short for an estimate of the noise, expected times at rest of "
+            "at least 10 s"
         )
     return contrast
 
@@ -579,7 +579,40 @@ def _mix(weights, values, spreads, freedom) -> IntervalEstimate:
     return IntervalEstimate(value, quantile(tail), quantile(1.0 - tail))
 
 
-def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0):
+class BlockMeans(NamedTuple):
+    """Means of samples over blocks of time.
+
+    Attributes
+    ----------
+    begin, end : ndarray, shape (n,)
+        Limits of the blocks in order and without overlap, after the first sample [s].
+    values : ndarray, shape (n, axes)
+        Means of the blocks, in the unit of the samples.
+    group : ndarray of int, shape (n,)
+        Index of the time at rest or turn of each block.
+    """
+
+    begin: np.ndarray
+    end: np.ndarray
+    values: np.ndarray
+    group: np.ndarray
+
+    def selected(self, index: np.ndarray) -> BlockMeans:
+        """Return selected blocks.
+
+        Parameters
+        ----------
+        index : ndarray
+            Index or mask of the blocks.
+
+        Returns
+        -------
+        BlockMeans
+        """
+        return BlockMeans(*(column[index] for column in self))
+
+
+def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0) -> BlockMeans:
     """Average blocks of samples within parts of a recording.
 
     Parameters
@@ -597,12 +630,8 @@ def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0):
 
     Returns
     -------
-    begin, end : ndarray, shape (m,)
-        Limits of the blocks, after the first sample [s].
-    means : ndarray, shape (m, axes)
-        Means of the blocks, in the unit of the samples.
-    group : ndarray of int, shape (m,)
-        Index of the part of each block.
+    BlockMeans
+        Means whose group is the index of the part.
     """
     period = float(np.median(np.diff(times)))
     total = sum(times[part.stop - 1] - times[part.start] + period for part in parts)
@@ -617,4 +646,5 @@ def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0):
             rows.append((begin, end, index, values[first:last].mean(axis=0)))
     begin, end, group = (np.array([row[k] for row in rows]) for k in range(3))
     origin = times[0] - period
-    return begin - origin, end - origin, np.array([row[3] for row in rows]), group
+    means = np.array([row[3] for row in rows])
+    return BlockMeans(begin - origin, end - origin, means, group)

@@ -23,7 +23,7 @@ from ...core.errors import RecordingError
 from ...core.units import STANDARD_GRAVITY
 from ...sensors.correction import TriadCorrection
 from ...sensors.imu_specification import TriadSpecification
-from .estimates import Axis, IntervalEstimate, Means, SlowNoise, average_blocks, solve
+from .estimates import Axis, BlockMeans, IntervalEstimate, Means, SlowNoise, average_blocks, solve
 from .rest_times import RestTime, Turn
 
 Row = Tuple[IntervalEstimate, ...]
@@ -140,26 +140,19 @@ class TriadCalibration:
 
 
 def fit_triad(
-    begin: np.ndarray,
-    end: np.ndarray,
-    values: np.ndarray,
-    group: np.ndarray,
+    means: BlockMeans,
     truth: IdealMeans,
     noise: Sequence[SlowNoise] | None = None,
     temperatures: TemperatureFit | None = None,
     method: str = "",
-    what: str = "the recording",
+    subject: str = "the recording",
 ) -> TriadCalibration:
     """Fit the errors of a triad to means.
 
     Parameters
     ----------
-    begin, end : ndarray, shape (n,)
-        Limits of the time intervals in order and without overlap, s.
-    values : ndarray, shape (n, 3)
-        Means of the readings, rad/s or m/s^2.
-    group : ndarray of int, shape (n,)
-        Time at rest or turn that an interval belongs to.
+    means : BlockMeans
+        Means of the readings, rad/s or m/s^2, of times at rest and turns.
     truth : IdealMeans
         True means with the uncertainty of the placement.
     noise : sequence of SlowNoise, optional
@@ -168,7 +161,7 @@ def fit_triad(
         Temperature of each mean, with a reference.
     method : str
         Description of the method for the result.
-    what : str
+    subject : str
         Name of recording and sensor in messages.
 
     Returns
@@ -190,11 +183,11 @@ def fit_triad(
         powers = [difference**k for k in range(1, 1 + max(bias_degree, scale_degree))]
     first = 1 + bias_degree
     last = first + len(excited)
-    designs, warm = [], np.zeros((3, len(values)))
+    designs, warm = [], np.zeros((3, len(means.values)))
     rows, variances = np.eye(3), np.zeros((3, 3))
-    errors = values - truth.expected
+    errors = means.values - truth.expected
     for axis, unit in enumerate(np.eye(3)):
-        columns = [np.ones(len(values)), *powers[:bias_degree]]
+        columns = [np.ones(len(errors)), *powers[:bias_degree]]
         columns += [truth.expected[:, j] for j in excited]
         is_excited = axis in excited
         if is_excited:
@@ -215,9 +208,9 @@ def fit_triad(
             rows[axis] + warm[axis][:, None] * unit, variances[axis]
         )
         axes.append(
-            Axis(errors[:, axis], designs[axis], extra_covariance, f"{what}, axis {AXES[axis]}")
+            Axis(errors[:, axis], designs[axis], extra_covariance, f"{subject}, axis {AXES[axis]}")
         )
-    solutions = solve(Means(begin, end, group, axes), noise or None)
+    solutions = solve(Means(means.begin, means.end, means.group, axes), noise or None)
     estimates = [solution.estimates for solution in solutions]
     zero = IntervalEstimate(0.0, 0.0, 0.0)
     matrix = (
@@ -365,10 +358,15 @@ def calibrate_gyroscope(
         The recording is too short or does not determine the errors.
     """
     placement = check_number("placement", placement, minimum=0.0)
-    begin, end, means, group = average_blocks(times, gyro, rests)
+    means = average_blocks(times, gyro, rests)
     origin = times[0] - float(np.median(np.diff(times)))
     # The columns are begin, end, mean, group, true value, placement number, own deviation.
-    columns = (begin, end, means, group, np.zeros_like(means), -1 - group, np.zeros(len(means)))
+    columns = (
+        *means,
+        np.zeros_like(means.values),
+        -1 - means.group,
+        np.zeros(len(means.values)),
+    )
     rows = []
     for index, turn in enumerate(turns):
         since, until = times[turn.start - 1] - origin, times[turn.stop - 1] - origin
@@ -381,13 +379,14 @@ def calibrate_gyroscope(
     if rows:
         columns = tuple(np.concatenate(pair) for pair in zip(columns, map(list, zip(*rows))))
     order = np.argsort(columns[0], kind="stable")
-    begin, end, means, group, truth, together, own = (column[order] for column in columns)
+    *blocks, truth, together, own = (column[order] for column in columns)
+    means = BlockMeans(*blocks)
     tilt = placement if any(turn.marked for turn in turns) else 0.0
     names = sorted({AXES[row[5]] for row in rows})
     method = f"means of all times at rest{', turns about ' * bool(names)}{', '.join(names)}"
-    known, what = IdealMeans(truth, together, tilt, own), f"{source}, gyroscope"
-    temperatures = _mean_temperatures(temperature, times, begin, end, [*rests, *turns], source)
-    return fit_triad(begin, end, means, group, known, noise, temperatures, method, what)
+    known, subject = IdealMeans(truth, together, tilt, own), f"{source}, gyroscope"
+    temperatures = _mean_temperatures(temperature, times, means, [*rests, *turns], source)
+    return fit_triad(means, known, noise, temperatures, method, subject)
 
 
 def calibrate_accelerometer(
@@ -438,8 +437,10 @@ def calibrate_accelerometer(
     """
     gravity = check_number("gravity", gravity, above=0.0)
     placement = check_number("placement", placement, minimum=0.0)
-    begin, end, means, group = average_blocks(times, accel, rests)
-    directions = np.array([_up_direction(means[group == k], gravity) for k in range(len(rests))])
+    means = average_blocks(times, accel, rests)
+    directions = np.array(
+        [_up_direction(means.values[means.group == k], gravity) for k in range(len(rests))]
+    )
     kept = np.flatnonzero(directions.any(axis=1))
     seen = {tuple(row) for row in directions[kept].astype(int).tolist()}
     missing = [
@@ -458,15 +459,14 @@ def calibrate_accelerometer(
         for k in sorted(kept.tolist(), key=lambda k: rests[k].start - rests[k].stop):
             longest.setdefault(tuple(directions[k]), k)
         kept = np.array(sorted(longest.values()))
-    used = np.isin(group, kept)
-    begin, end, means, group = begin[used], end[used], means[used], group[used]
+    means = means.selected(np.isin(means.group, kept))
     faces = np.unique(directions, axis=0, return_inverse=True)[1].ravel()
-    known = IdealMeans(gravity * directions[group], faces[group], placement)
+    known = IdealMeans(gravity * directions[means.group], faces[means.group], placement)
     used_rests = [rests[k] for k in kept.tolist()]
-    temperatures = _mean_temperatures(temperature, times, begin, end, used_rests, source)
+    temperatures = _mean_temperatures(temperature, times, means, used_rests, source)
     method = f"{len(kept)} positions with an axis up or down"
-    what = f"{source}, accelerometer"
-    return fit_triad(begin, end, means, group, known, noise, temperatures, method, what)
+    subject = f"{source}, accelerometer"
+    return fit_triad(means, known, noise, temperatures, method, subject)
 
 
 def _up_direction(means: np.ndarray, gravity: float) -> np.ndarray:
@@ -484,8 +484,7 @@ def _up_direction(means: np.ndarray, gravity: float) -> np.ndarray:
 def _mean_temperatures(
     fit: TemperatureFit | None,
     times: np.ndarray,
-    begin: np.ndarray,
-    end: np.ndarray,
+    means: BlockMeans,
     parts: Sequence[Any],
     source: str,
 ) -> TemperatureFit | None:
@@ -497,6 +496,7 @@ def _mean_temperatures(
         raise RecordingError(f"{source}: a temperature is not a finite number; remove its sample")
     reference = float(np.round(samples.mean())) if fit.reference is None else fit.reference
     since = times - (times[0] - float(np.median(np.diff(times))))
-    inside = ((since > low + 1e-9) & (since <= high + 1e-9) for low, high in zip(begin, end))
+    blocks = zip(means.begin, means.end)
+    inside = ((since > low + 1e-9) & (since <= high + 1e-9) for low, high in blocks)
     values = np.array([fit.values[samples].mean() for samples in inside])
     return replace(fit, values=values, reference=reference)

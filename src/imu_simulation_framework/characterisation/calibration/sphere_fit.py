@@ -126,7 +126,7 @@ def fit_sphere(
     size: float | None = None,
     noise: Sequence[estimates.SlowNoise] | None = None,
     source: str = "the recording",
-    what: str = "magnetometer",
+    sensor: str = "magnetometer",
     parts: Sequence[RestTime] | None = None,
 ) -> SphereFit:
     """Estimate bias and matrix of readings whose true values lie on a sphere.
@@ -142,7 +142,7 @@ def fit_sphere(
         three scale factors is assumed to be 1, which does not change a heading.
     noise : sequence of SlowNoise, optional
         Noise of each axis. By default it is estimated from the readings, equal for all axes.
-    source, what : str
+    source, sensor : str
         Names of the recording and of the sensor in messages.
     parts : sequence of RestTime, optional
         Parts to use, each with means of its own; by default the whole recording.
@@ -157,7 +157,7 @@ def fit_sphere(
         A reading is not finite, there are too few readings, they do not span all directions, or
         they do not lie on an ellipsoid.
     """
-    subject = f"{source}, {what}"
+    subject = f"{source}, {sensor}"
     readings = np.asarray(readings, dtype=float)
     if parts:
         times, readings, parts = _select_parts(times, readings, parts)
@@ -341,18 +341,17 @@ def _solve_with_noise(times, linearised, jacobian, noise, subject, parts):
     """Return corrections of the parameters with intervals, estimated from means over blocks."""
     samples = np.column_stack([linearised.residuals, linearised.design, linearised.sides])
     parts = parts or [RestTime(0, len(times))]
-    begin, end, means, group = estimates.average_blocks(times, samples, parts, _BLOCKS, 0.0)
-    sides = means[:, 10:]
+    means = estimates.average_blocks(times, samples, parts, _BLOCKS, 0.0)
+    sides = means.values[:, 10:]
     covariance = None
     if noise:
-        covariances = {axis_noise: axis_noise.covariance(begin, end) for axis_noise in set(noise)}
+        covariances = {level: level.covariance(means.begin, means.end) for level in set(noise)}
         covariance = sum(
-            np.outer(side, side) * covariances[axis_noise]
-            for side, axis_noise in zip(sides.T, noise)
+            np.outer(side, side) * covariances[level] for side, level in zip(sides.T, noise)
         )
-    axis = estimates.Axis(means[:, 0], means[:, 1:10], covariance, subject)
+    axis = estimates.Axis(means.values[:, 0], means.values[:, 1:10], covariance, subject)
     (solution,) = estimates.solve(
-        estimates.Means(begin, end, group, [axis]),
+        estimates.Means(means.begin, means.end, means.group, [axis]),
         [estimates.SlowNoise(0.0)] if noise else None,
         seen=sides @ sides.T,
         combinations=jacobian,
@@ -417,7 +416,7 @@ def calibrate_accelerometer_by_magnitude(
             f"{len(rests)} times at rest, expected at least {_MIN_POSITIONS} in all directions"
         )
     fit = fit_sphere(
-        times, accel, gravity, noise=noise, source=source, what="accelerometer", parts=rests
+        times, accel, gravity, noise=noise, source=source, sensor="accelerometer", parts=rests
     )
     return replace(
         fit.calibration, method=f"magnitude of gravity in {len(positions)} arbitrary positions"
