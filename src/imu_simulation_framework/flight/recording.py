@@ -25,27 +25,10 @@ from ..recordings import messages
 from ..recordings.cleaning import MINIMUM_SAMPLES, Cleaner, RecordingReport, Samples
 from ..recordings.formats.any_format import read_any_bag
 from ..recordings.frames import ReferenceConventions, conventional_reference
-from ..recordings.quantities import read_samples
+from ..recordings.quantities import SampleRequest, read_samples
 from ..recordings.reference import refuse_outside
 from .jsbsim import RATE, bundled_scripts, fly
 from .udp import PacketReceiver, receive_flight
-
-
-def _read_topics(
-    path: Any, topic: str, format: str, columns: Any, attitude_topic: str, velocity_topic: str
-) -> tuple[Samples, Samples | None, Samples | None]:
-    """Read positions, and attitudes and velocities from topics of their own."""
-    samples = read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "flight")
-    if samples.message_type != messages.NAV_SAT_FIX.name or samples.format != "bag":
-        for key, name in (("attitude_topic", attitude_topic), ("velocity_topic", velocity_topic)):
-            if name:
-                raise RecordingError(f"{path}: {key} is of use only with satellite positions")
-        return samples, None, None
-    attitude, velocity = read_any_bag(path, attitude_topic, messages.HEADING_TYPES), None
-    if velocity_topic:
-        velocity = read_any_bag(path, velocity_topic, messages.VELOCITY_TYPES)
-    return samples, attitude, velocity
-
 
 LONGEST_GAP = 5.0
 """Longest gap in median periods, which a spline may bridge."""
@@ -197,30 +180,16 @@ class RecordedFlight:
     report: RecordingReport
 
 
-def read_flight(
-    path: str | os.PathLike[str],
-    topic: str = "",
-    format: str = "auto",
-    columns: Mapping[str, str] | None = None,
-    *,
-    axes: str = "auto",
-    yaw_convention: str = "",
-    quaternion_order: str = "xyzw",
-    quaternion_inverse: bool = False,
-    origin: Sequence[float] | None = None,
-    attitude_topic: str = "",
-    velocity_topic: str = "",
-    along: str = "auto",
-    stamp_limits: StampLimits | None = None,
-) -> RecordedFlight:
-    """Read a recorded flight.
+@dataclass(frozen=True)
+class FlightSource:
+    """A recorded flight, and how it is read.
 
     Parameters
     ----------
     path : path-like
         Recording in any format of
         :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`.
-    topic : str
+    topic : str, optional
         Topic of a bag with positions (sensor_msgs/NavSatFix), or with poses about an origin
         (nav_msgs/Odometry, geometry_msgs/PoseStamped, geometry_msgs/PoseWithCovarianceStamped).
     format : str, optional
@@ -230,7 +199,7 @@ def read_flight(
         longitude altitude``, or ``x y z`` about an origin; ``qx qy qz qw``, or ``roll pitch`` with
         ``yaw`` or ``heading``. Optional are ``velocity_north velocity_east`` with ``velocity_down``
         or ``velocity_up``.
-    axes : str
+    axes : str, optional
         ``enu``: world east, north, up and body forward, left, up. ``ned``: world north, east, down
         and body forward, right, down. ``auto``: ``ned`` for a CSV file with ``velocity_down`` or
         ``heading``, otherwise ``enu``; a remark reports the choice.
@@ -240,18 +209,129 @@ def read_flight(
         Whether quaternions rotate from the world to the body.
     origin : sequence of float, optional
         Origin of positions x, y, z: latitude, longitude, deg, and height, m.
-    attitude_topic : str
+    attitude_topic : str, optional
         Topic of orientations, sensor_msgs/Imu or poses, in a bag with NavSatFix; empty for the only
         such topic.
-    velocity_topic : str
+    velocity_topic : str, optional
         Topic of velocities to the east, to the north and up in a bag with NavSatFix.
-    along : str
+    along : str, optional
         ``positions``: the path is a spline through the positions. ``velocities``: the path is the
         integral of the velocities, see :meth:`.FlightStates.integrated`. An IMU measures the first
         derivative of a velocity, but the second derivative of a position, which magnifies noise and
         rounding. ``auto``: ``velocities`` if they are recorded.
     stamp_limits : StampLimits, optional
         Limits of gaps and disorder.
+
+    Raises
+    ------
+    ConfigurationError
+        A choice is invalid.
+    """
+
+    path: str | os.PathLike[str]
+    topic: str = ""
+    format: str = "auto"
+    columns: Mapping[str, str] | None = None
+    axes: str = "auto"
+    yaw_convention: str = ""
+    quaternion_order: str = "xyzw"
+    quaternion_inverse: bool = False
+    origin: Sequence[float] | None = None
+    attitude_topic: str = ""
+    velocity_topic: str = ""
+    along: str = "auto"
+    stamp_limits: StampLimits | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("the axes of a recorded flight", self.axes, AXES)
+        check_choice("the path of a recorded flight", self.along, PATHS)
+        if self.origin is not None:
+            origin = check_numbers("the origin of a recorded flight", self.origin, 3)
+            object.__setattr__(self, "origin", origin)
+
+    def read(self) -> RecordedFlight:
+        """Read the flight.
+
+        Returns
+        -------
+        RecordedFlight
+            Flight whose times begin with zero; ``settings`` contains the start on the recording's
+            clock.
+
+        Raises
+        ------
+        RecordingError
+            The recording cannot be read, or its data cannot be used.
+        """
+        samples, attitude, velocity = self._read_topics()
+        frame = self.axes if self.axes != "auto" else _detect_axes(samples)
+        conventions = ReferenceConventions(
+            frame, self.yaw_convention, self.quaternion_order, self.quaternion_inverse
+        )
+        limits = self.stamp_limits or StampLimits(gap_factor=1.5)
+        if attitude is not None:
+            samples = _join_topics(samples, attitude, velocity)
+        table, places, report = _clean(samples, conventions, limits)
+        _refuse_gaps(samples, table.index.to_numpy(), places)
+        start = float(table.index[0])
+        table.index = pd.Index(_to_even_times(table.index.to_numpy() - start, start), name="time")
+        remarks = []
+        if self.axes == "auto" and samples.format == "csv":
+            remarks.append(_AXES_REMARKS[frame])
+        states = _to_states(samples, table, self.origin)
+        states, path_remarks = _choose_path(samples, states, self.along, _position_step(table))
+        remarks += path_remarks
+        report = replace(report, remarks=report.remarks + tuple(remarks))
+        settings = {
+            "source": "recording",
+            "path": str(self.path),
+            "axes": frame,
+            "start": start,
+            "rate": report.stamps.rate,
+            "duration": report.stamps.duration,
+        }
+        return RecordedFlight(Flight(states, settings, remarks=tuple(report.sentences())), report)
+
+    def _read_topics(self) -> tuple[Samples, Samples | None, Samples | None]:
+        """Read positions, and attitudes and velocities from topics of their own."""
+        path, types = self.path, messages.REFERENCE_TYPES
+        request = SampleRequest("flight", types, self.topic, self.format, self.columns)
+        samples = read_samples(path, request)
+        if samples.message_type != messages.NAV_SAT_FIX.name or samples.format != "bag":
+            for key in ("attitude_topic", "velocity_topic"):
+                if getattr(self, key):
+                    raise RecordingError(f"{path}: {key} is of use only with satellite positions")
+            return samples, None, None
+        attitude = read_any_bag(path, self.attitude_topic, messages.HEADING_TYPES)
+        if not self.velocity_topic:
+            return samples, attitude, None
+        return samples, attitude, read_any_bag(path, self.velocity_topic, messages.VELOCITY_TYPES)
+
+
+def read_flight(
+    path: str | os.PathLike[str],
+    topic: str = "",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> RecordedFlight:
+    """Read a recorded flight.
+
+    Parameters
+    ----------
+    path : path-like
+        Recording in any format of
+        :func:`~imu_simulation_framework.recordings.reading.read_reference_samples`.
+    topic : str, optional
+        Topic of a bag with positions, or with poses about an origin.
+    format : str, optional
+        Format of the recording, or ``auto``.
+    columns : mapping of str to str, optional
+        Column ``"name [unit]"`` of each quantity of a CSV file.
+    **settings
+        Further fields of :class:`.FlightSource`: ``axes``, ``yaw_convention``,
+        ``quaternion_order``, ``quaternion_inverse``, ``origin``, ``attitude_topic``,
+        ``velocity_topic``, ``along``, ``stamp_limits``.
 
     Returns
     -------
@@ -266,38 +346,7 @@ def read_flight(
     ConfigurationError
         A choice is invalid.
     """
-    check_choice("the axes of a recorded flight", axes, AXES)
-    check_choice("the path of a recorded flight", along, PATHS)
-    if origin is not None:
-        origin = check_numbers("the origin of a recorded flight", origin, 3)
-    own_topics = attitude_topic, velocity_topic
-    samples, attitude, velocity = _read_topics(path, topic, format, columns, *own_topics)
-    frame = axes if axes != "auto" else _detect_axes(samples)
-    orders = quaternion_order, quaternion_inverse
-    conventions = ReferenceConventions(frame, yaw_convention, *orders)
-    limits = stamp_limits or StampLimits(gap_factor=1.5)
-    if attitude is not None:
-        samples = _join_topics(samples, attitude, velocity)
-    table, places, report = _clean(samples, conventions, limits)
-    _refuse_gaps(samples, table.index.to_numpy(), places)
-    start = float(table.index[0])
-    table.index = pd.Index(_to_even_times(table.index.to_numpy() - start, start), name="time")
-    remarks = []
-    if axes == "auto" and samples.format == "csv":
-        remarks.append(_AXES_REMARKS[frame])
-    states = _to_states(samples, table, origin)
-    states, path_remarks = _choose_path(samples, states, along, _position_step(table))
-    remarks += path_remarks
-    report = replace(report, remarks=report.remarks + tuple(remarks))
-    settings = {
-        "source": "recording",
-        "path": str(path),
-        "axes": frame,
-        "start": start,
-        "rate": report.stamps.rate,
-        "duration": report.stamps.duration,
-    }
-    return RecordedFlight(Flight(states, settings, remarks=tuple(report.sentences())), report)
+    return FlightSource(path, topic, format, columns, **settings).read()
 
 
 _AXES_REMARKS = {

@@ -19,7 +19,7 @@ from . import cleaning, messages
 from .evidence import refuse_contradicted_units
 from .frames import ImuConventions, conventional_imu
 from .imu import mask_unknown_parts
-from .quantities import sample_blocks
+from .quantities import SampleRequest, sample_blocks
 
 _ROWS_AT_ONCE = 20_000  # of text that are in memory together
 _TIMES = ("stamp", "receipt")
@@ -174,10 +174,8 @@ def _read(
 ) -> RecordedAtRest:
     kept: Any = None
     masks, places, count = [], [], 0
-    for samples in sample_blocks(
-        path, topic, "auto", columns, messages.IMU_TYPES, "IMU", rate is None,
-        rows_at_once=_ROWS_AT_ONCE, progress=progress,
-    ):  # fmt: skip
+    request = SampleRequest("IMU", messages.IMU_TYPES, topic, columns=columns, timed=rate is None)
+    for samples in sample_blocks(path, request, rows_at_once=_ROWS_AT_ONCE, progress=progress):
         used = {name: values for name, values in samples.columns.items() if name in _USED}
         if rate is not None:
             used["stamp"] = (count + np.arange(len(samples))) / rate

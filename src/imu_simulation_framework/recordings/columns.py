@@ -20,7 +20,7 @@ from .formats.bag_tables import read_bag_tables
 from .formats.table_files import read_table_file
 from .layouts import find_layouts
 from .messages import IMU_TYPES, REFERENCE_TYPES
-from .quantities import sample_blocks
+from .quantities import SampleRequest, sample_blocks
 from .text_table import ROWS_AT_ONCE, parse_table, text_lines
 from .turns import angle_unit
 from .vocabulary.candidates import candidates_of
@@ -104,11 +104,12 @@ def _contradiction(path, maps):
     """Return the evidence that a table is not of a layout, or nothing."""
     format = recording_format(path)
     format = format if format in ("tables", "bag") else "csv"
-    columns, kind = maps.imu, (IMU_TYPES, "IMU")
+    section, columns = "imu_recording", maps.imu
     if not columns:
-        columns, kind = maps.reference, (REFERENCE_TYPES, "reference")
+        section, columns = "reference", maps.reference
     try:
-        blocks = sample_blocks(path, "", format, columns, *kind, rows_at_once=ROWS_AT_ONCE)
+        request = replace(_REQUESTS[section], format=format, columns=columns)
+        blocks = sample_blocks(path, request, rows_at_once=ROWS_AT_ONCE)
         return maps.contradiction(next(blocks))
     except RecordingError as error:
         return str(error).replace(f"{path}: ", "")
@@ -231,19 +232,23 @@ def _has_own_names(path, section, shared) -> bool:
         return False
 
 
-_KINDS = {"reference": (REFERENCE_TYPES, "reference"), "imu_recording": (IMU_TYPES, "IMU")}
+_REQUESTS = {
+    "reference": SampleRequest("reference", REFERENCE_TYPES),
+    "imu_recording": SampleRequest("IMU", IMU_TYPES),
+}
 
 
 def _own_names(path, format, section):
     """Return the quantities of columns with names of this package; RecordingError if too few."""
-    blocks = sample_blocks(path, "", format, None, *_KINDS[section], rows_at_once=ROWS_AT_ONCE)
+    request = replace(_REQUESTS[section], format=format)
+    blocks = sample_blocks(path, request, rows_at_once=ROWS_AT_ONCE)
     return set(next(blocks).columns)
 
 
 def _is_shared_orientation(path, format) -> bool:
     """Return whether the orientation in a table of an IMU would be the reference's as well."""
     try:
-        reference, imu = (_own_names(path, format, section) for section in _KINDS)
+        reference, imu = (_own_names(path, format, section) for section in _REQUESTS)
     except RecordingError:
         return False
     return not (imu.isdisjoint([*GYRO, *ACCEL]) or imu.isdisjoint(reference & {*QUATERNION, "yaw"}))

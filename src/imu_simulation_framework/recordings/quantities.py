@@ -7,9 +7,9 @@ and :class:`.Samples` holds the quantities. Messages of known types state theirs
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Iterable, Iterator
+from typing import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from .formats.bag_tables import read_bag_tables
 from .formats.kitti import read_kitti
 from .formats.table_files import read_table_file
 from .layouts import find_layouts
+from .messages import MessageType
 from .tables import join, turned
 from .text_table import LINE, TextTable, parse_table, table_blocks
 from .vocabulary.choice import describe_open_columns
@@ -33,25 +34,44 @@ from .vocabulary.tables import choose_from_tables
 _TEXT_FORMATS = ("rostopic_csv", "csv", "tum")
 
 
-def read_samples(path, topic, format, columns, message_types, purpose, timed=True) -> Samples:
+@dataclass(frozen=True)
+class SampleRequest:
+    """Samples to be read from a recording.
+
+    Parameters
+    ----------
+    purpose : str
+        ``reference``, ``IMU``, ``flight``, ``magnetometer`` or ``thermometer``.
+    message_types : sequence of MessageType
+        Types of messages that serve the purpose.
+    topic : str, optional
+        Topic in a bag; empty for the only usable one.
+    format : str, optional
+        One of :data:`.FORMATS`, or ``auto``, with which also columns of tables and of messages of
+        other types are chosen.
+    columns : mapping of str to str, optional
+        Quantity -> ``"column [unit]"``.
+    timed : bool, optional
+        Whether times are read.
+    """
+
+    purpose: str
+    message_types: Sequence[MessageType]
+    topic: str = ""
+    format: str = "auto"
+    columns: Mapping[str, str] | None = None
+    timed: bool = True
+
+
+def read_samples(path, request: SampleRequest) -> Samples:
     """Read the samples of a recording as they were recorded.
 
     Parameters
     ----------
     path : path-like
         The recording.
-    topic : str
-        Topic in a bag; empty for the only usable one.
-    format : str
-        One of :data:`.FORMATS`, or ``auto``.
-    columns : mapping of str to str, optional
-        Quantity -> ``"column [unit]"``.
-    message_types : sequence of MessageType
-        Types of messages that serve the purpose.
-    purpose : str
-        ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
-    timed : bool, optional
-        Whether times are read.
+    request : SampleRequest
+        Samples to be read.
 
     Returns
     -------
@@ -63,14 +83,12 @@ def read_samples(path, topic, format, columns, message_types, purpose, timed=Tru
     RecordingError
         The recording cannot be read.
     """
-    (samples,) = sample_blocks(
-        path, topic, format, columns, message_types, purpose, timed, rows_at_once=None
-    )
+    (samples,) = sample_blocks(path, request, rows_at_once=None)
     return samples
 
 
 def sample_blocks(
-    path, topic, format, columns, message_types, purpose, timed=True, *, rows_at_once, progress=None
+    path, request: SampleRequest, *, rows_at_once, progress=None
 ) -> Iterator[Samples]:
     """Yield the samples of a recording as they were recorded, in parts.
 
@@ -78,19 +96,8 @@ def sample_blocks(
     ----------
     path : path-like
         The recording.
-    topic : str
-        In a bag; empty for the only usable one.
-    format : str
-        One of :data:`.FORMATS`, or ``auto``, with which also columns of tables and of messages of
-        other types are chosen.
-    columns : mapping of str to str, optional
-        Quantity -> ``"column [unit]"``.
-    message_types : sequence of MessageType
-        Types of messages that serve the purpose.
-    purpose : str
-        ``reference``, ``IMU``, ``magnetometer`` or ``thermometer``.
-    timed : bool
-        Whether times are read.
+    request : SampleRequest
+        Samples to be read.
     rows_at_once : int or None
         Rows of a part of a text file; None for one part. All other formats have one part.
     progress : callable, optional
@@ -106,6 +113,7 @@ def sample_blocks(
     RecordingError
         The recording cannot be read.
     """
+    format, columns = request.format, request.columns
     if format not in file_access.FORMATS + ("auto",):
         known = ", ".join(file_access.FORMATS)
         raise RecordingError(f"{path}: unknown format {format!r}, expected auto or one of {known}")
@@ -120,12 +128,11 @@ def sample_blocks(
             f"as {format}; leave the map out"
         )
     if format == "bag":
-        yield _bag_samples(path, topic, columns, message_types, purpose, timed, is_automatic)
+        yield _bag_samples(path, request, is_automatic)
     elif format == "kitti":
         yield read_kitti(path)
     elif format == "tables":
-        recorded = read_table_file(path)
-        yield _mapped_or_chosen(path, recorded, columns, purpose, timed, is_automatic)
+        yield _mapped_or_chosen(path, read_table_file(path), request, is_automatic)
     elif format == "tum":
         yield read_tum(path, partial(file_access.text_blocks, path, progress))
     else:
@@ -134,17 +141,18 @@ def sample_blocks(
         if rows_at_once is None:
             tables = iter([parse_table(path, text)])
         if format == "csv":
-            yield from read_plain_csv(path, tables, columns, purpose, timed)
+            yield from read_plain_csv(path, tables, columns, request.purpose, request.timed)
         else:
-            yield from (read_rostopic(path, table, message_types) for table in tables)
+            yield from (read_rostopic(path, table, request.message_types) for table in tables)
 
 
-def _mapped_or_chosen(path, recorded, columns, purpose, timed, choosing):
+def _mapped_or_chosen(path, recorded, request, choosing):
     """Return the columns of a map; by default by own names, a layout or known names."""
+    purpose, timed = request.purpose, request.timed
     try:
-        return read_tables(path, recorded, columns, purpose, timed)
+        return read_tables(path, recorded, request.columns, purpose, timed)
     except RecordingError:
-        if columns or not choosing:
+        if request.columns or not choosing:
             raise
         for maps in find_layouts(path, recorded.columns, frame=recorded.frame):
             layout_map = {"reference": maps.reference, "IMU": maps.imu}.get(purpose)
@@ -168,12 +176,14 @@ def _mapped_or_chosen(path, recorded, columns, purpose, timed, choosing):
     return replace(samples, remarks=(remark, *describe_open_columns(open_columns)))
 
 
-def _bag_samples(path, topic, columns, message_types, purpose, timed, choosing):
+def _bag_samples(path, request, choosing):
     """Return a topic of a bag or, if it has none of the types, fields of other messages."""
+    topic, columns = request.topic, request.columns
     if columns:
-        return read_tables(path, read_bag_tables(path, columns.values()), columns, purpose, timed)
+        recorded = read_bag_tables(path, columns.values())
+        return read_tables(path, recorded, columns, request.purpose, request.timed)
     try:
-        return read_any_bag(path, topic, message_types)
+        return read_any_bag(path, topic, request.message_types)
     except UnsuitableTopicError as error:
         if not choosing:
             raise
@@ -181,7 +191,7 @@ def _bag_samples(path, topic, columns, message_types, purpose, timed, choosing):
     named = [f"/{topic.strip('/')}."] if topic else []
     try:
         recorded = read_bag_tables(path, named)
-        return _mapped_or_chosen(path, recorded, None, purpose, timed, choosing)
+        return _mapped_or_chosen(path, recorded, request, choosing)
     except RecordingError as error:
         reason = f"nor has another one what is needed: {str(error)[len(f'{path}: ') :]}"
         raise NotRecordedError(f"{unsuitable}; {reason}") from None

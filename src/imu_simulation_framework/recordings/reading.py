@@ -25,7 +25,7 @@ from .evidence import refuse_contradicted_units, refuse_wrong_statements
 from .formats.any_format import read_any_bag
 from .frames import ImuConventions, ReferenceConventions, conventional_imu
 from .imu import imu_table, mask_unknown_parts
-from .quantities import read_samples
+from .quantities import SampleRequest, read_samples
 from .reference import reference_table, remove_placeholder
 from .tables import order_of
 
@@ -53,25 +53,30 @@ class ReferenceSource:
 
     Parameters
     ----------
-    path : str
-        The recording.
-    topic : str
+    path : path-like
+        The recording, see :func:`read_reference_samples`.
+    topic : str, optional
         Topic in a bag; empty for the only suitable one.
-    format : str
+    format : str, optional
         Format of the recording, or ``auto``.
-    columns : mapping of str to str
-        Column map, quantity -> ``"column [unit]"``.
-    conventions : ReferenceConventions
-        Axes, senses and orders of positions and orientations.
-    velocity_topic, heading_topic : str
+    columns : mapping of str to str, optional
+        Column map for CSV and tables, quantity -> ``"column [unit]"``.
+    conventions : ReferenceConventions, optional
+        Axes, senses and orders in which the recording has positions and orientations.
+    velocity_topic, heading_topic : str, optional
         Topics of a receiver's velocity and heading in a bag.
-    time_offset : float
-        Time that is added to all stamps [s].
-    fix_settings : FixSettings
+    time_offset : float, optional
+        Time that is added to all stamps [s]; negative for a receiver that reports its positions
+        late.
+    fix_settings : FixSettings, optional
         Settings of the smoothing of satellite positions.
+    minimum_samples : int, optional
+        Smallest number of usable samples.
+    stamp_limits : StampLimits, optional
+        Limits of gaps and disorder.
     """
 
-    path: str
+    path: str | os.PathLike[str]
     topic: str = ""
     format: str = "auto"
     columns: Mapping[str, str] | None = None
@@ -80,6 +85,8 @@ class ReferenceSource:
     heading_topic: str = ""
     time_offset: float = 0.0
     fix_settings: FixSettings | None = None
+    minimum_samples: int = cleaning.MINIMUM_SAMPLES
+    stamp_limits: StampLimits | None = None
 
     def read_samples(self) -> cleaning.Samples:
         """Read the samples as they were recorded, see :func:`read_reference_samples`.
@@ -88,6 +95,11 @@ class ReferenceSource:
         -------
         Samples
             Samples as recorded.
+
+        Raises
+        ------
+        RecordingError
+            The recording cannot be read.
         """
         return read_reference_samples(
             self.path,
@@ -99,14 +111,27 @@ class ReferenceSource:
         )
 
     def read(self) -> Recorded:
-        """Read the reference, see :func:`read_reference`.
+        """Read the reference.
 
         Returns
         -------
         Recorded
             Poses and report.
+
+        Raises
+        ------
+        RecordingError
+            The recording cannot be read, or its data cannot be used.
         """
-        return read_reference(**vars(self))
+        table, report = reference_table(
+            self.read_samples(),
+            self.conventions,
+            self.fix_settings,
+            time_offset=self.time_offset,
+            stamp_limits=self.stamp_limits,
+            minimum_samples=self.minimum_samples,
+        )
+        return Recorded(table, report)
 
 
 @dataclass(frozen=True)
@@ -115,49 +140,97 @@ class ImuSource:
 
     Parameters
     ----------
-    path : str
-        The recording.
-    topic : str
-        Topic in a bag; empty for the only suitable one.
-    format : str
+    path : path-like
+        The recording, see :func:`read_imu_samples`.
+    topic : str, optional
+        Topic in a bag; empty for the only one of type sensor_msgs/Imu.
+    format : str, optional
         Format of the recording, or ``auto``.
-    columns : mapping of str to str
-        Column map, quantity -> ``"column [unit]"``.
-    conventions : ImuConventions
-        Units, axes, mounting, and source of the orientation.
-    time_offset : float
+    columns : mapping of str to str, optional
+        Column map for CSV and tables, quantity -> ``"column [unit]"``.
+    conventions : ImuConventions, optional
+        Units and axes of the recording, mounting of the IMU, and source of its orientation.
+    time_offset : float, optional
         Time that is added to all stamps [s].
-    check_units : bool
-        Whether to reject rates and forces whose size contradicts their unit.
+    check_units : bool, optional
+        Whether to refuse rates and forces whose size contradicts their unit; see
+        :func:`.refuse_contradicted_units`. Where only a recorded orientation is wanted, a unit is
+        checked that the recording states.
+    rate : float, optional
+        Samples per second of a recording without useful times [Hz].
+    require : sequence of str, optional
+        Parts that the IMU must have, of ``orientation``, ``gyro`` and ``accel``.
+    minimum_samples : int, optional
+        Smallest number of usable samples.
+    stamp_limits : StampLimits, optional
+        Limits of gaps and disorder.
     """
 
-    path: str
+    path: str | os.PathLike[str]
     topic: str = ""
     format: str = "auto"
     columns: Mapping[str, str] | None = None
     conventions: ImuConventions = field(default_factory=ImuConventions)
     time_offset: float = 0.0
     check_units: bool = True
+    rate: float | None = None
+    require: Sequence[str] = ("orientation",)
+    minimum_samples: int = cleaning.MINIMUM_SAMPLES
+    stamp_limits: StampLimits | None = None
 
-    def read_samples(self) -> cleaning.Samples:
+    def read_samples(self, check_units: bool = True) -> cleaning.Samples:
         """Read the samples as they were recorded, see :func:`read_imu_samples`.
+
+        Parameters
+        ----------
+        check_units : bool, optional
+            Whether to refuse rates and forces whose size contradicts a stated unit.
 
         Returns
         -------
         Samples
             Samples as recorded.
+
+        Raises
+        ------
+        RecordingError
+            The recording cannot be read, or a stated unit is contradicted.
         """
-        return read_imu_samples(self.path, self.topic, self.format, self.columns)
+        return read_imu_samples(
+            self.path,
+            self.topic,
+            self.format,
+            self.columns,
+            rate=self.rate,
+            check_units=check_units,
+        )
 
     def read(self) -> Recorded:
-        """Read the IMU, see :func:`read_imu`.
+        """Read the IMU.
 
         Returns
         -------
         Recorded
             ImuRecord and report.
+
+        Raises
+        ------
+        RecordingError
+            The recording cannot be read, lacks a required part, or contradicts its units.
         """
-        return read_imu(**vars(self))
+        samples = self.read_samples(self.check_units)
+        table, report = imu_table(
+            samples,
+            self.conventions,
+            require=self.require,
+            time_offset=self.time_offset,
+            stamp_limits=self.stamp_limits,
+            minimum_samples=self.minimum_samples,
+        )
+        if self.check_units and (not self.require or report.orientation_source != "recorded"):
+            converted = conventional_imu(mask_unknown_parts(samples), self.conventions)
+            refuse_contradicted_units(converted, self.conventions.stated_units)
+        return Recorded(table, report)
 
 
 def read_reference(
@@ -166,13 +239,7 @@ def read_reference(
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
     conventions: ReferenceConventions | None = None,
-    *,
-    velocity_topic: str = "",
-    heading_topic: str = "",
-    time_offset: float = 0.0,
-    minimum_samples: int = cleaning.MINIMUM_SAMPLES,
-    stamp_limits: StampLimits | None = None,
-    fix_settings: FixSettings | None = None,
+    **settings: Any,
 ) -> Recorded:
     """Read a reference trajectory.
 
@@ -188,16 +255,9 @@ def read_reference(
         Column map for CSV and tables, quantity -> ``"column [unit]"``.
     conventions : ReferenceConventions, optional
         Axes, senses and orders in which the recording has positions and orientations.
-    velocity_topic, heading_topic : str, optional
-        Topics of a receiver's velocity and heading in a bag.
-    time_offset : float
-        Added to all times [s]; negative for a receiver that reports its positions late.
-    minimum_samples : int
-        Smallest number of usable samples.
-    stamp_limits : StampLimits, optional
-        Limits of gaps and disorder.
-    fix_settings : FixSettings, optional
-        How satellite positions become a path.
+    **settings
+        Further fields of :class:`.ReferenceSource`: ``velocity_topic``, ``heading_topic``,
+        ``time_offset``, ``fix_settings``, ``minimum_samples``, ``stamp_limits``.
 
     Returns
     -------
@@ -209,13 +269,8 @@ def read_reference(
     RecordingError
         The recording cannot be read, or its data cannot be used.
     """
-    topics = {"velocity_topic": velocity_topic, "heading_topic": heading_topic}
-    samples = read_reference_samples(path, topic, format, columns, **topics)
-    limits = {"stamp_limits": stamp_limits, "minimum_samples": minimum_samples}
-    table, report = reference_table(
-        samples, conventions, fix_settings, time_offset=time_offset, **limits
-    )
-    return Recorded(table, report)
+    conventions = conventions or ReferenceConventions()
+    return ReferenceSource(path, topic, format, columns, conventions, **settings).read()
 
 
 def read_reference_samples(
@@ -258,7 +313,8 @@ def read_reference_samples(
     RecordingError
         The recording cannot be read.
     """
-    samples = read_samples(path, topic, format, columns, messages.REFERENCE_TYPES, "reference")
+    request = SampleRequest("reference", messages.REFERENCE_TYPES, topic, format, columns)
+    samples = read_samples(path, request)
     for key, other_topic, types, names in (
         ("velocity_topic", velocity_topic, messages.VELOCITY_TYPES, cleaning.VELOCITY),
         ("heading_topic", heading_topic, messages.HEADING_TYPES, QUATERNION),
@@ -276,13 +332,7 @@ def read_imu(
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
     conventions: ImuConventions | None = None,
-    *,
-    rate: float | None = None,
-    require: Sequence[str] = ("orientation",),
-    time_offset: float = 0.0,
-    minimum_samples: int = cleaning.MINIMUM_SAMPLES,
-    stamp_limits: StampLimits | None = None,
-    check_units: bool = True,
+    **settings: Any,
 ) -> Recorded:
     """Read a recorded IMU.
 
@@ -298,20 +348,9 @@ def read_imu(
         Column map for CSV and tables, quantity -> ``"column [unit]"``.
     conventions : ImuConventions, optional
         Units and axes of the recording, mounting of the IMU, and source of its orientation.
-    rate : float, optional
-        Samples per second of a recording without useful times [Hz].
-    require : sequence of str
-        Parts that the IMU must have, of ``orientation``, ``gyro`` and ``accel``.
-    time_offset : float, optional
-        Time that is added to all stamps [s].
-    minimum_samples : int, optional
-        Smallest number of usable samples.
-    stamp_limits : StampLimits, optional
-        Limits of gaps and disorder.
-    check_units : bool
-        Whether to refuse rates and forces whose size contradicts their unit; see
-        :func:`.refuse_contradicted_units`. Where only a recorded orientation is wanted, a unit is
-        checked that the recording states.
+    **settings
+        Further fields of :class:`.ImuSource`: ``rate``, ``require``, ``time_offset``,
+        ``minimum_samples``, ``stamp_limits``, ``check_units``.
 
     Returns
     -------
@@ -323,16 +362,8 @@ def read_imu(
     RecordingError
         The recording cannot be read, lacks a required part, or contradicts its units.
     """
-    samples = read_imu_samples(path, topic, format, columns, rate=rate, check_units=check_units)
     conventions = conventions or ImuConventions()
-    limits = {"stamp_limits": stamp_limits, "minimum_samples": minimum_samples}
-    table, report = imu_table(
-        samples, conventions, require=require, time_offset=time_offset, **limits
-    )
-    if check_units and (not require or report.orientation_source != "recorded"):
-        converted = conventional_imu(mask_unknown_parts(samples), conventions)
-        refuse_contradicted_units(converted, conventions.stated_units)
-    return Recorded(table, report)
+    return ImuSource(path, topic, format, columns, conventions, **settings).read()
 
 
 def read_imu_samples(
@@ -375,7 +406,8 @@ def read_imu_samples(
     RecordingError
         The recording cannot be read, or a stated unit is contradicted.
     """
-    samples = _evenly_timed(path, topic, format, columns, messages.IMU_TYPES, "IMU", rate)
+    request = SampleRequest("IMU", messages.IMU_TYPES, topic, format, columns)
+    samples = _evenly_timed(path, request, rate)
     if check_units:
         refuse_wrong_statements(samples)
     return samples
@@ -418,7 +450,7 @@ def read_other_sensor(
         The recording cannot be read, or has no usable sample of the sensor.
     """
     types = messages.OTHER_TYPES[sensor]
-    samples = _evenly_timed(path, topic, "auto", columns, types, sensor, rate)
+    samples = _evenly_timed(path, SampleRequest(sensor, types, topic, columns=columns), rate)
     if len(samples) == 0:
         raise RecordingError(f"{samples.source}: has no sample of a {sensor}")
     names = [quantity for quantity in types[0].quantities if quantity in samples]
@@ -430,11 +462,9 @@ def read_other_sensor(
     return Recorded(pd.DataFrame(samples.matrix(names)[order], index, names), report)
 
 
-def _evenly_timed(
-    path: Any, topic: str, format: str, columns: Any, types: Any, purpose: str, rate: float | None
-) -> cleaning.Samples:
+def _evenly_timed(path: Any, request: SampleRequest, rate: float | None) -> cleaning.Samples:
     """Read samples, and time them evenly from 0 on if a rate is given."""
-    samples = read_samples(path, topic, format, columns, types, purpose, timed=rate is None)
+    samples = read_samples(path, replace(request, timed=rate is None))
     if rate is None:
         return samples
     measured = (values for name, values in samples.columns.items() if name not in _TIMES)
