@@ -131,19 +131,21 @@ def main(arguments):
     command_line.write_file(out / "summary.json", format_json(summary).encode())
     crashed = "; the aircraft crashed" if flight.crashed else ""
     page = showing.flight_page(
-        title="An IMU on a gimbal in flight",
+        "An IMU on a gimbal in flight",
+        showing.FlightResults(
+            time=body.time,
+            position=position,
+            speed=np.hypot(*body.local_velocity[:, :2].T),
+            joints=flown.joints.angle,
+            instants=instants,
+            alone=alone,
+            in_flight=in_flight,
+            navigated=navigated,
+        ),
         summary=[
             f"{described}: {body.duration:.0f} s of flight{crashed}.",
             *starmap(_answer, navigated.items()),
         ],
-        time=body.time,
-        position=position,
-        speed=np.hypot(*body.local_velocity[:, :2].T),
-        joints=flown.joints.angle,
-        instants=instants,
-        alone=alone,
-        in_flight=in_flight,
-        navigated=navigated,
         settings={**settings, "versions": summary["versions"]},
         remarks=summary["remarks"],
         footer=f"{options.flight}, seed {options.seed}, imu_simulation_framework {__version__}",

@@ -94,8 +94,8 @@ class AirborneImu:
         Receiver; by default there are no fixes.
     rate : float
         Sampling rate of the motion, Hz; the IMU measures its means.
-    seed, run : int
-        Seed and run of all random numbers.
+    seed : int
+        Seed of all random numbers.
     gnss_on : str
         Body of the antenna's lever arm, an element of :data:`GNSS_PLACES`.
 
@@ -127,7 +127,6 @@ class AirborneImu:
         gnss: GnssSpecification | None = None,
         rate: float = 100.0,
         seed: int = 1,
-        run: int = 0,
         gnss_on: str = "body",
     ) -> None:
         rate = check_number("rate", rate, above=0.0, maximum=1e4)
@@ -141,7 +140,7 @@ class AirborneImu:
             )
         time = np.minimum(first + np.arange(count) / rate, last)
         self.body = states.motion(at=time)
-        carried = simulate_gimbal(self.body, gimbal, imu, seed, run)
+        carried = simulate_gimbal(self.body, gimbal, imu, seed)
         self.imu_motion = cast(EarthMotion, carried.motion)  # of the same type as the platform's
         self.joints = carried.joints
         self.geometry, self.remarks = carried.geometry, carried.remarks
@@ -150,19 +149,19 @@ class AirborneImu:
         self.stamps = np.rint(time * NANOSECONDS).astype(np.int64)
         self.truth = _rows(self.body.local(self.origin))
         self.imu_truth = _rows(self.imu_motion.local(self.origin))
-        self._measure(imu, seed, run)
+        self._measure(imu, seed)
         self.gnss = gnss
         self.fixes = pd.DataFrame(columns=list(GNSS_RECORD), index=pd.Index([], name="time"))
         if gnss is not None:
             receiver = self.body if gnss_on == "body" else self.imu_motion
             self.fixes = record_earth_fixes(
-                receiver, gnss, child_seed(run_seed(seed, run), _GNSS_CHILD)
+                receiver, gnss, child_seed(run_seed(seed, 0), _GNSS_CHILD)
             )
 
-    def _measure(self, imu, seed, run):
+    def _measure(self, imu, seed):
         model = imu_model(imu, self.imu_motion.period, seed)
         truth = imu_truth(self.imu_motion, speed=model.requires_speed)
-        reading = model.batch(truth, 1, first_run=run, parts=SIGNALS)
+        reading = model.batch(truth, parts=SIGNALS)
         new = model.new_samples(len(self.stamps))
         self.imu_stamps = self.stamps[new]
         self.imu = np.hstack([getattr(reading, name)[0] for name in SIGNALS])[new]

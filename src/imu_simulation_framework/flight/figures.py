@@ -8,8 +8,8 @@ are both installed.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Mapping, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -506,18 +506,12 @@ def _round_step(extent):
 _UNITS = ("mrad", "m", "m", "m", "m/s", "m/s", "m/s")
 
 
-def flight_page(
-    *, title, summary, time, position, speed, joints, instants, alone, in_flight, navigated,
-    settings, remarks, footer,
-) -> Page:  # fmt: skip
-    """Return the page of a flight.
+@dataclass(frozen=True)
+class FlightResults:
+    """Results of a flight that its page shows.
 
     Parameters
     ----------
-    title : str
-        Title of the page.
-    summary, remarks : sequence of str
-        Sentences.
     time : ndarray, shape (n,)
         Times, s.
     position : ndarray, shape (n, 3)
@@ -534,6 +528,29 @@ def flight_page(
         Signals of the take-off or of the whole flight.
     navigated : mapping of str to (NavigationErrors, pandas.DataFrame)
         Errors of each navigator and their root mean squares.
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    speed: np.ndarray
+    joints: np.ndarray
+    instants: Mapping[str, float]
+    alone: Mapping[str, Sensed]
+    in_flight: Sensed
+    navigated: Mapping[str, tuple[NavigationErrors, pd.DataFrame]]
+
+
+def flight_page(title, results: FlightResults, *, summary, settings, remarks, footer) -> Page:
+    """Return the page of a flight.
+
+    Parameters
+    ----------
+    title : str
+        Title of the page.
+    results : FlightResults
+        Results that are shown.
+    summary, remarks : sequence of str
+        Sentences.
     settings : mapping
         Settings by name.
     footer : str
@@ -543,7 +560,8 @@ def flight_page(
     -------
     Page
     """
-    signal_time, measured, true = in_flight
+    time, position, instants = results.time, results.position, results.instants
+    signal_time, measured, true = results.in_flight
     rows = [(f"({sign}) {name}", f"{instant:.2f}") for sign, name, instant in numbered(instants)]
     parts = [
         (
@@ -553,7 +571,7 @@ def flight_page(
         ),
         (
             "Height, speed and gimbal",
-            profile_figure(time, position[:, 2], speed, joints, instants),
+            profile_figure(time, position[:, 2], results.speed, results.joints, instants),
             "A positive pan turns to the left, a positive tilt the nose down.",
         ),
         *(
@@ -562,7 +580,7 @@ def flight_page(
                 imu_figure(*signals),
                 "Pale and wide lines are the ideal signals, which measurements should cover.",
             )
-            for joint, signals in alone.items()
+            for joint, signals in results.alone.items()
         ),
         (
             "The IMU during take-off",
@@ -576,14 +594,15 @@ def flight_page(
                 "Estimate less ground truth of a filter with 15 states and an antenna at the IMU; "
                 "errors grow where the motion changes.",
             )
-            for name, (errors, _) in navigated.items()
+            for name, (errors, _) in results.navigated.items()
         ),
     ]
     sections = [Section(name, figure=figure, how_to_read=how) for name, figure, how in parts]
     if rows:
         sections[0] = sections[0]._replace(table=Table(("instant", "time [s]"), rows, 1))
-    if navigated:
-        sections.append(Section("Navigation errors", table=_rmse_table(navigated)))
+    if results.navigated:
+        table = _rmse_table(results.navigated)
+        sections.append(Section("Navigation errors", table=table))
     if remarks:
         sections.append(Section("Remarks", text=list(remarks)))
     sections.append(Section("Settings", table=tabulate_values(settings), folded=True))

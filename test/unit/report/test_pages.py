@@ -13,7 +13,7 @@ from synthetic_experiment import cut, make_tables
 from imu_simulation_framework.drive.ensembles.page import ensemble_page
 from imu_simulation_framework.drive.report import experiment_page
 from imu_simulation_framework.drive.summary import RunDescription, evaluate
-from imu_simulation_framework.flight.figures import flight_page
+from imu_simulation_framework.flight.figures import FlightResults, flight_page
 from imu_simulation_framework.flight.navigation.runs import RMSE_COLUMNS
 from imu_simulation_framework.heading.budget_page import budget_page
 from imu_simulation_framework.heading.figures.budget import ShownBudget
@@ -60,9 +60,7 @@ def make_flight_page(instants=None, navigated=True):
         time=TIME, attitude=STILL[np.newaxis], position=STILL[np.newaxis], velocity=STILL[None]
     )
     table = pd.DataFrame(np.full((3, 7), 0.002), columns=list(RMSE_COLUMNS))
-    return flight_page(
-        title="A flight",
-        summary=["c3104"],
+    results = FlightResults(
         time=TIME,
         position=np.column_stack([TIME, TIME, TIME]),
         speed=TIME,
@@ -71,6 +69,11 @@ def make_flight_page(instants=None, navigated=True):
         alone={"pan": signals, "tilt": signals},
         in_flight=signals,
         navigated={"gimbal off": (errors, table)} if navigated else {},
+    )
+    return flight_page(
+        "A flight",
+        results,
+        summary=["c3104"],
         settings={"seed": 1},
         remarks=["a remark"],
         footer="made here",

@@ -11,7 +11,8 @@ Errors are not, so that NEES has bounds at each time.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Sequence, Union
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Sequence, Union
 
 import numpy as np
 import pandas as pd
@@ -436,6 +437,32 @@ def lever_arm_between(imu: EarthMotion, antenna: EarthMotion, time: ArrayLike) -
     return LeverArm(arm, velocity - np.cross(turning, arm))
 
 
+@dataclass(frozen=True)
+class NavigationSettings:
+    """Settings of an ensemble of navigation runs.
+
+    Parameters
+    ----------
+    first_run : int, optional
+        Number of the first run.
+    airframe : EarthMotion, optional
+        Motion of the antenna's mounting with the times of the IMU's motion; by default that of the
+        IMU.
+    compensated : bool, optional
+        Whether the filter knows the lever arm of the antenna; otherwise it assumes zero.
+    tuning : FilterTuning, optional
+        Tuning of the filter; by default that of the first IMU (:func:`.tuning_of`).
+    initial_errors : array_like, shape (9,) or (runs, 9), optional
+        Errors for :func:`.initial_state`; by default they are drawn from the tuning.
+    """
+
+    first_run: int = 0
+    airframe: EarthMotion | None = None
+    compensated: bool = True
+    tuning: FilterTuning | None = None
+    initial_errors: ArrayLike | None = None
+
+
 @accept_names(imus=read_imu_specification, gnss=read_gnss_specification)
 def navigate_runs(
     motion: EarthMotion,
@@ -443,11 +470,7 @@ def navigate_runs(
     gnss: GnssSpecification,
     runs: int = 50,
     seed: int | np.random.SeedSequence = 1,
-    first_run: int = 0,
-    airframe: EarthMotion | None = None,
-    compensated: bool = True,
-    tuning: FilterTuning | None = None,
-    initial_errors: ArrayLike | None = None,
+    **settings: Any,
 ) -> NavigatedRuns:
     """Simulate an ensemble of navigation runs with an IMU and a GNSS receiver.
 
@@ -467,16 +490,9 @@ def navigate_runs(
     seed : int or numpy.random.SeedSequence
         Seed of all runs. The numbers of a run do not depend on other runs, and are equal on all
         motions with the same number of samples.
-    first_run : int
-        Number of the first run.
-    airframe : EarthMotion, optional
-        Motion of the antenna's mounting with the same times; by default that of the IMU.
-    compensated : bool
-        Whether the filter knows the lever arm of the antenna; otherwise it assumes zero.
-    tuning : FilterTuning, optional
-        Tuning of the filter; by default that of the first IMU (:func:`.tuning_of`).
-    initial_errors : array_like, shape (9,) or (runs, 9), optional
-        Errors for :func:`.initial_state`; by default they are drawn from the tuning.
+    **settings
+        Fields of :class:`NavigationSettings`: ``first_run``, ``airframe``, ``compensated``,
+        ``tuning``, ``initial_errors``.
 
     Returns
     -------
@@ -488,18 +504,21 @@ def navigate_runs(
         As :func:`simulate_increments`, :func:`.simulate_earth_fixes` and :func:`.run_filter`.
     """
     first = imus if isinstance(imus, ImuSpecification) else imus[0]
-    tuning = tuning_of(first) if tuning is None else tuning
+    chosen = NavigationSettings(**settings)
+    airframe, first_run = chosen.airframe, chosen.first_run
+    tuning = tuning_of(first) if chosen.tuning is None else chosen.tuning
     carrier = motion if airframe is None else airframe
     fixes = simulate_earth_fixes(carrier, gnss, runs, child_seed(seed, _GNSS), first_run)
     measured = simulate_increments(motion, imus, runs, child_seed(seed, _IMU), first_run)
     # The samples of a slower sensor may begin later and end earlier.
     begin = int(np.argmin(np.abs(motion.time - measured.time[0])))
     fixes = fixes.between(measured.time[0] - _ROUNDING, measured.time[-1] + _ROUNDING)
+    initial_errors = chosen.initial_errors
     if initial_errors is None:
         initial_errors = tuning.initial.draw(runs, child_seed(seed, _START), first_run)
     errors = np.array(np.broadcast_to(initial_errors, (runs, 9)), dtype=float)
     arm = None
-    if compensated and (airframe is not None or np.any(gnss.lever_arm)):
+    if chosen.compensated and (airframe is not None or np.any(gnss.lever_arm)):
         arm = lever_arm_between(motion, mount_antenna(carrier, gnss), fixes.time)
     start = initial_state(
         motion.position[begin], motion.velocity[begin], motion.orientation[begin], errors
