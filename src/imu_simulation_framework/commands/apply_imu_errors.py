@@ -42,7 +42,7 @@ from ..realistic_imu.ideal_inputs import (
     make_imu_payload,
     stamp_deviation,
 )
-from ..realistic_imu.session import RealisticImu, check_required_inputs
+from ..realistic_imu.session import RealisticImu, check_required_inputs, replace_rate
 from ..recordings.formats.bag import choose_topic
 from ..recordings.formats.written_bags import RawBag, bag_like, opened_bag
 from ..recordings.messages import IMU, MAGNETIC_FIELD, read_numbers, with_numbers
@@ -83,13 +83,10 @@ def main(arguments):
             bag, topic, estimate_nominal_period, ideal.stamps, options.rate or sensor
         )
         session = RealisticImu(
-            chosen.errors,
+            replace_rate(chosen.errors, options.rate),
             options.seed,
             period,
-            rate=options.rate,
-            field=surroundings.has_field,
-            speed=surroundings.has_speed,
-            field_reported=surroundings.has_reported_field,
+            signals=surroundings.signals,
             report=surroundings.report,
         )
         if not ideal.has_orientation:

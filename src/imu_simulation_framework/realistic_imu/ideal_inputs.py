@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -145,6 +146,24 @@ class StreamReport:
                 "the IMU restarted there with other random numbers"
             )
         return reported
+
+
+class StreamSignals(NamedTuple):
+    """Signals of a stream in addition to orientation, angular velocity and specific force.
+
+    Attributes
+    ----------
+    field : bool
+        Whether the ideal signals contain a magnetic field.
+    speed : bool
+        Whether the ideal signals contain the speed.
+    field_reported : bool
+        Whether the field is reported in the IMU's axes, which makes an orientation unnecessary.
+    """
+
+    field: bool = False
+    speed: bool = False
+    field_reported: bool = False
 
 
 def estimate_nominal_period(stamps, sensor_rate: float | None = None) -> float:

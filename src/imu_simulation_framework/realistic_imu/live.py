@@ -30,7 +30,7 @@ from ..sensors.magnetism.environment import read_magnetic_environment
 from ..sensors.operation import Operation
 from .ideal_inputs import NO_ORIENTATION, ImuInput, Mounting, OdometryInput
 from .node_sessions import Diagnostic, Session, Shell
-from .session import RealisticImu
+from .session import RealisticImu, replace_rate
 from .surroundings import NO_MOTORS, Surroundings, WheelEfforts
 
 _TRIPLE = "expected three numbers separated by blanks, as '0.3 0 0.1'"
@@ -324,12 +324,9 @@ class LiveImu(Session):
         is_odometry = arguments.input_type == "odometry"
         self._surroundings = _make_surroundings(arguments, errors, shell)
         self._session = RealisticImu(
-            errors,
+            replace_rate(errors, arguments.rate or None),
             arguments.seed,
-            rate=arguments.rate or None,
-            field=self._surroundings.has_field,
-            speed=self._surroundings.has_speed,
-            field_reported=self._surroundings.has_reported_field,
+            signals=self._surroundings.signals,
             report=self._surroundings.report,
             operation=arguments.make_operation(),
         )

@@ -26,6 +26,7 @@ from .ideal_inputs import (
     MIN_RESTART_JUMP,
     ORIENTATION_CHECK_MESSAGES,
     StreamReport,
+    StreamSignals,
     check_frames,
     estimate_nominal_period,
 )
@@ -56,6 +57,34 @@ class TimedReading(NamedTuple):
     reading: ImuReading
 
 
+def replace_rate(errors, rate: float | None):
+    """Return the errors of an IMU with another sampling rate.
+
+    Parameters
+    ----------
+    errors : ImuSpecification or parameters of a plug-in
+        Errors of the IMU.
+    rate : float or None
+        Samples of the sensor per second [Hz]; None for those of the specification.
+
+    Returns
+    -------
+    ImuSpecification or parameters of a plug-in
+
+    Raises
+    ------
+    ConfigurationError
+        If a plug-in, which has no rate of its own, gets a rate.
+    """
+    if rate is None:
+        return errors
+    if not isinstance(errors, ImuSpecification):
+        raise ConfigurationError(
+            f"rate is {rate:g}, expected none; only an IMU by a specification has a rate of its own"
+        )
+    return dataclasses.replace(errors, output=dataclasses.replace(errors.output, rate=rate))
+
+
 class RealisticImu:
     """Errors of an IMU on a stream of ideal signals with stamps.
 
@@ -70,14 +99,8 @@ class RealisticImu:
         :data:`PERIOD_MESSAGES`, whose readings are then returned together.
     run : int
         Number of the realisation; the same run of :func:`.simulate_imu` has the same errors.
-    rate : float, optional
-        Samples of the sensor per second [Hz], instead of the specification's.
-    field : bool
-        Whether the ideal signals contain a magnetic field.
-    speed : bool
-        Whether the ideal signals contain the speed.
-    field_reported : bool
-        Whether the field is reported in the IMU's axes, which makes an orientation unnecessary.
+    signals : StreamSignals, optional
+        Further signals of the stream; by default there are none.
     report : StreamReport, optional
         Report to continue; by default a new one.
     operation : Operation, optional
@@ -97,25 +120,15 @@ class RealisticImu:
         seed: int = 1,
         period: float | None = None,
         run: int = 0,
-        rate: float | None = None,
-        field: bool = False,
-        speed: bool = False,
-        field_reported: bool = False,
+        signals: StreamSignals | None = None,
         report: StreamReport | None = None,
         operation: Operation | None = None,
     ):
-        if rate is not None:
-            if not isinstance(errors, ImuSpecification):
-                raise ConfigurationError(
-                    f"rate is {rate:g}, expected none; only an IMU by a specification has a rate "
-                    "of its own"
-                )
-            faster = dataclasses.replace(errors.output, rate=rate)
-            errors = dataclasses.replace(errors, output=faster)
-        check_required_inputs(errors, field, speed)
+        signals = signals or StreamSignals()
+        check_required_inputs(errors, signals.field, signals.speed)
         if operation is not None:
             _check_operation(operation, errors)
-        self._turns_field = field and not field_reported
+        self._turns_field = signals.field and not signals.field_reported
         self._errors, self._seed, self._run, self._operation = errors, seed, run, operation
         self._output = errors.output if isinstance(errors, ImuSpecification) else None
         self._fuses = self._output is not None and self._output.orientation_reference == "fusion"

@@ -21,7 +21,7 @@ from ..drive.session.imu_conditions import ImuConditions
 from ..recordings.cleaning import ZERO_NORM
 from ..sensors.imu_models.base import ImuTruth
 from ..sensors.magnetism.environment import MagneticEnvironment
-from .ideal_inputs import MAX_GAP, MIN_RESTART_JUMP, StreamReport, rotate_to_body
+from .ideal_inputs import MAX_GAP, MIN_RESTART_JUMP, StreamReport, StreamSignals, rotate_to_body
 
 # Lead of the poses over the ideal IMU [ns] from which ideal signals are completed in batches. The
 # IMU then catches up, as a batch costs little more than a single sample.
@@ -106,6 +106,11 @@ class Surroundings:
         self._waits = self.needs_poses or self.needs_torques or fields
         self._is_checked = False
         self._waiting: deque[tuple[int, ImuTruth | None]] = deque()
+
+    @property
+    def signals(self) -> StreamSignals:
+        """Signals of the stream in addition to orientation, angular velocity and specific force."""
+        return StreamSignals(self.has_field, self.has_speed, self.has_reported_field)
 
     def mount(self, lever_arm) -> None:
         """Set the position of the IMU, and drop earlier poses.

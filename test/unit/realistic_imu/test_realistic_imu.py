@@ -14,11 +14,16 @@ from imu_simulation_framework.realistic_imu.ideal_inputs import (
     Mounting,
     OdometryInput,
     StreamReport,
+    StreamSignals,
     check_frames,
     estimate_nominal_period,
     stamp_deviation,
 )
-from imu_simulation_framework.realistic_imu.session import PERIOD_MESSAGES, RealisticImu
+from imu_simulation_framework.realistic_imu.session import (
+    PERIOD_MESSAGES,
+    RealisticImu,
+    replace_rate,
+)
 from imu_simulation_framework.recordings.messages import IMU
 from imu_simulation_framework.sensors.conditions import Vibration
 from imu_simulation_framework.sensors.formats.registry import named_imu
@@ -155,11 +160,10 @@ SHAKEN = dataclasses.replace(BNO055, vibration=Vibration(((10.0, 0.02), (40.0, 0
 @pytest.mark.parametrize(
     ("errors", "options", "words"),
     [
-        (HECTOR, {"rate": 50.0}, "only an IMU by a specification"),
         (HEADING, {}, "magnetic_heading needs the magnetic field"),
         (COMPASS, {}, "filter compass needs the magnetic field"),
         (SHAKEN, {}, "vibration depends on the speed"),
-        (BNO055, {"field": True}, "whose specification has a magnetometer"),
+        (BNO055, {"signals": StreamSignals(field=True)}, "whose specification has a magnetometer"),
     ],
 )
 def test_errors_without_required_input_are_rejected(errors, options, words):
@@ -167,16 +171,23 @@ def test_errors_without_required_input_are_rejected(errors, options, words):
         RealisticImu(errors, **options)
 
 
+def test_rate_replaces_that_of_specification_only():
+    assert RealisticImu(replace_rate(BNO055, 50.0)).sensor_rate == 50.0
+    assert replace_rate(HECTOR, None) is HECTOR
+    with pytest.raises(ConfigurationError, match="only an IMU by a specification"):
+        replace_rate(HECTOR, 50.0)
+
+
 def test_simulated_field_without_orientation_is_rejected():
-    assert RealisticImu(BNO055, rate=50.0).sensor_rate == 50.0
-    RealisticImu(HEADING, period=0.01, field=True)
-    RealisticImu(SHAKEN, period=0.01, speed=True)
+    RealisticImu(HEADING, period=0.01, signals=StreamSignals(field=True))
+    RealisticImu(SHAKEN, period=0.01, signals=StreamSignals(speed=True))
     # A magnetometer that the orientation does not use may lack a field.
     RealisticImu(MAGNETIC, period=0.01)
-    session = RealisticImu(MAGNETIC, field=True)
+    session = RealisticImu(MAGNETIC, signals=StreamSignals(field=True))
     with pytest.raises(RecordingError, match="no orientation"):
         session.drop_orientation()
-    RealisticImu(MAGNETIC, field=True, field_reported=True).drop_orientation()
+    reported = StreamSignals(field=True, field_reported=True)
+    RealisticImu(MAGNETIC, signals=reported).drop_orientation()
 
 
 def imu_payload(truth, orientation_covariance=0.0):

@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ConfigurationError, RecordingError
+from imu_simulation_framework.realistic_imu.ideal_inputs import StreamSignals
 from imu_simulation_framework.realistic_imu.session import RealisticImu
 from imu_simulation_framework.realistic_imu.surroundings import Surroundings, WheelEfforts
 from imu_simulation_framework.sensors.formats.registry import named_imu
@@ -43,7 +44,9 @@ def test_earth_field_needs_no_poses(motion):
 
 
 def test_gap_is_bridged_with_magnetic_field(motion):
-    session = RealisticImu(named_imu("bno055_magnetometer").errors, 1, 0.01, field=True)
+    session = RealisticImu(
+        named_imu("bno055_magnetometer").errors, 1, 0.01, signals=StreamSignals(field=True)
+    )
     surroundings = Surroundings(EARTH, poses=False)
     for number, truth in enumerate(truths(motion)):
         if number % 100 < 80:
@@ -96,7 +99,7 @@ def test_stream_with_magnetic_heading_equals_batch(motion):
         output=isf.OutputSpecification(magnetic_heading=True),
     )
     table = isf.simulate_imu(motion, imu, seed=3, magnetic_environment=EARTH)
-    session = RealisticImu(imu, 3, 0.01, field=True)
+    session = RealisticImu(imu, 3, 0.01, signals=StreamSignals(field=True))
     surroundings = Surroundings(EARTH, poses=False)
     readings = [
         known.reading
