@@ -26,7 +26,12 @@ from _timing import (
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.drive.ensembles import executors
-from imu_simulation_framework.drive.ensembles.monte_carlo import draw_chunk, monte_carlo, versions
+from imu_simulation_framework.drive.ensembles.monte_carlo import (
+    Computers,
+    draw_chunk,
+    monte_carlo,
+    versions,
+)
 from imu_simulation_framework.drive.ensembles.samplers import LinearDrawing, SensorDrawing
 from imu_simulation_framework.heading.identification.identify import identify_yaw_error
 from imu_simulation_framework.heading.identification.terms import ObservedYawError
@@ -53,7 +58,7 @@ def measure_workers(drawing, runs, workers):
     def add_time(count):
         times.append((time.monotonic(), time.process_time(), count))
 
-    monte_carlo(drawing, runs, workers=workers, keep=0, on_runs=add_time)
+    monte_carlo(drawing, runs, computers=Computers(workers), keep=0, on_runs=add_time)
     first, last = times[workers - 1], times[-1]
     count_of_runs = sum(count for _, _, count in times[workers:])
     return (last[0] - first[0]) / count_of_runs, (last[1] - first[1]) / count_of_runs
@@ -121,7 +126,8 @@ def main():
     )
     if options.million:
         million = duration_of(
-            lambda: monte_carlo(linear, 1_000_000, workers=workers, keep=0), time.monotonic
+            lambda: monte_carlo(linear, 1_000_000, computers=Computers(workers), keep=0),
+            time.monotonic,
         )
         print(f"linear: a million runs in {million:.0f} s")
     own_memory, memory_of_children = (

@@ -32,7 +32,7 @@ from ..core.programs import ArgumentParser
 from ..core.progress import progress_bar
 from ..drive.configuration import Configuration, load_configuration
 from ..drive.ensembles.executors import processors
-from ..drive.ensembles.monte_carlo import KEEP, monte_carlo
+from ..drive.ensembles.monte_carlo import KEEP, Computers, monte_carlo
 from ..drive.ensembles.page import Caption, write_ensemble, write_report
 from ..drive.ensembles.samplers import Drawing, ExperimentDrawing, LinearDrawing, SensorDrawing
 from ..heading.model.imu_error_sources import yaw_error_model
@@ -70,13 +70,13 @@ def main(arguments):
     if isinstance(drawing, LinearDrawing):
         remarks += drawing.model.limits
     workers = processors() if options.workers is None else options.workers
+    computers = Computers(workers, options.scheduler)
     with progress_bar(total=options.runs, unit=" runs") as progress:
         ensemble = monte_carlo(
             drawing,
             options.runs,
             options.out,
-            workers=workers,
-            scheduler=options.scheduler,
+            computers=computers,
             keep=options.keep,
             on_runs=progress.update,
             on_remark=lambda sentence: progress.write(f"note: {sentence}", file=sys.stderr),

@@ -16,7 +16,12 @@ from reservations import reserved_port
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import ClusterError, ConfigurationError
 from imu_simulation_framework.drive.ensembles import executors
-from imu_simulation_framework.drive.ensembles.monte_carlo import draw_chunk, monte_carlo, versions
+from imu_simulation_framework.drive.ensembles.monte_carlo import (
+    Computers,
+    draw_chunk,
+    monte_carlo,
+    versions,
+)
 from imu_simulation_framework.drive.ensembles.samplers import LinearDrawing, SensorDrawing
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.ros1.launching.guardian import is_stopped
@@ -100,7 +105,7 @@ def worker(start, address, **options):
 @pytest.mark.gate
 def test_local_processes_give_same_results():
     drawing = sensor()
-    assert equal(monte_carlo(drawing, RUNS, workers=2), monte_carlo(drawing, RUNS))
+    assert equal(monte_carlo(drawing, RUNS, computers=Computers(2)), monte_carlo(drawing, RUNS))
 
 
 def test_linear_sampler_in_another_process_gives_same_results():
@@ -121,13 +126,21 @@ def test_killed_worker_changes_nothing_and_killed_scheduler_is_reported(start, s
             workers[0].kill()
             workers[0].wait()
 
-    ensemble = monte_carlo(drawing, RUNS, tmp_path / "job", scheduler=address, on_runs=kill_worker)
+    ensemble = monte_carlo(
+        drawing, RUNS, tmp_path / "job", computers=Computers(scheduler=address), on_runs=kill_worker
+    )
     assert len(finished) == 19 and workers[0].poll() == -signal.SIGKILL
     assert workers[1].poll() is None
     assert equal(ensemble, monte_carlo(drawing, RUNS))
     kept = tmp_path / "another"
     with pytest.raises(ClusterError, match=f"are kept in {kept}"):
-        monte_carlo(drawing, RUNS, kept, scheduler=address, on_runs=lambda _: process.kill())
+        monte_carlo(
+            drawing,
+            RUNS,
+            kept,
+            computers=Computers(scheduler=address),
+            on_runs=lambda _: process.kill(),
+        )
     assert list((kept / "chunks").iterdir())
 
 
@@ -142,26 +155,26 @@ def test_scheduler_without_usable_worker_or_answer_is_reported(start, scheduler,
     with monkeypatch.context() as patched:
         patched.setattr(distributed.Client, "wait_for_workers", wait_briefly)
         with pytest.raises(ClusterError, match="has no worker"):
-            monte_carlo(sensor(), 5, scheduler=address)
+            monte_carlo(sensor(), 5, computers=Computers(scheduler=address))
     worker(start, address, package=False)
     with pytest.raises(ClusterError, match="does not have the package imu_simulation_framework"):
-        monte_carlo(sensor(), 5, scheduler=address)
+        monte_carlo(sensor(), 5, computers=Computers(scheduler=address))
     process.send_signal(signal.SIGSTOP)
     wait_until(lambda: is_stopped(process.pid), "scheduler that is stopped")
     monkeypatch.setattr(executors, "ANSWER_WITHIN", 1.0)
     with pytest.raises(ClusterError, match="no Dask scheduler answers"):
-        monte_carlo(sensor(), 5, scheduler=address)
+        monte_carlo(sensor(), 5, computers=Computers(scheduler=address))
 
 
 def test_missing_scheduler_is_reported(free_address):
     with pytest.raises(ClusterError, match="no Dask scheduler answers"):
-        monte_carlo(sensor(), 5, scheduler=free_address)
+        monte_carlo(sensor(), 5, computers=Computers(scheduler=free_address))
 
 
 @pytest.mark.parametrize("address", ["", "somewhere", "tcp://:1", "http://a:1/", "a b:3"])
 def test_malformed_scheduler_address_is_rejected(address):
     with pytest.raises(ConfigurationError, match="no address"):
-        monte_carlo(sensor(), 5, scheduler=address)
+        monte_carlo(sensor(), 5, computers=Computers(scheduler=address))
 
 
 def test_worker_with_another_library_version_is_rejected():

@@ -17,7 +17,7 @@ from imu_simulation_framework.core.errors import (
     ResultError,
 )
 from imu_simulation_framework.drive.ensembles import samplers
-from imu_simulation_framework.drive.ensembles.monte_carlo import monte_carlo
+from imu_simulation_framework.drive.ensembles.monte_carlo import Computers, monte_carlo
 from imu_simulation_framework.motion import earth_motion as earth_sources
 from imu_simulation_framework.motion import sources
 from imu_simulation_framework.sensors.simulation import imu_truth
@@ -185,8 +185,8 @@ def test_damaged_job_description_is_rejected(tmp_path):
 def test_zero_runs_or_workers_are_rejected():
     with pytest.raises(EnsembleError, match="0 runs"):
         monte_carlo(Walks(), 0)
-    with pytest.raises(ConfigurationError, match="0 workers"):
-        monte_carlo(Walks(), 5, workers=0)
+    with pytest.raises(ConfigurationError, match="workers is 0"):
+        monte_carlo(Walks(), 5, computers=Computers(0))
 
 
 def test_sensor_sampler_equals_simulate_imu():

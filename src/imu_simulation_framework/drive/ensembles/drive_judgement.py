@@ -32,7 +32,7 @@ from ...sensors.imu_specification import ImuSpecification
 from ...sensors.magnetism.environment import MagneticEnvironment
 from ..observed_drives import ObservedDrive
 from .executors import processors
-from .monte_carlo import monte_carlo
+from .monte_carlo import Computers, monte_carlo
 from .samplers import Drawing, LinearDrawing, SensorDrawing
 
 LINEAR, SENSOR = KINDS = ("linear", "sensor")
@@ -329,9 +329,11 @@ def drawings_of_unit(model: YawErrorModel, seed: int, unit_seed: int) -> list[Li
 
 
 def _draw(drawing, name, task):
-    workers = (task.workers or processors()) if task.what == SENSOR else 1
+    computers = Computers((task.workers or processors()) if task.what == SENSOR else 1)
     with progress_bar(total=task.runs, unit=" runs", desc=name, leave=False) as bar:
-        return monte_carlo(drawing, task.runs, workers=workers, keep=task.runs, on_runs=bar.update)
+        return monte_carlo(
+            drawing, task.runs, computers=computers, keep=task.runs, on_runs=bar.update
+        )
 
 
 def _is_one_unit(errors, model, task) -> bool:

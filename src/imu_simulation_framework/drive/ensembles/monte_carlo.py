@@ -14,6 +14,7 @@ import tokenize
 import zipfile
 import zlib
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -182,13 +183,62 @@ MAX_RUNS = 100_000_000
 KEEP = 1000  # number of runs whose curves are kept
 
 
+@dataclass(frozen=True)
+class Computers:
+    """Processes that draw the runs of an ensemble.
+
+    Parameters
+    ----------
+    workers : int, optional
+        Number of processes on this computer; 1 uses this process.
+    scheduler : str, optional
+        Address of a Dask scheduler, whose workers replace those of this computer. They need the
+        same versions of this package and of the libraries in :func:`versions`.
+
+    Raises
+    ------
+    ConfigurationError
+        There is no worker.
+    """
+
+    workers: int = 1
+    scheduler: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise ConfigurationError(f"workers is {self.workers}, expected at least 1")
+
+    def choose_executor(self, tasks: int) -> Callable[..., Any]:
+        """Return the function that runs tasks, as :func:`.run_here`.
+
+        Parameters
+        ----------
+        tasks : int
+            Number of the tasks.
+
+        Returns
+        -------
+        callable
+        """
+        if tasks == 0:
+            return executors.run_here
+        if self.scheduler is not None:
+            return partial(executors.run_on_cluster, self.scheduler)
+        workers = min(self.workers, tasks)
+        if workers == 1:
+            return executors.run_here
+        return partial(executors.run_on_this_computer, workers)
+
+
+THIS_PROCESS = Computers()
+
+
 def monte_carlo(
     drawing: Drawing,
     runs: int,
     folder=None,
     *,
-    workers: int = 1,
-    scheduler: str | None = None,
+    computers: Computers = THIS_PROCESS,
     keep: int = KEEP,
     on_runs: Callable[[int], None] = lambda _: None,
     on_remark: Callable[[str], None] = lambda _: None,
@@ -206,11 +256,8 @@ def monte_carlo(
         Number of runs.
     folder : path, optional
         Folder of finished chunks. Without it an interrupted job starts again.
-    workers : int
-        Number of processes on this computer; 1 uses this process.
-    scheduler : str, optional
-        Address of a Dask scheduler, whose workers replace those of this computer. They need the
-        same versions of this package and of the libraries in :func:`versions`.
+    computers : Computers, optional
+        Processes that draw the runs; by default this one.
     keep : int
         Number of the first runs whose curves are kept.
     on_runs : callable
@@ -235,11 +282,8 @@ def monte_carlo(
         raise EnsembleError(
             f"an ensemble of {runs} runs is asked for, but it has at least 1 and at most {MAX_RUNS}"
         )
-    if workers < 1 or keep < 0:
-        raise ConfigurationError(
-            f"{workers} workers and {keep} kept runs are asked for, but there is at least one "
-            "worker, and no negative number of runs"
-        )
+    if keep < 0:
+        raise ConfigurationError(f"keep is {keep} runs, expected at least 0")
     needed = versions()
     job = {
         **drawing.identity(),
@@ -258,9 +302,8 @@ def monte_carlo(
     tasks = [(first, (chunks.job, first, chunks.size(first), keep, needed)) for first in missing]
     drawn = runs - sum(chunks.size(first) for first in missing)
     try:
-        for first, content in _choose_executor(workers, scheduler, len(tasks))(
-            draw_chunk, drawing, tasks
-        ):
+        execute = computers.choose_executor(len(tasks))
+        for first, content in execute(draw_chunk, drawing, tasks):
             chunks.add(first, content)
             on_runs(chunks.size(first))
             drawn += chunks.size(first)
@@ -272,15 +315,6 @@ def monte_carlo(
             "them, with any workers"
         ) from error
     return merge_reductions(chunks.read(first) for first in chunks.firsts)
-
-
-def _choose_executor(workers, scheduler, tasks):
-    if tasks == 0:
-        return executors.run_here
-    if scheduler is not None:
-        return partial(executors.run_on_cluster, scheduler)
-    workers = min(workers, tasks)
-    return executors.run_here if workers == 1 else partial(executors.run_on_this_computer, workers)
 
 
 class _Chunks:
