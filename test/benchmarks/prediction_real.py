@@ -206,7 +206,7 @@ def estimate_scatter(rate, period, white_noise):
 
 
 def model_of(imu, motion, sample, operation, mounting, scatter):
-    """Return the yaw error model of any unit of a part whose rate is integrated.
+    """Return the yaw error model of an arbitrary unit of a part, whose rate is integrated.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def summary(rows, kind, sensor, window):
 
 
 def table_of(rows):
-    """Return rows for each sensor and window, for each sensor, and for all sensors."""
+    """Return table rows for each sensor and window, for each sensor, and for all sensors."""
     table = []
     for moving, group in rows.groupby(rows["axis"] == "heading"):
         sensor_summaries = []

@@ -60,7 +60,7 @@ def test_disk_full_after_drive_leaves_recorded_samples(run_on_small_disk):
     assert set(files) == prepared | {"imu_real.csv", *(f"{name}.samples" for name in streams)}
 
 
-def test_disk_filled_by_bag_has_space_for_results(run_on_small_disk):
+def test_results_are_written_when_bag_fills_disk(run_on_small_disk):
     # The bag, 0.2 MB per second, fills the disk before the end of the slow drive.
     long = {
         "trajectory": {"stop": 200.0},

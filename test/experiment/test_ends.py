@@ -229,7 +229,7 @@ def test_second_signal_omits_figures_after_nodes_of_drive_ended(experiment, tmp_
     assert not [path for path in files if path.suffix == ".png"]
 
 
-def test_drive_survives_hangup_lost_rosout_and_foreign_calls(driving):
+def test_drive_continues_after_hangup_lost_rosout_and_foreign_calls(driving):
     paced = {"trajectory": {"stop": 20.0}, "imu_recording": {"use": False}}
     program = ["nohup", find_program("run_experiment.py"), "-v"]
     running = driving("real_time_factor:=2", settings=paced, program=program)

@@ -55,7 +55,7 @@ def is_below(name, places) -> bool:
 
 
 def changed_files(initial, final, changed=()) -> list[str]:
-    """Return lines on files that were changed or removed, and on half-written new files.
+    """Describe files that were changed or removed, and new files that are incomplete.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def shortcomings(program, scratch, **options):
     [
         ("1 / 0", "exit code 1"),
         ("1 / 0", "prints: Traceback"),
-        ("import sys; sys.exit(2)", "last line is no sentence"),
+        ("import sys; sys.exit(2)", "last line is not a sentence"),
         ("import sys; print('a b' * 1000); sys.exit(2)", "last line has 3000 characters"),
         ("import os; os.kill(os.getpid(), 11)", "exit code -11"),
         ("import warnings; warnings.warn('x', RuntimeWarning)", "prints: <string>:1: RuntimeW"),

@@ -311,7 +311,7 @@ def _refusal_shortcomings(line, expected) -> list[str]:
     """Return the shortcomings of the last line of a program that refuses its input."""
     shortcomings = []
     if not re.search(r"\w \w", line):
-        shortcomings.append(f"last line is no sentence: {line[:200]!r}")
+        shortcomings.append(f"last line is not a sentence: {line[:200]!r}")
     if len(line) > MAX_LINE_LENGTH:
         shortcomings.append(f"last line has {len(line)} characters: {line[:100]!r}")
     is_named = any(_is_named(name, line) for name in expected.names)

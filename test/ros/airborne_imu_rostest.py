@@ -31,7 +31,7 @@ def numbers(*parts):
 
 
 class Airborne(unittest.TestCase):
-    def test_published_flight_is_flight_of_library(self):
+    def test_published_flight_equals_flight_of_library(self):
         fixes = Collector("flown/gnss/fix", NavSatFix)
         velocities = Collector("flown/gnss/velocity", TwistWithCovarianceStamped)
         truths = Collector("flown/ground_truth/state", Odometry)

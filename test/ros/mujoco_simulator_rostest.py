@@ -140,7 +140,7 @@ class DrivenSimulator(unittest.TestCase):
                 lambda messages: stamps(messages)[-1] > self.ticks * PERIOD + 1e-6, 0.3
             )
 
-    def test_set_bias_is_bias_of_next_samples(self):
+    def test_set_bias_service_applies_to_next_samples(self):
         bias = Collector("driven/imu/data/bias", Imu)
         self.addCleanup(bias.close)
         for name in ("rate", "accel"):

@@ -60,7 +60,7 @@ def test_recorder_stopped_for_a_while_misses_nothing_of_live_yaw_errors(program,
         for name in ("simulated_error", "ground_truth")
     )
     clock = ros.listen("/clock", Clock, QoSProfile(depth=10000), raw=False)
-    # A recorder that is stopped before would be waited for.
+    # Before the drive, the nodes would wait for a recorder that is stopped.
     ros.until(lambda: clock and len(errors) > 100, "live yaw errors of a drive")
     recorder = running.child("ResultComparison")
     os.kill(recorder, signal.SIGSTOP)

@@ -86,7 +86,7 @@ def test_second_imu_ends_experiment_with_results(driving, ros, tmp_path):
             "[imu] model is specification, expected published",
         ),
         (["laps:=many"], "[recording] laps: is 'many', expected"),
-        (["odometer:=/none.yaml"], "[odometer] file: /none.yaml: there is no such file"),
+        (["odometer:=/none.yaml"], "[odometer] file: /none.yaml: neither a file nor"),
     ],
 )
 def test_wrong_argument_is_refused(monkeypatch, capsys, tmp_path, arguments, words):

@@ -47,7 +47,7 @@ def test_parameters_are_declared_with_types_ranges_and_descriptions(ros):
 
 
 WRONG_PARAMETERS = [
-    ({"specification": "bno"}, "bno: there is no such file, nor an IMU of that name"),
+    ({"specification": "bno"}, "bno: neither a file nor the name of an IMU"),
     ({"input_type": "pose"}, "input_type is 'pose', expected"),
     (
         {"specification": "bno055", "magnetometer": True},
@@ -232,7 +232,7 @@ def test_program_answers_messages_and_ends_cleanly(ros, program, qos, peer_qos, 
 @pytest.mark.parametrize(
     ("arguments", "environment", "words"),
     [
-        (["-p", "specification:=bno"], {}, "bno: there is no such file, nor an IMU of that name"),
+        (["-p", "specification:=bno"], {}, "bno: neither a file nor the name of an IMU"),
         ([], {"RMW_IMPLEMENTATION": "rmw_zenoh_cpp"}, "RMW_IMPLEMENTATION is rmw_zenoh_cpp, which"),
     ],
 )

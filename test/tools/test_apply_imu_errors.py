@@ -126,7 +126,7 @@ def test_equal_seeds_give_equal_bags_with_seed_and_parameters(bag, tmp_path):
     assert errors["parameters"]["name"] == "bno055"
 
 
-def test_output_topic_of_ideal_imu_replaces_it(bag, tmp_path):
+def test_output_to_topic_of_ideal_imu_replaces_ideal_messages(bag, tmp_path):
     out = tmp_path / "out.bag"
     options = ("--output", "/imu", "--frame-id", "chip")
     assert_success(run(bag, "--imu", "bno055", "--out", out, *options))

@@ -71,7 +71,7 @@ def test_good_drive_checked_from_the_shell_is_usable(tmp_path):
 
 @pytest.mark.usefixtures("undrawn")
 def test_columns_without_unit_are_written_as_lines_to_complete(tmp_path):
-    # A telephone in the hand: its rates neither rest nor turn fast, so that their size shows no
+    # A telephone in the hand neither rests nor turns fast, so that the size of its rates shows no
     # unit.
     car = Car()
     rates = car.rates + np.random.default_rng(3).normal(0.0, 0.1, car.rates.shape)
@@ -243,7 +243,7 @@ def test_several_problems_are_reported_in_one_call(tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "there is no such recording"), (b"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells")],
+    [(None, "the recording does not exist"), (b"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells")],
 )
 def test_invalid_recording_is_rejected_in_one_line(tmp_path, content, words):
     path = tmp_path / "file.csv"

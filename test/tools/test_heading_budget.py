@@ -79,7 +79,7 @@ def answered(*arguments):
 
 @pytest.fixture(scope="module")
 def circles(tmp_path_factory):
-    """600 s at 1 m/s round 5 m: 120 rad."""
+    """Answer for circles with a radius of 5 m, 600 s at 1 m/s: a turn of 120 rad."""
     with working_folder(tmp_path_factory.mktemp("circles")):
         Path("mine.yaml").write_text(SPECIFICATION)
         return answered(

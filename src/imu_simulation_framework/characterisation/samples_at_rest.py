@@ -429,7 +429,7 @@ def _replace_outliers(
     """Replace outliers in place, and return them, the raw signals, and remarks."""
 
     def clean_axis(axis: int) -> tuple[Occurrences, Any, float]:
-        """Return the outliers, the raw signal, and the share of outliers where it is too large."""
+        """Return the outliers, the raw signal, and a share of outliers above the limit."""
         signal = values[axis]
         if np.ptp(signal) == 0.0:
             raise RecordingError(

@@ -171,7 +171,7 @@ def _parser():
              "for time and gyro_x to accel_z")
     add_layout_option(add)
     add("--rate", metavar="HZ",
-        type=number_type(lambda rate: 1e-3 <= rate <= 1e7, "is no rate from 0.001 to 1e7 Hz"),
+        type=number_type(lambda rate: 1e-3 <= rate <= 1e7, "is not a rate from 0.001 to 1e7 Hz"),
         help="sample rate, for recordings without usable time stamps; samples are then evenly "
              "spaced")
     add_unit_options(parser)

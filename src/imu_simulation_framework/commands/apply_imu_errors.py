@@ -284,7 +284,7 @@ def _field_sentences(reported, options, frame):
 
 def _topic(text: str) -> str:
     if not text.strip("/") or any(letter.isspace() for letter in text):
-        raise argparse.ArgumentTypeError(f"'{text}' is no name of a topic")
+        raise argparse.ArgumentTypeError(f"'{text}' is not the name of a topic")
     return "/" + text.strip("/")
 
 
@@ -301,7 +301,7 @@ def _parser():
         help=f"topic of the realistic IMU (default: {OUTPUT}); may replace the input")
     add_seed(parser)
     add("--rate", metavar="HZ",
-        type=number_type(lambda rate: 0.0 < rate < 1e6, "is no number of samples a second"),
+        type=number_type(lambda rate: 0.0 < rate < 1e6, "is not a number of samples per second"),
         help="rate of the sensor, in place of the rate of its specification")
     add("--add-gravity", action="store_true", help="for an ideal IMU without gravity")
     add("--gazebo-ros-imu", action="store_true",

@@ -95,10 +95,12 @@ def whole_type(minimum: int, maximum: float, refusal: str) -> Callable[[str], in
 
 
 whole_number = whole_type(0, math.inf, "is not a whole number, zero or positive")
-worker_count = whole_type(1, 1024, "is no number of workers from 1 to 1024")
-run_count = whole_type(1, math.inf, "is no number of runs, 1 or more")
-above_zero = number_type(lambda value: 0.0 < value < math.inf, "is no number above zero")
-not_negative = number_type(lambda value: 0.0 <= value < math.inf, "is no number, zero or positive")
+worker_count = whole_type(1, 1024, "is not a number of workers, expected 1 to 1024")
+run_count = whole_type(1, math.inf, "is not a number of runs, expected 1 or more")
+above_zero = number_type(lambda value: 0.0 < value < math.inf, "is not a number above zero")
+not_negative = number_type(
+    lambda value: 0.0 <= value < math.inf, "is not zero or a positive number"
+)
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:
@@ -384,9 +386,7 @@ def columns_by_name(path, rate, sentences, layout=None) -> dict | None:
     if columns and "time" not in columns and rate is None:
         lines = choice.open_columns.get("time", ())
         options = "".join(f", or --column 'time={line}'" for line in lines)
-        raise RecordingError(
-            f"{path}: no column is the time; state the rate with --rate HZ{options}"
-        )
+        raise RecordingError(f"{path}: no column is a time; state the rate with --rate HZ{options}")
     if columns:
         listing = ", ".join(f"{name}={column}" for name, column in columns.items())
         origin = f"by the layout {choice.layout}" if choice.layout else "chosen by their names"

@@ -270,5 +270,5 @@ def _mapping(text):
     except NOT_YAML:
         value = None
     if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError(f"'{text}' is no mapping {{key: value, ...}}")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a mapping, expected {{key: value, ...}}")
     return value

@@ -100,5 +100,5 @@ def _parser():
 
 _positive = number_type(
     lambda value: 1.0 / LARGEST_NUMBER <= value <= LARGEST_NUMBER,
-    f"is no finite number above 0 (from {1.0 / LARGEST_NUMBER:g} to {LARGEST_NUMBER:g})",
+    f"is not a finite number above 0 (from {1.0 / LARGEST_NUMBER:g} to {LARGEST_NUMBER:g})",
 )

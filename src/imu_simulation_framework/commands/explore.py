@@ -101,7 +101,7 @@ def _answers(options):
     for text in options.imu:
         imu = imu_options.choose_imu(text)
         if not isinstance(imu.errors, ImuSpecification) or imu.errors.output.fuses_magnetometer:
-            raise ConfigurationError(f"{text} is no specification of an IMU without a compass")
+            raise ConfigurationError(f"{text} is not a specification of an IMU without a compass")
         parts[imu.name] = imu.errors
         written[imu.name] = text
 
@@ -127,7 +127,7 @@ def _parser():
     # fmt: off
     add("--imu", action="append", default=[], metavar="IMU",
         help="additional part: the file of a specification, or FORMAT:FILE; repeatable")
-    add("--port", type=whole_type(0, 65535, "is no port from 0 to 65535"), default=PORT,
+    add("--port", type=whole_type(0, 65535, "is not a port, expected 0 to 65535"), default=PORT,
         metavar="N", help=f"{PORT} by default; 0: any")
     # fmt: on
     add("--no-browser", action="store_true", help="print the address, and open no browser")

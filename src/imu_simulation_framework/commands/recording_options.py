@@ -38,7 +38,7 @@ def parse_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:
     Raises
     ------
     ConfigurationError
-        If a word is no setting.
+        If a word is not a setting.
     """
     sections: dict[str, dict[str, str]] = {}
     for text in texts:

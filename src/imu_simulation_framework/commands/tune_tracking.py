@@ -269,8 +269,8 @@ def _parser():
         help="duration of the part for tuning, by default 30s; at most half of the drive",
     )  # fmt: skip
     parser.add_argument(
-        "--tries", type=whole_type(10, 10**6, "is no number of drives, 10 or more"), default=80,
-        metavar="N", help="largest number of drives, by default %(default)s",
+        "--tries", type=whole_type(10, 10**6, "is not a number of drives from 10 on"),
+        default=80, metavar="N", help="largest number of drives, by default %(default)s",
     )  # fmt: skip
     parser.add_argument(
         "--yaw-weight", type=above_zero, default=0.5, metavar="M",

@@ -116,7 +116,7 @@ def check_number(
     Raises
     ------
     ConfigurationError
-        The value is no finite number, or is out of bounds.
+        The value is not a finite number, or is out of bounds.
     """
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     limit = min(maximum, LARGEST_NUMBER)
@@ -249,7 +249,7 @@ def check_selection(name: str, value: Any, choices: Sequence[str]) -> tuple[str,
     Raises
     ------
     ConfigurationError
-        The value is no tuple, is empty, or has a repeated or unknown element.
+        The value is not a tuple, is empty, or has a repeated or unknown element.
     """
     is_selection = isinstance(value, tuple) and 0 < len(value) == len(set(value))
     if not is_selection or not set(value) <= set(choices):
@@ -333,7 +333,7 @@ def check_keys(
     Raises
     ------
     ConfigurationError
-        The content is no mapping, or has an unknown key.
+        The content is not a mapping, or has an unknown key.
     """
     if not isinstance(content, Mapping):
         raise ConfigurationError(
@@ -468,7 +468,7 @@ def check_band(name: str, value: Any) -> tuple[float, float]:
     Raises
     ------
     ConfigurationError
-        The value is no pair of positive numbers, or the second is not longer.
+        The value is not a pair of positive numbers, or the second is not longer.
     """
     value = _sequence(value)
     if not isinstance(value, list) or len(value) != 2:
@@ -505,7 +505,7 @@ def check_table(
     Raises
     ------
     ConfigurationError
-        The value is no list of pairs of numbers, or the first numbers do not increase.
+        The value is not a list of pairs of numbers, or the first numbers do not increase.
     """
     rows = _sequence(value)
     rows = [_sequence(row) for row in rows] if isinstance(rows, list) else [None]
@@ -598,7 +598,7 @@ def check_parts(name: str, value: Any, kind: type, most: int = 10_000) -> tuple[
     Raises
     ------
     ConfigurationError
-        The value is no list, is too long, or an element has another type.
+        The value is not a list, is too long, or an element has another type.
     """
     return tuple(check_part(name, item, kind) for item in check_list(name, value, most))
 

@@ -146,7 +146,7 @@ def run_tool(main, arguments=None) -> int:
     if sys.stdout is None:
         _print_error("standard output is closed, expected an open one for the result")
         return REFUSED
-    # Names of files may contain bytes that are no text; they are printed escaped. A stream that a
+    # Names of files may contain bytes that are not text; they are printed escaped. A stream that a
     # caller has put in place of standard output may lack the method.
     with suppress(AttributeError):
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -203,7 +203,7 @@ def _explain_missing_folder() -> str:
 
 
 def _print_error(message) -> None:
-    # Linux limits paths to 4096 bytes, so a longer word is no path.
+    # Linux limits paths to 4096 bytes, so a longer word is not a path.
     message = re.sub(r"\S{4096,}", lambda word: shorten(word.group()), str(message))
     # Standard error may be closed or full, too; then only the exit code reports the error.
     with suppress(OSError):

@@ -136,7 +136,7 @@ class Settings:
     def __post_init__(self) -> None:
         for key in dataclasses.fields(self):
             value = getattr(self, key.name)
-            # Some defaults stand for "decide yourself" and are no choices.
+            # Some defaults stand for "decide yourself" and are not choices.
             if key.metadata and not (isinstance(value, str) and value == key.default):
                 checked = check_setting(type(self), key, key.name, value)
                 object.__setattr__(self, key.name, checked)

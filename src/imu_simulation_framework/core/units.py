@@ -87,7 +87,7 @@ def factor(unit: str) -> float:
     value = 1.0
     for name, power in _parts(unit):
         if name not in SIZES:
-            raise ValueError(f"{unit!r} contains {name!r}, which is no unit")
+            raise ValueError(f"{unit!r} contains {name!r}, which is not a unit")
         size = SIZES[name]
         # Evaluation in written order rounds as a calculation by hand does.
         size = math.sqrt(size) if abs(power) == 0.5 else size ** abs(power)
@@ -175,5 +175,5 @@ def parse_amount(text: str, default: str, units: Sequence[str]) -> float:
     match = _AMOUNT.fullmatch(text.strip())
     unit = (match.group(2) or default) if match else ""
     if match is None or unit not in units or not math.isfinite(float(match.group(1))):
-        raise ValueError(f"{text!r} is no number with one of {', '.join(units)}")
+        raise ValueError(f"{text!r} is not a number with one of the units {', '.join(units)}")
     return float(match.group(1)) * factor(unit)

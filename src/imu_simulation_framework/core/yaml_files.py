@@ -299,7 +299,7 @@ def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Pa
         return bundled
     names = ", ".join(bundled_names(folder))
     raise ConfigurationError(
-        f"{path}: there is no such file, nor {kind} of that name; there are {names}."
+        f"{path}: neither a file nor the name of {kind}; choose one of: {names}"
     )
 
 

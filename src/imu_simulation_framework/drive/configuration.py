@@ -708,7 +708,7 @@ class _SettingTexts:
                 yield fields[key], read_setting(settings, fields[key], text, location)
 
     def _absolute(self, section: str, field: dataclasses.Field, value: Any) -> Any:
-        """Return a value that names a file with its absolute path, any other value as it is."""
+        """Return the absolute path of a value that is a path, and any other value unchanged."""
         path = _path_in(field, value)
         if not path.path:
             return value

@@ -140,7 +140,7 @@ class Drivetrain(Settings, ABC):
 
     @abstractmethod
     def inverse(self, v: Any, yaw_rate: Any) -> tuple[Any, ...]:
-        """Return the commands for a motion.
+        """Return the commands for a motion, the inverse kinematics of the drivetrain.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class Drivetrain(Settings, ABC):
 
     @abstractmethod
     def forward(self, *commands: Any) -> tuple[Any, Any]:
-        """Return the speed and the yaw rate that result from commands.
+        """Return the speed and the yaw rate that result from commands, the forward kinematics.
 
         Parameters
         ----------
@@ -214,7 +214,7 @@ class Drivetrain(Settings, ABC):
 
 @dataclass(frozen=True)
 class DifferentialDrivetrain(Drivetrain):
-    """Drivetrain that turns the robot by the difference of the wheel velocities.
+    """Differential drive, which turns the robot by the difference of the wheel velocities.
 
     The centre of a rolling wheel has the speed ``wheel_radius * w``. The middle of the axle moves
     with the mean of both speeds, and the robot turns with their difference over the track (for

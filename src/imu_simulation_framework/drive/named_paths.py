@@ -72,7 +72,7 @@ def is_result(path: str | os.PathLike[str]) -> bool:
         try:
             file_access.storage_files(path)
         except RecordingError:
-            # A folder that is no bag is read as a result, which reports the files that it lacks.
+            # A folder that is not a bag is read as a result, which reports the files that it lacks.
             return True
         return False
     if path.exists():

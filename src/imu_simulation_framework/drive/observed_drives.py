@@ -357,7 +357,7 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
     name, imu, reference, settings = tables.name, tables.imu, tables.reference, tables.comparison
     yaws = int(imu["yaw"].notna().sum())
     if yaws < 2:
-        raise RecordingError(f"{name}: the recorded IMU has {yaws} yaws, which are no drive")
+        raise RecordingError(f"{name}: the recorded IMU has {yaws} yaws, which are not drive")
     comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
     if comparison is None:
         raise RecordingError(f"{name}: the IMU has no sample within the time of its reference")

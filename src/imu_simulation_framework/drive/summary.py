@@ -383,7 +383,7 @@ def unusable(path, reason) -> ResultError:
         Error with the remedy.
     """
     return ResultError(
-        f"{path}: {reason}; repair or remove it, what it tells about the experiment is carried over"
+        f"{path}: {reason}; repair or remove the file, whose description of the experiment is kept"
     )
 
 

@@ -43,7 +43,7 @@ MIN_SAMPLES = 2
 """Samples that a yaw needs at least for a comparison."""
 
 _STEEP_PITCH = np.radians(60.0)
-"""Pitch above which the yaw is no heading [rad]."""
+"""Pitch above which the yaw is not a heading [rad]."""
 
 _MAX_STEEP_SHARE = 0.1
 """Share of samples with such a pitch that is not reported."""
@@ -121,7 +121,7 @@ def _read_signals(path: str, part: str) -> list[YawSignal]:
     if is_result(path):
         return _read_result(path, part)
     if not os.path.exists(path):
-        raise RecordingError(f"{path}: there is no such recording or result")
+        raise RecordingError(f"{path}: no recording or result exists there")
     if path.endswith(CONFIGURATION_SUFFIX) and not part:
         return _read_configured(path)
     format = file_access.recording_format(path)
@@ -300,7 +300,7 @@ def _signal(name: str, recorded: Recorded, path: Path) -> YawSignal:
         if steep > _MAX_STEEP_SHARE:
             remarks.append(
                 f"{name}: its x axis is steeper than {np.degrees(_STEEP_PITCH):.0f} deg in "
-                f"{100.0 * steep:.0f} % of its samples, where a yaw is no heading"
+                f"{100.0 * steep:.0f} % of its samples, where a yaw is not a heading"
             )
     return YawSignal(
         name=name,

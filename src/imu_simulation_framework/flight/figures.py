@@ -192,7 +192,7 @@ def navigated(
     Raises
     ------
     ConfigurationError
-        The motion's rate is no multiple of the receiver's or of the IMU's.
+        The motion's rate is not a multiple of the receiver's or of the IMU's.
     """
     receiver = replace(gnss, lever_arm=(0.0, 0.0, 0.0))
     errors = navigate_runs(motion, imu, receiver, runs, seed).errors

@@ -169,7 +169,7 @@ class TextColumns:
             try:
                 values[name] = factor * float(cells[column])
             except ValueError:
-                raise UnusablePacketError(f"its column {column + 1} is no number") from None
+                raise UnusablePacketError(f"column {column + 1} is not a number") from None
         _require_plausible(values)
         return values
 

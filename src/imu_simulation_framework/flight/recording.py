@@ -528,7 +528,7 @@ def find_flight(
 def is_script(name: str | os.PathLike[str]) -> bool:
     """Return whether a name refers to a script of JSBSim.
 
-    A name without an ending that is no file is treated as the name of a bundled script.
+    A name without an ending that is not a file is treated as the name of a bundled script.
 
     Parameters
     ----------

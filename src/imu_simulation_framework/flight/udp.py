@@ -202,7 +202,7 @@ def receive_flight(
             break
     if reached is None:
         raise SimulatorError(
-            f"UDP port {receiver.port} of {receiver.host}: nothing came for {timeout:g} s; "
+            f"UDP port {receiver.port} of {receiver.host}: no packet arrived for {timeout:g} s; "
             "check that the simulator runs, and that its output names this address and port"
         )
     return reached[0].flight(count)
@@ -255,7 +255,7 @@ class _Reception:
         self._kind = self._kind or "FlightGear"
         try:
             if flightgear != (self._kind == "FlightGear"):
-                raise packets.UnusablePacketError(f"it is no packet of {self._kind}")
+                raise packets.UnusablePacketError(f"it is not a packet of {self._kind}")
             values = self._numbers(packet, flightgear)
         except packets.UnusablePacketError as error:
             self._unusable += 1

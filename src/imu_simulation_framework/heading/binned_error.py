@@ -1,4 +1,4 @@
-"""A yaw error as means over bins of its samples, with covariances of its possible parts.
+"""Means of a yaw error over bins of its samples, with the covariances of its parts.
 
 The reference's error, a random walk and a transient of the IMU are normal processes. Their
 covariances between the means of 150 bins take a fraction of the time of those between samples.

@@ -296,7 +296,7 @@ class Reduction:
             if not reduction._is_like(reduce_runs(time, np.zeros((1, len(time))))):
                 raise ValueError("there are others at these times")
         except (AttributeError, LookupError, ValueError, TypeError, OverflowError) as error:
-            raise EnsembleError("these arrays are no part of an ensemble at these times") from error
+            raise EnsembleError("the arrays do not belong to an ensemble at these times") from error
         return reduction
 
     def _is_like(self, other: Reduction) -> bool:
@@ -364,8 +364,7 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
     time, errors = np.asarray(time, dtype=float), np.asarray(errors, dtype=float)
     if len(errors) == 0 or len(time) < 2:
         raise EnsembleError(
-            f"{len(errors)} runs of {len(time)} samples are no ensemble; it needs at least one run "
-            "and two samples"
+            f"{len(errors)} runs of {len(time)} samples, expected at least one run and two samples"
         )
     finite = np.isfinite(errors).all(axis=1)
     if not finite.all():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _RATE_WINDOW = 0.5
-"""Window over which a heading's rate is taken [s], so that its noise is no turning."""
+"""Window over which a heading's rate is taken [s], so that its noise is not turning."""
 _PHASES = 20
 """Phases of a step that are compared for the best known heading."""
 _SEED = 1

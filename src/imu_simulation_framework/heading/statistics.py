@@ -41,7 +41,7 @@ def running_window(table: Any, window: float) -> Any:
 
 
 def median_trend(series: pd.Series, window: float) -> pd.Series:
-    """Compute a running median, which leaves steps and drops single outliers.
+    """Compute a running median (median filter), which leaves steps and drops single outliers.
 
     The window is cut off at both ends and at gaps: padding with zeros would bend the trend to zero,
     and repeating the last sample would let its noise decide.

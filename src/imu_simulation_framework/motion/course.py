@@ -11,7 +11,7 @@ from ..core.angles import unwrap, wrap
 # Standard deviations of the velocity below which a course is hardly more than noise.
 SIGNIFICANT_SPEED = 3.0
 # Factor on the maximum turn rate. A course that turns faster, by more than a quarter turn near
-# standstill, is no turn of the robot: it drives backwards, or its position jumps or sways.
+# standstill, is not a turn of the robot: it drives backwards, or its position jumps or sways.
 FASTEST_TURN = 1.5
 #: m; longest distance driven backwards between two such flips. Flips further apart can also be the
 #: rows of a robot that turns on the spot.

@@ -477,7 +477,7 @@ def find_outliers(fixes, noise, left_out):
     # There and back within two steps, and from a velocity to another within a step.
     possible = OUTLIER_ACCELERATION * np.stack([nearest**2 / 2.0, nearest])
     wrong = (scores > OUTLIER_DEVIATIONS) & (distances > possible)
-    # An error within the receiver's own statement is no outlier.
+    # An error within the receiver's own statement is not an outlier.
     wrong[0] &= distances[0] > fixes.deviations.max(axis=1)
     padded = np.pad(scores, ((0, 0), (3, 3)))
     highest = np.max([padded[:, k : k + count] for k in range(7)], axis=0)
@@ -525,7 +525,7 @@ def estimate_robustly(fixes, correlation_time):
                 fixes = replace(fixes, velocities=kept)
         if not changed:
             break
-        # A model that rejects every fifth position is no model of them.
+        # A model that rejects every fifth position is not a model of them.
         if left_out.mean() > _MAX_OUTLIERS:
             return noise, fixes, before
         noise = estimate_noise(fixes, correlation_time, left_out, noise)

@@ -317,7 +317,7 @@ class FlightStates:
         Raises
         ------
         MotionError
-            There are less than three states, or they are no poses.
+            There are less than three states, or they are not poses.
         """
         if self.velocities_lead:
             states = self.time, self.position, self.velocity, self.orientation

@@ -237,7 +237,8 @@ class SampledMotion(ABC):
             f' = M^T (f + \dot \omega \times l + \omega \times (\omega \times l
             + 2 \dot l) + \ddot l - R^T (\gamma(r') - \gamma(r))).
 
-        Derivatives are those of cubic splines through the samples.
+        The terms of f' with l are the tangential, the centripetal and the Coriolis acceleration of
+        the lever arm. Derivatives are those of cubic splines through the samples.
 
         Parameters
         ----------
@@ -685,7 +686,7 @@ def _angular_velocity(value, change):
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Normalise vectors or quaternions.
+    """Normalise quaternions or vectors to length one.
 
     Parameters
     ----------

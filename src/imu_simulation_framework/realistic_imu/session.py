@@ -312,7 +312,7 @@ class _SteppedModel:
         self._previous = (stamp, truth)
         self._report.taken += 1
         reading = self._step(truth)
-        # Until the sensor's first sample the model returns ideal signals, which are no readings.
+        # Until the sensor's first sample the model returns ideal signals, which are not readings.
         new = self.model.has_new_sample
         if new or self._sampled:
             time = np.array([(stamp - self._first) / NANOSECONDS])

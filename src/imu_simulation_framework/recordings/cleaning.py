@@ -360,7 +360,9 @@ LARGEST_VALUE = 1e9
 and larger angles lose their digits."""
 ZERO_NORM = 1e-6
 """Length of a quaternion, below which it states no orientation."""
-_NO_QUATERNION = 0.1  # deviation of the usual length from 1, above which numbers are no quaternions
+_NO_QUATERNION = (
+    0.1  # deviation of the usual length from 1, above which numbers are not quaternions
+)
 _NORM_TOLERANCE = 1e-3  # deviation of a length from 1 that rounding does not make
 _LATEST = 1e19  # s, largest absolute time; nanoseconds since 1970 taken for seconds are 1.8e18
 

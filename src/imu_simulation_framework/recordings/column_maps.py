@@ -64,7 +64,7 @@ class Quantity:
         Exponent of its value there: a standard deviation becomes a variance.
     sense : str, optional
         Sense and zero of an angle without words behind its unit; empty for those of the recording's
-        conventions, and None for a quantity that is no angle in the horizontal.
+        conventions, and None for a quantity that is not an angle in the horizontal.
     """
 
     name: str
@@ -413,7 +413,7 @@ _MULTIPLES = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 _NAMES = {"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _SINCE_1970 = 1e8  # s, more than three years: no recording lasts as long
 _LONGEST_STEP = 5.0  # s, between samples of a usable reference, of which 2 Hz are recommended
-_LONG_RECORDING = 1000.0  # s; fractions of larger steps over a longer time are no rare fixes
+_LONG_RECORDING = 1000.0  # s; fractions of larger steps over a longer time are not rare fixes
 _USUAL_RATES = (0.5, 2000.0)  # Hz, of receivers and IMUs
 
 
@@ -435,7 +435,7 @@ def read_times(table, column) -> np.ndarray:
     Raises
     ------
     RecordingError
-        A cell is no time, or times without a unit can hardly be seconds.
+        A cell is not a time, or times without a unit can hardly be seconds.
     """
     first = column.terms[0]
     if first.unit == ISO_TIME or (not first.stated and _is_date(table, first.name)):
@@ -552,7 +552,7 @@ def _from_dates(table, names):
         text = texts.iloc[wrong[0]].replace("/", "-")
         raise RecordingError(
             f"{table.path}: line {table.lines[wrong[0]]}, column {quote(names[0])}: "
-            f"{quote(text)} is no date and time as 2015-05-21T10:00:00.123Z is one"
+            f"{quote(text)} is not a date and time, expected for example 2015-05-21T10:00:00.123Z"
         )
     return seconds
 
@@ -570,7 +570,7 @@ def seconds_of_dates(texts: pd.Series) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n,)
-        Times [s]; nan where a text is no date.
+        Times [s]; nan where a text is not a date.
     """
     # Logs have slashes in dates, and commas before fractions of seconds.
     for sign, standard in (("/", "-"), (",", ".")):

@@ -55,7 +55,7 @@ def find_column_maps(path, column="", inertial=True, layout=None) -> ColumnMaps:
     Raises
     ------
     RecordingError
-        The file cannot be read, is no table, has no such column, or has another layout.
+        The file cannot be read, is not a table, has no such column, or has another layout.
     """
     format, frame = recording_format(path), "enu"
     if format in ("tables", "bag") and not column:

@@ -321,7 +321,7 @@ def _check_rates(
 def _orientation(samples: Samples) -> tuple[str, np.ndarray | None]:
     """Return name and values of the orientation that is a witness, None without one.
 
-    Angles whose own unit is not stated are no witness against rates whose unit is stated.
+    Angles whose own unit is not stated are not witnesses against rates whose unit is stated.
     """
     for names in (QUATERNION, EULER, ("yaw",)):
         angles = _rows(samples, names)

@@ -61,7 +61,7 @@ _BINARY = {
     b"RDA": "data of R",
 }
 _ROS2_NAMES = ("*.db3", "*.mcap", "*.db3.zst*", "*.mcap.zst*")
-_LONGEST_QUATERNION = 2.0  # largest component, above which numbers are no quaternion
+_LONGEST_QUATERNION = 2.0  # largest component, above which numbers are not quaternion
 
 
 def read_start(path, size=65536) -> bytes:
@@ -85,7 +85,7 @@ def read_start(path, size=65536) -> bytes:
         The file is missing, no file, not readable, empty or damaged.
     """
     if not os.path.exists(path):
-        raise RecordingError(f"{path}: there is no such recording")
+        raise RecordingError(f"{path}: the recording does not exist")
     start = b""
     with _opened(path) as (blocks, _):
         for block in blocks:
@@ -160,7 +160,7 @@ def recording_format(path) -> str:
     Returns
     -------
     str
-        One of :data:`FORMATS`.
+        One of ``FORMATS``.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def has_columns(path) -> bool:
     Raises
     ------
     RecordingError
-        The path is no recording.
+        The path is not a recording.
     """
     return recording_format(path) in COLUMN_FORMATS
 
@@ -452,7 +452,7 @@ def decoded(path, blocks, progress=None):
     Raises
     ------
     RecordingError
-        The content is no text, or too large.
+        The content is not a text, or too large.
     """
     decoder = codecs.getincrementaldecoder("utf-8-sig")(_LATIN)
     size, lines = 0, 1

@@ -123,7 +123,7 @@ def _is_filled(samples, columns) -> bool:
 def _is_never_set(samples) -> bool:
     """Return whether all quaternions are a driver's default, while the gyroscope has rates.
 
-    An orientation that is the identity to the last bit is no measurement.
+    An orientation that is the identity to the last bit is not a measurement.
     """
     if not samples.has(QUATERNION + GYRO):
         return False

@@ -53,7 +53,9 @@ def format_of(path, format="") -> str:
     if name.endswith((".csv", ".csv.gz")):
         named_format = "csv"
     if format and format not in FORMATS:
-        raise ConfigurationError(f"{quote(format)} is no format; there are {', '.join(FORMATS)}.")
+        raise ConfigurationError(
+            f"{quote(format)} is not a format, expected one of {', '.join(FORMATS)}"
+        )
     if not named_format or (format and (format == "bag") != (named_format == "bag")):
         raise ConfigurationError(
             f"{path}: a recording's name must end in .bag, or in .csv or .csv.gz for a table."

@@ -248,7 +248,7 @@ def read_layout(name: str | os.PathLike[str]) -> RecordingLayout:
     Raises
     ------
     ConfigurationError
-        There is neither, or it is no layout.
+        There is neither, or it is not a layout.
     """
     path = find_description(name, FOLDER, "a recording layout")
     make = partial(from_mapping, RecordingLayout, subject="it")

@@ -401,7 +401,7 @@ class ImuPackers:
         stamps : ndarray of int, shape (n,)
             Stamps [ns].
         rows : ndarray, shape (n, 10)
-            Columns :data:`SIGNALS`: orientation, angular velocity [rad/s] and specific force
+            Columns ``SIGNALS``: orientation, angular velocity [rad/s] and specific force
             [m/s^2].
 
         Returns
@@ -436,7 +436,7 @@ class ImuPackers:
         stamps : ndarray of int, shape (n,)
             Stamps [ns].
         rows : ndarray, shape (n, 10)
-            Columns :data:`SIGNALS`.
+            Columns ``SIGNALS``.
 
         Returns
         -------

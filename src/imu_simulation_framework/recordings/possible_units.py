@@ -27,10 +27,12 @@ change measured turns by some ten per cent; the nearest two units, rad/s and deg
 that their ranges stay apart up to the square root, 7.5."""
 
 GRAVITY_TOLERANCE = 1.2
-"""The same for the length of gravity, which scale errors and motion change by some per cent."""
+"""Ratio by which the length of gravity may differ.
+
+Scale errors and motion change it by a few per cent."""
 
 COUNT_TOLERANCE = 1.07
-"""The same for counts, of which some sizes are an eighth apart."""
+"""Ratio by which the size of a count may differ; some sizes differ by an eighth."""
 
 INCREMENT_TOLERANCE = 1.15
 """The same for increments, whose size is a rate and could be any number."""

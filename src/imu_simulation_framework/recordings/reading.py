@@ -490,7 +490,7 @@ def _join_topic(
 ) -> cleaning.Samples:
     """Add columns of another topic to satellite positions, each the nearest in time.
 
-    They are nan where no message is near. Raises RecordingError: the samples are no satellite
+    They are nan where no message is near. Raises RecordingError: the samples are not satellite
     positions, or no message is near any of them.
     """
     if not samples.has(cleaning.GLOBAL_POSITION):

@@ -85,7 +85,7 @@ def has_to_be_smoothed(samples) -> bool:
     return not poses
 
 
-_FEWEST_POSES = 20  # without which a constant orientation is no placeholder
+_FEWEST_POSES = 20  # without which a constant orientation is not a placeholder
 _MIN_EXTENT = 3.0  # m; satellite positions of a robot at rest wander less
 _CHORDS = 40  # into which a path is cut, to compare their directions
 # Least resultant length of the doubled directions of a path driven to and fro with a constant
@@ -97,7 +97,7 @@ def remove_placeholder(samples):
     """Remove an orientation that was never set from samples of poses.
 
     Satellite odometry, such as ``/odometry/gps`` of robot_localization, fills the orientation with
-    a constant. It is no yaw where the path bends. Where the robot hardly moves, or only to and fro
+    a constant. It is not yaw where the path bends. Where the robot hardly moves, or only to and fro
     on a line, the orientation stays.
 
     Parameters
@@ -183,7 +183,7 @@ def _stated_deviations(samples, remarks):
     if np.ptp(deviations[known]) == 0.0:
         remarks.append(
             f"the yaw's standard deviation is stated as {np.degrees(deviations[known][0]):.3g} deg "
-            "all the time, which is no estimate and is not used; yaw_deviation, turn_error and "
+            "all the time, which is not an estimate and is not used; yaw_deviation, turn_error and "
             "turn_slip can state the error of the reference's heading"
         )
         return None
@@ -240,7 +240,7 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         else:
             advice = "expected a drive or a smaller minimum speed"
         raise RecordingError(
-            f"{samples.source}: the robot is nowhere faster than {settings.minimum_speed:g} m/s, "
+            f"{samples.source}: the robot is never faster than {settings.minimum_speed:g} m/s, "
             f"so that its heading is not known; {advice}"
         ) from None
     except ValueError as error:

@@ -42,7 +42,7 @@ class TextTable:
     path : str
         The file, for messages.
     cells : pandas.DataFrame
-        Columns of numbers, or of text where a cell is no number.
+        Columns of numbers, or of text where a cell is not a number.
     lines : numpy.ndarray of int, shape (n,)
         Line number of each row.
     namesakes : dict of str to list of str
@@ -92,7 +92,7 @@ class TextTable:
         Raises
         ------
         RecordingError
-            A cell is no number, or another column of that name has other values.
+            A cell is not a number, or another column of that name has other values.
         """
         self._refuse_ambiguous(column)
         cells = self.cells[column]
@@ -104,7 +104,7 @@ class TextTable:
         if len(wrong):
             raise RecordingError(
                 f"{self.path}: line {self.lines[wrong[0]]}, column {quote(column)}: "
-                f"{quote(text.iloc[wrong[0]])} is no number"
+                f"{quote(text.iloc[wrong[0]])} is not a number"
             )
         return numbers.to_numpy(dtype=float)
 
@@ -303,7 +303,7 @@ def refuse_endless_names(path, names) -> None:
     if len(names) > MAX_COLUMNS:
         raise RecordingError(
             f"{path}: has {len(names)} columns, expected at most {MAX_COLUMNS}; leave out those "
-            "that are no time, reference or IMU"
+            "that are not time, reference or IMU"
         )
     for place, name in enumerate(names, 1):
         if len(name) > MAX_NAME:

@@ -338,7 +338,7 @@ class ResultComparison(Participant):
         self._session = session
         self._robot: Any = None
         self._commanded_at = 0.0
-        # Each topic's waiting messages, the function that reads them, and the one that records.
+        # For each topic: waiting messages, function that reads them, function that records them.
         self._batches: dict[str, tuple[list[bytes], Any, Any]] = {}
         self._received_topics: set[str] = set()
         self._is_complete = False

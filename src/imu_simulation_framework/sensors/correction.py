@@ -299,7 +299,7 @@ def read_imu_correction(path: str | os.PathLike[str]) -> ImuCorrection:
     Raises
     ------
     ConfigurationError
-        The file cannot be read, or is no correction.
+        The file cannot be read, or is not a correction.
     """
     return read_description(path, "the IMU's correction", correction_from_mapping)
 

@@ -19,7 +19,7 @@ def remark_on_motion_errors(specification: ImuSpecification) -> str | None:
     """Remark on missing errors that turn the heading in motion.
 
     A recording at rest does not show these errors, and data sheets state them only in part. There
-    is no remark on a missing g-sensitivity alone. If the data sheet of the same part is bundled,
+    is not a remark on a missing g-sensitivity alone. If the data sheet of the same part is bundled,
     too, the remark names that entry.
 
     Parameters

@@ -1,7 +1,7 @@
 """YAML files of IMUs, bundled or of the user.
 
 Keys are the fields of :class:`.sensors.imu_specification.ImuSpecification` and of its parts, which
-have the meaning and the unit of each. A key that is left out has its default, which is no error::
+have the meaning and the unit of each. A missing key has its default, which is not an error::
 
     name: example
     gyroscope:
@@ -113,7 +113,7 @@ def read_imu_specification(name: str | os.PathLike[str]) -> ImuSpecification:
     Raises
     ------
     ConfigurationError
-        There is neither, or the file is no specification.
+        There is neither, or the file is not a specification.
     """
     return load_imu_specification(find_imu_specification(name))
 
@@ -142,7 +142,7 @@ def _specification_of(content: Any) -> ImuSpecification:
     """Return the specification of a file's content, whose numbers may be in other units."""
     if isinstance(content, dict):
         if not isinstance(content.pop("source", ""), str):
-            raise ConfigurationError("source is no text, expected the name of a document")
+            raise ConfigurationError("source is not a text, expected the name of a document")
         for triad in TRIADS:
             if isinstance(content.get(triad), dict):
                 with prefix_errors(f"{triad}."):
@@ -261,7 +261,7 @@ def imu_catalogue() -> list[CatalogueEntry]:
     Raises
     ------
     ConfigurationError
-        A file in the package's config/imus is no specification.
+        A file in the package's config/imus is not a specification.
     """
     entries = []
     for name in imu_names():
@@ -378,7 +378,7 @@ class _Stated:
                 self.deviations = LARGEST_TOLERANCE
             del self.entry["tolerance"]
         if "source" in entry and not isinstance(entry["source"], str):
-            raise self.error("source", "is no text, expected a place in the document")
+            raise self.error("source", "is not a text, expected a place in the document")
 
     def error(self, key: str, words: str) -> ConfigurationError:
         return ConfigurationError(f"{self.name}: {key} {words}")

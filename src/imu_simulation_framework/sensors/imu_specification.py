@@ -317,7 +317,7 @@ def checked_line(name: str, value: Any, slash: bool = True) -> str:
     Raises
     ------
     ConfigurationError
-        The value is no text, is empty, has several lines, or contains a slash.
+        The value is not a text, is empty, has several lines, or contains a slash.
     """
     is_line = isinstance(value, str) and value.strip() and value.isprintable()
     if not is_line or ("/" in value and not slash):

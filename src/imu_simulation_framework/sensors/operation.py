@@ -1,7 +1,7 @@
 r"""Gyroscope zeroing at standstill before the drive, and at stops during the drive.
 
 A robot at rest takes the mean output of its gyroscope as the bias, subtracts it from then on, and
-holds its heading during the standstill (zero angular rate update; Groves: Principles of
+holds its heading during the standstill (zero angular rate update, ZARU; Groves: Principles of
 GNSS, Inertial, and Multisensor Integrated Navigation Systems, section 15.3). After a standstill of
 the duration T, a bias b and a white noise N leave the noise of the mean, :math:`N / \sqrt{T}`, and
 the change of b since then.

@@ -466,7 +466,7 @@ class Imu:
         try:
             values = np.asarray(signal, dtype=float)
         except (ValueError, TypeError) as error:
-            raise StepError(f"{name} is no array, expected numbers: {error}") from None
+            raise StepError(f"{name} is not an array of numbers: {error}") from None
         if values.shape != expected:
             raise StepError(f"{name} has the shape {values.shape}, expected {expected}")
         if not np.isfinite(values).all():

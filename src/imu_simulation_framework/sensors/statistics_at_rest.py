@@ -126,7 +126,7 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
     error = model_values.std(axis=1, ddof=1)
     mean = model_values.mean(axis=1)
     difference = recorded["value"] - mean
-    # Rounding alone is no model error.
+    # Rounding alone is not a model error.
     has_error = error > 1e-9 * recorded["value"].abs()
     columns = {"unit": recorded["unit"], "recorded": recorded["value"], "model": mean}
     columns.update(standard_error=error, deviation=difference / error.where(has_error))

@@ -1,5 +1,8 @@
 r"""Errors of three equal sensors: their noise, and their response to ideal signals.
 
+The response has scale factors, misalignments, g-sensitivity, and for a magnetometer hard iron and
+soft iron; readings saturate at the full scale and are rounded to the resolution.
+
 The equation is that of :mod:`.imu_models.specification`. Its :math:`\sigma^2` is the mean square
 of the vibration along each axis, which the accelerometer's :math:`f` does not contain.
 """
@@ -28,8 +31,9 @@ from .triads import TRIADS
 class TriadNoise:
     """Noise and bias of a specification, each the sum of its random processes.
 
-    Noise differs from sample to sample (white noise, quantisation); bias changes slowly (turn-on
-    bias, bias instability, random walk, Gauss-Markov process, ramp). Each process draws from a
+    Noise differs from sample to sample (white noise, which is the angle random walk of a gyroscope,
+    and quantisation). Bias changes slowly (turn-on bias, bias instability, random walk,
+    Gauss-Markov process, ramp). Each process draws from a
     generator of its own, so that another process does not change the others.
 
     Parameters

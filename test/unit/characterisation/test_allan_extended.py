@@ -131,7 +131,7 @@ def test_stationary_drift_is_a_gauss_markov_process_also_in_the_specification():
 
 
 @pytest.mark.gate
-def test_gauss_markov_bias_of_a_minute_is_no_random_walk_after_an_hour():
+def test_gauss_markov_bias_of_a_minute_is_not_a_random_walk_after_an_hour():
     # More than one of six intervals of 95 % is above zero by chance in less than one of hundred
     # cases; without a look at the process it was more than half of them.
     called = []
@@ -207,7 +207,7 @@ def test_lines_are_removed_up_to_the_ends():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_drifting_noise_has_no_lines(seed):
+def test_drifting_noise_has_no_spectral_lines(seed):
     generator = np.random.default_rng(seed)
     signal = white(seed) + 0.01 * np.cumsum(generator.standard_normal(LINED))
     parts, lines = remove_lines([signal], RATE)
@@ -215,7 +215,7 @@ def test_drifting_noise_has_no_lines(seed):
     np.testing.assert_array_equal(parts[0], signal)
 
 
-def test_resonance_and_short_recording_have_no_lines():
+def test_resonance_and_short_recording_have_no_spectral_lines():
     numerator, denominator = butter(1, [6.0, 10.0], btype="bandpass", fs=RATE)
     hump = lfilter(numerator, denominator, 3.0 * white(2))
     assert remove_lines([white() + hump], RATE)[1] == ()

@@ -199,7 +199,7 @@ def test_temperature_chamber_gives_biases_and_scale_factors():
         pairs = zip([*found.temperature_bias[0], *found.temperature_scale[0]], [*bias, *scale])
         far.append([off(interval, true_values) for interval, true_values in pairs])
         assert max(interval.sigma for interval in found.temperature_scale[0]) < 1e-6
-    # Gravity that shows across an axis, by a tilt, is scaled as well.
+    # The scale factor also applies to the component of gravity that a tilt causes across an axis.
     assert np.all(np.sqrt(np.mean(np.square(far), axis=0)) < 1.0 + 3.0 / np.sqrt(20.0))
 
 

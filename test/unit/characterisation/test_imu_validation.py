@@ -41,7 +41,7 @@ def test_errors_are_truth_minus_imu_with_their_own_statistics(truth):
     assert validation.axis("rate", "norm").statistics.mean == pytest.approx(lengths.mean())
 
 
-def test_angle_wrapped_at_half_turn_is_no_error(truth):
+def test_angle_wrapped_at_half_turn_is_not_an_error(truth):
     turned = truth.copy()
     turned["yaw"] = (truth["yaw"] + 2.0 * np.pi) % (2.0 * np.pi) - np.pi + np.pi
     yaw = validate_imu(turned, truth).axis("orientation", "yaw")
@@ -123,9 +123,12 @@ def test_limits_are_judged_and_nan_fails(truth):
     ("content", "words"),
     [
         ({}, "there are no limits"),
-        ({"speed": {}}, "'speed' is no quantity; there are rate, force, orientation"),
-        ({"rate": {"yaw": {"mean": 1}}}, "'yaw' is no axis of rate; there are x, y, z, norm"),
-        ({"rate": {"x": {"median": 1}}}, "'median' is no statistic of rate.x"),
+        ({"speed": {}}, "'speed' is an unknown quantity, expected one of rate, force, orientation"),
+        (
+            {"rate": {"yaw": {"mean": 1}}},
+            "'yaw' is an unknown axis of rate, expected one of x, y, z, norm",
+        ),
+        ({"rate": {"x": {"median": 1}}}, "'median' is an unknown statistic of rate.x"),
         ({"rate": {"x": {"mean": -1}}}, "rate.x.mean is -1, expected"),
         ({"rate": {"x": {"mean": float("nan")}}}, "rate.x.mean is nan"),
         ({"rate": {"x": {"allan_deviation": {"a": 1}}}}, "an averaging time of"),

@@ -111,7 +111,7 @@ def test_outliers_are_replaced_and_reported():
     assert prepared(times, values, outlier_range=0.0).values[0, 300] == 50.0
 
 
-def test_heavy_tails_slow_bias_and_coarse_readings_are_no_outliers():
+def test_heavy_tails_slow_bias_and_coarse_readings_are_not_outliers():
     times, values = sampled()
     generator = np.random.default_rng(4)
     heavy = generator.standard_normal(len(times))
@@ -197,5 +197,5 @@ def test_units_dates_and_line_numbers_cover_all_parts(tmp_path, monkeypatch):
         return lines
 
     monkeypatch.setattr(reading_at_rest, "_ROWS_AT_ONCE", 50)
-    with pytest.raises(RecordingError, match="line 152, column 'accel_z': 'much' is no number"):
+    with pytest.raises(RecordingError, match="line 152, column 'accel_z': 'much' is not a number"):
         isf.recordings.read_at_rest(written(tmp_path / "static.csv", 200, spoil))

@@ -80,7 +80,7 @@ def test_short_and_split_parts_change_little():
     assert split.terms == whole.terms == (WALK,)
 
 
-def test_process_of_a_minute_is_no_random_walk_after_half_an_hour():
+def test_process_of_a_minute_is_not_a_random_walk_after_half_an_hour():
     # With the Allan variance alone a random walk was identified in half of such records; with a
     # share of 5 % four of 24 have a probability of 3 %.
     claims = []

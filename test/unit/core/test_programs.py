@@ -111,7 +111,7 @@ def test_full_or_closed_standard_error_changes_no_result(redirection):
     assert (done.returncode, done.stdout) == (0, "x\n")
 
 
-def test_closed_pipe_of_reader_is_no_error():
+def test_closed_pipe_of_reader_is_not_an_error():
     reading, writing = os.pipe()
     os.close(reading)
     try:

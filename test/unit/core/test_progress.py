@@ -1,4 +1,4 @@
-"""Progress of long work where output is redirected: capsys is no terminal."""
+"""Progress of long work where output is redirected: capsys is not a terminal."""
 
 from imu_simulation_framework.core import progress
 

@@ -178,5 +178,5 @@ def test_damaged_gzip_file_is_rejected(tmp_path, harm, words):
         (".bag", ".bag"),
     ],
 )
-def test_recording_name_keeps_text_that_is_no_file_suffix(path, name):
+def test_recording_name_keeps_text_that_is_not_a_file_suffix(path, name):
     assert recording_name(path) == name

@@ -113,7 +113,7 @@ def test_setting_beyond_its_declaration_is_rejected_by_name(key, value, text):
         read(key, text)
 
 
-def test_default_that_is_no_choice_is_accepted():
+def test_default_that_is_not_a_choice_is_accepted():
     assert Example(side="").side == "" and Example(limit=None).limit is None
 
 

@@ -93,7 +93,7 @@ def test_packets_of_host_are_counted_with_mean_rate(within):
     assert report.mean_rate == pytest.approx(rate, rel=0.01)
 
 
-def test_jitter_and_missing_samples_are_no_packets():
+def test_jitter_and_missing_samples_are_not_packets():
     generator = np.random.default_rng(1)
     times = 0.01 * np.arange(2000)
     assert packet_size(times + generator.uniform(-0.004, 0.004, len(times))) == 1

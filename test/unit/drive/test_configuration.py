@@ -140,7 +140,7 @@ def test_value_that_ini_file_cannot_hold_is_rejected(tmp_path, text):
     ["it's.bag", 'say "yes"', "back\\slash", "two  blanks", "{x}", "$(y)", "${z}", "%(w)s", "a;b",
      "# c", "[imu]", "a = b", "a: b", "100 %"],
 )  # fmt: skip
-def test_special_characters_survive_written_copy(tmp_path, name):
+def test_special_characters_are_kept_in_written_configuration(tmp_path, name):
     copy = tmp_path / "copy.ini"
     settings = load_configuration(_write(tmp_path, ""), {"recording": {"path": name}}, tmp_path)
     copy.write_text(settings.to_ini())

@@ -573,7 +573,7 @@ def test_wheel_commands_for_gazebo_give_same_yaw_rate(
 
 
 @pytest.mark.parametrize("controller", ["yaw_distance_pid", "ramsete", "lq"])
-def test_sideslip_in_turn_is_no_yaw_error(controller):
+def test_sideslip_in_turn_is_not_a_yaw_error(controller):
     drivetrain = replace(ROBOT.drivetrain, sideslip_time=0.1)
     sliding = make_controller(
         controller, ControllerGains(), PERIOD, replace(ROBOT, drivetrain=drivetrain)

@@ -59,7 +59,7 @@ def test_world_frame_twist_is_rotated_to_body_frame():
 
 def test_moving_or_silent_robot_is_rejected():
     robot = session()
-    with pytest.raises(SimulatorError, match="said nothing yet"):
+    with pytest.raises(SimulatorError, match="has arrived yet"):
         robot.put(0.0, 0.0, 0.0)
     robot.odometry(0, state_at(0.0, 0.0, 0.0, speed=0.3))
     with pytest.raises(SimulatorError, match=r"moves, at 0\.3 m/s and 0 rad/s"):

@@ -143,12 +143,12 @@ def test_number_that_no_robot_has_is_rejected_with_its_element(tmp_path, before,
     assert words in refuse(tmp_path, description().replace(before, after, 1))
 
 
-def test_root_that_is_no_robot_is_rejected(tmp_path):
+def test_root_that_is_not_a_robot_is_rejected(tmp_path):
     text = description().replace("<robot ", "<sdf ").replace("</robot>", "</sdf>")
     assert "its root is <sdf>" in refuse(tmp_path, text)
 
 
-def test_xacro_warning_is_no_failure_with_output_in_file(tmp_path):
+def test_xacro_warning_is_not_a_failure_with_output_in_file(tmp_path):
     added = '<xacro:property name="p" value="${xacro.warning(\'old\')}"/><xacro:if value="${p}"/>'
     with open(tmp_path / "printed", "w") as printed:
         former = os.dup(2)

@@ -132,7 +132,7 @@ def test_latched_status_counts_from_first_message():
 
 
 @pytest.mark.parametrize("errors_first", [True, False])
-def test_command_read_before_errors_or_after_clock_counts(session, errors_first):
+def test_command_received_before_errors_or_after_clock_is_kept(session, errors_first):
     last = round(DURATION / PERIOD)
     if errors_first:
         for number in range(1, last + 1):

@@ -146,7 +146,7 @@ def test_forged_chunk_of_other_arrays_is_rejected_with_name(tmp_path, name, chan
     monte_carlo(Walks(), 20, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     path.write_bytes(forged(path, lambda arrays: {name: change(arrays[name])}))
-    with pytest.raises(ResultError, match=f"{path}: these arrays are no part of an ensemble"):
+    with pytest.raises(ResultError, match=f"{path}: the arrays do not belong to an ensemble"):
         monte_carlo(Walks(), 20, tmp_path)
 
 

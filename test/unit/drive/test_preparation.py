@@ -93,7 +93,7 @@ def test_cropped_drive_needs_same_wheel_speeds_as_whole_drive(prepared):
 def test_smoothing_shift_is_reported_and_remarked_if_large(prepared):
     path, drive = prepared(recorded(), trajectory={"smoothing_window": 2.0, "check_limits": False})
     smoothing = drive.report["smoothing"]
-    # A local fit over 20 samples leaves little of white noise, so that the shift is the noise.
+    # A local fit over 20 samples removes most white noise, so that the shift equals the noise.
     # Its estimated deviation has a standard error of 1 / sqrt(2 n), 3 % here; the fit takes
     # (Cleveland's weights, degree 2) about a sixth of its variance.
     assert smoothing["yaw_rms"] == pytest.approx(NOISE, rel=0.2)
@@ -201,7 +201,7 @@ def configure_single_lap(folder):
     return isf.load_configuration(default_configuration_path(), overrides)
 
 
-def test_kept_preparation_equals_new_preparation(tmp_path):
+def test_stored_preparation_equals_new_preparation(tmp_path):
     configuration = configure_single_lap(tmp_path)
     text = configuration.to_ini()
     preparation, folder = PreparationSession(), ResultFolder(tmp_path, "prepared")
@@ -223,7 +223,7 @@ def test_kept_preparation_equals_new_preparation(tmp_path):
     assert DriveToFollow.load(folder, text) is None
 
 
-def test_unkept_preparation_is_read_again(tmp_path):
+def test_preparation_that_cannot_be_stored_is_repeated(tmp_path):
     configuration = configure_single_lap(tmp_path)
     folder = ResultFolder(tmp_path / "missing", "prepared")
     PreparationSession().keep(configuration, folder)

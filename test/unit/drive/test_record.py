@@ -31,7 +31,7 @@ def yaw_at(time):
 
 
 def record_of_a_drive(folder=None, wheels=True):
-    """Return ten seconds at 100 Hz with a command every 50 ms, after a second before the drive."""
+    """Return a record at 100 Hz of 1 s of standstill and 10 s of drive with commands at 20 Hz."""
     record = ExperimentRecord()
     record.add_odometer()
     if folder is not None:

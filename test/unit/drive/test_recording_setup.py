@@ -118,7 +118,7 @@ def test_relative_paths_of_configuration_are_resolved(tmp_path, format_name, fil
     assert f"file = {format_name}../{file}\n" in checked
 
 
-def test_orientation_with_positions_belongs_to_imu_if_file_name_says_so(tmp_path):
+def test_orientation_with_positions_belongs_to_imu_named_by_file(tmp_path):
     times = np.arange(0.0, 60.0, 0.2)
     yaw = 0.1 * times
     table = {
@@ -155,7 +155,7 @@ def test_lone_orientation_is_reference_for_imu_of_another_file(tmp_path):
     assert "expected columns for time and x y yaw" in alone.problems[0]
 
 
-def test_odometry_with_rates_is_no_imu_next_to_imu_file(tmp_path):
+def test_odometry_with_rates_is_not_an_imu_next_to_imu_file(tmp_path):
     times = np.arange(0.0, 60.0, 0.05)
     yaw = np.sin(0.3 * times)
     odometry = {

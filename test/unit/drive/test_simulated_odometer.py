@@ -150,7 +150,7 @@ def test_experiment_odometer_is_read_from_file_or_absent(tmp_path):
         experiment_odometer(configured(tmp_path, named))
     path.unlink()
     with pytest.raises(
-        ConfigurationError, match=r"\[odometer\] file: .*yaml: .*there is no such file"
+        ConfigurationError, match=r"\[odometer\] file: .*yaml: .*neither a file nor"
     ):
         experiment_odometer(configured(tmp_path, named))
 

@@ -159,7 +159,7 @@ def test_tilted_imu_signals_are_means_of_mujoco_sensors(parameters, tmp_path):
     assert np.linalg.norm(state.specific_force) > GRAVITY
 
 
-def test_iron_is_shown_and_touches_nothing(parameters):
+def test_iron_is_visible_and_has_no_contacts(parameters):
     bodies = [Bar((0.5, 0.0, 0.05), (0.1, 3.0, 0.1)), Ellipsoid((1.0, 0.0, 0.0), 0.3)]
     plain, among = MujocoSimulator(parameters), MujocoSimulator(parameters, bodies=bodies)
     assert _all_bytes(_drive(among, 8.0, 8.0, 2.0)) == _all_bytes(_drive(plain, 8.0, 8.0, 2.0))

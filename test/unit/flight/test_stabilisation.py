@@ -242,7 +242,7 @@ def test_point_on_path_and_unstable_loop_are_rejected():
         simulated(shaken(SHAKEN, duration=1.0), replace(LOOP, bandwidth=30.0))
 
 
-def test_slow_gyroscope_controls_from_sample_to_sample():
+def test_loop_with_slow_gyroscope_acts_at_its_samples():
     platform = shaken((0.0, 0.0, 0.02), (0.5,) * 3)
     imu = isf.ImuSpecification("slow", output=isf.OutputSpecification(rate=50.0))
     found = simulated(platform, imu=imu)

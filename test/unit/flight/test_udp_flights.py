@@ -205,7 +205,9 @@ def test_unusable_packets_and_packets_of_another_kind_are_ignored_and_reported()
     packets[10:10] = [HEADER, row(10), packets[3][:-1], packets[4] + b"x"]
     flight = flight_of(*packets)
     assert len(flight.states) == 40
-    assert flight.remarks[0].startswith("3 packets left out, the first as it is no packet of Fli")
+    assert flight.remarks[0].startswith(
+        "3 packets left out, the first as it is not a packet of Fli"
+    )
 
 
 def test_packets_before_the_labels_and_before_a_restart_are_reported():
@@ -252,7 +254,7 @@ def test_long_gap_is_kept_and_slow_simulator_is_received():
     assert flight.remarks == () and flight.settings["rate"] == 0.5
 
 
-def test_time_counter_that_wraps_is_no_restart_of_the_simulation():
+def test_time_counter_that_wraps_is_not_a_restart_of_the_simulation():
     counts = 2**32 - 1_000_000 + 20_000 * np.arange(100)
     counts[20], counts[21] = counts[21], counts[20]
     counts[50], counts[51] = counts[51], counts[50]

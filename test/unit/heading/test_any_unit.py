@@ -95,7 +95,7 @@ def test_unit_of_run_is_equal_in_steps_and_batches(motion):
     np.testing.assert_array_equal(stepped, together.angular_velocity[1])
 
 
-def test_part_takes_measured_numbers_before_sheet_before_class():
+def test_measured_parameters_precede_data_sheet_and_class():
     sheet = isf.read_imu_specification("mti300")
     known = estimates("mti300")
     part = part_of(sheet)

@@ -34,7 +34,7 @@ IMU = isf.ImuSpecification(
     ),
 )
 SETTLED = 4.0 * CONSTANT
-"""The heading begins as a mean of readings, which is no low-pass yet."""
+"""The heading begins as a mean of readings, which is not a low-pass yet."""
 
 
 def ensemble(imu, motion, environment, runs):

@@ -179,7 +179,7 @@ def test_pooled_verdict_of_single_unit():
         squares = np.mean(observed[:, 0] ** 2, axis=1) / np.mean(model**2, axis=(1, 2))
         assert rms.observed == pytest.approx(np.sqrt(np.mean(squares)))
         assert f"rms error {rms.observed:.2g}" in found.sentence
-    # None of them alone, as runs are too few for so many tests.
+    # No single drive is rejected, because the runs are too few for so many tests.
     assert found.alone > 0.05 >= found.together
     apart = pooled(observed, model, one_unit=False)
     assert np.isnan(apart.together) and not apart.rejected and "together" not in apart.sentence

@@ -98,7 +98,7 @@ def test_angle_random_walk_is_identified_without_bias_and_within_its_intervals()
 @pytest.mark.gate
 @pytest.mark.usefixtures("few_draws")
 def test_rate_drift_is_identified_and_its_parts_add_up_to_the_error():
-    # That a drift is no random walk takes ten minutes.
+    # That a drift is not a random walk takes ten minutes.
     result = identify_yaw_error(study.simulate_drives("rate drift", 0, 1, 600.0))
     truth = {**study.MODELS["rate drift"], **study.CONSTANTS}
     assert set(result.estimates) == set(truth)

@@ -190,5 +190,5 @@ def test_sampled_sensor_equals_sum_over_samples():
     continuous, sampled = (state_space(tuple(SOURCES[2:7]), 1.0, each) for each in (None, 1e-4))
     np.testing.assert_allclose(sampled.transition, continuous.transition, rtol=2e-3, atol=1e-9)
     np.testing.assert_allclose(sampled.noise, continuous.noise, rtol=2e-3, atol=1e-15)
-    with pytest.raises(ConfigurationError, match=r"step of 1 s is no multiple .* 0\.3 s"):
+    with pytest.raises(ConfigurationError, match=r"step of 1 s is not a multiple .* 0\.3 s"):
         state_space(tuple(SOURCES[2:7]), 1.0, 0.3)

@@ -102,7 +102,7 @@ def test_three_point_turn_is_driven_backwards_in_the_middle():
 
 
 @pytest.mark.parametrize("way, turned", [(0.3, 0.0), (2.0, 1.5)])
-def test_jump_between_two_stops_is_no_course(way, turned):
+def test_jump_between_two_stops_is_not_a_course(way, turned):
     speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [200, 80, int(way * 20), 80, 200])
     times, velocities, _ = moved(speed, np.zeros(len(speed)))
     between = slice(280, 280 + int(way * 20))

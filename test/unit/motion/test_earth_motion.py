@@ -135,7 +135,7 @@ def test_given_velocity_determines_motion_and_level_plane_keeps_body():
         lambda: isf.EarthMotion.from_poses([0.0, 1.0], np.zeros((2, 3)), np.ones((2, 4))),
     ],
 )
-def test_what_is_no_motion_is_refused(call):
+def test_invalid_motion_is_rejected(call):
     with pytest.raises(MotionError):
         call()
 

@@ -180,7 +180,7 @@ def test_malformed_motion_is_rejected(good, change, words):
         lambda: isf.Motion.from_poses([0.0, 1.0, 2.0], np.zeros((3, 3)), np.zeros((3, 4))),
     ],
 )
-def test_what_is_no_motion_is_refused(call):
+def test_invalid_motion_is_rejected(call):
     with pytest.raises(MotionError):
         call()
 
@@ -199,7 +199,7 @@ def test_left_and_right_turns_add_up(sign):
     np.testing.assert_allclose(turned[:3000], YAW[:3000])
 
 
-def test_noise_is_no_turn_and_each_leg_counts():
+def test_noise_is_not_counted_as_turn_and_each_leg_is():
     noise = np.random.default_rng(1).normal(0.0, math.radians(0.25), len(YAW))
     assert np.sum(np.abs(np.diff(YAW + noise))) > 5.0 * TURNED
     # An extreme of the noise, of at most 4 sigma, adds to each of some ten turning points.

@@ -74,7 +74,7 @@ def yaw_error(poses, table, yaw):
 
 @pytest.mark.parametrize("rate", [1.0, 5.0, 10.0])
 @pytest.mark.parametrize("stated", [0.1, 2.5])
-def test_tight_circles_survive_smoothing(rate, stated):
+def test_smoothing_keeps_tight_circles(rate, stated):
     table, yaw = drive(rate, 0.1, stated=stated)
     made = positioning.trajectory_from_fixes(table)
     assert list(made.poses.columns) == ["x", "y", "yaw", "yaw_known", *REFERENCE_ERROR]

@@ -126,7 +126,7 @@ def test_doppler_velocities_are_weighted_by_their_own_noise():
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("doppler", [False, True])
-def test_outliers_alone_are_found(seed, doppler):
+def test_only_outliers_are_rejected(seed, doppler):
     generator, times, _, velocities, noisy = drawn(seed, 400, 5.0, 0.8, 0.5)
     velocities += 0.1 * generator.standard_normal(velocities.shape)
     wrong = np.array([40, 150, 151, 300])
@@ -307,7 +307,7 @@ def test_positions_velocities_and_slow_errors_equal_dense_gaussian_conditioning(
     motion = smoothed(times, *given, slow_time=slow_time)
     elapsed = times - times[0]
     positions, mixed, speeds = wiener_covariances(elapsed, DENSITY)
-    # Position and velocity at the start have a variance without information.
+    # The prior of the initial position and velocity has a large variance, so that it is vague.
     vague = 1e5
     positions += vague * (1.0 + np.multiply.outer(elapsed, elapsed))
     mixed += vague * elapsed[:, None]
@@ -386,7 +386,7 @@ def test_jitter_equals_size_of_white_errors(rate, error):
     assert deviation < 0.06 * error
 
 
-def test_jitter_ignores_motion_jumps_rest_and_quiet_axis():
+def test_jitter_estimate_is_unaffected_by_motion_jumps_and_standstill():
     times = np.arange(200) / 20.0
     assert fix_noise.jitter(times, circle(times)) == fix_noise.SMALLEST_JITTER
     assert fix_noise.jitter(times[:3], circle(times[:3])) == fix_noise.SMALLEST_JITTER

@@ -66,7 +66,7 @@ def motion(request):
     return mount_on_gimbal(motion) if request.param else motion
 
 
-def test_increments_close_in_pyins_integrator_better_than_pyins_own(motion):
+def test_increments_integrate_in_pyins_more_accurately_than_pyins_increments(motion):
     truth = _trajectory(motion)
     computed = _led_back(_their_form(increments_of(motion, _gravitation)), truth)
     # pyins uses the Coriolis acceleration at the start of the period, an error of first order.

@@ -35,7 +35,7 @@ BNO055 = named_imu("bno055").errors
 
 @pytest.fixture(scope="module")
 def motion():
-    """Return a motion with yaw, roll and pitch on a path that is no circle."""
+    """Return a motion with yaw, roll and pitch on a path that is not a circle."""
     time = np.arange(2001) / 100.0
     position = np.column_stack([np.sin(0.5 * time), 0.5 * time, 0.1 * np.cos(time)])
     angles = np.column_stack([0.6 * time, 0.2 * np.sin(time), 0.1 * np.cos(1.3 * time)])

@@ -86,7 +86,7 @@ def test_ideal_signals_far_behind_poses_are_completed_in_batches(motion):
         complete += surroundings.add(number * PERIOD, truth)
         counts.append(len(complete))
     assert counts[:51] == 49 * [0] + [50, 50]
-    # In the last 0.1 s the IMU has caught up with the poses, and batches end.
+    # In the last 0.1 s poses are as recent as the IMU, so that each sample is complete at once.
     assert counts[-10:] == list(range(len(motion) - 9, len(motion) + 1))
     fields = [truth.magnetic_field for _, truth in complete]
     expected = HALL.measured_field(motion.position, motion.orientation)

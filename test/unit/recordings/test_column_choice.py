@@ -146,7 +146,7 @@ def inertial(gyro=1.0, accel=1.0, **columns):
             for unit, multiple in IN_ONE_SECOND.items()
             for start in (0.0, 1.7e9)
         ),
-        # Microseconds since a start are no seconds since 1970.
+        # Microseconds since a start are not seconds since 1970.
         *(
             (inertial(t=np.rint(1e6 * (start + TIME))), "time", "t [us]")
             for start in (700.0, 2000.0, 3900.0)
@@ -291,7 +291,7 @@ def test_table_without_time_serves_allan_analysis_only():
     assert any("Allan" in reason for reason in chosen.reasons)
 
 
-def test_eight_columns_with_forces_are_no_poses(tmp_path):
+def test_eight_columns_with_forces_are_not_poses(tmp_path):
     # TUM's have a quaternion there.
     rows = np.column_stack([1e3 * TIME + 0.3, 1e3 * TIME, CAR.rates, CAR.forces])
     np.savetxt(tmp_path / "imu.txt", rows)
@@ -323,7 +323,7 @@ def test_unit_of_angle_is_inferred_from_values(tmp_path):
         assert find_angle_column(path, column) == chosen
 
 
-def test_long_packed_file_is_sampled_with_whole_quotations(tmp_path):
+def test_sampling_of_long_packed_file_keeps_quoted_cells_whole(tmp_path):
     time = 0.01 * np.arange(30000)
     # The robot stands at first, so that the beginning alone gives no evidence.
     moving = np.maximum(time - 150.0, 0.0)
@@ -350,7 +350,7 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
         (given(yaw=0.3 * np.sin(TIME)), "yaw"),
         # The yaw is unwrapped.
         (given(yaw=CAR.yaw), "yaw"),
-        # A roll of three degrees is no half turn.
+        # A roll of three degrees is not a half turn.
         (
             given(roll=3.0 * np.sin(TIME), pitch=np.cos(TIME), yaw=2.0 * np.sin(0.3 * TIME)),
             "roll pitch yaw",

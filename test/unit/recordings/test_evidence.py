@@ -33,7 +33,7 @@ def make_motion(seed=1):
 
 
 def write_table(path, units, sizes, quaternions=True):
-    """Write a table whose header states units and whose numbers have sizes [SI units]."""
+    """Write a table whose header states ``units``; a 1 in its columns is ``sizes`` in SI units."""
     times, rates, forces, orientation = make_motion()
     columns = {"time [s]": times}
     for names, unit, size, vectors in zip((GYRO, ACCEL), units, sizes, (rates, forces)):
@@ -121,6 +121,6 @@ def test_noisy_size_fits_several_units_of_counts():
     assert " [deg/s]" not in written
 
 
-def test_acceleration_without_gravity_is_no_increment():
+def test_acceleration_without_gravity_is_not_an_increment():
     forces = 0.13 * np.random.default_rng(8).standard_normal((1000, 3))
     assert fitting_force_units(forces, RATE) == []

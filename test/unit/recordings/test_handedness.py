@@ -41,9 +41,7 @@ def lateral_of(result):
 @pytest.mark.parametrize("degrees", [0.0, 90.0, 180.0, 215.0])
 @pytest.mark.parametrize(("gyroscope", "sense"), [(1.0, 1.0), (-1.0, -1.0)])
 @pytest.mark.parametrize("accelerometer", [1.0, -1.0], ids=["reaction", "gravity"])
-def test_sense_of_gyroscope_shows_however_sensor_is_mounted(
-    degrees, gyroscope, sense, accelerometer
-):
+def test_handedness_is_detected_in_any_mounting(degrees, gyroscope, sense, accelerometer):
     reference, imu = traffic_drive()
     imu = bare(turned_about_vertical(degrees)(imu))
     imu = scaled(scaled(imu, GYRO, gyroscope), ACCEL, accelerometer)

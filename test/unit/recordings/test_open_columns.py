@@ -31,7 +31,7 @@ def euler(x, y, z, form="Euler_{}"):
 
 
 @pytest.mark.parametrize("form", ["Euler_{}", "euler{}", "imu.euler_angles.{}", "EULER {} (deg)"])
-def test_bno_euler_x_is_heading_by_gyroscope(form):
+def test_bno055_euler_x_is_identified_as_heading_by_gyroscope(form):
     chosen = choose(t=TIME, **euler(HEADING, SWAY, -SWAY, form), **CAR.inertial())
     angles = {"roll", "pitch", "yaw", "heading"} & set(chosen.imu)
     assert angles == {"heading"}
@@ -40,7 +40,7 @@ def test_bno_euler_x_is_heading_by_gyroscope(form):
     assert set(chosen.unused) == {form.format("Y"), form.format("Z")}
 
 
-def test_euler_z_is_yaw_by_gyroscope():
+def test_euler_z_is_identified_as_yaw_by_gyroscope():
     chosen = choose(t=TIME, **euler(SWAY, -SWAY, YAW), **CAR.inertial())
     assert [chosen.imu[name] for name in ("roll", "pitch", "yaw")] == [
         f"Euler_{axis} [deg]" for axis in "XYZ"
@@ -143,7 +143,7 @@ def increments(**columns):
 
 
 def test_axes_numbered_from_1_are_recognised():
-    """Matrix libraries write such names; nine such numbers are no quaternion."""
+    """Matrix libraries write such names; nine such numbers are not quaternion."""
     names = {f"gyro_{k + 1}": CAR.rates[:, k] for k in range(3)}
     names.update({f"acc_{k + 1}": CAR.forces[:, k] for k in range(3)})
     chosen = choose(t=TIME, **names, pos_1=CAR.east, pos_2=CAR.north, pos_3=ZEROS + 0.5)
@@ -163,7 +163,7 @@ def test_velocity_increments_become_rates_by_gravity():
     assert has_reason(chosen, "as changes of velocity from sample to sample")
 
 
-def test_accelerations_without_gravity_are_no_increments():
+def test_accelerations_without_gravity_are_not_increments():
     """0.2 m/s^2 at 50 Hz, multiplied by the rate, is as large as gravity."""
     noise = 0.13 * np.random.default_rng(8).standard_normal((len(TIME), 3))
     chosen = choose(t=TIME, **{f"acc_{axis}": noise[:, k] for k, axis in enumerate("xyz")})
@@ -195,7 +195,7 @@ def test_counts_are_scaled_by_gravity_and_yaw():
     assert counts(yaw=YAW).imu["gyro_z"] == "gz / 65.5 [deg/s]"
 
 
-def test_large_whole_numbers_are_no_degrees_per_second():
+def test_large_whole_numbers_are_not_degrees_per_second():
     """NovAtel's RAWIMU has such counts."""
     rates = np.rint(1e5 * CAR.rates)
     chosen = choose(t=TIME, **{f"gyro_{axis}": rates[:, k] for k, axis in enumerate("xyz")})
@@ -221,7 +221,7 @@ def test_time_of_day_alone_is_time(tmp_path, start):
     assert stamps - stamps[0] == pytest.approx(TIME, abs=1e-6)
 
 
-def test_whole_seconds_are_no_time_of_many_samples():
+def test_whole_seconds_are_not_time_of_many_samples():
     clock = np.array([f"12:00:{int(time):02d}" for time in TIME])
     chosen = choose(clock=clock, **CAR.inertial())
     assert "time" not in chosen.imu
@@ -277,7 +277,7 @@ def test_text_of_comments_only_is_rejected(tmp_path):
     assert "holds nothing but comments" in refusal(read_reference_samples, path)
 
 
-def test_first_line_of_numbers_and_words_is_no_header(tmp_path):
+def test_first_line_of_numbers_and_words_is_not_a_header(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("".join(f"odom {0.1 * k:.1f} {0.5 * k:.2f} 1.25 ok\n" for k in range(9)))
     assert "its columns are col1, col2, col3" in refusal(
@@ -338,7 +338,7 @@ def test_gyroscope_counts_with_orientation_have_nearest_unit(count):
     assert chosen.imu["gyro_z"] == per_radian
 
 
-def test_whole_numbers_are_no_degrees_by_their_size():
+def test_unit_of_integer_rates_stays_open():
     rates = {f"g{a}": np.rint(16.4 * np.degrees(CAR.rates[:, k])) for k, a in enumerate("xyz")}
     forces = {f"a{a}": CAR.forces[:, k] for k, a in enumerate("xyz")}
     chosen = choose(t=TIME, **rates, **forces)
@@ -396,7 +396,7 @@ def test_accelerations_named_by_directions_are_recognised():
     assert [chosen.imu[f"accel_{a}"] for a in "xyz"] == [f"{name} [g]" for name in names]
 
 
-def test_text_that_is_no_time_is_reported():
+def test_text_that_is_not_a_time_is_reported():
     stamps = np.array([f"2024-3-23--13-41-{time:06.3f}" for time in TIME])
     assert has_reason(choose(Time=stamps, **CAR.inertial()), "Time is not taken", "no known form")
     clocks = np.array([f"12:00:{time:06.3f}" for time in TIME])
@@ -428,7 +428,7 @@ def test_fractions_of_seconds_follow_point_or_comma(mark, day):
         (1_766_385_749, 1, "s"),
     ],
 )
-def test_uptime_counts_of_telephone_are_no_dates(begin, step, unit):
+def test_uptime_counts_of_telephone_are_not_read_as_dates(begin, step, unit):
     count = begin + step * np.arange(200)
     pieces = np.zeros(200, dtype=int)
     assert time_unit(count.astype(float), pieces, IMU_STEPS)[0] == unit
@@ -461,7 +461,7 @@ def test_names_with_part_or_protocol_field_are_recognised(gyro, accel):
     assert chosen.imu["accel_x"] == f"{accel.format('x')} [m/s^2]"
 
 
-def test_single_letter_names_of_forces_and_rates_are_no_sensors():
+def test_single_letter_names_of_forces_and_rates_are_not_sensors():
     forces = {f"f_{axis}": CAR.forces[:, k] for k, axis in enumerate("xyz")}
     assert not choose(t=TIME, **forces).imu
     assert not choose(t=TIME, r=CAR.rates[:, 2]).imu
@@ -528,7 +528,7 @@ def test_sensor_file_with_axes_alone_holds_no_positions(tmp_path, name):
     assert lines[-1].startswith("z [")
 
 
-def test_vector_index_is_no_unit(tmp_path):
+def test_vector_index_is_not_a_unit(tmp_path):
     path = tmp_path / "a.csv"
     writers.write_csv(path, {"time": TIME.tolist(), "y[0]": TIME.tolist(), "y[1]": TIME.tolist()})
     assert "found time" in refusal(read_reference_samples, path)

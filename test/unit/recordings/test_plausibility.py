@@ -97,7 +97,7 @@ def test_yaw_that_deviates_from_course_is_accepted_if_imu_agrees(agreeing):
     assert finding.grave != agreeing
 
 
-def test_reference_noise_is_no_wheel_slip():
+def test_reference_noise_is_not_wheel_slip():
     """Noise increases the turned angle, but not that of the gyroscope."""
     reference, imu = made_drive(duration=300.0)
     noise = np.radians(15.0) * np.random.default_rng(2).standard_normal(len(reference))
@@ -183,7 +183,7 @@ def test_imu_with_missing_quantities_is_checked_by_remaining_quantities(left_out
 
 
 @pytest.mark.filterwarnings("error")
-def test_impossible_rate_in_dropped_sample_is_no_fault():
+def test_impossible_rate_in_dropped_sample_is_not_a_fault():
     reference, imu = made_drive()
     rate, acceleration = imu.columns["gyro_z"].copy(), imu.columns["accel_x"].copy()
     rate[496], acceleration[496] = -1.8e307, np.nan
@@ -197,21 +197,21 @@ def test_imu_much_shorter_than_reference_has_no_finding(seconds):
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_gap_is_no_fault(which):
+def test_gap_is_not_a_fault(which):
     samples = list(made_drive())
     times = elapsed(samples[which])
     samples[which] = part(samples[which], (times < 30.0) | (times > 50.0))
     assert names(check(*samples)) == []
 
 
-def test_lost_samples_or_small_scale_error_are_no_fault():
+def test_lost_samples_or_small_scale_error_are_not_faults():
     reference, imu = made_drive()
     kept = np.random.default_rng(1).random(len(imu)) > 0.3
     assert names(check(reference, part(imu, kept))) == []
     assert names(check(reference, with_yaw(imu, lambda yaw: 1.2 * np.unwrap(yaw)))) == []
 
 
-def test_drifting_imu_on_robot_at_rest_is_no_fault():
+def test_drifting_imu_on_robot_at_rest_is_not_a_fault():
     reference, imu = made_drive()
     still = at_rest(reference)
     drift = np.radians(1.0)
@@ -279,7 +279,7 @@ def test_faulty_gyroscope_is_reported_but_not_grave():
         assert check(reference, drop_columns(broken, *QUATERNION)).grave
 
 
-def test_pose_file_is_no_imu_for_itself():
+def test_pose_file_is_not_an_imu_for_itself():
     reference, _ = made_drive()
     result = check(reference, drop_columns(reference, "x", "y"))
     assert names(result) == [faults.SAME_YAW]
@@ -314,7 +314,7 @@ def test_quaternion_of_scaled_yaw_is_reported(factor):
     assert "fused" in result.findings[0].sentence()
 
 
-def test_slowly_following_yaw_is_no_fault():
+def test_slowly_following_yaw_is_not_a_fault():
     """An IMU that weights its magnetometer above its gyroscope shrinks amplitudes."""
     reference, imu = made_drive()
     times = elapsed(imu)

@@ -134,7 +134,7 @@ def test_steady_rotation_is_compared_by_direction():
     same = related(circle, np.radians(20.0) * TIMES)
     assert same.agree
     assert same.scale == 1.0
-    # A bias of 2 deg/s is no scale of ten percent.
+    # A bias of 2 deg/s is not a scale of ten percent.
     assert related(circle, np.radians(22.0) * TIMES).agree
     opposite = related(circle, -np.radians(20.0) * TIMES)
     assert opposite.opposed

@@ -37,7 +37,7 @@ IMU_ROWS = [f"{0.1 * k:.1f},{'1e308' if k == 50 else 0.01},9.8,0.1" for k in ran
 @pytest.mark.parametrize(
     "lines, header, words",
     [
-        (with_row('5.0,"2\n.5",0.0,0.0'), HEADER, "line 52, column 'x': '2 .5' is no number"),
+        (with_row('5.0,"2\n.5",0.0,0.0'), HEADER, "line 52, column 'x': '2 .5' is not a number"),
         *(
             (with_row(f"5.0,{cell},0.0,0.0"), HEADER, "line 52: a quotation mark is not")
             for cell in ('"2.5', '2.5"')
@@ -129,7 +129,7 @@ def test_decimal_commas_after_many_whole_numbers_are_read():
     table = parse_table("a.csv", "a;b\n" + "\n".join(rows), rows_at_once=100)
     np.testing.assert_array_equal(table.numbers("a"), np.arange(251))
     np.testing.assert_array_equal(table.numbers("b")[-2:], [0.0, 0.5])
-    with pytest.raises(RecordingError, match="line 253, column 'b': '1,000' is no number"):
+    with pytest.raises(RecordingError, match="line 253, column 'b': '1,000' is not a number"):
         parse_table("a.csv", "a;b\n" + "\n".join([*rows[:-1], "1.5;0", "1;1,000"])).numbers("b")
 
 
@@ -202,7 +202,7 @@ def test_repeated_columns_without_use_are_accepted(tmp_path, more):
     assert samples.has(("latitude", "longitude")) and more not in samples.columns
 
 
-def test_table_with_nmea_sentence_names_is_no_nmea_log(tmp_path):
+def test_table_with_nmea_sentence_names_is_not_an_nmea_log(tmp_path):
     rows = [f"{1.7e9 + k:.1f},$GPGGA,45.00{k:02},7.0" for k in range(100)]
     path = write(tmp_path, rows, "Time,header,latitude,longitude")
     assert find_column_maps(path).reference["latitude"] == "latitude [deg]"

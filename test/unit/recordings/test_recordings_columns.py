@@ -154,7 +154,7 @@ def test_dates_are_read_as_times(tmp_path, between, behind, zone, unit):
     path = table(tmp_path, date=[date.format(between) + behind for date in DATES])
     if zone is None:
         sentence = refusal(read_imu, path, columns={"time": f"date{unit}", "yaw": "n"})
-        assert "line 2, column 'date': '2015-05-21 10:00:00.000.000' is no date" in sentence
+        assert "line 2, column 'date': '2015-05-21 10:00:00.000.000' is not a date" in sentence
     else:
         assert times(path, f"date{unit}") == pytest.approx(MORNING + zone + SECONDS, abs=1e-6)
 

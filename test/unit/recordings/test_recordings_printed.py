@@ -80,7 +80,7 @@ def test_messages_of_ros2_topic_echo_csv_are_read(tmp_path):
 def test_invalid_echoed_message_is_rejected(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("header:\n  stamp:\nnothing here\n---\n")
-    assert "line 3 is no field of a message" in refusal(isf.read_imu, path)
+    assert "line 3 is not a field of a message" in refusal(isf.read_imu, path)
     path.write_text("x: 0.1\n---\n")
     assert "holds 1 whole messages" in refusal(isf.read_imu, path)
 

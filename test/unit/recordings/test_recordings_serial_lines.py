@@ -83,7 +83,7 @@ def test_nmea_lines_without_fix_or_damaged_are_left_out(car, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["number", "date"])
-def test_nmea_receipt_time_is_column(car, tmp_path, kind):
+def test_receipt_time_before_nmea_sentence_becomes_column(car, tmp_path, kind):
     def stamp(time):
         if kind == "number":
             return f"{1.7e9 + time:.3f} "
@@ -156,7 +156,7 @@ def test_numbers_between_words_become_columns(car, tmp_path, layout, start):
         "key: 1\nvalue: 2\n",
     ],
 )
-def test_tables_are_no_lines_of_words(tmp_path, text):
+def test_tables_are_not_lines_of_words(tmp_path, text):
     path = tmp_path / "a.csv"
     path.write_text(text)
     assert recording_format(path) == "csv"

@@ -184,7 +184,7 @@ def test_pause_of_another_sensor_is_not_interpolated(car, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["attitude_setpoint.yaw_deg", "gyro_bias.x", "Gravity.x", "mag.x"])
-def test_setpoint_and_foreign_tables_are_no_measurement(car, tmp_path, name):
+def test_setpoint_and_foreign_tables_are_not_measurements(car, tmp_path, name):
     table, _, column = name.partition(".")
     times = {"time_s": TIME}
     tables = {table: {**times, column: car.yaw}, "temperature": {**times, "celsius": car.yaw}}

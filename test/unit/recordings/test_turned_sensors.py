@@ -228,7 +228,7 @@ def test_headings_that_agree_within_their_noise_have_no_scale_remark():
         assert not check(reference, noisy).remarks
 
 
-def test_slightly_leaning_sensor_is_no_scale_error():
+def test_slightly_leaning_sensor_is_not_a_scale_error():
     reference, imu = drive()
     leaning_sensor = turned(imu, Rotation.from_euler("x", 22.0, degrees=True))
     (remark,) = check(reference, bare(leaning_sensor)).remarks
@@ -244,7 +244,7 @@ def test_reference_with_horizontal_z_axis_is_reported_without_settings():
     result = check(drop_path(reference), lying)
     (finding,) = result.findings
     assert finding.fault == faults.AMBIGUOUS_VERTICAL and finding.grave and not finding.settings
-    assert "its yaw is no heading" in finding.sentence()
+    assert "its yaw is not a heading" in finding.sentence()
 
 
 @pytest.mark.parametrize("down", [False, True])

@@ -74,7 +74,7 @@ def test_panels_without_own_axis_share_time_axis():
     assert (second.get_xlabel(), own.get_xlabel()) == ("time [s]", "own")
 
 
-def test_growing_steps_on_logarithmic_axis_are_no_gaps():
+def test_growing_steps_on_logarithmic_axis_are_not_gaps():
     frequency = np.geomspace(1e-3, 50.0, 180)
     frequency[:20] = np.arange(1, 21) * 1e-3
     frequency.sort()

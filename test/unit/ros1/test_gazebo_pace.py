@@ -151,5 +151,5 @@ def test_lost_command_delays_time_only_until_timeout(gazebo, pace):
     gazebo.watch.now += 0.2
     pace._republish_limit()
     assert gazebo.limit == pytest.approx(held + 4 * PERIOD)
-    # Simulated time may still be before the limit, which is no reset of the simulation.
+    # Simulated time may still be before the limit, which is not a reset of the simulation.
     assert pace.answered_until <= held

@@ -153,7 +153,7 @@ def test_missing_files_are_rejected_and_file_name_is_default_name(tmp_path):
     for wrong, words in ((tmp_path / "none.yaml", "No such file"), (path, "no UTF-8 text")):
         with pytest.raises(ConfigurationError, match=words):
             files.load_imu_specification(wrong)
-    with pytest.raises(ConfigurationError, match="no such file, .* bno055, bno055_datasheet"):
+    with pytest.raises(ConfigurationError, match="neither a file .* bno055, bno055_datasheet"):
         files.find_imu_specification("bno056")
     path = tmp_path / "sensor_7.yaml"
     path.write_text("gyroscope: {white_noise: 1e-4, random_walk: [1E-7, 0, +2e-07]}\n")

@@ -46,7 +46,7 @@ def test_plugin_has_yaw_error_of_parameters_and_slow_sensor_fewer_samples(motion
 def test_invalid_simulation_is_rejected(motion):
     with pytest.raises(ConfigurationError, match="of type float"):
         isf.simulate_imu(motion, 3.0)
-    with pytest.raises(ConfigurationError, match="nothing: there is no such file"):
+    with pytest.raises(ConfigurationError, match="nothing: neither a file nor"):
         isf.simulate_imu(motion, "nothing")
     samples = isf.simulate_imu(isf.straight(1.0), "ideal")
     samples.index += 100.0
@@ -137,7 +137,7 @@ def test_same_recording_is_the_same_file(tmp_path):
     "name, format, words",
     [
         ("static.txt", "", "must end in .bag, or in .csv"),
-        ("static.bag", "mat", "'mat' is no format; there are bag, rostopic_csv, csv"),
+        ("static.bag", "mat", "'mat' is not a format, expected one of bag, rostopic_csv, csv"),
     ],
 )
 def test_names_that_do_not_fit_format_are_rejected(name, format, words):

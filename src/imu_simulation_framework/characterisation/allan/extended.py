@@ -379,7 +379,7 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
             high=max(sigma.high for sigma in sigmas),
         )
     if np.any(3.0 * fit.squares[0] / tau[tau < start] ** 2 > variances[tau < start]):
-        # The term is no quantisation, which would exceed the variances at shorter times.
+        # The term is not quantisation, which would exceed the variances at shorter times.
         terms[TERMS[0]] = TermEstimate(0.0, 0.0, np.inf, False)
     model_range = {"start": float(start), "model_error": float(error), "gauss_markov_time": time}
     return replace(fit, terms=terms, **model_range)
@@ -532,7 +532,7 @@ def _describe_line(frequencies, excess) -> SpectralLine:
 
 
 def _filter_lines(part, shares, excess, groups, segment):
-    """Return the lines of a part: bins of its spectrum, scaled by their shares.
+    """Return the spectral lines of a part: bins of its spectrum, scaled by ``shares``.
 
     Near an end the filter exceeds the part and returns a share of each line only. A division by the
     share of the filter's envelope inside the part compensates it.

@@ -134,5 +134,7 @@ def _entries(value, name, known=None, noun=""):
         raise ConfigurationError(f"{name} is {quote(value)}, expected keys with values")
     for key, entry in value.items():
         if known is not None and key not in known:
-            raise ConfigurationError(f"{quote(key)} is no {noun}; there are {', '.join(known)}")
+            raise ConfigurationError(
+                f"{quote(key)} is an unknown {noun}, expected one of {', '.join(known)}"
+            )
         yield key, entry

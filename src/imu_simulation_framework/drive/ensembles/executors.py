@@ -179,7 +179,7 @@ def _require_listener(address):
     match = _ADDRESS.fullmatch(address)
     if match is None:
         raise ConfigurationError(
-            f"{quote(address)} is no address of a Dask scheduler, as tcp://10.0.0.1:8786"
+            f"{quote(address)} is not the address of a Dask scheduler, expected for example tcp://10.0.0.1:8786"
         )
     host, port = match.group(1).strip("[]"), int(match.group(2))
     try:

@@ -102,7 +102,7 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
     """
     head, _, body = content.partition(b"\n")
     if not head.startswith(_FORMAT):
-        raise DamagedChunkError("is no chunk of an ensemble")
+        raise DamagedChunkError("is not a chunk of an ensemble")
     if hashlib.sha256(body).hexdigest().encode() != head[len(_FORMAT) :]:
         raise DamagedChunkError("is damaged, its hash is not that of its content")
     try:
@@ -311,8 +311,8 @@ def monte_carlo(
         if folder is None or not drawn:
             raise
         raise ClusterError(
-            f"{error}; {drawn} of {runs} runs are kept in {folder}: the same call goes on from "
-            "them, with any workers"
+            f"{error}; {drawn} of {runs} runs are kept in {folder}; repeat the call to continue "
+            "from them, with any workers"
         ) from error
     return merge_reductions(chunks.read(first) for first in chunks.firsts)
 

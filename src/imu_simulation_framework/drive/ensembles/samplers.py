@@ -93,7 +93,7 @@ class SensorDrawing(Drawing):
     MotionError
         The motion is not evenly sampled, or shorter than the period.
     ConfigurationError
-        The errors of the IMU are invalid, or the period is no multiple of the sensor's.
+        The errors of the IMU are invalid, or the period is not a multiple of the sensor's.
     """
 
     motion: Motion | EarthMotion
@@ -125,7 +125,7 @@ class SensorDrawing(Drawing):
         step = max(1, round(self.period / sensor))
         if abs(step * sensor - self.period) > 1e-6 * self.period:
             raise ConfigurationError(
-                f"the yaw error's period of {self.period:g} s is no multiple of the sensor's "
+                f"the yaw error's period of {self.period:g} s is not a multiple of the sensor's "
                 f"{sensor:g} s"
             )
         return new[::step]

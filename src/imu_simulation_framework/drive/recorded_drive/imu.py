@@ -13,7 +13,7 @@ from ..configuration import Configuration
 from .sources import imu_source, recording_sources
 
 MIN_COVERAGE = 0.99
-"""Share of the drive that a recorded IMU covers without a remark."""
+"""Share of the drive that a recorded IMU has to cover; below it there is a remark."""
 
 
 @dataclass(frozen=True)

@@ -428,7 +428,7 @@ def find_result(path) -> ResultFolder:
             raise ResultError(f"{path}: no result in this folder, but in: {join_names(below)}")
         raise ResultError(f"{path}: no result in this folder, *_{MARKER} was expected")
     if not path.parent.is_dir():
-        raise ResultError(f"{path}: there is no such folder or result")
+        raise ResultError(f"{path}: no folder or result exists there")
     for name in (path.name, path.name.rstrip("_"), path.name.split("_")[0]):
         result = ResultFolder(path.parent, name)
         if name and result.path(MARKER).is_file():

@@ -112,7 +112,7 @@ class Stream:
         try:
             store = cls([str(name) for name in json.loads(header)["columns"]])
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise ResultError(f"{path}: is no file of recorded samples") from None
+            raise ResultError(f"{path}: is not a file of recorded samples") from None
         store._file, store._path, store._first_byte = file, path, len(header)
         size = os.fstat(file.fileno()).st_size - len(header)
         # The last row of a killed process may be incomplete.

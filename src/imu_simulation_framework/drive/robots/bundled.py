@@ -144,7 +144,7 @@ class BundledRobot(Settings):
         Driven wheels.
     imu : ImuBox
         Box of the IMU.
-    drive : Motors
+    drive : parameters.Motors
         Motors of the wheels.
     contact : Contact
         Friction of wheels and casters.

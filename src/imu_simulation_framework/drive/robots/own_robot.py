@@ -237,7 +237,7 @@ def _read_keys(content: Any) -> OwnRobot:
         )
     if own.steering and own.sideslip_time:
         raise ConfigurationError(
-            "sideslip_time is given with steering, expected it only with a differential drive."
+            "sideslip_time is set with steering, expected only with a differential drive"
         )
     return own
 
@@ -541,7 +541,7 @@ def _place_imu(urdf: Description, imu: OwnImu, ground_point: np.ndarray, path: P
     if tilt > _MAX_IMU_TILT:
         raise ConfigurationError(
             f"{path}: the IMU at link {link} leans by {math.degrees(tilt):.0f} deg, so that its "
-            "yaw is no heading; if its driver turns its axes upright, set imu.orientation: "
+            "yaw is not a heading; if its driver turns its axes upright, set imu.orientation: "
             "[0, 0, 0]."
         )
     if link != IMU_FRAME or imu.position is not None or imu.orientation is not None:

@@ -66,7 +66,7 @@ class Description:
         try:
             self.tree = ElementTree.fromstring(text)
         except ElementTree.ParseError as error:
-            raise self.fault(f"it is no well-formed XML: {error}") from None
+            raise self.fault(f"it is not well-formed XML: {error}") from None
         if self.tree.tag != "robot":
             raise self.fault(f"its root is <{self.tree.tag}>, expected <robot>, as of a URDF")
         # MuJoCo's own settings, which its viewer reads, are set by :mod:`.mujoco`.
@@ -166,7 +166,7 @@ class Description:
             found = np.array([float(word) for word in text.split()])
         except ValueError:
             found = np.empty(0)
-        # Python reads 1_0 as 10; what is no zero and below the smallest number loses its digits.
+        # Python reads 1_0 as 10; what is not a zero and below the smallest number loses its digits.
         usual = (found == 0.0) | (np.abs(found) > SMALLEST_NUMBER)
         within = np.all(np.abs(found) < LARGEST_NUMBER) and np.all(usual) and "_" not in text
         if len(found) != count or not within:

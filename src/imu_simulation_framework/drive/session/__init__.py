@@ -1,1 +1,1 @@
-"""Parts of an experiment between messages, which nodes and the experiment without ROS call."""
+"""Parts of an experiment without messages; the nodes and the experiment without ROS call them."""

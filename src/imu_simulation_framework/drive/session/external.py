@@ -69,7 +69,7 @@ class ExternalRobotSession:
             No odometry has arrived yet, or the robot moves.
         """
         if self._newest is None:
-            raise SimulatorError("the robot's odometry has said nothing yet")
+            raise SimulatorError("no odometry of the robot has arrived yet")
         _, state = self._newest
         speed, turning = float(np.linalg.norm(state[7:10])), float(np.linalg.norm(state[10:]))
         if not max(speed, turning) < STANDSTILL_SPEED:

@@ -352,7 +352,7 @@ _TERMS = ("proportional", "integral", "derivative")
 
 
 class Pid:
-    """PID controller with a fixed period.
+    """PID controller with a fixed period, a filtered derivative and anti-windup.
 
     The output is ``P e + I integral(e) + D de/dt``, signed and limited. The derivative is taken of
     the error after a first-order low-pass filter. While the output is at its limit, the integral
@@ -425,7 +425,7 @@ class Pid:
             The error is not finite; it would remain in the integral.
         """
         if not math.isfinite(error):
-            raise ValueError(f"the control error is {error}")
+            raise ValueError(f"control error is {error}, expected a finite number")
         if self._previous is not None:
             change = error - self._previous
             if self._angular:
@@ -646,7 +646,7 @@ class SpeedAndYawRateController(Controller):
             The error is not finite.
         """
         if not all(map(math.isfinite, error)):
-            raise ValueError(f"the control error is {error}")
+            raise ValueError(f"control error is {error}, expected a finite number")
         heading = wrap(error.yaw_error + self._drivetrain.sideslip(yaw_rate))
         speed_change, turning = self.correction(v, yaw_rate, *error.to_robot_axes(), heading)
         max_speed_change = self._gains.correction_limit * self._radius

@@ -1,4 +1,4 @@
-r"""Loosely coupled error-state filter of INS and GNSS with 15 states, for an ensemble of runs.
+r"""Loosely coupled error-state Kalman filter of INS and GNSS with 15 states, for many runs.
 
 The states are the errors of attitude, velocity, position, accelerometer bias and gyroscope bias,
 three numbers each (Groves: Principles of GNSS, Inertial, and Multisensor Integrated Navigation
@@ -20,7 +20,7 @@ which are not assumed to be constant. Products with the rotation of the Earth be
 4e-5 rad in half a second, are neglected. The covariance therefore advances from fix to fix,
 independent of the IMU's rotation between them.
 
-Scale factors, misalignments and the gyroscope's g-sensitivity are no states. The filter considers
+Scale factors, misalignments and the gyroscope's g-sensitivity are not states. The filter considers
 these 27 parameters without estimating them (:func:`influence`).
 
 The antenna of the receiver is at any position of the aircraft. With the lever arm l from the IMU to

@@ -452,7 +452,7 @@ class _Page:
         except binascii.Error:
             raise ConfigurationError(f"{shorten(name)}: what the browser sent is cut") from None
         if name in ("", ".", "..") or not name.isprintable():
-            raise ConfigurationError(f"{shorten(name)}: that is no name of a file")
+            raise ConfigurationError(f"{shorten(name)}: is not a file name")
         path = Path(self.folder) / name
         path.write_bytes(content)
         self.answers.add_recording(name, str(path))

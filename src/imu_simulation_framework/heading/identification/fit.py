@@ -44,7 +44,7 @@ LINE_SEARCH_FAILED = 2
 SIMPLEX_STEP = 0.3
 """Size of the first simplex of a search without slopes, in logarithms."""
 MIN_SLOPE = 0.1
-"""Least slope that is no rounding, in log-likelihood per logarithm of a parameter."""
+"""Least slope that is not rounding, in log-likelihood per logarithm of a parameter."""
 
 
 class Likelihood:
@@ -367,7 +367,7 @@ class Likelihood:
 class _Residuals:
     """Residuals of a least-squares fit of the unknown constants, and orthogonal curves.
 
-    A broad prior around zero is no bias then, however similar the curves of two constants are:
+    A broad prior around zero is not a bias then, however similar the curves of two constants are:
     ``reach`` (q, q) mixes them into orthogonal curves, of which 1 standard deviation is far beyond
     the data. Constants with a finite standard deviation before the data are left as they are.
     """

@@ -405,7 +405,7 @@ _AMBIGUOUS_DRIFT = (
     "alike for as long looks the same; with a stated size and time of that it is told apart"
 )
 _MAX_STDS = 3.0
-"""Largest scale factor that is no fault of the comparison, in standard deviations of sensors."""
+"""Largest scale factor that is not a fault of the comparison, in standard deviations of sensors."""
 _MAX_REFITS = 10
 
 
@@ -522,7 +522,9 @@ def identify_yaw_error(
         If there is no drive, steps differ, or an error never changes.
     """
     if not drives:
-        raise ConfigurationError("no drive was given from which to identify a yaw error")
+        raise ConfigurationError(
+            "the list of drives is empty, expected at least one to identify a yaw error"
+        )
     for drive in drives:
         if abs(drive.step - drives[0].step) > 1e-9 * drives[0].step:
             raise ConfigurationError(
@@ -532,7 +534,7 @@ def identify_yaw_error(
         if np.nanmax(drive.error) == np.nanmin(drive.error):
             raise ConfigurationError(
                 f"{drive.name}: the yaw error is {np.nanmax(drive.error):g} rad all the time, "
-                "which is no sensor's"
+                "which is not a sensor's"
             )
     constants, sentences = reliability.identifiable_constants(drives)
     choice = choose(drives, constants, correlated_reference)

@@ -332,7 +332,7 @@ UNITS = {
 def sources(terms: Sequence[RandomTerm], values: dict[str, float]) -> list[Process]:
     """Return the processes of terms for :class:`.YawErrorModel`.
 
-    The slip is left out, which is no process in time.
+    The slip is left out, which is not a process in time.
 
     Parameters
     ----------

@@ -352,7 +352,7 @@ def _limits(imu, tilt, rate, sample):
     if gyroscope.resolution[2] > 2.0 * noise:
         limits.append(
             f"The gyroscope's resolution of {gyroscope.resolution[2]:.3g} rad/s exceeds twice its "
-            f"noise of {noise:.3g} rad/s: readings stick to steps, which is no random noise."
+            f"noise of {noise:.3g} rad/s: readings stick to steps, which is not a random noise."
         )
     biased = imu.output.filter_rate_bias and not imu.output.magnetic_heading
     if imu.output.filter == "vqf" and biased:
@@ -507,7 +507,7 @@ def yaw_error_model(
     motion : Motion or EarthMotion
         Motion of the IMU, or of the middle between the wheels for an odometer, with even samples.
     period : float, optional
-        Step of the model [s]. If it is no whole multiple of the sensor's period, the sensor's
+        Step of the model [s]. If it is not a whole multiple of the sensor's period, the sensor's
         processes are taken in continuous time.
     magnetic_environment : MagneticEnvironment, optional
         Field for a sensor with a magnetic heading; by default an undisturbed one as in Europe.
@@ -602,7 +602,7 @@ def _specification_model(imu, motion, time, sample, operation, magnetic_environm
 
 
 def _whole_period(period: float, sample: float) -> float | None:
-    """Return the sensor's sampling period; None if the model's is no whole multiple of it."""
+    """Return the sensor's sampling period; None if the model's is not a whole multiple of it."""
     ratio = period / sample
     is_whole = round(ratio) >= 1 and abs(ratio - round(ratio)) < 1e-6 * ratio
     return sample if is_whole else None

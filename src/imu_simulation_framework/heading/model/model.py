@@ -94,7 +94,7 @@ class YawErrorModel(YawErrorDistribution):
     ------
     ConfigurationError
         If times are not even or fewer than two, a curve has another length, a stop does not end
-        after it begins, or the step is no multiple of the sensor's period.
+        after it begins, or the step is not a multiple of the sensor's period.
     """
 
     time: np.ndarray

@@ -382,7 +382,7 @@ def read_yaw_error_model(path: str | os.PathLike[str]) -> YawErrorParameters:
     content = read_yaml(path, "the model of a yaw error")
     if not _is_model(content):
         raise ConfigurationError(
-            f"{path}: is no model of a yaw error; expected a mapping with kind: {KIND}"
+            f"{path}: is not a model of a yaw error, expected a mapping with kind: {KIND}"
         )
     parameters, drives = content.get("parameters"), content.get("drives")
     if not isinstance(parameters, dict):

@@ -293,7 +293,7 @@ def state_space(
     Raises
     ------
     ConfigurationError
-        If the step, or the standstill, is no multiple of the sensor's period.
+        If the step, or the standstill, is not a multiple of the sensor's period.
     """
     names = tuple(dict.fromkeys(source.name for source in sources))
     states: list = [s for s in sources if isinstance(s, (RateRandomWalk, RateGaussMarkov))]
@@ -413,7 +413,7 @@ def _sampled(drift, density, step, period):
     samples = round(ratio)
     if samples < 1 or abs(ratio - samples) > 1e-6 * ratio:
         raise ConfigurationError(
-            f"the yaw error's step of {step:g} s is no multiple of the sensor's period of "
+            f"the yaw error's step of {step:g} s is not a multiple of the sensor's period of "
             f"{period:g} s"
         )
     once, added = _one_sample(drift, density, period)

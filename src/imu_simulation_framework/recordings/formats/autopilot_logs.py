@@ -104,7 +104,7 @@ def _messages(content):
 def _layout(name, formats, depth=0) -> np.dtype:
     """Return the layout of a format, without the padding at its end, which is not logged.
 
-    Raises KeyError if it is missing, ValueError if it is no format.
+    Raises KeyError if it is missing, ValueError if it is not a format.
     """
     if depth > _DEEPEST:
         raise ValueError("a format inside itself")

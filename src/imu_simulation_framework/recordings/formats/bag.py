@@ -325,7 +325,7 @@ def opened_reader(path):
     Raises
     ------
     RecordingError
-        The file is no bag, or damaged.
+        The file is not a bag, or damaged.
     """
     with unpacked(path) as plain:
         with damage_reported(path):
@@ -463,6 +463,6 @@ def _skip_connections(chunk, offset) -> int:
         if operation == RecordType.MSGDATA:
             return offset
         if operation != RecordType.CONNECTION:
-            raise ValueError("the index points to a record that is no message")
+            raise ValueError("the index points to a record that is not a message")
         (length,) = struct.unpack("<L", chunk.read(4))
         offset = chunk.tell() + length

@@ -45,7 +45,7 @@ _SOLVED = {
     "INSPVA": ("INS_SOLUTION_GOOD", "INS_ALIGNMENT_COMPLETE", "INS_SOLUTION_FREE"),
     "BESTPOS": ("SOL_COMPUTED",),
 }
-"""Log -> words of which a line has one, unless its numbers are no solution."""
+"""Log -> words of which a line has one, unless its numbers are not solution."""
 
 
 def read_novatel(path) -> dict[str, pd.DataFrame]:
@@ -81,8 +81,8 @@ def read_novatel(path) -> dict[str, pd.DataFrame]:
             rows[name] += [row] if row else []
     if not rows:
         raise RecordingError(
-            f"{path}: none of NovAtel's logs {', '.join(_FIELDS)} is in it with a right checksum "
-            "and a solution"
+            f"{path}: has no log {', '.join(_FIELDS)} of NovAtel with a valid checksum and a "
+            "solution"
         )
     tables = {name: pd.DataFrame(own) for name, own in rows.items()}
     return {

@@ -268,7 +268,7 @@ class SqliteFile:
         Raises
         ------
         ValueError
-            A time is no whole number, or a message is not bytes.
+            A time is not a whole number, or a message is not bytes.
         """
         names = {key: name for name in topics for key in self._keys.get(name, ())}
         rows = self._database.execute(

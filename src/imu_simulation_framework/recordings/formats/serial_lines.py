@@ -310,7 +310,7 @@ def read_echoed(path) -> dict[str, pd.DataFrame]:
     Raises
     ------
     RecordingError
-        There are too few messages, or a line is no field of a message.
+        There are too few messages, or a line is not a field of a message.
     """
     rows: list[dict[str, float]] = [{}]
     within: list[tuple[int, str]] = []
@@ -325,8 +325,8 @@ def read_echoed(path) -> dict[str, pd.DataFrame]:
         name, colon, value = text.partition(":")
         if not colon:
             raise RecordingError(
-                f"{path}: line {number} is no field of a message, expected lines as x: 0.1 and "
-                f"{_END} between messages, as rostopic echo prints them"
+                f"{path}: line {number} is not a field of a message, expected lines such as "
+                f"x: 0.1, and {_END} between messages, as rostopic echo prints them"
             )
         indent = len(line) - len(line.lstrip())
         while within and within[-1][0] >= indent:

@@ -204,7 +204,8 @@ def _sample_tables(path, samples):
     for place, sample in samples:
         if not isinstance(sample, dict):
             raise RecordingError(
-                f"{path}: {place} is no object, expected samples as {{'time': 0.1, 'gyro_z': 0.2}}"
+                f"{path}: {place} is not an object, expected samples such as "
+                "{'time': 0.1, 'gyro_z': 0.2}"
             )
         rows.append(dict(_flat(sample)))
         refuse_endless_names(path, rows[-1])
@@ -222,7 +223,7 @@ def _samples_of_lines(path, lines):
             yield f"line {number}", _object(line)
         except (ValueError, RecursionError, MemoryError, SyntaxError) as error:
             raise RecordingError(
-                f"{path}: line {number} is no JSON ({error}), expected an object a line"
+                f"{path}: line {number} is not JSON ({error}), expected one object per line"
             ) from None
 
 
@@ -360,7 +361,7 @@ def read_folder(path) -> dict[str, TextTable]:
     Raises
     ------
     RecordingError
-        A file cannot be read, or is no table.
+        A file cannot be read, or is not a table.
     """
     files = {file.name: file for file in csv_files(path) if _is_sensor(file.name)}
     return _tables({name: (file, partial(text_blocks, file)) for name, file in files.items()})
@@ -382,7 +383,7 @@ def read_zip(path) -> Mapping[str, Any]:
     Raises
     ------
     RecordingError
-        A file cannot be read, or is no table.
+        A file cannot be read, or is not a table.
     """
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:

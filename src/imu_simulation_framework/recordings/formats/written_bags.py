@@ -598,7 +598,7 @@ def opened_bag(path) -> Iterator[RawBag]:
     Raises
     ------
     RecordingError
-        The path is no bag, or the bag is damaged.
+        The path is not a bag, or the bag is damaged.
     """
     with ExitStack() as stack:
         if is_ros2_bag(path):
@@ -607,7 +607,7 @@ def opened_bag(path) -> Iterator[RawBag]:
             yield RawBag(path, folder, ros2=True)
             return
         if not read_start(path).startswith((b"\x1f\x8b", b"#ROSBAG")):
-            raise RecordingError(f"{path}: this is no bag of ROS 1 or ROS 2")
+            raise RecordingError(f"{path}: not a bag of ROS 1 or ROS 2")
         yield RawBag(path, stack.enter_context(bag.opened_reader(path)), ros2=False)
 
 

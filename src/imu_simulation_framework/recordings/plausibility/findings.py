@@ -225,7 +225,7 @@ def _finding(best, before) -> Finding:
     # A fault that leaves the IMU's yaw against the reference unchanged leaves the yaw error valid.
     harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
     fault = " or ".join(dict.fromkeys(rival.fault for rival, _ in best))
-    # A response that shows only if its units are right is no evidence for them.
+    # A response that shows only if its units are right is not evidence for them.
     names = {*marks, *better} - (_RESPONSES - (marks.keys() & better.keys()))
     name = max(names, key=lambda n: better.get(n, 0.0) - marks.get(n, 0.0))
     evidence = f"{describe_mark(before, name)}; read otherwise, {describe_mark(after, name)}"

@@ -542,7 +542,7 @@ def clock_offset(first, second):
 _DISPLACEMENT = 0.5  # m, over which the course is taken; ten times the error of good positions
 _CLEAR_DIFFERENCE = 0.1  # of the concentrations of a path and of its mirror image
 _CONCENTRATED = 0.9  # concentration of a yaw that is the course; 1 without noise and sideslip
-_MAX_DISPLACEMENT_TIME = 3.0  # s; a slower displacement is no driving
+_MAX_DISPLACEMENT_TIME = 3.0  # s; a slower displacement is not driving
 MINIMUM_STEPS = 20
 """Least number of displacements of a path, without which its course decides nothing."""
 

@@ -216,7 +216,7 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
 
 
 def _lying(observations) -> list[Finding]:
-    """Find that the axis about which reference and gyroscope agree to turn is no vertical one."""
+    """Find that reference and gyroscope agree about an axis that is not vertical."""
     relation, about = observations.reference_gyro, observations.reference_vertical
     if relation is None or about is None or not (relation.conclusive and relation.agree):
         return []
@@ -229,7 +229,7 @@ def _lying(observations) -> list[Finding]:
         f"{y:.2f}, {z:.2f}) in the same axes"
     )
     readings = (
-        "the z axis of the reference's world lies, so that its yaw is no heading",
+        "the z axis of the reference's world lies, so that its yaw is not a heading",
         "the accelerometer's axes are not the gyroscope's, [imu_columns]",
     )
     return [Finding(faults.AMBIGUOUS_VERTICAL, evidence, _LAY_IT_FLAT, True, readings=readings)]
@@ -495,7 +495,7 @@ NOTICED_DELAY = 0.15
 
 _GRAVE_DELAY = 1.0  # s; a robot that turns with 30 deg/s then has an error of 30 deg
 _PART_DURATION = 40.0  # s, of the parts of a drive whose delays show the rate of a clock
-_MIN_CLOCK_CORRELATION = 0.4  # of turns, below which their delay is no evidence
+_MIN_CLOCK_CORRELATION = 0.4  # of turns, below which their delay is not evidence
 _MIN_COURSE_CORRELATION = 0.9  # of a course, whose noise makes other delays likely
 _MIN_PART_CORRELATION = 0.9  # of the turns of a part whose delay counts
 _MAX_SCALE = 2.0  # ratio of turns that are compared for a delay
@@ -503,7 +503,7 @@ _NOTICED_RATE = 1e-3  # s/s, of a clock against the other; quartz is good to 1e-
 
 
 def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
-    """Find a clock that is shifted against the other, or of another rate; see symptoms()."""
+    """Find a time offset, or a different rate, between the clocks of reference and IMU."""
     relations = (observations.reference_gyro, observations.reference_imu)
     known = [r for r in relations if r is not None and r.conclusive]
     best = next((r for r in known if r.correlation > _MIN_CLOCK_CORRELATION), None)

@@ -206,7 +206,7 @@ def _unit_by_orientation(columns: GyroColumns, reasons: list[str]) -> GyroUnit |
         turns = f"{columns.names}: {attitude.names} turns {witness.size:.3g} rad for each 1 of them"
         fitting = fitting_units(columns.units, witness.size)
         if not fitting:
-            reasons.append(f"{turns}, which is no known unit, left out")
+            reasons.append(f"{turns}, which is not a known unit, left out")
             return GyroUnit("")
         unit = fitting[0]
         reasons.append(
@@ -246,7 +246,7 @@ def _unit_by_gravity(columns: GyroColumns, reasons: list[str]) -> GyroUnit | Non
     if not witness.is_reliable:
         return None
     if not fitting:
-        reasons.append(f"{turns}, which is no known unit, left out")
+        reasons.append(f"{turns}, which is not a known unit, left out")
         return GyroUnit("")
     possible = " or ".join(f"{columns.last}{unit.written()}" for unit in fitting[:_MAX_LISTED])
     reasons.append(

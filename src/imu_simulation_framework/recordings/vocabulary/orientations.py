@@ -19,7 +19,7 @@ DISAGREEMENT = 0.5
 """Correlation of turns, up to which two sensors measure different motions. Between this and
 :data:`.AGREEMENT` nothing is decided."""
 
-_ROUNDING = 0.02  # rad, by which rounding may exceed a full turn
+_ROUNDING = 0.02  # rad; rounded angles may exceed a full turn by this much
 _EVEN_STEP = 0.02  # s between rows without times; a correlation does not depend on it
 
 

@@ -19,7 +19,7 @@ _POSSIBLE_GLOBAL_UNITS = (("deg",), ("rad",), ("ddmm.mmmm",), ("deg", "", " * 1e
 _SLOW = 0.03  # share of the 95th percentile of the speed, below which a course is noise
 _MIN_SLOW_TIME = 5.0  # s of slow driving, without which a held heading does not show
 _MAX_HELD_CHANGES = 0.2  # changes of a held heading in a second
-_FULL_TURN = 360.5  # deg, with half a degree for rounding; more is no heading
+_FULL_TURN = 360.5  # deg, with half a degree for rounding; more is not a heading
 _MIN_EXTENT = 2.0  # m; positions within less than the error of a receiver have no course
 
 

@@ -116,7 +116,7 @@ class _Tables:
         self.local, self.frame = recorded.local, recorded.frame
 
     def spans(self, name, written=""):
-        """Return the spans of the times of a table, or of a single time as a map writes it."""
+        """Return the intervals of all times of a table, or of the time ``written`` in a map."""
         candidates, pieces = _spread(self.by_table[name])
         times, _ = all_times(candidates, pieces, FIX_STEPS)
         return [time.span for time in times if time.written == (written or time.written)]

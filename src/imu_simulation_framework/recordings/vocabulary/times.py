@@ -249,7 +249,7 @@ def all_times(candidates, pieces, usual):
     Returns
     -------
     tuple of list of TimeColumn and list of str
-        Times, and remarks on columns that are no time.
+        Times, and remarks on columns that are not time.
     """
     named = [
         c for c in candidates if c.meaning and c.meaning.kind == "time" and c.filled > _MIN_FILLED
@@ -292,7 +292,7 @@ def all_times(candidates, pieces, usual):
             others = (text for text in column.texts if text and not TIME_OF_DAY.match(text))
             text = next(others, column.texts[0])
             remarks.append(
-                f"{column.name} is not taken as the time: {quote(text)} is no known form"
+                f"{column.name} is not taken as the time: {quote(text)} is not a known form"
             )
     return times, remarks
 
@@ -314,7 +314,7 @@ def find_time(candidates, pieces, usual, spans=()):
     Returns
     -------
     tuple of TimeColumn or None, and list of str
-        Time, and remarks on columns that are named as times but are no time.
+        Time, and remarks on columns that are named as times but are not time.
     """
     times, remarks = all_times(candidates, pieces, usual)
     if not times:

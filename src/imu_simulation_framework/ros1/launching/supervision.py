@@ -72,7 +72,7 @@ class PlainTextStream:
         self._stream.flush()
 
     def isatty(self) -> bool:
-        """Return that the stream is no terminal.
+        """Return that the stream is not a terminal.
 
         Returns
         -------

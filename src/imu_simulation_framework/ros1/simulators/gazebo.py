@@ -414,7 +414,7 @@ class GazeboInterface(SimulatorInterface):
         if call(physics, timeout=2.0).pause:
             return "Gazebo's physics is paused"
         pace = self._pace
-        # Read before the service call, so that progress during the call is no step back.
+        # Read before the service call, so that progress during the call is not a step back.
         last_time = 0.0 if pace is None else pace.answered_until
         time = call(world, timeout=2.0).sim_time
         if time < last_time - LIMIT_MARGIN:  # differences below the margin are rounding

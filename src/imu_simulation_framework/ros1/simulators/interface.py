@@ -307,7 +307,9 @@ def wait_for_service(name: str, timeout: float) -> None:
             return
     except rospy.ROSException:
         pass
-    raise SimulatorError(f"service {rospy.resolve_name(name)} was not there after {timeout:g} s")
+    raise SimulatorError(
+        f"service {rospy.resolve_name(name)} was not available after {timeout:g} s"
+    )
 
 
 def wait_until_processed(participants: Sequence[str], stamp: float, timeout: float) -> list[str]:

@@ -166,7 +166,9 @@ def read_topic(tag: Tag | None, remarks: list[str]) -> str:
     text = "" if tag is None else tag.text.strip()
     if tag is None or not text or is_topic(text):
         return text
-    remarks.append(f"Line {tag.line}: <{tag.name}> is {quote(text)}, which is no topic; ignored.")
+    remarks.append(
+        f"Line {tag.line}: <{tag.name}> is {quote(text)}, which is not a topic; ignored."
+    )
     return ""
 
 

@@ -149,7 +149,7 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
     values.require(required, (*_PLACE, *_RATES))
     topic = values.text("rostopic").strip() if "rostopic" in values else ""
     if topic and not is_topic(topic):
-        remarks.append(f"rostopic is {quote(topic)}, which is no topic; ignored.")
+        remarks.append(f"rostopic is {quote(topic)}, which is not a topic; ignored.")
         topic = ""
     sample_rate = read_rate(
         values.positive(stated[0]) if stated else None, rate, f"{path}: {_RATES[0]} is missing"

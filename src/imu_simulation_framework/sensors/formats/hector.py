@@ -149,15 +149,15 @@ def _note_ignored(plugin, rate, remarks):
     for error in ("Offset", "GaussianNoise"):
         tag = plugin.child(f"yaw{error}")
         if tag is not None and tag.number() != 0.0:
-            remarks.append(f"Line {tag.line}: <{tag.name}> is no error of a sensor; ignored.")
+            remarks.append(f"Line {tag.line}: <{tag.name}> is not an error of a sensor; ignored.")
     drift = plugin.child("yawDrift")
     if drift is not None and drift.size() != 0.0:
         frequency = plugin.inside("yawDriftFrequency", Tag.positive, _DEFAULT_FREQUENCY)
         std = float(drift_stationary_std(drift.number(), frequency, 1.0 / rate))
         remarks.append(
-            f"Line {drift.line}: <yawDrift> is no error of a sensor; ignored. At {rate:g} Hz it is "
-            f"a drift of the yaw with a standard deviation of {std:.6g} rad and a correlation "
-            f"time of {1.0 / frequency:.6g} s."
+            f"Line {drift.line}: <yawDrift> is not an error of a sensor; ignored. At {rate:g} Hz "
+            f"it is a drift of the yaw with a standard deviation of {std:.6g} rad and a "
+            f"correlation time of {1.0 / frequency:.6g} s."
         )
 
 

@@ -310,7 +310,8 @@ def named_imu(text: str) -> NamedImu:
         preset = PRESETS[text]
         if preset.model == "specification":
             raise ConfigurationError(
-                f"IMU is {text}, expected the file of a specification, or a bundled one as bno055"
+                f"IMU is {text}, expected the file of a specification, or the name of a "
+                "bundled one such as bno055"
             )
         return NamedImu(text, IMU_MODELS[preset.model].parameters(**preset.parameters), (), ())
     format_name, colon, path = text.partition(":")

@@ -121,7 +121,7 @@ def _read_noise(noise, rate, remarks, default_type="none", bias_sign_is_drawn=Tr
     kind = noise.attributes.get("type", default_type)
     if kind not in _NOISE_TYPES:
         raise noise.error(f"has the type {quote(kind)}, expected one of {', '.join(_NOISE_TYPES)}")
-    note_unknown(noise.children, _NOISE_TAGS, "{} is no part of <noise>", remarks)
+    note_unknown(noise.children, _NOISE_TAGS, "{} is not a part of <noise>", remarks)
     if kind == "none":
         return _AxisNoise()
     bias_mean = noise.inside("bias_mean", Tag.number)
@@ -237,7 +237,7 @@ def read(path, rate: float | None = None) -> Reading:
         triad: _read_triad(imu.child(signal), sample_rate, remarks)
         for signal, triad in _SIGNALS.items()
     }
-    note_unknown(imu.children, _IMU_TAGS, "{} is no part of SDF's <imu>", remarks)
+    note_unknown(imu.children, _IMU_TAGS, "{} is not a part of SDF's <imu>", remarks)
     topic = read_topic(sensor.child("topic") or imu.child("topic"), remarks)  # the second until 1.4
     return imu_reading(sample_rate, triads, remarks, orientation_reference="truth", topic=topic)
 
@@ -338,7 +338,7 @@ def read_unity(path, rate: float | None = None) -> Reading:
     output = sensor.child("output")
     discard = output is not None and output.inside("discard_redundant_data", Tag.flag, False)
     topic = read_topic(sensor.child("topic"), remarks)
-    note_unknown(sensor.children, _UNITY_TAGS, "{} is no tag of Unity's", remarks)
+    note_unknown(sensor.children, _UNITY_TAGS, "{} is not a tag of Unity", remarks)
     return imu_reading(
         sample_rate,
         {"gyroscope": triad, "accelerometer": triad},

@@ -8,7 +8,7 @@ declarations.
 A xacro file is expanded first, see :mod:`.xacro_expansion`. If the result has no sensor, as with a
 file of macros, the file itself is read, and a value that is an expression is rejected.
 
-OpenCV's YAML files are read as well: their first line ``%YAML:1.0`` is no directive of YAML, and
+OpenCV's YAML files are read as well: their first line ``%YAML:1.0`` is not a directive of YAML, and
 tags like ``!!opencv-matrix`` are irrelevant to numbers.
 """
 
@@ -424,7 +424,7 @@ def find_imu_sensor(root: Tag) -> Tag:
 
 
 def find_plugin(root: Tag, *libraries: str) -> Tag:
-    """Return the ``<plugin>`` of a file that loads some library.
+    """Return the ``<plugin>`` of a file that loads one of several libraries.
 
     Parameters
     ----------
@@ -512,7 +512,9 @@ class YamlMapping:
             line = key.start_mark.line + 1
             text = getattr(key, "value", None)
             if not isinstance(text, str):
-                raise ConfigurationError(f"{file}, line {line}: key is no text, expected a word")
+                raise ConfigurationError(
+                    f"{file}, line {line}: the key is not a text, expected a word"
+                )
             if text in self._entries:
                 raise ConfigurationError(
                     f"{file}, line {line}: {self.path(text)} occurs a second time, after line "
@@ -625,11 +627,11 @@ class YamlMapping:
         Raises
         ------
         ConfigurationError
-            The key is missing, or its value is no mapping.
+            The key is missing, or its value is not a mapping.
         """
         node = self._node(key)
         if not isinstance(node, yaml.MappingNode):
-            raise self.error(key, "is no mapping, expected keys and values below it")
+            raise self.error(key, "is not a mapping, expected keys and values below it")
         return YamlMapping(self.file, node, self.path(key))
 
     def is_mapping(self, key: str) -> bool:
@@ -689,7 +691,7 @@ class YamlMapping:
         """
         value = getattr(self._node(key), "value", None)
         if not isinstance(value, str):
-            raise self.error(key, "is no text, expected a text")
+            raise self.error(key, "is not a text, expected a text")
         if choices is not None and value not in choices:
             raise self.error(key, f"is {quote(value)}, expected one of {', '.join(choices)}")
         return value
@@ -710,7 +712,7 @@ class YamlMapping:
         Raises
         ------
         ConfigurationError
-            The key is missing, or its value is no finite number.
+            The key is missing, or its value is not a finite number.
         """
         return self._number(key, self._node(key))
 
@@ -730,7 +732,7 @@ class YamlMapping:
         Raises
         ------
         ConfigurationError
-            The key is missing, or its value is no positive number.
+            The key is missing, or its value is not a positive number.
         """
         value = self.number(key)
         if value <= 0.0:
@@ -799,7 +801,7 @@ def read_mapping(path) -> YamlMapping:
     Raises
     ------
     ConfigurationError
-        The file cannot be read, is no YAML, or is no mapping.
+        The file cannot be read, is no YAML, or is not a mapping.
     """
     path = Path(path)
     try:
@@ -815,7 +817,9 @@ def read_mapping(path) -> YamlMapping:
         reason = " ".join(str(error).split())
         raise ConfigurationError(f"{path}: cannot be read as YAML: {reason}.") from error
     if not isinstance(node, yaml.MappingNode):
-        raise ConfigurationError(f"{path}: top level is no mapping, expected keys and values")
+        raise ConfigurationError(
+            f"{path}: the top level is not a mapping, expected keys and values"
+        )
     return YamlMapping(path, node)
 
 

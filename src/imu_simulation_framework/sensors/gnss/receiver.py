@@ -325,8 +325,9 @@ def simulate_gnss(
     Parameters
     ----------
     motion : Motion
-        Motion of the robot, in whose axes the antenna's lever arm is given, evenly sampled. If its
-        rate is no multiple of the receiver's it is interpolated (:meth:`.SampledMotion.resampled`).
+        Motion of the robot, in whose axes the antenna's lever arm is given, evenly sampled. It is
+        interpolated if its rate is not a multiple of the receiver's
+        (:meth:`.SampledMotion.resampled`).
     gnss : GnssSpecification or str
         Receiver.
     seed : int or numpy.random.SeedSequence
@@ -500,7 +501,7 @@ def simulate_earth_fixes(
     MotionError
         The motion is not evenly sampled.
     ConfigurationError
-        The motion's rate is no multiple of the receiver's.
+        The motion's rate is not a multiple of the receiver's.
     """
     antenna, step = _antenna_at(motion, gnss)
     time = antenna.time[::step]

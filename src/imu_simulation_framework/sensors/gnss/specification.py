@@ -144,7 +144,9 @@ class QualityChange(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.before == self.after:
-            raise ConfigurationError(f"after is {quote(self.after)}, expected another than before")
+            raise ConfigurationError(
+                f"after is {quote(self.after)}, expected a value other than before"
+            )
 
 
 @dataclass(frozen=True)

@@ -559,6 +559,6 @@ def checked_parameter(name, value, **bounds):
     Raises
     ------
     ConfigurationError
-        The value is no number or out of bounds.
+        The value is not a number or out of bounds.
     """
     return check_number(f"The IMU's {name}", value, maximum=LARGEST_PARAMETER, **bounds)

@@ -486,7 +486,7 @@ class Preset(NamedTuple):
     Attributes
     ----------
     model : str
-        Key of :data:`IMU_MODELS`.
+        Key of ``IMU_MODELS``.
     parameters : mapping of str to object
         Parameters by name.
     """

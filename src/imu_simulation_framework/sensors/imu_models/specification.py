@@ -81,7 +81,7 @@ class Fusion(NamedTuple):
     Parameters
     ----------
     filter : object
-        Filter of :mod:`..fusion.filters`.
+        Filter of :mod:`.sensors.fusion.filters`.
     start : ndarray, shape (4,), or None
         Orientation at which the filter starts; None if it continues.
     rate, force : ndarray, shape (n, 3)
@@ -461,7 +461,7 @@ class SpecificationImu(ImuModel):
         return truth, self._series_of(due_signals, self._times(due))
 
     def _means(self, signal, due):
-        """Return means (m, 3) of a signal (n, 3) since the sample before each of ``due`` (m,)."""
+        """Return means (m, 3) of a signal (n, 3) over the periods that end at ``due`` (m,)."""
         if self._stride == 1:
             return signal[due]
         starts = np.maximum(due - self._stride + 1, 0)

@@ -315,6 +315,8 @@ def flicker_processes(band, period):
 class WhiteNoise(NoiseProcess):
     """White noise, ``N / sqrt(dt) w``; Allan deviation ``N / sqrt(tau)`` (IEEE Std 952).
 
+    It is the angle random walk of a gyroscope and the velocity random walk of an accelerometer.
+
     Parameters
     ----------
     density : float or 3 float

@@ -108,7 +108,7 @@ XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 @pytest.mark.parametrize(
     "name, content, asked, rate, gyroscope, accelerometer, notes",
     [
-        # Identity and zero are no calibration to lose.
+        # Identity and zero are not calibration to lose.
         (
             *("kalibr", CHAIN, None, 200.0, (1.5e-4, 2.5e-5), (2.5e-3, 3.5e-4)),
             [["No noise parameters, and ignored: imu0.T_w."]],

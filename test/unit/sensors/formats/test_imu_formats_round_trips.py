@@ -131,7 +131,7 @@ def test_representable_specification_round_trips_without_remarks(name, convert):
     reading, writing = convert(specification, name)
     assert_same(reading.specification, specification, name)
     assert name != "specification" or reading.specification == specification
-    # Hector's orientation is neither the truth nor fused, and Gazebo lets turn-on biases decay.
+    # Hector's plug-in adds errors to the true orientation, and Gazebo's turn-on biases decay.
     expected = {"hector": "orientation_reference", "sdf": "decay", "unity": "decay"}
     unexpected = [text for text in writing.remarks if expected.get(name, "none") not in text]
     assert unexpected == []
@@ -150,7 +150,7 @@ def test_density_is_kept_at_another_rate(name, convert):
             np.testing.assert_allclose(result, expected, rtol=1e-12)
 
 
-# Values with an effect, for parameters of a triad that are no three small numbers.
+# Values with an effect, for parameters of a triad that are not three small numbers.
 PARAMETERS = {
     "bias_instability_band": (2.0, 300.0),
     "gauss_markov_time": (100.0, 200.0, 300.0),
