@@ -26,7 +26,7 @@ _BLOCK_DURATION = 1.0  # s
 _MIN_BLOCK_SAMPLES = 5
 _MAX_NOISE_RATIO = 10.0  # change of a median over its standard deviation by white noise
 MAX_CHANGES = {"gyro": 0.02, "accel": 0.3}
-"""Largest change of the median from one second to the next at rest, rad/s and m/s^2."""
+"""Largest change of the median from one second to the next at rest [rad/s and m/s^2]."""
 
 _UNITS = {"gyro": "rad/s", "accel": "m/s^2"}
 _MAX_MOVED_SHARE = 0.01  # of the seconds
@@ -41,13 +41,13 @@ def check_at_rest(
     Parameters
     ----------
     times : ndarray, shape (n,)
-        Time of each sample, s.
+        Time of each sample [s].
     values : ndarray, shape (axes, n), or sequence of ndarray, shape (n,)
-        Angular velocities, rad/s, and specific forces, m/s^2.
+        Angular velocities [rad/s] and specific forces [m/s^2].
     names : sequence of str
         Names of the axes, which begin with ``gyro`` or ``accel``.
     rate : float
-        Sampling rate, Hz.
+        Sampling rate [Hz].
     source : str
         Name of the recording in messages.
 
@@ -140,7 +140,7 @@ class RestSettings(TextSettings):
         distance of 3 finds 2.4 outliers in a million samples of Gaussian noise; 0 keeps all
         samples.
     minimum_duration : float
-        Shortest duration of the longest part without a gap, s.
+        Shortest duration of the longest part without a gap [s].
     """
 
     outlier_range: float = setting(3.0, minimum=0.0)
@@ -201,7 +201,7 @@ class SamplesAtRest:
     source : str
         Name of the recording in messages.
     rate : float
-        Sampling rate, Hz.
+        Sampling rate [Hz].
     values : ndarray, shape (axes, n), or sequence of ndarray, shape (n,)
         All samples in order, with outliers replaced. A sequence may load each array on access; only
         one array is in use at a time.
@@ -241,7 +241,7 @@ class SamplesAtRest:
 
     @property
     def duration(self) -> float:
-        """Total duration of the parts in use, s."""
+        """Total duration of the parts in use [s]."""
         return sum(self.lengths) / self.rate
 
 
@@ -257,9 +257,9 @@ def prepare_at_rest(
     Parameters
     ----------
     times : array_like, shape (n,)
-        Strictly increasing times, s.
+        Strictly increasing times [s].
     values : array_like, shape (n, axes)
-        Angular velocities, rad/s, and specific forces, m/s^2.
+        Angular velocities [rad/s] and specific forces [m/s^2].
     names : sequence of str
         Names of the axes, for example ``gyro_x``.
     source : str
@@ -293,7 +293,7 @@ def prepare_axes(
     Parameters
     ----------
     times : ndarray, shape (n,)
-        Strictly increasing times, s.
+        Strictly increasing times [s].
     values : ndarray, shape (axes, n), or mutable sequence of ndarray, shape (n,)
         Samples, in which outliers are replaced.
     names : sequence of str

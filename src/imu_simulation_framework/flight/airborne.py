@@ -93,7 +93,7 @@ class AirborneImu:
     gnss : GnssSpecification, optional
         Receiver; by default there are no fixes.
     rate : float
-        Sampling rate of the motion, Hz; the IMU measures its means.
+        Sampling rate of the motion [Hz]; the IMU measures its means.
     seed : int
         Seed of all random numbers.
     gnss_on : str
@@ -109,7 +109,7 @@ class AirborneImu:
     Attributes
     ----------
     origin : ndarray, shape (3,)
-        Origin of the world: latitude, longitude, rad, and height, m.
+        Origin of the world: latitude, longitude [rad] and height [m].
     remarks : tuple of str
         Remarks on the gimbal.
     covariances : tuple
@@ -174,7 +174,7 @@ class AirborneImu:
         Parameters
         ----------
         period : float
-            Length of a period, s, at least one sample.
+            Length of a period [s], at least one sample.
 
         Yields
         ------
@@ -210,7 +210,7 @@ class AirborneImu:
 
 
 _DEGREES = (180.0 / np.pi, 180.0 / np.pi, 1.0)
-"""Factors from latitude and longitude, rad, and height, m, to degrees and metres."""
+"""Factors from latitude and longitude [rad] and height [m] to degrees and metres."""
 
 
 def _rows(motion: Motion) -> np.ndarray:

@@ -32,7 +32,7 @@ PERIODS = 3.0
 """Number of periods of a sinusoidal joint in figures 5 and 6."""
 
 AROUND_LIFT_OFF = (10.0, 25.0)
-"""Time before and after the lift-off in figure 7, s."""
+"""Time before and after the lift-off in figure 7 [s]."""
 
 
 class Sensed(NamedTuple):
@@ -41,9 +41,9 @@ class Sensed(NamedTuple):
     Attributes
     ----------
     time : ndarray, shape (n,)
-        Times, s.
+        Times [s].
     measured, true : tuple of ndarray, shape (n, 3)
-        Specific force, m/s^2, and angular velocity, rad/s.
+        Specific force [m/s^2] and angular velocity [rad/s].
     """
 
     time: np.ndarray
@@ -140,9 +140,9 @@ def joint_alone(
     imu : ImuErrors
         Errors as for :func:`.simulate_imu`.
     place : ndarray, shape (3,)
-        Latitude, longitude, rad, and height, m.
+        Latitude, longitude [rad] and height [m].
     rate : float
-        Sampling rate of the motion, Hz.
+        Sampling rate of the motion [Hz].
     seed : int, optional
         Seed of the noise.
 
@@ -240,7 +240,7 @@ def numbered(instants) -> list[tuple[str, str, float]]:
     Parameters
     ----------
     instants : mapping of str to float
-        Times by name, as in :meth:`.FlightInstants.marked`, s.
+        Times by name, as in :meth:`.FlightInstants.marked` [s].
 
     Returns
     -------
@@ -272,11 +272,11 @@ def imu_figure(time, measured, true, instants=None) -> Figure:
     Parameters
     ----------
     time : ndarray, shape (n,)
-        Times, s.
+        Times [s].
     measured, true : tuple of ndarray, shape (n, 3)
-        Specific force, m/s^2, and angular velocity, rad/s.
+        Specific force [m/s^2] and angular velocity [rad/s].
     instants : mapping of str to float, optional
-        Instants to mark, s.
+        Instants to mark [s].
 
     Returns
     -------
@@ -304,7 +304,7 @@ def navigation_figure(columns, instants) -> Figure:
     columns : mapping of str to NavigationErrors
         Errors by the name of the navigator.
     instants : mapping of str to float
-        Instants to mark, s.
+        Instants to mark [s].
 
     Returns
     -------
@@ -330,15 +330,15 @@ def profile_figure(time, height, speed, joints, instants) -> Figure:
     Parameters
     ----------
     time : ndarray, shape (n,)
-        Times, s.
+        Times [s].
     height : ndarray, shape (n,)
-        Height above the start, m.
+        Height above the start [m].
     speed : ndarray, shape (n,)
-        Speed over ground, m/s.
+        Speed over ground [m/s].
     joints : ndarray, shape (n, 3)
-        Angles of pan, tilt and roll, rad.
+        Angles of pan, tilt and roll [rad].
     instants : mapping of str to float
-        Instants to mark, s.
+        Instants to mark [s].
 
     Returns
     -------
@@ -405,13 +405,13 @@ def map_figure(position, time, instants, origin=None) -> Figure:
     Parameters
     ----------
     position : ndarray, shape (n, 3)
-        Position east, north and above the origin, m.
+        Position east, north and above the origin [m].
     time : ndarray, shape (n,)
-        Times, s.
+        Times [s].
     instants : mapping of str to float
-        Instants to mark, s.
+        Instants to mark [s].
     origin : sequence of float, optional
-        Latitude, longitude, deg, and height, m, of the origin.
+        Latitude, longitude [deg] and height [m] of the origin.
 
     Returns
     -------
@@ -513,15 +513,15 @@ class FlightResults:
     Parameters
     ----------
     time : ndarray, shape (n,)
-        Times, s.
+        Times [s].
     position : ndarray, shape (n, 3)
-        Position east and north of the start, and ellipsoidal height above it, m.
+        Position east and north of the start, and ellipsoidal height above it [m].
     speed : ndarray, shape (n,)
-        Speed over ground, m/s.
+        Speed over ground [m/s].
     joints : ndarray, shape (n, 3)
-        Angles of pan, tilt and roll, rad.
+        Angles of pan, tilt and roll [rad].
     instants : mapping of str to float
-        Marked instants, s.
+        Marked instants [s].
     alone : mapping of str to Sensed
         Signals with a single moving joint.
     in_flight : Sensed

@@ -290,13 +290,13 @@ STATES = (
 positions differ by tenths of a millimetre."""
 
 SCRAPING = 10.0
-"""Speed over ground, m/s, from which on a contact of a part without wheel is a crash."""
+"""Speed over ground [m/s] from which on a contact of a part without wheel is a crash."""
 
 _MAX_DEPTH = 1.0  # m, of the centre of gravity below the ground; that of a seaplane is near it
 _MAX_PARTS = 64
 
 RATE = 50.0
-"""Steps per second of the bundled script c3104, Hz."""
+"""Steps per second of the bundled script c3104 [Hz]."""
 
 _CHECK_RATE = 20.0  # Hz, of the checks of engines and contacts
 _LONGEST = 24 * 3600.0  # s
@@ -325,10 +325,10 @@ def fly(
     duration : float
         Duration of the states from ``start`` on, s.
     rate : float
-        Steps and states per second, Hz.
+        Steps and states per second [Hz].
     start : float
-        Time of the first state on the script's clock, s. The aircraft of c3104 first drops onto the
-        runway and is at rest after 3 s.
+        Time of the first state on the script's clock [s]. The aircraft of c3104 first drops onto
+        the runway and is at rest after 3 s.
     aircraft_folder, engine_folder : path-like, optional
         Folders of aircraft and engines; by default JSBSim's own.
 

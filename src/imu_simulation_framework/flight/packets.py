@@ -309,7 +309,7 @@ def ecef_positions(columns: Mapping[str, np.ndarray]) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n, 3)
-        Positions, m.
+        Positions [m].
     """
     if all(name in columns for name in _ECEF):
         return np.column_stack([columns[name] for name in _ECEF])

@@ -34,7 +34,7 @@ LONGEST_GAP = 5.0
 """Longest gap in median periods, which a spline may bridge."""
 
 MIN_GAP = 0.25
-"""Gap that is always accepted, s."""
+"""Gap that is always accepted [s]."""
 
 _MAX_NORM_ERROR = 0.1  # of a quaternion
 _LOCAL = ("x", "y", "z")
@@ -208,7 +208,7 @@ class FlightSource:
     quaternion_inverse : bool, optional
         Whether quaternions rotate from the world to the body.
     origin : sequence of float, optional
-        Origin of positions x, y, z: latitude, longitude, deg, and height, m.
+        Origin of positions x, y, z: latitude, longitude [deg] and height [m].
     attitude_topic : str, optional
         Topic of orientations, sensor_msgs/Imu or poses, in a bag with NavSatFix; empty for the only
         such topic.
@@ -490,11 +490,11 @@ def find_flight(
     duration : float
         Duration from ``start`` on, s.
     rate : float
-        JSBSim's steps per second, Hz.
+        JSBSim's steps per second [Hz].
     start : float
-        Start on the script's clock, or after the beginning of a recording or of the packets, s.
+        Start on the script's clock, or after the beginning of a recording or of the packets [s].
     silence : float
-        Time without packets that ends the reception, s.
+        Time without packets that ends the reception [s].
 
     Returns
     -------

@@ -118,7 +118,7 @@ class PacketReceiver:
 
 TIMEOUT = 5.0  # s
 RESOLUTION = 1e-6
-"""Recommended resolution of the time in FlightGear's packets, s."""
+"""Recommended resolution of the time in FlightGear's packets [s]."""
 
 _MAX_PACKETS = 10_000_000
 _MAX_SENDERS = 64
@@ -149,11 +149,11 @@ def receive_flight(
     receiver : PacketReceiver
         Started receiver.
     duration : float, optional
-        Duration of the simulation, s; by default unlimited.
+        Duration of the simulation [s]; by default unlimited.
     timeout : float
-        Time without a new state that ends the flight, s.
+        Time without a new state that ends the flight [s].
     rate : float, optional
-        Packets per second of simulated time, Hz, for FlightGear's packets without a time.
+        Packets per second of simulated time [Hz] for FlightGear's packets without a time.
     labels : sequence of str, optional
         Labels of text packets, beginning with the time; by default those that the simulator sends.
     resolution : float

@@ -85,7 +85,7 @@ class Figure:
     widths : sequence of float
         Relative widths of a picture's columns, which panels fill row by row.
     width : float
-        Width of a picture, inches.
+        Width of a picture [inches].
     share_y : bool or str
         Panels of a picture with a common vertical scale, as in matplotlib's ``subplots``.
     panels : list of Panel
@@ -178,7 +178,7 @@ class Figure:
         name : str
             Name in the legend.
         size : float
-            Size on a page, pixels.
+            Size on a page [pixels].
         symbol : str
             ``circle``, ``circle-open``, ``square-open`` or ``x``.
 
@@ -194,7 +194,7 @@ class Figure:
         Parameters
         ----------
         time : array_like, shape (n,)
-            Time of each point, s; the path is interrupted where samples are missing.
+            Time of each point [s]; the path is interrupted where samples are missing.
         x, y : array_like, shape (n,)
             Positions.
         values : array_like, shape (n,)
@@ -463,7 +463,7 @@ def thin_with_gaps(time, values, points):
     Parameters
     ----------
     time : array_like, shape (n,)
-        Time, s.
+        Time [s].
     values : array_like, shape (n,)
         Samples of the line.
     points : int

@@ -60,7 +60,7 @@ def line_styles(count, styles=_SERIES, width=1.5) -> list:
     styles : sequence of tuple
         Colour and line style of each.
     width : float
-        Line width, points.
+        Line width [points].
 
     Returns
     -------
@@ -79,12 +79,12 @@ def choose_time_unit(longest) -> tuple[float, str]:
     Parameters
     ----------
     longest : float
-        Length of the axis, s.
+        Length of the axis [s].
 
     Returns
     -------
     size : float
-        Size of the unit, s.
+        Size of the unit [s].
     name : str
         ``s``, or ``min`` for an axis of more than three minutes.
     """

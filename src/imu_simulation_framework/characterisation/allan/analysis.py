@@ -28,7 +28,7 @@ from .axis import AxisResult, RecordingModel, identify_axis
 from .fit import DETECTION_DEVIATIONS, square_estimator
 
 LONGEST = 30.0 * 86400.0
-"""Longest recording time that is considered practical, s."""
+"""Longest recording time that is considered practical [s]."""
 
 _FACTORS_PER_DECADE = 3
 
@@ -41,17 +41,17 @@ def duration_planner(
     Parameters
     ----------
     rate : float
-        Sampling rate, Hz.
+        Sampling rate [Hz].
     start : float
-        Duration of the recording that was too short, s. It is doubled until it suffices.
+        Duration of the recording that was too short [s]. It is doubled until it suffices.
     band : tuple of float
-        Shortest and longest averaging time of the bias instability, s.
+        Shortest and longest averaging time of the bias instability [s].
 
     Returns
     -------
     callable
         Function of the squared coefficients of a fit (5,), the index of the term, and its assumed
-        coefficient. It returns the duration, s, or infinity beyond :data:`LONGEST`.
+        coefficient. It returns the duration [s] or infinity beyond :data:`LONGEST`.
     """
 
     @lru_cache(maxsize=None)
@@ -96,7 +96,7 @@ class AllanIdentification:
     axes : dict of str to AxisResult
         Results of each of ``AXES`` that was recorded.
     band : tuple of float
-        Shortest and longest averaging time of the assumed bias instability, s.
+        Shortest and longest averaging time of the assumed bias instability [s].
     """
 
     recordings: tuple[SamplesAtRest, ...]
@@ -105,7 +105,7 @@ class AllanIdentification:
 
     @property
     def rate(self) -> float:
-        """Sampling rate of the first recording, rounded to the accuracy of its clock, Hz."""
+        """Sampling rate of the first recording, rounded to the accuracy of its clock [Hz]."""
         rate = self.recordings[0].rate
         whole = round(rate)
         return float(whole) if abs(rate - whole) < 1e-3 * rate else rate
@@ -185,7 +185,7 @@ def identify(
     recordings : iterable of SamplesAtRest
         Recordings of a sensor with the same axes.
     band : tuple of float
-        Shortest and longest averaging time of the assumed bias instability, s.
+        Shortest and longest averaging time of the assumed bias instability [s].
     progress : callable, optional
         Function without arguments, called once for each axis of each recording and once more for
         each axis.

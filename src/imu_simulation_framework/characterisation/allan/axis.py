@@ -22,7 +22,7 @@ from .fit import CONFIDENCE, DETECTION_DEVIATIONS, AllanFit, AllanProblem, fit_t
 from .slow_noise import SlowNoiseLikelihood
 
 SHORTEST = 1.0
-"""Shortest averaging time of the comparison, s."""
+"""Shortest averaging time of the comparison [s]."""
 LONGEST_SHARE = 10.0
 """Duration of the longest contiguous part over the longest averaging time of the comparison."""
 
@@ -37,7 +37,7 @@ class AllanBand:
     Attributes
     ----------
     tau : ndarray, shape (n,)
-        Averaging times, s.
+        Averaging times [s].
     deviation, low, high : ndarray, shape (n,)
         Measured Allan deviation and the limits of the true one, in the unit of the axis.
     """
@@ -72,7 +72,7 @@ class Departure:
     recording : int
         Index of the recording.
     tau : float
-        Averaging time, s.
+        Averaging time [s].
     ratio : float
         Allan deviation of the identified sensor over the measured one.
     """
@@ -90,7 +90,7 @@ def compute_band(curve: allan_model.AllanCurve, longest, comparisons, model_erro
     curve : AllanCurve
         Measured Allan deviation.
     longest : float
-        Duration of the longest contiguous part, s.
+        Duration of the longest contiguous part [s].
     comparisons : int
         Number of comparisons that hold together with 95 % probability (Sidak's correction).
     model_error : float
@@ -188,7 +188,7 @@ class NeededDuration:
     value : float
         Assumed coefficient: the estimate, or half the upper limit if the estimate is far below it.
     duration : float
-        Recording time, s; infinite if a month does not suffice.
+        Recording time [s]; infinite if a month does not suffice.
     """
 
     value: float
@@ -276,7 +276,7 @@ class RecordingModel:
     recording : SamplesAtRest
         Recording of all axes.
     band : tuple of float
-        Shortest and longest averaging time of the bias instability, s.
+        Shortest and longest averaging time of the bias instability [s].
     """
 
     def __init__(self, recording, band):

@@ -56,7 +56,7 @@ def error_covariance(tau, error) -> np.ndarray:
     Parameters
     ----------
     tau : ndarray, shape (n,)
-        Averaging times, s.
+        Averaging times [s].
     error : float
         Relative standard deviation of the Allan variance.
 
@@ -107,7 +107,7 @@ class RestrictedLikelihood:
     Parameters
     ----------
     tau : ndarray, shape (n,)
-        Averaging times of all recordings, s.
+        Averaging times of all recordings [s].
     variances : ndarray, shape (n,)
         Measured Allan variances.
     shapes : ndarray, shape (n, terms)
@@ -149,12 +149,12 @@ class RestrictedLikelihood:
         Parameters
         ----------
         starts : sequence of float, optional
-            Candidates of the shortest averaging time in use, s.
+            Candidates of the shortest averaging time in use [s].
 
         Returns
         -------
         deviance, start, error : float
-            Minus twice the restricted log-likelihood, the start, s, and the relative model error.
+            Minus twice the restricted log-likelihood, the start [s] and the relative model error.
         """
         best = (np.inf, 0.0, 0.0)
         for start in self.starts() if starts is None else starts:
@@ -171,7 +171,7 @@ class RestrictedLikelihood:
         Parameters
         ----------
         start : float
-            Shortest averaging time in use, s.
+            Shortest averaging time in use [s].
         error : float
             Relative error of the modelled Allan variance.
 
@@ -343,13 +343,13 @@ def fit_real_sensor(tau, variances, model, duration) -> AllanFit:
     Parameters
     ----------
     tau, variances : ndarray, shape (n,)
-        Averaging times, s, and estimated Allan variances of all recordings.
+        Averaging times [s] and estimated Allan variances of all recordings.
     model : callable
-        Function of the correlation time of a Gauss-Markov process, s, or None. It returns the Allan
+        Function of the correlation time of a Gauss-Markov process [s] or None. It returns the Allan
         variances of the terms (n, terms), and a function from squared coefficients to the
         covariance of ``variances``.
     duration : float
-        Duration of the longest contiguous part, s.
+        Duration of the longest contiguous part [s].
 
     Returns
     -------
@@ -441,7 +441,7 @@ class SpectralLine:
     Attributes
     ----------
     frequency : float
-        Frequency, Hz; a line above half the sampling rate appears mirrored below it.
+        Frequency [Hz]; a line above half the sampling rate appears mirrored below it.
     amplitude : float
         Amplitude of the sine of the same power, in the unit of the axis.
     """
@@ -458,7 +458,7 @@ def remove_lines(parts, rate):
     parts : sequence of ndarray, shape (n,)
         Contiguous samples.
     rate : float
-        Sampling rate, Hz.
+        Sampling rate [Hz].
 
     Returns
     -------

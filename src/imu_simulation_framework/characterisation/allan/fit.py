@@ -92,13 +92,13 @@ class AllanFit:
         Whether the terms describe the data. If not, the weights ignore correlation, and the
         intervals are widened by the misfit.
     start : float
-        Shortest averaging time that the terms describe, s.
+        Shortest averaging time that the terms describe [s].
     model_error : float
         Relative standard deviation of the true Allan variance around the modelled one.
     gauss_markov_time : TimeEstimate, optional
         Correlation time of a Gauss-Markov process.
     time_like_walk : float, optional
-        Shortest correlation time, s, of a Gauss-Markov process that describes the data as well as
+        Shortest correlation time [s] of a Gauss-Markov process that describes the data as well as
         the random walk.
     """
 

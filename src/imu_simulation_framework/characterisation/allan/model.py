@@ -45,13 +45,13 @@ def allan_variance_of_terms(tau, period, band, gauss_markov_time=None):
     Parameters
     ----------
     tau : array_like, shape (n,)
-        Averaging times, s.
+        Averaging times [s].
     period : float
-        Sampling period, s.
+        Sampling period [s].
     band : tuple of float
-        Shortest and longest averaging time of the bias instability, s.
+        Shortest and longest averaging time of the bias instability [s].
     gauss_markov_time : float, optional
-        Correlation time of a Gauss-Markov process, s, which is then the sixth term.
+        Correlation time of a Gauss-Markov process [s], which is then the sixth term.
 
     Returns
     -------
@@ -74,7 +74,7 @@ class AllanCovariance:
     Attributes
     ----------
     tau : ndarray, shape (n,)
-        Averaging times, s.
+        Averaging times [s].
     products : ndarray, shape (terms, terms, n, n)
         Covariance by each pair of terms with unit coefficients.
     means : ndarray, shape (terms, n, n)
@@ -299,7 +299,7 @@ def overlapping_allan_variance(parts, rate, factors):
     parts : sequence of ndarray, shape (n,)
         Contiguous samples.
     rate : float
-        Sampling rate, Hz.
+        Sampling rate [Hz].
     factors : array_like of int
         Averaging factors.
 
@@ -385,7 +385,7 @@ class AllanCurve:
     Attributes
     ----------
     tau : ndarray, shape (taus,)
-        Averaging times, s.
+        Averaging times [s].
     deviation : ndarray, shape (taus,)
         Allan deviation, in the unit of the axis.
     low, high : ndarray, shape (taus,)
@@ -406,7 +406,7 @@ def allan_curve(tau, variance, degrees_of_freedom, confidence) -> AllanCurve:
     Parameters
     ----------
     tau : array_like, shape (taus,)
-        Averaging times, s.
+        Averaging times [s].
     variance : array_like, shape (taus,)
         Allan variance.
     degrees_of_freedom : array_like, shape (taus,)

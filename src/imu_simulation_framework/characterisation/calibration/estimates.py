@@ -67,11 +67,11 @@ class SlowNoise:
     white_noise : float
         Noise density N, rad/s/sqrt(Hz), m/s^2/sqrt(Hz) or T/sqrt(Hz).
     bias_instability : float
-        Flicker noise B, rad/s, m/s^2 or T.
+        Flicker noise B [rad/s] [m/s^2] or T.
     random_walk : float
         Bias random walk K, rad/s^2/sqrt(Hz), m/s^3/sqrt(Hz) or T/s/sqrt(Hz).
     band : tuple of float
-        Shortest and longest averaging time of the bias instability, s.
+        Shortest and longest averaging time of the bias instability [s].
     """
 
     white_noise: float
@@ -119,7 +119,7 @@ def unit_covariances(begin, end, band=DEFAULT_BAND) -> tuple[np.ndarray, np.ndar
     begin, end : ndarray, shape (n,)
         Limits of the intervals in order and without overlap, s after the first sample.
     band : tuple of float
-        Shortest and longest averaging time of the flicker noise, s.
+        Shortest and longest averaging time of the flicker noise [s].
 
     Returns
     -------
@@ -618,7 +618,7 @@ def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0) -> Bl
     Parameters
     ----------
     times : ndarray, shape (n,)
-        Time of each sample, s.
+        Time of each sample [s].
     values : ndarray, shape (n, axes)
         Samples of the axes.
     parts : sequence of RestTime
@@ -626,7 +626,7 @@ def average_blocks(times, values, parts: Sequence, most=150, shortest=1.0) -> Bl
     most : int
         Approximate number of blocks of all parts.
     shortest : float
-        Shortest duration of a block, s.
+        Shortest duration of a block [s].
 
     Returns
     -------

@@ -343,7 +343,7 @@ def noise_remarks(
     noise : sequence of SlowNoise
         Stated noise of each axis.
     times : ndarray, shape (n,)
-        Time of each sample, s.
+        Time of each sample [s].
     readings : ndarray, shape (n, 3)
         Samples of the sensor.
     rests : sequence of RestTime

@@ -37,9 +37,9 @@ class TemperatureFit:
     Attributes
     ----------
     values : ndarray, shape (n,)
-        Temperature of each sample, degC.
+        Temperature of each sample [degC].
     reference : float, optional
-        Temperature at which the polynomials are zero, degC; by default the mean of the times used,
+        Temperature at which the polynomials are zero [degC]; by default the mean of the times used,
         in whole degrees.
     bias_degree, scale_degree : int
         Degrees of the polynomials of bias and scale factor.
@@ -58,13 +58,13 @@ class IdealMeans:
     Attributes
     ----------
     values : ndarray, shape (n, 3)
-        Ideal signal of each mean, rad/s or m/s^2.
+        Ideal signal of each mean [rad/s or m/s^2].
     placement_group : ndarray of int, shape (n,)
         Number of the placement; means with the same number have the same placement error.
     placement : float
-        Standard deviation of each angle of a placement error, rad.
+        Standard deviation of each angle of a placement error [rad].
     own_sigma : ndarray, shape (n,)
-        Standard deviation of each true value along its direction, rad/s or m/s^2.
+        Standard deviation of each true value along its direction [rad/s or m/s^2].
     """
 
     values: np.ndarray
@@ -116,7 +116,7 @@ class TriadCalibration:
     Attributes
     ----------
     bias : tuple of IntervalEstimate
-        Bias of each axis at the first sample and at the reference temperature, rad/s, m/s^2 or T.
+        Bias of each axis at the first sample and at the reference temperature [rad/s] [m/s^2] or T.
     matrix : tuple of tuple of IntervalEstimate or None
         Scale factor errors and misalignments M in ``(I + M) ideal``, 3 by 3; None for an element
         that the recording does not determine.
@@ -127,7 +127,7 @@ class TriadCalibration:
     method : str
         Description of the method.
     residual : float
-        Root mean square of the residuals of the means, rad/s, m/s^2 or T.
+        Root mean square of the residuals of the means [rad/s] [m/s^2] or T.
     """
 
     bias: Row
@@ -152,7 +152,7 @@ def fit_triad(
     Parameters
     ----------
     means : BlockMeans
-        Means of the readings, rad/s or m/s^2, of times at rest and turns.
+        Means of the readings [rad/s or m/s^2] of times at rest and turns.
     truth : IdealMeans
         True means with the uncertainty of the placement.
     noise : sequence of SlowNoise, optional
@@ -260,9 +260,9 @@ def to_correction(
     calibration : TriadCalibration
         Estimated errors of the triad.
     reference : float
-        Reference of the temperature polynomials, degC.
+        Reference of the temperature polynomials [degC].
     temperature_range : tuple of float
-        Lowest and highest temperature of the calibration, degC.
+        Lowest and highest temperature of the calibration [degC].
 
     Returns
     -------
@@ -288,7 +288,7 @@ def to_correction(
 
 
 PLACEMENT = np.radians(0.5)
-"""Standard deviation of each angle of the placement of a sensor on a table by hand, rad."""
+"""Standard deviation of each angle of the placement of a sensor on a table by hand [rad]."""
 
 _MAX_AXIS_ANGLE = np.cos(np.radians(20.0))  # cosine of the angle between an axis and up
 _MAX_GRAVITY_ERROR = 0.3  # relative; no accelerometer has a larger error
@@ -331,9 +331,9 @@ def calibrate_gyroscope(
     Parameters
     ----------
     times : ndarray, shape (n,)
-        Time of each sample, s.
+        Time of each sample [s].
     gyro : ndarray, shape (n, 3)
-        Angular velocity, rad/s.
+        Angular velocity [rad/s].
     rests : sequence of RestTime
         Times at rest of :func:`.find_rest`.
     turns : sequence of Turn
@@ -342,7 +342,7 @@ def calibrate_gyroscope(
         Noise of each axis; by default it is estimated from the recording.
     placement : float
         Standard deviation of each angle between an axis and the axis of a turn, and of the angle
-        between the end of a turn and its mark, rad.
+        between the end of a turn and its mark [rad].
     temperature : TemperatureFit, optional
         Temperature of each sample.
     source : str

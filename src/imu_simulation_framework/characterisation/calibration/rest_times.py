@@ -51,15 +51,15 @@ def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTi
     Parameters
     ----------
     times : array_like, shape (n,)
-        Time of each sample, s.
+        Time of each sample [s].
     values : array_like, shape (n, axes)
-        Angular velocities, rad/s, and specific forces, m/s^2.
+        Angular velocities [rad/s] and specific forces [m/s^2].
     names : sequence of str
         Names of the axes, which begin with ``gyro`` or ``accel``.
     source : str
         Name of the recording in messages.
     minimum_duration : float
-        Shortest time at rest, s.
+        Shortest time at rest [s].
 
     Returns
     -------
@@ -140,9 +140,9 @@ class Turn:
     start, stop : int
         First sample and end (exclusive).
     angle : tuple of float
-        Angle about each axis of the sensor, rad.
+        Angle about each axis of the sensor [rad].
     sigma : float
-        Standard deviation of a reference's angle, rad.
+        Standard deviation of a reference's angle [rad].
     marked : bool
         Whether the sensor was turned by hand from mark to mark about an axis.
     """
@@ -168,9 +168,9 @@ def find_whole_turns(
     Parameters
     ----------
     times : ndarray, shape (n,)
-        Time of each sample, s.
+        Time of each sample [s].
     gyro : ndarray, shape (n, 3)
-        Angular velocity, rad/s.
+        Angular velocity [rad/s].
     rests : sequence of RestTime
         Times at rest between the movements.
     turns : float or mapping of str to float
@@ -317,7 +317,7 @@ def find_turning_times(times: np.ndarray, readings: np.ndarray) -> list[RestTime
     Parameters
     ----------
     times : ndarray, shape (n,)
-        Time of each sample, s.
+        Time of each sample [s].
     readings : ndarray, shape (n, 3)
         Magnetic field, T.
 

@@ -134,9 +134,9 @@ def fit_sphere(
     Parameters
     ----------
     times : ndarray, shape (n,)
-        Time of each sample, s.
+        Time of each sample [s].
     readings : ndarray, shape (n, 3)
-        Magnetic field, T, or specific force, m/s^2.
+        Magnetic field, T, or specific force [m/s^2].
     size : float, optional
         Magnitude F of the true values, in the unit of the readings. Without it the mean of the
         three scale factors is assumed to be 1, which does not change a heading.

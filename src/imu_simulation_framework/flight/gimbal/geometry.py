@@ -51,9 +51,9 @@ class JointMotion:
     Attributes
     ----------
     time : ndarray, shape (n,)
-        Strictly increasing times, s.
+        Strictly increasing times [s].
     angle, rate, acceleration : ndarray, shape (n, 3)
-        Angles, rad, their rates, rad/s, and accelerations, rad/s^2.
+        Angles [rad], their rates [rad/s] and accelerations [rad/s^2].
 
     Raises
     ------
@@ -114,14 +114,14 @@ def place_on_earth(
     motion : EarthMotion
         Motion whose world is ECEF.
     latitude, longitude : float
-        WGS 84 coordinates, deg.
+        WGS 84 coordinates [deg].
     height : float
-        Height above the ellipsoid, m.
+        Height above the ellipsoid [m].
 
     Returns
     -------
     ndarray, shape (3,)
-        Position, m.
+        Position [m].
 
     Raises
     ------
@@ -148,11 +148,11 @@ class GimbalGeometry(Settings):
     Attributes
     ----------
     body_to_pan : tuple of float
-        Position of the gimbal on the platform in the platform's axes, m.
+        Position of the gimbal on the platform in the platform's axes [m].
     base : tuple of float
-        Roll, pitch and yaw of the gimbal's base on the platform, rad.
+        Roll, pitch and yaw of the gimbal's base on the platform [rad].
     pan_to_tilt, tilt_to_roll, roll_to_imu : tuple of float
-        Arms, m.
+        Arms [m].
     """
 
     body_to_pan: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LONGEST_ARM, unit="m")
@@ -255,12 +255,12 @@ class GimbalGeometry(Settings):
         Parameters
         ----------
         angle : ndarray, shape (n, 3)
-            Angles of pan, tilt and roll, rad.
+            Angles of pan, tilt and roll [rad].
 
         Returns
         -------
         ndarray, shape (n, 4, 7)
-            Positions, m, and quaternions x, y, z, w.
+            Positions [m] and quaternions x, y, z, w.
         """
         pan, tilt, roll = (
             Rotation.from_euler(axis, values) for axis, values in zip("ZYX", angle.T)

@@ -39,9 +39,9 @@ class Servo(NamedTuple):
     decay : float
         Share of the difference between rate and command that remains.
     own : float
-        Angle per initial rate, s.
+        Angle per initial rate [s].
     wanted : float
-        Angle per commanded rate, s.
+        Angle per commanded rate [s].
     """
 
     decay: float
@@ -97,7 +97,7 @@ def transition(stabilisation: Stabilisation, period: float) -> np.ndarray:
     stabilisation : Stabilisation
         Parameters of the loop.
     period : float
-        Sampling period of the gyroscope, s.
+        Sampling period of the gyroscope [s].
 
     Returns
     -------
@@ -124,7 +124,7 @@ def require_stable(stabilisation: Stabilisation, period: float) -> None:
     stabilisation : Stabilisation
         Parameters of the loop.
     period : float
-        Sampling period of the gyroscope, s.
+        Sampling period of the gyroscope [s].
 
     Raises
     ------
@@ -155,9 +155,9 @@ class GyroscopeErrors(NamedTuple):
     nonlinearity : ndarray, shape (3,)
         K_2, 1/(rad/s).
     additive : ndarray, shape (n, 3)
-        e of each reading, rad/s.
+        e of each reading [rad/s].
     saturation, resolution : ndarray, shape (3,)
-        Full scale and step of the readings, rad/s; infinite and zero for none.
+        Full scale and step of the readings [rad/s]; infinite and zero for none.
     """
 
     matrix: np.ndarray
@@ -175,7 +175,7 @@ class TargetMotion(NamedTuple):
     orientation : ndarray, shape (n, 4)
         Quaternions x, y, z, w from the inner link to inertial space.
     rate : ndarray, shape (n, 3)
-        Mean rate since the previous sample in the target's axes, rad/s.
+        Mean rate since the previous sample in the target's axes [rad/s].
     """
 
     orientation: np.ndarray
@@ -203,9 +203,9 @@ class Run(NamedTuple):
     Attributes
     ----------
     angle : ndarray, shape (n, 3)
-        Angles, rad.
+        Angles [rad].
     rate, command : ndarray, shape (n, 3)
-        Rates and commanded rates, rad/s. A command is valid from its sample to the next.
+        Rates and commanded rates [rad/s]. A command is valid from its sample to the next.
     """
 
     angle: np.ndarray
@@ -235,9 +235,9 @@ def run_loop(
     stabilisation : Stabilisation
         Parameters of the loop.
     limits : sequence of tuple of float
-        Smallest and largest angle of each joint, rad.
+        Smallest and largest angle of each joint [rad].
     period : float
-        Sampling period of the gyroscope, s.
+        Sampling period of the gyroscope [s].
     start : JointState
         Initial state of the joints.
 

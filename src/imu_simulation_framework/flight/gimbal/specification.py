@@ -58,14 +58,14 @@ class FixedJoints(Settings):
     Attributes
     ----------
     angles : tuple of float
-        Angles of pan, tilt and roll, rad.
+        Angles of pan, tilt and roll [rad].
     """
 
     angles: Axes = setting(_ZERO, check_numbers, count=3, maximum=_LARGEST_ANGLE)
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
-        """Smallest and largest angle of each joint, rad."""
+        """Smallest and largest angle of each joint [rad]."""
         return tuple((angle, angle) for angle in self.angles)
 
     def joints(self, time: np.ndarray) -> JointMotion:
@@ -92,9 +92,9 @@ class SinusoidalJoints(Settings):
     Attributes
     ----------
     amplitudes : tuple of float
-        A of pan, tilt and roll, rad.
+        A of pan, tilt and roll [rad].
     periods : tuple of float
-        P, s.
+        P [s].
     offsets, phases : tuple of float
         o and :math:`\varphi`, rad.
     """
@@ -106,7 +106,7 @@ class SinusoidalJoints(Settings):
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
-        """Smallest and largest angle of each joint, rad."""
+        """Smallest and largest angle of each joint [rad]."""
         return tuple((o - a, o + a) for o, a in zip(self.offsets, self.amplitudes))
 
     def joints(self, time: np.ndarray) -> JointMotion:
@@ -154,9 +154,9 @@ class TabulatedJoints(Settings):
     Attributes
     ----------
     times : tuple of float
-        At least two increasing times, s.
+        At least two increasing times [s].
     angles : tuple of tuple of float
-        Angles of pan, tilt and roll at each time, rad.
+        Angles of pan, tilt and roll at each time [rad].
     source : str
         Name of the table in messages.
     """
@@ -175,7 +175,7 @@ class TabulatedJoints(Settings):
 
     @property
     def reach(self) -> tuple[tuple[float, float], ...]:
-        """Smallest and largest angle of each joint, rad."""
+        """Smallest and largest angle of each joint [rad]."""
         return tuple((min(column), max(column)) for column in zip(*self.angles))
 
     def joints(self, time: np.ndarray) -> JointMotion:
@@ -184,7 +184,7 @@ class TabulatedJoints(Settings):
         Parameters
         ----------
         time : ndarray, shape (n,)
-            Times, s.
+            Times [s].
 
         Returns
         -------
@@ -225,7 +225,7 @@ class GimbalSpecification:
     drive : FixedJoints, SinusoidalJoints, TabulatedJoints or Stabilisation
         Drive of the joints.
     limits : sequence of (float or None, float or None) or None
-        Smallest and largest angle of pan, tilt and roll, rad. None is unlimited, for the tilt a
+        Smallest and largest angle of pan, tilt and roll [rad]. None is unlimited, for the tilt a
         quarter turn. A joint with two equal limits cannot move.
 
     Raises

@@ -42,9 +42,9 @@ class HeldAttitude(Settings):
     Attributes
     ----------
     roll, pitch : float
-        Angles, rad.
+        Angles [rad].
     yaw : float, optional
-        Angle, rad; None for the platform's initial yaw.
+        Angle [rad]; None for the platform's initial yaw.
     """
 
     roll: float = setting(0.0, maximum=2.0 * math.pi, unit="rad")
@@ -59,7 +59,7 @@ class PointAhead(Settings):
     Attributes
     ----------
     ahead, left, up : float
-        Horizontal distances along and across the platform's heading, and height, m.
+        Horizontal distances along and across the platform's heading, and height [m].
     """
 
     ahead: float = setting(0.0, maximum=1e7, unit="m")
@@ -74,9 +74,9 @@ class PointOnEarth(Settings):
     Attributes
     ----------
     latitude, longitude : float
-        WGS 84 coordinates, deg.
+        WGS 84 coordinates [deg].
     height : float
-        Height above the ellipsoid, m.
+        Height above the ellipsoid [m].
     """
 
     latitude: float = setting(0.0, maximum=90.0, unit="deg")
@@ -110,9 +110,9 @@ class Stabilisation(Settings):
     servo_bandwidth : float
         Bandwidth of the servos' rates, :math:`\omega_s / 2 \pi`, Hz.
     rate_limits : tuple of float
-        Largest rates of pan, tilt and roll, rad/s.
+        Largest rates of pan, tilt and roll [rad/s].
     aid_time : float, optional
-        Time constant of the outer loop, s; None without outer loop.
+        Time constant of the outer loop [s]; None without outer loop.
     """
 
     target: Target = setting(HeldAttitude(), _checked_target)
@@ -148,7 +148,7 @@ def target_orientation(
     geometry : GimbalGeometry
         Geometry of the gimbal.
     limits : sequence of tuple of float
-        Smallest and largest angle of each joint, rad.
+        Smallest and largest angle of each joint [rad].
 
     Returns
     -------
@@ -197,11 +197,11 @@ def exact_joints(
     target : Rotation
         n rotations from the inner link to the motion's world.
     turning : ndarray, shape (n, 3)
-        Angular velocity of the target from :func:`target_rate`, rad/s.
+        Angular velocity of the target from :func:`target_rate` [rad/s].
     geometry : GimbalGeometry
         Geometry of the gimbal.
     limits : sequence of tuple of float
-        Smallest and largest angle of each joint, rad.
+        Smallest and largest angle of each joint [rad].
 
     Returns
     -------
@@ -245,7 +245,7 @@ def target_rate(motion: AnyMotion, target: Rotation) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n, 3)
-        Angular velocity, rad/s.
+        Angular velocity [rad/s].
     """
     inertial = world_to_inertial(motion) * target
     return angular_velocity_of(quaternion_spline(motion.time, inertial.as_quat()), motion.time)
@@ -257,14 +257,14 @@ def joint_rates(angle: np.ndarray, rate: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     angle : ndarray, shape (n, 3)
-        Angles of pan, tilt and roll, rad.
+        Angles of pan, tilt and roll [rad].
     rate : ndarray, shape (n, 3)
-        Angular velocity in the inner link's axes, rad/s.
+        Angular velocity in the inner link's axes [rad/s].
 
     Returns
     -------
     ndarray, shape (n, 3)
-        Rates of pan, tilt and roll, rad/s.
+        Rates of pan, tilt and roll [rad/s].
     """
     sine, cosine = np.sin(angle), np.cos(angle)
     divisor = cosine[:, 1]
@@ -311,13 +311,13 @@ class Residual:
     Attributes
     ----------
     time : ndarray, shape (n,)
-        Times, s.
+        Times [s].
     attitude_error : ndarray, shape (n, 3)
-        Rotation vector from the inner link's attitude to the target, in the link's axes, rad.
+        Rotation vector from the inner link's attitude to the target, in the link's axes [rad].
     pointing_error : ndarray, shape (n,)
-        Angle between the line of sight and the target, rad.
+        Angle between the line of sight and the target [rad].
     rate_error : ndarray, shape (n, 3)
-        Angular velocity of the inner link less that of the target, rad/s.
+        Angular velocity of the inner link less that of the target [rad/s].
     at_angle_limit, at_rate_limit : ndarray of bool, shape (n, 3)
         Whether pan, tilt and roll are at a limit. A joint that cannot move is never at a limit.
     """
@@ -331,32 +331,32 @@ class Residual:
 
     @property
     def rms_pointing_error(self) -> float:
-        """Root mean square of the pointing error, rad."""
+        """Root mean square of the pointing error [rad]."""
         return float(np.sqrt(np.mean(self.pointing_error**2)))
 
     @property
     def largest_pointing_error(self) -> float:
-        """Largest pointing error, rad."""
+        """Largest pointing error [rad]."""
         return float(np.max(self.pointing_error))
 
     @property
     def rms_rate_error(self) -> float:
-        """Root mean square of the rate error's magnitude, rad/s."""
+        """Root mean square of the rate error's magnitude [rad/s]."""
         return float(np.sqrt(np.mean(np.sum(self.rate_error**2, axis=1))))
 
     @property
     def largest_rate_error(self) -> float:
-        """Largest magnitude of the rate error, rad/s."""
+        """Largest magnitude of the rate error [rad/s]."""
         return float(np.sqrt(np.max(np.sum(self.rate_error**2, axis=1))))
 
     @property
     def time_at_angle_limit(self) -> tuple[float, ...]:
-        """Time of pan, tilt and roll at a limit of the angle, s."""
+        """Time of pan, tilt and roll at a limit of the angle [s]."""
         return self._durations(self.at_angle_limit)
 
     @property
     def time_at_rate_limit(self) -> tuple[float, ...]:
-        """Time of pan, tilt and roll at the limit of the rate, s."""
+        """Time of pan, tilt and roll at the limit of the rate [s]."""
         return self._durations(self.at_rate_limit)
 
     def remarks(self) -> tuple[str, ...]:
@@ -396,9 +396,9 @@ def find_angle_limits(angle: np.ndarray, limits: Any) -> np.ndarray:
     Parameters
     ----------
     angle : ndarray, shape (n, 3)
-        Angles of pan, tilt and roll, rad.
+        Angles of pan, tilt and roll [rad].
     limits : sequence of tuple of float
-        Smallest and largest angle of each joint, rad.
+        Smallest and largest angle of each joint [rad].
 
     Returns
     -------
@@ -416,11 +416,11 @@ def find_rate_limits(command: np.ndarray, most: Any, limits: Any) -> np.ndarray:
     Parameters
     ----------
     command : ndarray, shape (n, 3)
-        Rates of pan, tilt and roll, rad/s.
+        Rates of pan, tilt and roll [rad/s].
     most : sequence of float
-        Largest rate of each joint, rad/s.
+        Largest rate of each joint [rad/s].
     limits : sequence of tuple of float
-        Smallest and largest angle of each joint, rad.
+        Smallest and largest angle of each joint [rad].
 
     Returns
     -------

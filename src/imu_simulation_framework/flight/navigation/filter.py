@@ -191,7 +191,7 @@ def process_noise(attitude: np.ndarray, duration: float, tuning: FilterTuning) -
     attitude : ndarray, shape (r, 3, 3)
         Attitude at an end of the interval.
     duration : float
-        Duration, s.
+        Duration [s].
     tuning : FilterTuning
         Noise densities and random walks.
 
@@ -225,9 +225,9 @@ class LeverArm(NamedTuple):
     Attributes
     ----------
     arm : ndarray, shape (k, 3)
-        Position of the antenna, m.
+        Position of the antenna [m].
     rate : ndarray, shape (k, 3)
-        Rate of change in these axes, m/s.
+        Rate of change in these axes [m/s].
     """
 
     arm: np.ndarray
@@ -244,14 +244,14 @@ def antenna_matrix(
     state : NavigationState
         State of r runs.
     rate : ndarray, shape (r, 3)
-        Angular velocity relative to inertial space in the IMU's axes without bias, rad/s.
+        Angular velocity relative to inertial space in the IMU's axes without bias [rad/s].
     arm, arm_rate : ndarray, shape (3,)
-        Lever arm, m, and its rate of change, m/s.
+        Lever arm [m] and its rate of change [m/s].
 
     Returns
     -------
     antenna : ndarray, shape (r, 6)
-        Position, m, and velocity, m/s, in ECEF.
+        Position [m] and velocity [m/s] in ECEF.
     matrix : ndarray, shape (r, 6, 15)
         Derivatives of the innovation with respect to the errors.
     """
@@ -304,17 +304,17 @@ class Navigation(NamedTuple):
     Attributes
     ----------
     time : ndarray, shape (k,)
-        Times of the fixes, s.
+        Times of the fixes [s].
     position, velocity : ndarray, shape (r, k, 3)
-        Position, m, and velocity, m/s, in ECEF.
+        Position [m] and velocity [m/s] in ECEF.
     attitude : ndarray, shape (r, k, 3, 3)
         Rotation matrices from the IMU's axes to ECEF.
     accelerometer_bias, gyroscope_bias : ndarray, shape (r, k, 3)
-        Biases, m/s^2 and rad/s.
+        Biases [m/s^2] and rad/s.
     covariance : ndarray, shape (r, k, 15, 15)
         Covariance of the errors in the order of the states.
     innovation : ndarray, shape (r, k, 6)
-        Position, m, and velocity, m/s, in ECEF; nan without a fix.
+        Position [m] and velocity [m/s] in ECEF; nan without a fix.
     squared_innovation : ndarray, shape (r, k)
         Innovation squared, normalised by its covariance S (NIS).
     """
@@ -338,11 +338,11 @@ def initial_state(
     Parameters
     ----------
     position, velocity : array_like, shape (3,)
-        True position, m, and velocity, m/s, in ECEF.
+        True position [m] and velocity [m/s] in ECEF.
     orientation : array_like, shape (4,)
         True orientation from the IMU's axes to ECEF, a quaternion x, y, z, w.
     errors : array_like, shape (r, 9)
-        Errors of r runs, estimate less true value: rotation, rad, velocity, m/s, and position, m,
+        Errors of r runs, estimate less true value: rotation [rad], velocity [m/s] and position [m],
         in north, east, down (:meth:`.InitialUncertainty.draw`).
 
     Returns
@@ -369,7 +369,7 @@ def initial_covariance(position: np.ndarray, tuning: FilterTuning) -> np.ndarray
     Parameters
     ----------
     position : ndarray, shape (r, 3)
-        Positions in ECEF, m.
+        Positions in ECEF [m].
     tuning : FilterTuning
         Initial uncertainties.
 
@@ -404,9 +404,9 @@ def run_filter(
     start : NavigationState
         State of r runs at the first time.
     time : ndarray, shape (n,)
-        Evenly spaced times, s.
+        Evenly spaced times [s].
     delta_theta, delta_velocity : ndarray, shape (r, n, 3)
-        Measured increments over the period that ends at each time, rad and m/s; the first is not
+        Measured increments over the period that ends at each time [rad and m/s]; the first is not
         used.
     fixes : EarthFixes
         Fixes of r runs, or of a single run for all.

@@ -39,15 +39,15 @@ class NavigationState(NamedTuple):
     Attributes
     ----------
     position : ndarray, shape (r, 3)
-        Position in ECEF, m.
+        Position in ECEF [m].
     velocity : ndarray, shape (r, 3)
-        Velocity relative to the Earth, in ECEF, m/s.
+        Velocity relative to the Earth, in ECEF [m/s].
     attitude : ndarray, shape (r, 3, 3)
         Rotation matrices from the IMU's axes to ECEF.
     accelerometer_bias : ndarray, shape (r, 3)
-        Bias, m/s^2.
+        Bias [m/s^2].
     gyroscope_bias : ndarray, shape (r, 3)
-        Bias, rad/s.
+        Bias [rad/s].
     """
 
     position: np.ndarray
@@ -63,19 +63,19 @@ class Stretch(NamedTuple):
     Attributes
     ----------
     duration : float
-        Duration, s.
+        Duration [s].
     rotation, rotation_twice : ndarray, shape (r, 3, 3)
-        Integral of C, s, and its integral, s^2.
+        Integral of C [s] and its integral [s^2].
     velocity, way : ndarray, shape (r, 3)
-        Integral of C f, m/s, and its integral, m.
+        Integral of C f [m/s] and its integral [m].
     tilting, tilting_twice : ndarray, shape (r, 3, 3)
-        Integral of [C f]x times the integral of C until then, m, and its integral, m s.
+        Integral of [C f]x times the integral of C until then [m] and its integral [m s].
     rate_moment : ndarray, shape (r, 3, 3, 3)
-        Integral of C_ai w_j with the angular velocity w, rad.
+        Integral of C_ai w_j with the angular velocity w [rad].
     force_moment : ndarray, shape (r, 3, 3, 3)
-        Integral of C_ai f_j, m/s.
+        Integral of C_ai f_j [m/s].
     last_rate : ndarray, shape (r, 3)
-        Final angular velocity in the IMU's axes without bias, rad/s.
+        Final angular velocity in the IMU's axes without bias [rad/s].
     """
 
     duration: float
@@ -117,7 +117,7 @@ def rotation_matrix(vector: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     vector : ndarray, shape (..., 3)
-        Rotation vectors, rad.
+        Rotation vectors [rad].
 
     Returns
     -------
@@ -174,11 +174,11 @@ def navigate(
     state : NavigationState
         Initial state of r runs.
     delta_theta : ndarray, shape (r, m, 3)
-        Measured rotations of m >= 1 samples, rad.
+        Measured rotations of m >= 1 samples [rad].
     delta_velocity : ndarray, shape (r, m, 3)
-        Measured velocity increments, m/s.
+        Measured velocity increments [m/s].
     period : float
-        Sampling period, s.
+        Sampling period [s].
 
     Returns
     -------

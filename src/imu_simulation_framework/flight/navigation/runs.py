@@ -38,7 +38,7 @@ RMSE_COLUMNS = (
     *("position_n", "position_e", "position_d"),
     *("velocity_n", "velocity_e", "velocity_d"),
 )
-"""Columns of root mean square errors: heading, rad, position, m, and velocity, m/s."""
+"""Columns of root mean square errors: heading [rad], position [m] and velocity [m/s]."""
 
 
 class NavigationErrors(NamedTuple):
@@ -47,12 +47,12 @@ class NavigationErrors(NamedTuple):
     Attributes
     ----------
     time : ndarray, shape (k,)
-        Times of the fixes, s.
+        Times of the fixes [s].
     attitude : ndarray, shape (r, k, 3)
-        Rotation vector from the true to the estimated attitude about north, east and down, rad. The
-        component about down is the error of the heading.
+        Rotation vector from the true to the estimated attitude about north, east and down [rad].
+        The component about down is the error of the heading.
     velocity, position : ndarray, shape (r, k, 3)
-        Errors along north, east and down, m/s and m.
+        Errors along north, east and down [m/s] and m.
     states : ndarray, shape (r, k, 9) or (r, k, 15)
         Errors of the states of :mod:`.filter` in ECEF, with the biases if these are known.
     """
@@ -69,7 +69,7 @@ class NavigationErrors(NamedTuple):
         Parameters
         ----------
         begin : float
-            Time after the first fix at which the evaluation begins, s.
+            Time after the first fix at which the evaluation begins [s].
 
         Returns
         -------
@@ -98,7 +98,7 @@ def navigation_errors(
     motion : EarthMotion
         True motion of the IMU, with samples at the times of the fixes.
     accelerometer_bias, gyroscope_bias : array_like, shape (r, k, 3), optional
-        True biases, m/s^2 and rad/s, if the IMU has no other errors than noise.
+        True biases [m/s^2] and rad/s, if the IMU has no other errors than noise.
 
     Returns
     -------
@@ -163,7 +163,7 @@ class Consistency(NamedTuple):
     Attributes
     ----------
     time : ndarray, shape (k,)
-        Times, s.
+        Times [s].
     nees, nis : ndarray, shape (k,)
         Means of NEES and NIS over the runs; NIS is nan where no run has a fix.
     degrees : int
@@ -205,7 +205,7 @@ def consistency(
     errors : NavigationErrors
         Errors of the same runs and times, with or without the biases.
     begin : float
-        Time after the first fix at which the evaluation begins, s.
+        Time after the first fix at which the evaluation begins [s].
 
     Returns
     -------
@@ -276,11 +276,11 @@ class ImuRuns(NamedTuple):
     Attributes
     ----------
     time : ndarray, shape (n,)
-        Times, s.
+        Times [s].
     delta_theta, delta_velocity : ndarray, shape (r, n, 3)
-        Increments over the period that ends at each time, rad and m/s.
+        Increments over the period that ends at each time [rad and m/s].
     gyroscope_error, accelerometer_error : ndarray, shape (r, n, 3)
-        Errors of the readings without white noise, rad/s and m/s^2.
+        Errors of the readings without white noise [rad/s and m/s^2].
     """
 
     time: np.ndarray
@@ -325,7 +325,7 @@ class NavigatedRuns(NamedTuple):
         Parameters
         ----------
         begin : float
-            Time after the first fix at which the evaluation begins, s.
+            Time after the first fix at which the evaluation begins [s].
         biases : bool, optional
             Whether to include the errors of the biases. By default they are included if the filter
             assumes no scale factor errors, which would contribute to the apparent bias.
@@ -414,7 +414,7 @@ def lever_arm_between(imu: EarthMotion, antenna: EarthMotion, time: ArrayLike) -
     imu, antenna : EarthMotion
         Motions with the same times.
     time : array_like, shape (k,)
-        Times of the lever arm, s.
+        Times of the lever arm [s].
 
     Returns
     -------

@@ -18,7 +18,7 @@ _NOTHING: Matrix = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 _MATRICES = ("gyroscope_matrix", "accelerometer_matrix", "g_sensitivity")
 
 SLOW = 10.0
-"""Correlation time, s, from which on a process is modelled as a walking bias instead of white
+"""Correlation time [s] from which on a process is modelled as a walking bias instead of white
 noise."""
 
 
@@ -32,13 +32,13 @@ class InitialUncertainty(Settings):
     Attributes
     ----------
     tilt : float
-        Roll and pitch, rad.
+        Roll and pitch [rad].
     heading : float
-        Heading, rad.
+        Heading [rad].
     velocity : float
-        Each of north, east, down, m/s.
+        Each of north, east, down [m/s].
     position : float
-        Each of north, east, down, m.
+        Each of north, east, down [m].
     """
 
     tilt: float = setting(math.radians(0.05), above=0.0)
@@ -88,7 +88,7 @@ class FilterTuning(Settings):
     gyroscope_noise, accelerometer_noise : tuple of float
         White noise, rad/s/sqrt(Hz) and m/s^2/sqrt(Hz).
     gyroscope_bias, accelerometer_bias : tuple of float
-        Standard deviations of the initial biases, rad/s and m/s^2.
+        Standard deviations of the initial biases [rad/s and m/s^2].
     gyroscope_random_walk, accelerometer_random_walk : tuple of float
         Bias random walks, rad/s^2/sqrt(Hz) and m/s^3/sqrt(Hz).
     gyroscope_matrix, accelerometer_matrix : 3 by 3 matrix of float
@@ -97,7 +97,7 @@ class FilterTuning(Settings):
     g_sensitivity : 3 by 3 matrix of float
         Standard deviations of the gyroscope's g-sensitivity, rad/s per m/s^2, considered likewise.
     position_noise, velocity_noise : float, optional
-        Standard deviations of each coordinate of a fix, m and m/s; by default those that the
+        Standard deviations of each coordinate of a fix [m] and m/s; by default those that the
         receiver reports.
     initial : InitialUncertainty
     """
