@@ -310,7 +310,7 @@ class Navigation(NamedTuple):
     attitude : ndarray, shape (r, k, 3, 3)
         Rotation matrices from the IMU's axes to ECEF.
     accelerometer_bias, gyroscope_bias : ndarray, shape (r, k, 3)
-        Biases [m/s^2] and rad/s.
+        Biases [m/s^2] and [rad/s].
     covariance : ndarray, shape (r, k, 15, 15)
         Covariance of the errors in the order of the states.
     innovation : ndarray, shape (r, k, 6)

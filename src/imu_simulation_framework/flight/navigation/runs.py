@@ -52,7 +52,7 @@ class NavigationErrors(NamedTuple):
         Rotation vector from the true to the estimated attitude about north, east and down [rad].
         The component about down is the error of the heading.
     velocity, position : ndarray, shape (r, k, 3)
-        Errors along north, east and down [m/s] and m.
+        Errors along north, east and down [m/s] and [m].
     states : ndarray, shape (r, k, 9) or (r, k, 15)
         Errors of the states of :mod:`.filter` in ECEF, with the biases if these are known.
     """
@@ -98,7 +98,7 @@ def navigation_errors(
     motion : EarthMotion
         True motion of the IMU, with samples at the times of the fixes.
     accelerometer_bias, gyroscope_bias : array_like, shape (r, k, 3), optional
-        True biases [m/s^2] and rad/s, if the IMU has no other errors than noise.
+        True biases [m/s^2] and [rad/s], if the IMU has no other errors than noise.
 
     Returns
     -------

@@ -97,7 +97,7 @@ class FilterTuning(Settings):
     g_sensitivity : 3 by 3 matrix of float
         Standard deviations of the gyroscope's g-sensitivity, rad/s per m/s^2, considered likewise.
     position_noise, velocity_noise : float, optional
-        Standard deviations of each coordinate of a fix [m] and m/s; by default those that the
+        Standard deviations of each coordinate of a fix [m] and [m/s]; by default those that the
         receiver reports.
     initial : InitialUncertainty
     """
