@@ -1,7 +1,12 @@
-"""The check of docstrings reports faults of the public interface and follows inheritance."""
+"""Docstrings of the public interface: their check by numpydoc, and their examples."""
 
+import doctest
+
+import numpy as np
 import pytest
 from check_docstrings import check
+
+import imu_simulation_framework as isf
 
 pytestmark = pytest.mark.quick
 
@@ -66,3 +71,13 @@ def test_overridden_method_inherits_docstring(check_source):
 
 def test_private_function_is_not_checked(check_source):
     assert check_source(f"{BASE}\n\ndef _convert(angle):\n    return angle\n") == []
+
+
+def test_examples_of_front_door_run():
+    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
+    functions = [getattr(isf, name) for name in isf.__all__ if not name.startswith("_")]
+    functions += [isf.Motion.mounted]
+    for function in functions:
+        for example in finder.find(function, "example", globs={"isf": isf, "np": np}):
+            runner.run(example)
+    assert runner.tries > 20 and runner.failures == 0

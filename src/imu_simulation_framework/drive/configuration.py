@@ -607,6 +607,12 @@ def load_configuration(
     ConfigurationError
         The file is missing or malformed, a section or key is unknown, or a value has a wrong type,
         is not among its choices, or is out of range.
+
+    Examples
+    --------
+    >>> configuration = isf.load_configuration(overrides={"trajectory": {"stop": 5.0}})
+    >>> configuration.trajectory.stop
+    5.0
     """
     path = files.default_configuration_path() if path is None else Path(path)
     texts = _SettingTexts.read(path, overrides or {}, Path(working_directory or os.getcwd()))

@@ -202,5 +202,11 @@ def run_in_process(configuration: Configuration) -> ExperimentTables:
     ------
     FrameworkError
         The experiment is impossible with this configuration.
+
+    Examples
+    --------
+    >>> configuration = isf.load_configuration(overrides={"trajectory": {"stop": 5.0}})
+    >>> isf.run_in_process(configuration).imu_simulated.shape
+    (501, 9)
     """
     return run_prepared(configuration, prepared(configuration))

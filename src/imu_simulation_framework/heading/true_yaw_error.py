@@ -37,6 +37,13 @@ def yaw_error(samples: pd.DataFrame, motion: Motion) -> pd.Series:
     ------
     MotionError
         If no sample lies within the motion's time.
+
+    Examples
+    --------
+    >>> motion = isf.straight(600.0, speed=1.0)
+    >>> error = isf.yaw_error(isf.simulate_imu(motion, "ideal"), motion)
+    >>> float(error.abs().max())
+    0.0
     """
     import pandas as pd
 

@@ -258,6 +258,15 @@ class SampledMotion(ABC):
         MotionError
             The number of lever arms or rotations is neither 1 nor n; or a time-varying mounting, or
             a lever arm on a turning body, has less than three samples.
+
+        Examples
+        --------
+        The specific force of an IMU half a metre ahead of the centre contains the centripetal
+        acceleration:
+
+        >>> ahead = isf.rounds(1, radius=5.0, speed=2.0).mounted(lever_arm=(0.5, 0.0, 0.0))
+        >>> ahead.specific_force[100].round(2)
+        array([-0.08,  0.8 ,  9.81])
         """
         count = len(self.time)
         mounting = Rotation.identity() if rotation is None else rotation

@@ -207,6 +207,14 @@ def integrate(
     ------
     MotionError
         The path does not converge: it leads through the Earth, or lasts longer than some hours.
+
+    Examples
+    --------
+    >>> motion = isf.circling(10.0, latitude=50.0)
+    >>> start = motion.position[0], motion.velocity[0], motion.orientation[0]
+    >>> path = isf.integrate(isf.increments_of(motion), *start)
+    >>> bool(np.abs(path.position[-1] - motion.position[-1]).max() < 1e-4)
+    True
     """
     time = increments.time
     position, velocity = (np.asarray(values, dtype=float) for values in (position, velocity))

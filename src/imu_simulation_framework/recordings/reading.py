@@ -361,6 +361,11 @@ def read_imu(
     ------
     RecordingError
         The recording cannot be read, lacks a required part, or contradicts its units.
+
+    Examples
+    --------
+    >>> columns = {"time": "t [ms]", "gyro_x": "gx [deg/s]", "gyro_y": "gy", "gyro_z": "gz"}
+    >>> isf.read_imu("log.csv", columns=columns, require=("gyro",)).table  # doctest: +SKIP
     """
     conventions = conventions or ImuConventions()
     return ImuSource(path, topic, format, columns, conventions, **settings).read()

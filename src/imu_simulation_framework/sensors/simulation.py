@@ -225,6 +225,13 @@ def simulate_imu(
     ConfigurationError
         The errors are of a wrong type, the IMU's rate does not fit the motion's, or a latitude is
         combined with an EarthMotion.
+
+    Examples
+    --------
+    >>> motion = isf.straight(60.0, speed=1.0)
+    >>> samples = isf.simulate_imu(motion, "bno055", seed=1)
+    >>> samples.shape
+    (6001, 9)
     """
     if latitude is not None:
         if isinstance(motion, EarthMotion):
@@ -316,6 +323,13 @@ class Imu:
     StepError
         A ValueError: the specification does not exist or depends on the speed, the rate is not
         positive, or there is no member.
+
+    Examples
+    --------
+    >>> imu = isf.Imu("bno055", rate=100.0, seed=1)
+    >>> reading = imu.step(angular_velocity=(0.0, 0.0, 0.1), specific_force=(0.0, 0.0, 9.81))
+    >>> reading.angular_velocity.shape
+    (3,)
     """
 
     def __init__(

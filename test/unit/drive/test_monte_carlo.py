@@ -222,7 +222,7 @@ def test_slower_sensor_is_evaluated_at_its_own_samples():
         motion, isf.ImuSpecification(gyroscope=GYROSCOPE, output=output), period=0.5
     )
     np.testing.assert_allclose(drawing.time, 0.03 + 0.5 * np.arange(40))
-    with pytest.raises(ConfigurationError, match="no multiple"):
+    with pytest.raises(ConfigurationError, match="not a multiple"):
         samplers.SensorDrawing(motion, isf.ImuSpecification(output=output), period=0.13)
     with pytest.raises(MotionError, match="no drift to draw"):
         samplers.SensorDrawing(sources.straight(0.5), SENSOR)

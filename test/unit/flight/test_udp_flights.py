@@ -100,7 +100,7 @@ def test_udp_port_is_a_source_of_flights(monkeypatch):
 
 
 def test_silence_and_too_few_states_are_rejected():
-    silent = r"port \d+ of 127.0.0.1: nothing came for 0.2 s"
+    silent = r"port \d+ of 127.0.0.1: no packet arrived for 0.2 s"
     with reserved_port() as port, pytest.raises(SimulatorError, match=silent):
         find_flight(f"udp:{port}", silence=0.2)
     with pytest.raises(SimulatorError, match=r"2 of 3 packets are states .* expected at least 4"):

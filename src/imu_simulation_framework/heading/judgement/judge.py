@@ -109,6 +109,19 @@ def judge(
     ------
     EnsembleError
         If the shapes differ, or there are too few runs for this level.
+
+    Examples
+    --------
+    >>> model = isf.yaw_error_model(isf.HectorParameters(), isf.read_drive("a"), period=1.0)
+    >>> runs = model.realisations(500, seed=1)
+    >>> observed = model.realisations(1, seed=2)[0]
+    >>> isf.judge(model.time, observed, runs).verdict
+    'not rejected'
+
+    The model has too little error for an observation of three times the size:
+
+    >>> isf.judge(model.time, 3.0 * observed, runs).verdict
+    'too little'
     """
     times, error, simulations = _checked_arrays(time, observed, ensemble)
     envelope = global_envelope(error, simulations, level)

@@ -530,6 +530,13 @@ def yaw_error_model(
         to be estimated at stops while it has a magnetic heading.
     MotionError
         If the motion has uneven samples, or is shorter than the period.
+
+    Examples
+    --------
+    >>> motion = isf.straight(600.0, speed=1.0)
+    >>> model = isf.yaw_error_model(isf.HectorParameters(), motion, period=1.0)
+    >>> model.realisations(1000, seed=1).shape
+    (1000, 601)
     """
     operation = Operation(standstill=0.0) if operation is None else operation
     sample = motion.period if sample is None else sample

@@ -186,7 +186,7 @@ def read_json(path) -> dict[str, pd.DataFrame]:
     try:
         document = json.loads("".join(text_blocks(path)))
     except (ValueError, RecursionError) as error:
-        raise RecordingError(f"{path}: is no JSON: {error}") from None
+        raise RecordingError(f"{path}: is not JSON: {error}") from None
     if isinstance(document, list) and document and isinstance(document[0], list):
         rows = pd.DataFrame(document)
         return {"table": rows.rename(columns=lambda place: f"col{place + 1}").apply(as_numbers)}

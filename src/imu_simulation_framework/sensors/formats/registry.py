@@ -179,6 +179,12 @@ def write_imu_parameters(
     ConfigurationError
         The format is unknown or only read, has no such option, or requires a parameter that the
         specification lacks.
+
+    Examples
+    --------
+    >>> writing = isf.write_imu_parameters("bno055", "kalibr")
+    >>> "gyroscope_noise_density" in writing.text
+    True
     """
     target = _format(format_name)
     if target.write is None:

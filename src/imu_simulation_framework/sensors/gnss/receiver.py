@@ -352,6 +352,12 @@ def simulate_gnss(
         The motion is not evenly sampled.
     ConfigurationError
         The receiver's rate exceeds that of the motion.
+
+    Examples
+    --------
+    >>> fixes = isf.simulate_gnss(isf.read_drive("a", laps=1), "single", seed=1)
+    >>> fixes[["x", "y"]].shape
+    (301, 2)
     """
     ratio = 1.0 / (motion.period * gnss.rate)
     if ratio < 1.0 - 1e-6:
